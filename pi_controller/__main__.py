@@ -1,4 +1,4 @@
-"""`python -m pi_controller` is `moccasin-mat`."""
+"""Run the command line: `python -m pi_controller` is the same as `moccasin-mat`."""
 
 import sys
 

@@ -1,49 +1,58 @@
-"""The hierarchy of errors: each says what is wrong and what to do, and has a stable code.
+"""Hierarchy of errors: each has a message, a hint what to do, and a stable code.
 
-Every error the project raises on purpose is a `MatError` and also the builtin a caller would expect
-(`SettingsError` is a `ValueError`, `PortError` an `OSError`). `what` and `todo` are one line each; the command
+Every error that the project raises on purpose is a `MatError` and also the builtin that a caller would expect
+(`SettingsError` is a `ValueError`, `PortError` an `OSError`). The message and the hint are one line each; the command
 line prints both and exits with status 2.
 """
 
 from __future__ import annotations
+
+import re
 
 INSTALL_PI = "install the packages for a Pi: pip install '.[pi]' in the clone (hardware/INSTALL.md)"
 INSTALL_LIGHTS = "install the packages for light strips: pip install '.[pi-lights]' in the clone (hardware/INSTALL.md)"
 
 
 class MatError(Exception):
-    """Something went wrong that a person can act on.
+    """Base class of all errors that a person can act on.
 
-    `what` says what is wrong, `todo` what to do (may be empty), `code` names the kind of error for scripts and help.
+    The first argument is the message, the second the hint (may be empty); `code` names the kind of error for scripts
+    and help.
     """
 
     code = "mat"
 
     def __init__(self, what: str, todo: str = "") -> None:
         super().__init__(what)
-        self.what = what
-        self.todo = todo
+        self.message = what
+        self.hint = todo
 
     def __str__(self) -> str:
-        return f"{self.what}\n{self.todo}" if self.todo else self.what
+        return f"{self.message}\n{self.hint}" if self.hint else self.message
 
 
 class UsageError(MatError, ValueError):
-    """The command line asks for something there is not."""
+    """The command line or a line typed at the console is not valid."""
 
     code = "usage"
 
 
 class SettingsError(MatError, ValueError):
-    """Settings that cannot be used; `what` lists every fault, one a line."""
+    """The settings are not valid; the message lists every fault, one a line."""
 
     code = "settings"
 
+    @property
+    def places(self) -> list[str]:
+        """The place of each fault, without the value written there: it may be a name or a password."""
+        return [re.sub(r"(:\d+: \[[\w.]+\] \w+|:\d+): .*", r"\1", line) for line in self.message.splitlines()]
+
 
 class PortError(MatError, OSError):
-    """The board's port cannot be opened, read or written.
+    """The port of the mat board cannot be opened, read or written.
 
-    `public` says all of it in one line, for the journal and the pages: it is given where `what` or `todo` names a path.
+    `public` is the message and hint in one line, for the journal and the pages; give it if either of them contains a
+    path.
     """
 
     code = "port"
@@ -57,3 +66,7 @@ class JournalError(MatError, RuntimeError):
     """The journal cannot be opened, read or written; play stops until it can."""
 
     code = "journal"
+
+
+class DamagedJournalError(JournalError):
+    """The journal's file is damaged; `journal.recover` may recover records from it."""

@@ -1,26 +1,24 @@
-"""Lazy exports of a package (PEP 562): names whose modules are imported when they are first used."""
+"""Lazy exports of a package (PEP 562): import the module of a name when the name is first used."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
-def lazily(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the `__getattr__` of `package`, by which a name of `modules` is imported from the module beside it.
+def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
+    """Return the `__getattr__` of `package` that imports the names in `modules` on first use.
 
-    `modules` gives the module's name, without the package, for each name exported.
+    `modules` maps each exported name to its module: beside the package, or by its full name.
     """
 
     def load(name: str) -> object:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=None)
-        value: object = getattr(import_module(f"{package}.{modules[name]}"), name)
-        setattr(sys.modules[package], name, value)  # the next time it is simply there
+        module = modules[name]
+        value: object = getattr(import_module(module if "." in module else f"{package}.{module}"), name)
+        setattr(sys.modules[package], name, value)  # so that the next access does not come here
         return value
 
     return load

@@ -1,17 +1,14 @@
-"""How many pads a mat has. They lie in a row, numbered from the left of those at its near edge."""
+"""The pads of a mat: four in a row, numbered from the left as seen from the near edge."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from collections.abc import Collection
 
 PADS = 4
 EVERY_PAD = (1, 2, 3, 4)
-"""Their numbers."""
+"""The pad numbers."""
 
 
-def each_once(pads: Collection[object]) -> bool:
-    """Return whether `pads` are numbers of pads, none of them twice."""
+def are_distinct_pads(pads: Collection[object]) -> bool:
+    """Return whether `pads` are numbers of pads without repeats."""
     return len(set(pads)) == len(pads) and {*EVERY_PAD}.issuperset(pads)

@@ -1,4 +1,4 @@
-"""The pin map, read once: `hardware/pinmap.toml` as typed values. Lengths in mm, rates in Hz, fields in microtesla."""
+"""Typed values of `hardware/pinmap.toml`, read once. Lengths in mm, rates in Hz, fields in microtesla."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BoardMap(msgspec.Struct, frozen=True):
 
 
 class Mcp3008Map(msgspec.Struct, frozen=True):
-    """The converter on the Pi's own pins: SPI port and device, pins (BCM), the channels of the pads in order."""
+    """The ADC on the Pi's own pins: SPI port and device, pins (BCM), the channels of the pads in order."""
 
     port: int
     device: int
@@ -41,7 +41,7 @@ class Mcp3008Map(msgspec.Struct, frozen=True):
 
 
 class Mpr121Map(msgspec.Struct, frozen=True):
-    """The touch chip on the Pi's own pins: its I2C pins (BCM) and address, and scans a second."""
+    """The touch chip on the Pi's own pins: its I2C pins (BCM), address and scans a second."""
 
     pins: tuple[int, ...]
     address: int
@@ -58,7 +58,7 @@ class PiMap(msgspec.Struct, frozen=True):
 
 
 class Pads(msgspec.Struct, frozen=True):
-    """Where the pads lie."""
+    """Number, size and spacing of the pads."""
 
     count: int
     width_mm: float
@@ -79,7 +79,7 @@ class Pads(msgspec.Struct, frozen=True):
 
 
 class Magnetometers(msgspec.Struct, frozen=True):
-    """Where the magnetometers lie and what a count means."""
+    """Positions of the magnetometers in a pad, and the scale of their counts."""
 
     offsets_mm: tuple[tuple[float, float], ...]
     depth_mm: float
@@ -95,7 +95,7 @@ class Touch(msgspec.Struct, frozen=True):
 
 
 class Lights(msgspec.Struct, frozen=True):
-    """How many pixels each part of the strip has, in order."""
+    """Number of pixels of each part of the strip, in order."""
 
     a: int
     b: int
@@ -104,7 +104,7 @@ class Lights(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """All pixels."""
+        """The number of all pixels."""
         return self.a + self.b + self.middle + self.short
 
 
@@ -127,8 +127,8 @@ class PinMap(msgspec.Struct, frozen=True):
         )
 
 
-def shipped(folder: str, name: str) -> Path:
-    """Return the path of a file that stands at the top of the source tree and inside an installed package."""
+def shipped_file(folder: str, name: str) -> Path:
+    """Return the path of a file of `folder`, in the source tree or inside an installed package."""
     inside = _HERE / f"_{folder}" / name
     return inside if inside.exists() else _HERE.parent / folder / name
 
@@ -136,4 +136,4 @@ def shipped(folder: str, name: str) -> Path:
 @cache
 def pinmap() -> PinMap:
     """Return the pin map."""
-    return msgspec.convert(tomllib.loads(shipped("hardware", "pinmap.toml").read_text("utf-8")), PinMap)
+    return msgspec.convert(tomllib.loads(shipped_file("hardware", "pinmap.toml").read_text("utf-8")), PinMap)

@@ -13,7 +13,8 @@ from pathlib import Path
 import pdoc
 
 PACKAGES = [
-    f"pi_controller.{name}" for name in ("games", "link", "mat", "record", "referee", "show", "table", "tournament")
+    f"pi_controller.{name}"
+    for name in ("board", "config", "display", "record", "referee", "rules", "sensing", "table", "tournament")
 ]
 
 

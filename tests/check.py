@@ -1,12 +1,22 @@
 """Pass every check there is: style, types, the direction of imports, the packages, then the tests.
 
     .venv/bin/python tests/check.py [PYTEST'S OPTIONS]
+    .venv/bin/python tests/check.py --lower-bounds [PYTEST'S OPTIONS]
+    .venv/bin/python tests/check.py --mutations [MUTATE'S OPTIONS]
 
 Each step runs although one before it failed, and the last lines say which did and what time they took. What a step
 writes is shown where it fails. The exit status is 1 where any did.
+
+With --lower-bounds there is one step: install the oldest versions that pyproject.toml allows into a fresh environment,
+from where pip takes its packages, and run the tests of the parts that use them there (a few minutes).
+
+With --mutations there is one step as well: change the source in small ways and see that a test fails for each change
+(tests/mutation/mutate.py; an hour or more).
 """
 
 import compileall
+import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,19 +29,35 @@ BIN = Path(sys.executable).parent
 SHIPPED = {
     *(f"pi_controller/_firmware/{name}.py" for name in ("main", "board", "sampler")),
     "pi_controller/_hardware/pinmap.toml",
-    "pi_controller/link/wire.py",
+    "pi_controller/board/wire.py",
     "pi_controller/py.typed",
     "pi_controller/web/static/style.css",
     "pi_controller/web/templates/base.html",
-    "pi_controller/web/games/slahal.html",
-    *(f"pi_controller/show/locale/{name}" for name in ("moccasin_mat.pot", "dak.po", "oj.po", "LANGUAGES.md")),
+    "pi_controller/games/slahal/console.html",
+    *(f"pi_controller/display/locale/{name}" for name in ("moccasin_mat.pot", "LANGUAGES.md")),
 }
 """What the wheel must carry besides the code that is imported."""
 
+BOUNDED_EXTRAS = ("hub", "postgres", "voice")
+TEST_TOOLS = ("hypothesis", "playwright", "pytest", "pytest-benchmark", "pytest-timeout", "pytest-xdist")
+"""What these tests import besides the product: of any version."""
+USING_PACKAGES = (
+    *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "metrics", "server", "server_stop")),
+    *(f"tests/web/test_{name}.py" for name in ("shares", "signing", "watch", "web_security")),
+    *(f"tests/fleet/test_{name}.py" for name in ("inbox", "messages", "mqtt", "outbox", "store")),
+    *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),
+    *(f"tests/recording/test_{name}.py" for name in ("columns", "recorder")),
+    *(f"tests/{name}.py" for name in ("games/test_chances", "mat/test_beads", "mat/test_strikes", "setup/test_update")),
+    *(f"tests/{name}" for name in ("calibration/test_profile.py", "config", "show", "test_cli.py", "voice")),
+)
+"""The quick tests of what each package is there for."""
+UV_NAMES = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}
+"""uv's environment variables for pip's settings, which uv does not read."""
 
-def run(*command):
+
+def run(*command, env=None):
     """Run a command in the project's folder; return what it wrote where it failed, "" where all is well."""
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
     return "" if done.returncode == 0 else done.stdout + done.stderr or f"status {done.returncode}"
 
 
@@ -56,21 +82,76 @@ def tests(options):
     return "" if done.returncode == 0 else f"status {done.returncode}"
 
 
+def uv_environment():
+    """Return an environment in which uv takes packages from where pip does."""
+    told = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True)
+    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip does: the version decides, not the index
+    for line in told.stdout.splitlines():
+        name, _, value = line.partition("=")
+        setting, (value,) = name.rsplit(".", 1)[-1], shlex.split(value)
+        if setting == "cert":
+            environment.setdefault("SSL_CERT_FILE", value)
+        elif setting in UV_NAMES:
+            environment.setdefault(
+                UV_NAMES[setting], (" " if setting == "extra-index-url" else ",").join(value.split())
+            )
+    return environment | os.environ
+
+
+def lower_bounds(options):
+    """Run the tests of `USING_PACKAGES` with the oldest versions allowed; return "" where all passed."""
+    uv, environment = BIN / "uv", uv_environment()
+    with tempfile.TemporaryDirectory() as folder:
+        oldest, python = Path(folder, "oldest.txt"), Path(folder, "env", "bin", "python")
+        extras = [f"--extra={extra}" for extra in BOUNDED_EXTRAS]
+        resolve = [uv, "pip", "compile", "-q", "--python", sys.executable, "--resolution=lowest-direct"]
+        install = [uv, "pip", "install", "-q", "--python", python]
+        for command in (
+            [uv, "venv", "-q", "--python", sys.executable, python.parents[1]],
+            [*resolve, *extras, "-o", oldest, "pyproject.toml"],
+            [*install, "-r", oldest, "-c", oldest, *TEST_TOOLS],
+            [*install, "--no-deps", "-e", "."],
+        ):
+            if failed := run(*command, env=environment):
+                return failed
+        options = ["-p", "no:cacheprovider", "-m", "not chromium and not emulated and not machine", *options]
+        done = subprocess.run([python, "-m", "pytest", *options, *USING_PACKAGES], cwd=ROOT, check=False)
+    return "" if done.returncode == 0 else f"status {done.returncode}"
+
+
+def mutations(options):
+    """Run mutate.py, which prints its own figures; return "" if each group reaches its aim."""
+    done = subprocess.run([sys.executable, "tests/mutation/mutate.py", *options], cwd=ROOT, check=False)
+    return "" if done.returncode == 0 else f"status {done.returncode}"
+
+
 def main():
     """Take all steps and tell of each; return the exit status."""
+    options = sys.argv[1:]
+    if "--lower-bounds" in options:
+        options.remove("--lower-bounds")
+        return take({"lower bounds": lambda: lower_bounds(options)})
+    if "--mutations" in options:
+        options.remove("--mutations")
+        return take({"mutations": lambda: mutations(options)})
     steps = {
         "style": lambda: run(BIN / "ruff", "check"),
         "formatting": lambda: run(BIN / "ruff", "format", "--check"),
         "types": lambda: run(BIN / "pyright", "--pythonpath", sys.executable),
         "imports": lambda: run(BIN / "lint-imports"),
         "packages": packages,
-        "tests": lambda: tests(sys.argv[1:]),
+        "tests": lambda: tests(options),
     }
+    return take(steps)
+
+
+def take(steps):
+    """Take all `steps` and tell of each; return the exit status."""
     summary = []
     for name, step in steps.items():
         began = time.monotonic()
         fault = step()
-        summary.append(f"{name:<11} {'FAILED' if fault else 'passed'} {time.monotonic() - began:6.1f} s")
+        summary.append(f"{name:<12} {'FAILED' if fault else 'passed'} {time.monotonic() - began:6.1f} s")
         print(summary[-1], *([fault] if fault else []), sep="\n", flush=True)
     print("", *summary, sep="\n")
     return int(any("FAILED" in line for line in summary))

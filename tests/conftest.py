@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 from headless import ARGUMENTS, CHROMIUM
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from pi_controller.table.view import View
 
 settings.register_profile("mat", deadline=None)
+settings.register_profile(  # mutate.py's: the same cases each time, and a failure is not made smaller
+    "mutation", deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile("mat")
 gc.disable()  # what is collected stays: walking it again and again would take a third of the time
 
@@ -113,3 +116,18 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, headless=True)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def by_id(tmp_path: Path) -> Callable[..., Path]:
+    """Plug boards in: `by_id(*names)` returns the folder where their ports are under these names."""
+    folder = tmp_path / "by-id"
+    folder.mkdir()
+
+    def plug(*names: str) -> Path:
+        for n, name in enumerate(names):
+            (tmp_path / f"ttyACM{n}").touch()
+            (folder / name).symlink_to(tmp_path / f"ttyACM{n}")
+        return folder
+
+    return plug

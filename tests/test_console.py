@@ -2,14 +2,12 @@
 
 import pytest
 
-from pi_controller.console import help_all, help_now, run_line, understand
 from pi_controller.errors import UsageError
-from pi_controller.games import registry
-from pi_controller.mat.events import Link, Strike
-from pi_controller.record.playthrough import Playthrough
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
-from pi_controller.referee.dakota import DakotaReferee
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal.journal import Journal
+from pi_controller.record.convert import read_journal_record
+from pi_controller.record.file import Playthrough, read, write
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
     JudgeAction,
@@ -25,9 +23,9 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.journal import Journal
-from pi_controller.table.record import kept_in
+from pi_controller.rules import registry
+from pi_controller.runtime.console import execute_line, help_all, help_now, parse_line
+from pi_controller.sensing.events import Link, Strike
 from pi_controller.table.table import Table
 
 DAKOTA = registry.game("dakota")
@@ -65,7 +63,7 @@ OPENING = DAKOTA.sheet(DAKOTA.opening())
     ],
 )
 def test_what_can_be_said(line, call):
-    assert understand(line, 1.0, DAKOTA) == call
+    assert parse_line(line, 1.0, DAKOTA) == call
 
 
 @pytest.mark.parametrize(
@@ -78,9 +76,9 @@ def test_what_can_be_said(line, call):
 )
 def test_what_cannot(line):
     with pytest.raises(UsageError) as refused:
-        understand(line, 1.0, DAKOTA)
-    assert "\n" not in refused.value.what
-    assert refused.value.todo == "'help' tells what can be typed now"
+        parse_line(line, 1.0, DAKOTA)
+    assert "\n" not in refused.value.message
+    assert refused.value.hint == "'help' lists what can be typed now"
 
 
 @pytest.mark.parametrize(
@@ -90,8 +88,8 @@ def test_what_cannot(line):
         ("dakota", "fuond 3", "not understood: fuond 3; did you mean found?"),
         ("dakota", "hit", "hit needs found or missed: hit missed"),
         ("dakota", "foul hider", "foul needs its kind: foul hitter outside_help last"),
-        ("dakota", "answer", "answer is not whole: answer CHOICE"),
-        ("dakota", "clock", "clock is not whole: clock stop|go [REASON]"),
+        ("dakota", "answer", "answer is incomplete: answer CHOICE"),
+        ("dakota", "clock", "clock is incomplete: clock stop|go [REASON]"),
         ("ojibwe", "shoot open 1", "shoot needs the pad struck, or -: shoot open 1 hit 4 ball 4"),
         ("slahal", "guess", "guess needs what is guessed: guess left inside"),
         ("bageswin", "throw", "throw needs how many of each piece show red: throw woman 1 fish 1 knives 0 buttons 0"),
@@ -102,8 +100,8 @@ def test_what_cannot(line):
 )
 def test_it_says_what_is_missing(game, line, what):
     with pytest.raises(UsageError) as refused:
-        understand(line, 1.0, registry.game(game))
-    assert refused.value.what == what
+        parse_line(line, 1.0, registry.game(game))
+    assert refused.value.message == what
 
 
 @pytest.fixture
@@ -116,41 +114,41 @@ def table(tmp_path):
 def test_a_game_without_sensors(table):
     lines = ["toss A", *["missed", "missed"] * 6, "missed", "found", "missed"]
     for n, line in enumerate(lines):
-        assert run_line(table, line, float(n)) == "so it stands", line
+        assert execute_line(table, line, float(n)) == "so it stands", line
         if table.view.phase == "over":
             break
     assert table.view.winner == "A"
 
 
 def test_the_judge_says_how_the_table_goes_on(table):
-    assert run_line(table, "toss A", 1.0) == "so it stands"
-    assert "a reason is needed" not in run_line(table, "protest B his sleeve", 2.0)
-    assert "play stands until the protest is decided" in run_line(table, "hidden", 3.0)
-    assert "a reason is needed" in run_line(table, "ruling denied", 4.0)
-    assert run_line(table, "ruling denied seen by all", 5.0) == "so it stands"
-    assert run_line(table, "hidden", 6.0) == "so it stands"
+    assert execute_line(table, "toss A", 1.0) == "so it stands"
+    assert "a reason is needed" not in execute_line(table, "protest B his sleeve", 2.0)
+    assert "play stands until the protest is decided" in execute_line(table, "hidden", 3.0)
+    assert "a reason is needed" in execute_line(table, "ruling denied", 4.0)
+    assert execute_line(table, "ruling denied seen by all", 5.0) == "so it stands"
+    assert execute_line(table, "hidden", 6.0) == "so it stands"
     assert table.view.phase == "hit"
-    assert run_line(table, "missed 1", 7.0) == "so it stands"
-    assert run_line(table, "replace found 1", 8.0) == "so it stands"
+    assert execute_line(table, "missed 1", 7.0) == "so it stands"
+    assert execute_line(table, "replace found 1", 8.0) == "so it stands"
     assert table.view.hider == "B"
-    assert "the clock runs already" in run_line(table, "clock go", 9.0)
-    assert run_line(table, "clock stop", 10.0) == run_line(table, "sensors off", 11.0) == "so it stands"
+    assert "the clock runs already" in execute_line(table, "clock go", 9.0)
+    assert execute_line(table, "clock stop", 10.0) == execute_line(table, "sensors off", 11.0) == "so it stands"
     assert (table.view.sensors, table.view.paused) == (False, 10.0)
 
 
 def test_a_table_is_set_by_what_is_otherwise(table):
-    assert run_line(table, "toss A", 1.0) == "so it stands"
-    assert run_line(table, "set long.A=6 middle=14; a stick had rolled away", 2.0) == "so it stands"
+    assert execute_line(table, "toss A", 1.0) == "so it stands"
+    assert execute_line(table, "set long.A=6 middle=14; a stick had rolled away", 2.0) == "so it stands"
     assert (table.view.long, table.view.middle, table.view.phase) == ({"A": 6, "B": 0}, 14, "hide")
-    assert run_line(table, "undo", 3.0) == "so it stands"
+    assert execute_line(table, "undo", 3.0) == "so it stands"
     assert table.view.long == {"A": 4, "B": 0}
     before = table.view
-    assert "a reason is needed" in run_line(table, "set long.A=6 middle=14", 4.0)
-    assert "add up to 22, not 20" in run_line(table, "set long.A=6; why", 5.0)
-    assert "the score sheet has no 'wide.A'" in run_line(table, "set wide.A=6; why", 6.0)
-    assert "there is no 'all'" in run_line(table, "set all; why", 7.0)
-    assert "set is not whole: set KEY=VALUE" in run_line(table, "set", 8.0)
-    assert "is no value" in run_line(table, 'set long="; why', 9.0)
+    assert "a reason is needed" in execute_line(table, "set long.A=6 middle=14", 4.0)
+    assert "add up to 22, not 20" in execute_line(table, "set long.A=6; why", 5.0)
+    assert "the score sheet has no 'wide.A'" in execute_line(table, "set wide.A=6; why", 6.0)
+    assert "there is no 'all'" in execute_line(table, "set all; why", 7.0)
+    assert "set is incomplete: set KEY=VALUE" in execute_line(table, "set", 8.0)
+    assert "is no value" in execute_line(table, 'set long="; why', 9.0)
     assert table.view is before
 
 
@@ -159,7 +157,7 @@ def test_a_table_is_set_by_what_is_otherwise(table):
     [
         ("dakota", "toss A", "toss B", "long.A=6 long.B=0 middle=14 hider=A"),
         ("ojibwe", "toss A", "toss B", "counters.A=6 pool=14"),
-        ("slahal", "duel A yes B no", "duel A no B yes", "live.A=4 dead.A=1"),
+        ("slahal", "duo A yes B no", "duo A no B yes", "live.A=4 dead.A=1"),
         ("bageswin", "bb", "bbb", "players.0.sticks=60 players.1.sticks=40"),
         ("plum_stone", "lot A", "lot B", "counters.A=6 pile=94"),
         ("patol", "start A north clockwise", "start A south counterclockwise", "horses.0.river=east"),
@@ -174,7 +172,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
         opening = table.story.state
 
         def stands(line, t):
-            assert run_line(table, line, t) == "so it stands", line
+            assert execute_line(table, line, t) == "so it stands", line
             assert table.story == fold(game, journal.read())
             return table.story.state
 
@@ -182,10 +180,10 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
         assert stands("undo misread", 2.0) == opening != one
         assert stands(line, 3.0) == one
         two = stands(f"replace {instead}", 4.0)
-        assert two == game.play(opening, understand(instead, 0.0, game).action)[0] != one
+        assert two == game.play(opening, parse_line(instead, 0.0, game).action)[0] != one
         assert (stands("protest B he looked", 5.0), table.view.held) == (two, True)
         for refused in (line, "again", "answer play_on"):
-            assert "play stands until the protest is decided" in run_line(table, refused, 6.0)
+            assert "play stands until the protest is decided" in execute_line(table, refused, 6.0)
         assert stands("ruling play_on it is decided later", 7.0) == two
         assert not table.view.held
         three = stands(f"set {set_to}; counted again", 8.0)
@@ -197,7 +195,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
         stands("ruling upheld seen by all", 10.0)
         assert (table.view.protest, table.view.held) == ("", False)
         sheet = game.sheet(table.story.state)
-    text = write(kept_in(str(path)))
+    text = write(read_journal_record(str(path)))
     for told in ("protests, play stands", "the protest is open still", "the protest is upheld", "it was right"):
         assert told in text
     assert "he looked" not in text, "the words of a protest are for the judges"
@@ -211,9 +209,9 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
 
 def test_a_refused_line_says_why_and_changes_nothing(table):
     before = table.view
-    assert "toss" in run_line(table, "found", 1.0)
-    assert "not understood: fuond" in run_line(table, "fuond", 1.0)
-    assert run_line(table, "  ", 1.0) == ""
+    assert "toss" in execute_line(table, "found", 1.0)
+    assert "not understood: fuond" in execute_line(table, "fuond", 1.0)
+    assert execute_line(table, "  ", 1.0) == ""
     assert table.view is before
 
 
@@ -223,7 +221,7 @@ def test_a_refused_line_says_why_and_changes_nothing(table):
         ("ojibwe", "toss b", {"do": "toss", "winner": "B"}),
         ("ojibwe", "shoot open 1,4 hit 3 ball 3", {"do": "shoot", "opened": [1, 4], "hit": 3, "ball": 3}),
         ("ojibwe", "shoot open 2 hit - ball 2", {"do": "shoot", "opened": [2], "hit": None, "ball": 2}),
-        ("slahal", "duel A yes B no", {"do": "duel", "A": True, "B": False}),
+        ("slahal", "duo A yes B no", {"do": "duo", "A": True, "B": False}),
         ("slahal", "guess left", {"do": "guess", "signal": "left"}),
         ("bageswin", "wkb", {"do": "throw", "red": {"woman": 1, "fish": 0, "knives": 1, "buttons": 1}}),
         ("bageswin", "0", {"do": "throw", "red": {"woman": 0, "fish": 0, "knives": 0, "buttons": 0}}),
@@ -249,17 +247,17 @@ def test_a_refused_line_says_why_and_changes_nothing(table):
     ],
 )
 def test_the_actions_of_every_game(name, line, action):
-    assert understand(line, 1.0, registry.game(name)) == JudgeAction(1.0, action)
+    assert parse_line(line, 1.0, registry.game(name)) == JudgeAction(1.0, action)
 
 
 @pytest.mark.parametrize("name", [name for name in registry.names() if name != "dakota"])
 def test_answers_and_undo_are_the_same_words_in_every_game(name):
     game = registry.game(name)
-    assert understand("undo misread", 1.0, game) == JudgeUndo(1.0, "misread")
-    assert understand("answer 2", 1.0, game) == JudgeAnswer(1.0, "2")
-    assert understand("again", 1.0, game) == JudgeHideAgain(1.0)
+    assert parse_line("undo misread", 1.0, game) == JudgeUndo(1.0, "misread")
+    assert parse_line("answer 2", 1.0, game) == JudgeAnswer(1.0, "2")
+    assert parse_line("again", 1.0, game) == JudgeHideAgain(1.0)
     with pytest.raises(UsageError, match="not understood: found"):
-        understand("found", 1.0, game)
+        parse_line("found", 1.0, game)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +267,7 @@ def test_answers_and_undo_are_the_same_words_in_every_game(name):
         ("guess up left", "signal is one of: left, right, inside, outside"),
         ("guess left right left", "does not take 'left'"),
         ("king_moved C", "by cannot be 'C'"),
-        ("duel A", "duel: nothing stands behind A"),
+        ("duo A", "duo: there is no value after A"),
         ("time 3", "does not take 3"),
         ("rehide why=bumped", "rehide has no 'why'"),
         ('guess "left', "is no value"),
@@ -279,17 +277,17 @@ def test_answers_and_undo_are_the_same_words_in_every_game(name):
 )
 def test_what_is_no_line_of_a_game(line, what):
     with pytest.raises(UsageError) as refused:
-        understand(line, 1.0, registry.game("slahal"))
-    assert what in refused.value.what
-    assert "\n" not in refused.value.what
-    assert "'help'" in refused.value.todo
+        parse_line(line, 1.0, registry.game("slahal"))
+    assert what in refused.value.message
+    assert "\n" not in refused.value.message
+    assert "'help'" in refused.value.hint
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
         ("ojibwe", {"toss", "shoot"}),
-        ("slahal", {"duel", "guess", "rehide", "king_moved", "time"}),
+        ("slahal", {"duo", "guess", "rehide", "king_moved", "time"}),
         ("bageswin", {"throw", "double_tap"}),
         ("plum_stone", {"lot", "throw", "no_throw"}),
         ("patol", {"start", "throw"}),
@@ -299,39 +297,39 @@ def test_the_help_has_every_word_and_every_line_of_it_can_be_typed(name, words):
     game = registry.game(name, {"players": "Big Bear,true,B,C,D,E,F,G"} if name == "patol" else {})
     told, _, _ = help_all(game, 1000).partition("\n")
     examples = told.removeprefix("For example: ").split(" | ")
-    assert {understand(line, 1.0, game).action["do"] for line in examples} == words
+    assert {parse_line(line, 1.0, game).action["do"] for line in examples} == words
 
 
 def typed_now(table):
-    now, _, always = run_line(table, "help", 1.0, width=1000).partition("\n")
+    now, _, always = execute_line(table, "help", 1.0, width=1000).partition("\n")
     assert always == "Always: undo [REASON] | help all | help words"
     return now.removeprefix("Now: ").split(" | ")
 
 
 def test_help_is_of_the_moment(table):
     assert typed_now(table) == ["toss A", "toss B"]
-    run_line(table, "toss A", 2.0)
+    execute_line(table, "toss A", 2.0)
     fouls = ["foul hider KIND", "foul hitter KIND"]
     assert typed_now(table) == ["hidden", "found [PAD]", "missed [PAD]", *fouls]
-    run_line(table, "hidden", 3.0)
+    execute_line(table, "hidden", 3.0)
     assert typed_now(table) == ["found [PAD]", "missed [PAD]", *fouls]
-    run_line(table, "protest B his sleeve", 4.0)
+    execute_line(table, "protest B his sleeve", 4.0)
     assert typed_now(table) == ["ruling upheld REASON", "ruling denied REASON", "ruling play_on REASON"]
-    run_line(table, "ruling denied seen by all", 5.0)
-    run_line(table, "forfeit B", 6.0)
+    execute_line(table, "ruling denied seen by all", 5.0)
+    execute_line(table, "forfeit B", 6.0)
     assert typed_now(table) == ["new", "new swapped"]
 
 
 def test_a_question_is_answered_from_the_help(tmp_path):
     with Journal(tmp_path / "j.sqlite") as journal:
         table = Table(journal, DAKOTA, {"A": "A", "B": "B"}, DakotaReferee(DAKOTA, None, bytes))
-        run_line(table, "toss A", 1.0)
-        run_line(table, "hidden", 2.0)
+        execute_line(table, "toss A", 1.0)
+        execute_line(table, "hidden", 2.0)
         table.mat_event(Link(2.5, up=True))
         table.mat_event(Strike(3.0, (1, 2)))
         assert table.view.question is not None
         assert typed_now(table) == [*(f"answer {choice}" for choice in table.view.question.choices), "again"]
-        assert run_line(table, typed_now(table)[0], 4.0) == "so it stands"
+        assert execute_line(table, typed_now(table)[0], 4.0) == "so it stands"
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -341,27 +339,27 @@ def test_help_is_broken_at_words(name, width, tmp_path):
     with Journal(tmp_path / "j.sqlite") as journal:
         table = Table(journal, game, {"A": "A", "B": "B"}, referee_for(game, None, bytes))
         for line in ("help", "help all", "help words"):
-            told = run_line(table, line, 1.0, width=width).split("\n")
-            one_line = run_line(table, line, 1.0, width=1000)
+            told = execute_line(table, line, 1.0, width=width).split("\n")
+            one_line = execute_line(table, line, 1.0, width=1000)
             assert max(map(len, told)) <= width
             assert "".join("".join(told).split()) == "".join(one_line.split()), "nothing is lost"
 
 
 def test_all_that_can_be_typed(table):
-    told = run_line(table, "help all", 1.0)
+    told = execute_line(table, "help all", 1.0)
     assert told == help_all(DAKOTA)
     for line in ("toss A|B", "found [PAD]", "foul hider KIND [last]", "bead_off_mat", "close SIDE", "new [swapped]"):
         assert line in told
-    assert help_now(table) == run_line(table, " help ", 1.0)
+    assert help_now(table) == execute_line(table, " help ", 1.0)
 
 
 def test_the_words_of_the_mats_own_game(table):
-    words = run_line(table, "help words", 1.0, width=500)
+    words = execute_line(table, "help words", 1.0, width=500)
     assert "Paguga (pa-goo-ga, the goo long and guttural): The bead was found on the second hit." in words
     assert "Grady Renville" in words.splitlines()[-1]
 
 
 def test_bytes_that_are_no_text_do_not_stop_the_table(table):
-    assert run_line(table, "toss A", 1.0) == "so it stands"
-    assert run_line(table, "undo \udcff it was B", 2.0) == "so it stands"  # how Python reads a lone byte FF
+    assert execute_line(table, "toss A", 1.0) == "so it stands"
+    assert execute_line(table, "undo \udcff it was B", 2.0) == "so it stands"  # how Python reads a lone byte FF
     assert table.view.note == "Taken back: ? it was B"

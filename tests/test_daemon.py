@@ -3,22 +3,20 @@
 import numpy as np
 import pytest
 
-from pi_controller.daemon import Daemon
-from pi_controller.drivers.buttons import MockButtons
-from pi_controller.drivers.ports import StripError
-from pi_controller.drivers.strips import MemoryStrip
+from pi_controller.board.buttons import MockButtons
+from pi_controller.board.connection import BoardConnection, NoSource
+from pi_controller.board.interfaces import StripError
+from pi_controller.board.messages import LinkDown, LinkUp, Piezo, Touch
+from pi_controller.board.strips import MemoryStrip
 from pi_controller.errors import JournalError, PortError
-from pi_controller.games import registry
-from pi_controller.link.connection import BoardConnection
-from pi_controller.link.messages import LinkDown, LinkUp, Piezo, Touch
-from pi_controller.link.source import NoSource
-from pi_controller.mat.events import Link
-from pi_controller.mat.sensors import MatSensors
-from pi_controller.mats import Mat
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.facts import LinkSeen
-from pi_controller.table.journal import Journal
+from pi_controller.rules import registry
+from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.sensing.events import Link
+from pi_controller.sensing.sensors import MatSensors
 from pi_controller.table.table import Table
 
 
@@ -121,13 +119,13 @@ def test_a_pulled_cable_is_closed_and_looked_for(table):
 
 def test_a_board_may_wait_a_moment_but_not_with_a_stroke_or_the_time_it_tells(table, monkeypatch):
     daemon = on(BoardConnection(Cable().open), table)
-    assert daemon.calm
+    assert daemon.idle
     daemon.step(0.0)  # says HELLO
-    assert not daemon.calm
+    assert not daemon.idle
     daemon = on(Board(), table)
-    assert daemon.calm
+    assert daemon.idle
     monkeypatch.setattr(type(table), "strike_reporting", True)
-    assert not daemon.calm
+    assert not daemon.idle
 
 
 def test_a_press_waits_until_the_mat_has_told_of_its_moment(table):

@@ -16,9 +16,9 @@ import httpx
 import pytest
 from small_terminal import COLUMNS, ROWS, SmallTerminal
 
-from pi_controller.games import registry
-from pi_controller.table.settings import Settings, load
-from pi_controller.table.settings_example import changed
+from pi_controller.config import Settings, read_settings
+from pi_controller.config.example import format_changes
+from pi_controller.rules import registry
 
 PROGRAM = [sys.executable, "-m", "pi_controller"]
 PAGE = Path(__file__).parents[1] / "pi_controller" / "cli" / "README.md"
@@ -47,17 +47,27 @@ def test_the_answers_are_the_file_and_nothing_else(tmp_path):
     assert written(tmp_path / "our table.toml") == (
         '[game]\nname = "slahal"\n\n[teams]\na = "Big “Bear”"\nb = "Łong"\n\n[web]\nhost = "0.0.0.0"\njudges = true\n'
     )
-    settings = load(tmp_path / "our table.toml")
+    settings = read_settings(tmp_path / "our table.toml")
     assert (settings.board.port, settings.web.host, settings.web.judges) == ("auto", "0.0.0.0", True)
     words = shlex.split(done.stdout.splitlines()[-2].split("moccasin-mat", 1)[1])
     assert words == ["run", "--settings", "our table.toml"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "nearest"),
+    [("\n\nboard\n2 3 1 4\n\n\n", (2, 3, 1, 4)), ("\n\nboard\njudge\n\n\n", ()), ("\n\nboard\n2 2\n1,2\n\n\n", (1, 2))],
+)
+def test_setup_asks_which_pad_is_nearest(tmp_path, answers, nearest):
+    done = asked(tmp_path, answers)
+    assert done.returncode == 0, done.stderr
+    assert read_settings(tmp_path / "table.toml").referee.nearest == nearest
 
 
 def test_players_are_named_in_a_game_without_teams(tmp_path):
     done = asked(tmp_path, "patol\nAnn\nAnn, Ann\nAnn,  Bo, Cy\nsimulated\n1\n")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("2 to 8 different names") == 2
-    settings = load(tmp_path / "table.toml")
+    settings = read_settings(tmp_path / "table.toml")
     assert settings.game.options == {"players": "Ann,Bo,Cy"}
     assert done.stdout.rstrip().endswith("demo --settings table.toml"), "people that are simulated are watched"
 
@@ -114,7 +124,7 @@ def test_a_port_that_is_taken_is_passed_over(tmp_path):
             other.listen()
         done = asked(tmp_path, "\n" * 5)
         assert done.returncode == 0, done.stderr
-        port = load(tmp_path / "table.toml").web.port
+        port = read_settings(tmp_path / "table.toml").web.port
     assert 8081 <= port < 8100
     assert f"port 8080 is taken: the pages are at port {port}" in done.stdout
 
@@ -127,11 +137,11 @@ def test_what_differs_is_written_and_read_again(tmp_path):
         '[referee.fouls]\npad_twice = "ask"\n'
     )
     path.write_text(text, "utf-8")
-    settings = load(path)
-    assert changed(Settings()) == "\n"
+    settings = read_settings(path)
+    assert format_changes(Settings()) == "\n"
     again = tmp_path / "again.toml"
-    again.write_text(changed(settings), "utf-8")
-    assert load(again) == settings
+    again.write_text(format_changes(settings), "utf-8")
+    assert read_settings(again) == settings
 
 
 @pytest.fixture

@@ -20,11 +20,11 @@ def test_the_ci_calls_the_readmes_test_command():
     assert commands[1] in (ROOT / ".ci" / "run").read_text("utf-8")
 
 
-def test_modules_stay_small():
+def test_no_module_is_longer_than_900_lines():
     long = {
         str(path.relative_to(ROOT)): lines
         for path in tracked("pi_controller/**.py", "firmware/*.py")
-        if (lines := len(path.read_text("utf-8").splitlines())) > 400
+        if (lines := len(path.read_text("utf-8").splitlines())) > 900
     }
     assert not long
 

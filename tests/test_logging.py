@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from pi_controller.logging_setup import JournalFormatter, in_systemd_journal
+from pi_controller.system.logs import JournalFormatter, in_systemd_journal
 
 LOGS = """
 import logging
-from pi_controller import logging_setup
-logging_setup.configure({level!r})
+from pi_controller.system import logs
+logs.configure({level!r})
 log = logging.getLogger("table")
 log.debug("a byte"), log.info("Ann signed in"), log.warning("two\\nlines"), log.error("halted")
 logging.getLogger("uvicorn.error").info("Started server process")

@@ -2,18 +2,18 @@
 
 import pytest
 
+from pi_controller.board.connection import NoSource
+from pi_controller.board.messages import LinkDown, LinkUp
+from pi_controller.config import read_settings
 from pi_controller.errors import SettingsError
-from pi_controller.games import registry
-from pi_controller.link.messages import LinkDown, LinkUp
-from pi_controller.link.source import NoSource
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, SensorFault, Strike
-from pi_controller.mat.sensors import MatSensors
-from pi_controller.mats import Mat, Mats
-from pi_controller.referee.dakota import DakotaReferee
-from pi_controller.referee.facts import HandPass, LinkSeen, Struck
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.facts import HandPass, LinkSeen, StrikeFelt
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
-from pi_controller.table.journal import Journal
-from pi_controller.table.settings import load
+from pi_controller.rules import registry
+from pi_controller.runtime.daemon import Mat, Mats
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, SensorFault, Strike
+from pi_controller.sensing.sensors import MatSensors
 from pi_controller.table.table import Table
 
 
@@ -49,10 +49,12 @@ class Scene:
 
     def hide(self, place, order=(1, 2, 3, 4), mat=0):
         """All as the mat itself numbers its pads."""
+        # the hiders' edge is the mat's own hitters' edge for the team that sits at the far one
+        side = "hitter" if self.table.mirrored and self.table.seats == "turn" else "hider"
         for pad in order:
-            self.happens(HandIn(self.now(), pad, "hider"), mat)
-            self.happens(HandOut(self.now(), pad, "hider"), mat)
-        self.happens(Beads(self.now(), (Bead(place),)), mat)
+            self.happens(HandIn(self.now(), pad, side), mat)
+            self.happens(HandOut(self.now(), pad, side), mat)
+        self.happens(BeadsAtRest(self.now(), (Bead(place),)), mat)
 
     def facts(self, kind):
         return [fact for _, fact in self.journal.read() if isinstance(fact, kind)]
@@ -71,7 +73,7 @@ each = pytest.mark.parametrize("scene", [("each", 2)], indirect=True)
 
 def ready(scene):
     scene.table.mat_event(Button(scene.now(), "ready"))
-    scene.mats.look_round(scene.t)
+    scene.mats.update_active_mat(scene.t)
 
 
 @turning
@@ -84,7 +86,7 @@ def test_the_far_teams_first_pad_is_the_mats_last(scene):
     scene.happens(Strike(scene.now(), (2,)))
     assert (scene.table.view.hits[0].pad, scene.table.view.hits[0].found) == (3, False)
     scene.happens(Strike(scene.now(), (1,)))
-    assert scene.facts(Struck)[-1].pads == (4,)
+    assert scene.facts(StrikeFelt)[-1].pads == (4,)
     assert scene.table.view.opening.pad == 4
 
 
@@ -95,19 +97,21 @@ def test_what_the_referee_remembers_turns_with_an_undo(scene):
     ready(scene)
     scene.happens(Strike(scene.now(), (1,)))  # found by the first hit: the roles change
     assert (scene.table.view.hider, scene.table.mirrored) == ("B", True)
-    scene.happens(Beads(scene.now(), (Bead(1),)))  # it still lies there, which is pad 4 for B
+    scene.happens(BeadsAtRest(scene.now(), (Bead(1),)))  # it still lies there, which is pad 4 for B
     scene.table.judge(JudgeUndo(scene.now(), "not touched"))
-    assert (scene.table.view.hider, scene.table.mirrored, scene.table.view.phase) == ("A", False, "hit")
+    # what was undone had shown the bead: it is hidden anew
+    assert (scene.table.view.hider, scene.table.mirrored, scene.table.view.phase) == ("A", False, "hide")
+    scene.hide(place=1)
+    ready(scene)
     scene.happens(Strike(scene.now(), (1,)))
-    question = scene.table.view.question
-    assert question is None or question.about == "found"  # what was undone had shown the bead
+    assert (scene.table.view.hider, scene.table.view.hits[-1].found) == ("B", True)
 
 
 @turning
 def test_dead_sensors_are_told_anew_when_the_roles_change(scene):
     scene.each[0].sensors.reported = (SensorFault("disc", 1, "silent"),)
     scene.judge(do="toss", winner="B")
-    scene.mats.look_round(scene.now())
+    scene.mats.update_active_mat(scene.now())
     assert scene.table.view.faults == (SensorFault("disc", 4, "silent"),)
 
 
@@ -119,9 +123,9 @@ def test_only_the_mat_before_the_hiders_is_felt(scene):
     scene.happens(HandOut(scene.now(), 2), mat=0)
     ready(scene)
     assert [each.pad for each in scene.facts(HandPass)] == [1, 2, 3, 4]
-    assert [mat.sensors.armed for mat in scene.each] == [False, True]
+    assert [mat.sensors.reporting_enabled for mat in scene.each] == [False, True]
     scene.happens(Strike(scene.now(), (2,)), mat=0)
-    assert not scene.facts(Struck)
+    assert not scene.facts(StrikeFelt)
     scene.happens(Strike(scene.now(), (2,)), mat=1)
     assert (scene.table.view.phase, scene.table.view.hider) == ("show", "A")
 
@@ -133,9 +137,9 @@ def test_the_bead_is_shown_on_the_mat_it_was_hidden_on(scene):
     ready(scene)
     scene.happens(Strike(scene.now(), (2,)))
     assert scene.table.view.phase == "show"
-    scene.happens(Beads(scene.now(), ()), mat=1)
+    scene.happens(BeadsAtRest(scene.now(), ()), mat=1)
     assert scene.table.view.phase == "show", "the mat that was always empty shows nothing"
-    scene.happens(Beads(scene.now(), ()), mat=0)
+    scene.happens(BeadsAtRest(scene.now(), ()), mat=0)
     assert (scene.table.view.phase, scene.table.view.hider) == ("hide", "B")
     scene.hide(place=3, mat=1)
     ready(scene)
@@ -167,5 +171,5 @@ def test_each_mats_link_is_told_when_it_is_played_on(scene):
 def test_settings_that_do_not_go_together(tmp_path, text, said):
     (tmp_path / "t.toml").write_text(text)
     with pytest.raises(SettingsError) as caught:
-        load(tmp_path / "t.toml")
-    assert said in caught.value.what
+        read_settings(tmp_path / "t.toml")
+    assert said in caught.value.message

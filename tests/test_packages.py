@@ -6,6 +6,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 SPEC = importlib.util.spec_from_file_location("package_metadata", ROOT / ".ci/package_metadata.py")
@@ -49,6 +51,19 @@ def test_nothing_in_the_project_says_it_twice():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert set(project["dynamic"]) == {"readme", "urls"}
     assert not {"readme", "urls"} & set(project)
+
+
+@pytest.mark.parametrize(
+    ("package", "oldest"),
+    [("cryptography", "46.0.7"), ("h11", "0.16"), ("jinja2", "3.1.6"), ("soundfile", "0.13"), ("starlette", "0.49.1")],
+)
+def test_no_version_with_a_known_hole_is_allowed(package, oldest):
+    """Each is the first without a published vulnerability that matters here; pyproject.toml names it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lists = (project["dependencies"], *project["optional-dependencies"].values())
+    needs = [Requirement(one) for some in lists for one in some]
+    (bound,) = [min(Version(one.version) for one in need.specifier) for need in needs if need.name == package]
+    assert bound >= Version(oldest)
 
 
 @pytest.mark.parametrize("needed", ["id-token: write", "needs: checks", "twine check --strict", "workflow_call"])

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from pi_controller.doctor import machine
 from pi_controller.errors import JournalError
-from pi_controller.private_files import closed_to_us, make_private
-from pi_controller.table.journal import Journal
-from pi_controller.table.review import Review
-from pi_controller.web.signing.users import Users
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.review import Review
+from pi_controller.system import doctor_checks
+from pi_controller.system.files import create_private_file, explain_refusal
+from pi_controller.web.accounts import Users
 
 NOBODY = pwd.getpwnam("nobody")
 
@@ -65,22 +65,24 @@ def test_who_may_not_write_it_is_told_whose_it_is(folder, as_nobody, name):
     os.chown(folder / name, 0, 0)
     with pytest.raises(JournalError) as caught:
         as_nobody(lambda: seq_of(folder / "table.sqlite"))
-    assert f"{name} belongs to root and this is nobody" in caught.value.todo
-    assert f"sudo chown nobody {folder / name}" in caught.value.todo
-    (line,) = as_nobody(lambda: [line for line in machine.disk(folder / "table.sqlite") if line.outcome == "fail"])
+    assert f"{name} belongs to root and this is nobody" in caught.value.hint
+    assert f"sudo chown nobody {folder / name}" in caught.value.hint
+    (line,) = as_nobody(
+        lambda: [line for line in doctor_checks.disk(folder / "table.sqlite") if line.outcome == "fail"]
+    )
     assert f"{name} belongs to root" in line.todo
 
 
 def test_a_file_of_ones_own_is_closed_to_nobody(tmp_path):
-    make_private(tmp_path / "file")
-    assert closed_to_us([tmp_path / "file", tmp_path / "none", Path("/nowhere/at/all")]) == ""
+    create_private_file(tmp_path / "file")
+    assert explain_refusal([tmp_path / "file", tmp_path / "none", Path("/nowhere/at/all")]) == ""
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
 
 
 def test_it_takes_the_rights_of_another(tmp_path):
     (tmp_path / "like").touch(0o640)
     (tmp_path / "like").chmod(0o640)
-    make_private(tmp_path / "file", tmp_path / "like")
+    create_private_file(tmp_path / "file", tmp_path / "like")
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640 & ~_umask()
 
 
@@ -94,7 +96,7 @@ def test_the_doctor_opens_the_journal_itself(tmp_path):
     path = tmp_path / "table.sqlite"
 
     def line():
-        return next(line for line in machine.disk(path) if line.name == "journal")
+        return next(line for line in doctor_checks.disk(path) if line.name == "journal")
 
     assert (line().outcome, line().found) == ("pass", "none yet: the first start makes it")
     Journal(path).close()
@@ -110,6 +112,6 @@ def test_a_file_that_is_there_keeps_the_locks_of_this_process(tmp_path):
     look = f"import fcntl; fcntl.lockf(open({str(path)!r}, 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
     with path.open("w") as file:
         fcntl.lockf(file, fcntl.LOCK_EX)
-        make_private(path)
+        create_private_file(path)
         other = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)
     assert "BlockingIOError" in other.stderr

@@ -11,10 +11,10 @@ import urllib.request
 
 import pytest
 
-from pi_controller.assembly import open_table
-from pi_controller.console import run_line
-from pi_controller.sim.mat import SimMat
-from pi_controller.table.settings import Settings
+from pi_controller.config import Settings
+from pi_controller.runtime.assembly import open_table
+from pi_controller.runtime.console import execute_line
+from pi_controller.simulation.mat import SimMat
 
 SETTINGS = """
 [table]
@@ -95,7 +95,7 @@ def test_a_game_without_sensors_is_kept_by_the_judge_alone(start, device):
     view = seen(url)
     assert (view["game"], view["phase"], view["link"], view["hider"]) == ("slahal", "toss", False, None)
     assert view["teams"] == {"A": "Upper", "B": "Lower"}
-    assert view["sheet"]["phase"] == "duel"
+    assert view["sheet"]["phase"] == "duo"
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0
 
@@ -104,7 +104,7 @@ def test_the_judge_types_is_killed_and_goes_on(start):
     judge, terminal = pty.openpty()
     try:
         process, url = start("none", SLAHAL, terminal)
-        os.write(judge, b"duel A yes B no\nguess left right\nguess upwards\n")
+        os.write(judge, b"duo A yes B no\nguess left right\nguess upwards\n")
         before = wait_for(url, seq=3)
         clocks = {"since": None, "ends": None, "head": ""}
         assert (before["calls"], before["sheet"]["sticks"]) == (["miss"], {"A": 8, "B": 3})
@@ -183,7 +183,7 @@ def test_players_named_by_the_game_are_in_no_team(tmp_path):
     table = open_table(settings, 0.0)
     assert table.view.teams == {"A": "A", "B": "B"}
     assert [horse["player"] for horse in table.view.sheet["horses"]] == ["Kate", "Zoë"]
-    assert run_line(table, "start Kate north clockwise", 1.0) == "so it stands"
+    assert execute_line(table, "start Kate north clockwise", 1.0) == "so it stands"
     table.journal.close()
     again = open_table(settings, 2.0)
     assert again.view.sheet["horses"][0]["river"] == "north"

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from pi_controller.whole_files import replace_file
+from pi_controller.system.files import atomic_write
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, None])
@@ -16,7 +16,7 @@ def test_a_file_is_replaced_whole_with_its_permissions(tmp_path, mode):
     path.chmod(0o777)
     before = os.umask(0o022)
     try:
-        replace_file(path, b"new", mode)
+        atomic_write(path, b"new", mode)
     finally:
         os.umask(before)
     assert path.read_bytes() == b"new"
@@ -34,7 +34,7 @@ def test_the_old_file_stays_where_the_new_one_cannot_be_written(tmp_path, monkey
 
     monkeypatch.setattr("pathlib.Path.replace" if fails == "replace" else "os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        replace_file(path, b"new")
+        atomic_write(path, b"new")
     assert path.read_bytes() == b"old"
     assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
 
@@ -45,5 +45,5 @@ def test_what_a_killed_program_left_is_removed_and_not_what_one_writes_now(tmp_p
         ended.wait()
     (tmp_path / f".table.toml.{ended.pid}.new").write_bytes(b"half")
     (tmp_path / f".table.toml.{os.getppid()}.new").write_bytes(b"being written")
-    replace_file(path, b"new")
+    atomic_write(path, b"new")
     assert {one.name for one in tmp_path.iterdir()} == {"table.toml", f".table.toml.{os.getppid()}.new"}

@@ -1,1 +1,1 @@
-"""Guided calibration of a mat, step by step; the result is a profile that a table can use."""
+"""Guided calibration of a mat, step by step; it produces a profile that a table can use."""

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
-from pi_controller.mat.beads import BeadTracker
-from pi_controller.mat.hands import HandDetector
-from pi_controller.mat.strikes import StrikeDetector
+from pi_controller.board.messages import Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.beads import BeadTracker
+from pi_controller.sensing.events import MatEvent
+from pi_controller.sensing.hands import HandDetector
+from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Array = NDArray[np.float64]
 
-    from pi_controller.mat.events import MatEvent
-    from pi_controller.mat.strikes import StrikeSettings
-
-    Array = NDArray[np.float64]
 
 KEEP_S = 0.5
-"""How long the peaks of the pads are kept."""
+"""How long the pads' peaks are kept."""
 AVERAGED = 5
-"""Scans of the magnetometers that are averaged: what the tracker waits for before it calls the field at rest."""
+"""Magnetometer scans averaged, as many as the tracker needs to call the field at rest."""
 
 
-class Running:
-    """Running mean and rms deviation of readings of `shape`, value by value; missing readings are left out."""
+class RunningStats:
+    """Running mean and standard deviation of each value of readings of `shape`, without missing readings."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._n = np.zeros(shape)
@@ -38,7 +34,7 @@ class Running:
         self._first: Array | None = None
 
     def add(self, readings: Array, there: NDArray[np.bool_] | None = None) -> None:
-        """Add readings, of `shape` or with one more axis before it."""
+        """Add readings of `shape`, or with one more leading axis; `there` is false for missing values."""
         rows = readings.reshape(-1, *self._n.shape)
         first = self._first
         if first is None:
@@ -63,7 +59,7 @@ class Running:
 
 
 class Detectors:
-    """Feeds the detectors and keeps raw readings for the steps. `strikes` are the strike detector's settings."""
+    """Runs the detectors and keeps raw readings for the steps. `strikes` are the strike detector's settings."""
 
     def __init__(self, strikes: StrikeSettings) -> None:
         maps = pinmap()
@@ -73,7 +69,7 @@ class Detectors:
         self.strikes: StrikeDetector | None = None
         self.scans = deque[Field](maxlen=AVERAGED)
         self.counts: Array | None = None
-        """The last scan of the touch strips (pads, strips)."""
+        """The last scan of the touch strips (pads, strips), counts."""
         self.full_scale = 2048
         self.health: Health | None = None
         self.strip_count = len(maps.touch.strips)
@@ -81,7 +77,7 @@ class Detectors:
         self._middle = np.zeros(PADS)
 
     def feed(self, message: Message) -> list[MatEvent]:
-        """Take one message; return what happened on the mat with it."""
+        """Process one message; return the mat events it caused."""
         match message:
             case Piezo():
                 return [*self._piezo(message)]
@@ -93,7 +89,7 @@ class Detectors:
                 return [*self.beads.feed(message)]
             case Gap() | LinkDown():
                 if self.strikes is not None:
-                    self.strikes.gap()
+                    self.strikes.take_gap()
             case LinkUp():
                 self.hands.reset()
                 self.beads.sense_again()
@@ -119,17 +115,17 @@ class Detectors:
         return 20.0 * float(np.log10(max(peak, 0.5) / self.full_scale))
 
     def field(self) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the mean (sensors, 3) of the last scans, microtesla, and which sensors were there in all of them."""
+        """Return the mean (sensors, 3) of the last scans, microtesla, and a mask of the sensors valid in all."""
         ok = np.logical_and.reduce([scan.ok for scan in self.scans])
         return np.where(ok[:, None], np.mean([scan.ut for scan in self.scans], axis=0), 0.0), ok
 
     def strip_name(self, pad: int, strip: int) -> str:
-        """Return what to call a strip (pad 1 first, strip 0 first)."""
+        """Return a strip's name (pad 1 first, strip 0 first)."""
         return f"the {pinmap().touch.strips[strip]} strip of pad {pad}"
 
 
 def magnetometer_name(number: int) -> str:
-    """Return what to call a magnetometer (0 first, in wire order): its number, its pad and where it sits there.
+    """Return a magnetometer's name (0 first, in wire order): its number, its pad and its place there.
 
     Left and right are as the hider sees them.
     """

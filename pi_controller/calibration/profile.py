@@ -1,45 +1,41 @@
-"""The calibration profile of one mat, as a JSON file that a table can use (`[board] profile`).
+"""The calibration profile of one mat, a JSON file that a table can use (`[board] profile`).
 
-One JSON file `NAME.profile.json` in the folder of the settings, strictly read. It is written whole or not at all: to a
-file beside it, waited for on the disk, renamed; the profile that was there is kept as `NAME.bak`.
+The file `NAME.profile.json` is in the folder of the settings and is parsed strictly. It is written atomically (to a
+file beside it, synced, renamed); the previous profile is kept as `NAME.bak`.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from pi_controller.errors import MatError
-from pi_controller.mat.bead_baseline import Baseline
-from pi_controller.mat.hands import HandSettings
-from pi_controller.mat.strike_settings import THRESHOLD_DB
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.whole_files import replace_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
+from pi_controller.sensing.beads import Baseline
+from pi_controller.sensing.hands import HandSettings
+from pi_controller.sensing.strike_settings import THRESHOLD_DB
+from pi_controller.system.files import atomic_write
 
 FORMAT = 1
-MOST_BYTES = 262_144
+MAX_BYTES = 262_144
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 class ProfileError(MatError, ValueError):
-    """A profile that cannot be read or written."""
+    """A profile cannot be read or written."""
 
     code = "profile"
 
 
-class Strokes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Strikes, by pad: `noise` counts rms, `level_dbfs` of the middle tap, `margin_db` of the weakest.
+class StrikeProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Strikes by pad: `noise` in counts rms, `level_dbfs` of the median tap, `margin_db` of the weakest.
 
-    `threshold_db` is what the taps suggest for `[strikes] threshold_db`; `sensor` the kind of pad they were felt by.
+    `threshold_db` is the value suggested for `[strikes] threshold_db`; `sensor` is the kind of the pads' sensors.
     """
 
     threshold_db: float
@@ -49,10 +45,10 @@ class Strokes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     margin_db: tuple[float, ...]
 
 
-class Strips(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Touch strips: the thresholds, counts (`mat.hands.HandSettings`), and by strip in wire order what led to them.
+class TouchProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Touch strips: the thresholds in counts (`sensing.hands.HandSettings`), and measurements by strip in wire order.
 
-    `rest` counts with no hand, `noise` counts rms, `lost` counts under the hand of the walk.
+    `rest` is the counts without a hand, `noise` the counts rms, `lost` the counts lost under a hand in the walk.
     """
 
     touch: float
@@ -63,10 +59,10 @@ class Strips(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lost: tuple[float, ...]
 
 
-class Magnets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The magnetometers of the empty mat (`mat.bead_baseline.Baseline`), microtesla, in wire order.
+class MagnetProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The magnetometers' baseline of the empty mat (`sensing.beads.Baseline`), microtesla, in wire order.
 
-    `noise_ut` rms of an axis; `moment_am2` is the bead's strength as read on each pad, A m^2.
+    `noise_ut` is the rms per axis; `moment_am2` is the bead's strength measured on each pad, A m^2.
     """
 
     offsets: tuple[tuple[float, float, float], ...]
@@ -79,18 +75,18 @@ class Magnets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Calibration of the mat of board `board_id`. A step that was left out is None.
+    """Calibration of the mat with the board `board_id`. A skipped step is None.
 
-    `made` is the day and time of it, `program` the version that made it.
+    `made` is the date and time, `program` the program's version.
     """
 
     name: str
     made: str
     program: str
     board_id: str
-    strikes: Strokes | None = None
-    touch: Strips | None = None
-    magnets: Magnets | None = None
+    strikes: StrikeProfile | None = None
+    touch: TouchProfile | None = None
+    magnets: MagnetProfile | None = None
     format: int = FORMAT
 
     def hand_settings(self) -> HandSettings:
@@ -100,7 +96,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return replace(HandSettings(), touch=self.touch.touch, clear=self.touch.clear, brushed=self.touch.brushed)
 
     def baseline(self) -> Baseline | None:
-        """Return what the magnetometers of the empty mat read, or None where that was not measured."""
+        """Return the magnetometers' baseline, or None if it was not measured."""
         if self.magnets is None:
             return None
         return Baseline(
@@ -114,7 +110,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_name(name: str) -> str:
-    """Return `name`; raises `ProfileError` for one that is no plain file name."""
+    """Return `name`. Raises `ProfileError` if it is no plain file name."""
     if _NAME.fullmatch(name):
         return name
     raise ProfileError(
@@ -123,17 +119,17 @@ def check_name(name: str) -> str:
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Return where profile `name` is kept."""
+    """Return the path of profile `name` in `folder`."""
     return folder / f"{check_name(name)}.profile.json"
 
 
-def load(folder: Path, name: str) -> Profile:
-    """Return profile `name` of `folder`. Raises `ProfileError` for one that is not there or does not fit this mat."""
+def load_profile(folder: Path, name: str) -> Profile:
+    """Read profile `name` from `folder`. Raises `ProfileError` if it is missing, unreadable or not for this mat."""
     path = path_of(folder, name)
     again = f"'moccasin-mat calibrate --profile {name}' makes it"
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
         raise ProfileError(f"there is no profile {path}", again) from error
     except OSError as error:
@@ -147,14 +143,14 @@ def load(folder: Path, name: str) -> Profile:
     return profile
 
 
-def save(folder: Path, profile: Profile) -> Path:
-    """Keep `profile` in `folder`, the one of that name as `NAME.bak`; return its path. Raises `ProfileError`."""
+def save_profile(folder: Path, profile: Profile) -> Path:
+    """Write `profile` to `folder`, keeping the previous one as `NAME.bak`; return its path. Raises `ProfileError`."""
     path = path_of(folder, profile.name)
     data = msgspec.json.format(msgspec.json.encode(profile)) + b"\n"
     try:
         if path.exists():
-            replace_file(folder / f"{profile.name}.bak", path.read_bytes())
-        replace_file(path, data)
+            atomic_write(folder / f"{profile.name}.bak", path.read_bytes())
+        atomic_write(path, data)
     except OSError as error:
         raise ProfileError(
             f"the profile {path} cannot be written: {error.strerror}", "make room, or name settings in another folder"
@@ -163,7 +159,7 @@ def save(folder: Path, profile: Profile) -> Path:
 
 
 def _misfit(profile: Profile) -> str:
-    """Return why `profile` is not for this program's pin map, or nothing."""
+    """Return why `profile` does not match this program's pin map, or ''."""
     pads, strips = PADS, PADS * len(pinmap().touch.strips)
     sensors = len(pinmap().magnetometer_positions())
     if profile.format != FORMAT:

@@ -1,38 +1,34 @@
-"""Sequences the calibration steps: empty mat, taps, hands, bead. Messages and time in, a view out.
+"""Runs the calibration steps in order: empty mat, taps, hands, bead. Turns messages and time into a view.
 
-It goes on by itself when a step has what it needs, so that whoever kneels at the mat needs no keyboard; it may be told
-to leave a step out or to do it again. The clock and the board are elsewhere.
+It advances by itself when a step is complete, so the person at the mat needs no keyboard; a step can also be skipped or
+repeated. The caller provides the clock and the board.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
-from pi_controller.calibration.beads import BeadStep
+from pi_controller.board.messages import LinkDown, LinkUp, Message
 from pi_controller.calibration.detectors import Detectors
-from pi_controller.calibration.empty import EmptyStep
-from pi_controller.calibration.profile import Magnets, Profile, Strips, Strokes
-from pi_controller.calibration.slides import SlideStep
-from pi_controller.calibration.taps import TapStep
-from pi_controller.calibration.view import StepView, WalkView
-from pi_controller.link.messages import LinkDown, LinkUp
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pi_controller.calibration.step import Step
-    from pi_controller.link.messages import Message
-    from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.calibration.profile import MagnetProfile, Profile, StrikeProfile, TouchProfile
+from pi_controller.calibration.steps import BeadStep, EmptyStep, SlideStep, Step, StepView, TapStep, WalkView
+from pi_controller.errors import MatError
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.history import fold
+from pi_controller.rules.registry import game
+from pi_controller.sensing.strikes import StrikeSettings
 
 NO_BOARD = "Waiting for the board."
 
 
 class Walk:
-    """One calibration. `strikes` are the strike detector's settings of `sensor` pads, which the threshold starts from.
+    """One calibration. `strikes` are the strike detector's settings for `sensor` pads, the threshold's starting
+    point.
 
-    The bead's place is no secret here: nobody plays.
+    The bead's position is no secret here, because no game is played.
     """
 
     def __init__(self, strikes: StrikeSettings, sensor: str = "piezo") -> None:
@@ -47,28 +43,28 @@ class Walk:
         self._why = ""
         self.board_id = ""
         self.saved = ""
-        """Where the profile was kept, for the view."""
+        """Path of the saved profile, for the view."""
         for step in self._steps:
             step.begin(self._detectors, 0.0)
 
     @property
     def over(self) -> bool:
-        """Whether all steps are done."""
+        """True if all steps are done."""
         return self._at == len(self._steps)
 
     @property
     def passed(self) -> bool:
-        """Whether no step found anything wrong, and not all of them were left out."""
+        """True if all steps are done without a fault, and not all were skipped."""
         return self.over and not any(step.wrong for step in self._steps) and len(self._left_out) < len(self._steps)
 
     def step(self, t: float, messages: Iterable[Message]) -> WalkView:
-        """Take the messages that came by `t`, let time pass to `t`; return what to show."""
+        """Process the messages received by `t`, advance to `t`, and return the view."""
         self._t = t
         for message in messages:
             if isinstance(message, LinkDown):
                 self._up, self._why = None, message.why
             elif isinstance(message, LinkUp):
-                self._linked(message)
+                self._take_link_up(message)
             events = self._detectors.feed(message)
             if not self.over and self._up is not None:
                 self._steps[self._at].take(t, message, events)
@@ -78,16 +74,16 @@ class Walk:
                 self._next()
         return self.view
 
-    def leave_out(self) -> None:
-        """Go on without the step it is at; the profile then has nothing of it. No effect when all are done."""
+    def skip_step(self) -> None:
+        """Skip the current step; the profile then lacks its results. Without effect when all are done."""
         if not self.over:
             step = self._steps[self._at]
             step.begin(self._detectors, self._t)
             self._left_out.add(self._at)
             self._next()
 
-    def again(self) -> None:
-        """Do the step it is at once more from its beginning; at the end, the first one that failed."""
+    def repeat_step(self) -> None:
+        """Restart the current step; at the end, the first one that failed."""
         if self.over:
             failed = [at for at, step in enumerate(self._steps) if step.wrong]
             if not failed:
@@ -97,7 +93,7 @@ class Walk:
 
     @property
     def view(self) -> WalkView:
-        """What to show."""
+        """The current view."""
         steps = tuple(self._step_view(at) for at in range(len(self._steps)))
         if self.over:
             ask = "Something is not right: nothing was saved."
@@ -112,30 +108,30 @@ class Walk:
         return WalkView(steps, self._at, step.ask(), step.note, step.bars(), step.pad)
 
     def profile(self, name: str, made: str, program: str) -> Profile:
-        """Return what was found, as profile `name`; steps that were left out are None in it."""
+        """Return the results as profile `name`; skipped steps are None."""
         done = [at not in self._left_out for at in range(len(self._steps))]
         strokes = strips = magnets = None
         if done[1]:
-            strokes = Strokes(
+            strokes = StrikeProfile(
                 threshold_db=self.taps.threshold_db,
                 sensor=self._sensor,
-                noise=_rounded(self.empty.piezo.rms),
+                noise=_round_values(self.empty.piezo.rms),
                 level_dbfs=tuple(self.taps.level_dbfs),
                 margin_db=tuple(self.taps.margin_db),
             )
         if done[2]:
             wanted = self.slides.settings()
-            strips = Strips(
+            strips = TouchProfile(
                 touch=wanted.touch,
                 clear=wanted.clear,
                 brushed=wanted.brushed,
-                rest=_rounded(self.empty.touch.mean),
-                noise=_rounded(self.empty.touch.rms),
-                lost=_rounded(self.slides.lost),
+                rest=_round_values(self.empty.touch.mean),
+                noise=_round_values(self.empty.touch.rms),
+                lost=_round_values(self.slides.lost),
             )
         base = self._detectors.beads.baseline
         if done[0] and base is not None:
-            magnets = Magnets(
+            magnets = MagnetProfile(
                 offsets=tuple((float(x), float(y), float(z)) for x, y, z in np.round(base.offsets, 3)),
                 known=tuple(bool(known) for known in base.known),
                 scans=float(base.scans),
@@ -146,9 +142,9 @@ class Walk:
             )
         return Profile(name, made, program, self.board_id, strokes, strips, magnets)
 
-    def _linked(self, up: LinkUp) -> None:
+    def _take_link_up(self, up: LinkUp) -> None:
         if self.board_id and up.board_id != self.board_id:
-            self._detectors = Detectors(self._detectors.settings)  # another board: nothing that was measured holds
+            self._detectors = Detectors(self._detectors.settings)  # another board: discard all measurements
             self._at, self._left_out = 0, set()
             for step in self._steps:
                 step.begin(self._detectors, self._t)
@@ -157,14 +153,13 @@ class Walk:
             self._begin()
 
     def _begin(self) -> None:
-        """Begin the step it is at."""
         step = self._steps[self._at]
         step.begin(self._detectors, self._t)
         if step is self.slides and self.empty.found:
-            self.slides.resting(self.empty.touch.mean, self.empty.touch.rms)
+            self.slides.set_rest(self.empty.touch.mean, self.empty.touch.rms)
 
     def _next(self) -> None:
-        """Go to the first step that is not done yet."""
+        """Go to the first unfinished step."""
         todo = [at for at, step in enumerate(self._steps) if not step.over and at not in self._left_out]
         self._at = todo[0] if todo else len(self._steps)
         if todo:
@@ -181,5 +176,30 @@ class Walk:
         return StepView(step.name, step.title, "now" if at == self._at else "to_come")
 
 
-def _rounded(values: np.ndarray) -> tuple[float, ...]:
+def _round_values(values: np.ndarray) -> tuple[float, ...]:
     return tuple(round(float(value), 2) for value in values.ravel())
+
+
+# Checks a table's journal for a hidden bead; during a hide no other program may read the mat's sensors.
+
+
+PHASES_WITHOUT_BEAD = ("toss", "throw", "over")
+"""In all other phases the bead may already, or still, be on the mat."""
+
+
+def may_hide_bead(path: Path) -> bool:
+    """Return True if a bead may be hidden in the game whose journal is at `path`; False without a journal.
+
+    Returns True if the journal cannot be read.
+    """
+    if not path.exists():
+        return False
+    try:
+        with Journal(path, read_only=True) as journal:
+            opened = journal.read_opening()
+            if opened is None:
+                return False
+            story = fold(game(opened.game, opened.options), journal.read())
+    except MatError:
+        return True
+    return story.phase not in PHASES_WITHOUT_BEAD

@@ -1,7 +1,7 @@
-"""`moccasin-mat VERB`: one module a verb, of its name. Errors are printed as what is wrong and what to do.
+"""`moccasin-mat VERB`: one module for each verb, with the same name. Errors are printed as a message and a hint.
 
-Here is parsing and printing only. Nothing but the smallest parts of the standard library is imported before a verb is
-known, and nothing of a verb before its arguments are read, so that every `--help` answers at once.
+The modules only parse and print. Only the smallest parts of the standard library are imported before the verb is known,
+and the verb's own imports follow after its arguments are parsed, so that every `--help` is fast.
 """
 
 from __future__ import annotations
@@ -18,58 +18,58 @@ if TYPE_CHECKING:
 
 VERBS: dict[str, str] = {
     "demo": "play a game on a simulated mat, from sensor bytes to lights",
-    "exhibit": "run the installation that visitors use by themselves; --sim needs no mat",
-    "setup-table": "ask which game, who plays and who may see; write a table's settings",
+    "exhibit": "run the unattended installation for visitors; --sim needs no mat",
+    "setup-table": "ask for the game, the players and the pages; write a table's settings",
     "run": "run a table: the board, the buttons, the strips, the live page",
-    "setup": "install the table's service on this machine, or take it back",
-    "update": "take a signed update from a file or a stick, and go back where it fails",
-    "reset": "reset an installation to its first start, by hand or on a signed order",
-    "doctor": "look at every sensor, the link, the disk: what is wrong, what to do",
-    "watch": "print what a running table shows as JSON lines, for other programs",
-    "ports": "list the serial ports, which one is taken, and who answers there",
-    "flash": "put the firmware on the mat board, or tell whether it is there",
-    "judges": "say who may sign in at the judge's console, and give new PINs",
-    "voice": "tell which words called have a recording and how good it is, or play one",
-    "languages": "list the languages, how far each is filled, and by whose word",
-    "calibrate": "measure the mat step by step and keep what was found as a profile",
-    "score": "keep score: actions in, states and words called out, one JSON a line",
-    "bracket": "run a tournament: results in, who plays and who is out a line out, all JSON",
-    "hub": "keep every table's journal once more and show all tables of a tournament",
-    "chances": "tell the exact chances of winning, for learning the game",
-    "referee": "judge mat events: one JSON a line in, what follows from them out",
-    "replay": "show a game hide by hide, or feel its sensors again",
-    "review": "draw what the pads felt around a hit, for the judge",
-    "record-sensors": "keep every reading of a mat, without a game",
-    "score-strikes": "tell how well strikes are felt, from a recorded truth",
+    "setup": "install the table's service on this machine, or remove it",
+    "update": "install a signed update from a file or a stick; roll back if it fails",
+    "reset": "reset an installation to its first start, by hand or by a signed order",
+    "doctor": "check every sensor, the link, the disk; report faults and remedies",
+    "watch": "print a running table's state as JSON lines, for other programs",
+    "ports": "list the serial ports, the selected one, and the boards that answer",
+    "flash": "write the firmware to the mat board, or check that it is there",
+    "judges": "manage the accounts of the judge's console, and issue PINs",
+    "voice": "list the called words with the quality of their recordings, or play one",
+    "languages": "list the languages, how complete each is, and its authority",
+    "calibrate": "measure the mat step by step and save the results as a profile",
+    "score": "keep score: actions in, states and called words out, a JSON object a line",
+    "bracket": "run a tournament: results in, pairings and standings out, as JSON lines",
+    "hub": "back up the journals of all tables of a tournament and show the tables",
+    "chances": "print the exact chances of winning, for learning the game",
+    "referee": "judge mat events: events in, facts out, a JSON object a line",
+    "replay": "show a game hide by hide, or evaluate a sensor recording again",
+    "review": "plot the sensor levels around a hit, for the judge",
+    "record-sensors": "record every reading of a mat, without a game",
+    "score-strikes": "measure how well strikes are detected, against the true ones",
     "record": "write a game as an open text file, or check one",
-    "export": "write a game out: record, score sheet, a sheet to print and sign",
-    "verify": "check that a journal is whole and is what was written",
-    "recover": "write a new journal from what can be read of a damaged one",
+    "export": "export a game: record, score sheet, a sheet to print and sign",
+    "verify": "check that a journal is complete and unaltered",
+    "recover": "write a new journal from the readable parts of a damaged one",
     "strikes": "find the strikes in a WAV file, each channel a pad",
     "check-settings": "check a settings file, or print a commented example",
 }
-"""What each verb is for; its module here has its name, with `parser()` and `main(argv)`."""
-ENDS = "2 called wrongly or not possible; 130 stopped by hand."
-"""What the exit statuses mean that all verbs have."""
-_FORMER = {"odds": "chances", "salvage": "recover"}
-"""Verbs under the names they once had; the help does not list them."""
+"""Purpose of each verb; its module here has the same name, with `parser()` and `main(argv)`."""
+EXIT_STATUSES = "2 invalid arguments or impossible; 130 interrupted."
+"""Exit statuses common to all verbs."""
+_OLD_NAMES = {"odds": "chances", "salvage": "recover"}
+"""Former names of verbs, accepted but not listed in the help."""
 
 
 class Verb(Protocol):
-    """The module of a verb. Nothing that takes time is imported before its arguments are read."""
+    """The module of a verb. Slow imports happen only after its arguments are parsed."""
 
     def parser(self) -> Parser:
-        """Return the parser of its arguments."""
+        """Return the verb's parser."""
         ...
 
     def main(self, argv: Sequence[str], /) -> int:
-        """Run it; return the exit status or raise `MatError`."""
+        """Run the verb; return the exit status or raise `MatError`."""
         ...
 
 
 def module(verb: str) -> Verb:
-    """Return the module of `verb`, which may have its former name; raises `UsageError` where there is none."""
-    name = _FORMER.get(verb, verb)
+    """Return the module of `verb`, which may be a former name. Raises `UsageError` for an unknown verb."""
+    name = _OLD_NAMES.get(verb, verb)
     if name not in VERBS:
         from pi_controller.errors import UsageError
 
@@ -88,12 +88,12 @@ def usage() -> str:
         "  -h, --help     this text; 'moccasin-mat help VERB' or 'VERB --help' tells a verb's options\n"
         "  --print-completion SHELL  the script by which bash, zsh or tcsh completes verbs and options\n"
         "  --print-manual            the manual page, for man\n\n"
-        f"Exit status: 0 done; {ENDS} A verb's own help says what else it returns.\n"
+        f"Exit status: 0 done; {EXIT_STATUSES} A verb's own help says what else it returns.\n"
     )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a verb; return the exit status: 0 done, 2 asked for something wrong, 130 stopped by hand."""
+    """Run a verb; return the exit status: 0 done, 2 invalid arguments or impossible, 130 interrupted."""
     from pi_controller.errors import MatError
 
     args = list(sys.argv[1:] if argv is None else argv)
@@ -122,21 +122,21 @@ def main(argv: Sequence[str] | None = None) -> int:
             case _:
                 return module(args[0]).main(args[1:])
     except MatError as error:
-        from pi_controller.games.wording import printable
+        from pi_controller.text import strip_controls
 
-        lines = f"moccasin-mat: {error.what}" + (f"\n  {error.todo}" if error.todo else "")
-        print("\n".join(map(_wrapped, map(printable, lines.split("\n")))), file=sys.stderr)
+        lines = f"moccasin-mat: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
+        print("\n".join(map(_wrap_line, map(strip_controls, lines.split("\n")))), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # the reader went away (`| head`): nothing more to say, and no second complaint when Python shuts down
+        # the reader has closed the pipe (`| head`): stop, and avoid a second error when Python shuts down
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
-def _wrapped(line: str) -> str:
-    """Return `line` broken at words where a terminal is too narrow for it; a file has it whole."""
+def _wrap_line(line: str) -> str:
+    """Return `line` wrapped at words on a terminal; a line for a file is returned unchanged."""
     from shutil import get_terminal_size
     from textwrap import fill
 

@@ -1,4 +1,4 @@
-"""Base parser of all verbs: errors as two plain lines, exit statuses in the help, the settings file."""
+"""Base parser of all verbs: errors as two plain lines, exit statuses in the help, and the settings file."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pi_controller.cli import ENDS
+from pi_controller.cli import EXIT_STATUSES
 from pi_controller.errors import UsageError
-from pi_controller.setup.place import SYSTEM_SETTINGS
+from pi_controller.system.place import SYSTEM_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pi_controller.table.settings import Settings
+    from pi_controller.config import Settings
 
 INSTALLED = SYSTEM_SETTINGS
-"""The settings that are used where `--settings` names none, if they are there."""
+"""Default settings file, if it exists."""
 
 
 class Parser(argparse.ArgumentParser):
-    """`argparse` for one verb. Options must be spelled out; a fault is a `UsageError` instead of an exit.
+    """`argparse` for one verb. Options must be spelled out; errors are raised as `UsageError` instead of an exit.
 
-    `statuses` says what the verb's own exit statuses mean; `epilog`, written in lines, stands before them.
+    `statuses` describes the verb's own exit statuses; `epilog`, preformatted in lines, is printed before them.
     """
 
     def __init__(self, verb: str, description: str, statuses: str = "0 done", epilog: str = "") -> None:
-        ends = f"Exit status: {statuses}; {ENDS}"
+        ends = f"Exit status: {statuses}; {EXIT_STATUSES}"
         super().__init__(
             prog=f"moccasin-mat {verb}",
             description=description,
@@ -38,22 +38,22 @@ class Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        """Raise what is wrong, in one line."""
+        """Raise a `UsageError` with the message in one line."""
         raise UsageError(
-            f"{self.prog.split()[-1]}: {' '.join(message.split())}", f"'{self.prog} --help' tells what it takes"
+            f"{self.prog.split()[-1]}: {' '.join(message.split())}", f"'{self.prog} --help' lists the arguments"
         )
 
 
 def add_settings(parser: Parser, what: str) -> None:
-    """Give `parser` the option `--settings`; `what` says what is taken from them."""
+    """Add the option `--settings` to `parser`; `what` describes its use."""
     parser.add_argument("--settings", metavar="FILE", help=f"{what} (default: {INSTALLED}, else the defaults)")
 
 
 def settings_path(args: argparse.Namespace) -> Path | None:
-    """Return the settings file of `args`, or the installed one, which is said; None where there is neither."""
+    """Return the settings file of `args`, or the installed one after printing its name; None for neither."""
     if args.settings is not None:
         return Path(args.settings)
-    with suppress(OSError):  # a folder that may not be looked into
+    with suppress(OSError):  # a folder without read permission
         if INSTALLED.is_file():
             print(f"settings: {INSTALLED}", file=sys.stderr)
             return INSTALLED
@@ -61,14 +61,14 @@ def settings_path(args: argparse.Namespace) -> Path | None:
 
 
 def load_settings(path: Path | None) -> Settings:
-    """Return the settings in the file `path`, for None the defaults. Raises `SettingsError`."""
-    from pi_controller.table.settings import Settings, load
+    """Return the settings in the file `path`, or the defaults for None. Raises `SettingsError`."""
+    from pi_controller.config import Settings, read_settings
 
-    return Settings() if path is None else load(path)
+    return Settings() if path is None else read_settings(path)
 
 
 def image_folder(verb: str, wanted: str | None) -> Path | None:
-    """Return the folder of the image that `--root` names. Raises `UsageError` where there is none."""
+    """Return the folder of the image named by `--root`. Raises `UsageError` if it does not exist."""
     if wanted is None:
         return None
     if not Path(wanted).is_dir():
@@ -77,29 +77,29 @@ def image_folder(verb: str, wanted: str | None) -> Path | None:
 
 
 def confirm(verb: str, question: str, *, yes: bool) -> None:
-    """Return when the answer is yes; raises `UsageError` where nobody can answer, `SystemExit` after a no."""
+    """Ask the user and return if the answer is yes; raises `UsageError` without a terminal, `SystemExit` after a no."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise UsageError(f"{verb}: nobody is here to say yes", "add --yes")
+        raise UsageError(f"{verb}: nobody can answer yes here", "add --yes")
     if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
         print("Nothing was done.")
         raise SystemExit(1)
 
 
 def add_actions(parser: Parser) -> None:
-    """Give `parser` the argument FILE, whose lines `open_actions` reads."""
+    """Add the argument FILE for `open_actions` to `parser`."""
     parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="the actions (default: standard input)")
 
 
 @contextmanager
 def open_actions(name: str) -> Iterator[Iterable[bytes]]:
-    """Give the lines of the file `name`, of standard input for "-". Raises `UsageError` where it cannot be read."""
+    """Open the lines of the file `name`, or standard input for "-". Raises `UsageError` if it cannot be read."""
     if name == "-":
         yield _readable(sys.stdin.buffer, "standard input")
         return
     try:
-        source = Path(name).open("rb")  # noqa: SIM115 - closed below; here only opening it may fail
+        source = Path(name).open("rb")  # noqa: SIM115 - closed below; only opening may fail here
     except OSError as error:
         raise _unreadable(name, error) from error
     with source:

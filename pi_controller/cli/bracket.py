@@ -1,4 +1,4 @@
-"""`moccasin-mat bracket`: runs a tournament on paper, results in, who plays and who is out, a JSON line each."""
+"""`moccasin-mat bracket`: run a tournament on paper: results in, pairings and eliminations out, a JSON line each."""
 
 from __future__ import annotations
 
@@ -18,41 +18,44 @@ FORMATS = ("double", "single", "round_robin", "groups")
 
 
 def parser() -> Parser:
-    """Return the parser of its arguments."""
+    """Return the parser."""
     parser = Parser(
         "bracket",
-        "Run a tournament: a result a line in, what is ready, who is out and how all stand a line out, all JSON.",
+        "Run a tournament: results in; playable matches, eliminated teams and standings out, a JSON object a line.",
         "0 every action was accepted",
     )
     parser.add_argument("--format", choices=FORMATS, default="double", help="double elimination (default), or another")
-    parser.add_argument("--groups", type=int, default=2, metavar="N", help="groups: so many round robins (default 2)")
+    parser.add_argument("--groups", type=int, default=2, metavar="N", help="groups: number of round robins (default 2)")
     parser.add_argument(
         "--through",
         type=int,
         default=2,
         metavar="N",
-        help="groups: so many of each go on to the elimination (default 2)",
+        help="groups: teams of each group that reach the elimination (default 2)",
     )
     parser.add_argument(
-        "--knockout", choices=("single", "double"), default="single", help="groups: which elimination (default single)"
+        "--knockout",
+        choices=("single", "double"),
+        default="single",
+        help="groups: kind of elimination (default single)",
     )
     parser.add_argument("--best-of", type=int, choices=(1, 3, 5), default=1, help="games of a match (default 1)")
     parser.add_argument(
         "--withdrawn",
         choices=("forfeit", "annul"),
         default="forfeit",
-        help="round robin: the others win the games left of a team that goes, or all its games are struck",
+        help="round robin: opponents win the open games of a withdrawn team, or all its games are annulled",
     )
     parser.add_argument(
         "--play-off",
         choices=("first", "all", "none"),
         default="first",
-        help="round robin: the ties that are played off (default: those for the first place)",
+        help="round robin: ties to be played off (default: those for first place)",
     )
     parser.add_argument(
         "--page", metavar="FILE", help="write the bracket and the standings at the end, as one HTML page"
     )
-    parser.add_argument("--title", default="Tournament", help="what stands on top of the page")
+    parser.add_argument("--title", default="Tournament", help="title of the page")
     add_actions(parser)
     return parser
 
@@ -60,7 +63,7 @@ def parser() -> Parser:
 def main(argv: Sequence[str]) -> int:
     """Run one tournament; return 0 when every action was accepted, 2 otherwise. Raises `UsageError`."""
     args = parser().parse_args(argv)
-    from pi_controller.games.sheet import answer
+    from pi_controller.rules.sheet import answer
     from pi_controller.tournament import Elimination, Groups, RoundRobin
 
     competition: Competition
@@ -79,10 +82,10 @@ def main(argv: Sequence[str]) -> int:
     def play(action: Any) -> dict[str, Any]:
         nonlocal state
         state = competition.play(state, action)
-        return competition.answer(state)
+        return competition.public_summary(state)
 
     with open_actions(cast("str", args.file)) as lines:
-        status = answer(competition.answer(state), play, lines, sys.stdout)
+        status = answer(competition.public_summary(state), play, lines, sys.stdout)
     if args.page is not None:
         from pi_controller.web.bracket_page import page
 

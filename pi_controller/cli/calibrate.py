@@ -1,4 +1,4 @@
-"""`moccasin-mat calibrate`: the guided calibration, in the terminal or on a page; its result is kept as a profile."""
+"""`moccasin-mat calibrate`: run the guided calibration in the terminal or on a page, and save the profile."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "calibrate",
-        "Measure the mat step by step and keep what was found. Ctrl-C changes nothing.",
-        "0 all is well and kept, 1 something is wrong and nothing is kept",
+        "Measure the mat step by step and save the profile. Ctrl-C changes nothing.",
+        "0 the profile is saved, 1 something is wrong and no profile is saved",
     )
-    add_settings(parser, "the table's settings; the profile is kept in their folder")
-    parser.add_argument("--profile", metavar="NAME", help="its name (default: the settings' own, else mat)")
-    parser.add_argument("--mat", choices=["a", "b"], default="a", help='which, where [mat] seats = "each" (default: a)')
-    parser.add_argument("--web", action="store_true", help="also show the walk on a page, where the settings put it")
+    add_settings(parser, "the table's settings; the profile is saved in their folder")
+    parser.add_argument("--profile", metavar="NAME", help="name of the profile (default: the settings' own, else mat)")
     parser.add_argument(
-        "--sim", nargs="?", const="", metavar="FAULT", help="walk on a simulated mat, with somebody simulated beside it"
+        "--mat", choices=["a", "b"], default="a", help='which mat, if [mat] seats = "each" (default: a)'
+    )
+    parser.add_argument("--web", action="store_true", help="also show the calibration on a page, as the settings say")
+    parser.add_argument(
+        "--sim", nargs="?", const="", metavar="FAULT", help="calibrate a simulated mat, with a simulated person"
     )
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
-    """Walk through the calibration; return 0 when all is well and kept, 1 when something is wrong: nothing is kept."""
+    """Run the calibration; return 0 after saving the profile, 1 if something is wrong and no profile was saved."""
     args = parser().parse_args(argv)
-    from pi_controller.calibrate import calibrate
-    from pi_controller.sim.faulty import parse
+    from pi_controller.calibration.run import calibrate
+    from pi_controller.simulation.faults import parse_fault
 
-    sim = None if args.sim is None else [parse(args.sim)] if args.sim else []
+    sim = None if args.sim is None else [parse_fault(args.sim)] if args.sim else []
     return 0 if calibrate(settings_path(args), args.mat, args.profile, sim, web=args.web) else 1

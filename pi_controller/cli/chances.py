@@ -1,4 +1,4 @@
-"""`moccasin-mat chances`: the chances of winning, before the game and from its decisive moments."""
+"""`moccasin-mat chances`: the chances of winning the Dakota game, before it and from its decisive moments."""
 
 from __future__ import annotations
 
@@ -12,18 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.games import actions, registry
-from pi_controller.games.base import Action, Game, IllegalActionError, InvalidActionError, Json, other
-from pi_controller.games.chances import FIRST, SECOND, games, solve
-from pi_controller.games.options import from_text, written
-from pi_controller.games.play import Play, drawn
-from pi_controller.games.wording import listed
+from pi_controller.rules import registry, validation
+from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Json, opposing_team
+from pi_controller.rules.chances import FIRST_HIT_CHANCE, SECOND_HIT_CHANCE, Chances, check, solve
+from pi_controller.rules.options import format_option, from_text
+from pi_controller.rules.play import Play, draw_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pi_controller.games.chances import Chances
-
 
 _WIDTH = 80
 """Characters in a line."""
@@ -32,15 +28,10 @@ _WIDTH = 80
 def main(argv: Sequence[str]) -> int:
     """Run `moccasin-mat chances GAME [OPTION]...`; return its exit status or raise a `MatError`."""
     args = parser().parse_args(argv)
-    if not registry.kind(args.game).hand_passes and (args.first is not None or args.second is not None):
-        raise UsageError(f"{args.game} has no hits to find", "--first and --second are for dakota")
     game = registry.game(args.game, from_text(args.set))
+    check(game)
     state = _asked(game, args.after, args.keys)
-    solved = solve(
-        game,
-        FIRST if args.first is None else args.first,
-        SECOND if args.second is None else args.second,
-    )
+    solved = solve(game, args.first, args.second)
     if args.json:
         print(json.dumps(_solved_as_json(solved, state)))
     else:
@@ -51,14 +42,18 @@ def main(argv: Sequence[str]) -> int:
 def parser() -> Parser:
     """Return the parser."""
     parser = Parser("chances", "Tell the exact chances of winning, for learning what a moment of the game means.")
-    parser.add_argument("game", metavar="GAME", help=listed(games()))
+    parser.add_argument("game", metavar="GAME", help="dakota")
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
-    parser.add_argument("--first", metavar="P", type=_chance, help="dakota: the first hit finds (default 1/4)")
-    parser.add_argument("--second", metavar="P", type=_chance, help="dakota: after a miss the second finds (1/3)")
+    parser.add_argument(
+        "--first", metavar="P", type=_chance, default=FIRST_HIT_CHANCE, help="the first hit finds (default 1/4)"
+    )
+    parser.add_argument(
+        "--second", metavar="P", type=_chance, default=SECOND_HIT_CHANCE, help="after a miss the second finds (1/3)"
+    )
     asked = parser.add_mutually_exclusive_group()
     asked.add_argument("--after", metavar="FILE", help="the chances after these actions, a JSON object a line")
     asked.add_argument(
-        "--from", dest="keys", metavar="JSON", help="dakota: from a state under the score sheet's keys, as an object"
+        "--from", dest="keys", metavar="JSON", help="from a state under the score sheet's keys, as an object"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
     return parser
@@ -75,12 +70,10 @@ def _chance(text: str) -> float:
 def _asked(game: Game[Any], after: str | None, keys: str | None) -> Any:
     """Return the state that is asked for, or None."""
     if keys is not None:
-        if not game.hand_passes:
-            raise UsageError(f"--from does not read states of {game.name}", "give its actions: --after FILE")
         try:
             return _written(_object(keys, "--from"))
         except InvalidActionError as error:
-            raise UsageError(f"--from: {error.what}", error.todo or "write the keys of the score sheet") from error
+            raise UsageError(f"--from: {error.message}", error.hint or "write the keys of the score sheet") from error
     return None if after is None else _reached(game, after)
 
 
@@ -97,7 +90,7 @@ def _reached(game: Game[Any], name: str) -> Any:
         try:
             play.push(_object(line, f"line {number}"))
         except (InvalidActionError, IllegalActionError) as error:
-            raise UsageError(f"{name}, line {number}: {error.what}", error.todo or "mend that line") from error
+            raise UsageError(f"{name}, line {number}: {error.message}", error.hint or "mend that line") from error
     return play.state
 
 
@@ -115,8 +108,8 @@ def _written(keys: Action) -> Any:
     """Return the Dakota state under these keys; all but `long` may be left out."""
     from dataclasses import replace
 
-    from pi_controller.games.dakota_state import MIDDLE, TEAMS, UNEARNED, Mode, Owed, State
-    from pi_controller.games.sticks import Sticks
+    from pi_controller.games.dakota.rules import MIDDLE, OPENING_STICKS, TEAMS, Mode, Owed, State
+    from pi_controller.rules.sticks import Sticks
 
     modes: dict[str, Mode] = {"sahdogan": "sahdogan", "yawapi": "yawapi", "eyeya": "eyeya", "wheya": "ordinary"}
     owing: tuple[Owed, ...] = ("first", "second")
@@ -124,20 +117,26 @@ def _written(keys: Action) -> Any:
     for key in ("winner", "finish"):
         if given.get(key, 0) is None:
             del given[key]
-    actions.only(given, ("hider", "owed", "short", "long"), ("middle", "situation"))
-    hider = actions.choice(given, "hider", TEAMS)
+    validation.check_keys(given, ("hider", "owed", "short", "long"), ("middle", "situation"))
+    hider = validation.parse_choice(given, "hider", TEAMS)
     held, short = ([_count(given, key, team) for team in TEAMS] for key in ("long", "short"))
-    middle = actions.whole(given, "middle", 0, UNEARNED.total) if "middle" in given else UNEARNED.total - sum(held)
-    if middle < 0 or sum(held) + middle != UNEARNED.total:
-        raise UsageError(f"long and middle come to {sum(held) + middle} sticks", f"together they are {UNEARNED.total}")
+    middle = (
+        validation.parse_whole(given, "middle", 0, OPENING_STICKS.total)
+        if "middle" in given
+        else OPENING_STICKS.total - sum(held)
+    )
+    if middle < 0 or sum(held) + middle != OPENING_STICKS.total:
+        raise UsageError(
+            f"long and middle come to {sum(held) + middle} sticks", f"together they are {OPENING_STICKS.total}"
+        )
     mode: Mode = "ordinary"
     if given.get("situation") is not None:
-        mode = modes[actions.choice(given, "situation", tuple(modes))]
+        mode = modes[validation.parse_choice(given, "situation", tuple(modes))]
     sticks = Sticks.of(A=held[0], B=held[1], **{MIDDLE: middle})
     state = State(sticks, (short[0], short[1]), hider, mode, "first")
     if state.situation != "wheya" and given.get("situation") == "wheya":
-        raise UsageError(f"{other(hider)} and the middle have not four together", "it is no wheya")
-    if actions.choice(given, "owed", owing) == "second":
+        raise UsageError(f"{opposing_team(hider)} and the middle have not four together", "it is no wheya")
+    if validation.parse_choice(given, "owed", owing) == "second":
         return replace(state, owed="second", before=state)
     return state
 
@@ -146,11 +145,11 @@ def _count(given: Action, key: str, team: str) -> int:
     counts = given[key]
     if not isinstance(counts, dict) or set(cast("dict[str, Json]", counts)) != {"A", "B"}:
         raise UsageError(f"{key} does not have a count for A and B", f'write "{key}": {{"A": 8, "B": 4}}')
-    return actions.whole(cast("Action", counts), team, 0, 99)
+    return validation.parse_whole(cast("Action", counts), team, 0, 99)
 
 
 def _chosen(game: Game[Any]) -> list[str]:
-    return [f"{name}={written(value)}" for name, value in game.chosen_settings.items()]
+    return [f"{name}={format_option(value)}" for name, value in game.chosen_settings.items()]
 
 
 def _solved_as_json(solved: Chances, state: Any) -> dict[str, Json]:
@@ -177,12 +176,11 @@ def _lines(solved: Chances, state: Any) -> list[str]:
     lines = [", ".join([solved.game.name, *_chosen(solved.game)])]
     lines += [*wrap(solved.assumed, _WIDTH, initial_indent="  ", subsequent_indent="  "), ""]
     if state is not None:
-        lines += [drawn(solved.game.name, solved.game.sheet(state)), ""]
+        lines += [draw_sheet(solved.game.name, solved.game.sheet(state)), ""]
         return lines + _columns((name, (chance,)) for name, chance in solved.by_player(state).items())
     lines += _columns((label, (chance,)) for label, chance in solved.openings())
     page = solved.page()
-    heads = page.columns if len(page.columns) > 1 else ()
-    return [*lines, "", *wrap(page.heading, _WIDTH), *_columns(page.rows, heads)]
+    return [*lines, "", *wrap(page.heading, _WIDTH), *_columns(page.rows, page.columns)]
 
 
 def _columns(rows: Any, heads: tuple[str, ...] = ()) -> list[str]:

@@ -1,9 +1,9 @@
-"""`moccasin-mat demo`: a game on a simulated mat, from sensor readings to lights.
+"""`moccasin-mat demo`: play a game on a simulated mat, from sensor readings to lights.
 
-It goes through the real firmware files, a real pseudo-terminal, pyserial, the detectors, the referee, the rules and
-the journal, out to the light strips in the terminal and the live page.
+It uses the real firmware files, a real pseudo-terminal, pyserial, the detectors, the referee, the rules and the
+journal, and shows the light strips in the terminal and the live page.
 
-All of it is a simulation of the mat and of people; what it shows of the detectors holds for its own physics only.
+Mat and people are simulated: results about the detectors are valid only for the simulated physics.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import Parser, load_settings
 from pi_controller.errors import UsageError
-from pi_controller.games import registry
+from pi_controller.rules import registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.games.base import Game
-    from pi_controller.show.chances_bar import ChancesBar
-    from pi_controller.sim.conditions import Conditions
-    from pi_controller.sim.simulation import Simulation
-    from pi_controller.table.settings import Settings
+    from pi_controller.config import Settings
+    from pi_controller.display.chances_bar import ChancesBar
+    from pi_controller.rules.base import Game
+    from pi_controller.simulation.conditions import Conditions
+    from pi_controller.simulation.simulation import Simulation
     from pi_controller.web.feed import Feed
     from pi_controller.web.server import WebServer
 
 TICK_S = 0.016
-"""Virtual seconds a tick where people watch; without anyone watching the ticks are longer."""
-BETWEEN_S = 8.0
-"""Seconds in which a game that is over is looked at, before the next one begins."""
+"""Virtual seconds per tick if somebody watches; otherwise ticks are longer."""
+PAUSE_S = 8.0
+"""Pause after the end of a game before the next one begins."""
 SPEEDS = ("1", "8", "max")
 
 
@@ -45,25 +45,27 @@ def parser() -> Parser:
         "demo",
         "Play a game on a simulated mat, from sensor bytes to lights. At a terminal the page stays up after the game, "
         "until Ctrl-C.",
-        "0 the game is over and its journal agrees with what really happened, 1 not so",
+        "0 the game is over and its journal agrees with the simulated truth, 1 otherwise",
     )
     parser.add_argument(
         "--settings", metavar="FILE", help="a table's settings: their game, names and pages (default: the defaults)"
     )
     parser.add_argument(
-        "--game", metavar="G", help=f"what is played (default: of the settings, else {registry.DEFAULT})"
+        "--game", metavar="G", help=f"the game (default: of the settings, else {registry.DEFAULT_GAME})"
     )
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="an option of the game")
     parser.add_argument(
         "--seed", metavar="N", type=int, default=1, help="the same seed plays the same game (default: 1)"
     )
     parser.add_argument("--speed", choices=SPEEDS, help="times real time (default: 8 at a terminal, else max)")
-    parser.add_argument("--conditions", metavar="C", default="quiet", help="quiet or pow_wow: drums beside the mat")
+    parser.add_argument("--conditions", metavar="C", default="quiet", help="quiet, or drums beside the mat: drums")
     parser.add_argument(
-        "--fouls", metavar="P", type=float, default=0.05, help="how often the hider errs (default: 0.05)"
+        "--fouls", metavar="P", type=float, default=0.05, help="probability of a foul by the hider (default: 0.05)"
     )
-    parser.add_argument("--doubts", metavar="P", type=float, default=0.03, help="how often the judge is needed (0.03)")
-    parser.add_argument("--journal", metavar="FILE", help="keep the journal here (default: it goes with the demo)")
+    parser.add_argument(
+        "--doubts", metavar="P", type=float, default=0.03, help="probability that the judge is asked (0.03)"
+    )
+    parser.add_argument("--journal", metavar="FILE", help="keep the journal here (default: it is deleted at the end)")
     parser.add_argument("--loop", action="store_true", help="play one game after another, until Ctrl-C")
     parser.add_argument("--no-web", action="store_true", help="no live page")
     parser.add_argument(
@@ -79,28 +81,28 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Play a game; return 0 when it was played to its end and the journal agrees with what really happened."""
+    """Play a game; return 0 if it was played to its end and the journal agrees with the simulated truth."""
     args = parser().parse_args(argv)
     if not 0 <= args.seed < 2**63:
-        raise UsageError(f"seed {args.seed} cannot be", "a seed is a whole number from 0")
+        raise UsageError(f"seed {args.seed} is invalid", "a seed is a whole number from 0")
     if args.loop and (args.journal or args.json):
         raise UsageError("--loop plays many games", "leave out --journal and --json, which are of one game")
-    from pi_controller.games.options import from_text
-    from pi_controller.sim.conditions import Conditions
+    from pi_controller.rules.options import from_text
+    from pi_controller.simulation.conditions import Conditions
 
     settings = _settings(args)
     game = registry.game(settings.game.name, settings.game.options | from_text(args.set))
-    conditions = Conditions.named(args.conditions)
+    conditions = Conditions.from_name(args.conditions)
     if not args.json:
         print("The simulated mat is being set up ...", flush=True)
-    from pi_controller.assembly import invite
+    from pi_controller.runtime.assembly import print_urls
 
     bar = _chances(game) if args.chances else None
     stays = sys.stdin.isatty() and not args.no_web and not args.json
     with ExitStack() as stack:
         feed, server = _web(settings, stack, bar) if not args.no_web else (None, None)
         if not args.json and not sys.stdout.isatty():
-            invite(server)
+            print_urls(server)
         seed, status = args.seed, 0
         while True:
             played = _play(seed, game, settings, args, feed, server, bar, conditions)
@@ -109,45 +111,48 @@ def main(argv: Sequence[str]) -> int:
                 break
             seed += 1
             if sys.stdout.isatty():
-                time.sleep(BETWEEN_S)
+                time.sleep(PAUSE_S)
         if stays:
-            if sys.stdout.isatty():  # else it stands at the top, where it is looked for
-                invite(server)
+            if sys.stdout.isatty():  # otherwise it is printed at the top
+                print_urls(server)
             print("The page stays up until Ctrl-C.", flush=True)
             with suppress(KeyboardInterrupt):
                 while True:
-                    time.sleep(BETWEEN_S)
+                    time.sleep(PAUSE_S)
         return status
 
 
 def _chances(game: Game[Any]) -> ChancesBar:
-    from pi_controller.show.chances_bar import ChancesBar
+    from pi_controller.display.chances_bar import ChancesBar
 
     return ChancesBar(game)
 
 
 def _settings(args: argparse.Namespace) -> Settings:
-    """Return the table's settings with what `args` say otherwise: the pages at a free port where no file names one."""
-    from pi_controller.show.i18n import chosen
-    from pi_controller.table.settings_game import GameSection
+    """Return the table's settings with the options of `args`; without a settings file the pages use a free port."""
+    from pi_controller.config.model import GameSection
+    from pi_controller.display.i18n import resolve_language
 
     settings = load_settings(None if args.settings is None else Path(args.settings))
     port = settings.web.port if args.settings is not None else 0
-    web = {"port": port if args.port is None else args.port, "language": chosen(args.language or settings.web.language)}
+    web = {
+        "port": port if args.port is None else args.port,
+        "language": resolve_language(args.language or settings.web.language),
+    }
     update: dict[str, Any] = {"web": settings.web.model_copy(update=web)}
     if args.game is not None and args.game != settings.game.name:
-        registry.kind(args.game)
+        registry.game_class(args.game)
         update["game"] = GameSection(name=args.game)
     return settings.model_copy(update=update)
 
 
 def _web(settings: Settings, stack: ExitStack, bar: ChancesBar | None) -> tuple[Feed, WebServer]:
-    """Return what publishes the views and what serves the pages, already started; `stack` ends it."""
-    from pi_controller.assembly import server_for
+    """Start the web server; return the feed for the views and the server; `stack` closes them."""
+    from pi_controller.runtime.assembly import make_server
     from pi_controller.web.feed import Feed
 
-    feed = Feed(bar.of if bar else None)
-    server = server_for(settings, feed)
+    feed = Feed(bar.look_up if bar else None)
+    server = make_server(settings, feed)
     server.start()
     stack.callback(server.stop)
     return feed, server
@@ -163,10 +168,10 @@ def _play(
     bar: ChancesBar | None,
     conditions: Conditions,
 ) -> int:
-    """Play one game on a fresh journal; return 0 when it came to its end and its journal says what happened, else 1."""
-    from pi_controller.assembly import teams_of
-    from pi_controller.sim.plans import Mischief
-    from pi_controller.sim.simulation import Simulation
+    """Play one game on a fresh journal; return 0 if it ended and its journal agrees with the truth, else 1."""
+    from pi_controller.runtime.assembly import teams_of
+    from pi_controller.simulation.simulation import Simulation
+    from pi_controller.simulation.truth import Mischief
 
     speed = args.speed or ("8" if sys.stdout.isatty() else "max")
     with ExitStack() as stack:
@@ -187,19 +192,19 @@ def _play(
             )
         )
         if speed == "max":
-            _hurry(simulation, quiet=args.json)
+            _play_fast(simulation, quiet=args.json)
         else:
             _watch(simulation, float(speed), bar, settings.web.language, server, quiet=args.json)
         return _end(simulation, settings.web.language, seed, args)
 
 
-def _hurry(simulation: Simulation, *, quiet: bool) -> None:
-    """Play as fast as the machine can, a line a hide or a throw."""
-    from pi_controller.sim.demo_lines import DemoLines
+def _play_fast(simulation: Simulation, *, quiet: bool) -> None:
+    """Play at full speed, printing a line for each hide or throw."""
+    from pi_controller.simulation.simulation import DemoLines
 
     lines = DemoLines()
     while not simulation.over:
-        line = lines.of(simulation.tick())
+        line = lines.line_for(simulation.tick())
         if line is not None and not quiet:
             print(line, flush=True)
 
@@ -213,13 +218,13 @@ def _watch(
     *,
     quiet: bool,
 ) -> None:
-    """Play at `speed` times real time, with the strips in the terminal and the page's address below them."""
+    """Play at `speed` times real time, with the strips in the terminal and the page's address below."""
     from rich.console import Group
     from rich.live import Live
     from rich.text import Text
 
-    from pi_controller.show.terminal import HEIGHT, render
-    from pi_controller.sim.demo_lines import DemoLines
+    from pi_controller.display.terminal import HEIGHT, render
+    from pi_controller.simulation.simulation import DemoLines
 
     begun, t0 = time.monotonic(), simulation.t
     with ExitStack() as stack:
@@ -235,10 +240,10 @@ def _watch(
             ahead = (simulation.t - t0) / speed - (time.monotonic() - begun)
             if live is not None and time.monotonic() - drawn > 1 / 12:
                 drawn = time.monotonic()
-                chances = bar.of(view) if bar else None
+                chances = bar.look_up(view) if bar else None
                 picture = render(view, simulation.t, language=language, chances=chances, height=HEIGHT - len(below))
                 live.update(Group(picture, *below), refresh=True)
-            line = lines.of(view)
+            line = lines.line_for(view)
             if live is None and not quiet and line is not None:
                 print(line, flush=True)
             if ahead > 0:
@@ -262,9 +267,9 @@ def _end(simulation: Simulation, language: str, seed: int, args: argparse.Namesp
         }
         print(json.dumps(final, separators=(",", ":")))
     else:
-        from pi_controller.show.terminal import render_text, score_sheet
+        from pi_controller.display.terminal import render_text, score_sheet
 
-        if not sys.stdout.isatty():  # there the strips were seen
+        if not sys.stdout.isatty():  # the strips were shown live
             print(render_text(view, language=language))
         print(score_sheet(view, language))
         played = f"{view.hide} hides in " if view.hide else ""

@@ -1,4 +1,4 @@
-"""`moccasin-mat doctor`: runs all checks for a few seconds and reports each part in a line."""
+"""`moccasin-mat doctor`: run all checks for a few seconds and report on each part in a line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, settings_path
-from pi_controller.sim.faulty import KINDS
+from pi_controller.simulation.faults import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,33 +16,32 @@ def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "doctor",
-        "Look at every sensor, the link, the pins and the disk. Take the bead off the mat first.",
-        "0 nothing fails, 1 something does",
+        "Check every sensor, the link, the pins and the disk. Take the bead off the mat first.",
+        "0 all checks pass, 1 a check fails",
     )
     add_settings(parser, "the table's settings")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
-    parser.add_argument("--bundle", metavar="FILE.zip", help="also write what helps to find a fault, without any names")
+    parser.add_argument("--bundle", metavar="FILE.zip", help="also write diagnostic files, without any names")
     parser.add_argument(
         "--sim",
         nargs="?",
         const="",
         metavar="FAULT",
-        help=f"look at a simulated mat, with a FAULT if one is named: {', '.join(KINDS)}; '=N' says which part",
+        help=f"check a simulated mat, with a FAULT if one is named: {', '.join(KINDS)}; '=N' is the part",
     )
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
-    """Look, tell, and return 0 when nothing fails, else 1."""
+    """Run the checks and print the report; return 0 if none fails, else 1."""
     args = parser().parse_args(argv)
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
-    from pi_controller.doctor.bundle import write
-    from pi_controller.doctor.examination import examine
-    from pi_controller.sim.faulty import parse
+    from pi_controller.simulation.faults import parse_fault
+    from pi_controller.system.doctor import examine, write_bundle
 
-    sim = None if args.sim is None else [parse(args.sim)] if args.sim else []
+    sim = None if args.sim is None else [parse_fault(args.sim)] if args.sim else []
     bar = Console(stderr=True)
     with Progress(
         TextColumn("listening to the mat"),
@@ -58,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
     else:
         report.show(Console(highlight=False))
     if args.bundle:
-        write(Path(args.bundle), report, settings)
+        write_bundle(Path(args.bundle), report, settings)
         if not args.json:
-            print(f"to send to whoever helps: {args.bundle}")
+            print(f"diagnostic files to send to support: {args.bundle}")
     return 0 if report.ok else 1

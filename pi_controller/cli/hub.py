@@ -1,4 +1,4 @@
-"""`moccasin-mat hub`: sets up the hub of a tournament, runs it; has a table join one."""
+"""`moccasin-mat hub`: set up and run the hub of a tournament, or join a table to one."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller import logging_setup
+from pi_controller import __version__
 from pi_controller.cli.arguments import INSTALLED, Parser, settings_path
 from pi_controller.cli.setup_table import FILE
 from pi_controller.errors import UsageError
-from pi_controller.games.wording import listed
+from pi_controller.system import logs
+from pi_controller.text import join_words
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from pi_controller.fleet.backup import Kept
-    from pi_controller.fleet.store import Database
+    from pi_controller.hub.inbox import BackupSummary
+    from pi_controller.hub.store import Database
 
-MOST_TABLES = 64
-_WITH_MORE = ("accept", "journals", "backup", "restore", "join")
+MAX_TABLES = 64
+_ACTIONS_WITH_ARGUMENT = ("accept", "journals", "backup", "restore", "join")
 _EPILOG = """\
   hub --demo                 a tournament of 16 teams on four simulated tables, its boards live
   hub run FOLDER             receive from all tables and serve a page of them; on one machine nothing else is needed
@@ -36,9 +37,11 @@ _EPILOG = """\
 def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
-        "hub", "Keep every table's journal once more, and show all tables of a tournament on one page.", epilog=_EPILOG
+        "hub", "Back up the journals of all tables of a tournament, and show the tables on one page.", epilog=_EPILOG
     )
-    parser.add_argument("do", nargs="?", choices=("run", "setup", "director", *_WITH_MORE), help="what to do")
+    parser.add_argument(
+        "do", nargs="?", choices=("run", "setup", "director", *_ACTIONS_WITH_ARGUMENT), help="what to do"
+    )
     parser.add_argument("folder", nargs="?", metavar="FOLDER", type=Path, help="the hub's files; join: its address")
     parser.add_argument(
         "what",
@@ -50,43 +53,45 @@ def parser() -> Parser:
         "--settings", metavar="FILE", help=f"join: the table's settings (default: {INSTALLED}, else {FILE})"
     )
     parser.add_argument(
-        "--demo", action="store_true", help="play a whole tournament on this machine, and leave nothing"
+        "--demo", action="store_true", help="play a whole tournament on this machine, and delete its files"
     )
     parser.add_argument("--once", action="store_true", help="demo: end with the champion")
-    parser.add_argument("--teams", type=int, default=16, metavar="N", help="demo: so many teams (default 16)")
-    parser.add_argument("--points", type=int, default=5, metavar="N", help="demo: a game goes to so many points (5)")
+    parser.add_argument("--teams", type=int, default=16, metavar="N", help="demo: number of teams (default 16)")
+    parser.add_argument("--points", type=int, default=5, metavar="N", help="demo: points to win a game (5)")
     parser.add_argument("--pace", type=float, default=0.08, metavar="S", help="demo: seconds a hit (default 0.08)")
     parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="demo: of the drawing and the hits (default 1)"
+        "--seed", type=int, default=1, metavar="N", help="demo: random seed of the draw and the hits (default 1)"
     )
     parser.add_argument("--page", type=int, default=8090, metavar="N", help="demo: the boards' port (default 8090)")
     parser.add_argument(
-        "--tables", type=int, default=4, metavar="N", help="setup and demo: t01 to so many, 1 to 64 (default 4)"
+        "--tables", type=int, default=4, metavar="N", help="setup and demo: number of tables, 1 to 64 (default 4)"
     )
     parser.add_argument("--venue", default="hall", metavar="NAME", help="setup: a short name of the tournament")
     parser.add_argument(
-        "--host", action="append", metavar="NAME", help="setup: where tables find this machine; may be given again"
+        "--host", action="append", metavar="NAME", help="setup: address of this machine for the tables; may be repeated"
     )
     parser.add_argument("--port", type=int, default=8883, help="setup: the broker's port (default 8883)")
     parser.add_argument(
         "--home-assistant", action="store_true", help="setup: an account for Home Assistant, and tables announced to it"
     )
-    logging_setup.add_option(parser)
+    logs.add_option(parser)
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
-    """Do it; return 0 or raise `MatError`."""
+    """Run the chosen action; return 0 or raise `MatError`."""
     args = parser().parse_args(argv)
-    logging_setup.configure(args.log_level)
+    logs.configure(args.log_level)
     if args.demo:
         return _demo(args)
     if args.do is None or args.folder is None:
-        raise UsageError("hub: what is it to do, and where?", "'moccasin-mat hub --help' tells; --demo needs neither")
-    if (args.do in _WITH_MORE) != (args.what is not None):
         raise UsageError(
-            f"hub: only {listed(_WITH_MORE)} take a TABLE, a FILE or a CODE, and need one",
-            "'moccasin-mat hub --help' tells more",
+            "hub: an action and a folder are missing", "'moccasin-mat hub --help' lists them; --demo needs neither"
+        )
+    if (args.do in _ACTIONS_WITH_ARGUMENT) != (args.what is not None):
+        raise UsageError(
+            f"hub: only {join_words(_ACTIONS_WITH_ARGUMENT)} take a TABLE, a FILE or a CODE, and need one",
+            "see 'moccasin-mat hub --help'",
         )
     verbs = {
         "run": _run,
@@ -102,7 +107,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from pi_controller.fleet.hub_run import run_hub
+    from pi_controller.hub.run import run_hub
 
     args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     run_hub(args.folder)
@@ -115,7 +120,7 @@ def _demo(args: argparse.Namespace) -> int:
     except ImportError as error:
         raise UsageError("hub --demo needs more packages", "pip install '.[hub]' in the clone") from error
     if args.do is not None:
-        raise UsageError("hub --demo does all by itself", "leave out what else it is to do")
+        raise UsageError("hub --demo takes no action", "leave out the action")
     if not 0.0 <= args.pace <= 60.0 or not 0 <= args.page <= 65535 or not 0 <= args.seed < 2**31:
         raise UsageError("hub --demo: a pace of 0 to 60 s, a port of 0 to 65535", "choose others")
     return run_demo(Demo(args.teams, args.tables, args.points, args.pace, args.seed, args.page, args.once))
@@ -124,29 +129,28 @@ def _demo(args: argparse.Namespace) -> int:
 def _director(args: argparse.Namespace) -> int:
     from contextlib import closing
 
-    from pi_controller.web.judging import new_head
-    from pi_controller.web.signing.pins import Pins
-    from pi_controller.web.signing.users import FILE, Users
+    from pi_controller.web.accounts import FILE, PinHasher, Users
+    from pi_controller.web.judge_api import new_head
 
     args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with closing(Users(args.folder / FILE)) as users:
-        name, pin = new_head(users, Pins(), "Director")
+        name, pin = new_head(users, PinHasher(), "Director")
     print(f"{name}: {pin} (shown this once)")
     return 0
 
 
 def _store(folder: Path) -> Path | Database:
-    """Return where the hub in `folder` keeps what comes, which is there. Raises `MatError`."""
-    from pi_controller.fleet.hub_settings import load_hub, store_of
+    """Return the existing store of the hub in `folder`. Raises `MatError` if there is none."""
+    from pi_controller.hub.settings import load_hub, store_from_settings
 
-    where = store_of(load_hub(folder), folder)
+    where = store_from_settings(load_hub(folder), folder)
     if isinstance(where, Path) and not where.is_file():
         raise UsageError(f"there is no hub in {folder}", "name the folder that 'moccasin-mat hub run' was given")
     return where
 
 
 def _journals(args: argparse.Namespace) -> int:
-    from pi_controller.fleet.backup import write_journals
+    from pi_controller.hub.inbox import write_journals
 
     for path, records in write_journals(_store(args.folder), Path(args.what)).items():
         print(f"{path}: {records} records")
@@ -154,38 +158,41 @@ def _journals(args: argparse.Namespace) -> int:
 
 
 def _back_up(args: argparse.Namespace) -> int:
-    from pi_controller.fleet.backup import back_up
+    from pi_controller.hub.inbox import back_up
 
-    print(f"{args.what}: {_described(back_up(_store(args.folder), Path(args.what)))}")
+    print(f"{args.what}: {_describe_backup(back_up(_store(args.folder), Path(args.what)))}")
     return 0
 
 
 def _restore(args: argparse.Namespace) -> int:
-    from pi_controller.fleet.backup import restore
-    from pi_controller.fleet.hub_settings import load_hub, store_of
+    from pi_controller.hub.inbox import restore
+    from pi_controller.hub.settings import load_hub, store_from_settings
 
     args.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    kept = restore(Path(args.what), store_of(load_hub(args.folder), args.folder))
-    print(f"restored: {_described(kept)}")
-    print("What was decided after that is not in it. Tables send again the records that they still have, and results")
+    kept = restore(Path(args.what), store_from_settings(load_hub(args.folder), args.folder))
+    print(f"restored: {_describe_backup(kept)}")
+    print("Later decisions are not in it. Tables send again the records that they still have, and results")
     print("of that time wait for the director.")
     return 0
 
 
-def _described(kept: Kept) -> str:
+def _describe_backup(kept: BackupSummary) -> str:
     from datetime import UTC, datetime
 
-    def until(count: int, what: str, t: float | None) -> str:
+    def describe_count(count: int, what: str, t: float | None) -> str:
         last = f", the last of {datetime.fromtimestamp(t, UTC):%Y-%m-%d %H:%M:%S} UTC" if t is not None else ""
         return f"{count} {what}{last}"
 
     return "; ".join(
-        (until(kept.records, "records", kept.record_t), until(kept.decisions, "decisions", kept.decision_t))
+        (
+            describe_count(kept.records, "records", kept.record_t),
+            describe_count(kept.decisions, "decisions", kept.decision_t),
+        )
     )
 
 
 def _accept(args: argparse.Namespace) -> int:
-    from pi_controller.fleet.inbox import Inbox
+    from pi_controller.hub.inbox import Inbox
 
     with Inbox(_store(args.folder)) as inbox:
         accepted = inbox.accept(args.what)
@@ -194,48 +201,52 @@ def _accept(args: argparse.Namespace) -> int:
 
 
 def _join(args: argparse.Namespace) -> int:
-    from pi_controller.fleet.join import join
-    from pi_controller.fleet.joining import read_code
+    from pi_controller.hub.join import join
+    from pi_controller.hub.settings import is_newer_version, parse_code
 
-    code = read_code(args.what)
+    code = parse_code(args.what)
     path = settings_path(args) or FILE
     if not path.is_file():
-        raise UsageError(f"there is no settings file {path}", "'moccasin-mat setup-table' writes one; then once more")
+        raise UsageError(
+            f"there is no settings file {path}", "create one with 'moccasin-mat setup-table', then try again"
+        )
     done = join(str(args.folder), code, path)
     account = done.account
     print(f"This table is {account.table} of {account.venue}, at the hub's broker {account.host} port {account.port}.")
-    print(f"Written: {done.password} and {done.ca}, for nobody else to read, and [hub] in {done.settings}.")
+    print(f"Written: {done.password} and {done.ca} (private to this user), and [hub] in {done.settings}.")
     again = "sudo systemctl restart moccasin-mat" if path == INSTALLED else f"moccasin-mat run --settings {path}"
     print(f"Now start the table again: {again}")
     print("The boards show it as connected then.")
+    if is_newer_version(__version__, account.program):
+        print(f"This table's program ({__version__}) is newer than the hub's ({account.program}): update the hub.")
     return 0
 
 
 def _set_up(args: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
-    from pi_controller.table.settings_fields import is_topic_name
+    from pi_controller.config.fields import is_topic_name
 
-    if not 1 <= args.tables <= MOST_TABLES or not 1 <= args.port <= 65535:
-        raise UsageError(f"hub setup: 1 to {MOST_TABLES} tables, ports 1 to 65535", "choose others")
+    if not 1 <= args.tables <= MAX_TABLES or not 1 <= args.port <= 65535:
+        raise UsageError(f"hub setup: 1 to {MAX_TABLES} tables, ports 1 to 65535", "choose others")
     if not is_topic_name(args.venue):
         raise UsageError("hub setup: a venue's name is up to 31 small letters, digits, - and _", "choose another")
     try:
-        from pi_controller.fleet import hub_setup
+        from pi_controller.hub import setup
     except ImportError as error:
         raise UsageError("hub setup needs more packages", "pip install '.[hub]' in the clone") from error
 
     hosts = args.host or [f"{socket.gethostname().split('.')[0]}.local", socket.gethostname()]
-    tables = sorted({*hub_setup.known_tables(args.folder), *(f"t{n:02d}" for n in range(1, args.tables + 1))})
+    tables = sorted({*setup.list_table_accounts(args.folder), *(f"t{n:02d}" for n in range(1, args.tables + 1))})
     folder, hosts = args.folder, [*dict.fromkeys([*hosts, "127.0.0.1"])]
-    hub_setup.set_up(folder, args.venue, tables, hosts, args.port, datetime.now(UTC), home=args.home_assistant)
-    print(f"Written to {folder}. The broker, then the hub:\n  mosquitto -c {folder}/{hub_setup.CONF}")
+    setup.write_hub_files(folder, args.venue, tables, hosts, args.port, datetime.now(UTC), home=args.home_assistant)
+    print(f"Written to {folder}. The broker, then the hub:\n  mosquitto -c {folder}/{setup.CONF}")
     print(f"  moccasin-mat hub run {folder}")
     if args.home_assistant:
         print(f"Home Assistant signs in as 'home' with the password in {folder}/home.password.")
-    print(f"Each table gets the files of its folder, {folder}/{hub_setup.TABLES}/{tables[0]} and so on, beside its")
-    print("settings (keep them secret: who has them speaks for that table), and in its settings what stands in")
-    print(f"{hub_setup.FILE} there, so for {tables[0]}:\n")
-    print((folder / hub_setup.TABLES / tables[0] / hub_setup.FILE).read_text("utf-8"), end="")
-    print("\nOr carry nothing: the director's console shows a code by which a table joins ('moccasin-mat hub join').")
+    print(f"Each table gets the files of its folder, {folder}/{setup.TABLES}/{tables[0]} and so on, beside its")
+    print("settings (keep them secret: they authenticate that table), and in its settings the contents of")
+    print(f"{setup.FILE} there, so for {tables[0]}:\n")
+    print((folder / setup.TABLES / tables[0] / setup.FILE).read_text("utf-8"), end="")
+    print("\nOr without copying files: the director's console shows a join code for a table ('moccasin-mat hub join').")
     return 0

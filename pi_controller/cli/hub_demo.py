@@ -1,7 +1,7 @@
-"""`moccasin-mat hub --demo`: a whole tournament on one machine, tables simulated, boards live.
+"""`moccasin-mat hub --demo`: run a whole tournament on one machine, with simulated tables and live boards.
 
-Hub, broker, tournament and table programs are the real ones, each table in a process of its own; its judge types by
-chance. Nothing is left behind.
+Hub, broker, tournament and table programs are the real ones, each table in a process of its own; its judge enters
+random results. All files are removed at the end.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import UsageError
-from pi_controller.fleet.hub_run import HubRun
-from pi_controller.tournament.decisions import Announced, Drawn, Entered, Entry, Planned, Pointed
+from pi_controller.hub.run import HubRun
+from pi_controller.tournament.decisions import Announced, Entered, Entry, Planned, StreamTableChosen, TeamsDrawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_controller.fleet.director import Director
+    from pi_controller.hub.director import Director
     from pi_controller.tournament.director import Tournament
 
 TERMINATE_S = 5.0
-LOOK_S = 0.2
+POLL_S = 0.2
 
 
 class Demo(NamedTuple):
-    """How large the demonstration is; `pace` is the seconds from one hit to the next, `port` the boards'."""
+    """Options of the demonstration; `pace` is the time between hits, seconds, `port` the port of the boards."""
 
     teams: int = 16
     tables: int = 4
@@ -45,7 +45,7 @@ class Demo(NamedTuple):
 
 
 def run_demo(demo: Demo) -> int:
-    """Play the tournament; return 0 when it has a champion. Raises `MatError`."""
+    """Play the tournament; return 0 after it has a champion. Raises `MatError`."""
     if not 2 <= demo.teams <= 64 or not 1 <= demo.tables <= 16:
         raise UsageError("hub --demo: 2 to 64 teams, 1 to 16 tables", "choose others")
     print(f"A tournament of {demo.teams} teams on {demo.tables} simulated tables is being set up ...", flush=True)
@@ -63,7 +63,7 @@ async def _play(demo: Demo, folder: Path) -> int:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, closing.set)
         running = asyncio.create_task(hub.run(closing))
-        await hub.listening()
+        await hub.wait_until_listening()
         director = hub.director
         _draw(director, demo)
         print(f"  {demo.tables} tables are started, each a program of its own", flush=True)
@@ -75,7 +75,7 @@ async def _play(demo: Demo, folder: Path) -> int:
         while director.now.champion is None and not closing.is_set() and not running.done():
             shown = _results(director, shown)
             with suppress(TimeoutError):
-                await asyncio.wait_for(closing.wait(), LOOK_S)
+                await asyncio.wait_for(closing.wait(), POLL_S)
         _results(director, shown)
         champion = director.now.champion
         if champion is not None:
@@ -83,7 +83,7 @@ async def _play(demo: Demo, folder: Path) -> int:
             if not demo.once:
                 print("The boards stay up until Ctrl-C.", flush=True)
                 await asyncio.wait((running, asyncio.create_task(closing.wait())), return_when=asyncio.FIRST_COMPLETED)
-        stack.close()  # the tables first: they would look for the hub
+        stack.close()  # stop the tables first, else they would search for the hub
         closing.set()
         await running
         return 0 if champion is not None else 130
@@ -100,9 +100,9 @@ def _draw(director: Director, demo: Demo) -> None:
     )
     director.decide(now(), who, plan)
     director.decide(now(), who, Entered(tuple(Entry(f"Team {n}") for n in range(1, demo.teams + 1))))
-    director.decide(now(), who, Drawn(seed := f"demonstration {demo.seed}"))
+    director.decide(now(), who, TeamsDrawn(seed := f"demonstration {demo.seed}"))
     director.decide(now(), who, Announced("This is a simulation: a program plays all games."))
-    director.decide(now(), who, Pointed("t01"))
+    director.decide(now(), who, StreamTableChosen("t01"))
     print(f"  {demo.teams} teams are drawn by the seed '{seed}', double elimination", flush=True)
 
 
@@ -115,7 +115,7 @@ def _table(folder: Path, number: int, broker: int, demo: Demo) -> ExitStack:
         "utf-8",
     )
     (folder / name).mkdir()
-    command = [sys.executable, "-m", "pi_controller.sim.hall_table", str(settings)]
+    command = [sys.executable, "-m", "pi_controller.simulation.table_process", str(settings)]
     process = subprocess.Popen([*command, str(100 * demo.seed + number), str(demo.pace)], start_new_session=True)
     stack = ExitStack()
     stack.callback(_stop, process)
@@ -132,15 +132,15 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _results(director: Director, shown: int) -> int:
-    """Print the results that came since; return how many there are."""
-    lines = list(_played(director.now))
+    """Print the results that are new since the first `shown`; return their total number."""
+    lines = list(_result_lines(director.now))
     for line in lines[shown:]:
         print(line, flush=True)
     return len(lines)
 
 
-def _played(now: Tournament) -> Iterator[str]:
-    """Yield a line for each game that counts, in the order in which they ended."""
+def _result_lines(now: Tournament) -> Iterator[str]:
+    """Yield a line for each game that counts, in the order of their ends."""
     pairings = {pairing.id: pairing for pairing in now.competition.pairings(now.state)}
     for match, source in sorted(
         ((match, sources[-1]) for match, sources in now.sources.items()), key=lambda found: found[1].t

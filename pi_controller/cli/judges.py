@@ -1,6 +1,6 @@
-"""`moccasin-mat judges`: manages who may sign in, from the machine's own shell, also while the table runs.
+"""`moccasin-mat judges`: manage the accounts of a table from the machine's own shell, also while the table runs.
 
-Whoever has this shell has the table anyway; it needs no PIN. What it prints is shown once and kept nowhere.
+It needs no PIN, because access to this shell means access to the table anyway. PINs are printed once and not stored.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
 from pi_controller.errors import UsageError
-from pi_controller.web.signing.roles import HEAD, ROLES
+from pi_controller.web.roles import HEAD, ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.web.signing.users import User, Users
+    from pi_controller.web.accounts import User, Users
 
-_DOES = {
+_ACTIONS = {
     "list": "who may sign in",
     "new-head": "a head judge, or a new PIN for one: when nobody can sign in any more",
     "add": "NAME ROLE: somebody else",
@@ -29,20 +29,20 @@ _DOES = {
 
 def parser() -> Parser:
     """Return the parser."""
-    actions = "; ".join(f"{word}: {what}" for word, what in _DOES.items())
+    actions = "; ".join(f"{word}: {what}" for word, what in _ACTIONS.items())
     parser = Parser("judges", f"Say who may sign in at the judge's console. {actions}.")
     add_settings(parser, "the table's settings: the people are beside its journal")
-    parser.add_argument("does", choices=list(_DOES), help="what to do")
+    parser.add_argument("does", choices=list(_ACTIONS), help="what to do")
     parser.add_argument("name", nargs="?", metavar="NAME", help=f"whom (new-head: {HEAD!r} if not said)")
     parser.add_argument("role", nargs="?", metavar="ROLE", help=" or ".join(ROLES))
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
-    """Do one thing to the people of a table; return 0. Raises `UsageError`, `SettingsError` or `UserError`."""
+    """Do one action on the accounts of a table; return 0. Raises `UsageError`, `SettingsError` or `UserError`."""
     args = parser().parse_args(argv)
-    from pi_controller.web.judging import users_path
-    from pi_controller.web.signing.users import Users
+    from pi_controller.web.accounts import Users
+    from pi_controller.web.judge_api import users_path
 
     settings = load_settings(settings_path(args))
     with closing(Users(users_path(settings))) as users:
@@ -54,24 +54,23 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _done(users: Users, does: str, name: str | None, role: str | None) -> list[str]:
-    from pi_controller.web.judging import new_head
-    from pi_controller.web.signing.pins import Pins, new_pin
-    from pi_controller.web.signing.sessions import Sessions
+    from pi_controller.web.accounts import PinHasher, Sessions, new_pin
+    from pi_controller.web.judge_api import new_head
 
     if does == "list":
-        return [f"{one.name}: {one.role}" for one in users.everybody()] or ["nobody"]
+        return [f"{one.name}: {one.role}" for one in users.list_users()] or ["nobody"]
     if does == "new-head":
-        return [_pin(*new_head(users, Pins(), name or HEAD))]
+        return [_pin(*new_head(users, PinHasher(), name or HEAD))]
     if not name:
         raise UsageError(f"judges {does}: whom?", "give a name, in quotes if it has spaces")
     if does == "add":
         if not role:
             raise UsageError("judges add: as what?", f"give a role: {', '.join(ROLES)}")
         pin = new_pin()
-        return [_pin(users.add(name, role, Pins().hash(pin)).name, pin)]
-    person = _named(users, name)
+        return [_pin(users.add(name, role, PinHasher().hash(pin)).name, pin)]
+    person = _find_user(users, name)
     if does == "new-pin":
-        users.give_pin(person.id, Pins().hash(pin := new_pin()))
+        users.give_pin(person.id, PinHasher().hash(pin := new_pin()))
         return [_pin(person.name, pin)]
     if does == "revoke":
         return [f"{person.name}: {Sessions(users).revoke(person.id)} sessions ended"]
@@ -79,12 +78,12 @@ def _done(users: Users, does: str, name: str | None, role: str | None) -> list[s
     return [f"{person.name} is removed"]
 
 
-def _named(users: Users, name: str) -> User:
-    from pi_controller.web.signing.users import UserError
+def _find_user(users: Users, name: str) -> User:
+    from pi_controller.web.accounts import UserError
 
-    found = users.named(name)
+    found = users.find_by_name(name)
     if found is None:
-        raise UserError(f"nobody is called {name}", "'moccasin-mat judges list' names everybody")
+        raise UserError(f"there is no user {name}", "'moccasin-mat judges list' lists all users")
     return found[0]
 
 

@@ -1,4 +1,4 @@
-"""`moccasin-mat languages`: which languages there are, how far each is filled, by whose word, and what is wrong."""
+"""`moccasin-mat languages`: list the languages with their completeness, their authority and their faults."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "languages",
-        "List the languages and how far each is filled, or look at one catalogue.",
-        "0 all is well, 1 a sentence cannot be used",
+        "List the languages and how complete each is, or check one catalogue.",
+        "0 all sentences are usable, 1 a sentence cannot be used",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a catalogue, named by its language: dak.po")
-    parser.add_argument("--missing", action="store_true", help="list the sentences that are not filled")
-    parser.add_argument("--template", action="store_true", help="print the empty list of all sentences, to be filled")
+    parser.add_argument("--missing", action="store_true", help="list the sentences without a translation")
+    parser.add_argument("--template", action="store_true", help="print an empty catalogue of all sentences")
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
-    """List the languages, or look at the catalogue given; return 1 where a sentence in it cannot be used."""
+    """List the languages, or check the given catalogue; return 1 if a sentence in it cannot be used."""
     args = parser().parse_args(argv)
     import polib
 
-    from pi_controller.languages import SUFFIX
-    from pi_controller.show.catalogue_file import read
-    from pi_controller.show.extract import TEMPLATE
-    from pi_controller.show.i18n import LOCALES
+    from pi_controller.display.extract import TEMPLATE
+    from pi_controller.display.i18n import LOCALES, read_catalogue
+    from pi_controller.text import SUFFIX
 
     if args.template:
         print(TEMPLATE.read_text("utf-8"), end="")
@@ -42,9 +41,9 @@ def main(argv: Sequence[str]) -> int:
         print(f"en   {len(wanted)} of {len(wanted)} sentences")
     wrong = 0
     for path in [Path(args.file)] if args.file else sorted(LOCALES.glob(f"*{SUFFIX}")):
-        found = read(path)
+        found = read_catalogue(path)
         filled = [sentence for sentence in wanted if sentence in found.filled]
-        print(f"{path.stem:<4} {len(filled)} of {len(wanted)} sentences, {_whose(found.header)}")
+        print(f"{path.stem:<4} {len(filled)} of {len(wanted)} sentences, {_describe_authority(found.header)}")
         for fault in found.faults:
             print(f"  {fault}; English is shown there")
         wrong += len(found.faults)
@@ -53,8 +52,8 @@ def main(argv: Sequence[str]) -> int:
     return 1 if wrong else 0
 
 
-def _whose(header: dict[str, str]) -> str:
-    from pi_controller.show.catalogue_file import AUTHORITY
+def _describe_authority(header: dict[str, str]) -> str:
+    from pi_controller.display.i18n import AUTHORITY
 
     authority = header.get(AUTHORITY, "").strip()
     return (

@@ -1,4 +1,4 @@
-"""`moccasin-mat recover`: a new journal from what can be read of a damaged one."""
+"""`moccasin-mat recover`: make a new journal from the readable parts of a damaged one."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pi_controller.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_controller.table.recover import Recovered
+    from pi_controller.journal.recover import RecoveredJournal
 
 
 def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "recover",
-        "Write a new journal from what can be read of a damaged one. The old file is only read.",
-        "0 records were kept, 1 there was nothing to keep",
+        "Write a new journal from the readable parts of a damaged one. The old file is only read.",
+        "0 records were saved, 1 no records were readable",
     )
     parser.add_argument("file", metavar="FILE", help="the damaged journal")
     parser.add_argument("-o", metavar="NEW", dest="new", required=True, help="the new journal, a new file")
@@ -28,11 +28,11 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the new journal; return 0 where records were kept, 1 where there was nothing to keep."""
+    """Write the new journal; return 0 if it contains records, 1 if none were readable."""
     args = parser().parse_args(argv)
-    from pi_controller.games.wording import printable
-    from pi_controller.table import journal_file as file
-    from pi_controller.table.recover import recover
+    from pi_controller.journal import file
+    from pi_controller.journal.recover import recover
+    from pi_controller.text import strip_controls
 
     path, new = Path(args.file), Path(args.new)
     if new.exists():
@@ -40,14 +40,14 @@ def main(argv: Sequence[str]) -> int:
     kept = recover(path)
     if kept.rows:
         with file.journal_errors(new, "written"):
-            file.put_in_place(file.write_beside(new, kept.about, kept.rows), new)
-    print("\n".join(map(printable, _lines(kept, new))))
+            file.put_in_place(file.write_new_journal(new, kept.about, kept.rows), new)
+    print("\n".join(map(strip_controls, _lines(kept, new))))
     return 0 if kept.rows else 1
 
 
-def _lines(kept: Recovered, new: Path) -> Iterator[str]:
-    from pi_controller.table import journal_file as file
-    from pi_controller.table.chain import SHORT
+def _lines(kept: RecoveredJournal, new: Path) -> Iterator[str]:
+    from pi_controller.journal import file
+    from pi_controller.journal.file import SHORT_HASH_CHARS
 
     if not kept.rows:
         yield f"nothing is kept, {new.name} is not written: {kept.why}"
@@ -61,9 +61,9 @@ def _lines(kept: Recovered, new: Path) -> Iterator[str]:
             yield f"it ends there because {kept.why}"
     else:
         yield "nothing that can be seen is lost"
-    with closing(file.look(new)) as db:
+    with closing(file.open_read_only(new)) as db:
         head = next(file.rows(db, file.SCHEMA_VERSION, last.seq, first=last.seq)).hash
     if kept.about.origin.endswith("record 1"):
         yield "the journal's epoch is lost: nothing proves what record 1 says, and a new chain begins"
-    yield f"head: {head[:SHORT]} of the new journal {new.name}"
+    yield f"head: {head[:SHORT_HASH_CHARS]} of the new journal {new.name}"
     yield "before it takes the old one's name, move the old one away and its -wal, -shm and .lock with it"

@@ -1,4 +1,4 @@
-"""Generates shell completion and the manual page from the parsers of all verbs."""
+"""Generate shell completion and the manual page from the parsers of all verbs."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "tcsh")
 _FILES = ("FILE", "FILE.wav", "FILE.zip", "NEW", "FOLDER", "DIR", "JOURNAL", "RECORDING", "TRUTH")
-"""How arguments are called that a shell completes by the names of files."""
+"""Names of arguments that a shell completes with file names."""
 
 
 def root() -> argparse.ArgumentParser:
-    """Return the parser of the whole command, each verb a part of it."""
+    """Return the parser of the whole command with all verbs."""
     parser = argparse.ArgumentParser("moccasin-mat", add_help=False)
     parser.add_argument("-h", "--help", action="store_true", help="list the verbs")
     parser.add_argument("-V", "--version", action="store_true", help="say which version this is")
-    made_by = cast("type[argparse.ArgumentParser]", _parser_of)  # it is only called
+    made_by = cast("type[argparse.ArgumentParser]", _parser_of)  # only called in `parser`
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=made_by)
     for verb, what in VERBS.items():
         verbs.add_parser(verb, help=what)
@@ -46,7 +46,7 @@ def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 
 
 def completion(shell: str) -> str:
-    """Return the script by which `shell` completes the command; raises `UsageError` for one that is not known."""
+    """Return the completion script for `shell`. Raises `UsageError` for an unknown shell."""
     import shtab
 
     if shell not in SHELLS:
@@ -77,12 +77,16 @@ def _page() -> Iterator[str]:
     whole = _verbs(root())
     for verb, what in VERBS.items():
         parser = whole[verb]
-        yield from (f".SS {_escaped(verb)}", _escaped(f"{what[0].upper()}{what[1:]}."), ".PP")
-        yield from (_escaped(" ".join(parser.format_usage().split())), ".PP", _escaped(parser.description or ""))
+        yield from (f".SS {_escape_roff(verb)}", _escape_roff(f"{what[0].upper()}{what[1:]}."), ".PP")
+        yield from (
+            _escape_roff(" ".join(parser.format_usage().split())),
+            ".PP",
+            _escape_roff(parser.description or ""),
+        )
         yield from _arguments(_actions(parser))
-        yield from (".PP", ".nf", *map(_escaped, (parser.epilog or "").splitlines()), ".fi")
-    yield from (".SH FILES", ".TP", f".I {_escaped(str(INSTALLED))}")
-    yield _escaped("The settings of the installed table, used where --settings names none.")
+        yield from (".PP", ".nf", *map(_escape_roff, (parser.epilog or "").splitlines()), ".fi")
+    yield from (".SH FILES", ".TP", f".I {_escape_roff(str(INSTALLED))}")
+    yield _escape_roff("The settings of the installed table, used where --settings names none.")
 
 
 def _arguments(actions: Iterable[argparse.Action]) -> Iterator[str]:
@@ -94,10 +98,14 @@ def _arguments(actions: Iterable[argparse.Action]) -> Iterator[str]:
             metavar = f"{{{','.join(map(str, action.choices))}}}"
         takes = metavar or (action.dest.upper() if action.nargs != 0 else "")
         names = ", ".join(action.option_strings)
-        yield from (".TP", f".B {_escaped(' '.join(filter(None, (names, takes))))}", _escaped(action.help or ""))
+        yield from (
+            ".TP",
+            f".B {_escape_roff(' '.join(filter(None, (names, takes))))}",
+            _escape_roff(action.help or ""),
+        )
 
 
-def _escaped(text: str) -> str:
-    """Return `text` as man(7) prints it: nothing in it is a request."""
+def _escape_roff(text: str) -> str:
+    """Return `text` escaped for man(7), so that no part is a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped

@@ -1,4 +1,4 @@
-"""`moccasin-mat replay FILE`: a journal or a record shown again, with `--sensors` a recording felt and judged again."""
+"""`moccasin-mat replay FILE`: replay a journal or a record; with `--sensors` evaluate a sensor recording again."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.games import registry
+from pi_controller.rules import registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.mat.strikes import StrikeSettings
-    from pi_controller.recording.chunks import Recording
-    from pi_controller.recording.model import Entry
-    from pi_controller.recording.replaying import Feeling, Records
+    from pi_controller.recording.format import Entry, Recording
+    from pi_controller.recording.replaying import Records, ReplayedEvents
+    from pi_controller.sensing.strikes import StrikeSettings
 
 _NAMES = {"HandIn": "hands in", "HandOut": "hands out", "Beads": "looks for beads", "Strike": "strikes",
           "Blind": "gaps", "Button": "presses", "Link": "ups and downs of the link"}  # fmt: skip
@@ -27,72 +26,76 @@ def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "replay",
-        "Show a game hide by hide, from a journal or a written record, or feel a sensor recording again, bit for bit, "
-        "and judge it again. The file is only read.",
-        "0 done; 1 a recording is not felt, or not judged, as it was at the table, though its own settings were taken",
+        "Show a game hide by hide, from a journal or a written record, or evaluate and judge a sensor recording again, "
+        "bit for bit. The file is only read.",
+        "0 done; 1 a recording gives other results than at the table, with its own settings",
     )
     parser.add_argument("file", metavar="FILE", help="a journal, a record, a score sheet's actions, a sensor recording")
     parser.add_argument("--json", action="store_true", help="each record or mat event as a line of JSON, then the end")
     game = parser.add_argument_group("of a game")
-    game.add_argument("--to", metavar="N", type=int, help="stop after record N, the number at the left")
-    game.add_argument("--game", metavar="GAME", help=f"of a score sheet: {', '.join(registry.names())}")
-    game.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="of a score sheet")
+    game.add_argument("--to", metavar="N", type=int, help="stop after record N, the number on the left")
+    game.add_argument("--game", metavar="GAME", help=f"game of a score sheet: {', '.join(registry.names())}")
+    game.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="game option of a score sheet")
     recording = parser.add_argument_group("of a sensor recording")
     recording.add_argument("--sensors", action="store_true", help="the file is a sensor recording")
-    recording.add_argument("--settings", metavar="FILE", help="say what these strike settings would change")
-    recording.add_argument("--journal", metavar="FILE", help="the table's journal: judge again, with the judge's word")
+    recording.add_argument("--settings", metavar="FILE", help="print what these strike settings would change")
+    recording.add_argument(
+        "--journal", metavar="FILE", help="the table's journal: judge again, with the judge's commands"
+    )
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print a game, or feel a recording again; return the exit status.
+    """Print a game, or evaluate a recording again; return the exit status.
 
-    1: the recording is not felt, or not judged, as it was at the table, though its own settings were taken.
+    1: with its own settings, the recording gives other mat events or other decisions than at the table.
     """
     reads = parser()
     args = reads.parse_args(argv)
-    from pi_controller.recording.chunks import is_recording
+    from pi_controller.recording.format import is_recording
 
     if args.sensors or is_recording(args.file):
         if args.to is not None or args.game or args.set:
             reads.error("--to, --game and --set are not for a sensor recording")
-        return _feel_again(args.file, args.settings, args.journal, json=args.json)
+        return _replay_sensors(args.file, args.settings, args.journal, json=args.json)
     if args.settings or args.journal:
         reads.error("--settings and --journal are for a sensor recording")
     if args.to is not None and args.to < 1:
         raise UsageError("there is no record before the first", "--to takes a number from 1")
-    from pi_controller.games.options import from_text
-    from pi_controller.show.game_show import played
-    from pi_controller.table.replay import replay
+    from pi_controller.display.game_display import describe_action
+    from pi_controller.journal.replay import replay
+    from pi_controller.rules.options import from_text
 
-    return replay(args.file, args.to, args.game or registry.DEFAULT, from_text(args.set), played, json=args.json)
+    return replay(
+        args.file, args.to, args.game or registry.DEFAULT_GAME, from_text(args.set), describe_action, json=args.json
+    )
 
 
-def _feel_again(path: str, settings: str | None, journal: str | None, *, json: bool) -> int:
-    from pi_controller.recording.chunks import Recording
-    from pi_controller.recording.replaying import felt
-    from pi_controller.table.journal import Journal
-    from pi_controller.table.settings import load
+def _replay_sensors(path: str, settings: str | None, journal: str | None, *, json: bool) -> int:
+    from pi_controller.config import read_settings
+    from pi_controller.journal.journal import Journal
+    from pi_controller.recording.format import Recording
+    from pi_controller.recording.replaying import replay_events
 
-    strikes = load(Path(settings)).strikes.detector() if settings else None
+    strikes = read_settings(Path(settings)).strikes.detector_settings() if settings else None
     records: Records | None = None
     if journal:
         with Journal(journal, read_only=True) as kept:
             records = list(kept.read())
     recording = Recording(path)
     entries = list(recording.entries())
-    feeling = felt(recording.header, entries)
-    now = felt(recording.header, entries, strikes, always=True) if strikes else feeling
+    feeling = replay_events(recording.header, entries)
+    now = replay_events(recording.header, entries, strikes, always=True) if strikes else feeling
     summary = _summary(recording, entries, feeling)
-    summary |= _judged(recording, entries, records, strikes)
+    summary |= _judge_again(recording, entries, records, strikes)
     if strikes:
         summary["would_differ"] = _differences(feeling, now, entries, records or [], recording.header.t)
     (_as_json if json else _as_text)(feeling, summary)
     return int(bool(feeling.other or (not strikes and "otherwise" in summary)))
 
 
-def _summary(recording: Recording, entries: list[Entry], feeling: Feeling) -> dict[str, Any]:
-    from pi_controller.link.messages import Field, Piezo, Touch
+def _summary(recording: Recording, entries: list[Entry], feeling: ReplayedEvents) -> dict[str, Any]:
+    from pi_controller.board.messages import Field, Piezo, Touch
 
     header = recording.header
     kinds = Counter(type(event).__name__ for event in feeling.events)
@@ -114,24 +117,23 @@ def _summary(recording: Recording, entries: list[Entry], feeling: Feeling) -> di
     }
 
 
-def _judged(
+def _judge_again(
     recording: Recording, entries: list[Entry], records: Records | None, strikes: StrikeSettings | None
 ) -> dict[str, Any]:
-    """What the referee concludes; with a journal, how that compares."""
+    """Return the referee's decisions; with a journal, also the first difference from it."""
     import msgspec
 
-    from pi_controller.recording.compare import first_otherwise
-    from pi_controller.recording.replaying import judged
+    from pi_controller.recording.replaying import first_difference, replay_table
 
     header = recording.header
     if not header.game or (header.seq and records is None):
         return {}
-    again = judged(header, entries, records, strikes)
+    again = replay_table(header, entries, records, strikes)
     summary: dict[str, Any] = {"facts": len(again.records)}
     if again.stopped:
         summary["stopped"] = again.stopped
     if records is not None:
-        differs = first_otherwise(records, again.records, exactly=strikes is None)
+        differs = first_difference(records, again.records, exactly=strikes is None)
         summary["facts_in_journal"] = len(records)
         if differs:
             was, would = (msgspec.to_builtins(fact) for fact in differs)
@@ -140,13 +142,13 @@ def _judged(
 
 
 def _differences(
-    before: Feeling, now: Feeling, entries: list[Entry], records: Records, t: float
+    before: ReplayedEvents, now: ReplayedEvents, entries: list[Entry], records: Records, t: float
 ) -> list[dict[str, Any]]:
-    from pi_controller.recording.compare import (
-        due,
+    from pi_controller.recording.replaying import (
+        diff_strikes,
         hide_at,
-        stretches_due,
-        strikes_differ,
+        reporting_intervals,
+        select_reported,
         strikes_of,
     )
 
@@ -157,11 +159,13 @@ def _differences(
             "was": one.before and {"pads": one.before.pads, "sure": one.before.sure},
             "would_be": one.now and {"pads": one.now.pads, "sure": one.now.sure},
         }
-        for one in strikes_differ(strikes_of(before.events), due(strikes_of(now.events), stretches_due(entries)))
+        for one in diff_strikes(
+            strikes_of(before.events), select_reported(strikes_of(now.events), reporting_intervals(entries))
+        )
     ]
 
 
-def _as_json(feeling: Feeling, summary: dict[str, Any]) -> None:
+def _as_json(feeling: ReplayedEvents, summary: dict[str, Any]) -> None:
     import msgspec
 
     for event in feeling.events:
@@ -169,13 +173,13 @@ def _as_json(feeling: Feeling, summary: dict[str, Any]) -> None:
     sys.stdout.write(msgspec.json.encode(summary).decode() + "\n")
 
 
-def _as_text(feeling: Feeling, summary: dict[str, Any]) -> None:  # noqa: ARG001 - its events are for --json
+def _as_text(feeling: ReplayedEvents, summary: dict[str, Any]) -> None:  # noqa: ARG001 - its events are for --json
     each = summary["bytes"] / summary["samples"] if summary["samples"] else 0.0
     print(
         f"{summary['recording']}: {summary['game'] or 'no game'}, {summary['seconds']:.1f} s, {summary['bytes']} bytes"
     )
     print(f"{summary['samples']} strike samples; {each:.2f} bytes for each, with all that was felt beside it")
-    print(", ".join(f"{n} {_NAMES.get(kind, kind)}" for kind, n in summary["events"].items()) or "nothing was felt")
+    print(", ".join(f"{n} {_NAMES.get(kind, kind)}" for kind, n in summary["events"].items()) or "no events")
     if summary["damaged_bytes"]:
         print(f"{summary['damaged_bytes']} bytes are damaged and were left out")
     for lost in summary["lost"]:

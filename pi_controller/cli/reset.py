@@ -1,4 +1,4 @@
-"""`moccasin-mat reset`: resets an installation to its first start, by hand or on a signed order from a stick."""
+"""`moccasin-mat reset`: reset an installation to its first start, by hand or by a signed order from a stick."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, confirm, image_folder
 from pi_controller.errors import UsageError
-from pi_controller.setup.place import NAME, RESET_PARTS, RESETS, SIGNERS, USUALLY_RESET, place
+from pi_controller.system.place import DEFAULT_RESET_PARTS, NAME, RESET_PARTS, RESETS, SIGNERS, ResetPart, make_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.setup.place import ResetPart
-    from pi_controller.setup.reset import Resets
+    from pi_controller.system.reset import Resets
 
 
 def parser() -> Parser:
@@ -22,7 +21,7 @@ def parser() -> Parser:
     parser = Parser(
         "reset",
         "Reset the installation on this machine to its first start: its settings, the host's files, who may sign in, "
-        "counts and recorded sessions. Shows what goes and what stays, then asks.",
+        "counts and recorded sessions. Lists the files to remove and to keep, then asks.",
         "0 done, 1 the answer was no",
     )
     parser.add_argument(
@@ -30,23 +29,23 @@ def parser() -> Parser:
         metavar="PART",
         nargs="+",
         choices=RESET_PARTS,
-        default=USUALLY_RESET,
+        default=DEFAULT_RESET_PARTS,
         help=f"only these, of {', '.join(RESET_PARTS)} (all but calibration: that belongs to the mat)",
     )
     parser.add_argument(
         "--erase",
         action="store_true",
-        help="erase the old files, and what was put aside before; else they are put aside",
+        help="erase the old files and those moved aside earlier; otherwise they are moved aside",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--order",
         metavar="FILE",
         type=Path,
-        help="do what a signed order says, a file or in a folder such as a stick; this starts the machine anew",
+        help="carry out a signed order, a file or in a folder such as a stick, and restart the machine",
     )
     what.add_argument(
-        "--settle", action="store_true", help="do a reset that was accepted and cut off; for the machine's start"
+        "--settle", action="store_true", help="finish an accepted reset that was interrupted; for the machine's start"
     )
     parser.add_argument(
         "--signers",
@@ -55,23 +54,23 @@ def parser() -> Parser:
         default=SIGNERS,
         help="who may sign an order: lines of 'host' and a public key (%(default)s)",
     )
-    parser.add_argument("--root", metavar="DIR", help="in the image below DIR; nothing is stopped or started")
+    parser.add_argument("--root", metavar="DIR", help="reset the image below DIR; no service is stopped or started")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
-    """Reset it; return 0. Raises `ResetError`."""
+    """Reset the installation; return 0. Raises `ResetError`."""
     args = parser().parse_args(argv)
-    here = place(system=True, root=image_folder("reset", args.root))
+    here = make_place(system=True, root=image_folder("reset", args.root))
     if here.live and os.geteuid() != 0:
         raise UsageError("reset: this needs root", "use sudo")
-    from pi_controller.setup.reset_number import accepted, next_number
+    from pi_controller.system.reset import has_pending_reset, next_number
 
-    if args.settle and not accepted(folder := here.on_disk(RESETS)):
-        next_number(folder)  # a machine's first start does not wait for all that a reset takes
+    if args.settle and not has_pending_reset(folder := here.on_disk(RESETS)):
+        next_number(folder)  # keep a machine's first start fast: import the rest later
         return 0
-    from pi_controller.setup.reset import Resets
+    from pi_controller.system.reset import Resets
 
     resets = Resets(here)
     if args.settle:
@@ -85,26 +84,26 @@ def main(argv: Sequence[str]) -> int:
 
 def _order(resets: Resets, source: Path, signers: Path) -> int:
     from pi_controller.errors import MatError
-    from pi_controller.setup.service import booted, run
+    from pi_controller.system.service import is_systemd_running, run
 
     try:
         pending = resets.order(source, signers)
     except MatError as error:
-        resets.note(error.what)
+        resets.save_outcome(error.message)
         raise
     print(f"the order {pending.number} is accepted: {', '.join(pending.parts)}")
-    if not (resets.place.live and booted()):
+    if not (resets.place.live and is_systemd_running()):
         print(resets.settle())
     elif wrong := run(["systemctl", "reboot"]):
-        print(f"it is done at the next start; the machine does not start anew by itself: {wrong}")
+        print(f"it will be done at the next start, but the machine could not be restarted: {wrong}")
     return 0
 
 
 def _by_hand(resets: Resets, parts: Sequence[ResetPart], *, erased: bool, yes: bool) -> int:
-    from pi_controller.setup.service import booted, installed, run, systemctl
+    from pi_controller.system.service import installed_kind, is_systemd_running, run, systemctl
 
     wanted: tuple[ResetPart, ...] = tuple(part for part in RESET_PARTS if part in parts)
-    found = resets.found(wanted)
+    found = resets.list_items(wanted)
     how = "will be erased" if erased else "will be put aside"
     for one in found:
         if one.stays:
@@ -114,7 +113,7 @@ def _by_hand(resets: Resets, parts: Sequence[ResetPart], *, erased: bool, yes: b
     print(f"stays: {', '.join(part for part in RESET_PARTS if part not in wanted) or 'nothing of these'}")
     print("stays: the table's own journal and recordings, the version that runs, network, keys")
     confirm("reset", "Reset it?", yes=yes)
-    service = resets.place.live and booted() and installed() == "system"
+    service = resets.place.live and is_systemd_running() and installed_kind() == "system"
     if service and (wrong := run([*systemctl(system=True), "stop", NAME])):
         raise UsageError(f"reset: the service does not stop: {wrong}", f"journalctl -u {NAME}")
     resets.accept(wanted, erased=erased)

@@ -1,4 +1,4 @@
-"""`moccasin-mat review JOURNAL`: what the pads felt around the hits, drawn for the judge in the terminal or as SVG."""
+"""`moccasin-mat review JOURNAL`: plot the sensor levels around the hits for the judge, in the terminal or as SVG."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 def parser() -> Parser:
     """Return the parser."""
-    parser = Parser("review", "Draw what the pads felt 200 ms around each hit, and what was concluded.")
-    parser.add_argument("journal", metavar="JOURNAL", help="the table's journal; the hits are kept beside it")
+    parser = Parser("review", "Plot the sensor levels 200 ms around each hit, and the decision.")
+    parser.add_argument("journal", metavar="JOURNAL", help="the table's journal; the hits are stored beside it")
     parser.add_argument("--hide", metavar="N", type=int, help="only this hide (default: the last one with a hit)")
-    parser.add_argument("--all", action="store_true", help="every hit that is kept")
+    parser.add_argument("--all", action="store_true", help="every stored hit")
     parser.add_argument("--svg", metavar="FILE", help="write a picture; of several hits FILE-1.svg, FILE-2.svg ...")
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
-    """Draw the hits; return 0. Raises `ReviewError` where none are kept."""
+    """Plot the hits; return 0. Raises `ReviewError` if none are stored."""
     args = parser().parse_args(argv)
     if args.hide is not None and args.all:
         raise UsageError("--hide names one hide and --all asks for every one", "give one of the two")
-    from pi_controller.show.hit_plot import hit_svg, hit_text
-    from pi_controller.table.review import ReviewError, beside, strokes
+    from pi_controller.display.hit_plot import hit_svg, hit_text
+    from pi_controller.journal.review import ReviewError, hits_path, strokes
 
-    found = strokes(beside(args.journal), args.hide)
+    found = strokes(hits_path(args.journal), args.hide)
     if found and args.hide is None and not args.all:
         found = [stroke for stroke in found if stroke.hide == found[-1].hide]
     if not found:

@@ -1,4 +1,4 @@
-"""`moccasin-mat score`: keeps score on paper, actions in, states and words called out, a JSON object a line each."""
+"""`moccasin-mat score`: keep score on paper: actions in, states and called words out, a JSON object a line."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import sys
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_actions, open_actions
-from pi_controller.games import registry
+from pi_controller.rules import registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def parser(games: Sequence[str] | None = None) -> Parser:
-    """Return the parser; its help lists the options of `games` (default: all there are)."""
+    """Return the parser; its help lists the options of `games` (default: all)."""
     parser = Parser(
         "score",
-        "Keep score: an action a line in, the state and the words called a line out, all JSON.",
+        "Keep score: actions in, states and called words out, a JSON object a line.",
         "0 every action was accepted",
         "\n\n".join(map(_options, registry.names() if games is None else games)),
     )
@@ -28,11 +28,11 @@ def parser(games: Sequence[str] | None = None) -> Parser:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Keep the score of one game; return 0 when every action was accepted, 2 otherwise. Raises `UsageError`."""
+    """Keep the score of one game; return 0 if every action was accepted, 2 otherwise. Raises `UsageError`."""
     named = [name for name in registry.names() if name in argv] or registry.names()
     args = parser(named if {"-h", "--help"} & set(argv) else ()).parse_intermixed_args(argv)
-    from pi_controller.games.options import from_text
-    from pi_controller.games.sheet import run
+    from pi_controller.rules.options import from_text
+    from pi_controller.rules.sheet import run
 
     game = registry.game(args.game, from_text(args.set))
     with open_actions(args.file) as lines:
@@ -40,11 +40,11 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _options(name: str) -> str:
-    from pi_controller.games.options import table
+    from pi_controller.rules.options import describe_options
 
     try:
-        kind = registry.kind(name)
+        kind = registry.game_class(name)
     except registry.GamePackageError as error:
-        return error.what
-    lines = (f"options of {name} (version {kind.version}; {kind.source}):", *table(kind.options))
+        return error.message
+    lines = (f"options of {name} (version {kind.version}; {kind.source}):", *describe_options(kind.options))
     return "\n  ".join(lines)

@@ -1,4 +1,4 @@
-"""`moccasin-mat score-strikes RECORDING TRUTH`: how well strikes are detected on one's own mat. See `PROTOCOL.md`."""
+"""`moccasin-mat score-strikes RECORDING TRUTH`: measure how well strikes are detected on a mat. See `PROTOCOL.md`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def parser() -> Parser:
     """Return the parser."""
-    parser = Parser("score-strikes", "Hold the strikes felt in a recording against the strokes that were struck.")
+    parser = Parser("score-strikes", "Compare the strikes detected in a recording with the true strokes.")
     parser.add_argument("recording", metavar="RECORDING", help="a sensor recording, or a WAV with a channel a pad")
     parser.add_argument("truth", metavar="TRUTH", help="CSV: 'pad', and 't' (s) unless the stick's contact is recorded")
     parser.add_argument("--settings", metavar="FILE", help="strike settings (default: the recording's own)")
@@ -29,14 +29,14 @@ def parser() -> Parser:
 def main(argv: Sequence[str]) -> int:
     """Print the figures, as text or with `--json`; return 0."""
     args = parser().parse_args(argv)
-    from pi_controller.recording.scoring import read_truth, score, timed
+    from pi_controller.recording.scoring import assign_times, read_truth, score
 
     try:
         truth = read_truth(Path(args.truth).read_text("utf-8-sig").splitlines(), Path(args.truth).name)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {args.truth}: {error}", "name the CSV with the true strokes") from error
     detections = _detect(args.recording, args.settings)
-    scores = score(detections.strikes, timed(truth, detections.touches), detections.seconds)
+    scores = score(detections.strikes, assign_times(truth, detections.touches), detections.seconds)
     if args.json:
         print(json.dumps(scores))
     else:
@@ -45,13 +45,13 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _detect(path: str, settings: str | None) -> Detections:
-    from pi_controller.mat.strike_settings import StrikeSettings
-    from pi_controller.mat.wav import WavReader, strikes
-    from pi_controller.recording.chunks import Recording, is_recording
-    from pi_controller.recording.scoring import Detections, Known, detect
-    from pi_controller.table.settings import load
+    from pi_controller.config import read_settings
+    from pi_controller.recording.format import Recording, is_recording
+    from pi_controller.recording.scoring import DetectedStrike, Detections, detect
+    from pi_controller.sensing.strike_settings import StrikeSettings
+    from pi_controller.sensing.wav import WavReader, detect_strikes
 
-    chosen = load(Path(settings)).strikes.detector() if settings else None
+    chosen = read_settings(Path(settings)).strikes.detector_settings() if settings else None
     if is_recording(path):
         recording = Recording(path)
         header = recording.header
@@ -63,8 +63,8 @@ def _detect(path: str, settings: str | None) -> Detections:
     try:
         with Path(path).open("rb") as file:
             reader = WavReader(file, path, warn)
-            found = strikes(reader, chosen or StrikeSettings(), warn)
-            known = [Known(onsets[0], decided, d.pads, d.sure) for d, onsets, decided in found]
+            found = detect_strikes(reader, chosen or StrikeSettings(), warn)
+            known = [DetectedStrike(onsets[0], decided, d.pads, d.sure) for d, onsets, decided in found]
             f = reader.format
             seconds = (Path(path).stat().st_size - 44) / (f.width * f.channels * f.rate)
     except OSError as error:

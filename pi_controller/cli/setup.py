@@ -1,4 +1,4 @@
-"""`moccasin-mat setup`: shows what it would write and run, asks, does it, and can take it back."""
+"""`moccasin-mat setup`: preview, confirm and make the changes of an installation, or undo them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, confirm, image_folder
 from pi_controller.errors import UsageError
-from pi_controller.setup.place import NAME, Place, place
+from pi_controller.system.place import NAME, Place, make_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.setup.plan import Plan
+    from pi_controller.system.plan import Plan
 
 
 def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "setup",
-        "Install the table's service on this machine: shows everything first, then asks.",
-        "0 all of it is done, 1 the service does not run, or the answer was no",
+        "Install the table's service on this machine: shows all changes first, then asks.",
+        "0 done, 1 the service does not run, or the answer was no",
     )
     parser.add_argument("--user", action="store_true", help="a service of this user's own; needs no root")
     parser.add_argument("--config-txt", action="store_true", help="also add the lines that the Pi's config.txt needs")
@@ -30,20 +30,20 @@ def parser() -> Parser:
         action="store_true",
         help="run the installation (exhibit) in place of a table, and show its page on this machine's own screen",
     )
-    parser.add_argument("--root", metavar="DIR", help="write below DIR, an image; nothing is started")
+    parser.add_argument("--root", metavar="DIR", help="write below DIR, an image; no service is started")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    what.add_argument("--undo", action="store_true", help="take back exactly what was written")
-    what.add_argument("--status", action="store_true", help="tell what was written and how the service is")
+    what.add_argument("--undo", action="store_true", help="undo exactly the changes that were made")
+    what.add_argument("--status", action="store_true", help="print the changes made and the service's state")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     return parser
 
 
 def main(argv: Sequence[str]) -> int:
-    """Set up, take back, or tell; returns 0 when all of it is done, 1 when the service does not run."""
+    """Set up, undo, or print the status; return 0 if everything succeeded, 1 if the service does not run."""
     args = parser().parse_args(argv)
     root = image_folder("setup", args.root)
-    here = place(system=not args.user, root=root)
+    here = make_place(system=not args.user, root=root)
     if args.kiosk and args.user:
         raise UsageError("setup: the screen belongs to the machine, not to a user", "leave out --user or --kiosk")
     if args.status:
@@ -52,22 +52,26 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError("setup: a service of the machine needs root", "use sudo, or --user for one of your own")
     if args.undo:
         return _undo(here, yes=args.yes)
-    from pi_controller.setup.plan import plan
+    from pi_controller.system.plan import plan
 
     return _set_up(plan(here, config_txt=args.config_txt, kiosk=args.kiosk), dry=args.dry_run, yes=args.yes)
 
 
 def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
-    from pi_controller.setup import manifest, service
-    from pi_controller.setup.plan import not_yet, obstacles
+    from pi_controller.system import install, service
+    from pi_controller.system.plan import find_restart_reason, obstacles
 
     print(f"This is {f'a {made.model}' if made.model else 'no Raspberry Pi'}.")
     if stopped := obstacles(made):
         if not dry:
             raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
         print("\n".join(f"warning: the service could not start: {one}" for one in stopped))
-    commands = service.commands(made.place, kiosk=made.kiosk) if made.place.live and service.booted() else []
-    if commands and (later := not_yet(made)):
+    commands = (
+        service.activation_commands(made.place, kiosk=made.kiosk)
+        if made.place.live and service.is_systemd_running()
+        else []
+    )
+    if commands and (later := find_restart_reason(made)):
         commands = commands[:-1]
         print(f"note: {later}")
     if diff := made.diff():
@@ -82,22 +86,22 @@ def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
         return 0
     if diff or commands:
         confirm("setup", "Do this?", yes=yes)
-    for path in manifest.write(made.place, made.changes):
+    for path in install.apply_changes(made.place, made.changes):
         print(f"written: {path}")
     if not commands:
         where = "in an image" if not made.place.live else "here, as systemd does not run this machine"
         print(f"Nothing is started {where}; the service starts when it does.")
         return 0
-    return _run(commands, made.place, started=not not_yet(made))
+    return _run(commands, made.place, started=not find_restart_reason(made))
 
 
 def _run(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> int:
-    from pi_controller.setup import service
+    from pi_controller.system import service
 
     for command in commands:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
-            if command == service.STAY:  # the table runs all the same, while its user is logged in
+            if command == service.STAY:  # the table runs anyway while its user is logged in
                 print(f"  to have it start with the machine: sudo {shlex.join(command)} {here.home.name}")
                 continue
             print(f"  its log: journalctl {' '.join(service.log_choice())}")
@@ -105,28 +109,28 @@ def _run(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> in
     if not started:
         print("The table starts with the machine.")
         return 0
-    # restart returned when the table had said that it is ready
+    # restart returned after the table reported that it is ready
     print(f"The table runs; '{shlex.join([*service.systemctl(system=here.system), 'status', NAME])}' tells how it is.")
     return 0
 
 
 def _undo(here: Place, *, yes: bool) -> int:
-    from pi_controller.setup import manifest, service
+    from pi_controller.system import install, service
 
-    lines = manifest.undo(here, dry=True)
+    lines = install.undo_changes(here, dry=True)
     if not lines:
-        print("Nothing was written by setup, so there is nothing to take back.")
+        print("Setup has made no changes to undo.")
         return 0
     print("\n".join(lines))
-    on = here.live and service.booted()
-    for command in service.stops(here) if on else []:
+    on = here.live and service.is_systemd_running()
+    for command in service.stop_commands(here) if on else []:
         print(f"will run: {shlex.join(command)}")
     confirm("setup", "Take it back?", yes=yes)
-    for command in service.stops(here) if on else []:
+    for command in service.stop_commands(here) if on else []:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
-    manifest.undo(here)
-    for command in service.afterwards(here) if on else []:
+    install.undo_changes(here)
+    for command in service.reload_commands(here) if on else []:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
     print(f"Done. Journals and recordings stay in {here.state}" + (f", and the user {NAME}." if here.system else "."))
@@ -134,19 +138,19 @@ def _undo(here: Place, *, yes: bool) -> int:
 
 
 def _status(here: Place) -> int:
-    from pi_controller.setup import manifest, service
-    from pi_controller.setup.plan import plan
+    from pi_controller.system import install, service
+    from pi_controller.system.plan import plan
 
-    entries = manifest.load(here).written
+    entries = install.load(here).written
     if not entries:
         print("Nothing was set up here.")
         return 1
     for entry in entries:
-        print(f"{manifest.state(here, entry)}: {entry.path}")
+        print(f"{install.state(here, entry)}: {entry.path}")
     behind = plan(here).needed
     for change in behind:
         print(f"not as this version would write it: {change.path}")
-    if not here.live or not service.booted():
+    if not here.live or not service.is_systemd_running():
         return 0
     properties = service.properties(system=here.system)
     print(", ".join(f"{name}: {value}" for name, value in sorted(properties.items()) if value))

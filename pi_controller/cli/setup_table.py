@@ -1,4 +1,4 @@
-"""`moccasin-mat setup-table`: asks in the terminal what a table needs to know, and writes its settings file."""
+"""`moccasin-mat setup-table`: ask for a table's settings in the terminal, and write its settings file."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.whole_files import replace_file
+from pi_controller.system.files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pi_controller.table.settings import Settings
+    from pi_controller.config import Settings
 
 FILE = Path("table.toml")
-"""The settings file that is written where none is named."""
+"""Default settings file to write."""
 SKIP = "skip"
-"""Typed in place of the first answer, it asks nothing further where a table is about to be run."""
-_INTRODUCTION = "Five questions. Enter takes what is in (brackets); Ctrl-C ends, nothing written."
+"""Answer to the first question that skips all others before the first run of a table."""
+_INTRODUCTION = "At most six questions. Enter takes what is in (brackets); Ctrl-C ends, nothing written."
 _OFFER = f"There are no settings yet. Type '{SKIP}' to play with the usual ones; or answer:\n{_INTRODUCTION}"
-_PORTS = 20
-"""So many ports are tried from the usual one on."""
+_PORTS_TRIED = 20
+"""Number of ports to try, starting from the usual one."""
 Data = dict[str, dict[str, Any]]
 
 
@@ -33,8 +33,8 @@ def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "setup-table",
-        "Ask in the terminal which game is played, by whom, on which mat, and who may see the pages; write the "
-        "answers as a settings file. A file that is there is overwritten only after a yes.",
+        "Ask in the terminal for the game, the players, the mat, and who may see the pages; write the "
+        "answers as a settings file. An existing file is overwritten only after a yes.",
         "0 the file is written, 1 the answer was no",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", type=Path, default=FILE, help=f"default: {FILE}")
@@ -42,85 +42,89 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Ask, write, and say the next command; return 0, or 1 when a file that is there is to stay. Raises `MatError`."""
+    """Ask the questions, write the file and print the next command; return 0, or 1 if an existing file is kept.
+
+    Raises `MatError`.
+    """
     path: Path = parser().parse_args(argv).file
     if not path.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {path.parent}", "make it first, or name a file in another one")
-    if path.exists() and not _agreed(f"{path} is there already. Write it anew?", default=False):
+    if path.exists() and not _ask_yes_no(f"{path} exists already. Overwrite it?", default=False):
         print("Nothing was written.")
         return 1
     print(_INTRODUCTION)
-    settings, simulated = _asked(_first())
+    settings, simulated = _ask_settings(_ask_game())
     _write(path, settings)
     verb = "demo" if simulated else "run"
     print(f"{path} is written. Now type:\n\n    {_program()} {verb} --settings {shlex.quote(str(path))}\n")
     return 0
 
 
-def offered() -> Path | None:
-    """Return the settings file in the current folder, made by questions where there is none; None for the defaults.
+def offer_setup() -> Path | None:
+    """Return the settings file in the current folder, after asking for its settings if there is none.
 
-    For the first `run` at a terminal. Raises `MatError`.
+    None for defaults. For the first `run` at a terminal. Raises `MatError`.
     """
     if FILE.exists():
-        return FILE if _agreed(f"Run the table of {FILE}?", default=True) else None
+        return FILE if _ask_yes_no(f"Run the table of {FILE}?", default=True) else None
     print(_OFFER)
-    game = _first(skip=True)
+    game = _ask_game(skip=True)
     if game is None:
         return None
-    settings, _ = _asked(game, runs=True)
+    settings, _ = _ask_settings(game, runs=True)
     _write(FILE, settings)
     print(f"{FILE} is written; the next time: {_program()} run --settings {FILE}")
     return FILE
 
 
-def _first(*, skip: bool = False) -> Data | None:
-    """Return the game, or None where `skip` is allowed and typed."""
-    from pi_controller.games import registry
-    from pi_controller.show.words import game_name
+def _ask_game(*, skip: bool = False) -> Data | None:
+    """Ask for the game; return None if `skip` is allowed and was typed."""
+    from pi_controller.display.game_display import game_name
+    from pi_controller.rules import registry
 
     games = {name: game_name(name) for name in registry.names()}
-    one = _choice("Which game?", games, registry.DEFAULT, also=(SKIP,) if skip else ())
+    one = _choice("Which game?", games, registry.DEFAULT_GAME, also=(SKIP,) if skip else ())
     return None if one == SKIP else {"game": {"name": one}}
 
 
-def _asked(game: Data | None, *, runs: bool = False) -> tuple[Settings, bool]:
-    """Ask the rest of the questions; return the settings, and whether mat and people are to be simulated.
+def _ask_settings(game: Data | None, *, runs: bool = False) -> tuple[Settings, bool]:
+    """Ask the other questions; return the settings, and True if mat and people are to be simulated.
 
-    With `runs` the table is run at once, so that nothing can be simulated.
+    With `runs` the table is run at once, so simulation is not offered.
     """
-    from pi_controller.table.settings import Settings
+    from pi_controller.config import Settings
 
     data = {} if game is None else game
-    data |= _players(data)
+    data |= _ask_names(data)
     mats = {"none": "no mat: a judge enters what happens", "board": "a mat whose board is plugged in"}
     mats |= {} if runs else {"simulated": "a simulated mat, and simulated people who play: a show"}
     mat = _choice("Which mat?", mats, "board" if _board_is_there() else "none")
     data |= {} if mat == "board" else {"board": {"port": "none"}}
+    data |= _ask_nearest_pads(data) if mat == "board" else {}
     seen = {"this": "this machine only", "network": "everyone on the network: phones, a screen for the room"}
     shared = _choice("Who may see the pages?", seen, "this") == "network"
-    data["web"] = {"host": "0.0.0.0"} if shared else {}  # noqa: S104 - the host has just said so
-    data["web"] |= _other_port()
+    data["web"] = {"host": "0.0.0.0"} if shared else {}  # noqa: S104 - the host has just chosen this
+    data["web"] |= _find_free_port()
     if mat != "simulated":
-        data["web"]["judges"] = _agreed("May judges sign in, with a PIN, from a phone or here?", default=shared)
+        data["web"]["judges"] = _ask_yes_no("May judges sign in, with a PIN, from a phone or here?", default=shared)
     return Settings.model_validate(data), mat == "simulated"
 
 
-def _players(data: Data) -> Data:
-    """Return the names of the two teams, or of the players of a game in which each plays alone."""
-    from pi_controller.games import registry
-    from pi_controller.table.settings_game import TeamsSection, named_by_players
+def _ask_names(data: Data) -> Data:
+    """Ask for the names of the two teams, or of the players of a game without teams."""
+    from pi_controller.config.model import TeamsSection, has_single_players
+    from pi_controller.rules import registry
 
     game = data["game"]["name"]
-    if named_by_players(game):
-        usual = next(str(option.default) for option in registry.kind(game).options if option.name == "players")
+    if has_single_players(game):
+        usual = next(str(option.default) for option in registry.game_class(game).options if option.name == "players")
 
-        def alone(line: str) -> Data:
+        def parse_players(line: str) -> Data:
             names = ",".join(name.strip() for name in line.split(","))
             options = {} if names == usual else {"options": {"players": names}}
             return {"game": data["game"] | options}
 
-        return _checked("Who plays, in turn order? Names with commas between them", alone, data, usual)
+        return _ask_until_valid("Who plays, in turn order? Names with commas between them", parse_players, data, usual)
     teams = TeamsSection()
 
     def sides(line: str) -> Data:
@@ -129,25 +133,35 @@ def _players(data: Data) -> Data:
             raise ValueError("two names, with a comma between them")
         return {"teams": dict(zip("ab", names, strict=True))}
 
-    return _checked("The two teams' names, with a comma between them", sides, data, f"{teams.a}, {teams.b}")
+    return _ask_until_valid("The two teams' names, with a comma between them", sides, data, f"{teams.a}, {teams.b}")
 
 
-def _checked(question: str, read: Callable[[str], Data], data: Data, default: str) -> Data:
-    """Ask until what `read` makes of the answer goes with the `data` so far as settings; return it."""
-    from pydantic import ValidationError
+def _ask_nearest_pads(data: Data) -> Data:
+    """Ask which pad counts if the stick touches two at once, for a game with strokes on hidden pads."""
+    from pi_controller.rules import registry
 
-    from pi_controller.table.settings import Settings, clashes
-    from pi_controller.table.settings_file import faults_of
+    if not registry.game_class(data.get("game", {}).get("name", registry.DEFAULT_GAME)).hand_passes:
+        return {}
+
+    def pads(line: str) -> Data:
+        typed = [] if line == "judge" else line.replace(",", " ").split()
+        if not all(word.isdecimal() for word in typed):
+            raise ValueError("type the pads' numbers, the nearest to the hitter first: 2 3 1 4; or: judge")
+        return {"referee": {"nearest": [int(word) for word in typed]}} if typed else {}
+
+    question = "If the stick touches two pads at once, the nearest to the hitter counts. The pads, nearest first, or"
+    return _ask_until_valid(f"{question} 'judge' to ask each time", pads, data, "judge")
+
+
+def _ask_until_valid(question: str, read: Callable[[str], Data], data: Data, default: str) -> Data:
+    """Ask until the answer, parsed by `read`, is valid together with `data`; return the parsed answer."""
+    from pi_controller.config import Settings
+    from pi_controller.config.load import validate_data
 
     def check(line: str) -> None:
-        whole = data | read(line)
-        try:
-            Settings.model_validate(whole)
-        except ValidationError as error:
-            found = [fault for details in error.errors() for fault in faults_of(Settings, details)]
-            raise ValueError("; ".join(fault.text for fault in found)) from error
-        if found := clashes(whole):
-            raise ValueError("; ".join(fault.text for fault in found))
+        _, issues = validate_data(Settings, data | read(line))
+        if issues:
+            raise ValueError("; ".join(issue.text for issue in issues))
 
     return read(_answer(question, check, default))
 
@@ -166,7 +180,7 @@ def _choice(question: str, choices: Mapping[str, str], default: str, also: Seque
     return words[_answer(question, check, default).lower()]
 
 
-def _agreed(question: str, *, default: bool) -> bool:
+def _ask_yes_no(question: str, *, default: bool) -> bool:
     def check(line: str) -> None:
         if line.lower() not in {"y", "yes", "n", "no"}:
             raise ValueError("type y for yes or n for no")
@@ -175,9 +189,9 @@ def _agreed(question: str, *, default: bool) -> bool:
 
 
 def _answer(question: str, check: Callable[[str], None], default: str) -> str:
-    """Return the line typed, or the `default`; `check` raises `ValueError` for one that will not do: it is asked again.
+    """Ask for a line; return it, or the `default` if it is empty. Ask again while `check` raises `ValueError`.
 
-    Raises `UsageError` where the input ends.
+    Raises `UsageError` at the end of the input.
     """
     from rich.console import Console
     from rich.prompt import InvalidResponse, PromptBase
@@ -196,13 +210,13 @@ def _answer(question: str, check: Callable[[str], None], default: str) -> str:
     except EOFError as error:
         print()
         raise UsageError("the answers end before the questions do", "nothing was written: start again") from error
-    print("" if sys.stdin.isatty() else "\n", end="")  # no terminal has ended the line
+    print("" if sys.stdin.isatty() else "\n", end="")  # without a terminal the line has no end yet
     return answer
 
 
 def _board_is_there() -> bool:
-    """Return whether a mat's board is plugged in."""
-    from pi_controller.drivers.serial_port import find_port
+    """Return True if a mat's board is plugged in."""
+    from pi_controller.board.serial_port import find_port
     from pi_controller.errors import PortError
 
     try:
@@ -212,12 +226,12 @@ def _board_is_there() -> bool:
     return True
 
 
-def _other_port() -> dict[str, int]:
-    """Return the port of the pages, where another program has the usual one; else nothing."""
-    from pi_controller.table.settings_table import WebSection
+def _find_free_port() -> dict[str, int]:
+    """Return a free port for the pages if another program uses the usual one; else {}."""
+    from pi_controller.config.model import WebSection
 
     usual = WebSection().port
-    for port in range(usual, usual + _PORTS):
+    for port in range(usual, usual + _PORTS_TRIED):
         with socket.socket() as tried:
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -232,16 +246,16 @@ def _other_port() -> dict[str, int]:
 
 
 def _write(path: Path, settings: Settings) -> None:
-    """Write the `settings` to `path`, whole or not at all. Raises `UsageError`."""
-    from pi_controller.table.settings_example import changed
+    """Write the `settings` to `path` atomically. Raises `UsageError`."""
+    from pi_controller.config.example import format_changes
 
     try:
-        replace_file(path, changed(settings).encode())
+        atomic_write(path, format_changes(settings).encode())
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}", "name a file in a folder of yours") from error
 
 
 def _program() -> str:
-    """Return how this program is started here: a venv need not be on the path."""
+    """Return the command that starts this program here: a venv need not be on the path."""
     name = Path(sys.argv[0])
     return str(name) if name.name == "moccasin-mat" and shutil.which(name.name) is None else "moccasin-mat"

@@ -1,4 +1,4 @@
-"""`moccasin-mat update`: takes a signed update from a file or a stick, tries it once, goes back where it fails."""
+"""`moccasin-mat update`: install a signed update from a file or a stick, try it once, and roll back if it fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.setup.place import NAME, PROGRAMS, SIGNERS
+from pi_controller.system.place import NAME, PROGRAMS, SIGNERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,14 +17,14 @@ def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "update",
-        "Take a signed update of this program from a file, or from a folder such as a stick: verify, unpack beside, "
-        "switch over, and go back where the new version does not come up.",
-        "0 done, 2 refused or rolled back: what ran before runs",
+        "Install a signed update of this program from a file, or from a folder such as a stick: verify, unpack beside, "
+        "switch over, and roll back if the new version does not start.",
+        "0 done, 2 refused or rolled back: the earlier version runs",
     )
     parser.add_argument(
         "source", metavar="FILE", nargs="?", help="moccasin_mat-VERSION-....whl with its .sig, or a folder"
     )
-    parser.add_argument("--settle", action="store_true", help="undo a trial that was cut off; for the machine's start")
+    parser.add_argument("--settle", action="store_true", help="undo an interrupted trial; for the machine's start")
     parser.add_argument(
         "--folder", metavar="DIR", type=Path, default=PROGRAMS, help="where versions are kept (%(default)s)"
     )
@@ -39,18 +39,18 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Take it; return 0. Raises `UpdateError`."""
+    """Install the update; return 0. Raises `UpdateError`."""
     args = parser().parse_args(argv)
     from pi_controller import __version__
     from pi_controller.errors import MatError
-    from pi_controller.setup.service import run, systemctl
-    from pi_controller.setup.update import Programs, note
+    from pi_controller.system.service import run, systemctl
+    from pi_controller.system.update import Programs, save_last_line
 
     programs = Programs(args.folder, __version__)
     if args.settle:
         if done := programs.settle() if programs.folder.is_dir() else "":
             print(done)
-            note(programs.folder, done)
+            save_last_line(programs.folder, done)
         return 0
     if not args.source:
         raise UsageError("update: name a file or a folder", "moccasin-mat update /media/stick")
@@ -58,8 +58,8 @@ def main(argv: Sequence[str]) -> int:
     try:
         done = programs.take(Path(args.source), args.signers, lambda: run(restart))
     except MatError as error:
-        note(programs.folder, error.what)
+        save_last_line(programs.folder, error.message)
         raise
     print(done)
-    note(programs.folder, done)
+    save_last_line(programs.folder, done)
     return 0

@@ -1,4 +1,4 @@
-"""`moccasin-mat voice`: which words of a game have a recording, how good each is and what to do, and plays one."""
+"""`moccasin-mat voice`: list a game's words with the quality of their recordings, or play one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pi_controller.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.drivers.sound import Clip
-    from pi_controller.table.settings_voice import VoiceSection
+    from pi_controller.config.model import VoiceSection
+    from pi_controller.display.sound import Clip
 
 
 def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "voice",
-        "Tell which words of a game have a recording and how good it is, or play one.",
-        "0 all is well, 1 a recording cannot be played or should be made anew",
+        "List a game's words with the quality of their recordings, or play one.",
+        "0 all is well, 1 a recording cannot be played or should be made again",
     )
     add_settings(parser, "the table's settings: [voice] and the game")
     parser.add_argument("--folder", metavar="FOLDER", help="the recordings (default: [voice] folder)")
@@ -31,16 +31,16 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Tell it; return 1 where a recording cannot be played or should be made anew. Raises `MatError`."""
+    """List or play the recordings; return 1 if one cannot be played or should be recorded again. Raises `MatError`."""
     args = parser().parse_args(argv)
-    from pi_controller.games.registry import game
-    from pi_controller.voice import recordings
+    from pi_controller.display import voice
+    from pi_controller.rules.registry import game
 
     settings = load_settings(settings_path(args))
     played = game(args.game or settings.game.name).name
     where = args.folder or settings.voice.folder
     folder = Path(where).expanduser() if where else None
-    if folder is not None and not recordings.is_folder(folder):
+    if folder is not None and not voice.is_folder(folder):
         raise UsageError(f"{folder} is no folder", "name the folder of the recordings with [voice] folder or --folder")
     if args.play is not None:
         return _play(settings.voice, folder, played, args.play)
@@ -50,23 +50,23 @@ def main(argv: Sequence[str]) -> int:
 def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) -> int:
     import statistics
 
-    from pi_controller.voice import recordings
-    from pi_controller.voice.announcements import speakable
+    from pi_controller.display import voice
+    from pi_controller.display.voice import is_english_word
 
-    words = recordings.words_of(played)
+    words = voice.recorded_words(played)
     if not words:
         print(f"No words are called at a table of {played}.")
         return 0
     clips: dict[str, Clip] = {}
     faults: dict[str, list[str]] = {}
     for call in words:
-        path = recordings.find(folder, played, call) if folder else None
+        path = voice.find(folder, played, call) if folder else None
         try:
             if path is not None:
-                clips[call] = recordings.load(path)
-        except recordings.RecordingError as error:
-            faults[call] = [f"{error.what}; {error.todo}"]
-    measured = {call: recordings.measure(clip) for call, clip in clips.items()}
+                clips[call] = voice.load(path)
+        except voice.RecordingError as error:
+            faults[call] = [f"{error.message}; {error.hint}"]
+    measured = {call: voice.measure(clip) for call, clip in clips.items()}
     usual = statistics.median(one.rms_db for one in measured.values()) if len(measured) > 2 else None
     if folder is None:
         print(f"{played}: no recordings: [voice] folder is empty")
@@ -76,12 +76,12 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
         line = f"  {call:<13} "
         if call in measured:
             one = measured[call]
-            faults[call] = recordings.advice(one, usual)
+            faults[call] = voice.suggest_improvements(one, usual)
             sounds = "stereo" if one.channels == 2 else "mono"
             line += f"{one.seconds:4.1f} s  peak {one.peak_db:5.1f} dB  loudness {one.rms_db:5.1f} dB"
             line += f"  {one.rate} Hz {sounds}"
         elif call not in faults:
-            spoken = wanted.english and speakable(call, played)
+            spoken = wanted.english and is_english_word(call, played)
             line += "spoken in English" if spoken else f"silent: no {played}/{call}.wav"
         print(line.rstrip())
         for fault in faults.get(call, ()):
@@ -93,45 +93,46 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
 
 
 def _strangers(folder: Path | None, played: str) -> list[str]:
-    """Return the files beside the recordings that no word will ever find: most likely misspelt."""
-    from pi_controller.voice import recordings
+    """Return the files beside the recordings that match no word, most likely because of a misspelling."""
+    from pi_controller.display import voice
 
     inside = folder / played if folder else None
     if inside is None or not inside.is_dir():
         return []
-    known = set(recordings.words_of(played))
+    known = set(voice.recorded_words(played))
     return sorted(
         path.name
         for path in inside.iterdir()
         if not path.name.startswith(".")
-        and (path.stem not in known or path.suffix not in recordings.FORMATS)
-        and path.suffix.lower() in recordings.FORMATS
+        and (path.stem not in known or path.suffix not in voice.FORMATS)
+        and path.suffix.lower() in voice.FORMATS
     )
 
 
 def _play(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> int:
     from datetime import datetime
 
-    from pi_controller.drivers.sound import AplaySound
-    from pi_controller.show.words import word
-    from pi_controller.voice import recordings
-    from pi_controller.voice.announcements import speakable
-    from pi_controller.voice.speech import speak
+    from pi_controller.display import voice
+    from pi_controller.display.game_display import word
+    from pi_controller.display.sound import AplaySound
+    from pi_controller.display.voice import is_english_word, speak
 
-    if call not in recordings.words_of(played):
-        raise UsageError(f"{call!r} is no word of {played}", f"the words are: {', '.join(recordings.words_of(played))}")
-    path = recordings.find(folder, played, call) if folder else None
+    if call not in voice.recorded_words(played):
+        raise UsageError(
+            f"{call!r} is not a word of {played}", f"the words are: {', '.join(voice.recorded_words(played))}"
+        )
+    path = voice.find(folder, played, call) if folder else None
     if path is not None:
-        clip = recordings.load(path)
-    elif wanted.english and speakable(call, played):
+        clip = voice.load(path)
+    elif wanted.english and is_english_word(call, played):
         clip = speak(word(call, "en", played).shown)
     else:
         raise UsageError(f"there is no recording of {call}", f"a table is silent there; record {played}/{call}.wav")
-    gain = wanted.gain(datetime.now().astimezone().time())
+    gain = wanted.volume_at(datetime.now().astimezone().time())
     sound = AplaySound(wanted.device)
     sound.play(clip, gain)
     try:
-        while sound.sounding():
+        while sound.is_playing():
             time.sleep(0.02)
     finally:
         sound.stop()

@@ -1,4 +1,4 @@
-"""`moccasin-mat watch`: the event stream of a running table as JSON lines, for other programs to read."""
+"""`moccasin-mat watch`: print the event stream of a running table as JSON lines, for other programs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     import httpx
 
 URL = "http://127.0.0.1:8080"
-CONNECT_S, SILENT_S = 10.0, 45.0
-"""How long a table may take to answer, and to say nothing at all, s; it gives a sign of life every 15 s."""
-RETRY_S, MOST_S = 2.0, 60.0
-"""The first wait before coming back, where the table names none, and the longest, s."""
-_LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Statuses that pass by themselves."""
+CONNECT_S, READ_TIMEOUT_S = 10.0, 45.0
+"""Timeouts for a table's first answer and for silence, s; it sends a sign of life every 15 s."""
+RETRY_S, MAX_RETRY_S = 2.0, 60.0
+"""The first wait before a reconnection, unless the table names one, and the longest, s."""
+_TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses of temporary failures."""
 
 
 class WatchError(MatError, OSError):
@@ -38,7 +38,7 @@ def parser() -> Parser:
         "Cut off, it says so on stderr and comes back by itself. Ctrl-C stops it.",
     )
     parser.add_argument("--url", metavar="URL", default=URL, help=f"where the table's pages are ({URL})")
-    parser.add_argument("--once", action="store_true", help="print how the table stands now, and end")
+    parser.add_argument("--once", action="store_true", help="print the table's present state, and end")
     return parser
 
 
@@ -50,10 +50,10 @@ def main(argv: Sequence[str]) -> int:
     import httpx
 
     url = stream_url(args.url)
-    # the machine's own certificates, so that those of a hall's network count, and no proxy on the way to a neighbour
+    # use the machine's certificates, including those of a hall's network, and no proxy for a local address
     with httpx.Client(
         verify=ssl.create_default_context(),
-        timeout=httpx.Timeout(CONNECT_S, read=SILENT_S),
+        timeout=httpx.Timeout(CONNECT_S, read=READ_TIMEOUT_S),
         trust_env=False,
     ) as client:
         for line in follow(client, url, time.sleep, random.Random(), once=args.once):  # noqa: S311
@@ -63,21 +63,21 @@ def main(argv: Sequence[str]) -> int:
 
 
 def stream_url(address: str) -> httpx.URL:
-    """Return where the event stream of the pages at `address` is; http where no scheme is named. Raises `UsageError`.
+    """Return the URL of the event stream of the pages at `address`; http is the default scheme. Raises `UsageError`.
 
     >>> print(stream_url("mat.local:8080/"))
     http://mat.local:8080/events
     """
     import httpx
 
-    from pi_controller.web.address import base
+    from pi_controller.web.address import normalize_address
 
     try:
-        url = httpx.URL(f"{base(address)}/events")
+        url = httpx.URL(f"{normalize_address(address)}/events")
     except httpx.InvalidURL:
         url = httpx.URL()
     if url.scheme not in {"http", "https"} or not url.host or url.query:
-        raise UsageError(f"{address!r} is no address of a table", f"name one like {URL}")
+        raise UsageError(f"{address!r} is not a table's address", f"name one like {URL}")
     return url
 
 
@@ -89,11 +89,11 @@ def follow(
     *,
     once: bool = False,
 ) -> Iterator[bytes]:
-    """Yield the data of each `view` event at `url`, an object in JSON without a line end; with `once` the first only.
+    """Yield the data of each `view` event at `url`, as JSON without a line break; with `once` only the first.
 
-    A stream that ends or breaks is begun again after `wait(seconds)` with the id of the last event. Each wait is the
-    table's own, doubled for each time nothing came, and spread by `dice`, so that not all come back at once.
-    Raises `WatchError` for an address that is no table's, with `once` also where there is none now.
+    A stream that ends or breaks is reopened after `wait(seconds)` with the id of the last event. Each wait starts from
+    the table's own value, is doubled for each failure, and is randomised by `dice`, so that clients do not return all
+    at once. Raises `WatchError` if the address is not a table's; with `once` also if the table does not answer.
     """
     import httpx
     import msgspec
@@ -104,7 +104,7 @@ def follow(
         try:
             headers = {"last-event-id": last} if last else {}
             with connect_sse(client, "GET", str(url), headers=headers) as source:
-                why = _refused(source.response, url)
+                why = _retry_reason(source.response, url)
                 for event in source.iter_sse() if not why else ():
                     retry_s = event.retry / 1000 if event.retry is not None else retry_s
                     if event.event == "view":
@@ -117,18 +117,18 @@ def follow(
         except httpx.TransportError as error:
             why = str(error) or type(error).__name__
         except msgspec.DecodeError as error:
-            raise WatchError(f"what {url} sends is not a table's: {error}", "look at the address") from error
+            raise WatchError(f"{url} does not send a table's events: {error}", "check the address") from error
         if once:
             raise WatchError(f"no table answers at {url}: {why}", "start it, or name its address: --url")
-        wait_s = min(retry_s * 2**in_vain, MOST_S) * dice.uniform(0.5, 1.5)
+        wait_s = min(retry_s * 2**in_vain, MAX_RETRY_S) * dice.uniform(0.5, 1.5)
         in_vain += in_vain < 16
         print(f"cut off from {url}: {why}; again in {wait_s:.1f} s", file=sys.stderr, flush=True)
         wait(wait_s)
 
 
-def _refused(response: httpx.Response, url: httpx.URL) -> str:
-    """Return why there is no stream for the moment, "" where there is one. Raises `WatchError` where none will be."""
-    if response.status_code in _LATER:
+def _retry_reason(response: httpx.Response, url: httpx.URL) -> str:
+    """Return why the stream is unavailable for now, "" if it is open. Raises `WatchError` for a permanent failure."""
+    if response.status_code in _TRANSIENT_STATUSES:
         return f"status {response.status_code}"
     if response.status_code != 200 or response.headers.get("content-type", "").partition(";")[0] != "text/event-stream":
         raise WatchError(

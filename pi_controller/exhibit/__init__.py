@@ -1,1 +1,1 @@
-"""The installation that a cultural centre leaves running: visitors play by themselves, with the mat or each other."""
+"""The unattended installation of a cultural centre: visitors play against the mat or against each other."""

@@ -1,8 +1,8 @@
-"""Checks a session's log: `python check_log.py LOG`. It needs Python alone and nothing else of this project.
+"""Check a session's log: `python check_log.py LOG`. Needs only Python, no other module of this project.
 
-Every seal that was opened must be the SHA-256 of what was opened; the mat's guess must have been sealed before the
-visitor had hidden and be what it then struck; the mat's own hide must have been sealed before the first strike and have
-been found only where it lay. Exit status: 0 all holds, 1 something does not, 2 no such log.
+Checked: every opened seal is the SHA-256 of its opening; the mat's guess was sealed before the visitor hid, and the mat
+then struck the pads it had guessed; the mat's own hide was sealed before the first strike, and the bead was found only
+under its sealed pad. Exit status: 0 all checks pass, 1 a check fails, 2 the log cannot be read.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import sys
 from pathlib import Path
 
 
-def faults(lines: list[str]) -> list[str]:
-    """Return what does not hold in a log, a sentence each; nothing where all holds."""
+def find_faults(lines: list[str]) -> list[str]:
+    """Return the checks that a log fails, a sentence each; [] if all pass."""
     try:
         torn = bool(lines) and not _whole(lines[-1])
         records = [json.loads(line) for line in (lines[:-1] if torn else lines)]
-        cut = ["the last line is not whole: the power was cut, or the log was"] if torn else []
+        cut = ["the last line is incomplete: the power failed, or the log was cut"] if torn else []
         return cut + _faults(records)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        return [f"this is no session's log: {error!r}"]
+        return [f"this is not a session's log: {error!r}"]
 
 
 def _whole(line: str) -> bool:
@@ -55,23 +55,23 @@ def _faults(records: list[dict]) -> list[str]:
         what, hide, pads = one["what"], one["hide"], one["pads"]
         seal = seals.get(number)
         if seal is None or (seal["what"], seal["hide"]) != (what, hide) or one["n"] <= number:
-            found.append(f"hide {hide}: the {what} opened was never sealed")
+            found.append(f"hide {hide}: the opened {what} was never sealed")
             continue
         head = f"moccasin-mat/bead/2|{first['table']}|{first['session']}|{number}|dakota/{what}|{hide}|{pads}|"
         if hashlib.sha256(head.encode() + bytes.fromhex(one["nonce"])).hexdigest() != seal["hash"]:
-            found.append(f"hide {hide}: the {what} opened is not the one that was sealed")
+            found.append(f"hide {hide}: the opened {what} differs from the sealed one")
         strikes = struck.get(hide, [])
         if what == "guess":
             if hidden.get(hide, number + 1) < number:
                 found.append(f"hide {hide}: the guess was sealed after the visitor had hidden")
-            guessed = zip(strikes, str(pads), strict=False)  # a stroke may have been said by visitors, or not come
+            guessed = zip(strikes, str(pads), strict=False)  # a strike may be missing, or reported by visitors
             if any(strike["by"] == "mat" and strike["pad"] != int(pad) for strike, pad in guessed) or len(strikes) > 2:
-                found.append(f"hide {hide}: the mat did not strike what it had guessed")
+                found.append(f"hide {hide}: the mat did not strike the pads it had guessed")
         else:
             if strikes and strikes[0]["n"] < number:
                 found.append(f"hide {hide}: the mat sealed its place after a strike")
             if any(strike["found"] != (strike["pad"] == pads) for strike in strikes):
-                found.append(f"hide {hide}: a strike was not answered by where the bead lay")
+                found.append(f"hide {hide}: the result of a strike does not fit the bead's place")
     for number, seal in seals.items():
         if number not in opened and records[-1]["kind"] != "full":
             found.append(f"hide {seal['hide']}: a {seal['what']} was sealed and never opened")
@@ -79,12 +79,12 @@ def _faults(records: list[dict]) -> list[str]:
         if (
             hide in revealed
             and hide not in moved
-            # what visitors said of their own hit is their word, and the mat may have seen the bead only then
+            # a result that visitors reported themselves is not checked: the mat may have seen the bead only afterwards
             and any(
                 strike["found"] != (strike["pad"] == revealed[hide]) for strike in strikes if not strike.get("said")
             )
         ):
-            found.append(f"hide {hide}: a strike was not answered by where the bead was shown")
+            found.append(f"hide {hide}: the result of a strike does not fit the place shown")
         by_mat = any(strike["by"] == "mat" for strike in strikes)
         if not any(seal["hide"] == hide for seal in seals.values()) and (by_mat or first.get("against") == "mat"):
             found.append(f"hide {hide}: nothing was sealed")
@@ -92,14 +92,14 @@ def _faults(records: list[dict]) -> list[str]:
 
 
 def main(argv: list[str]) -> int:
-    """Check the log that `argv` names; return the exit status."""
+    """Check the log named by `argv`; return the exit status."""
     try:
         lines = Path(argv[0]).read_text("utf-8").splitlines()
     except (IndexError, OSError, UnicodeError):
         print("usage: python check_log.py LOG", file=sys.stderr)
         return 2
-    wrong = faults(lines)
-    print("\n".join(wrong) or "every seal of this session holds")
+    wrong = find_faults(lines)
+    print("\n".join(wrong) or "all seals of this session are correct")
     return 1 if wrong else 0
 
 

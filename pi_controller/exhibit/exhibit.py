@@ -1,42 +1,45 @@
-"""The installation: what stage it is in, the visitor's session, the show that invites, and what may be touched now.
+"""State of the installation: its stage, the visitor's session, the idle demonstration and the touches allowed now.
 
-`Exhibit` is driven by three calls, each with the time (seconds of one clock): `touch` for what a visitor touches on the
-page, `felt` for what a real mat or a button feels, `tick`. It reads no clock and waits for nothing; where games are
-kept, and what is counted, is given to it. What anybody may see of it is `screen.screen_of(exhibit)`.
+Three calls drive an `Exhibit`, each with the time (seconds of one clock): `touch` for touches on the page,
+`handle_mat_event` for events of a real mat or a button, and `tick`. It reads no clock and never blocks; storage of
+games and usage counts are passed in. `screen.screen_of(exhibit)` returns the public picture.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import logging
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Literal, NamedTuple, Protocol, TextIO
 
 from msgspec.structs import replace
 
+from pi_controller.config import Settings
+from pi_controller.config.model import ExhibitSection
 from pi_controller.errors import MatError
 from pi_controller.exhibit.host_files import HostFiles
-from pi_controller.exhibit.lessons import Lessons
-from pi_controller.exhibit.opponents import HabitReader, RandomOpponent
-from pi_controller.exhibit.stage import IDLE, Pace, Stage, StageName, Times
-from pi_controller.exhibit.visitor_game import VisitorGame
-from pi_controller.mat.events import Button, HandIn, Link, Sensors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from random import Random
-
-    from pi_controller.exhibit.session_log import SessionLog
-    from pi_controller.exhibit.unrecorded_table import GameTable
-    from pi_controller.exhibit.visitor_game import Player
-    from pi_controller.mat.events import MatEvent, SensorFault
-    from pi_controller.table.settings_exhibit import ExhibitSection
+from pi_controller.exhibit.lessons import IDLE, Lessons, Pace, Stage, StageName, Times
+from pi_controller.exhibit.session_log import GameTable, SessionLog, UnrecordedTable
+from pi_controller.exhibit.visitor_game import HabitReader, Player, RandomOpponent, VisitorGame
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.rules import registry
+from pi_controller.sensing.events import Button, HandIn, Link, MatEvent, SensorFault, SensorFaultsChange
+from pi_controller.table.table import Table, commitment_context
 
 log = logging.getLogger(__name__)
 
 Kind = Literal["mat", "teams", "learn"]
 Ending = Literal["finished", "left", "nobody", "time"]
-"""How a session ends: its game was played, the visitor left it, nobody was there any more, its time was up."""
+"""How a session ends: the game was played, the visitor left, the visitors were gone, or the time was up."""
 KINDS: tuple[Kind, ...] = ("mat", "teams", "learn")
 _SIDES: Mapping[Kind, Mapping[str, Player]] = {
     "mat": {"A": "visitor", "B": "mat"},
@@ -47,8 +50,8 @@ _SHOW_SIDES: Mapping[str, Player] = {"A": "mat", "B": "mat"}
 _SHOW_HIDES = 6
 
 
-class Begun(NamedTuple):
-    """A game that was begun: its table and log, and what is called when it ends."""
+class SessionStart(NamedTuple):
+    """A started game: its table, its log, and the function to call when it ends."""
 
     table: GameTable
     session_log: SessionLog
@@ -56,19 +59,19 @@ class Begun(NamedTuple):
 
 
 class Games(Protocol):
-    """Where games are begun; see `games_kept`."""
+    """Starts games, each recorded or not as the host chose."""
 
-    def begin(self, t: float, against: str) -> Begun:
-        """Begin a session's game. Raises `MatError` where it cannot be kept."""
+    def begin(self, t: float, against: str) -> SessionStart:
+        """Begin a session's game. Raises `MatError` if it cannot be recorded."""
         ...
 
-    def show(self, t: float) -> Begun:
-        """Begin a game that nobody plays and nothing keeps."""
+    def begin_show(self, t: float) -> SessionStart:
+        """Begin the demonstration, a game without visitors that is not recorded."""
         ...
 
 
-class Session(NamedTuple):
-    """A session that has ended: what was played, how it ended, its seconds, and the hides that were begun."""
+class EndedSession(NamedTuple):
+    """A session that has ended: the game played, its ending, its length in seconds, and the number of hides begun."""
 
     kind: Kind
     ending: Ending
@@ -77,15 +80,15 @@ class Session(NamedTuple):
 
 
 def local_time(t: float) -> datetime:
-    """Return `t`, seconds since 1970, by the clock of the place."""
+    """Return `t`, seconds since 1970, in the machine's local time."""
     return datetime.fromtimestamp(t).astimezone()
 
 
 class Exhibit:
-    """One installation by `section` of the settings, from `t` on; `rng` is chance itself: a `SystemRandom` at a table.
+    """One installation with the settings `section`, from `t` on; `rng` must be a `SystemRandom` at a real table.
 
-    `ended` is called with each session that has ended, `local` tells the time of day. `reader` makes the opponent that
-    goes by habits.
+    `ended` is called with each session that has ended, `local` converts a time to local time. `host` are the host's
+    texts and pictures.
     """
 
     def __init__(
@@ -96,80 +99,84 @@ class Exhibit:
         t: float,
         *,
         pace: Pace | None = None,
-        ended: Callable[[float, Session], None] | None = None,
+        ended: Callable[[float, EndedSession], None] | None = None,
         local: Callable[[float], datetime] = local_time,
         host: HostFiles | None = None,
     ) -> None:
         self.section = section
         self.host = host or HostFiles(None)
-        """What the host tells visitors: texts, pictures, labels, stories."""
+        """The host's texts, pictures, labels and stories for visitors."""
         self.times = Times(section.answer_s, section.ask_after_s, section.leave_after_s, section.longest_min * 60.0)
         self.language = section.languages[0]
         self.low = False
-        """Whether everything to touch is in the lower half of the screen."""
+        """True if all controls are in the lower half of the screen."""
         self.how = False
-        """Whether it is shown how the mat guesses."""
+        """True if the screen explains how the mat guesses."""
         self.notice = ""
-        """What the staff tells visitors instead of a game, empty for nothing."""
+        """The staff's notice to visitors in place of a game; "" for none."""
+        self.clock_set = True
+        """True if the machine's time is known; until then the opening hours are ignored."""
+        self.keys_changed = False
+        """True if the staff still has to confirm changed keys; the screen shows it while idle."""
         self.danger = False
-        """Whether it is dangerous for the machine to go on: visitors see a notice until it is over."""
+        """True if the machine is in a dangerous state; visitors see a notice until it has passed."""
         self.fault = ""
-        """Why the last session could not be recorded though it was to be; for the staff."""
+        """Why the last session could not be recorded although recording is on; for the staff."""
         self.kind: Kind = "mat"
         self.game: VisitorGame | None = None
-        """The game on the screen: a visitor's, or the show of attract."""
+        """The game on the screen: a visitor's, or the idle demonstration."""
         self.session_log: SessionLog | None = None
-        """The log of the game in progress, else of the last one: it says nothing that is still sealed."""
+        """The log of the game in progress, else of the last one; it contains no unopened seals."""
         self.turn = 1
-        """Changes whenever other things can be touched: a touch says for which one it was meant."""
+        """Number of the current set of controls: a touch carries the number of the set it was meant for."""
         self._games, self._rng, self._pace, self._ended, self._local = games, rng, pace or Pace(), ended, local
         self._close: Callable[[], None] | None = None
         self._now = t
-        self._of_the_board: dict[type, Link | Sensors] = {}
-        """What was last known of the board, for the next game."""
+        self._of_the_board: dict[type, Link | SensorFaultsChange] = {}
+        """The last link and sensor states of the board, passed on to the next game."""
         self._offered: tuple[object, ...] = ()
-        self.stage = Stage(self.idle(t), t, t, t)
+        self.stage = Stage(self.idle_stage(t), t, t, t)
         self._renew_show(t)
-        self._retouch()
+        self._update_turn()
 
-    # ---- what it shows
+    # ---- output
 
     @property
     def in_season(self) -> bool:
-        """Whether the game is played at this time of the year."""
-        return self.section.in_season(self._local(self._now).date())
+        """True if the game may be played at this time of the year."""
+        return self.section.is_in_season(self._local(self._now).date())
 
     @property
     def dimmed(self) -> bool:
-        """Whether lights and page are dimmed at this time of the day."""
-        return self.section.dimmed_at(self._local(self._now).time())
+        """True if lights and page are dimmed at this time of the day."""
+        return self.section.is_dimmed_at(self._local(self._now).time())
 
     @property
     def board(self) -> Link | None:
-        """What was last known of the board's link."""
+        """The last known state of the board's link; None before the first."""
         link = self._of_the_board.get(Link)
         return link if isinstance(link, Link) else None
 
     @property
     def sensor_faults(self) -> tuple[SensorFault, ...]:
-        """The sensors that cannot be believed, as was last known."""
-        sensors = self._of_the_board.get(Sensors)
-        return sensors.faults if isinstance(sensors, Sensors) else ()
+        """The sensors last reported as faulty."""
+        sensors = self._of_the_board.get(SensorFaultsChange)
+        return sensors.faults if isinstance(sensors, SensorFaultsChange) else ()
 
     @property
     def asked(self) -> bool:
-        """Whether visitors are asked if anybody is still there."""
+        """True while visitors are asked if they are still there."""
         return self.stage.asked is not None
 
     @property
-    def until(self) -> float | None:
-        """When what is shown ends by itself, and everything is back at the beginning."""
-        until = self.stage.until(self.times)
+    def ends_at(self) -> float | None:
+        """When the current screen ends by itself and the installation returns to its beginning; None if it stays."""
+        until = self.stage.deadline(self.times)
         return None if self.stage.name == "play" and not self.asked else until
 
     @property
     def touches(self) -> Sequence[str]:
-        """What may be touched now, by name."""
+        """Names of the controls that may be touched now."""
         match self.stage.name:
             case "attract":
                 return ("start", "about")
@@ -190,20 +197,21 @@ class Exhibit:
             case _:
                 return ()
 
-    def idle(self, t: float) -> StageName:
-        """Return the stage of an installation without a visitor at `t`."""
+    def idle_stage(self, t: float) -> StageName:
+        """Return the stage at `t` if no visitor has a session."""
         if self.notice or self.danger:
             return "notice"
         now = self._local(t)
-        resting = not self.section.open_at(now.time()) or not self.section.in_season(now.date())
+        closed = self.clock_set and not self.section.is_open_at(now.time())
+        resting = closed or not self.section.is_in_season(now.date())
         return "rest" if resting else "attract"
 
-    # ---- what comes in
+    # ---- input
 
     def touch(self, t: float, name: str, turn: int | None = None) -> bool:
-        """A visitor touches `name`, on the screen of `turn`; return whether it counted.
+        """Handle a visitor's touch of `name` on the screen numbered `turn`; return True if it was accepted.
 
-        A touch that was meant for another screen counts for nothing: of ten hands at once one is heard.
+        A touch meant for an earlier screen is ignored, so of ten hands at once only one counts.
         """
         t = self._now = max(t, self._now)
         what, _, value = name.partition(":")
@@ -214,16 +222,16 @@ class Exhibit:
         elif (turn is not None and turn != self.turn) or name not in self.touches:
             return False
         else:
-            self._do(t, what, value, name)
+            self._apply_touch(t, what, value, name)
         if self.stage.name not in IDLE:
-            self.stage = self.stage.used(t)
-        self._retouch()
+            self.stage = self.stage.record_use(t)
+        self._update_turn()
         return True
 
-    def felt(self, t: float, event: MatEvent) -> None:
-        """A real mat or a button felt something."""
+    def handle_mat_event(self, t: float, event: MatEvent) -> None:
+        """Handle an event of a real mat or a button."""
         t = self._now = max(t, self._now)
-        if isinstance(event, Link | Sensors):
+        if isinstance(event, Link | SensorFaultsChange):
             self._of_the_board[type(event)] = event
         if self.stage.name == "attract":
             if isinstance(event, HandIn | Button):
@@ -232,12 +240,12 @@ class Exhibit:
             self._begin(t, "teams" if event.name == "toss_b" else "mat")
         elif self.stage.name == "result" and isinstance(event, Button) and "again" in self.touches:
             self._begin(t, self.kind)
-        elif self.stage.name == "play" and self.game is not None and self.game.felt(t, event):
-            self.stage = self.stage.used(t)
-        self._retouch()
+        elif self.stage.name == "play" and self.game is not None and self.game.handle_mat_event(t, event):
+            self.stage = self.stage.record_use(t)
+        self._update_turn()
 
     def tick(self, t: float) -> None:
-        """Let time pass to `t`."""
+        """Advance the time to `t`: stages, game and demonstration."""
         t = self._now = max(t, self._now)
         if self.game is not None:
             if self.stage.name == "attract" or (self.stage.name == "play" and not self.asked):
@@ -246,16 +254,16 @@ class Exhibit:
                 self._renew_show(t)
         over = self.game is None or self.game.over
         before = self.stage
-        after = before.passed(t, self.times, idle=self.idle(t), over=over)
+        after = before.advance(t, self.times, idle=self.idle_stage(t), over=over)
         if after.name != before.name:
             self._leave_stage(t, before, over=over)
             self.stage = after
             self._arrive(t)
         self.stage = after
-        self._retouch()
+        self._update_turn()
 
     def close(self, t: float) -> None:
-        """The installation is switched off: end the session in progress."""
+        """End the session in progress because the installation shuts down."""
         if self.stage.name == "play":
             self._end_session(t, "left")
         elif self._close is not None:
@@ -263,15 +271,15 @@ class Exhibit:
         self._close = None
 
     def end_session(self, t: float) -> None:
-        """The staff ends whatever visitors do: back to the beginning."""
+        """End the visitors' session at the staff's request and return to the beginning."""
         t = self._now = max(t, self._now)
         if self.stage.name not in IDLE:
-            self._enter(t, self.idle(t))
-        self._retouch()
+            self._enter(t, self.idle_stage(t))
+        self._update_turn()
 
     # ---- inside
 
-    def _do(self, t: float, what: str, value: str, name: str) -> None:
+    def _apply_touch(self, t: float, what: str, value: str, name: str) -> None:
         match what:
             case "start" | "choose":
                 self._enter(t, "choose")
@@ -282,7 +290,7 @@ class Exhibit:
             case "again":
                 self._begin(t, self.kind)
             case "leave":
-                self._enter(t, self.idle(t))
+                self._enter(t, self.idle_stage(t))
             case "how":
                 self.how = not self.how
             case "here":
@@ -297,7 +305,7 @@ class Exhibit:
         self._arrive(t)
 
     def _leave_stage(self, t: float, before: Stage, *, over: bool) -> None:
-        """Close what `before` had on the screen."""
+        """End the session or the demonstration of the stage `before`."""
         if before.name == "play":
             by_time = t - before.began >= self.times.longest_s
             ending: Ending = "finished" if over else "time" if by_time else "nobody" if before.asked else "left"
@@ -306,7 +314,7 @@ class Exhibit:
             self._drop_game()
 
     def _arrive(self, t: float) -> None:
-        """Begin what the stage is that was just entered."""
+        """Reset the screen's options and renew the demonstration after an idle stage was entered."""
         if self.stage.name in IDLE:
             self.language, self.low, self.how = self.section.languages[0], False, False
             self._drop_game()
@@ -318,9 +326,9 @@ class Exhibit:
         sides = _SIDES[kind]
         try:
             begun, self.fault = self._games.begin(t, "mat" if "mat" in sides.values() else "teams"), ""
-        except MatError as error:  # visitors play all the same, and the staff is told
-            log.warning("this session is not recorded: %s", error.what)
-            begun, self.fault = self._games.show(t), error.what
+        except MatError as error:  # visitors play anyway, and the staff page shows the fault
+            log.warning("this session is not recorded: %s", error.message)
+            begun, self.fault = self._games.begin_show(t), error.message
         learner = HabitReader if self.section.opponent == "habits" else RandomOpponent
         self.session_log, self._close = begun.session_log, begun.close
         self.game = VisitorGame(
@@ -336,11 +344,11 @@ class Exhibit:
             lessons=Lessons() if kind == "learn" else None,
         )
         for event in self._of_the_board.values():
-            self.game.felt(t, replace(event, t=t))
+            self.game.handle_mat_event(t, replace(event, t=t))
         self.stage = self.stage.enter("play", t)
 
     def _end_session(self, t: float, ending: Ending) -> None:
-        """The session's game has ended: open what is sealed, let go of its journal, count it."""
+        """End the session's game: open its seals, close its journal and report it to `ended`."""
         game = self.game
         if game is None:
             return
@@ -350,14 +358,14 @@ class Exhibit:
             self._close()
             self._close = None
         if self._ended is not None:
-            self._ended(t, Session(self.kind, ending, max(0.0, t - self.stage.began), game.view.hide))
+            self._ended(t, EndedSession(self.kind, ending, max(0.0, t - self.stage.began), game.view.hide))
 
     def _renew_show(self, t: float) -> None:
-        """Begin the game that attract shows, where there is something to attract to."""
+        """Start a new demonstration if the stage is attract."""
         self._drop_game()
         if self.stage.name != "attract":
             return
-        begun = self._games.show(t)
+        begun = self._games.begin_show(t)
         self._close = begun.close
         opponent = RandomOpponent(self._rng)
         pace = self._pace._replace(think_s=2 * self._pace.think_s)
@@ -371,20 +379,133 @@ class Exhibit:
             self._close = None
         self.game = None
 
-    def _retouch(self) -> None:
-        """Count on where other things can be touched than before, or the same in another moment."""
+    def _update_turn(self) -> None:
+        """Increase `turn` if the allowed touches or the moment of the game have changed."""
         game = self.game
         moment: tuple[object, ...] = ()
         if self.stage.name == "play" and game is not None:
-            lesson = game.lessons.open if game.lessons is not None else ""
+            lesson = game.lessons.open_step if game.lessons is not None else ""
             moment = (game.view.hide, game.view.phase, len(game.view.hits), lesson)
         offered = (self.stage.name, self.stage.since, self.asked, tuple(self.touches), moment)
         if offered != self._offered:
             self._offered = offered
             self.turn += 1
 
-    def pause_notice(self, t: float, text: str) -> None:
-        """Show visitors `text` instead of a game once no session is in progress; empty: no more."""
+    def set_notice(self, t: float, text: str) -> None:
+        """Show visitors `text` instead of a game as soon as no session is in progress; "" ends the notice."""
         self.notice = text.strip()
         if self.stage.name in IDLE:
             self.stage = dataclasses.replace(self.stage, touched=t)
+
+
+# Storage of exhibit sessions: a journalled game if the host records games, else one that is not stored.
+#
+# Recorded games are files beside the table's journal, named like `exhibit-2026-11-03-191502-1a2b.sqlite`, each with
+# the session's log (`.jsonl`). They are pruned by age and by total size, oldest first; the one being played is never
+# pruned.
+
+
+SESSION_FILE = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.(sqlite(-wal|-shm|\.lock)?|jsonl)")
+"""Names of the files that may be pruned; all other files in the folder are ignored."""
+TEAMS = {"A": "Visitors A", "B": "Visitors B"}
+AGAINST_THE_MAT = {"A": "Visitor", "B": "The mat"}
+DAY_S = 86_400.0
+MAX_FLUSH_DELAY_S = 3.0
+"""Longest time that hand passes and similar facts wait for the next fact that is flushed to disk."""
+
+
+class SessionGames:
+    """Begins the games of an installation with `settings`; implements `exhibit.Games`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        random_bytes: Callable[[int], bytes] = os.urandom,
+        local: Callable[[float], datetime] = local_time,
+    ) -> None:
+        section = settings.exhibit
+        self.folder = settings.table.journal.parent
+        self._section, self._table_name = section, settings.table.name
+        self._random_bytes, self._local = random_bytes, local
+        self._game = registry.game("dakota", {"points": str(section.points)})
+        self._referee = RefereeSettings(
+            preset="demo", beads="judge" if section.mat == "eye" else "mat", answer_within_s=section.answer_s
+        )
+        self._in_play: Path | None = None
+
+    def begin(self, t: float, against: str) -> SessionStart:
+        """Begin a session's game; raises `JournalError` if it cannot be recorded as the settings ask."""
+        if not self._section.record:
+            return self._begin_unrecorded(t, against)
+        self.prune(t)
+        name = f"exhibit-{self._local(t):%Y-%m-%d-%H%M%S}-{self._random_bytes(2).hex()}"
+        journal = Journal(self.folder / f"{name}.sqlite", created=t)
+        self._in_play = journal.path
+        bound = commitment_context(journal, self._table_name)
+        referee = referee_for(self._game, self._referee, self._random_bytes, bound)
+        lines = (self.folder / f"{name}.jsonl").open("x", encoding="utf-8")
+        session_log = SessionLog(self._table_name, t, self._random_bytes, partial(_write_line, lines), against)
+        table = Table(journal, self._game, self._teams(against), referee, t, "stay", gather_s=MAX_FLUSH_DELAY_S)
+        return SessionStart(table, session_log, partial(self._close, journal, lines))
+
+    def begin_show(self, t: float) -> SessionStart:
+        """Begin the demonstration, a game without visitors that is not recorded."""
+        return self._begin_unrecorded(t, "show")
+
+    def list_journals(self) -> list[Path]:
+        """Return the journals of recorded games except the one being played."""
+        with suppress(OSError):
+            return sorted(
+                path
+                for path in self.folder.glob("exhibit-*.sqlite")
+                if SESSION_FILE.fullmatch(path.name) and path != self._in_play
+            )
+        return []
+
+    def prune(self, t: float) -> list[str]:
+        """Remove recorded games that are too old, then the oldest while the total is too large; return their names."""
+        found: dict[str, list[Path]] = {}
+        with suppress(OSError):
+            for path in self.folder.iterdir():
+                if SESSION_FILE.fullmatch(path.name):
+                    found.setdefault(path.name.split(".")[0], []).append(path)
+        playing = self._in_play.stem if self._in_play is not None else ""
+        sizes = {name: sum(path.stat().st_size for path in paths) for name, paths in found.items()}
+        total, removed = sum(sizes.values()), list[str]()
+        for name in sorted(found):  # by date: the oldest first
+            age = t - max(path.stat().st_mtime for path in found[name])
+            too_old, too_much = age > self._section.keep_days * DAY_S, total > self._section.keep_mb * 1e6
+            if name == playing or not (too_old or too_much):
+                continue
+            for path in found[name]:
+                with suppress(OSError):
+                    path.unlink()
+            total -= sizes[name]
+            removed.append(name)
+        if removed:
+            log.info("%d recorded games were removed: too old, or too large in total", len(removed))
+        return removed
+
+    def _begin_unrecorded(self, t: float, against: str) -> SessionStart:
+        table = UnrecordedTable(self._game, self._teams(against), self._referee, self._random_bytes, t)
+        return SessionStart(table, SessionLog(self._table_name, t, self._random_bytes, against=against), _nothing)
+
+    def _teams(self, against: str) -> dict[str, str]:
+        return dict(AGAINST_THE_MAT if against == "mat" else TEAMS)
+
+    def _close(self, journal: Journal, lines: TextIO) -> None:
+        journal.close()
+        lines.close()
+        self._in_play = None
+
+
+def _nothing() -> None:
+    pass
+
+
+def _write_line(lines: TextIO, line: str) -> None:
+    try:
+        lines.write(line + "\n")
+        lines.flush()
+    except (OSError, ValueError) as error:  # the game itself is in its journal
+        log.warning("the session's log cannot be written: %s", error)

@@ -1,8 +1,8 @@
-"""What the host tells visitors, as files that anybody can edit: `texts.toml` and the pictures it names.
+"""Load the host's texts for visitors: the editable file `texts.toml` and the pictures it names.
 
-Everything is empty by default: titles, introductions, stories, Notices and Labels come from the host and from the
-communities they speak for, never from here. A file that cannot be read changes nothing: the last good one stays, also
-after a restart where there is a place to keep it, and the staff is told what is wrong, with the line.
+All texts are empty by default: titles, introductions, stories, Notices and Labels come only from the host and from the
+communities they speak for. A file with faults changes nothing: the last good texts remain in use, also after a restart
+if a folder for copies is given, and the staff page shows the faults with their lines.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import Annotated, NamedTuple, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
+from pi_controller.config.fields import Section
+from pi_controller.config.load import read_model
 from pi_controller.errors import MatError, SettingsError
-from pi_controller.games.wording import unseen
-from pi_controller.table.settings_fields import Section
-from pi_controller.table.settings_file import read_model
-from pi_controller.whole_files import replace_file
+from pi_controller.system.files import atomic_write
+from pi_controller.text import is_invisible
 
 log = logging.getLogger(__name__)
 
 TEXTS = "texts.toml"
-HELP = f"'moccasin-mat exhibit --check FOLDER' looks at it, the installation's README shows a {TEXTS}"
-"""What helps where the host's texts have a fault."""
-MOST_PICTURE = 4_000_000
-"""Bytes of a picture."""
+TEXTS_HINT = "'moccasin-mat exhibit --check FOLDER' checks it; the installation's README has an example"
+"""Hint added to every fault of the host's texts."""
+MAX_PICTURE_BYTES = 4_000_000
+"""Largest size of a picture, bytes."""
 PICTURES = {".png": (b"\x89PNG\r\n\x1a\n", "image/png"), ".jpg": (b"\xff\xd8\xff", "image/jpeg")}
-"""Pictures that are taken, by their ending: how the file begins, and what it is."""
+"""Accepted pictures by file suffix: the first bytes of the file, and the media type."""
 
 
 def _plain(text: str) -> str:
-    if any(unseen(one) for one in text.replace("\n", " ")):
-        raise ValueError("a control character stands in this text")
+    if any(is_invisible(one) for one in text.replace("\n", " ")):
+        raise ValueError("this text contains a control character")
     return text
 
 
@@ -49,7 +49,7 @@ Picture = Annotated[str, AfterValidator(_picture)]
 
 
 class Label(Section):
-    """A Notice, or a Label that a community itself made, as given by it (localcontexts.org)."""
+    """A Notice or a Label as its community made it (localcontexts.org)."""
 
     name: Line
     text: Text
@@ -59,7 +59,7 @@ class Label(Section):
 
 
 class Story(Section):
-    """A story, in its teller's words and under the teller's name."""
+    """A story in its teller's words and under the teller's name."""
 
     title: Line
     teller: Line
@@ -75,7 +75,7 @@ def _sections(name: str) -> dict[str, JsonValue]:
 
 
 class HostTexts(Section):
-    """All that `texts.toml` may have."""
+    """The contents of `texts.toml`."""
 
     title: Line = ""
     what: Text = ""
@@ -99,8 +99,8 @@ class HostTexts(Section):
     )
 
 
-class Waiting(NamedTuple):
-    """Texts and pictures that wait for the staff; `mark` tells them from any others, `content` is the file itself."""
+class PendingTexts(NamedTuple):
+    """Texts and pictures awaiting the staff's approval; `mark` identifies them, `content` is the file itself."""
 
     texts: HostTexts
     pictures: dict[str, tuple[bytes, str]]
@@ -109,41 +109,41 @@ class Waiting(NamedTuple):
 
 
 class HostFiles:
-    """The host's texts and pictures in `folder` (None: there are none); `kept` is where the last good ones are kept.
+    """The host's texts and pictures in `folder` (None for none); `kept` is the folder for copies of the last good ones.
 
-    With `approve` changed ones are `waiting` until `publish`.
+    With `approve`, changed texts are `waiting` until `publish` is called.
     """
 
     def __init__(self, folder: Path | None, kept: Path | None = None, *, approve: bool = False) -> None:
         self.texts = HostTexts()
         self.pictures: dict[str, tuple[bytes, str]] = {}
-        self.waiting: Waiting | None = None
+        self.waiting: PendingTexts | None = None
         self.fault = ""
-        """What is wrong with the files as they are now; empty where all is well."""
+        """The faults of the files on the disk; "" if there are none."""
         self._folder, self._kept, self._approve = folder, kept, approve
         self._seen: object = None
         if kept is not None and (kept / TEXTS).is_file():
             try:
-                self.texts, self.pictures = read(kept)
+                self.texts, self.pictures = read_host_texts(kept)
             except MatError as error:
-                log.warning("the texts kept last cannot be read: %s", error.what)
-        self.look()
+                log.warning("the saved copy of the texts cannot be read: %s", error.message)
+        self.reload()
 
-    def look(self) -> bool:
-        """Read the files again if they have changed; return whether visitors see others now."""
+    def reload(self) -> bool:
+        """Reload the files if they have changed; return True if visitors now see other texts."""
         if self._folder is None or (seen := _stamps(self._folder)) == self._seen:
             return False
         self._seen = seen
         try:
-            texts, pictures = read(self._folder)
+            texts, pictures = read_host_texts(self._folder)
             content = (self._folder / TEXTS).read_bytes()
         except (MatError, OSError) as error:
             self.fault, self.waiting = str(error), None
-            log.warning("the host's texts are as they were: %s", error)
+            log.warning("the host's texts were not updated: %s", error)
             return False
         self.fault, self.waiting = "", None
         changed = (texts, pictures) != (self.texts, self.pictures)
-        new = Waiting(texts, pictures, content, _mark(content, pictures))
+        new = PendingTexts(texts, pictures, content, _mark(content, pictures))
         if self._approve and changed:
             self.waiting = new
             return False
@@ -151,24 +151,24 @@ class HostFiles:
         return changed
 
     def publish(self, mark: str) -> bool:
-        """Show visitors what waits, where it is still what `mark` stands for; return whether it is shown."""
+        """Show visitors the waiting texts if `mark` still identifies them; return True if they are shown."""
         if self.waiting is None or self.waiting.mark != mark:
             return False
         self._show(self.waiting)
         self.waiting = None
         return True
 
-    def _show(self, new: Waiting) -> None:
+    def _show(self, new: PendingTexts) -> None:
         self.texts, self.pictures = new.texts, new.pictures
         if self._kept is None:
             return
         try:
             self._kept.mkdir(mode=0o700, exist_ok=True)
             for name, (content, _) in new.pictures.items():
-                replace_file(self._kept / name, content)
-            replace_file(self._kept / TEXTS, new.content)
+                atomic_write(self._kept / name, content)
+            atomic_write(self._kept / TEXTS, new.content)
         except OSError as error:
-            log.warning("the host's texts cannot be kept for a restart: %s", error)
+            log.warning("the host's texts cannot be saved for a restart: %s", error)
 
 
 def _mark(content: bytes, pictures: dict[str, tuple[bytes, str]]) -> str:
@@ -178,11 +178,13 @@ def _mark(content: bytes, pictures: dict[str, tuple[bytes, str]]) -> str:
     return found.hexdigest()[:16]
 
 
-def read(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str]]]:
-    """Return the texts and the pictures by name in `folder`. Raises `SettingsError` with every fault."""
+def read_host_texts(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str]]]:
+    """Return the texts in `folder`, and the pictures by name. Raises `SettingsError` with all faults."""
     if not (folder / TEXTS).exists():
-        raise SettingsError(f"there is no {TEXTS} in {folder}", f'make it, with a line like title = "..."; {HELP}')
-    texts = read_model(folder / TEXTS, HostTexts, todo=f"mend {TEXTS}; {HELP}")
+        raise SettingsError(
+            f"there is no {TEXTS} in {folder}", f'make it, with a line like title = "..."; {TEXTS_HINT}'
+        )
+    texts = read_model(folder / TEXTS, HostTexts, f"fix {TEXTS}; {TEXTS_HINT}")
     names = {texts.picture, *(label.picture for label in texts.labels)} - {""}
     pictures: dict[str, tuple[bytes, str]] = {}
     wrong: list[str] = []
@@ -190,12 +192,12 @@ def read(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str]]]:
         begins, kind = PICTURES[Path(name).suffix]
         try:
             with (folder / name).open("rb") as file:
-                content = file.read(MOST_PICTURE + 1)
+                content = file.read(MAX_PICTURE_BYTES + 1)
         except OSError as error:
             wrong.append(f"{name}: {error.strerror}")
             continue
-        if len(content) > MOST_PICTURE or not content.startswith(begins):
-            wrong.append(f"{name}: is no {kind} of up to {MOST_PICTURE // 1_000_000} MB")
+        if len(content) > MAX_PICTURE_BYTES or not content.startswith(begins):
+            wrong.append(f"{name}: is not a {kind} of up to {MAX_PICTURE_BYTES // 1_000_000} MB")
         pictures[name] = content, kind
     if wrong:
         raise SettingsError("\n".join(wrong), f"put the pictures that {TEXTS} names beside it")
@@ -203,7 +205,7 @@ def read(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str]]]:
 
 
 def _stamps(folder: Path) -> object:
-    """Return what changes when a file in `folder` does."""
+    """Return names, times and sizes of the files in `folder`, to compare with an earlier result."""
     try:
         return sorted((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in folder.iterdir())
     except OSError as error:

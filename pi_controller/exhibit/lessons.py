@@ -1,25 +1,27 @@
-"""The guided first game: what is explained, and when. One idea at a time, each exactly when it first happens.
+"""The guided first game: which explanations are shown, and when.
 
-A word of the game is explained in the words of the table's own glossary (`show.words`): how it sounds where the booklet
-says so, what it means literally where the booklet says so, what it comes to, and the booklet's caveat on the sounds.
-The other steps say what a newcomer does for the first time. Which comes when is decided by facts of the game alone.
+Each comes one at a time, when its event first happens. A called word is explained with the table's own glossary
+(`show.words`): pronunciation and literal meaning if the booklet gives them, the effect of the word, and the booklet's
+caveat on its spellings of sounds. The other steps explain an action that a newcomer does for the first time. Only facts
+of the game decide which step comes when.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pi_controller.show.i18n import catalogue, mark
-from pi_controller.show.words import sounds_by, word
+from pi_controller.display.game_display import sounds_credit, word
+from pi_controller.display.i18n import catalogue, mark
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pi_controller.table.view import View
 
+
 TERMS = ("paguga", "wheya", "yawapi", "sahdogan", "it_stays", "eyeya", "eyeya_obojun", "obojun")
-"""Words called that are explained, by their calls."""
+"""Called words that are explained, by their calls."""
 FIRSTS: Mapping[str, tuple[str, str]] = {
     "under_way": (
         mark("A game that is under way"),
@@ -51,8 +53,8 @@ FIRSTS: Mapping[str, tuple[str, str]] = {
         mark("Two sticks go to the side that hid it well, and it hides again."),
     ),
 }
-"""Steps that are no word of the game: title and text."""
-STAND = {
+"""Steps that explain no called word: title and text."""
+START_POSITION = {
     "hider": "A",
     "long": {"A": 12, "B": 0},
     "middle": 8,
@@ -62,7 +64,7 @@ STAND = {
     "winner": None,
     "finish": None,
 }
-"""How the guided game stands at its beginning: near enough to a point that the words come up in a few hides."""
+"""Score sheet at the start of the guided game: so near to a point that the words come up within a few hides."""
 
 
 Sticks = tuple[int, int, int]
@@ -70,10 +72,10 @@ Sticks = tuple[int, int, int]
 
 
 class Lesson(NamedTuple):
-    """One step: its `key`, a title, how it sounds and what it means literally (empty where no source says), the text.
+    """One step: its `key`, a title, pronunciation and literal meaning (empty if no source gives them), and the text.
 
-    `before` and `after` are the long sticks of A, of the middle and of B; where they differ the sticks that moved are
-    lit. `caveat` is what the booklet says of its own spellings of sounds.
+    `before` and `after` are the long sticks of A, of the middle and of B; if they differ, the sticks that moved are
+    lit. `caveat` is the booklet's remark on its own spellings of sounds.
     """
 
     key: str
@@ -86,40 +88,43 @@ class Lesson(NamedTuple):
 
 
 class Lessons:
-    """What one visitor was shown, and what is still to be shown."""
+    """The steps already explained to one visitor, and those waiting to be shown."""
 
     def __init__(self) -> None:
         self.explained: list[str] = []
         self._pending: deque[tuple[str, Sticks, Sticks]] = deque()
 
     @property
-    def open(self) -> str:
-        """The key of the step that is shown now, empty for none."""
+    def open_step(self) -> str:
+        """The key of the step on show; "" for none."""
         return self._pending[0][0] if self._pending else ""
 
-    def first(self, key: str, before: Sticks, after: Sticks) -> None:
-        """Something happens: explain it unless it was explained. `before` and `after` are the sticks around it."""
+    def explain_once(self, key: str, before: Sticks, after: Sticks) -> None:
+        """Queue the step `key` unless it was explained already.
+
+        `before` and `after` are the sticks around its event.
+        """
         if key in self.explained or (key not in TERMS and key not in FIRSTS):
             return
         self.explained.append(key)
         self._pending.append((key, before, after))
 
     def hit(self, number: int, calls: Sequence[str], before: Sticks, after: Sticks, *, found: bool) -> None:
-        """The first or second hit of a hide is settled: explain what that is, then the words called, in their order."""
-        if found and number == 1 and _given(before, after) == 4:
-            self.first("found_first", before, after)
-        elif not found and number == 2 and _given(before, after) == 2:
-            self.first("missed_twice", before, after)
+        """Queue the steps for a settled first or second hit: its result, then the called words in order."""
+        if found and number == 1 and _max_gain(before, after) == 4:
+            self.explain_once("found_first", before, after)
+        elif not found and number == 2 and _max_gain(before, after) == 2:
+            self.explain_once("missed_twice", before, after)
         for call in calls:
-            self.first(call, before, after)
+            self.explain_once(call, before, after)
 
-    def next(self) -> None:
-        """The open step was read."""
+    def close_step(self) -> None:
+        """Close the step on show because it was read."""
         if self._pending:
             self._pending.popleft()
 
     def lesson(self, language: str) -> Lesson | None:
-        """Return the open step in `language`; None for none."""
+        """Return the step on show in `language`, or None."""
         if not self._pending:
             return None
         key, before, after = self._pending[0]
@@ -128,7 +133,7 @@ class Lessons:
             return Lesson(key, title, "", said, "", before, after)
         known = word(key, language)
         sounds = " · ".join(filter(None, (known.spoken, f"“{known.literal}”" if known.literal else "")))
-        return Lesson(key, known.shown, sounds, known.meaning, sounds_by((key,), language), before, after)
+        return Lesson(key, known.shown, sounds, known.meaning, sounds_credit((key,), language), before, after)
 
 
 def sticks(view: View) -> Sticks:
@@ -136,6 +141,89 @@ def sticks(view: View) -> Sticks:
     return view.long.get("A", 0), view.middle, view.long.get("B", 0)
 
 
-def _given(before: Sticks, after: Sticks) -> int:
-    """Return how many sticks one side was given."""
+def _max_gain(before: Sticks, after: Sticks) -> int:
     return max(after[0] - before[0], after[2] - before[2])
+
+
+# The stages of an installation, as a pure function of touches and time.
+#
+# No stage waits for an absent visitor. In every stage but attract, rest and notice, a visitor who does nothing is
+# asked "still there?", and then the installation returns to attract; an open choice ends in the same way. No session
+# is longer than its limit, however busy it is. All times are seconds of one clock.
+
+
+StageName = Literal["attract", "choose", "about", "play", "result", "rest", "notice"]
+IDLE: tuple[StageName, ...] = ("attract", "rest", "notice")
+"""Stages without a visitor's session."""
+
+
+class Times(NamedTuple):
+    """Timeouts of an installation, seconds; see `[exhibit]` in the settings."""
+
+    answer_s: float = 30.0
+    ask_after_s: float = 40.0
+    leave_after_s: float = 20.0
+    longest_s: float = 900.0
+
+
+class Pace(NamedTuple):
+    """Durations of the mat's own actions, seconds: slow enough to follow."""
+
+    toss_s: float = 2.5
+    hand_s: float = 0.55
+    think_s: float = 1.6
+    aim_s: float = 1.6
+    shown_s: float = 4.5
+    step_s: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The current stage, entered at `since`; `touched` is the time of the visitor's last action.
+
+    `began` is when this visitor's session began, `asked` the time of the question "still there?".
+    """
+
+    name: StageName = "attract"
+    since: float = 0.0
+    touched: float = 0.0
+    began: float = 0.0
+    asked: float | None = None
+
+    def enter(self, name: StageName, t: float) -> Stage:
+        """Return the stage `name`, entered at `t`; entering from an idle stage begins a session."""
+        began = t if self.name in IDLE else self.began
+        return Stage(name, t, t, began)
+
+    def record_use(self, t: float) -> Stage:
+        """Return this stage after an action of a visitor at `t`, which also answers "still there?"."""
+        return replace(self, touched=max(self.touched, t), asked=None)
+
+    def deadline(self, times: Times) -> float | None:
+        """Return when this stage ends without a visitor's action; None for an idle stage."""
+        if self.name in IDLE:
+            return None
+        if self.asked is not None:
+            return self.asked + times.leave_after_s
+        if self.name in ("choose", "about", "result"):
+            return self.touched + times.answer_s
+        return self.touched + times.ask_after_s
+
+    def advance(self, t: float, times: Times, *, idle: StageName = "attract", over: bool = False) -> Stage:
+        """Return the stage at the time `t`.
+
+        `idle` is the stage of an installation without a visitor now (attract, rest or notice), `over` is True if
+        the session's game has ended.
+        """
+        if self.name in IDLE:
+            return self if self.name == idle else self.enter(idle, t)
+        until = self.deadline(times)
+        if until is not None and t >= until:
+            if self.name == "play" and self.asked is None:
+                return replace(self, asked=t)
+            return self.enter(idle, t)
+        if self.name == "play" and (over or t - self.began >= times.longest_s):
+            return self.enter("result", t)
+        if t - self.began >= times.longest_s + times.answer_s:
+            return self.enter(idle, t)  # a visitor keeps touching: give others a turn
+        return self

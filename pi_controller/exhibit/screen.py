@@ -1,38 +1,36 @@
-"""What anybody sees of an installation: the `Exhibit` as texts, counts and what can be touched, in its language.
+"""The public screen of an installation: the `Exhibit` as texts, counts and controls, in its language.
 
-Everything here follows from the table's public view and from what was opened: there is no bead in it before the hit.
+It is computed from the table's public view and from opened seals only, so it cannot contain the bead's place before the
+hit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from pi_controller.exhibit.lessons import Sticks, sticks
-from pi_controller.exhibit.stage import IDLE
+from pi_controller.display import phrases
+from pi_controller.display.game_display import credit, game_name, sounds_credit, word
+from pi_controller.display.i18n import catalogue
+from pi_controller.exhibit.lessons import IDLE, Lesson, Sticks, sticks
+from pi_controller.exhibit.visitor_game import VisitorGame
 from pi_controller.pads import EVERY_PAD
-from pi_controller.show import phrases
-from pi_controller.show.i18n import catalogue
-from pi_controller.show.words import credit, game_name, sounds_by, word
 from pi_controller.web.game_page import page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pi_controller.exhibit.exhibit import Exhibit
-    from pi_controller.exhibit.lessons import Lesson
-    from pi_controller.exhibit.visitor_game import VisitorGame
     from pi_controller.table.view import View
 
 LONG = 20
-"""Long sticks."""
+"""Number of long sticks."""
 SHORT_SEAL = 16
-"""Digits of a seal that are shown."""
+"""Number of digits of a seal that are shown."""
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """Something to touch: what it does, what it says, and how it looks (`main`, `plain` or `quiet`)."""
+    """A control: its touch name `do`, its label, and its style `look` (`main`, `plain` or `quiet`)."""
 
     do: str
     label: str
@@ -41,7 +39,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Pad(msgspec.Struct, frozen=True):
-    """A cloth: how it lies (`mark`), what is said of it, what a touch does ("" for nothing), hand and aim at it."""
+    """A cloth: its state `mark`, a caption, the touch it accepts ("" for none), and flags for a hand and an aim."""
 
     number: int
     mark: str = ""
@@ -52,7 +50,7 @@ class Pad(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """Sticks of a side or of the middle: `count`, of which the last `new` have just come; `gone` have just left."""
+    """Sticks of a side or of the middle: `count` of them, the last `new` just arrived, `gone` just left."""
 
     key: str
     name: str
@@ -64,7 +62,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A word or a step explained."""
+    """An explained word or step."""
 
     title: str
     sounds: str
@@ -73,7 +71,10 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Screen(msgspec.Struct, frozen=True):
-    """One picture of the installation. `until` is when it ends by itself (seconds of its clock), as `until_says`."""
+    """One picture of the installation.
+
+    `until` is when it ends by itself (seconds of its clock), labelled `until_says`.
+    """
 
     stage: str
     turn: int
@@ -92,21 +93,23 @@ class Screen(msgspec.Struct, frozen=True):
     until: float | None = None
     until_says: str = ""
     credit: str = ""
+    staff: str = ""
+    """A message to the staff, readable from afar."""
     bright: float = 1.0
-    """What is left of the page's brightness, 0 to 1."""
+    """Brightness of the page, 0 to 1."""
 
 
-def screen_of(exhibit: Exhibit) -> Screen:
-    """Return what `exhibit` shows."""
+def build_screen(exhibit: Exhibit) -> Screen:
+    """Return the current screen of `exhibit`."""
     language = exhibit.language
     text = catalogue(language).gettext
     host, stage = exhibit.host.texts, exhibit.stage.name
     title = host.title or game_name("dakota", language)
-    lead, under = (_begun(said) for said in _sentences(exhibit, text))
+    lead, under = (_capitalise(said) for said in _sentences(exhibit, text))
     game = exhibit.game if stage in ("attract", "play", "result") else None
     lesson = game.lessons.lesson(language) if game is not None and game.lessons is not None else None
-    view = _named(game.view, exhibit, text) if game is not None else None
-    until, until_says = _until(exhibit, text)
+    view = _with_side_names(game.view, exhibit, text) if game is not None else None
+    until, until_says = _deadline(exhibit, text)
     return Screen(
         stage=stage,
         turn=exhibit.turn,
@@ -121,21 +124,24 @@ def screen_of(exhibit: Exhibit) -> Screen:
         step=_step(lesson) if lesson is not None and stage == "play" else None,
         words=_words(view, language) if view is not None and lesson is None else (),
         seal=_seal(game, text) if game is not None and stage == "play" else "",
-        how=_how(game, text) if game is not None and exhibit.how else "",
+        how=_explain_guess(game, text) if game is not None and exhibit.how else "",
         until=until,
         until_says=until_says,
         credit=" ".join(filter(None, (host.attribution, credit("dakota", language)))),
+        staff=text("Staff: the keys on this machine’s card have changed. See the staff page.")
+        if exhibit.keys_changed and stage in IDLE
+        else "",
         bright=exhibit.section.dim_page if exhibit.dimmed else 1.0,
     )
 
 
-def _begun(sentence: str) -> str:
-    """Return `sentence` with a capital where it begins."""
+def _capitalise(sentence: str) -> str:
+    """Return `sentence` with its first letter as a capital."""
     return sentence[:1].upper() + sentence[1:]
 
 
 def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
-    """Return the sentence of the moment, and a smaller one under it."""
+    """Return the main sentence of the screen, and a smaller one below it."""
     host, game = exhibit.host.texts, exhibit.game
     match exhibit.stage.name:
         case "attract":
@@ -164,7 +170,7 @@ def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
 
 
 def _caption(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
-    """Return what happens in the game that attract shows, for somebody who has never seen it."""
+    """Return a caption for the demonstration game, for somebody who has never seen the game."""
     match game.view.phase:
         case "toss":
             return text("A coin decides who hides first.")
@@ -175,11 +181,11 @@ def _caption(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) ->
         case "hit":
             return text("Now the other side hits a cloth with its stick. The first hit is to find the bead.")
         case _:
-            return phrases.result(_named(game.view, exhibit, text), exhibit.language)
+            return phrases.result(_with_side_names(game.view, exhibit, text), exhibit.language)
 
 
 def _moment(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
-    view = _named(game.view, exhibit, text)
+    view = _with_side_names(game.view, exhibit, text)
     teams = exhibit.kind == "teams"
     side = view.teams.get(view.hider or "", "")
     hitters = view.teams.get("B" if view.hider == "A" else "A", "")
@@ -215,24 +221,24 @@ def _moment(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
                 lead = text("Second hit. Now you do not want to find it.")
             else:
                 lead = text("First hit. Touch the cloth where you think the bead is.")
-            return (f"{hitters}: {lead}" if teams else lead), phrases.turn_worth(view, exhibit.language)
+            return (f"{hitters}: {lead}" if teams else lead), phrases.describe_stakes(view, exhibit.language)
         case "hit", _, _:
             lead = text("The mat strikes the cloth that is lit.") if game.aim else text("The mat is about to hit.")
-            return lead, phrases.turn_worth(view, exhibit.language)
+            return lead, phrases.describe_stakes(view, exhibit.language)
         case _:
             return phrases.result(view, exhibit.language) or phrases.sentence(view, exhibit.language), ""
 
 
 def _result(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
-    view = _named(game.view, exhibit, text)
+    view = _with_side_names(game.view, exhibit, text)
     if view.winner in view.teams:
         return text("{side} has won the short game.").format(side=view.teams[view.winner or ""])
     a, _, b = sticks(view)
     return text("The short game ends here: {a} sticks to {b}.").format(a=max(a, b), b=min(a, b))
 
 
-def _named(view: View, exhibit: Exhibit, text: Callable[[str], str]) -> View:
-    """Return the view with the sides called as visitors know them, in their language."""
+def _with_side_names(view: View, exhibit: Exhibit, text: Callable[[str], str]) -> View:
+    """Return the view with the sides' names in the visitors' language."""
     if exhibit.stage.name in IDLE or exhibit.kind == "teams":
         names = {"A": text("the blue side"), "B": text("the red side")}
     else:
@@ -241,7 +247,7 @@ def _named(view: View, exhibit: Exhibit, text: Callable[[str], str]) -> View:
 
 
 def _choices(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[Choice, ...]:
-    """Return what can be touched besides the cloths, in the order it is shown."""
+    """Return the controls other than the cloths, in the order of the screen."""
     labels = {
         "start": (text("Touch here to play"), "main", ""),
         "about": (text("About this game"), "quiet", ""),
@@ -281,9 +287,9 @@ def _pads(game: VisitorGame, view: View, exhibit: Exhibit) -> tuple[Pad, ...]:
 
 
 def _rows(view: View, lesson: Lesson | None, text: Callable[[str], str]) -> tuple[Row, ...]:
-    before, after = (lesson.before, lesson.after) if lesson is not None else _moved(view)
+    before, after = (lesson.before, lesson.after) if lesson is not None else _sticks_before_and_now(view)
     role = {"hide": text("hides"), "hit": text("hits")}
-    names = (_begun(view.teams["A"]), text("In the middle"), _begun(view.teams["B"]))
+    names = (_capitalise(view.teams["A"]), text("In the middle"), _capitalise(view.teams["B"]))
     roles = tuple(
         "" if view.hider is None or view.phase in ("over", "show") else role["hide" if view.hider == side else "hit"]
         for side in "AB"
@@ -296,8 +302,8 @@ def _rows(view: View, lesson: Lesson | None, text: Callable[[str], str]) -> tupl
     )
 
 
-def _moved(view: View) -> tuple[Sticks, Sticks]:
-    """Return the sticks before the last hide, while it is looked at, and as they are."""
+def _sticks_before_and_now(view: View) -> tuple[Sticks, Sticks]:
+    """Return the sticks before the last hide while its result is shown, and the sticks now."""
     now = sticks(view)
     long = view.before.get("long")
     if view.phase not in ("show", "over") or not long:
@@ -310,7 +316,7 @@ def _step(lesson: Lesson) -> Step:
 
 
 def _words(view: View, language: str) -> tuple[Step, ...]:
-    """Return the words called for the hide that is looked at, but for the English one of every game."""
+    """Return the words called for the hide on show, without the English one of every game."""
     if view.phase not in ("show", "over"):
         return ()
     found = [word(call, language) for call in view.calls if call != "game"]
@@ -319,7 +325,7 @@ def _words(view: View, language: str) -> tuple[Step, ...]:
             one.shown,
             " · ".join(filter(None, (one.spoken, f"“{one.literal}”" if one.literal else ""))),
             one.meaning,
-            sounds_by((one.call,), language),
+            sounds_credit((one.call,), language),
         )
         for one in found
     )
@@ -339,7 +345,7 @@ def _seal(game: VisitorGame, text: Callable[[str], str]) -> str:
     return text("Sealed before, now open: cloth {pad}. {seal}").format(pad=first, seal=short)
 
 
-def _how(game: VisitorGame, text: Callable[[str], str]) -> str:
+def _explain_guess(game: VisitorGame, text: Callable[[str], str]) -> str:
     guess = game.guessed
     if guess is None:
         return ""
@@ -353,15 +359,15 @@ def _how(game: VisitorGame, text: Callable[[str], str]) -> str:
     return " ".join((told, text("It forgets you when you leave.")))
 
 
-def _until(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[float | None, str]:
+def _deadline(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[float | None, str]:
     game = exhibit.game
-    if exhibit.until is not None:
-        return exhibit.until, text("Back to the beginning in")
+    if exhibit.ends_at is not None:
+        return exhibit.ends_at, text("Back to the beginning in")
     if exhibit.stage.name != "play" or game is None:
         return None, ""
     question = game.view.question
     if game.awaits == "question" and question is not None and question.until is not None:
         return question.until, text("If nobody answers, the hide starts over in")
-    if game.awaits == "next" and game.goes_on is not None:
-        return game.goes_on, text("Goes on by itself in")
+    if game.awaits == "next" and game.continues_at is not None:
+        return game.continues_at, text("Goes on by itself in")
     return None, ""

@@ -1,48 +1,56 @@
-"""The log of one session: what was sealed, hidden, struck and opened, in order, so that anybody can check it.
+"""The log of one session: everything sealed, hidden, struck and opened, in order, so that anybody can check it.
 
-A record is a flat dictionary, one JSON object a line; `n` counts from 1. The mat's guess is sealed before the visitor
-hides, and the place where the mat hides before the visitor strikes. A seal is a commitment as the table's own
-(`referee.commitment`), bound to the table, this session and the record's number, of the game `dakota/guess` or
+A record is a flat dictionary, stored as one JSON object a line; `n` counts from 1. The mat's guess is sealed before the
+visitor hides, and the mat's own hiding place before the visitor strikes. A seal is a commitment like the table's
+(`referee.commitment`), bound to the table, this session and the record's number, with the game `dakota/guess` or
 `dakota/bead`; a guess has a digit for each hit. `check_log` is a separate small program that checks such a log.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, Protocol
 
-from pi_controller.referee.commitment import NONCE_BYTES, Bound, commitment
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from pi_controller.errors import MatError
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.commitment import NONCE_BYTES, CommitmentContext, commitment
+from pi_controller.referee.facts import Fact, GameOpened
+from pi_controller.referee.history import History
+from pi_controller.referee.judge import JudgeCommand
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.rules.base import Game
+from pi_controller.sensing.events import MatEvent
+from pi_controller.table.view import View, view_of
 
 What = Literal["guess", "bead"]
 SESSION_BYTES = 8
-MOST_RECORDS = 2000
-"""A session is short; beyond, nothing more is kept of it, and the log says so."""
+MAX_RECORDS = 2000
+"""Sessions are short; a longer log ends with a record `full`."""
 
 
 class Sealed(NamedTuple):
-    """A seal whose opening is still the mat's own: never shown, logged or printed before `SessionLog.open`."""
+    """A seal with its secret content: never shown, logged or printed before `SessionLog.open`."""
 
     what: What
     hide: int
     digits: int
     nonce: bytes
-    bound: Bound
+    bound: CommitmentContext
     hash: str
 
     def __repr__(self) -> str:
-        """Return what may be seen by anybody."""
+        """Return a text without the secret content."""
         return f"<Sealed {self.what} {self.hash}>"
 
     __str__ = __repr__
 
 
 class SessionLog:
-    """The log of one session at the table called `table`. `write` is given each line as it comes, where it is kept.
+    """The log of one session at the table called `table`. If `write` is given, it receives each line as it is added.
 
-    `against` is who the visitors play against: the mat, or each other.
+    `against` is the visitors' opponent: the mat, or each other.
     """
 
     def __init__(
@@ -64,9 +72,9 @@ class SessionLog:
     def add(self, kind: str, t: float, **fields: object) -> int:
         """Add a record and return its number; times are seconds since the session began."""
         number = len(self.records) + 1
-        if number > MOST_RECORDS:
+        if number > MAX_RECORDS:
             return number
-        if number == MOST_RECORDS:
+        if number == MAX_RECORDS:
             kind, fields = "full", {}
         record = {"n": number, "t": round(t - self._began, 2), "kind": kind, **fields}
         self.records.append(record)
@@ -77,13 +85,13 @@ class SessionLog:
     def seal(self, what: What, t: float, hide: int, digits: int) -> Sealed:
         """Commit to the pads `digits` of `hide`; only the hash is logged."""
         nonce = self._random_bytes(NONCE_BYTES)
-        bound = Bound(self._table, self.session, len(self.records) + 1)
+        bound = CommitmentContext(self._table, self.session, len(self.records) + 1)
         made = commitment(f"dakota/{what}", hide, digits, nonce, bound)
         self.add("sealed", t, what=what, hide=hide, hash=made)
         return Sealed(what, hide, digits, nonce, bound, made)
 
     def open(self, sealed: Sealed, t: float) -> None:
-        """Open a seal: its pads and its nonce, and the record that it was sealed in."""
+        """Log the opening of a seal: its pads, its nonce, and the number of the record that sealed it."""
         self.add(
             "opened",
             t,
@@ -95,5 +103,86 @@ class SessionLog:
         )
 
     def lines(self) -> str:
-        """Return the log as it is kept: a line of JSON for each record."""
+        """Return the log as text: a line of JSON for each record."""
         return "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in self.records)
+
+
+# A table without a journal: the same referee and rules, and no file on the disk.
+#
+# It is used for the idle demonstration and for every session if recording is off. With recording on, a `VisitorGame`
+# uses `table.Table` on a journal instead, through the same interface.
+
+
+log = logging.getLogger(__name__)
+
+
+class GameTable(Protocol):
+    """The interface of a table for a `VisitorGame`; see `table.Table`."""
+
+    @property
+    def view(self) -> View:
+        """The public view; the same object until something changes."""
+        ...
+
+    def mat_event(self, event: MatEvent) -> list[Fact]:
+        """Process a mat event; return the resulting facts."""
+        ...
+
+    def tick(self, t: float) -> list[Fact]:
+        """Advance the time to `t`; return the resulting facts."""
+        ...
+
+    def judge(self, call: JudgeCommand) -> list[Fact]:
+        """Execute a judge's command; return the resulting facts. Raises `MatError` if it is not possible."""
+        ...
+
+
+class UnrecordedTable:
+    """One game of `game` between `teams`, refereed by `settings`, from `t` on; times are seconds of one clock."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        teams: Mapping[str, str],
+        settings: RefereeSettings,
+        random_bytes: Callable[[int], bytes],
+        t: float,
+    ) -> None:
+        self.game = game
+        self._history = History(game)
+        self._referee = referee_for(game, settings, random_bytes)
+        self._view: View | None = None
+        self._append([GameOpened(t, game.name, game.version, game.source, dict(game.settings), dict(teams))])
+
+    @property
+    def view(self) -> View:
+        """The public view; the same object until something changes."""
+        if self._view is None:
+            story = self._history.now
+            self._view = view_of(self.game, story, self._history.batch, unanswered=self._referee.default_answer(story))
+        return self._view
+
+    def mat_event(self, event: MatEvent) -> list[Fact]:
+        """Process a mat event; return the resulting facts. Errors are only logged."""
+        return self._append_or_log(lambda: self._history.resolve_event(event, self._referee.decide))
+
+    def tick(self, t: float) -> list[Fact]:
+        """Advance the time to `t`; return the resulting facts."""
+        return self._append_or_log(lambda: self._referee.tick(self._history.now, t))
+
+    def judge(self, call: JudgeCommand) -> list[Fact]:
+        """Execute a judge's command; return the resulting facts. Raises `MatError` if it is not possible."""
+        return self._append(self._history.resolve_event(call, self._referee.decide))
+
+    def _append_or_log(self, conclude: Callable[[], list[Fact]]) -> list[Fact]:
+        try:
+            return self._append(conclude())
+        except MatError as error:  # a session that cannot continue times out as if the visitors had left
+            log.warning("the referee cannot continue: %s", error.message)
+            return []
+
+    def _append(self, facts: list[Fact]) -> list[Fact]:
+        if facts:
+            self._history.append(facts)
+            self._view = None
+        return facts

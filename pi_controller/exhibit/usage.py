@@ -1,33 +1,32 @@
-"""How the installation is used: counts and durations by day, on this machine, and nothing of anybody.
+"""Usage statistics of the installation: counts and durations by day, stored on this machine, without personal data.
 
-It is off unless `[exhibit] usage = true`. A session adds one to a few numbers when it ends; who played, what was hidden
-where, and when in the day it was, is in none of them.
+It is off unless `[exhibit] usage = true`. A session adds to a few numbers when it ends; they contain neither the
+players, nor the hiding places, nor the time of day.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from pi_controller.whole_files import replace_file
+from pi_controller.config import Settings
+from pi_controller.system.files import atomic_write
 
 if TYPE_CHECKING:
-    from datetime import date
-    from pathlib import Path
-
-    from pi_controller.exhibit.exhibit import Session
-    from pi_controller.table.settings import Settings
+    from pi_controller.exhibit.exhibit import EndedSession
 
 log = logging.getLogger(__name__)
 
 COLUMNS = ("sessions", "mat", "teams", "learn", "finished", "left", "nobody", "time", "hides", "seconds")
-MOST_DAYS = 3660
-"""Ten years; then the oldest day goes."""
+MAX_DAYS = 3660
+"""Ten years; after that the oldest day is dropped."""
 
 
 class Usage:
-    """Counts by day in the file `path`; without a path they are kept nowhere. A file that is damaged begins anew."""
+    """Counts by day in the file `path`; None: they are not stored. A damaged file is replaced by empty counts."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -36,9 +35,9 @@ class Usage:
             try:
                 self.days = _days(path.read_text("utf-8"))
             except (OSError, ValueError) as error:
-                log.warning("the counts of sessions cannot be read and begin anew: %s", error)
+                log.warning("the counts of sessions cannot be read and start from zero: %s", error)
 
-    def add(self, day: date, session: Session) -> None:
+    def add(self, day: date, session: EndedSession) -> None:
         """Count a session that has ended."""
         if self._path is None:
             return
@@ -47,29 +46,29 @@ class Usage:
             counts[column] += 1
         counts["hides"] += session.hides
         counts["seconds"] += round(session.seconds)
-        while len(self.days) > MOST_DAYS:
+        while len(self.days) > MAX_DAYS:
             del self.days[min(self.days)]
         try:
-            replace_file(self._path, (json.dumps(self.days, indent=0) + "\n").encode())
+            atomic_write(self._path, (json.dumps(self.days, indent=0) + "\n").encode())
         except OSError as error:
             log.warning("the counts of sessions cannot be written: %s", error)
 
     def csv(self) -> str:
-        """Return the counts as CSV, a day a line."""
+        """Return the counts as CSV, a line for each day."""
         lines = [",".join(("day", *COLUMNS))]
         lines += [",".join((day, *(str(row[one]) for one in COLUMNS))) for day, row in sorted(self.days.items())]
         return "\n".join(lines) + "\n"
 
 
 def usage_path(settings: Settings) -> Path | None:
-    """Return where the counts are kept: beside the table's journal; None where the host has not switched them on."""
+    """Return the file of the counts, beside the table's journal; None if the host has not switched them on."""
     return settings.table.journal.with_name("exhibit-usage.json") if settings.exhibit.usage else None
 
 
 def _days(text: str) -> dict[str, dict[str, int]]:
     read: object = json.loads(text)
     if not isinstance(read, dict):
-        raise ValueError("this is no list of days")  # noqa: TRY004 - it is a file's content that is wrong
+        raise ValueError("this is not a table of days")  # noqa: TRY004 - it is a file's content that is wrong
     days: dict[str, dict[str, int]] = {}
     for day, counts in cast("dict[str, object]", read).items():
         if not isinstance(counts, dict):

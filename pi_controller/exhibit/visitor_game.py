@@ -1,53 +1,60 @@
-"""One game of a session: visitors and the mat at a table, driven by touches, by what a real mat feels, and by time.
+"""One game of a session: visitors and the mat at a table, driven by touches, by events of a real mat, and by time.
 
-It has no rules of its own. Everything that happens goes to the table as what a mat feels (hands, a bead at rest, a
-stroke, buttons), and the referee makes of it what it makes of any game. What visitors do on the screen becomes such
-events; so does what the mat itself does when it hides or hits. Times are seconds of one clock.
+It has no rules of its own. All actions go to the table as mat events (hands, a bead at rest, a stroke, buttons), and
+the referee handles them as in any game. Visitors' touches on the screen are converted to such events, as are the mat's
+own actions when it hides or hits. Times are seconds of one clock.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import deque
-from typing import TYPE_CHECKING, Literal
+import math
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pi_controller.errors import MatError
-from pi_controller.exhibit.lessons import STAND, Lessons, sticks
-from pi_controller.exhibit.stage import Pace
-from pi_controller.games.base import other
-from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Sensors, Strike
+from pi_controller.exhibit.lessons import START_POSITION, Lessons, Pace, sticks
 from pi_controller.pads import EVERY_PAD
-from pi_controller.referee.facts import Answer, Done, HideAgain, Reveal, Void
+from pi_controller.referee.facts import ActionPlayed, Answer, CommitmentWithdrawn, Fact, HideAgain, Reveal
 from pi_controller.referee.judge import JudgeAnswer, JudgeSet
+from pi_controller.rules.base import opposing_team
+from pi_controller.sensing.events import (
+    Bead,
+    BeadsAtRest,
+    Button,
+    HandIn,
+    HandOut,
+    Link,
+    MatEvent,
+    SamplesMissing,
+    SensorFaultsChange,
+    Strike,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from random import Random
-
-    from pi_controller.exhibit.opponents import Guess, Opponent
-    from pi_controller.exhibit.session_log import Sealed, SessionLog
-    from pi_controller.exhibit.unrecorded_table import GameTable
-    from pi_controller.mat.events import MatEvent
-    from pi_controller.referee.facts import Fact
-    from pi_controller.table.settings_exhibit import MatKind
+    from pi_controller.config.model import MatKind
+    from pi_controller.exhibit.session_log import GameTable, Sealed, SessionLog
     from pi_controller.table.view import View
+
 
 log = logging.getLogger(__name__)
 
 Player = Literal["visitor", "mat"]
 Await = Literal["", "pads", "strike", "ready", "question", "next"]
-"""What is waited for from a visitor: nothing, where the bead is to lie, a hit, ready, an answer, a step read."""
+"""The action expected from a visitor: none, a hiding place, a hit, ready, an answer, or reading a step."""
 MARGIN_DB = 20.0
-"""How far above any doubt a stroke stands that was made on the screen."""
-BESIDE_S = 0.01
-"""Between what happens in one go, so that no two events have the same time."""
+"""Margin of a stroke made on the screen: far above any doubt."""
+EVENT_GAP_S = 0.01
+"""Time between events of one action, so that no two events have the same time."""
 
 
 class VisitorGame:
-    """A game at `table` between `sides`, who plays A and who B, of at most `hides` hides.
+    """A game at `table` of at most `hides` hides; `sides` says who plays A and B.
 
-    `opponent` guesses for the mat, `rng` tosses the coin and chooses where the mat hides, `lessons` explain a guided
-    game. `kind` is what there is to play on.
+    `opponent` guesses for the mat, `rng` tosses the coin and chooses the mat's hiding places, `lessons` explain a
+    guided game. `kind` is the kind of mat.
     """
 
     def __init__(
@@ -74,10 +81,10 @@ class VisitorGame:
         self.aim: int | None = None
         """The pad that the mat is about to strike."""
         self.seal = ""
-        """The seal of this hide's guess or place, and once it is open its pads in `opened`."""
+        """The seal of this hide's guess or place; once it is open, its pads are in `opened`."""
         self.opened = ""
         self.guessed: Guess | None = None
-        """The mat's guess of this hide, once it is open."""
+        """The mat's guess for this hide, once it is open."""
         self._opponent, self._rng, self._log, self._hides = opponent, rng, session_log, hides
         self._script: deque[tuple[float, Callable[[float], None]]] = deque()
         self._guess: Guess | None = None
@@ -86,7 +93,7 @@ class VisitorGame:
         self._place: int | None = None
         self._hid: Player | None = None
         self._hitter: Player | None = None
-        self._by: Player | None = None  # who made the stroke that is settled: visitors may say what the mat missed
+        self._by: Player | None = None  # who made the stroke being settled: visitors may report one the mat missed
         self._hits = 0
         self._learned = False
         self._sticks = sticks(table.view)
@@ -94,52 +101,52 @@ class VisitorGame:
         self._since = self._step_since = t
         self._ended = False
         if kind == "screen":
-            self._take(table.mat_event(Link(t, up=True)))
+            self._process_facts(table.mat_event(Link(t, up=True)))
         if lessons is not None:
-            self._take(table.judge(JudgeSet(t, dict(STAND), "a guided game begins in the middle")))
+            self._process_facts(table.judge(JudgeSet(t, dict(START_POSITION), "a guided game begins in the middle")))
             self._explain("under_way")
 
-    # what the screen shows
+    # output
 
     @property
     def view(self) -> View:
-        """The table's public picture."""
+        """The table's public view."""
         return self.table.view
 
     @property
     def hider(self) -> Player | None:
-        """Who hides, or has hidden in the hide that is shown: a visitor or the mat; None before the toss."""
+        """The player who hides, or who hid in the hide on show; None before the toss."""
         if self.view.phase in ("show", "over") and self._hid is not None:
             return self._hid  # a find has changed the roles already
         return self.sides[self.view.hider] if self.view.hider else None
 
     @property
     def hitter(self) -> Player | None:
-        """Who hits in this hide."""
+        """The player who hits in this hide."""
         if self._hitter is not None and self.view.phase != "hide":
             return self._hitter
-        return self.sides[other(self.view.hider)] if self.view.hider in {"A", "B"} else None
+        return self.sides[opposing_team(self.view.hider)] if self.view.hider in {"A", "B"} else None
 
     @property
     def over(self) -> bool:
-        """Whether the session's game has ended, and was looked at."""
+        """True if the session's game has ended and its result was shown."""
         return self._ended
 
     @property
-    def goes_on(self) -> float | None:
-        """When the open step of a guided game is taken as read; None for no step."""
-        return self._step_since + self.pace.step_s if self.lessons is not None and self.lessons.open else None
+    def continues_at(self) -> float | None:
+        """When the open step of a guided game closes by itself; None if no step is open."""
+        return self._step_since + self.pace.step_s if self.lessons is not None and self.lessons.open_step else None
 
     @property
     def awaits(self) -> Await:
-        """What is waited for from a visitor now."""
+        """The action expected from a visitor now."""
         view = self.view
         if self._ended or self._script or self.aim is not None:
             return ""
-        if self.lessons is not None and self.lessons.open:
+        if self.lessons is not None and self.lessons.open_step:
             return "next"
         if view.question is not None:
-            return "" if self._answers_itself() else "question"
+            return "" if self._knows_answer() else "question"
         if view.phase == "hide" and self.hider == "visitor":
             return "pads" if self.kind == "screen" else "ready"
         if view.phase == "hit" and self.hitter == "visitor":
@@ -148,7 +155,7 @@ class VisitorGame:
 
     @property
     def touches(self) -> Sequence[str]:
-        """What a visitor may touch now, by name: `pad:3`, `ready`, `next`, `answer:found`."""
+        """Names of the controls a visitor may touch now: `pad:3`, `ready`, `next`, `answer:found`."""
         match self.awaits:
             case "pads":
                 return [f"pad:{pad}" for pad in EVERY_PAD]
@@ -163,10 +170,10 @@ class VisitorGame:
             case one:
                 return [one]
 
-    # what comes in
+    # input
 
     def touch(self, t: float, name: str) -> bool:
-        """A visitor touches `name` on the screen; return whether that meant anything now."""
+        """Handle a visitor's touch of `name` on the screen; return True if it was accepted."""
         if name not in self.touches:
             return False
         _, _, value = name.partition(":")
@@ -180,26 +187,31 @@ class VisitorGame:
                 self._strike(t, int(value))
             case "ready":
                 self._hidden(t)
-                self._take(self.table.mat_event(Button(t, "ready")))
+                self._process_facts(self.table.mat_event(Button(t, "ready")))
             case _:
                 self._by = "visitor" if value.isdecimal() else self._by
                 self._judge(JudgeAnswer(t, value))
         return True
 
-    def felt(self, t: float, event: MatEvent) -> bool:
-        """Pass on what a real mat or a button felt, unless it is the mat's own turn; return whether visitors did."""
+    def handle_mat_event(self, t: float, event: MatEvent) -> bool:
+        """Pass on an event of a real mat or a button unless it is the mat's turn.
+
+        Return True if a visitor caused it.
+        """
         match event:
-            case Strike() | HandIn() | HandOut() | Beads() | Link() | Sensors() | Blind() if self.kind != "sensors":
-                return False  # there is no mat that could feel it
+            case Strike() | HandIn() | HandOut() | BeadsAtRest() | Link() | SensorFaultsChange() | SamplesMissing() if (
+                self.kind != "sensors"
+            ):
+                return False  # there is no mat with sensors
             case Strike() if self.hitter == "visitor" and self.view.phase == "hit":
                 if self.awaits == "next":
                     self._read_on(t)
                 self._by = "visitor"
-                self._take(self.table.mat_event(event))
+                self._process_facts(self.table.mat_event(event))
                 return True
             case Strike():
                 return False
-            case HandIn() | HandOut() | Beads() if self.hider == "mat":
+            case HandIn() | HandOut() | BeadsAtRest() if self.hider == "mat":
                 return False
             case Button(name="ready") if self.awaits in ("ready", "next"):
                 return self.touch(t, self.awaits)
@@ -209,14 +221,14 @@ class VisitorGame:
             case Button():
                 return False
             case _:
-                self._take(self.table.mat_event(event))
+                self._process_facts(self.table.mat_event(event))
                 return isinstance(event, HandIn | HandOut)
 
     def tick(self, t: float) -> None:
-        """Let time pass to `t`."""
+        """Advance the time to `t`."""
         if self._ended:
             return
-        self._take(self.table.tick(t))
+        self._process_facts(self.table.tick(t))
         if self.view.hide > self._hides:  # the bead was shown at once, and the next hide has begun
             self.close(t)
             return
@@ -228,7 +240,7 @@ class VisitorGame:
         key = (self.view.phase, self.view.hide, len(self.view.hits), self.view.question, bool(self._script))
         if key != self._key:
             self._key, self._since = key, t
-        if self.lessons is not None and self.lessons.open:
+        if self.lessons is not None and self.lessons.open_step:
             if t - self._step_since >= self.pace.step_s:
                 self._read_on(t)
             self._since = t
@@ -237,7 +249,7 @@ class VisitorGame:
             self._go_on(t)
 
     def close(self, t: float) -> None:
-        """The session ends, wherever the game is: what is sealed is opened, so that all of it can be checked."""
+        """End the game at any point and open its seals, so that all of it can be checked."""
         self._open(t)
         self._log.add("ended", t, hides=self.view.hide, over=self.view.phase == "over")
         self._ended = True
@@ -250,7 +262,7 @@ class VisitorGame:
         elif view.question is not None:
             self._answer_itself(t)
         elif view.phase == "toss" and waited >= self.pace.toss_s:
-            self._take(self.table.mat_event(Button(t, self._rng.choice(("toss_a", "toss_b")))))
+            self._process_facts(self.table.mat_event(Button(t, self._rng.choice(("toss_a", "toss_b")))))
         elif view.phase == "hide":
             if self.hider == "visitor":
                 self._explain("hiding")
@@ -259,15 +271,15 @@ class VisitorGame:
         elif view.phase == "hit":
             self._hit(t, waited)
         elif view.phase in ("show", "over") and waited >= self.pace.shown_s:
-            self._put_away(t)
+            self._end_hide(t)
 
     def _begin_hide(self, t: float) -> None:
-        """A hide begins: the mat's guess is made and sealed before anybody can have hidden."""
+        """Start a hide: make and seal the mat's guess before anybody can have hidden."""
         self._open(t)
         self._hide_begun, self.seal, self.opened, self.guessed = self.view.hide, "", "", None
         self._round += 1
         self._guess, self._place, self._by, self._hits, self._learned = None, None, None, 0, False
-        self._hid, self._hitter = self.hider, self.sides[other(self.view.hider or "A")]
+        self._hid, self._hitter = self.hider, self.sides[opposing_team(self.view.hider or "A")]
         if self._hitter == "mat":
             self._guess = self._opponent.guess()
             if self._hid == "visitor":
@@ -282,26 +294,26 @@ class VisitorGame:
         self._hide(t, place)
 
     def _hide(self, t: float, place: int) -> None:
-        """The hand goes once under every cloth, and the bead stays under one."""
+        """Schedule the hand's passes under every cloth, with the bead left under `place`."""
         self._place = place
         for n, pad in enumerate(EVERY_PAD):
             at = t + n * self.pace.hand_s
             self._script.append((at, lambda at, pad=pad: self._hand_in(at, pad)))
             self._script.append((at + 0.8 * self.pace.hand_s, lambda at, pad=pad: self._hand_out(at, pad)))
-        self._script.append((t + len(EVERY_PAD) * self.pace.hand_s, self._lay))
+        self._script.append((t + len(EVERY_PAD) * self.pace.hand_s, self._finish_hiding))
 
     def _hand_in(self, t: float, pad: int) -> None:
         self.hand = pad
-        self._take(self.table.mat_event(HandIn(t, pad, "hider")))
+        self._process_facts(self.table.mat_event(HandIn(t, pad, "hider")))
 
     def _hand_out(self, t: float, pad: int) -> None:
         self.hand = None
-        self._take(self.table.mat_event(HandOut(t, pad, "hider")))
+        self._process_facts(self.table.mat_event(HandOut(t, pad, "hider")))
 
-    def _lay(self, t: float) -> None:
+    def _finish_hiding(self, t: float) -> None:
         self._hidden(t)
-        self._take(self.table.mat_event(Button(t, "ready")))
-        self._take(self.table.mat_event(Beads(t + BESIDE_S, (Bead(self._place),))))
+        self._process_facts(self.table.mat_event(Button(t, "ready")))
+        self._process_facts(self.table.mat_event(BeadsAtRest(t + EVENT_GAP_S, (Bead(self._place),))))
 
     def _hidden(self, t: float) -> None:
         self._log.add("hidden", t, hide=self._round, by=self.hider)
@@ -322,29 +334,29 @@ class VisitorGame:
             self._strike(t, pad)
 
     def _strike(self, t: float, pad: int) -> None:
-        self._take(self.table.mat_event(Strike(t, (pad,), MARGIN_DB)))
+        self._process_facts(self.table.mat_event(Strike(t, (pad,), MARGIN_DB)))
 
-    def _answers_itself(self) -> bool:
+    def _knows_answer(self) -> bool:
         asked = self.view.question
         return asked is not None and asked.about == "found" and self.hider == "mat"
 
     def _answer_itself(self, t: float) -> None:
-        """Say whether a hit found what the mat itself has hidden, where the table did not see it."""
+        """Answer whether a hit found the bead that the mat itself has hidden, if the table did not see it."""
         asked = self.view.question
-        if asked is not None and self._answers_itself():
+        if asked is not None and self._knows_answer():
             self._judge(JudgeAnswer(t, "found" if self._place in asked.pads else "missed"))
 
-    def _put_away(self, t: float) -> None:
+    def _end_hide(self, t: float) -> None:
         if self.view.phase == "over" or self.view.hide >= self._hides:
             self.close(t)
             return
         if self.kind == "screen" or self.hider == "mat":
-            self._take(self.table.mat_event(Beads(t, ())))
+            self._process_facts(self.table.mat_event(BeadsAtRest(t, ())))
         if self.view.phase == "show":
-            self._take(self.table.mat_event(Button(t, "shown")))
+            self._process_facts(self.table.mat_event(Button(t, "shown")))
 
     def _open(self, t: float) -> None:
-        """Open this hide's seal, once it is over."""
+        """Open this hide's seal after the hide."""
         if self._sealed is not None:
             self._log.open(self._sealed, t)
             self.opened, self.guessed = str(self._sealed.digits), self._guess
@@ -352,19 +364,19 @@ class VisitorGame:
 
     def _judge(self, call: JudgeAnswer) -> None:
         try:
-            self._take(self.table.judge(call))
+            self._process_facts(self.table.judge(call))
         except MatError as error:  # it was answered a moment ago, by time or by another hand
-            log.info("not taken: %s", error.what)
+            log.info("the answer was not accepted: %s", error.message)
 
-    # what follows from facts
+    # processing of facts
 
-    def _take(self, facts: Sequence[Fact]) -> None:
-        said = False  # whether it is the visitors' word that a hit found, or did not
+    def _process_facts(self, facts: Sequence[Fact]) -> None:
+        said = False  # True if visitors reported the result of the hit
         for fact in facts:
             match fact:
                 case Answer(about="found"):
                     said = self.hider != "mat"
-                case Done(action={"do": "hit"} as action):
+                case ActionPlayed(action={"do": "hit"} as action):
                     self._hits += 1
                     found, pad = bool(action["found"]), action.get("pad")
                     self._log.add("struck", fact.t, hide=self._round, pad=pad, by=self._by, found=found, said=said)
@@ -372,7 +384,7 @@ class VisitorGame:
                         self.lessons.hit(self._hits, fact.calls, self._sticks, sticks(self.view), found=found)
                     if found and pad is not None:
                         self._learn(pad)
-                case Void():
+                case CommitmentWithdrawn():
                     self._log.add("moved", fact.t, hide=self._round)
                 case Reveal():
                     self._log.add("revealed", fact.t, hide=self._round, pad=fact.pad)
@@ -385,16 +397,136 @@ class VisitorGame:
             self._begin_hide(facts[-1].t)
 
     def _learn(self, pad: int) -> None:
-        """Tell the opponent where a visitor hid, once a hide."""
+        """Report a visitor's hiding place to the opponent, once a hide."""
         if self._hid == "visitor" and not self._learned:
             self._learned = True
-            self._opponent.saw(pad, found=self._hits == 1 and bool(self.view.hits) and self.view.hits[0].found)
+            self._opponent.learn_hide(pad, found=self._hits == 1 and bool(self.view.hits) and self.view.hits[0].found)
 
     def _explain(self, key: str) -> None:
         if self.lessons is not None:
-            self.lessons.first(key, self._sticks, self._sticks)
+            self.lessons.explain_once(key, self._sticks, self._sticks)
 
     def _read_on(self, t: float) -> None:
         if self.lessons is not None:
-            self.lessons.next()
+            self.lessons.close_step()
         self._step_since = self._since = t
+
+
+# The mat's two ways to guess where a visitor hides: by chance, and by the visitor's habits.
+#
+# A guess is made before the visitor hides, so an opponent learns the bead's place only after the hide. In Hampa Apena
+# both pads of a hide are chosen at once, because the second hit must miss (chapter 4): the first is the most likely
+# pad, the second the least likely of the others.
+
+
+Habit = Literal["none", "often", "after", "steps"]
+"""The basis of a guess: chance, the most used pads, the pad that follows another, or the step after a hide."""
+
+PRIOR = 0.5
+"""Count of each pad before any hide, for one habit."""
+RANDOM_GUESS_SHARE = 0.15
+"""Share of guesses that the habit reader makes by chance, so that a predictable visitor has a chance, too."""
+_ONLY_CHANCE = {pad: 1 / len(EVERY_PAD) for pad in EVERY_PAD}
+
+
+class Guess(NamedTuple):
+    """The pads of the first and the second hit, and the habit by which they were chosen."""
+
+    first: int
+    second: int
+    habit: Habit = "none"
+
+    @property
+    def digits(self) -> int:
+        """The two pads as the number in a commitment: 23 for pads 2 and then 3."""
+        return self.first * 10 + self.second
+
+
+class Opponent(Protocol):
+    """Guesses where a visitor will hide."""
+
+    def guess(self) -> Guess:
+        """Return the pads for the two hits of the next hide."""
+        ...
+
+    def learn_hide(self, pad: int, *, found: bool) -> None:
+        """Learn from a finished hide: the bead's `pad`, and whether the first hit found it."""
+        ...
+
+
+class RandomOpponent:
+    """Guesses by chance: its first hit finds one bead in four."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+
+    def guess(self) -> Guess:
+        """Return two different pads, all pairs equally likely."""
+        first, second = self._rng.sample(EVERY_PAD, 2)
+        return Guess(first, second)
+
+    def learn_hide(self, pad: int, *, found: bool) -> None:
+        """Ignore the hide."""
+
+
+class HabitReader:
+    """Guesses from one visitor's earlier hides; a new one has no data of other visitors.
+
+    A Bayesian mixture of four predictors of the next pad, each weighted by its success so far: chance; how often each
+    pad was used; the pad that followed the last one; how far the bead moved after a hide that was found, or was not.
+    Visitors who hide by chance cannot be predicted by any of them.
+    """
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+        self._log_weight: dict[Habit, float] = dict.fromkeys(("none", "often", "after", "steps"), 0.0)
+        self._often: Counter[int] = Counter()
+        self._after: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        self._steps: defaultdict[bool, Counter[int]] = defaultdict(Counter)
+        self._last: tuple[int, bool] | None = None
+
+    def guess(self) -> Guess:
+        """Return the likeliest pad, then the least likely of the others; ties are broken by chance."""
+        if self._rng.random() < RANDOM_GUESS_SHARE:
+            first, second = self._rng.sample(EVERY_PAD, 2)
+            return Guess(first, second)
+        foretold = self._foretold()
+        weights = self._weights()
+        chance = {pad: sum(weights[one] * foretold[one][pad] for one in foretold) for pad in EVERY_PAD}
+        mixed = self._rng.sample(EVERY_PAD, len(EVERY_PAD))
+        first = max(mixed, key=lambda pad: round(chance[pad], 9))
+        second = min((pad for pad in mixed if pad != first), key=lambda pad: round(chance[pad], 9))
+        habit = max(weights, key=lambda one: weights[one] * foretold[one][first])
+        return Guess(first, second, habit if self._last is not None else "none")
+
+    def learn_hide(self, pad: int, *, found: bool) -> None:
+        """Update the weights of the habits and count this hide for each."""
+        for habit, chance in self._foretold().items():
+            self._log_weight[habit] += math.log(chance[pad])
+        self._often[pad] += 1
+        if self._last is not None:
+            before, was_found = self._last
+            self._after[before][pad] += 1
+            self._steps[was_found][(pad - before) % len(EVERY_PAD)] += 1
+        self._last = pad, found
+
+    def _foretold(self) -> dict[Habit, Mapping[int, float]]:
+        """Return the probability of each pad for the next hide, by habit."""
+        foretold: dict[Habit, Mapping[int, float]] = {"none": _ONLY_CHANCE, "often": _shares(self._often)}
+        if self._last is None:
+            foretold["after"] = foretold["steps"] = _ONLY_CHANCE
+            return foretold
+        before, was_found = self._last
+        steps = self._steps[was_found]
+        by_step = Counter({pad: steps[(pad - before) % len(EVERY_PAD)] for pad in EVERY_PAD})
+        foretold["after"], foretold["steps"] = _shares(self._after[before]), _shares(by_step)
+        return foretold
+
+    def _weights(self) -> Mapping[Habit, float]:
+        most = max(self._log_weight.values())
+        return {habit: math.exp(weight - most) for habit, weight in self._log_weight.items()}
+
+
+def _shares(counts: Counter[int]) -> Mapping[int, float]:
+    total = sum(counts.values()) + PRIOR * len(EVERY_PAD)
+    return {pad: (counts[pad] + PRIOR) / total for pad in EVERY_PAD}

@@ -1,11 +1,11 @@
 r"""The record: one open text file for a played game, readable and writable by hand.
 
-`read` takes any bytes and never raises; what was wrong stands in `faults`. `write` has one text for one record.
+`read` accepts any bytes and never raises; problems are listed in `faults`. `write` has exactly one text for a record.
 
 >>> from pi_controller.record import read, write
 >>> record = read(b"Game: dakota\ntoss A\nhit missed 2\nhit fuond\nend\n")
->>> from pi_controller.record import Fault
->>> record.faults == [Fault(line=4, what="'hit' is no action: found cannot be 'fuond'")]
+>>> from pi_controller.record import ParseIssue
+>>> record.faults == [ParseIssue(line=4, message="'hit' is no action: found cannot be 'fuond'")]
 True
 >>> print(write(record), end="")
 Record: 1
@@ -15,7 +15,7 @@ Game: dakota
   1. hit missed 2
 end
 
-A record is made of entries in order: what was played (`Move`), ruled (`Ruling`), noted (`Comment`) or counted
+A record is a sequence of entries: actions (`Move`), rulings (`Ruling`), comments (`Comment`) and stated counts
 (`Check`).
 
 >>> from pi_controller.record import Check, Comment, Move, Record, RecordError, Ruling
@@ -34,19 +34,18 @@ True
 >>> try:
 ...     Ruling("", t=-1)
 ... except RecordError as error:
-...     print(error.what)
--1 is no time
+...     print(error.message)
+-1 is not a time
 """
 
 from typing import TYPE_CHECKING
 
-from pi_controller.lazy import lazily
-from pi_controller.record.model import Check, Comment, Fault, Move, Record, RecordError, Ruling
+from pi_controller.lazy import lazy_getattr
+from pi_controller.record.model import Check, Comment, Move, ParseIssue, Record, RecordError, Ruling
 
 if TYPE_CHECKING:
-    from pi_controller.record.reading import read
-    from pi_controller.record.writing import write
+    from pi_controller.record.file import read, write
 else:
-    __getattr__ = lazily(__name__, {"read": "reading", "write": "writing"})  # a table plays without either
+    __getattr__ = lazy_getattr(__name__, {"read": "file", "write": "file"})  # a table needs neither to play
 
-__all__ = ["Check", "Comment", "Fault", "Move", "Record", "RecordError", "Ruling", "read", "write"]
+__all__ = ["Check", "Comment", "Move", "ParseIssue", "Record", "RecordError", "Ruling", "read", "write"]

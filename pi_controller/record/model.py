@@ -1,7 +1,7 @@
-"""What a record holds: the game and its names, then entries in order: actions, rulings, comments, counts stated.
+"""The record of a game: the game and its names, then entries in order: actions, rulings, comments, stated counts.
 
-A record is frozen. What it holds can always be written (`writing.write`) and reads back as the same record; what
-cannot be is refused here with `RecordError`.
+A record is frozen. Every record can be written (`writing.write`) and is read back equal; values that cannot be written
+are refused here with `RecordError`.
 """
 
 from __future__ import annotations
@@ -9,51 +9,49 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pi_controller.errors import MatError
-from pi_controller.games.wording import shown
+from pi_controller.rules.base import Action, Json, Team
+from pi_controller.rules.options import Value
+from pi_controller.text import format_value
 
-if TYPE_CHECKING:
-    from pi_controller.games.base import Action, Json, Team
-    from pi_controller.games.options import Value
-
-LONGEST_TEXT = 1000
-"""Characters of a comment, a ruling or a header's value at most."""
-LONGEST_NAME = 40
-"""Characters of a team's or a header's name at most."""
-LONGEST_VALUE = 100
-"""Characters of what a check names or states at most."""
-MOST_WORDS = 20
-"""Words called for one action, counts stated in one line, at most."""
-LATEST_S = 10**9
+MAX_TEXT_CHARS = 1000
+"""Maximum length of a comment, a ruling or a header's value, characters."""
+MAX_NAME_CHARS = 40
+"""Maximum length of a team's or a header's name, characters."""
+MAX_VALUE_CHARS = 100
+"""Maximum length of a path or a value in a check, characters."""
+MAX_WORDS = 20
+"""Maximum number of words called for one action, and of counts stated in one line."""
+MAX_TIME_S = 10**9
 RESERVED = re.compile(r"record|game|version|rules|source|option\s.*|team\s+[ab]", re.IGNORECASE | re.ASCII)
 """Headers that have a field of their own."""
 HEADER = re.compile(r"([^\W\d_][\w .'-]{0,39}):(?=\s|$)")
 WORD = re.compile(r"[^\W\d]\w*")
-"""A word called, a key of an action, a mark of who entered it."""
+"""A word called, a key of an action, or the mark of its author."""
 
 
 class RecordError(MatError, ValueError):
-    """Not a record, or not a line of one."""
+    """An invalid record, or an invalid line of one."""
 
     code = "record"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """Something wrong in a record's text: the line, from 1, and what."""
+class ParseIssue:
+    """A problem in a record's text: the line, from 1, and its description."""
 
     line: int
-    what: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
     """An action of the game, with the words called for it.
 
-    `t` is in seconds since the record began, in whole milliseconds. `by` is who entered it (`judge`, `clock`), empty
-    for the mat or when not known. A `superseded` one was taken back and no longer counts.
+    `t` is in seconds since the record began, in whole milliseconds. `by` is the author (`judge`, `clock`), empty for
+    the mat or if unknown. A `superseded` action was taken back and no longer counts.
     """
 
     action: Action
@@ -67,16 +65,16 @@ class Move:
         _time(self.t)
         _text(self.comment)
         _keys(self.action)
-        if len(self.calls) > MOST_WORDS:
+        if len(self.calls) > MAX_WORDS:
             raise RecordError(f"{len(self.calls)} words called for one action")
         for word in (*self.calls, *filter(None, (self.by, self.action.get("do")))):
-            if not isinstance(word, str) or not WORD.fullmatch(word) or len(word) > LONGEST_NAME:
-                raise RecordError(f"{shown(word)} is no word")
+            if not isinstance(word, str) or not WORD.fullmatch(word) or len(word) > MAX_NAME_CHARS:
+                raise RecordError(f"{format_value(word)} is not a word")
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What the judge decided, in words."""
+    """A ruling of the judge, in words."""
 
     text: str
     t: float | None = None
@@ -89,7 +87,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A line that anybody wrote."""
+    """A comment by any author."""
 
     text: str
 
@@ -99,20 +97,22 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What the writer says stands on the score sheet at this point: `long.A` is 4. Kept even where it is wrong."""
+    """Values that the author states for the score sheet at this point: `long.A` is 4. Kept even if they are wrong."""
 
     values: tuple[tuple[str, Json], ...]
     comment: str = ""
 
     def __post_init__(self) -> None:
         _text(self.comment)
-        if len(self.values) > MOST_WORDS:
-            raise RecordError(f"{len(self.values)} counts in one line", f"state at most {MOST_WORDS}")
+        if len(self.values) > MAX_WORDS:
+            raise RecordError(f"{len(self.values)} counts in one line", f"state at most {MAX_WORDS}")
         for path, value in self.values:
-            if not isinstance(value, str | int | float | bool | None) or len(str(value)) > LONGEST_VALUE:
-                raise RecordError(f"{shown(path)} cannot be {shown(value)}", "state a number, a word or null")
-            if not re.fullmatch(rf"{WORD.pattern}(\.\w+)*", path) or len(path) > LONGEST_VALUE:
-                raise RecordError(f"{shown(path)} names nothing on a score sheet")
+            if not isinstance(value, str | int | float | bool | None) or len(str(value)) > MAX_VALUE_CHARS:
+                raise RecordError(
+                    f"{format_value(path)} cannot be {format_value(value)}", "state a number, a word or null"
+                )
+            if not re.fullmatch(rf"{WORD.pattern}(\.\w+)*", path) or len(path) > MAX_VALUE_CHARS:
+                raise RecordError(f"{format_value(path)} is not a path on a score sheet")
 
 
 Entry = Move | Ruling | Comment | Check
@@ -120,11 +120,11 @@ Entry = Move | Ruling | Comment | Check
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A played game. `faults` is what reading its text found wrong; it does not count when records are compared.
+    """A played game. `faults` are the problems found when its text was read; comparison ignores them.
 
     `options` are those stated, typed as the game reads them. `teams` are the names of A and B, as written. `rules` is
-    the name of an organiser's own set, if any; `version` and `source` are the rule set's. `headers` is everything else
-    in its order: (name, value).
+    the name of an organiser's own set, if any; `version` and `source` are the rule set's. `headers` are all other
+    headers in order: (name, value).
     """
 
     game: str
@@ -135,22 +135,26 @@ class Record:
     teams: Mapping[Team, str] = field(default_factory=dict["Team", str])
     headers: tuple[tuple[str, str], ...] = ()
     entries: tuple[Entry, ...] = ()
-    faults: list[Fault] = field(default_factory=list[Fault], compare=False)
+    faults: list[ParseIssue] = field(default_factory=list[ParseIssue], compare=False)
 
     def __post_init__(self) -> None:
         for text in (self.game, self.version, self.rules, self.source):
             _text(text)
         for team, name in self.teams.items():
-            if team not in ("A", "B") or not 1 <= len(name) <= LONGEST_NAME:
-                raise RecordError(f"{shown(name)} cannot name team {shown(team)}", "a name has 1 to 40 characters")
+            if team not in ("A", "B") or not 1 <= len(name) <= MAX_NAME_CHARS:
+                raise RecordError(
+                    f"{format_value(name)} cannot name team {format_value(team)}", "a name has 1 to 40 characters"
+                )
         for name, value in self.headers:
             matched = HEADER.fullmatch(f"{name}:")
             if not matched or name != name.strip() or RESERVED.fullmatch(name):
-                raise RecordError(f"{shown(name)} cannot name a header", "letters, digits, space, - . ' and no field")
+                raise RecordError(
+                    f"{format_value(name)} cannot name a header", "letters, digits, space, - . ' and no field"
+                )
             _text(value)
 
     def header(self, name: str) -> str:
-        """Return the first header of that name (any case), or nothing."""
+        """Return the first header of that name (in any case), or ""."""
         return next((value for known, value in self.headers if known.casefold() == name.casefold()), "")
 
     def moves(self) -> tuple[Move, ...]:
@@ -159,18 +163,18 @@ class Record:
 
 
 def _time(t: float | None) -> None:
-    if t is not None and not (0 <= t <= LATEST_S and round(t, 3) == t):
-        raise RecordError(f"{shown(t)} is no time", "a time is in seconds from 0, in whole milliseconds")
+    if t is not None and not (0 <= t <= MAX_TIME_S and round(t, 3) == t):
+        raise RecordError(f"{format_value(t)} is not a time", "a time is in seconds from 0, in whole milliseconds")
 
 
 def _text(text: str) -> None:
-    if len(text) > LONGEST_TEXT:
-        raise RecordError(f"{shown(text)} is too long", f"at most {LONGEST_TEXT} characters")
+    if len(text) > MAX_TEXT_CHARS:
+        raise RecordError(f"{format_value(text)} is too long", f"at most {MAX_TEXT_CHARS} characters")
 
 
 def _keys(value: Mapping[Any, Any]) -> None:
     for key, inner in value.items():
         if not isinstance(key, str) or not WORD.fullmatch(key):
-            raise RecordError(f"{shown(key)} cannot name a part of an action")
+            raise RecordError(f"{format_value(key)} cannot name a part of an action")
         if isinstance(inner, Mapping):
             _keys(cast("Mapping[Any, Any]", inner))

@@ -1,1 +1,1 @@
-"""Sensor recordings: every reading of a table in one file, replayed bit for bit, and scored against the truth."""
+"""Sensor recordings: stores every reading of a table in one file, replays it bit for bit, and scores detectors."""

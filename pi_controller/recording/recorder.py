@@ -1,51 +1,67 @@
-"""Records every reading of a table as an observer of the daemon; none is on disk before its hide is over.
+"""Records every reading of a table as an observer of the daemon; readings reach the disk only after their hide.
 
-The readings of a hide say where the bead lies. So a second of them is packed at a time and held in memory, and the file
-grows only when the table itself has shown the bead (or settled the hide), all at once: neither what is in the file nor
-its size nor when it grew tells anything of a hide in progress. What is felt while a bead is being shown may be the next
-hide already, and is held with that one. The price: a power cut loses the hide in progress, and a hide that outgrows
-the memory loses its beginning. Both are written down in the file as lost.
+The readings of a hide reveal the bead's position. So they are packed a second at a time and held in memory, and the
+file grows only when the table itself has shown the bead (or settled the hide), all at once: neither the file's content
+nor its size nor its timing reveals a hide in progress. Readings while a bead is being shown may belong to the next
+hide, and are held with it. The price: a power cut loses the hide in progress, and a hide that outgrows the memory loses
+its beginning. Both losses are noted in the file.
 
-Recording never stands in the way of play: a chunk is written a step, after the step's result was shown, and the disk is
-waited for once a hide, when no hit is owed. A disk that fails ends the recording, not the game.
+Recording never delays play: each step writes one chunk, after its result was shown, and the disk is synced once a hide,
+when no hit is owed. A disk failure ends the recording, not the game.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 import zlib
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import msgspec
 
+from pi_controller import __version__
+from pi_controller.board.connection import Source
+from pi_controller.board.interfaces import Buttons
+from pi_controller.board.messages import Message, Piezo
+from pi_controller.config import Settings
+from pi_controller.journal.review import Review, ReviewError, hits_path, move_hits
 from pi_controller.pinmap import pinmap
-from pi_controller.recording.blocks import Blocks
-from pi_controller.recording.model import Armed, Batch, Began, Ended, Entry, Felt, Lost
-from pi_controller.table.observer import Observer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pi_controller.link.messages import Message
-    from pi_controller.mat.events import Button, MatEvent
-    from pi_controller.recording.chunks import ChunkFile
-    from pi_controller.table.table import Table
-    from pi_controller.table.view import View
+from pi_controller.recording.format import (
+    Batch,
+    BlockWriter,
+    Checkpoint,
+    ChunkFile,
+    Entry,
+    Header,
+    RecordingError,
+    RecordingGap,
+    ReportingChange,
+    StepBegan,
+    StepEnded,
+    settings_as_json,
+)
+from pi_controller.recording.strike_clips import StrikeClipper
+from pi_controller.sensing.events import Button, MatEvent
+from pi_controller.table.table import Observer, Table
+from pi_controller.table.view import View
 
 log = logging.getLogger(__name__)
 
 HOLD_BYTES = 32 << 20
-"""A hide may grow to this in memory before its beginning is let go."""
+"""Most memory for a hide; beyond that its beginning is dropped."""
 _SHOWN = ("show", "over")
 _json = msgspec.json.Encoder().encode
 
 
 class Recorder(Observer):
-    """Writes everything that is read and felt to `file`.
+    """Writes all readings and checkpoints of the mat events to `file`.
 
-    `room(size)` is asked before each release whether the file may go on at that size, bytes; it may make room. `hold`
-    is the most that is held in memory.
+    Before each release `room(size)` returns whether the file may grow to `size` bytes; it may free space first. `hold`
+    is the most memory for held readings, bytes.
     """
 
     def __init__(
@@ -55,7 +71,7 @@ class Recorder(Observer):
         self._room = room or (lambda _: True)
         self._hold = hold
         self._hides = table.game.hidden is not None
-        self._blocks = Blocks(pinmap().magnetometers.counts_per_ut, self._packed, self._felt)
+        self._blocks = BlockWriter(pinmap().magnetometers.counts_per_ut, self._take_block, self._checkpoint)
         self._held: deque[tuple[float, bytes]] = deque()
         self.held_bytes = 0
         self._ready: deque[bytes] = deque()
@@ -74,7 +90,7 @@ class Recorder(Observer):
         return "<Recorder>" if self._file else "<Recorder, stopped>"
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:
-        """Keep messages."""
+        """Record messages."""
         if self._file is None:
             return
         self._begin(t)
@@ -84,39 +100,39 @@ class Recorder(Observer):
             self._blocks.add(message)
 
     def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:
-        """Count the events, so that a replay can say whether it felt the same."""
+        """Update the events' count and CRC, so that a replay can verify its events."""
         self._count += len(events)
         for event in events:
             self._crc = zlib.crc32(_json(event), self._crc)
         self._arm(armed)
 
     def on_press(self, t: float, press: Button) -> None:
-        """Keep a press."""
+        """Record a button press."""
         if self._file is not None:
             self._begin(t)
             self._blocks.add(press)
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:
-        """Record the end of the step; write out what may be public now, a chunk a step."""
+        """Record the end of the step, release readings that may be public now, and write one chunk."""
         if self._file is None:
             return
         view = table.view
         if self._in_step or view is not self._view or armed != self._armed:
             self._begin(t)
-            self._blocks.add(Ended())
+            self._blocks.add(StepEnded())
             self._arm(armed)
             self._in_step, self._view = False, view
-        self._blocks.rest()
+        self._blocks.end_if_full()
         phase, opening = table.story.phase, table.story.opening
         settled = phase in _SHOWN and self._phase not in _SHOWN
         opened = opening is not None and opening is not self._opening
-        if self._hides and (settled or opened):  # that none is open any more shows nothing: the next game has begun
+        if self._hides and (settled or opened):  # an opening that disappears reveals no bead: the next game has begun
             self._release()
         self._phase, self._opening = phase, opening
         self._write()
 
     def close(self) -> None:
-        """End the recording. Unless the game is over, what came after the last hide is not kept."""
+        """End the recording. Unless the game is over, readings after the last hide are discarded."""
         if self._file is None:
             return
         if self._phase == "over" or not self._hides:
@@ -126,7 +142,7 @@ class Recorder(Observer):
             if self._held:
                 self._lost = (self._lost[0] if self._lost else self._held[0][0], self._t)
                 self._held.clear()
-                self._blocks.add(Lost(*self._lost, why="the hide was not over"))
+                self._blocks.add(RecordingGap(*self._lost, why="the hide was not over"))
                 self._blocks.flush()
                 self._ready += (data for _, data in self._held)
                 self._held.clear()
@@ -138,17 +154,17 @@ class Recorder(Observer):
         if not self._in_step:
             self._in_step, self._t = True, t
             self._since = t if self._since is None else self._since
-            self._blocks.add(Began(t))
+            self._blocks.add(StepBegan(t))
 
     def _arm(self, armed: bool) -> None:
         if self._file is not None and armed != self._armed:
             self._armed = armed
-            self._blocks.add(Armed(armed))
+            self._blocks.add(ReportingChange(armed))
 
-    def _felt(self) -> Entry:
-        return Felt(self._count, self._crc)
+    def _checkpoint(self) -> Entry:
+        return Checkpoint(self._count, self._crc)
 
-    def _packed(self, data: bytes) -> None:
+    def _take_block(self, data: bytes) -> None:
         if not self._hides:
             self._ready.append(data)
             return
@@ -161,11 +177,11 @@ class Recorder(Observer):
             self._lost = (self._lost[0] if self._lost else since, self._held[0][0])
 
     def _release(self) -> None:
-        """The hide is over: what was held may be seen."""
+        """Release the held readings for writing, because the hide is over; end the recording if there is no room."""
         self._blocks.flush()
         if self._lost is not None:
             held, self._held = self._held, deque()
-            self._blocks.add(Lost(*self._lost, why="the hide outgrew the memory"))
+            self._blocks.add(RecordingGap(*self._lost, why="the hide outgrew the memory"))
             self._blocks.flush()
             self._held += held
             self._lost = None
@@ -181,7 +197,7 @@ class Recorder(Observer):
             self._stop()
             return
         if not room:
-            log.warning("the recording of the sensors ends: it has grown as large as it may")
+            log.warning("the recording of the sensors ends: it reached its size limit")
             self._stop()
 
     def _write(self) -> None:
@@ -208,3 +224,187 @@ class Recorder(Observer):
                 file.close()
             except OSError as error:
                 log.warning("the recording of the sensors: %s", error.strerror)
+
+
+# Bench recording without a game: writes every reading at once, with the stick's contact as ground truth.
+#
+# No bead is hidden, so no reading is held back. Like the daemon, it is driven by `Bench.step(t)`; the CLI verb calls
+# it on the wall clock.
+
+
+CONTACT = "contact"
+"""Name of the button event for the stick's contact closing."""
+SYNC_S = 5.0
+"""Interval between syncs to disk: a power cut loses no more than this and the current block."""
+
+
+class Bench:
+    """Records the messages of `source` to `file`.
+
+    `contact` is the stick's contact, if it is wired.
+    """
+
+    def __init__(self, file: ChunkFile, source: Source, contact: Buttons | None = None) -> None:
+        self.source = source
+        self.rows = self.touches = 0
+        """Rows of samples, and touches, recorded so far."""
+        self._file = file
+        self._contact = contact
+        self._blocks = BlockWriter(pinmap().magnetometers.counts_per_ut, file.add)
+        self._waiting: list[Button] = []
+        self._sync_at = float("-inf")
+        if contact is not None:
+            contact.listen(lambda _, t: self._waiting.append(Button(t, CONTACT)))
+
+    def step(self, t: float, at_least: int = 0) -> None:
+        """Record new messages (in lock step, `at_least` bytes). Raises `OSError` if the file cannot be written."""
+        messages = self.source.step(t, at_least)
+        if self._contact is not None:
+            self._contact.tick(t)
+        if messages or self._waiting:
+            self._keep(t, messages)
+        self._blocks.end_if_full()
+        if t >= self._sync_at:
+            self._sync_at = t + SYNC_S
+            self._file.sync()
+
+    def close(self) -> None:
+        """Write the buffered entries; close the port, the contact and the file."""
+        self.source.close()
+        if self._contact is not None:
+            self._contact.close()
+        try:
+            self._blocks.flush()
+            self._file.sync()
+        finally:
+            self._file.close()
+
+    def _keep(self, t: float, messages: Iterable[Message]) -> None:
+        self._blocks.add(StepBegan(t))
+        self._blocks.add(Batch(reporting_enabled=True))
+        for message in messages:
+            self._blocks.add(message)
+            if isinstance(message, Piezo):
+                self.rows += len(message.samples)
+        for press in self._waiting:
+            self._blocks.add(press)
+        self.touches += len(self._waiting)
+        self._waiting.clear()
+        self._blocks.add(StepEnded())
+
+
+# Creates a table's observers from its settings: the sensor recorder and the strike clips.
+
+MB = 1_000_000
+
+
+def make_observers(settings: Settings, table: Table, t: float, stack: ExitStack) -> list[Observer]:
+    """Return the observers for a table opened at `t`; `stack` closes them.
+
+    An observer that cannot be opened is logged as a warning, and the table plays without it.
+    """
+    found: list[Observer] = []
+    try:
+        if settings.recording.hits:
+            around = StrikeClipper(lambda: open_review(table), settings.strikes.detector_settings())
+            stack.callback(around.close)
+            found.append(around)
+        if settings.recording.sensors:
+            recorder = make_recorder(settings, table, t)
+            stack.callback(recorder.close)
+            found.append(recorder)
+    except (RecordingError, ReviewError) as error:
+        log.warning("%s; %s", error.message, error.hint)
+    return found
+
+
+def open_review(table: Table) -> Review:
+    """Open the store for the hits of the game at `table`; hits of the game before stay with that game.
+
+    Raises `ReviewError`.
+    """
+    path, opened = hits_path(table.journal.path), table.journal.read_opening()
+    if opened is not None and opened.after:
+        move_hits(path, hits_path(path.with_name(opened.after)), opened.t)
+    return Review(path)
+
+
+def make_recorder(settings: Settings, table: Table, t: float) -> Recorder:
+    """Return a recorder for a table opened at `t`. Raises `RecordingError` if the folder cannot be written."""
+    wanted = settings.recording
+    path = new_path(wanted.folder, t)
+
+    def room(size: int) -> bool:
+        return make_room(wanted.folder, t, wanted.keep_days, wanted.max_mb * MB, path, size)
+
+    try:
+        room(0)
+        return Recorder(ChunkFile(path, header(settings, table, t)), table, room)
+    except OSError as error:
+        raise RecordingError(
+            f"recordings cannot be kept in {wanted.folder}: {error.strerror}", "choose another folder"
+        ) from error
+
+
+def header(settings: Settings, table: Table, t: float) -> Header:
+    """Return the recording's header for a table opened at `t`."""
+    game, before = table.game, 0
+    for seq, _, fact in table.journal.records():
+        if fact.t == t:  # written by its opening
+            break
+        before = seq
+    return Header(
+        t=t,
+        program=__version__,
+        table=settings.table.name,
+        journal=settings.table.journal.name,
+        seq=before,
+        game=game.name,
+        version=game.version,
+        options=dict(game.settings),
+        teams=dict(table.story.teams),
+        referee=settings_as_json(settings.referee_settings(game.settings)),
+        strikes=settings_as_json(settings.strikes.detector_settings()),
+        seats=table.seats,
+    )
+
+
+_NAME = re.compile(r"(\d{8}T\d{6})Z(-\d+)?\.sensors")
+_STAMP = "%Y%m%dT%H%M%S"
+
+
+def new_path(folder: Path, t: float) -> Path:
+    """Return an unused path in `folder` (created if missing) for a recording begun at `t`, seconds since 1970.
+
+    Raises `RecordingError` if the folder cannot be created.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordingError(f"recordings cannot be kept in {folder}: {error.strerror}", "choose a folder") from error
+    stamp = datetime.fromtimestamp(t, UTC).strftime(_STAMP)
+    path, n = folder / f"{stamp}Z.sensors", 1
+    while path.exists():
+        n += 1
+        path = folder / f"{stamp}Z-{n}.sensors"
+    return path
+
+
+def make_room(folder: Path, t: float, keep_days: int, most_bytes: int, current: Path, size: int) -> bool:
+    """Delete recordings older than `keep_days`, then the oldest ones above `most_bytes` in all; never `current`.
+
+    `size` is the size that `current` needs. Return True if there is room for it. Other files are not touched.
+    """
+    files = sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name) and path != current)
+    oldest = datetime.fromtimestamp(t, UTC) - timedelta(days=keep_days)
+    sizes = {path: path.stat().st_size for path in files}
+    for path in files:
+        found = _NAME.fullmatch(path.name)
+        try:
+            begun = datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC) if found else None
+        except ValueError:
+            continue
+        if (begun and begun < oldest) or size + sum(sizes.values()) > most_bytes:
+            path.unlink(missing_ok=True)
+            del sizes[path]
+    return size <= most_bytes

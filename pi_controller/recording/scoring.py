@@ -1,34 +1,29 @@
-"""Scores detected strikes against ground truth: recall, precision, right pad, latency, false strikes."""
+"""Scores detected strikes against ground truth: recall, precision, correct pad, latency, false strikes."""
 
 from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from pi_controller.link.messages import Gap, LinkDown, LinkUp, Piezo
-from pi_controller.mat.events import Button
-from pi_controller.mat.strikes import StrikeDetector
-from pi_controller.recording.bench import CONTACT
-from pi_controller.recording.model import Lost, RecordingError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pi_controller.mat.strikes import StrikeSettings
-    from pi_controller.recording.model import Entry
+from pi_controller.board.messages import Gap, LinkDown, LinkUp, Piezo
+from pi_controller.recording.format import Entry, RecordingError, RecordingGap
+from pi_controller.recording.recorder import CONTACT
+from pi_controller.sensing.events import Button
+from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
 
 EARLY_S, LATE_S = 0.01, 0.03
-"""A strike whose onset is so long before or after a touch at most is that touch."""
-_TRUTH = "a truth is a CSV with the columns 'pad' and, unless the stick's contact was recorded, 't' in seconds"
+"""A strike matches a touch if its onset is at most this long before or after it."""
+_TRUTH = "the ground truth is a CSV with the columns 'pad' and, unless the stick's contact was recorded, 't' in seconds"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A strike as it was felt: onset and the moment it was known, seconds of the recording; pads, first first."""
+class DetectedStrike:
+    """A detected strike: onset and time of decision, seconds of the recording; pads in order of arrival."""
 
     t: float
     decided: float
@@ -37,8 +32,8 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Struck:
-    """A stroke as it was: when the stick touched (s of the recording; None: the next touch), pad, group."""
+class TrueStroke:
+    """A true stroke: time of the stick's touch (s of the recording; None for the next touch), pad, group."""
 
     t: float | None
     pad: int
@@ -47,15 +42,15 @@ class Struck:
 
 @dataclass
 class Detections:
-    """What a recording holds: strikes, the times the stick's contact closed, and the length of the pads' samples, s."""
+    """Strikes of a recording, the times the stick's contact closed, and the duration of the samples, s."""
 
-    strikes: list[Known] = field(default_factory=list[Known])
+    strikes: list[DetectedStrike] = field(default_factory=list[DetectedStrike])
     touches: list[float] = field(default_factory=list[float])
     seconds: float = 0.0
 
 
 def detect(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Detections:
-    """Detect strikes in a recording, all of them armed; times are relative to `t0`."""
+    """Detect all strikes in a recording, armed or not; times are relative to `t0`."""
     detections = Detections()
     detector: StrikeDetector | None = None
     like: tuple[float, int, int] | None = None
@@ -67,14 +62,14 @@ def detect(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Dete
                     like, fed = (entry.rate, entry.samples.shape[1], entry.full_scale), 0
                     detector = StrikeDetector(*like, strikes)
                 elif entry.index != following and detector is not None:
-                    detector.gap()
+                    detector.take_gap()
                 assert detector is not None
                 for d in detector.feed_samples(entry.samples):
                     onset, decided = ((n - fed) / entry.rate + entry.t - t0 for n in (d.onset_index, d.decided_index))
-                    detections.strikes.append(Known(onset, decided, d.pads, d.sure))
+                    detections.strikes.append(DetectedStrike(onset, decided, d.pads, d.sure))
                 fed, following = fed + len(entry.samples), entry.index + len(entry.samples)
                 detections.seconds += len(entry.samples) / entry.rate
-            case Gap() | LinkUp() | LinkDown() | Lost():
+            case Gap() | LinkUp() | LinkDown() | RecordingGap():
                 following = -1
             case Button(t=t, name=name) if name == CONTACT:
                 detections.touches.append(t - t0)
@@ -83,49 +78,50 @@ def detect(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Dete
     return detections
 
 
-def read_truth(lines: Iterable[str], name: str) -> list[Struck]:
-    """Return the strokes of a truth's CSV lines. Raises `RecordingError` with the line at fault."""
+def read_truth(lines: Iterable[str], name: str) -> list[TrueStroke]:
+    """Read the true strokes from CSV lines. Raises `RecordingError` with the faulty line."""
     rows = csv.DictReader(line for line in lines if line.strip() and not line.startswith("#"))
     columns = rows.fieldnames or []
     if "pad" not in columns:
         raise RecordingError(f"{name}: there is no column 'pad'", _TRUTH)
-    out: list[Struck] = []
+    out: list[TrueStroke] = []
     for n, row in enumerate(rows, 1):
         try:
             t = float(row["t"]) if "t" in columns else None
             pad = int(row["pad"])
         except (ValueError, TypeError) as error:
-            raise RecordingError(f"{name}: stroke {n} makes no sense: {dict(row)}", _TRUTH) from error
+            raise RecordingError(f"{name}: stroke {n} is invalid: {dict(row)}", _TRUTH) from error
         if not 1 <= pad <= 8 or (t is not None and not math.isfinite(t)):
-            raise RecordingError(f"{name}: stroke {n} makes no sense: {dict(row)}", _TRUTH)
-        out.append(Struck(t, pad, row.get("group") or ""))
+            raise RecordingError(f"{name}: stroke {n} is invalid: {dict(row)}", _TRUTH)
+        out.append(TrueStroke(t, pad, row.get("group") or ""))
     return out
 
 
-def timed(truth: Sequence[Struck], touches: Sequence[float]) -> list[tuple[float, Struck]]:
-    """Return the strokes with their times: their own, or the stick's touches one by one.
+def assign_times(truth: Sequence[TrueStroke], touches: Sequence[float]) -> list[tuple[float, TrueStroke]]:
+    """Return the strokes with their times: their own, or those of the stick's touches in order.
 
-    Raises `RecordingError` when there are more or fewer touches than strokes.
+    Raises `RecordingError` if the number of touches differs from the number of strokes.
     """
     if all(stroke.t is not None for stroke in truth):
         return sorted(((stroke.t or 0.0, stroke) for stroke in truth), key=lambda pair: pair[0])
     if len(touches) != len(truth):
         raise RecordingError(
-            f"the stick touched {len(touches)} times, and the truth lists {len(truth)} strokes",
-            "strike out of the list what was not struck, or add what was; or give each its time in a column 't'",
+            f"the stick touched {len(touches)} times, and the ground truth lists {len(truth)} strokes",
+            "correct the list, or give each stroke its time in a column 't'",
         )
     return list(zip(touches, truth, strict=True))
 
 
-def score(strikes: Sequence[Known], truth: Sequence[tuple[float, Struck]], seconds: float) -> dict[str, Any]:
-    """Return the figures: counts, recall, precision, right pad (each with its 95 % interval), false a minute, latency.
+def score(
+    strikes: Sequence[DetectedStrike], truth: Sequence[tuple[float, TrueStroke]], seconds: float
+) -> dict[str, Any]:
+    """Return counts, recall, precision, correct pad (each with its 95 % interval), false strikes a minute, latency.
 
-    A stroke is found by the strike that begins nearest to it, each used once. One reported in doubt is found, and
-    its pad is the judge's to say: it counts for no pad. Latency is from the stick's touch to the last sample that was
-    needed; what the link adds is not in it.
+    A stroke is matched with the closest strike, each used once. An unsure strike counts as found but not for the pad,
+    which the judge decides. Latency is from the stick's touch to the last sample needed, without the link's delay.
     """
     rest = list(strikes)
-    pairs: list[tuple[float, Struck, Known | None]] = []
+    pairs: list[tuple[float, TrueStroke, DetectedStrike | None]] = []
     for t, stroke in truth:
         near = [known for known in rest if -EARLY_S <= known.t - t <= LATE_S]
         best = min(near, key=lambda known: abs(known.t - t), default=None)
@@ -145,7 +141,7 @@ def score(strikes: Sequence[Known], truth: Sequence[tuple[float, Struck]], secon
     return figures
 
 
-def _figures(pairs: Sequence[tuple[float, Struck, Known | None]]) -> dict[str, Any]:
+def _figures(pairs: Sequence[tuple[float, TrueStroke, DetectedStrike | None]]) -> dict[str, Any]:
     found = [(t, stroke, known) for t, stroke, known in pairs if known is not None]
     sure = [(stroke, known) for _, stroke, known in found if known.sure]
     right = sum(known.pads[0] == stroke.pad for stroke, known in sure)
@@ -161,7 +157,7 @@ def _figures(pairs: Sequence[tuple[float, Struck, Known | None]]) -> dict[str, A
 
 
 def _share(k: int, n: int) -> dict[str, float] | None:
-    """k of n, with Wilson's 95 % interval."""
+    """Return the share `k` of `n` with Wilson's 95 % interval; None if `n` is 0."""
     if not n:
         return None
     z = 1.959964

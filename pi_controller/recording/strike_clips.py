@@ -1,32 +1,24 @@
-"""Keeps the samples around each strike that was due, as an observer of the daemon that fills the `Review`."""
+"""Stores the samples around each reported strike in the `Review`, as an observer of the daemon."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pi_controller.link.messages import Gap, LinkDown, LinkUp, Piezo
-from pi_controller.mat.events import Strike
-from pi_controller.mat.turned import pad_from_afar
-from pi_controller.table.observer import Observer
-from pi_controller.table.review import BESIDE_S, Review, ReviewError, Stroke
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pi_controller.link.messages import Message
-    from pi_controller.mat.events import MatEvent
-    from pi_controller.mat.strikes import StrikeSettings
-    from pi_controller.table.table import Table
+from pi_controller.board.messages import Gap, LinkDown, LinkUp, Message, Piezo
+from pi_controller.journal.review import BESIDE_S, Review, ReviewError, Stroke
+from pi_controller.sensing.events import MatEvent, Strike, mirror_pad
+from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.table.table import Observer, Table
 
 log = logging.getLogger(__name__)
 
 RING_S = 3 * BESIDE_S
-"""How much is remembered, s: more than lies before a strike when it is known."""
+"""Duration of the sample buffer, s: more than a clip has before a strike when that is reported."""
 
 
 @dataclass
@@ -36,10 +28,10 @@ class _Waiting:
     turned: bool
 
 
-class Around(Observer):
-    """Cuts a clip of samples around each strike. Strikes are kept with the `strikes` settings.
+class StrikeClipper(Observer):
+    """Cuts a clip of samples around each strike, and stores it with the settings `strikes`.
 
-    `review` opens what they are kept in, and again for each game that the table goes on with. Raises what it raises.
+    `review` opens the store, again for each game that the table continues with. Its errors are passed on.
     """
 
     def __init__(self, review: Callable[[], Review], strikes: StrikeSettings) -> None:
@@ -64,11 +56,11 @@ class Around(Observer):
                     pass
 
     def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:  # noqa: ARG002
-        """Note the strikes: they are reported only while one is due."""
+        """Note the strikes; they are reported only while the game expects one."""
         self._waiting += [_Waiting(event, self._hide, self._turned) for event in events if isinstance(event, Strike)]
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
-        """Keep the strikes of which everything is there; those of the next game apart from those of the last."""
+        """Store the clips that are complete, each game's in its own store."""
         if self._game not in (None, table.story.revision_from):
             self._next_game()
         self._game = table.story.revision_from
@@ -80,7 +72,7 @@ class Around(Observer):
         self._keep()
 
     def close(self) -> None:
-        """Keep what there is of the last strikes; close the file."""
+        """Store the last strikes with the samples available; close the store."""
         self._cut()
         self._keep()
         if self._review is not None:
@@ -97,7 +89,7 @@ class Around(Observer):
         try:
             self._review = self._open()
         except ReviewError as error:
-            log.warning("the hits are kept no longer: %s", error.what)
+            log.warning("the hits are no longer recorded: %s", error.message)
 
     def _remember(self, piezo: Piezo) -> None:
         if self._ring:
@@ -110,13 +102,13 @@ class Around(Observer):
             ):
                 self._cut()
         self._ring.append(piezo)
-        # what a strike still waits for is not let go
+        # samples that a pending strike still needs are kept
         oldest = min([one.strike.t for one in self._waiting], default=piezo.t) - RING_S
         while len(self._ring) > 1 and _end(self._ring[0]) < oldest:
             self._ring.popleft()
 
     def _cut(self) -> None:
-        """Samples are missing from here: what waits gets what there is."""
+        """Finish all pending clips with the samples available, because samples are missing from here."""
         self._finish(self._waiting)
         self._waiting = []
         self._ring.clear()
@@ -126,7 +118,7 @@ class Around(Observer):
             return
         blocks = list(self._ring)
         samples = np.concatenate([block.samples for block in blocks])
-        # the clocks of board and host are fitted anew all the time: the last block's time is the best one
+        # the clock mapping is refined all the time: the last block's time is the best one
         rate, last = blocks[-1].rate, blocks[-1]
         start = last.t - (len(samples) - len(last.samples)) / rate
         for one in ready:
@@ -135,8 +127,8 @@ class Around(Observer):
             if first >= until:
                 continue
             pads, cut = one.strike.pads, samples[first:until]
-            if one.turned:  # the judge looks at it from the hiders' side
-                pads, cut = tuple(map(pad_from_afar, pads)), cut[:, ::-1]
+            if one.turned:  # the judge sees it from the hiders' side
+                pads, cut = tuple(map(mirror_pad, pads)), cut[:, ::-1]
             self._done.append(
                 Stroke(
                     hide=one.hide,
@@ -159,7 +151,7 @@ class Around(Observer):
         try:
             self._review.add(done)
         except ReviewError as error:  # the game does not wait for its pictures
-            log.warning("the hits are kept no longer: %s", error.what)
+            log.warning("the hits are no longer recorded: %s", error.message)
             self._review.close()
             self._review = None
 

@@ -1,26 +1,39 @@
-"""Base class of referees: the judge's commands, the link, restarts, and the order of conclusions.
+"""Base class of referees: the judge's commands, the board's link, restarts, and the order in which facts are concluded.
 
-A `Referee` concludes; the journal makes it true. Everything public is in the `Story` it is given each time. What it
-keeps itself (`PrivateState`) is what nobody may know or what only the mat can say again; after a restart that memory is
-empty and `resume` says what follows from it. What is a game's own stands in its subclass.
+A `Referee` proposes facts; they count once the journal has stored them. The public state is the `Story` passed to each
+call. `PrivateState` holds secrets and sensor readings that are never published. It is empty after a restart, and
+`resume` returns the facts that follow from that. Subclasses hold the rules of one game.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.mat.events import Beads, Blind, Button, HandIn, HandOut, Link, MatEvent, Sensors, Strike
 from pi_controller.referee import judge_commands
-from pi_controller.referee.commitment import Bound
-from pi_controller.referee.facts import Answer, Away, Fact, LinkSeen, Question, SensorsSeen, Withdrawn
+from pi_controller.referee.commitment import CommitmentContext
+from pi_controller.referee.facts import (
+    Answer,
+    ClockGap,
+    Fact,
+    FoulSeen,
+    HandsUnder,
+    LinkSeen,
+    Question,
+    QuestionWithdrawn,
+    Seats,
+    SensorsSeen,
+    Source,
+    StrikeFelt,
+)
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeAnswer,
-    JudgeCall,
     JudgeClock,
     JudgeClose,
+    JudgeCloseVoid,
+    JudgeCommand,
     JudgeHidden,
     JudgeHideAgain,
     JudgeNewGame,
@@ -33,23 +46,30 @@ from pi_controller.referee.judge import (
     JudgeUndo,
     Ruling,
 )
-from pi_controller.referee.private_state import PrivateState
+from pi_controller.referee.sealed import PrivateState
 from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.story import CLOCK_KEEPS_RUNNING, Story
 from pi_controller.referee.transaction import Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pi_controller.games.base import Game
-    from pi_controller.referee.seating import Seats
-    from pi_controller.referee.story import Story
+from pi_controller.rules import registry
+from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError
+from pi_controller.sensing.events import (
+    BeadsAtRest,
+    Button,
+    HandIn,
+    HandOut,
+    Link,
+    MatEvent,
+    SamplesMissing,
+    SensorFaultsChange,
+    Strike,
+)
 
 
 class Referee(ABC):
     """One table's referee.
 
-    `random_bytes(n)` gives the nonces: `secrets.token_bytes` at a real table, `bound()` is what the next commitment
-    is bound to. All times are seconds of one clock.
+    `random_bytes(n)` returns n random bytes for nonces: `secrets.token_bytes` at a real table. `bound()` returns the
+    context that the next commitment is bound to. All times are seconds of one clock.
     """
 
     def __init__(
@@ -57,7 +77,7 @@ class Referee(ABC):
         game: Game[Any],
         settings: RefereeSettings | None,
         random_bytes: Callable[[int], bytes],
-        bound: Callable[[], Bound] = Bound,
+        bound: Callable[[], CommitmentContext] = CommitmentContext,
     ) -> None:
         self.game = game
         self.settings = settings or RefereeSettings()
@@ -65,30 +85,34 @@ class Referee(ABC):
         self._bound = bound
         self._private = PrivateState()
 
-    def decide(self, story: Story, event: MatEvent | JudgeCall, t: float | None = None) -> list[Fact]:
-        """Return what follows from `event`, in order; nothing, when it means nothing now. `t` is now, if not `event.t`.
+    def decide(self, story: Story, event: MatEvent | JudgeCommand, t: float | None = None) -> list[Fact]:
+        """Return the facts that follow from `event`, in order, or [] if it has no effect now.
 
-        A mat event never raises. A judge's call raises `InvalidActionError` or `IllegalActionError`, and changes
-        nothing then.
+        `t` is the time now, by default `event.t`.
+
+        A mat event never raises. A judge's call may raise `InvalidActionError` or `IllegalActionError`; the referee is
+        then unchanged.
         """
         remembered = self._private.copy()
         try:
             return self._decide(story, event, t)
         except (InvalidActionError, IllegalActionError):
-            self._private = remembered  # it may have been asked of a story that will never be: half of a replacement
+            self._private = remembered  # `story` may be hypothetical: the first half of a replacement
             raise
 
-    def _decide(self, story: Story, event: MatEvent | JudgeCall, t: float | None) -> list[Fact]:
+    def _decide(self, story: Story, event: MatEvent | JudgeCommand, t: float | None) -> list[Fact]:
         tx = self._begin(story, event.t)
         self._private.wait(story, event.t if t is None else t)
-        if story.held and isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeHidden):
+        if story.held_by_protest and isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeHidden):
             raise IllegalActionError("play stands until the protest is decided", "decide it, or let play go on")
-        if (story.held or not story.sensors) and self._passed_over(story, event):
+        if (story.held_by_protest or not story.sensors) and self._remember_if_ignored(story, event):
             return []
         match event:
             case JudgeUndo():
+                if story.hide.commit is None:
+                    self._private.sealed = None  # the place was revealed: it is not sealed again
                 judge_commands.undo(tx, event)
-                return tx.facts  # what follows is told of the story as it will be then: `tick`
+                return tx.facts  # consequences are concluded by `tick`, from the story after the undo
             case JudgeReplace():
                 raise InvalidActionError("the table itself replaces", "say undo, then the action")
             case JudgeNewGame():
@@ -100,163 +124,197 @@ class Referee(ABC):
                 | JudgeRuling()
                 | JudgeClock()
                 | JudgeClose()
+                | JudgeCloseVoid()
                 | JudgeTeams()
             ):
-                judge_commands.rule(tx, event)
+                judge_commands.handle_table_command(tx, event)
             case JudgeHidden():
-                judge_commands.hidden(tx, event)
+                judge_commands.confirm_ready(tx, event)
             case JudgeAction():
-                self._act(tx, event)
+                self._handle_action(tx, event)
             case JudgeAnswer():
-                self._answered(tx, judge_commands.answered(tx, event), event.answer)
+                self._handle_answer(tx, judge_commands.settle_question(tx, event), event.answer)
             case JudgeHideAgain():
                 judge_commands.hide_again(tx, event)
-            case Blind():
-                self._missed(tx, event, "samples were missing")
+            case SamplesMissing():
+                self._handle_missed_samples(tx, event, "samples were missing")
             case Link():
                 self._link(tx, event)
-            case Sensors(faults=faults):
+            case SensorFaultsChange(faults=faults):
                 if faults != story.link.faults:
                     tx.add(SensorsSeen(event.t, faults))
-            case Beads() if self.settings.beads == "judge":
+            case BeadsAtRest() if self.settings.beads == "judge":
                 pass
+            case Button(name="ready_a" | "ready_b" as name):
+                self._ready_of(tx, name[-1].upper())
+            case Strike() if self._in_time_out(story, event):
+                if event.sure and story.strike_expected:
+                    tx.notice("struck_in_time_out", event.pads)
             case _:
-                self._felt(tx, event)
+                self._handle_event(tx, event)
         return self._finish(tx)
 
     def tick(self, story: Story, t: float) -> list[Fact]:
-        """Return what follows from time having come to `t`, and from a story that changed by other means (an undo)."""
+        """Return the facts that are due at time `t`.
+
+        They may also follow from a story that was changed by other means (an undo).
+        """
         self._private.wait(story, t)
         tx = self._begin(story, t)
-        unanswered, due = self.unanswered(story), self._due(story)
+        unanswered, due = self.default_answer(story), self._wait_deadline(story)
         if story.question is not None and unanswered is not None and t >= unanswered[0]:
             tx.by, asked, answer = "clock", story.question, unanswered[1]
             tx.add(Answer(t, asked.about, answer, "clock"))
-            self._answered(tx, asked, answer)
+            self._handle_answer(tx, asked, answer)
         elif due is not None and t >= due:
-            self._overdue(tx)
+            self._handle_timeout(tx)
         return self._finish(tx)
 
-    def due(self, story: Story) -> float | None:
-        """Return when `tick` has something to say unless something happens first, or None."""
-        unanswered, due = self.unanswered(story), self._due(story)
-        return unanswered[0] if unanswered is not None else due
+    def next_deadline(self, story: Story) -> float | None:
+        """Return the time at which `tick` has to be called if no event comes first, or None."""
+        unanswered, due = self.default_answer(story), self._wait_deadline(story)
+        return min((at for at in (unanswered and unanswered[0], due) if at is not None), default=None)
 
-    def _due(self, story: Story) -> float | None:
-        """Return when what the story waits for has taken too long, or None."""
-        waits = story.question is None and not story.stands
-        limit = self._limit(story) if waits else None
-        if limit is None or (story.phase != "check" and story.clocks.waiting.stood is not None):
+    def _wait_deadline(self, story: Story) -> float | None:
+        """Return the time at which the current wait times out, or None."""
+        waits = (story.question is None or story.question.about in CLOCK_KEEPS_RUNNING) and not story.clocks_stopped
+        limit = self._wait_limit(story) if waits else None
+        if limit is None or (story.phase != "check" and story.clocks.waiting.stopped_at is not None):
             return None
         return limit + (self._private.since if story.phase == "check" else story.clocks.waiting.began)
 
-    def unanswered(self, story: Story) -> tuple[float, str] | None:
-        """Return when the open question is answered unless somebody answers it, and how; None: it waits."""
+    def default_answer(self, story: Story) -> tuple[float, str] | None:
+        """Return (time, answer) of the default answer to the open question, or None.
+
+        None means that no question is open, or that it waits for the judge.
+        """
         asked = story.question
-        if asked is None or story.stands:
+        if asked is None or story.clocks_stopped:
             return None
-        # a hide that nothing was hit in can start over, whatever was asked
-        answer = self.settings.unasked(asked.about, (*asked.choices, *(() if story.hide.hits else ("hide_again",))))
+        # a hide without a hit can start over, for every question
+        answer = self.settings.choose_default_answer(
+            asked.about, (*asked.choices, *(() if story.hide.hits else ("hide_again",)))
+        )
         return None if answer is None else (asked.t + self.settings.answer_within_s, answer)
 
     @property
     def rulings(self) -> tuple[Ruling, ...]:
-        """What can be ruled on a protest here."""
+        """The rulings on a protest that are allowed here."""
         return self.settings.rulings
 
-    def strike_reporting(self, story: Story) -> bool:
-        """Return whether a stroke is to be felt now: one is due, or it would be a foul."""
-        return story.armed
+    def _in_time_out(self, story: Story, event: Strike) -> bool:
+        """Return True if the strike was made while a judge had stopped the clock."""
+        if story.clocks.paused is not None:
+            return event.t >= story.clocks.paused
+        return event.t < self._private.went_on
 
-    def _passed_over(self, story: Story, event: MatEvent | JudgeCall) -> bool:
-        """Return whether `event` means nothing while play stands, or goes on without the mat; remember what it says."""
+    def strike_reporting(self, story: Story) -> bool:
+        """Return True if strikes must be reported now: a hit is due, or a strike would be a foul."""
+        return story.strike_expected
+
+    def _remember_if_ignored(self, story: Story, event: MatEvent | JudgeCommand) -> bool:
+        """Return True if `event` is ignored because a protest holds play or the sensors are off.
+
+        Its reading is remembered anyway.
+        """
         match event:
-            case HandIn() | HandOut() | Beads() | Strike() | Blind():
-                self.sense(event)
+            case HandIn() | HandOut() | BeadsAtRest() | Strike() | SamplesMissing():
+                self.remember_event(event)
                 return True
             case Button():
-                return story.held
+                return story.held_by_protest
             case _:
                 return False
 
     def resume(self, story: Story, t: float) -> list[Fact]:
-        """Return what follows from a restart: hands were not felt, nothing is sealed, no board is there yet."""
+        """Return the facts that follow from a restart.
+
+        Hands may have been missed, the seal is lost, and the board is not connected yet.
+        """
         why = "the controller restarted"
         self._private = PrivateState(restarted=True)
         self._private.wait(story, t)
         tx = self._begin(story, t)
-        tx.add(Away(t, story.clocks.last_t))
+        tx.add(ClockGap(t, story.clocks.last_t))
         if story.link.up:
             tx.add(LinkSeen(t, up=False, why=why))
+        if story.hands.under:
+            tx.add(HandsUnder(t, on=False))
         if story.link.faults:
-            tx.add(SensorsSeen(t))  # whatever is wrong will be felt again
+            tx.add(SensorsSeen(t))  # faults that persist will be detected again
         if story.phase == "hide" and story.hide.passes:
             tx.hide_again(why, "restart")
-        tx.void(why)
+        tx.withdraw_commitment(why)
         return tx.facts
 
-    def sense(self, event: MatEvent) -> None:
-        """Remember what `event` says of the mat and conclude nothing: for a table that stands still."""
+    def remember_event(self, event: MatEvent) -> None:
+        """Remember the reading in `event` without concluding any fact, for a table that is halted."""
         private = self._private
         match event:
             case HandIn() | HandOut():
-                private.lost()
-            case Beads():
+                private.forget_board()
+            case BeadsAtRest():
                 private.reading = event
             case Link(up=up):
                 private.link = up
-                private.lost()
+                private.forget_board()
             case _:
                 pass
 
     def change_sides(self, seats: Seats) -> None:
-        """The other team hides from now on: the mat lies the other way round for them, or another lies before them."""
+        """Adapt the remembered readings after the teams changed roles.
+
+        The mat is mirrored for the new hiders (`turn`), or they have another mat (`each`).
+        """
+        private = self._private
+        if seats == "each" or (seats == "turn" and private.sided):
+            private.unaware_hide = 0  # the hands' side of the mat now identifies their team
         if seats == "turn":
-            self._private.turn_round()
+            private.turn_round()
         elif seats == "each":
-            self._private.lost()
+            private.forget_board()
 
     def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
-        """Return what follows from a table having stood still until `t`: like a gap on the link."""
+        """Return the facts that follow after the table was halted until `t`, as after a gap on the link."""
         tx = self._begin(story, t)
         self._private.wait(story, t, afresh=True)
-        tx.add(Away(t, story.clocks.last_t))
+        tx.add(ClockGap(t, story.clocks.last_t))
         link = self._private.link
         if link is not None and link != story.link.up:
             tx.add(LinkSeen(t, link, why))
-        self._missed(tx, Blind(t, t), why)
+        self._handle_missed_samples(tx, SamplesMissing(t, t), why)
         return self._finish(tx)
 
-    # what is a game's own
+    # implemented by each game
 
     @abstractmethod
-    def _act(self, tx: Transaction, call: JudgeAction) -> None:
+    def _handle_action(self, tx: Transaction, call: JudgeAction) -> None:
         """Play the judge's action, or raise the game's error."""
 
     @abstractmethod
-    def _answered(self, tx: Transaction, asked: Question, answer: str) -> None:
-        """Do what the judge's answer says; it is one of the choices and is in the story already."""
+    def _handle_answer(self, tx: Transaction, asked: Question, answer: str) -> None:
+        """Carry out the judge's answer to `asked`. It is one of the choices, and the story already contains it."""
 
     @abstractmethod
-    def _felt(self, tx: Transaction, event: MatEvent) -> None:
-        """Conclude from what the mat felt, or from a button."""
+    def _handle_event(self, tx: Transaction, event: MatEvent) -> None:
+        """Add the facts that follow from a mat event or a button."""
 
     @abstractmethod
-    def _look(self, tx: Transaction) -> None:
-        """Conclude from what lies on the mat, while nothing is asked."""
+    def _examine_mat(self, tx: Transaction) -> None:
+        """Add the facts that follow from the last bead reading, while no question is open."""
 
     @abstractmethod
-    def _limit(self, story: Story) -> float | None:
-        """Return how long the story may wait for what it waits for, seconds, or None."""
+    def _wait_limit(self, story: Story) -> float | None:
+        """Return the longest time the story may stay in its current wait, in seconds, or None."""
 
     @abstractmethod
-    def _overdue(self, tx: Transaction) -> None:
-        """Conclude from the wait having been too long."""
+    def _handle_timeout(self, tx: Transaction) -> None:
+        """Add the facts that follow because the wait has exceeded its limit."""
 
-    def _learned(self, tx: Transaction, asked: Question) -> str:
-        """Return how the mat has learned the answer to `asked` since (one of `WITHDRAWN`), or nothing."""
+    def _withdrawal_reason(self, tx: Transaction, asked: Question) -> str:
+        """Return why the mat has since answered the question `asked` itself (one of `WITHDRAWAL_REASONS`), or ""."""
         story, private = tx.story, self._private
-        if asked.about == "disc_dead" and story.link.up and not story.deaf:
+        if asked.about == "disc_dead" and story.link.up and not story.dead_pads:
             return "disc_back"
         reading = private.reading
         seen = reading is not None and reading.sure and reading.t > asked.t and not private.hands
@@ -273,44 +331,52 @@ class Referee(ABC):
                 return ""
 
     def _is_conclusive(self, tx: Transaction) -> bool:
-        """Return whether the mat's last reading, a sure one, says how the hide goes on."""
+        """Return True if the mat's last reading, a sure one, decides how the hide continues."""
         del tx
-        return self._private.place is not None
+        return self._private.bead_pad is not None
 
     def _in_place(self, tx: Transaction) -> bool:
-        """Return whether what was sealed lies where it lay."""
-        sealed, place = tx.sealed, self._private.place
-        return sealed is not None and place is not None and sealed.found(place)
+        """Return True if the sealed bead still is under its sealed pad."""
+        sealed, place = tx.sealed, self._private.bead_pad
+        return sealed is not None and place is not None and sealed.is_under(place)
 
-    def _missed(self, tx: Transaction, event: Blind | Link, why: str) -> None:
-        """Samples are missing: a stroke that is due and that nobody felt is the judge's to say."""
+    def _handle_missed_samples(self, tx: Transaction, event: SamplesMissing | Link, why: str) -> None:
+        """Handle missing samples: a strike may have been missed while a hit was due, so ask the judge."""
         del event, why
         story = tx.story
-        if story.phase == "hit" and story.armed and "link_gap" not in story.hide.waived:
-            # a cable that loses samples all the time would ask all the time: the judge may take that upon himself
-            tx.add(Question(tx.t, "link_gap", ("none", *map(str, story.pads_open), "play_on")))
+        if story.phase == "hit" and story.strike_expected and "link_gap" not in story.hide.waived_fouls:
+            # a cable that keeps losing samples would keep asking, so the judge may waive the question for this hide
+            tx.add(Question(tx.t, "link_gap", ("none", *map(str, story.hittable_pads), "play_on")))
 
-    # alike for all
+    # the same for all games
+
+    def _ready_of(self, tx: Transaction, team: str) -> None:
+        """Handle a team's own ready button: it counts only for the hiders."""
+        if tx.game.hiders(tx.story.state) == team:
+            self._handle_event(tx, Button(tx.t, "ready"))
+        elif tx.story.phase in ("hide", "show"):
+            tx.notice("others_ready")
 
     def _begin(self, story: Story, t: float) -> Transaction:
-        if story.hide.commit is None:
-            self._private.sealed = None  # opened or withdrawn, and written: an undo does not seal it again
+        if story.hide.commit is None and story.undo_target.called != "time":
+            self._private.sealed = None  # opened or withdrawn, and journalled: an undo does not seal it again
         return Transaction(
             self.game, self.settings, self._random_bytes, self._bound, private=self._private, story=story, t=t
         )
 
     def _finish(self, tx: Transaction) -> list[Fact]:
-        """Add what the mat's last reading says to the story as it is now, unless play stands or goes on without it."""
+        """Add the facts that follow from the last bead reading, unless a protest holds play or the sensors are off."""
         if tx.sealed is None:
-            tx.void("the mat no longer knows where the bead lies")
-        if tx.story.sensors and not tx.story.held:
+            tx.withdraw_commitment("the mat no longer knows where the bead lies")
+        if tx.story.sensors and not tx.story.held_by_protest:
             asked = tx.story.question
-            if asked is not None and (why := self._learned(tx, asked)):
-                tx.add(Withdrawn(tx.t, asked.about, why))
+            if asked is not None and (why := self._withdrawal_reason(tx, asked)):
+                tx.add(QuestionWithdrawn(tx.t, asked.about, why))
+            self._private.wait(tx.story, tx.t)  # after a question the wait starts again
             phase = None
             while tx.story.question is None and tx.story.phase != phase:
-                phase = tx.story.phase  # what is seen may bring another one, in which it says more
-                self._look(tx)
+                phase = tx.story.phase  # the reading may lead to another phase, in which it has more consequences
+                self._examine_mat(tx)
         self._private.wait(tx.story, tx.t)
         return tx.facts
 
@@ -320,6 +386,96 @@ class Referee(ABC):
             tx.add(LinkSeen(tx.t, event.up, event.why))
         back, private.link = event.up and private.restarted, event.up
         private.restarted = private.restarted and not event.up
-        private.lost()
+        private.forget_board()
         if was or (was is False and event.up and not back):
-            self._missed(tx, event, event.why)
+            self._handle_missed_samples(tx, event, event.why)
+
+
+# The referee of games of throws: a strike on a pad begins a throw, a person enters its result.
+#
+# A tap of the bowl on its pad, or the thrust of the sticks on the centre stone, is a strike. A bowl is tapped once a
+# turn: a second tap in bageswin is the double tap of DGR-13's last sheet. Fletcher does not mention one in the plum
+# stone game, so there the judge is asked. The sticks of patol may be thrust any number of times. The game names the
+# action of a second tap (`Game.second_tap`). Games that the mat cannot sense are also refereed here, by the judge's
+# entries alone.
+
+
+RATTLE_S = 0.7
+"""Strikes this soon after a tap are the pieces rattling in the bowl."""
+
+
+class ThrowReferee(Referee):
+    """One table's referee for a game of throws."""
+
+    _tapped_at = float("-inf")
+
+    def _handle_action(self, tx: Transaction, call: JudgeAction) -> None:
+        tx.play(call.action, "judge")
+
+    def _handle_answer(self, tx: Transaction, asked: Question, answer: str) -> None:
+        if answer == "foul":
+            _second_tap(tx, asked.foul, tx.by)
+
+    def _handle_event(self, tx: Transaction, event: MatEvent) -> None:
+        match event:
+            case Strike():
+                self._tap(tx, event)
+            case Button(name="toss_a" | "toss_b" as name) if tx.story.phase == "toss":
+                lot = {"do": "lot", "first": name[-1].upper()}
+                if lot in self.game.legal_actions(tx.story.state):
+                    tx.play(lot, "sensor")
+            case _:
+                pass
+
+    def _tap(self, tx: Transaction, event: Strike) -> None:
+        story = tx.story
+        if story.phase != "throw" or story.question is not None or event.t - self._tapped_at < RATTLE_S:
+            return
+        kind = self.game.second_tap
+        if not story.hide.strokes:
+            if event.sure:  # the throw itself is entered by hand, so a doubtful tap is ignored
+                self._tapped_at = event.t
+                tx.add(StrikeFelt(tx.t, event.pads, event.margin_db))
+            return
+        if kind is None or kind in story.hide.waived_fouls or self.settings.mode(kind) == "off":
+            return
+        self._tapped_at = event.t
+        tx.add(StrikeFelt(tx.t, event.pads, event.margin_db))
+        if event.sure and self.settings.mode(kind) == "automatic":
+            _second_tap(tx, kind, "sensor")
+        else:
+            tx.add(Question(tx.t, "foul", ("foul", "play_on"), event.pads, foul=kind))
+
+    def _examine_mat(self, tx: Transaction) -> None:
+        """Skip: the mat reads no pieces in games of throws."""
+
+    def _wait_limit(self, story: Story) -> float | None:
+        del story
+        return None
+
+    def _handle_timeout(self, tx: Transaction) -> None:
+        """Skip: throws have no time limit."""
+
+
+def _second_tap(tx: Transaction, kind: str, by: Source) -> None:
+    thrower: Any = tx.game.sheet(tx.story.state)["thrower"]
+    tx.add(FoulSeen(tx.t, kind, str(thrower)))
+    tx.play({"do": kind}, by)
+
+
+# Selects the referee of a game: `REFEREE` of its own module, or `ThrowReferee` for throws and games by hand.
+
+
+def referee_for(
+    game: Game[Any],
+    settings: RefereeSettings | None,
+    random_bytes: Callable[[int], bytes],
+    bound: Callable[[], CommitmentContext] = CommitmentContext,
+) -> Referee:
+    """Return a referee for `game`; it works with a mat or with the judge's entries alone.
+
+    `settings`, `random_bytes` and `bound` as for `Referee`.
+    """
+    own = registry.game_module(game.name, "referee")
+    referee: type[Referee] = ThrowReferee if own is None else own.REFEREE
+    return referee(game, settings, random_bytes, bound)

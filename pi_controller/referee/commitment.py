@@ -2,16 +2,15 @@
 
     SHA-256( "moccasin-mat/bead/2|" TABLE "|" EPOCH "|" EVENT "|" GAME "|" HIDE "|" PAD "|" NONCE )
 
-TABLE is the table's name in UTF-8, EPOCH the journal's in lower case hex, EVENT the number of the event in the journal
-that shows the commitment: no two commitments have the same three. GAME is the game's name, HIDE and PAD are decimal
-numbers in ASCII, `|` is the byte 0x7C, NONCE is 32 raw bytes. In slahal PAD has a digit for each unmarked bone, in
-order: 13 for pads 1 and 3. The commitment and the nonce are written in lower case hex. With the nonce as 64 hex digits
-in `$n`:
+TABLE is the table's name in UTF-8, EPOCH the journal's in lower case hex, EVENT the number of the journal event that
+shows the commitment: no two commitments share all three. GAME is the game's name, HIDE and PAD are decimal numbers in
+ASCII, `|` is the byte 0x7C, NONCE is 32 raw bytes. In slahal PAD has a digit for each unmarked bone, in order: 13 for
+pads 1 and 3. The commitment and the nonce are written in lower case hex. With the nonce as 64 hex digits in `$n`:
 
     { printf %s 'moccasin-mat/bead/2|Hall|93...5f|41|dakota|12|3|'; printf %s "$n" | xxd -r -p; } | sha256sum
 
-Without a journal, and in journals of earlier versions, it is bound to the game and the hide alone, and its bytes are
-"moccasin-mat/bead/1|" GAME "|" HIDE "|" PAD "|" NONCE.
+Without a journal, and in journals of earlier versions, the commitment is bound to the game and the hide alone, and its
+bytes are "moccasin-mat/bead/1|" GAME "|" HIDE "|" PAD "|" NONCE.
 """
 
 from __future__ import annotations
@@ -25,31 +24,34 @@ UNBOUND_DOMAIN = "moccasin-mat/bead/1"
 NONCE_BYTES = 32
 
 
-class Bound(NamedTuple):
-    """What a commitment is bound to besides game and hide: table, journal and event. With no epoch, to none of them."""
+class CommitmentContext(NamedTuple):
+    """The context of a commitment besides game and hide: table, journal and event.
+
+    With an empty epoch the commitment has no context.
+    """
 
     table: str = ""
     epoch: str = ""
     event: int = 0
 
 
-UNBOUND = Bound()
+NO_CONTEXT = CommitmentContext()
 
 
-def head(game: str, hide: int | str, pad: int | str, bound: Bound = UNBOUND) -> str:
-    """Return what is hashed before the nonce."""
+def hash_prefix(game: str, hide: int | str, pad: int | str, bound: CommitmentContext = NO_CONTEXT) -> str:
+    """Return the text that is hashed before the nonce."""
     if not bound.epoch:
         return f"{UNBOUND_DOMAIN}|{game}|{hide}|{pad}|"
     return f"{DOMAIN}|{bound.table}|{bound.epoch}|{bound.event}|{game}|{hide}|{pad}|"
 
 
-def commitment(game: str, hide: int, pad: int, nonce: bytes, bound: Bound = UNBOUND) -> str:
+def commitment(game: str, hide: int, pad: int, nonce: bytes, bound: CommitmentContext = NO_CONTEXT) -> str:
     """Return the commitment (64 hex digits) to the bead under `pad` in hide number `hide`."""
-    return hashlib.sha256(head(game, hide, pad, bound).encode() + nonce).hexdigest()
+    return hashlib.sha256(hash_prefix(game, hide, pad, bound).encode() + nonce).hexdigest()
 
 
-def check(hash: str, game: str, hide: int, pad: int, nonce: str, bound: Bound = UNBOUND) -> bool:  # noqa: A002 - the fact's own word
-    """Return whether `hash` (hex) is the commitment that `pad` and `nonce` (hex) open. Never raises on bad hex."""
+def check(hash: str, game: str, hide: int, pad: int, nonce: str, bound: CommitmentContext = NO_CONTEXT) -> bool:  # noqa: A002 - the fact's own word
+    """Return True if `hash` (hex) is the commitment to `pad` with `nonce` (hex). Never raises on bad hex."""
     try:
         raw = bytes.fromhex(nonce)
     except ValueError:

@@ -1,7 +1,7 @@
 """Fact types, the events of the journal, as strict typed JSON: one a line, `{"t": s, "kind": name, ...}`.
 
-Facts are what the journal keeps. They are public: no fact holds the bead's place before the hide is over. State,
-undo and resume are folds over them (`reducer.apply`).
+Facts are public: none contains the bead's place before the hide is over. State, undo and resume are folds over them
+(`story.apply`).
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from typing import Any, Literal
 
 import msgspec
 
-from pi_controller.mat.events import SensorFault
 from pi_controller.referee.judge import ClosedBy, Ruling
+from pi_controller.rules.base import Team
+from pi_controller.sensing.events import SensorFault
 
 Source = Literal["sensor", "judge", "clock", "restart"]
 
 
-class Opened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", omit_defaults=True):
-    """A game is set up: the rule set with its version, source and options, and the teams' names.
+class GameOpened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", omit_defaults=True):
+    """A game was set up: the rule set with its version, source and options, and the teams' names.
 
-    Where it follows another at the same table, `after` is the file in which that one is kept, and `Story.revision`
-    goes on from `revision_from`: a screen of that one is told from every screen of this.
+    If it follows another game at the same table, `after` names the file that holds the earlier one, and
+    `Story.revision` continues from `revision_from`, so that a screen of the earlier game is never taken for one of this
+    game.
     """
 
     t: float
@@ -34,65 +36,102 @@ class Opened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", omit_d
 
 
 class HandPass(msgspec.Struct, frozen=True, tag_field="kind", tag="hand_pass", omit_defaults=True):
-    """The hider's hand has been under a pad and is out again; `sure` is false when it may not have been."""
+    """The hider's hand was under a pad and is out again; `sure` is false if the reading was doubtful."""
 
     t: float
     pad: int
     sure: bool = True
 
 
-class Ready(msgspec.Struct, frozen=True, tag_field="kind", tag="ready"):
-    """The hider says the bead is hidden; now the mat looks."""
+class UnclearPass(msgspec.Struct, frozen=True, tag_field="kind", tag="unclear_pass"):
+    """A hand was under a pad and is out again; the mat could not identify it as the hider's or the hitter's."""
+
+    t: float
+    pad: int
+
+
+class PassesDropped(msgspec.Struct, frozen=True, tag_field="kind", tag="passes_dropped"):
+    """The passes made since the last hide do not count: the team just called for a foul continued hiding."""
 
     t: float
 
 
+class Ready(msgspec.Struct, frozen=True, tag_field="kind", tag="ready"):
+    """The hider declared the bead hidden; the mat now looks for it."""
+
+    t: float
+
+
+class ReadyWithdrawn(msgspec.Struct, frozen=True, tag_field="kind", tag="ready_withdrawn"):
+    """Ready was pressed too early: a hand went under `pad`, which was still missing, and hiding continues."""
+
+    t: float
+    pad: int
+
+
 class Commit(msgspec.Struct, frozen=True, tag_field="kind", tag="commit"):
-    """The bead lies well. `hash` is SHA-256 over what binds it, the place and 32 random bytes, hex (`opening`)."""
+    """The bead's position is valid and sealed. `hash` (hex) is SHA-256 over context, place and nonce (`commitment`)."""
 
     t: float
     hide: int
     hash: str
 
 
-class ByEye(msgspec.Struct, frozen=True, tag_field="kind", tag="by_eye"):
-    """Nothing looks for the bead at this table: the hits may come, and the judge says what each finds."""
+class JudgedByEye(msgspec.Struct, frozen=True, tag_field="kind", tag="by_eye"):
+    """The mat does not look for the bead in this hide: hits may come, and the judge enters the result of each."""
 
     t: float
 
 
-class Void(msgspec.Struct, frozen=True, tag_field="kind", tag="void"):
-    """The commitment before is withdrawn and will not be opened; `why` says so in one line."""
+class CommitmentWithdrawn(msgspec.Struct, frozen=True, tag_field="kind", tag="void"):
+    """The current commitment was withdrawn and will not be opened; `why` gives the reason in one line."""
 
     t: float
     why: str
 
 
 class HideAgain(msgspec.Struct, frozen=True, tag_field="kind", tag="hide_again", omit_defaults=True):
-    """The hide in progress starts over: nothing was hit yet, nobody loses anything."""
+    """The hide in progress starts over without any loss: no hit was made yet."""
 
     t: float
     why: str
     by: Source = "judge"
 
 
-class Lifted(msgspec.Struct, frozen=True, tag_field="kind", tag="lifted"):
+class PadOpened(msgspec.Struct, frozen=True, tag_field="kind", tag="lifted"):
     """The shooter opened a pad to show that the marked ball is not there (ojibwe)."""
 
     t: float
     pad: int
 
 
-class Struck(msgspec.Struct, frozen=True, tag_field="kind", tag="struck", omit_defaults=True):
-    """A stroke was felt while one was due."""
+class StrikeFelt(msgspec.Struct, frozen=True, tag_field="kind", tag="struck", omit_defaults=True):
+    """A strike was felt while one was due."""
 
     t: float
     pads: tuple[int, ...]
     margin_db: float | None = None
 
 
-class Done(msgspec.Struct, frozen=True, tag_field="kind", tag="action", omit_defaults=True):
-    """An action of the game was taken. `calls` are the words called for it."""
+class StrikeKept(msgspec.Struct, frozen=True, tag_field="kind", tag="struck_meanwhile"):
+    """A strike was felt while a question was open: it is kept and offered to the judge after the answer."""
+
+    t: float
+    pads: tuple[int, ...]
+
+
+class HandsUnder(msgspec.Struct, frozen=True, tag_field="kind", tag="hands_under"):
+    """A hiders' or unidentified hand is under a pad while a hit is due (`on`), or the last such hand is gone.
+
+    The hitters' clock is stopped meanwhile.
+    """
+
+    t: float
+    on: bool
+
+
+class ActionPlayed(msgspec.Struct, frozen=True, tag_field="kind", tag="action", omit_defaults=True):
+    """An action of the game was played. `calls` are the words called for it."""
 
     t: float
     action: dict[str, Any]
@@ -101,7 +140,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="kind", tag="action", omit_def
 
 
 class FoulSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="foul"):
-    """A foul: `by` hider or hitter (or who throws); the action that settles it follows."""
+    """A foul by the hider, the hitter or the thrower (`by`); the action that settles it follows."""
 
     t: float
     foul: str
@@ -109,9 +148,9 @@ class FoulSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="foul"):
 
 
 class Question(msgspec.Struct, frozen=True, tag_field="kind", tag="question", omit_defaults=True):
-    """The mat is unsure and asks the judge. `choices` are the answers it takes, `foul` the foul it may be.
+    """The mat is unsure and asks the judge. `choices` are the allowed answers, `foul` the suspected foul.
 
-    `said` is the guess it is about, where it is about one.
+    `said` is the guess that the question is about, if any (slahal).
     """
 
     t: float
@@ -123,7 +162,7 @@ class Question(msgspec.Struct, frozen=True, tag_field="kind", tag="question", om
 
 
 class Answer(msgspec.Struct, frozen=True, tag_field="kind", tag="answer", omit_defaults=True):
-    """The judge's answer to the open question; `by` the clock: nobody answered, and this is the organiser's answer."""
+    """The answer to the open question; `by` is "clock" if the judge did not answer in time and the default was used."""
 
     t: float
     about: str
@@ -131,8 +170,10 @@ class Answer(msgspec.Struct, frozen=True, tag_field="kind", tag="answer", omit_d
     by: Literal["judge", "clock"] = "judge"
 
 
-class Withdrawn(msgspec.Struct, frozen=True, tag_field="kind", tag="withdrawn"):
-    """The open question needs no answer any more: the mat has learned it. `why` is one of `WITHDRAWN`."""
+class QuestionWithdrawn(msgspec.Struct, frozen=True, tag_field="kind", tag="withdrawn"):
+    """The open question was withdrawn because the mat has found the answer itself. `why` is one of
+    `WITHDRAWAL_REASONS`.
+    """
 
     t: float
     about: str
@@ -140,7 +181,7 @@ class Withdrawn(msgspec.Struct, frozen=True, tag_field="kind", tag="withdrawn"):
 
 
 class Notice(msgspec.Struct, frozen=True, tag_field="kind", tag="notice", omit_defaults=True):
-    """Something people are to know and nobody has to answer; `about` says what, `pads` where."""
+    """A message for the people at the table that needs no answer: its topic `about`, and the `pads` concerned."""
 
     t: float
     about: str
@@ -148,10 +189,10 @@ class Notice(msgspec.Struct, frozen=True, tag_field="kind", tag="notice", omit_d
 
 
 class Reveal(msgspec.Struct, frozen=True, tag_field="kind", tag="reveal", omit_defaults=True):
-    """The hide is over: where the bead lay, and the nonce that opens the commitment (hex).
+    """The hide is over: the pad where the bead was, and the nonce (hex) that opens the commitment.
 
-    In slahal `pad` has a digit for each unmarked bone: 13 says that they were on pads 1 and 3. `table`, `epoch` and
-    `event` are what the commitment is bound to (`opening.Bound`); in older journals it was to none of them.
+    In slahal `pad` has a digit for each unmarked bone: 13 for pads 1 and 3. `table`, `epoch` and `event` are the
+    context of the commitment (`commitment.CommitmentContext`); older journals have commitments without one.
     """
 
     t: float
@@ -163,14 +204,14 @@ class Reveal(msgspec.Struct, frozen=True, tag_field="kind", tag="reveal", omit_d
     event: int = 0
 
 
-class Shown(msgspec.Struct, frozen=True, tag_field="kind", tag="shown"):
+class BeadShown(msgspec.Struct, frozen=True, tag_field="kind", tag="shown"):
     """The bead was shown or taken up: the next hide can begin."""
 
     t: float
 
 
 class LinkSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="link", omit_defaults=True):
-    """The board's link went up or down; `up` when it was up already: something was missed in between."""
+    """The board's link went up or down; `up` while it was up already: samples were lost in between."""
 
     t: float
     up: bool
@@ -178,23 +219,33 @@ class LinkSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="link", omit_d
 
 
 class SensorsSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="sensors", omit_defaults=True):
-    """These sensors cannot be believed from now on; all others can."""
+    """The list of faulty sensors changed to `faults`; all others can be trusted."""
 
     t: float
     faults: tuple[SensorFault, ...] = ()
 
 
-WITHDRAWN = ("hand_out", "bead_seen", "bead_there", "link_back", "disc_back", "hit_felt", "pad_opened")
-"""Why a question is withdrawn: the hand came out, what lies there is seen, the bead lies where it lay, the cable is
-back and nothing has moved, the disc is felt again, a stroke was felt after all, a hand went all the way under.
+WITHDRAWAL_REASONS = (
+    "hand_out",
+    "bead_seen",
+    "bead_there",
+    "link_back",
+    "disc_back",
+    "hit_felt",
+    "pad_opened",
+    "hiding",
+)
+"""Reasons for withdrawing a question: the hand came out, the reading became clear, the bead is where it was sealed, the
+cable is back and the bead did not move, the disc works again, a strike was felt after all, a hand went all the way
+under, hiding continues.
 """
 
 
-class Called(msgspec.Struct, frozen=True, tag_field="kind", tag="called", omit_defaults=True):
-    """The actor of the rest of this batch. `key` is the command's idempotency key among the actor's.
+class CommandIssued(msgspec.Struct, frozen=True, tag_field="kind", tag="called", omit_defaults=True):
+    """The actor of the rest of this batch. `key` is the command's idempotency key, unique per actor.
 
-    `call` is what was said in a word (`judge.JudgeCall`'s tags), `digest` tells one call from another (the beginning
-    of SHA-256 over its JSON without its time, hex; older journals have none).
+    `call` is the tag of the command (`judge.JudgeCommand`). `digest` identifies its content: the beginning
+    of SHA-256 over its JSON without the time, hex (older journals have none).
     """
 
     t: float
@@ -207,7 +258,7 @@ class Called(msgspec.Struct, frozen=True, tag_field="kind", tag="called", omit_d
 
 
 class StateSet(msgspec.Struct, frozen=True, tag_field="kind", tag="set"):
-    """The table stands so, the judge said: `sheet` is the whole state under the score sheet's keys."""
+    """The judge set the table: `sheet` is the whole state under the score sheet's keys."""
 
     t: float
     sheet: dict[str, Any]
@@ -215,7 +266,7 @@ class StateSet(msgspec.Struct, frozen=True, tag_field="kind", tag="set"):
 
 
 class SensorsUsed(msgspec.Struct, frozen=True, tag_field="kind", tag="sensors_used", omit_defaults=True):
-    """From here on play goes by what the mat feels, or without it."""
+    """From now on play uses the mat's sensors (`on`) or ignores them."""
 
     t: float
     on: bool
@@ -223,7 +274,7 @@ class SensorsUsed(msgspec.Struct, frozen=True, tag_field="kind", tag="sensors_us
 
 
 class ProtestMade(msgspec.Struct, frozen=True, tag_field="kind", tag="protest", omit_defaults=True):
-    """A team protests, and play stands. `text` is for the judges."""
+    """A team protests and play is held. `text` is for the judges only."""
 
     t: float
     by: Literal["A", "B"]
@@ -231,7 +282,7 @@ class ProtestMade(msgspec.Struct, frozen=True, tag_field="kind", tag="protest", 
 
 
 class ProtestRuled(msgspec.Struct, frozen=True, tag_field="kind", tag="ruling"):
-    """The open protest is decided, or play goes on before it is."""
+    """The open protest is decided, or play continues before the decision."""
 
     t: float
     ruling: Ruling
@@ -239,7 +290,7 @@ class ProtestRuled(msgspec.Struct, frozen=True, tag_field="kind", tag="ruling"):
 
 
 class ClockSet(msgspec.Struct, frozen=True, tag_field="kind", tag="clock", omit_defaults=True):
-    """The clock for hiding and hitting was stopped, or runs on."""
+    """The clock for hiding and hitting was stopped or restarted."""
 
     t: float
     running: bool
@@ -247,7 +298,7 @@ class ClockSet(msgspec.Struct, frozen=True, tag_field="kind", tag="clock", omit_
 
 
 class GameClosed(msgspec.Struct, frozen=True, tag_field="kind", tag="closed"):
-    """A side is out of the game other than by play; the action that settles it follows."""
+    """A side left the game other than by play; the action that settles it follows."""
 
     t: float
     by: str
@@ -256,14 +307,14 @@ class GameClosed(msgspec.Struct, frozen=True, tag_field="kind", tag="closed"):
 
 
 class TeamsNamed(msgspec.Struct, frozen=True, tag_field="kind", tag="teams"):
-    """The teams are called so from here on, by their letters."""
+    """The teams were named, by their letters."""
 
     t: float
     teams: dict[str, str]
 
 
 class MatchGiven(msgspec.Struct, frozen=True, tag_field="kind", tag="match"):
-    """This game is one of a tournament's `match`; `order` is the hub's own name of having given it to this table."""
+    """This game is a tournament's `match`; `order` is the hub's identifier of the assignment to this table."""
 
     t: float
     tournament: str
@@ -271,27 +322,43 @@ class MatchGiven(msgspec.Struct, frozen=True, tag_field="kind", tag="match"):
     order: str
 
 
+class MatchVoid(msgspec.Struct, frozen=True, tag_field="kind", tag="match_void"):
+    """The hub voided the match of this game for the reason `why` (`judge.VoidReason`), or restored it ("")."""
+
+    t: float
+    order: str
+    why: str
+
+
+class VoidClosed(msgspec.Struct, frozen=True, tag_field="kind", tag="void_closed"):
+    """The game of a voided match was closed without a winner."""
+
+    t: float
+
+
 class RoundClock(msgspec.Struct, frozen=True, tag_field="kind", tag="round_clock"):
-    """The game is played on the clock of a tournament's round, which has `left_s` to go and runs, or stands."""
+    """The game is played on the clock of a tournament's round: `left_s` to go, running or stopped."""
 
     t: float
     left_s: float
     running: bool
 
 
-class Away(msgspec.Struct, frozen=True, tag_field="kind", tag="away"):
-    """The table stood still from `since` until now: nothing was felt or shown, and no clock ran."""
+class ClockGap(msgspec.Struct, frozen=True, tag_field="kind", tag="away"):
+    """The table was halted from `since` until now: no event was processed and no clock ran."""
 
     t: float
     since: float
 
 
 class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_defaults=True):
-    """The facts of batch `batch` and all after it no longer count. They stay in the journal.
+    """The facts of batch `batch` and all later ones no longer count. They stay in the journal.
 
-    What the link did still counts. `hide` is the last hide whose hand passes were taken back with them, `waited` what
-    the clock showed when that batch came and now shows again, seconds (in older journals None: it runs on). `waives`
-    is the foul that the mat or the clock had called in it: it does not apply in this hide, or it would come again.
+    Facts about the link still count. `hide` is the last hide whose hand passes were taken back with them. `waited` is
+    the clock's value when that batch came, to which it returns, seconds (None in older journals: it runs on). `waives`
+    is the foul that the mat or the clock had called in that batch: it does not apply in this hide, or it would be
+    called again. `opened` is the last hide whose bead had been revealed (0 in older journals). `by` is the clock if it
+    takes back its own call of time because of a strike that was made earlier.
     """
 
     t: float
@@ -301,29 +368,35 @@ class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_d
     hide: int = 0
     waited: float | None = None
     waives: str = ""
+    opened: int = 0
 
 
 Fact = (
-    Opened
+    GameOpened
     | HandPass
+    | UnclearPass
+    | PassesDropped
     | Ready
+    | ReadyWithdrawn
     | Commit
-    | ByEye
-    | Void
+    | JudgedByEye
+    | CommitmentWithdrawn
     | HideAgain
-    | Lifted
-    | Struck
-    | Done
+    | PadOpened
+    | StrikeFelt
+    | StrikeKept
+    | HandsUnder
+    | ActionPlayed
     | FoulSeen
     | Question
     | Answer
-    | Withdrawn
+    | QuestionWithdrawn
     | Notice
     | Reveal
-    | Shown
+    | BeadShown
     | LinkSeen
     | SensorsSeen
-    | Called
+    | CommandIssued
     | StateSet
     | SensorsUsed
     | ProtestMade
@@ -332,12 +405,31 @@ Fact = (
     | GameClosed
     | TeamsNamed
     | MatchGiven
+    | MatchVoid
+    | VoidClosed
     | RoundClock
-    | Away
+    | ClockGap
     | Undone
 )
-OF_THE_MAT = (LinkSeen, SensorsSeen, Away)
-OF_THE_TABLE = (SensorsUsed, ProtestMade, ProtestRuled, ClockSet, TeamsNamed)
-"""What the judge says of the table and not of the game; each has its own opposite."""
-LASTING = (*OF_THE_MAT, *OF_THE_TABLE, RoundClock)
-"""What an undo does not take back: the board did come and go, the protest was made."""
+MAT_FACTS = (LinkSeen, SensorsSeen, ClockGap)
+TABLE_FACTS = (SensorsUsed, ProtestMade, ProtestRuled, ClockSet, TeamsNamed)
+"""The judge's facts about the table rather than the game; each has its own opposite."""
+UNDO_PROOF_FACTS = (*MAT_FACTS, *TABLE_FACTS, RoundClock, MatchVoid)
+"""Facts that an undo does not take back: the board did connect and disconnect, the protest was made."""
+
+
+# Seating: which mat is in front of the hiders, and whether its pads are mirrored for them.
+#
+# Pads are numbered as the hiders see them, pad 1 on their left. A single mat between the teams faces only one of them,
+# so its numbering turns with the roles; if each team has a mat of its own, the mat changes instead.
+
+
+Seats = Literal["turn", "stay", "each"]
+"""`turn`: one mat, A sits at its near edge and B at the far one. `stay`: one mat, the hiders always sit at its near
+edge. `each`: A and B each have a mat of their own.
+"""
+
+
+def is_mirrored(seats: Seats, hiders: Team | None) -> bool:
+    """Return True if the hiders do not sit at A's place: the mat is turned, or the other mat is used."""
+    return seats != "stay" and hiders == "B"

@@ -1,32 +1,32 @@
-"""Event history with undo: folds facts in order; an undo returns to the story before what it takes back.
+"""Event history with undo: folds facts in order; an undo returns to the story before the batch it takes back.
 
-A journal is never changed, so an undo is a fact like any other: `Undone(batch=n)` says that batch n and all after it no
-longer count. What was so taken back can itself be in the way of an undo: where batch 5 took back batch 4, and batch 8
-takes back batch 5, batch 4 counts again. What an undo does not take back (`facts.LASTING`) is told again after it.
+A journal is never changed, so an undo is itself a fact: `Undone(batch=n)` states that batch n and all later ones no
+longer count. An undo can be undone: if batch 5 took back batch 4, and batch 8 takes back batch 5, batch 4 counts again.
+Facts that an undo does not take back (`facts.UNDO_PROOF_FACTS`) are applied again after it.
 
-The story is frozen: the one before each batch is kept, so an undo costs no more than what lasts of what it takes back.
-The table, the pipe and everything that reads a journal use this and nothing else to say what counts.
+Stories are frozen and the one before each batch is kept, so an undo only has to apply the lasting facts again. The
+table, the pipe and every reader of a journal decide by this module alone which facts count.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.referee.facts import LASTING, Fact, Undone
-from pi_controller.referee.judge import JudgeAction, JudgeReplace, JudgeUndo
-from pi_controller.referee.reducer import apply_batch, blank
-from pi_controller.referee.story import Story
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from pi_controller.games.base import Game
-    from pi_controller.mat.events import MatEvent
-    from pi_controller.referee.judge import JudgeCall
+from pi_controller.referee.facts import (
+    UNDO_PROOF_FACTS,
+    Fact,
+    Ready,
+    Undone,
+)
+from pi_controller.referee.judge import JudgeAction, JudgeCommand, JudgeReplace, JudgeUndo
+from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS
+from pi_controller.referee.story import Story, apply_batch, blank
+from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError
+from pi_controller.sensing.events import MatEvent
 
 S = TypeVar("S")
 Record = tuple[int, Fact]
@@ -42,7 +42,7 @@ class Counted(NamedTuple):
 
 
 class Step(NamedTuple, Generic[S]):
-    """A record, whether it counts in the end, and what was before and after it: as it was then, counted or not."""
+    """A record, whether it counts in the end, and the value before and after applying it."""
 
     batch: int
     fact: Fact
@@ -51,8 +51,11 @@ class Step(NamedTuple, Generic[S]):
     after: S
 
 
-def counted(records: Iterable[Record]) -> list[Counted]:
-    """Return each record with whether it counts: it was not taken back, or what took it back was, or it lasts."""
+def with_status(records: Iterable[Record]) -> list[Counted]:
+    """Return each record with whether it counts.
+
+    A record does not count if it was undone by an undo that itself counts, unless it is a lasting fact.
+    """
     records = list(records)
     gone: set[int] = set()
     first = last = 0  # the undo that was found last took back the batches from first up to last, without it
@@ -61,16 +64,16 @@ def counted(records: Iterable[Record]) -> list[Counted]:
             gone.add(batch)
         elif isinstance(fact, Undone) and batch != last:
             first, last = fact.batch, batch
-    return [Counted(batch, fact, batch not in gone or isinstance(fact, LASTING)) for batch, fact in records]
+    return [Counted(batch, fact, batch not in gone or isinstance(fact, UNDO_PROOF_FACTS)) for batch, fact in records]
 
 
-def effective(records: Iterable[Record]) -> Iterator[Record]:
+def effective_records(records: Iterable[Record]) -> Iterator[Record]:
     """Yield the records that count."""
-    return ((batch, fact) for batch, fact, counts in counted(records) if counts)
+    return ((batch, fact) for batch, fact, counts in with_status(records) if counts)
 
 
 def fold(game: Game[Any], records: Iterable[Record]) -> Story:
-    """Return the story that the records of a journal tell. Raises the game's errors where the rules do not allow it."""
+    """Return the story after the records of a journal. Raises the game's errors if they break the rules."""
     history = History(game)
     for _ in history.walk(records):
         pass
@@ -78,9 +81,9 @@ def fold(game: Game[Any], records: Iterable[Record]) -> Story:
 
 
 class Timeline(Generic[S]):
-    """What facts make of a value that starts as `start`; `now` is what they have made of it.
+    """A value folded from facts: it begins as `start`; `now` is its current value.
 
-    `apply(value, batch, fact)` returns the value after one more fact and leaves the one it is given as it is.
+    `apply(value, batch, fact)` returns the value after one more fact and does not change its argument.
     """
 
     def __init__(self, start: S, apply: Callable[[S, int, Fact], S]) -> None:
@@ -98,7 +101,10 @@ class Timeline(Generic[S]):
         return self._numbers[-1] if self._numbers else 0
 
     def add(self, batch: int, fact: Fact) -> S:
-        """Take `fact`, of the last batch or of a new one; return `now`. Where `apply` raises nothing has changed."""
+        """Apply `fact`, of the last batch or of a new one, and return `now`.
+
+        If `apply` raises, the timeline is unchanged.
+        """
         facts = self._facts if batch == self.batch else []
         value = self._next(self.now, batch, facts, fact)
         if facts is not self._facts:
@@ -106,24 +112,24 @@ class Timeline(Generic[S]):
             self._before.append(self.now)
             self._facts = facts
         facts.append(fact)
-        if isinstance(fact, LASTING):
+        if isinstance(fact, UNDO_PROOF_FACTS):
             self._lasting.append((batch, fact))
         self.now = value
         return value
 
-    def after(self, facts: Sequence[Fact]) -> S:
-        """Return what `now` would be after a new batch of `facts`."""
+    def preview(self, facts: Sequence[Fact]) -> S:
+        """Return the value that `now` would have after a new batch of `facts`, without adding them."""
         value, batch = self.now, self.batch + 1
         for n, fact in enumerate(facts):
             value = self._next(value, batch, facts[:n], fact)
         return value
 
     def walk(self, records: Iterable[Record]) -> Iterator[Step[S]]:
-        """Take each record and yield what comes of it.
+        """Add each record and yield the step it makes.
 
-        One that cannot be applied raises the game's errors, unless it does not count: then it changes nothing.
+        A record that cannot be applied raises the game's errors if it counts, and is skipped otherwise.
         """
-        for batch, fact, counts in counted(records):
+        for batch, fact, counts in with_status(records):
             before = self.now
             try:
                 self.add(batch, fact)
@@ -133,10 +139,9 @@ class Timeline(Generic[S]):
             yield Step(batch, fact, counts, before, self.now)
 
     def _next(self, value: S, batch: int, earlier: Sequence[Fact], fact: Fact) -> S:
-        """Return the value after `fact`, where `value` is the one before it and `earlier` are the facts of its batch
-        so far."""
+        """Return the value after `fact`, given the current `value` and the `earlier` facts of the same batch."""
         back = bisect_left(self._numbers, fact.batch) if isinstance(fact, Undone) else len(self._numbers)
-        if back == len(self._numbers) or self._numbers[back] >= batch:  # no undo, or one that takes back nothing
+        if back == len(self._numbers) or self._numbers[back] >= batch:  # no undo, or one without an earlier batch
             return self._apply(value, batch, fact)
         value = self._before[back]
         for number, lasting in self._lasting[bisect_left(self._lasting, self._numbers[back], key=itemgetter(0)) :]:
@@ -155,41 +160,58 @@ class History(Timeline[Story]):
         self._took_back: dict[int, int] = {}
 
     def add(self, batch: int, fact: Fact) -> Story:
-        """Take `fact`; see `Timeline.add`."""
+        """Apply `fact`; see `Timeline.add`."""
         story = super().add(batch, fact)
         if isinstance(fact, Undone):
             self._took_back[batch] = fact.batch
         return story
 
     def append(self, facts: Iterable[Fact], batch: int | None = None) -> Story:
-        """Take the facts of a new batch; return the story after them. Raises the game's errors."""
+        """Apply the facts of a new batch and return the story after them. Raises the game's errors."""
         batch = self.batch + 1 if batch is None else batch
         for fact in facts:
             self.add(batch, fact)
         return self.now
 
     @property
-    def replaced(self) -> int:
-        """The batch that a replacement takes back: the last one that changed the game, 0 for none.
+    def replaced_batch(self) -> int:
+        """The batch that a replacement takes back: the last one that changed the game, or 0.
 
-        What was itself put in the place of another goes with it: the other does not come back in between.
+        If that batch itself replaced another, the other is taken back too and does not return in between.
         """
-        last_undoable = self.now.undoable.batch
+        last_undoable = self.now.undo_target.batch
         while last_undoable in self._took_back:
             last_undoable = self._took_back[last_undoable]
         return last_undoable
 
-    def decided(
-        self, event: MatEvent | JudgeCall, decide: Callable[[Story, MatEvent | JudgeCall], list[Fact]]
+    def resolve_event(
+        self, event: MatEvent | JudgeCommand, decide: Callable[[Story, MatEvent | JudgeCommand], list[Fact]]
     ) -> list[Fact]:
-        """Return what follows from `event` as `decide` has it (`Referee.decide`), and append nothing.
+        """Return the facts that follow from `event` according to `decide` (`Referee.decide`), without appending them.
 
-        A replacement is an undo and the action in its place: both are allowed, or neither. Raises what `decide` does.
+        A replacement is an undo and the action in its place: both are allowed, or neither. If a strike causes the undo
+        of an earlier call, `decide` is asked again about the strike. Raises the errors of `decide`.
         """
+        if isinstance(event, JudgeUndo):
+            return self._with_ready(decide(self.now, event), event.t)
         if not isinstance(event, JudgeReplace):
-            return decide(self.now, event)
-        undoable, replaced = self.now.undoable, self.replaced
+            facts = decide(self.now, event)
+            taken_back = bool(facts) and isinstance(facts[-1], Undone)
+            return facts + decide(self.preview(facts), event) if taken_back else facts
+        undoable, replaced = self.now.undo_target, self.replaced_batch
         called = undoable.called if replaced == undoable.batch else ""
-        now = replace(self.now, undoable=replace(undoable, batch=replaced, called=called))
+        now = replace(self.now, undo_target=replace(undoable, batch=replaced, called=called))
         undo = decide(now, JudgeUndo(event.t, event.reason))
-        return undo + decide(self.after(undo), JudgeAction(event.t, event.action))
+        return undo + decide(self.preview(undo), JudgeAction(event.t, event.action))
+
+    def _with_ready(self, undo: list[Fact], t: float) -> list[Fact]:
+        """Return `undo`, followed by the hiders' ready if the undo took ready back together with a foul called at once.
+
+        The hide then continues unchanged. If a hand went under a pad since, that pass belongs to another hide, and
+        ready is not restored.
+        """
+        now, undone = self.now, undo[-1]
+        of_ready = isinstance(undone, Undone) and undone.waives in (*PASS_FOULS, *BEAD_FOULS)
+        if not of_ready or now.phase not in ("show", "over") or now.hide.passes:
+            return undo
+        return [*undo, Ready(t)] if self.preview(undo).phase == "hide" else undo

@@ -1,62 +1,166 @@
-"""The hitting phase: turns detected strikes into actions, and watches the bead while a hit is owed.
+"""The hitting phase: turns detected strikes into actions, and watches the bead while a hit is due.
 
-How each is treated is the organiser's (`settings.SENSED`): a touch, two pads at once, the pad of the first hit, a
-stroke that comes too early, a bead that moved.
+The organiser configures the treatment of each doubtful case (`settings.FOUL_TREATMENTS`): a touch, two pads at once,
+the pad of the first hit, an early strike, a moved bead.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pi_controller.referee.facts import FoulSeen, Question, Source, Struck, Withdrawn
+from pi_controller.referee.facts import (
+    ActionPlayed,
+    FoulSeen,
+    Question,
+    QuestionWithdrawn,
+    Source,
+    StrikeFelt,
+    StrikeKept,
+    Undone,
+)
 from pi_controller.referee.hide import bead_foul
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.story import Story
+from pi_controller.referee.transaction import Transaction
+from pi_controller.sensing.events import BeadsAtRest, Strike
 
-if TYPE_CHECKING:
-    from pi_controller.mat.events import Beads, Strike
-    from pi_controller.referee.transaction import Transaction
+LIGHT_STRIKE_DB = 6.0
+"""A strike less than this far above the threshold of doubt is a light one, dB."""
+MIN_IMPLAUSIBLE_PADS = 3
+"""A stick cannot strike this many pads at once: a drum fell, or a person stepped on the mat."""
+LATE_STRIKE_S = 1.5
+"""A strike up to this long after the end of the hitting time is put to the judge.
 
-
-LIGHT_DB = 6.0
-"""A stroke that stands no further than this above what would be doubted is a light one, dB."""
-SEVERAL = 3
-"""A stick does not strike so many pads at once: a drum fell, or somebody stepped on the mat."""
+Time is called only after this margin, because the call cannot be taken back completely: it reveals the bead or ends the
+game. A strike made earlier but reported later still counts by the moment it was made: the call is undone and the strike
+decided again (`take_back_time`).
+"""
+MAX_KEPT = 8
+"""Strikes kept while one question is open."""
 HAND_S = 0.15
-"""A hand shakes the pad it leaves for so long, and the hider's shakes the mat when it presses ready."""
+"""A hand leaving a pad shakes it for this long; so does the hider's hand pressing ready."""
 
 
-def strike(tx: Transaction, event: Strike) -> None:
-    """A stroke counts while a hit is owed and nothing is asked; a doubt goes to the judge."""
-    if tx.story.phase in ("hide", "check"):
+def handle_strike(tx: Transaction, event: Strike) -> None:
+    """Handle a strike: it counts if a hit is due and no question is open; a doubtful one goes to the judge."""
+    story = tx.story
+    before_this_hit = event.t < story.clocks.waiting.began
+    if story.phase in ("hide", "check") or (story.phase == "hit" and not story.hide.hits and before_this_hit):
         _early(tx, event)
         return
-    pad = struck(tx, event, "same_pad")
-    if pad is not None:
-        hit(tx, pad, "sensor")
+    if story.phase != "hit":
+        return
+    asked = story.question
+    if asked is not None and asked.about == "peek" and event.sure and event.pads[:1] == asked.pads:
+        tx.add(QuestionWithdrawn(tx.t, "peek", "hit_felt"))  # it was the hand that struck the pad
+    elif asked is not None and asked.foul == "time" and event.t <= asked.t and not before_this_hit:
+        tx.add(QuestionWithdrawn(tx.t, asked.about, "hit_felt"))
+    elif before_this_hit or not story.strike_expected:
+        _keep(tx, event)
+        return
+    pad = resolve_strike(tx, event, "same_pad")
+    if pad is None:
+        return
+    if is_late(tx, event.t):
+        ask_late(tx, pad)
+    else:
+        play_hit(tx, pad, "sensor")
 
 
-def struck(tx: Transaction, event: Strike, taken: str) -> int | None:
-    """Return the pad that a stroke counts on, or None where none is due or the judge is asked.
+def time_limit(settings: RefereeSettings, story: Story) -> float | None:
+    """Return the seconds allowed for the hit now due, or None if no hit is due or time is not limited."""
+    timed = story.phase == "hit" and "time" not in story.hide.waived_fouls and settings.mode("time") != "off"
+    return settings.hit_seconds if timed else None
 
-    Of pads touched at once the nearest to the hitter counts (chapter 12), where the settings say which that is.
-    `taken` is the question about a pad that may not be hit any more.
+
+def clock_at(story: Story, t: float) -> float:
+    """Return the value of the hitters' clock at `t`, seconds."""
+    waiting = story.clocks.waiting
+    return max(0.0, (t if waiting.stopped_at is None else min(t, waiting.stopped_at)) - waiting.began)
+
+
+def is_late(tx: Transaction, t: float) -> bool:
+    """Return True if the hitting time had ended at `t`."""
+    limit = time_limit(tx.settings, tx.story)
+    return limit is not None and clock_at(tx.story, t) > limit
+
+
+def ask_late(tx: Transaction, pad: int) -> None:
+    """Ask whether a strike on `pad` after the end of the time is the first hit, the second, or none."""
+    after, _ = tx.game.play(tx.story.state, {"do": "foul", "by": "hitter", "kind": "time"})
+    first = () if tx.story.hide.hits else ("first",)
+    second = ("second",) if tx.story.hide.hits or tx.game.sheet(after)["owed"] == "second" else ()
+    tx.add(Question(tx.t, "late_hit", (*first, *second, "none"), (pad,)))
+
+
+def late_hit(tx: Transaction, pad: int, counts_as: str) -> None:
+    """Count a late strike as the first or the second hit; if it is the second, the first is missed for time."""
+    if counts_as == "second" and not tx.story.hide.hits:
+        tx.foul("time", tx.by)
+    play_hit(tx, pad, tx.by)
+
+
+def hit_or_late(tx: Transaction, pad: int, asked: Question) -> None:
+    """Play the hit on `pad` that the judge confirmed, or ask how it counts if the strike came after the time."""
+    by_stroke = asked.about in ("doubtful", "two_struck", "several_struck", "beside_dead", "same_pad")
+    if by_stroke and is_late(tx, asked.t):
+        ask_late(tx, pad)
+    else:
+        play_hit(tx, pad, tx.by)
+
+
+def take_back_time(settings: RefereeSettings, story: Story, event: Strike) -> Undone | None:
+    """Return the undo of the clock's call of time if the strike was made before the call, or None."""
+    undoable = story.undo_target
+    if undoable.called != "time" or undoable.t is None or event.t >= undoable.t or settings.hit_seconds is None:
+        return None
+    shown = undoable.waited - (undoable.t - event.t)
+    counts = bool(event.pads) and (event.sure or settings.mode("touch") != "off")
+    if not counts or not 0 <= shown <= settings.hit_seconds + LATE_STRIKE_S:
+        return None
+    why = "the stroke was made before time was called"
+    return Undone(event.t, undoable.batch, "clock", why, story.pass_hide_number, shown)
+
+
+def _keep(tx: Transaction, event: Strike) -> None:
+    """Keep a strike that comes while a question is open; it is offered after the answer."""
+    if event.sure and event.pads and len(tx.story.hide.kept) < MAX_KEPT:
+        tx.add(StrikeKept(event.t, event.pads))
+
+
+def offer_kept(tx: Transaction) -> bool:
+    """Ask which of the kept strikes was the hit now due; return True if one of their pads may take it.
+
+    One question covers all of them. Strikes left over after the answer are offered for the next hit.
+    """
+    struck_pads = dict.fromkeys(pad for stroke in tx.story.hide.kept for pad in stroke.pads)
+    pads = tuple(pad for pad in struck_pads if pad in tx.story.hittable_pads)
+    if pads:
+        tx.add(Question(tx.t, "struck_meanwhile", (*map(str, pads), "none"), pads))
+    return bool(pads)
+
+
+def resolve_strike(tx: Transaction, event: Strike, taken: str) -> int | None:
+    """Return the pad on which a strike counts, or None if no strike is due or the judge is asked.
+
+    Of several pads touched at once the nearest to the hitter counts (chapter 12), if the settings name it. `taken` is
+    the question to ask about a pad that may no longer be hit.
     """
     story = tx.story
-    if not story.armed:
+    if not story.strike_expected:
         return None
     if story.question is not None:
-        tx.add(Withdrawn(tx.t, story.question.about, "hit_felt"))
-    tx.add(Struck(tx.t, event.pads, event.margin_db))
-    still, pads = story.pads_open, event.pads
+        tx.add(QuestionWithdrawn(tx.t, story.question.about, "hit_felt"))
+    tx.add(StrikeFelt(tx.t, event.pads, event.margin_db))
+    still, pads = story.hittable_pads, event.pads
     pad, *others = pads or (0,)
-    if len(pads) >= SEVERAL:
+    if len(pads) >= MIN_IMPLAUSIBLE_PADS:
         about = "several_struck"
-    elif not event.sure or not pad or _by_hand(tx, event) or _light(tx, event):
+    elif not event.sure or not pad or _may_be_hand(tx, event) or _light(tx, event):
         if tx.settings.mode("touch") == "off":
             tx.notice("touch_passed_over", pads)
             return None
         about = "doubtful"
-    elif story.link.up and story.deaf and tx.settings.mode("touch") != "off":
-        about = "beside_dead"  # a stroke on a pad that feels none is felt on the others
+    elif story.link.up and story.dead_pads and tx.settings.mode("touch") != "off":
+        about = "beside_dead"  # a strike on a pad with a dead disc is felt on the others
     elif others:
         counts = _of_several(tx, pads)
         if counts is not None:
@@ -74,10 +178,10 @@ def struck(tx: Transaction, event: Strike, taken: str) -> int | None:
     return None
 
 
-def _by_hand(tx: Transaction, event: Strike) -> bool:
-    """Return whether a hand of the hiders, or nobody knows whose, may be all that was felt.
+def _may_be_hand(tx: Transaction, event: Strike) -> bool:
+    """Return True if a hider's hand, or an unidentified one, could explain the strike.
 
-    One that comes over the hitters' edge touches the pad, and that is a hit.
+    A hand from the hitters' edge that touches the pad makes a hit.
     """
     hands = tx.private.hands
     known = any(pad in hands and tx.private.sides.get(pad) != "hitter" for pad in event.pads)
@@ -85,28 +189,28 @@ def _by_hand(tx: Transaction, event: Strike) -> bool:
 
 
 def _light(tx: Transaction, event: Strike) -> bool:
-    """Return whether a stroke that is sure was so light that the judge is asked all the same."""
-    return tx.settings.mode("touch") == "ask" and event.margin_db is not None and event.margin_db < LIGHT_DB
+    """Return True if a sure strike was so light that the settings ask the judge."""
+    return tx.settings.mode("touch") == "ask" and event.margin_db is not None and event.margin_db < LIGHT_STRIKE_DB
 
 
 def _of_several(tx: Transaction, pads: tuple[int, ...]) -> int | None:
-    """Return which of the pads touched at once counts, or None where the judge is asked."""
-    mode, still = tx.settings.mode("two_struck"), tx.story.pads_open
+    """Return the pad that counts among those touched at once, or None if the judge is asked."""
+    mode, still = tx.settings.mode("two_struck"), tx.story.hittable_pads
     if mode == "ask":
         return None
     near = tuple(pad for pad in tx.settings.nearest if pad in pads)
-    if mode == "off":  # in the order they were touched where nobody said which is nearest
+    if mode == "off":  # the first touched, if the settings do not name the nearest
         return next((pad for pad in (*near, *pads) if pad in still), None)
     return near[0] if near and near[0] in still else None
 
 
 def _early(tx: Transaction, event: Strike) -> None:
-    """A stroke while the bead is hidden, or before the mat has seen it: chapter 12 names no payment for it.
+    """Handle a strike before the bead is hidden and read: chapter 12 names no payment for it.
 
-    A hand that hides or has just left a pad shakes it as a light stroke does, so that says nothing.
+    A hand that hides or has just left a pad shakes it like a light strike, so such strikes are ignored.
     """
     story, mode, private = tx.story, tx.settings.mode("early_hit"), tx.private
-    if mode == "off" or "early_hit" in story.hide.waived or story.question is not None:
+    if mode == "off" or "early_hit" in story.hide.waived_fouls or story.question is not None:
         return
     if not event.sure or not event.pads or private.hands or event.hand or event.t - private.since < HAND_S:
         return
@@ -116,56 +220,71 @@ def _early(tx: Transaction, event: Strike) -> None:
         tx.add(Question(tx.t, "early_hit", ("play_on", "hide_again"), event.pads, foul="early_hit"))
 
 
-def hit(tx: Transaction, pad: int, by: Source) -> None:
-    """Take a hit on `pad`: the sealed bead says whether it found, and the judge where nothing is sealed."""
+def play_hit(tx: Transaction, pad: int, by: Source) -> None:
+    """Play a hit on `pad`: the sealed bead decides whether it found, or the judge if there is no seal."""
     bead = tx.sealed
     if bead is None:
         tx.add(Question(tx.t, "found", ("found", "missed"), (pad,)))
     else:
-        tx.play({"do": "hit", "found": bead.found(pad), "pad": pad}, by)
+        tx.play({"do": "hit", "found": bead.is_under(pad), "pad": pad}, by)
 
 
-def watch(tx: Transaction) -> None:
-    """While a hit is owed: seal the bead when nothing is sealed, ask when it is not where it was or a disc is dead."""
+def watch_bead(tx: Transaction) -> None:
+    """While a hit is due: seal an unsealed bead; ask about a dead disc or a bead that has moved."""
     private, story, bead = tx.private, tx.story, tx.sealed
-    if ask_of_dead_disc(tx):
+    if story.hide.place_known:
+        if not story.hide.hits:
+            tx.hide_again("everybody has seen where the bead lay", "sensor")
+            return
+        tx.notice("place_known")
+    if offer_kept(tx) or ask_of_dead_disc(tx):
         return
-    reading, place = private.reading, private.place
+    reading, place = private.reading, private.bead_pad
     if reading is None or not reading.sure:
         return
     if bead is None:
         if place is not None and not story.hide.by_hand:
             tx.seal_late(place)
-    elif place is not None and bead.found(place):
+    elif place is not None and bead.is_under(place):
         return
     elif tx.settings.mode("bead_moved") == "off":
         seal_again(tx)
     elif tx.settings.mode("bead_moved") == "automatic" and not story.hide.hits:
         tx.foul(_moving(reading), "sensor", "bead_moved")
-    else:  # after a stroke it may be the stroke that moved it
+    else:  # after a hit, the strike itself may have moved it
         choices = ("play_on", "foul") if story.hide.hits else ("play_on", "hide_again", "foul")
         tx.add(Question(tx.t, "bead_moved", choices, foul=_moving(reading)))
 
 
+def ask_for_bead(tx: Transaction) -> None:
+    """Notify that the bead must be shown, if both hits missed it and it still is on its sealed pad (chapter 12)."""
+    story, place = tx.story, tx.private.bead_pad
+    settled = any(isinstance(fact, ActionPlayed) for fact in tx.facts)
+    missed = story.hide.foul is None and story.hide.hits and not any(hit.found for hit in story.hide.hits)
+    lay = story.opening is not None and story.opening.hide == story.hide.number and story.opening.pad == place
+    if settled and missed and lay and place is not None and story.notice is None:
+        tx.notice("show_bead", (place,))
+
+
 def ask_of_dead_disc(tx: Transaction) -> bool:
-    """Ask who hit what where a stroke on one of the pads would not be felt; return whether that is asked."""
+    """Ask for the hit by hand if a strike on one of the pads would not be felt; return True if asked."""
     story = tx.story
-    if not story.link.up or not story.sensors or not story.deaf or "disc_dead" in story.hide.waived:
+    if not story.link.up or not story.sensors or not story.dead_pads or "disc_dead" in story.hide.waived_fouls:
         return False
-    tx.add(Question(tx.t, "disc_dead", (*map(str, story.pads_open), "play_on"), story.deaf))
+    tx.add(Question(tx.t, "disc_dead", (*map(str, story.hittable_pads), "play_on"), story.dead_pads))
     return True
 
 
-def _moving(reading: Beads) -> str:
-    """Return the foul that a moved bead is: one that changes its pad takes a hand that goes under one again."""
+def _moving(reading: BeadsAtRest) -> str:
+    """Return the foul of a moved bead. If it changed its pad, a hand must have gone under a pad again."""
     return bead_foul(reading) or "pad_twice"
 
 
 def seal_again(tx: Transaction) -> None:
-    """The judge lets a moved bead lie: the old commitment is withdrawn, and the bead sealed where it is now."""
-    bead, place = tx.sealed, tx.private.place
-    if bead is not None and place is not None and bead.found(place):
+    """Accept a moved bead: withdraw the old commitment, and seal the bead in its new place."""
+    bead, place = tx.sealed, tx.private.bead_pad
+    if bead is not None and place is not None and bead.is_under(place):
         return
-    tx.void("the bead moved")
+    tx.withdraw_commitment("the bead moved")
     if place is not None:
         tx.seal(place)

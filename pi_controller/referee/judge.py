@@ -1,14 +1,21 @@
-"""Command types of the judge. Each holds from now on; none deletes anything."""
+"""Command types of the judge. Each takes effect from now on; none deletes any fact."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
 
 import msgspec
 
+from pi_controller.pads import EVERY_PAD
+from pi_controller.rules.base import InvalidActionError
+from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut, MatEvent, SensorFaultsChange, Strike
+from pi_controller.text import format_value, join_words
+
 Ruling = Literal["upheld", "denied", "play_on"]
 ClosedBy = Literal["forfeit", "disqualified", "no_show"]
-"""How a side is out of a game other than by play: it gives up, is disqualified, or does not come when it is called."""
+"""How a side left a game other than by play: it gave up, was disqualified, or did not appear when called."""
 
 
 class JudgeAction(msgspec.Struct, frozen=True, tag_field="judge", tag="action"):
@@ -26,7 +33,7 @@ class JudgeAnswer(msgspec.Struct, frozen=True, tag_field="judge", tag="answer"):
 
 
 class JudgeUndo(msgspec.Struct, frozen=True, tag_field="judge", tag="undo", omit_defaults=True):
-    """Take back the last thing that changed the game."""
+    """Take back the last change of the game."""
 
     t: float
     reason: str = ""
@@ -40,7 +47,7 @@ class JudgeHideAgain(msgspec.Struct, frozen=True, tag_field="judge", tag="hide_a
 
 
 class JudgeReplace(msgspec.Struct, frozen=True, tag_field="judge", tag="replace", omit_defaults=True):
-    """Take back the last thing that changed the game, and take this action in its place, at once."""
+    """Take back the last change of the game and play this action in its place, in one step."""
 
     t: float
     action: dict[str, Any]
@@ -48,13 +55,13 @@ class JudgeReplace(msgspec.Struct, frozen=True, tag_field="judge", tag="replace"
 
 
 class JudgeHidden(msgspec.Struct, frozen=True, tag_field="judge", tag="hidden"):
-    """The hiders are ready: the judge says it for them."""
+    """Declare the hiders ready, entered by the judge for them."""
 
     t: float
 
 
 class JudgeSet(msgspec.Struct, frozen=True, tag_field="judge", tag="set"):
-    """The table stands so: `sheet` is the whole state under the score sheet's keys. The hide in progress is void."""
+    """Set the table: `sheet` is the whole state under the score sheet's keys. The hide in progress is void."""
 
     t: float
     sheet: dict[str, Any]
@@ -62,7 +69,7 @@ class JudgeSet(msgspec.Struct, frozen=True, tag_field="judge", tag="set"):
 
 
 class JudgeSensors(msgspec.Struct, frozen=True, tag_field="judge", tag="sensors", omit_defaults=True):
-    """Play goes on without what the mat feels, or with it again."""
+    """Continue play without the mat's sensors, or with them again."""
 
     t: float
     on: bool
@@ -70,7 +77,7 @@ class JudgeSensors(msgspec.Struct, frozen=True, tag_field="judge", tag="sensors"
 
 
 class JudgeProtest(msgspec.Struct, frozen=True, tag_field="judge", tag="protest", omit_defaults=True):
-    """A team protests: play stands until it is decided, or a ruling lets it go on (chapter 12)."""
+    """Record a team's protest: play is held until it is decided, or a ruling lets it continue (chapter 12)."""
 
     t: float
     by: Literal["A", "B"]
@@ -78,7 +85,10 @@ class JudgeProtest(msgspec.Struct, frozen=True, tag_field="judge", tag="protest"
 
 
 class JudgeRuling(msgspec.Struct, frozen=True, tag_field="judge", tag="ruling"):
-    """The open protest is upheld or denied, or play goes on and it is decided later; what follows is entered apart."""
+    """Uphold or deny the open protest, or continue play and decide later.
+
+    Consequences are entered as separate commands.
+    """
 
     t: float
     ruling: Ruling
@@ -86,7 +96,7 @@ class JudgeRuling(msgspec.Struct, frozen=True, tag_field="judge", tag="ruling"):
 
 
 class JudgeClock(msgspec.Struct, frozen=True, tag_field="judge", tag="clock", omit_defaults=True):
-    """The clock for hiding and hitting is stopped, or runs on."""
+    """Stop or restart the clock for hiding and hitting."""
 
     t: float
     running: bool
@@ -94,7 +104,7 @@ class JudgeClock(msgspec.Struct, frozen=True, tag_field="judge", tag="clock", om
 
 
 class JudgeClose(msgspec.Struct, frozen=True, tag_field="judge", tag="close"):
-    """The side `by` (A, B, or a player's name) is out: a forfeit, a disqualification or a no-show (chapter 12)."""
+    """Remove the side `by` (A, B, or a player's name): a forfeit, a disqualification or a no-show (chapter 12)."""
 
     t: float
     by: str
@@ -103,7 +113,7 @@ class JudgeClose(msgspec.Struct, frozen=True, tag_field="judge", tag="close"):
 
 
 class JudgeTeams(msgspec.Struct, frozen=True, tag_field="judge", tag="teams"):
-    """The teams are called so from now on: `a` at A and `b` at B; only before the first hit, guess or throw."""
+    """Name the teams: `a` plays as A and `b` as B; only before the first hit, guess or throw."""
 
     t: float
     a: str
@@ -111,7 +121,9 @@ class JudgeTeams(msgspec.Struct, frozen=True, tag_field="judge", tag="teams"):
 
 
 class JudgeNewGame(msgspec.Struct, frozen=True, tag_field="judge", tag="new_game", omit_defaults=True):
-    """The game is over and another begins by the same rules; `swapped`: each team takes the other's side."""
+    """Begin another game by the same rules after this one is over; `swapped`: each team takes the other's
+    side.
+    """
 
     t: float
     swapped: bool = False
@@ -120,7 +132,7 @@ class JudgeNewGame(msgspec.Struct, frozen=True, tag_field="judge", tag="new_game
 class MatchCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match"):
     """A tournament's hub gives the table a match: another game, of these teams, by these options.
 
-    It is no `JudgeCall`: no judge can say it, only the hub that the table's settings name.
+    It is no `JudgeCommand`: only the hub named in the table's settings can send it.
     """
 
     t: float
@@ -133,10 +145,33 @@ class MatchCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match"):
     teams: dict[str, str]
 
 
+class JudgeCloseVoid(msgspec.Struct, frozen=True, tag_field="judge", tag="close_void"):
+    """Close the game of a voided match without a winner, so that the table takes the next match."""
+
+    t: float
+
+
+VoidReason = Literal["", "changed", "decided", "recalled"]
+"""Why a match no longer counts: results it depends on were corrected, the director entered its result, or it was
+recalled from this table. "": it counts.
+"""
+
+
+class MatchVoidCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match_void"):
+    """A tournament's hub voids the match that it gave by `order`, or restores it (`why` is "").
+
+    Like `MatchCall` it is no `JudgeCommand`.
+    """
+
+    t: float
+    order: str
+    why: VoidReason
+
+
 class RoundClockCall(msgspec.Struct, frozen=True, tag_field="judge", tag="round_clock"):
     """A tournament's hub sets the clock of the match that it gave by `order`: `left_s` to go, running or not.
 
-    As `MatchCall` it is no `JudgeCall`.
+    Like `MatchCall` it is no `JudgeCommand`.
     """
 
     t: float
@@ -145,8 +180,8 @@ class RoundClockCall(msgspec.Struct, frozen=True, tag_field="judge", tag="round_
     running: bool
 
 
-HubCall = MatchCall | RoundClockCall
-JudgeCall = (
+HubCommand = MatchCall | MatchVoidCall | RoundClockCall
+JudgeCommand = (
     JudgeAction
     | JudgeAnswer
     | JudgeUndo
@@ -161,4 +196,74 @@ JudgeCall = (
     | JudgeClose
     | JudgeTeams
     | JudgeNewGame
+    | JudgeCloseVoid
 )
+
+
+# Parses a line of JSON into a mat event or a judge's command; raises `InvalidActionError` for anything else.
+
+
+BUTTONS = ("toss_a", "toss_b", "ready", "ready_a", "ready_b", "shown", "left", "right", "inside", "outside")
+"""The last four are the guesses of slahal."""
+EVENTS = tuple(str(kind.__struct_config__.tag) for kind in get_args(MatEvent))
+COMMANDS = tuple(str(kind.__struct_config__.tag) for kind in get_args(JudgeCommand))
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class _Head(msgspec.Struct):
+    """The fields that every line shares: its time, and whether it is an event or a judge's command."""
+
+    t: float
+    event: str | None = None
+    judge: str | None = None
+
+
+_head = msgspec.json.Decoder(_Head).decode
+_event = msgspec.json.Decoder(MatEvent).decode  # pyright: ignore[reportUnknownMemberType, reportArgumentType]
+_call = msgspec.json.Decoder(JudgeCommand).decode  # pyright: ignore[reportUnknownMemberType, reportArgumentType]
+
+
+def parse_line(line: bytes) -> MatEvent | JudgeCommand:
+    """Parse `line`. Error messages never repeat a pad, because a line may contain the bead's place."""
+    line = line.removeprefix(_BYTE_ORDER_MARK)
+    try:
+        head = _head(line)
+        if (head.event is None) == (head.judge is None):
+            raise InvalidActionError('a line has either "event" or "judge"')
+        if not math.isfinite(head.t):
+            raise InvalidActionError('"t" is a number of seconds')
+        _check_known(head.event, "event", EVENTS)
+        _check_known(head.judge, "call of a judge", COMMANDS)
+        parsed: MatEvent | JudgeCommand = _event(line) if head.judge is None else _call(line)
+    except msgspec.ValidationError as error:
+        raise InvalidActionError(str(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidActionError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise InvalidActionError("nested too deeply") from error
+    match parsed:
+        case HandIn(pad=pad) | HandOut(pad=pad):
+            _pads([pad])
+        case Strike(pads=pads):
+            _pads(pads)
+            if len(set(pads)) != len(pads):
+                raise InvalidActionError("a pad comes twice in pads")
+        case BeadsAtRest(found=found):
+            _pads(bead.pad for bead in found if bead.pad is not None)
+        case SensorFaultsChange(faults=faults):
+            _pads(fault.pad for fault in faults)
+        case Button(name=name) if name not in BUTTONS:
+            raise InvalidActionError("there is no such button", f"the buttons are: {', '.join(BUTTONS)}")
+        case _:
+            pass
+    return parsed
+
+
+def _check_known(name: str | None, what: str, names: tuple[str, ...]) -> None:
+    if name is not None and name not in names:
+        raise InvalidActionError(f"there is no {what} {format_value(name)}", f"there are: {join_words(names)}")
+
+
+def _pads(pads: Iterable[int]) -> None:
+    if not {*EVERY_PAD}.issuperset(pads):
+        raise InvalidActionError("a pad is a whole number from 1 to 4")

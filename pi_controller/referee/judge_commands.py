@@ -1,70 +1,85 @@
-"""Handlers of the judge's commands that all games share: answers, undo, hide again, the table itself."""
+"""Handlers of the judge's commands that all games share: answers, undo, hide again, commands about the table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.wording import printable
 from pi_controller.referee.facts import (
     Answer,
-    ByEye,
+    BeadShown,
     ClockSet,
     GameClosed,
+    JudgedByEye,
     ProtestMade,
     ProtestRuled,
     Question,
     Ready,
     SensorsUsed,
-    Shown,
     StateSet,
     TeamsNamed,
     Undone,
+    VoidClosed,
 )
 from pi_controller.referee.judge import (
+    JudgeAnswer,
     JudgeClock,
     JudgeClose,
+    JudgeCloseVoid,
     JudgeHidden,
+    JudgeHideAgain,
     JudgeProtest,
     JudgeRuling,
     JudgeSensors,
     JudgeSet,
     JudgeTeams,
+    JudgeUndo,
 )
+from pi_controller.referee.transaction import Transaction
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.text import strip_controls
 
-if TYPE_CHECKING:
-    from pi_controller.referee.judge import JudgeAnswer, JudgeHideAgain, JudgeUndo
-    from pi_controller.referee.transaction import Transaction
-
-JUDGE = "the judge said so"
-"""Why a hide starts over where nobody gives a reason."""
+DEFAULT_REASON = "the judge said so"
+"""The reason for starting a hide over if the judge gives none."""
 
 
-def answered(tx: Transaction, call: JudgeAnswer) -> Question:
-    """Settle the open question and return it; what the answer says is still to be done."""
+def settle_question(tx: Transaction, call: JudgeAnswer) -> Question:
+    """Record the answer to the open question and return the question; the caller carries the answer out."""
     asked = tx.story.question
     if asked is None:
         raise IllegalActionError("nothing is asked", "enter what happened as an action")
     if call.answer not in asked.choices:
-        raise InvalidActionError(f"that is no answer to {asked.about}", f"answer one of: {', '.join(asked.choices)}")
+        raise InvalidActionError(f"not an answer to {asked.about}", f"answer one of: {', '.join(asked.choices)}")
     tx.add(Answer(tx.t, asked.about, call.answer))
     return asked
 
 
-def hide_anew(tx: Transaction) -> None:
+def restart_hide(tx: Transaction) -> None:
     """Start the hide over as the answer to a question."""
-    tx.hide_again("nobody answered" if tx.by == "clock" else JUDGE, tx.by)
+    tx.hide_again("nobody answered" if tx.by == "clock" else DEFAULT_REASON, tx.by)
 
 
 def undo(tx: Transaction, call: JudgeUndo) -> None:
-    """Take back the last batch that changed the game or the phase in a way a judge sees.
+    """Take back the last batch that changed the game or the phase visibly for a judge.
 
-    The story without it is read from the journal, by whoever keeps that.
+    The caller derives the story without that batch from the journal.
     """
-    undoable = tx.story.undoable
+    undoable = tx.story.undo_target
     if not undoable.batch:
         raise IllegalActionError("there is nothing to take back")
-    tx.add(Undone(tx.t, undoable.batch, "judge", call.reason, tx.story.collecting, undoable.waited, undoable.called))
+    story = tx.story
+    opened = story.opening.hide if story.opening is not None else 0
+    if story.hide.place_known:  # by an opening that an undo before took back
+        opened = story.hide.number
+    tx.add(
+        Undone(
+            tx.t,
+            undoable.batch,
+            "judge",
+            call.reason,
+            story.pass_hide_number,
+            undoable.waited,
+            undoable.called,
+            opened=opened,
+        )
+    )
 
 
 def hide_again(tx: Transaction, call: JudgeHideAgain) -> None:
@@ -76,38 +91,38 @@ def hide_again(tx: Transaction, call: JudgeHideAgain) -> None:
             "the hide has had its first hit" if waiting else "no hide is in progress",
             "take back the hit first" if story.hide.hits else "wait until the bead is hidden",
         )
-    tx.hide_again(call.reason or JUDGE)
+    tx.hide_again(call.reason or DEFAULT_REASON)
 
 
-OfTheTable = JudgeSet | JudgeSensors | JudgeProtest | JudgeRuling | JudgeClock | JudgeClose | JudgeTeams
-LONGEST = 500
-"""Characters of a reason or a protest."""
-LONGEST_NAME = 40
-"""Characters of a team's name."""
+TableCommand = (
+    JudgeSet | JudgeSensors | JudgeProtest | JudgeRuling | JudgeClock | JudgeClose | JudgeCloseVoid | JudgeTeams
+)
+MAX_REASON_CHARS = 500
+"""Maximum length of a reason or a protest, characters."""
+MAX_TEAM_NAME_CHARS = 40
+"""Maximum length of a team's name, characters."""
 
 
-def rule(tx: Transaction, call: OfTheTable) -> None:
-    """Carry out a judge's call about the table."""
+def handle_table_command(tx: Transaction, call: TableCommand) -> None:
+    """Carry out a judge's command about the table."""
     story, t = tx.story, tx.t
     match call:
         case JudgeSet(sheet=sheet, reason=reason):
             tx.game.restore(sheet)
             reason = _required_text(reason, "a reason")
-            tx.void("the judge set the table")
-            tx.add(StateSet(t, dict(tx.game.current(sheet)), reason))
+            tx.withdraw_commitment("the judge set the table")
+            tx.add(StateSet(t, dict(tx.game.upgrade_names(sheet)), reason))
         case JudgeSensors(on=on, reason=reason):
             if on == story.sensors:
                 raise IllegalActionError(f"the sensors are {'on' if on else 'off'} already")
             if not on:
-                tx.void("the sensors were switched off")
-            tx.private.lost()
-            tx.add(SensorsUsed(t, on, reason[:LONGEST]))
+                tx.withdraw_commitment("the sensors were switched off")
+            tx.private.forget_board()
+            tx.add(SensorsUsed(t, on, reason[:MAX_REASON_CHARS]))
             if not on and story.phase == "check":
-                tx.add(ByEye(t))
+                tx.add(JudgedByEye(t))
         case JudgeProtest(by=by, text=text):
-            if story.protest is not None:
-                raise IllegalActionError("a protest is open already", "decide it first")
-            tx.add(ProtestMade(t, by, text.strip()[:LONGEST]))
+            tx.add(ProtestMade(t, by, text.strip()[:MAX_REASON_CHARS]))
         case JudgeRuling(ruling=ruling, reason=reason):
             if story.protest is None:
                 raise IllegalActionError("no protest is open")
@@ -118,17 +133,24 @@ def rule(tx: Transaction, call: OfTheTable) -> None:
             if ruling == "play_on" and story.protest.play_on:
                 raise IllegalActionError("play goes on already", "decide the protest")
             reason = _required_text(reason, "a reason")
-            tx.private.lost()
+            tx.private.forget_board()
             tx.add(ProtestRuled(t, ruling, reason))
         case JudgeClock(running=running, reason=reason):
             if running == (story.clocks.paused is None):
                 raise IllegalActionError(f"the clock {'runs' if running else 'is stopped'} already")
-            tx.add(ClockSet(t, running, reason[:LONGEST]))
+            tx.add(ClockSet(t, running, reason[:MAX_REASON_CHARS]))
         case JudgeClose(by=by, cause=cause, reason=reason):
             action = {"do": "forfeit", "by": by}
             tx.game.play(story.state, action)
             tx.add(GameClosed(t, by, cause, _required_text(reason, "a reason")))
             tx.play(action, "judge")
+        case JudgeCloseVoid():
+            if not story.void:
+                raise IllegalActionError("the match counts", "close the game for the side that is out")
+            if story.phase == "over":
+                raise IllegalActionError("the game is over already", "wait for the next match")
+            tx.withdraw_commitment("the match no longer counts")
+            tx.add(VoidClosed(t))
         case JudgeTeams(a=a, b=b):
             _check_nameable(tx)
             named = {"A": _team_name(a), "B": _team_name(b)}
@@ -140,36 +162,40 @@ def rule(tx: Transaction, call: OfTheTable) -> None:
 def _check_nameable(tx: Transaction) -> None:
     if "players" in tx.game.settings:
         raise IllegalActionError("no teams play in this game", "name the players in the settings, [game.options]")
-    if not tx.story.nameable(tx.game):
+    if not tx.story.can_name_teams(tx.game):
         raise IllegalActionError(
             "the game has begun: the teams keep their names", "begin another game, then name the teams"
         )
 
 
 def _team_name(name: str) -> str:
-    name = printable(name).strip()
-    if not 0 < len(name) <= LONGEST_NAME:
+    name = strip_controls(name).strip()
+    if not 0 < len(name) <= MAX_TEAM_NAME_CHARS:
         raise InvalidActionError(
-            f"a team's name has 1 to {LONGEST_NAME} characters", "give both names as they are to be shown"
+            f"a team's name has 1 to {MAX_TEAM_NAME_CHARS} characters", "give both names as they are to be shown"
         )
     return name
 
 
-def hidden(tx: Transaction, call: JudgeHidden) -> None:
-    """The hiders are ready. Where nothing is felt the hits may come; else the mat looks as after the button."""
+def confirm_ready(tx: Transaction, call: JudgeHidden) -> None:
+    """Record the hiders' ready.
+
+    If hands are not sensed the hits may come at once; else the mat looks as after the button.
+    """
     del call
     story = tx.story
     if story.phase not in ("hide", "show"):
         raise IllegalActionError("no hide is in progress")
-    if story.phase == "show":
-        tx.add(Shown(tx.t))
+    told_off = tx.private.unaware_hide == story.hide.number
+    if story.phase == "show" and (told_off or not (story.hide.passes or story.hide.unclear)):
+        tx.add(BeadShown(tx.t))
     tx.add(Ready(tx.t))
     if not tx.story.sensors or tx.story.link.up is not True:
-        tx.add(ByEye(tx.t))
+        tx.add(JudgedByEye(tx.t))
 
 
 def _required_text(text: str, what: str) -> str:
-    text = text.strip()[:LONGEST]
+    text = text.strip()[:MAX_REASON_CHARS]
     if not text:
         raise InvalidActionError(f"{what} is needed", "say in a few words why")
     return text

@@ -1,35 +1,85 @@
-"""State of a game and the table around it: a `Story`, folded from facts by `reducer`.
+"""State of a game and the table around it: a `Story`, folded from facts by `apply`.
 
 A story and its parts are public, frozen and hashable. None has a field that could hold the bead's place before the
-reveal. What belongs to one hide stands in its `Hide`, so that the next one begins as `Hide(number + 1)`.
+reveal. Data of a single hide belongs to its `Hide`, so that the next one begins as `Hide(number + 1)`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cache
+from typing import Any, Literal
 
 from pi_controller.pads import EVERY_PAD
+from pi_controller.referee.facts import (
+    ActionPlayed,
+    Answer,
+    BeadShown,
+    ClockGap,
+    ClockSet,
+    Commit,
+    CommitmentWithdrawn,
+    Fact,
+    FoulSeen,
+    GameOpened,
+    HandPass,
+    HandsUnder,
+    HideAgain,
+    JudgedByEye,
+    LinkSeen,
+    MatchGiven,
+    MatchVoid,
+    PadOpened,
+    PassesDropped,
+    ProtestMade,
+    ProtestRuled,
+    Question,
+    QuestionWithdrawn,
+    Ready,
+    ReadyWithdrawn,
+    Reveal,
+    RoundClock,
+    SensorsSeen,
+    SensorsUsed,
+    StateSet,
+    StrikeFelt,
+    StrikeKept,
+    TeamsNamed,
+    UnclearPass,
+    Undone,
+    VoidClosed,
+)
+from pi_controller.referee.facts import Notice as Noticed
+from pi_controller.referee.settings import BEAD_FOULS, FOUL_TREATMENTS, PASS_FOULS
+from pi_controller.rules import registry
+from pi_controller.rules.base import Game, Json
+from pi_controller.sensing.events import SensorFault
 
-if TYPE_CHECKING:
-    from pi_controller.games.base import Game
-    from pi_controller.mat.events import SensorFault
-    from pi_controller.referee.facts import Question
-
+CLOCK_KEEPS_RUNNING = frozenset({"peek"})
+"""The questions that do not stop the hitters' clock: their own hands raise them, and could stop it at will."""
 Phase = Literal["toss", "hide", "check", "hit", "guess", "throw", "show", "over"]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A hit of the hide: the pad (None when entered without one) and whether it found the bead."""
+    """A hit of the hide: the pad (None if entered without one) and whether it found the bead."""
 
     pad: int | None
     found: bool
 
 
 @dataclass(frozen=True, slots=True)
+class KeptStroke:
+    """A strike made at `t` while a question was open, on `pads` in the order they were touched."""
+
+    t: float
+    pads: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Opening:
-    """An opened commitment: see `commitment.check`. `withdrawn` are those of the same hide that were taken back."""
+    """An opened commitment: see `commitment.check`. `withdrawn` are the withdrawn ones of the same hide."""
 
     hide: int
     hash: str
@@ -43,7 +93,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something people are to know and nobody has to answer: `about` says what, `pads` where."""
+    """A message for the people at the table that needs no answer: its topic `about`, and the `pads` concerned."""
 
     about: str
     pads: tuple[int, ...] = ()
@@ -51,7 +101,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Protest:
-    """A protest that is not decided. `play_on`: play goes on before it is."""
+    """An undecided protest. `play_on`: play continues before the decision."""
 
     by: str
     text: str = ""
@@ -60,48 +110,54 @@ class Protest:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A clock that began at `began` and stands since `stood` (None: it runs), seconds of the table's clock.
+    """A clock started at `began` and stopped at `stopped_at` (None: it runs), seconds of the table's clock.
 
-    What passes while it stands does not count: `began` is later by so much when it goes on.
+    Stopped time does not count: when the clock restarts, `began` is moved later by its length.
     """
 
     began: float = 0.0
-    stood: float | None = None
+    stopped_at: float | None = None
 
-    def shown(self, t: float) -> float:
-        """Return the seconds it shows at `t`."""
-        return max(0.0, (t if self.stood is None else self.stood) - self.began)
+    def elapsed(self, t: float) -> float:
+        """Return the elapsed seconds at `t`."""
+        return max(0.0, (t if self.stopped_at is None else self.stopped_at) - self.began)
 
-    def made(self, stands: bool, t: float) -> Clock:
-        """Return the clock that from `t` on stands, or runs on from where it stood."""
+    def with_stopped(self, stands: bool, t: float) -> Clock:
+        """Return the clock stopped at `t` (`stands`), or running on from its stopped value."""
         if stands:
-            return self if self.stood is not None else replace(self, stood=t)
-        return self if self.stood is None else Clock(self.began + max(0.0, t - max(self.began, self.stood)))
+            return self if self.stopped_at is not None else replace(self, stopped_at=t)
+        return self if self.stopped_at is None else Clock(self.began + max(0.0, t - max(self.began, self.stopped_at)))
 
-    def resumed(self, since: float, t: float) -> Clock:
-        """Return the clock showing at `t` what it showed at `since`; `t` may be on another clock, and earlier."""
-        return Clock(t - self.shown(since), None if self.stood is None else t)
+    def after_gap(self, since: float, t: float) -> Clock:
+        """Return a clock with the same elapsed time at `t` as at `since`.
+
+        `t` may be of another time base, even earlier.
+        """
+        return Clock(t - self.elapsed(since), None if self.stopped_at is None else t)
 
 
 @dataclass(frozen=True, slots=True)
 class Hide:
-    """The hide in progress or just settled; where nothing is hidden, the throw in progress.
+    """The hide in progress or just settled; in games of throws, the throw in progress.
 
-    `number` counts from 1 and stays until the bead is shown; it is 0 where nothing is hidden. `begun` is whether an
-    action of the game was played in it, so that the record has it under that number. `passes` are the pads
-    the hand has been under (in phase show: for the next hide), `fetched` whether the first may be the hand that took
-    the bead up. `waived` are the fouls and questions that the judge let pass. `by_hand`: what was undone had shown the
-    bead, so it is not sealed again. `foul` is the foul that settled the hide, `foul_seen` what the foul is called that
-    the next action settles. `opened` are the pads that were opened (ojibwe), `strokes` how often the bowl was tapped or
-    the sticks thrust since the last throw was entered. `commit` is the commitment to where the bead lies, `withdrawn`
-    are those that were taken back, `unsealed` is whether what lies there was sealed by one of them and is by none now.
+    `number` counts from 1 and changes when the bead is shown; it is 0 in games of throws. `action_played`: an action of
+    the game was played in this hide, so the record has it under this number. `passes` are the pads the hider's hand has
+    been under (in phase show: for the next hide), `unclear` those with a hand of unknown side. `fetched`: the first
+    pass may be the hand that took the bead up. `waived_fouls` are the fouls and questions that the judge let pass.
+    `by_hand`: an undo took back a reveal, so the bead is not sealed again. `foul` is the foul that settled the hide,
+    `foul_seen` the name of the foul that the next action settles. `opened` are the opened pads (ojibwe). `strokes`
+    counts the taps of the bowl or thrusts of the sticks since the last entered throw. `commit` is the commitment to the
+    bead's place, `withdrawn` are the withdrawn ones, `unsealed`: the bead was sealed by a withdrawn commitment and has
+    none now. `kept` are the strikes made while a question was open, oldest first. `place_known`: an undo took back a
+    hit or a foul that had revealed the bead, so its place is known to all.
     """
 
     number: int = 1
-    begun: bool = False
+    action_played: bool = False
     passes: tuple[int, ...] = ()
+    unclear: tuple[int, ...] = ()
     fetched: bool = False
-    waived: tuple[str, ...] = ()
+    waived_fouls: tuple[str, ...] = ()
     by_hand: bool = False
     hits: tuple[Hit, ...] = ()
     foul: str | None = None
@@ -111,22 +167,26 @@ class Hide:
     commit: str | None = None
     withdrawn: tuple[str, ...] = ()
     unsealed: bool = False
+    kept: tuple[KeptStroke, ...] = ()
+    place_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """How far the passes of the hand can be believed, by the numbers of hides, 0 for none.
+    """How reliable the hand passes are, by the numbers of hides (0 for none).
 
-    `doubt` is the last hide whose passes may be incomplete, `vague` the last with a pass that may have been none.
+    `doubt` is the last hide whose passes may be incomplete, `vague` the last with a doubtful pass. `under` is
+    whether a hiders' or unidentified hand is under a pad while a hit is due.
     """
 
     doubt: int = 0
     vague: int = 0
+    under: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """The link to the mat's board: `up` is None until a board was heard of, `faults` are its sensors out of order."""
+    """The link to the mat's board: `up` is None before the first connection, `faults` are its faulty sensors."""
 
     up: bool | None = None
     why: str = ""
@@ -137,9 +197,9 @@ class LinkState:
 class Clocks:
     """All clocks of a table, in seconds of its time.
 
-    `waiting` is the clock of what the table waits for, `playing` the game's own, which began when the bones were won
-    (slahal). `paused` is since when a judge has stopped them, `last_t` when anything came last. `of_round`: the game's
-    clock is that of the tournament's round, which nothing at this table stops.
+    `waiting` is the clock of the current wait, `playing` the game's own, started when the bones are won (slahal).
+    `paused` is when a judge stopped them, `last_t` the time of the last fact. `of_round`: the game's clock is that of
+    the tournament's round, which this table cannot stop.
     """
 
     waiting: Clock = Clock()
@@ -150,28 +210,29 @@ class Clocks:
 
 
 @dataclass(frozen=True, slots=True)
-class Undoable:
-    """What an undo takes back: the batch and all after it, 0 for nothing.
+class UndoTarget:
+    """The target of an undo: it takes back `batch` and all later ones; 0 if there is none.
 
-    `waited` is what the clock showed when the batch came (seconds), `called` the foul that the mat or the clock called
-    in it.
+    `waited` is the clock's value when the batch came (seconds), `called` the foul that the mat or the clock called in
+    it. `t` is the time of the batch; None after a restart, because the time base changed.
     """
 
     batch: int = 0
     waited: float = 0.0
     called: str = ""
+    t: float | None = None
 
 
-MOST_PAST = 8
-"""Turns that are kept in mind."""
+MAX_RECENT_TURNS = 8
+"""Number of past turns that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A hide, or where nothing is hidden a throw, in which something was done; `number` is the hide's, 0 of a throw.
+    """A hide or a throw in which an action was played; `number` is the hide's, 0 for a throw.
 
-    `side` is the team that hid or who threw, `actions` are what was done in it, a foul that settled it anew among
-    them, and `calls` the words called for that.
+    `side` is the team that hid or the thrower, `actions` are its actions (including a later foul that settles it
+    again), and `calls` the words called for them.
     """
 
     number: int
@@ -182,15 +243,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """Where a game stands. `state` is the game's own; everything else is the hide and the table around it.
+    """The state of a game and the table: `state` belongs to the rules, the other fields to the hide and the table.
 
-    `calls` are the words called for the last action, `opening` is the last commitment that was opened. `notice` is
-    something that people are to know and that nobody has to answer, until the hide goes on. `sensors` is whether play
-    goes by what the mat feels, `protest` the one that is not decided. `revision` is the batch that last changed what a
-    judge decides by (not what the mat felt meanwhile), counted on from `revision_from`, which is another in each game
-    of a table. `past` are the last hides or throws, oldest first, the one in progress among them, `former` is the
-    game's state before the one that was played last, None before there is one. `order` is the hub's name of having
-    given this match to the table, "" for a game of its own.
+    `calls` are the words called for the last action, `opening` is the last opened commitment. `notice` is a message
+    that needs no answer; it is shown until the hide goes on. `sensors`: play uses the mat's sensors. `protest` is the
+    next one to decide, `waiting_protests` are those after it. `revision` is the batch that last changed a judge's basis
+    of decision (not mere readings), counted from `revision_from`, which differs between the games of a table.
+    `recent_turns` are the last hides or throws, oldest first, including the one in progress. `previous_state` is the
+    game's state before the last turn, None at the beginning. `order` is the hub's identifier of the assignment of this
+    match, "" for a game of its own. `void` is why that match no longer counts, "" if it does.
     """
 
     state: Any
@@ -204,74 +265,454 @@ class Story:
     note: str = ""
     link: LinkState = LinkState()
     clocks: Clocks = Clocks()
-    undoable: Undoable = Undoable()
+    undo_target: UndoTarget = UndoTarget()
     revision: int = 0
     revision_from: int = 0
     teams: tuple[tuple[str, str], ...] = ()
     sensors: bool = True
     protest: Protest | None = None
-    past: tuple[Turn, ...] = ()
-    former: Any = None
+    waiting_protests: tuple[Protest, ...] = ()
+    recent_turns: tuple[Turn, ...] = ()
+    previous_state: Any = None
     order: str = ""
+    void: str = ""
 
     @property
-    def armed(self) -> bool:
-        """Whether a stroke is due: a hit or a throw is owed, play goes on, and the judge is asked nothing about it.
+    def strike_expected(self) -> bool:
+        """True if a strike is due: a hit or a throw is expected, play is not held, and no question about it is open.
 
-        With a dead disc the judge is asked who hit what, and a stroke that is felt after all answers that.
+        While a disc is dead the judge is asked for the hit, and a strike that is felt after all answers that question.
         """
         asked = self.question is not None and self.question.about != "disc_dead"
-        return self.phase in ("hit", "throw") and not asked and self.sensors and not self.held
+        return self.phase in ("hit", "throw") and not asked and self.sensors and not self.held_by_protest
 
-    def nameable(self, game: Game[Any]) -> bool:
-        """Return whether the teams can be named now: teams play `game`, and nothing was hit, guessed or thrown yet."""
-        return "players" not in game.settings and not self.past and self.phase != "over"
+    def can_name_teams(self, game: Game[Any]) -> bool:
+        """Return True if the teams can be named now: teams play `game`, and there was no hit, guess or throw yet."""
+        return "players" not in game.settings and not self.recent_turns and self.phase != "over"
 
     @property
-    def held(self) -> bool:
-        """Whether play stands until a protest is decided."""
+    def held_by_protest(self) -> bool:
+        """True if a protest holds play."""
         return self.protest is not None and not self.protest.play_on
 
     @property
-    def awaited(self) -> tuple[str, int, int, int]:
-        """What the table waits for: as long as it is the same, so is its clock."""
+    def waiting_key(self) -> tuple[str, int, int, int]:
+        """The key of the current wait: as long as it is unchanged, its clock continues."""
         return self.phase, self.hide.number, len(self.hide.hits), self.hide.strokes
 
     @property
-    def stands(self) -> bool:
-        """Whether all clocks stand: a judge has stopped them, or a protest holds play."""
-        return self.clocks.paused is not None or self.held
+    def clocks_stopped(self) -> bool:
+        """True if all clocks are stopped, by a judge or by a protest."""
+        return self.clocks.paused is not None or self.held_by_protest
 
     @property
-    def kept_waiting(self) -> bool:
-        """Whether what the table waits for cannot be done just now: the judge is asked, or the mat is gone."""
-        return self.stands or self.question is not None or (self.link.up is False and self.sensors)
+    def blocked(self) -> bool:
+        """True if the current wait cannot end now: the judge is asked, the clocks are stopped, or the mat is gone."""
+        asked = self.question is not None and self.question.about not in CLOCK_KEEPS_RUNNING
+        return self.clocks_stopped or asked or self.clock_held_by_hand or (self.link.up is False and self.sensors)
 
     @property
-    def deaf(self) -> tuple[int, ...]:
-        """The pads, of those that the hit owed may take, whose strokes the mat does not feel though play goes by it."""
+    def clock_held_by_hand(self) -> bool:
+        """True if a hiders' or unidentified hand under a pad stops the hitters' clock."""
+        return self.hands.under and self.phase == "hit" and "hand_stays" not in self.hide.waived_fouls
+
+    @property
+    def dead_pads(self) -> tuple[int, ...]:
+        """The pads on which the hit now due would not be felt, although play uses the sensors."""
         if not self.sensors or self.link.up is None:
             return ()
         dead = {fault.pad for fault in self.link.faults if fault.sensor == "disc"}
-        return tuple(pad for pad in self.pads_open if pad in dead or not self.link.up)
+        return tuple(pad for pad in self.hittable_pads if pad in dead or not self.link.up)
 
     @property
-    def numb(self) -> bool:
-        """Whether hands cannot be felt for sure under every pad: the strip in the middle of one is out of order."""
+    def middle_strip_dead(self) -> bool:
+        """True if hands cannot be felt reliably under every pad: the middle touch strip of a pad is faulty."""
         return any(fault.sensor == "strip" and fault.strip == 1 for fault in self.link.faults)
 
     @property
-    def collecting(self) -> int:
-        """The hide that hand passes belong to now."""
+    def pass_hide_number(self) -> int:
+        """The number of the hide that hand passes belong to now."""
         return self.hide.number + (self.phase == "show")
 
     @property
     def passes_unsure(self) -> bool:
-        """Whether the passes of the hide they belong to now may be incomplete, or one may have been none."""
-        return max(self.hands.doubt, self.hands.vague) >= self.collecting
+        """True if the passes of the current hide may be incomplete, or one of them doubtful."""
+        return max(self.hands.doubt, self.hands.vague) >= self.pass_hide_number
 
     @property
-    def pads_open(self) -> tuple[int, ...]:
-        """The pads that the hit owed may take: not the pad of the first hit, nor one that was opened."""
+    def hittable_pads(self) -> tuple[int, ...]:
+        """The pads that the next hit may take: neither hit before nor opened in this hide."""
         taken = {*self.hide.opened, *(hit.pad for hit in self.hide.hits)}
         return tuple(pad for pad in EVERY_PAD if pad not in taken)
+
+
+# Reducer: applies facts to a story; state, resume, undo and replay of all games are folds with it.
+#
+#     ojibwe   toss -> hide -> check -> hit -> show -> hide ...        pads are opened while a hit is due
+#     slahal   toss -> hide -> check -> guess -> hide ...              the toss is the duo of the first guessers
+#     dakota   toss -> hide -> check -> hit -> hit -> show -> hide ... by `apply_action` of its referee
+#     thrown   toss -> throw -> throw ...                              the toss is the lot, or the horses' starts
+#
+# Every fact from the mat is optional: an action entered by hand moves the story on from any phase.
+
+
+READING_QUESTIONS = ("no_reading", "balls", "bones")
+"""The questions about the bead reading: `play_on` accepts the layout."""
+HANDS_MOVE = ("hide", "check", "show")
+"""The phases in which a hand under a pad is a pass."""
+
+
+def blank(game: Game[Any]) -> Story:
+    """Return the story before its first fact."""
+    state = game.opening()
+    return Story(state, "throw" if game.thrower(state) else "toss", hide=Hide(int(game.hidden is not None)))
+
+
+def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
+    """Return the story after `fact`. Raises the game's errors for an action that it does not allow."""
+    after = _apply(game, story, fact)
+    if after.link.up is False and after.phase in HANDS_MOVE:
+        return _mark_passes_unsure(after)  # hands are not felt without a board
+    return after
+
+
+def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
+    hide = story.hide
+    match fact:
+        case ActionPlayed():
+            return _record_turn(game, story, _apply_action(game, story, fact), fact)
+        case HandPass(pad=pad, sure=True):
+            return replace(story, hide=replace(hide, passes=(*hide.passes, pad)))
+        case HandPass():
+            return replace(story, hands=replace(story.hands, vague=story.pass_hide_number))
+        case UnclearPass(pad=pad):
+            return replace(story, hide=replace(hide, unclear=(*hide.unclear, pad)))
+        case PassesDropped():
+            return replace(_mark_passes_unsure(story), hide=replace(hide, passes=(), unclear=()))
+        case Ready():
+            # the bead was taken up and hidden again without a button: the fetching hand may be among the passes
+            if story.phase == "show":
+                hide = replace(_next(game, hide), passes=hide.passes, unclear=hide.unclear, fetched=True)
+                story = replace(story, question=None)
+            hide = replace(hide, by_hand=False, unsealed=False)
+            return replace(story, phase="check", hide=hide, notice=None, note="")
+        case ReadyWithdrawn(pad=pad):
+            return replace(story, phase="hide", notice=Notice("ready_withdrawn", (pad,)))
+        case Commit(hash=commit):
+            return replace(story, phase=_search_phase(game), hide=replace(hide, commit=commit, unsealed=False), note="")
+        case JudgedByEye():
+            return replace(story, phase=_search_phase(game), note="")
+        case CommitmentWithdrawn(why=why):
+            return replace(story, hide=_withdraw_commitment(hide), note=why)
+        case HideAgain(why=why):
+            again = Hide(
+                hide.number,
+                hide.action_played,
+                fetched=True,
+                waived_fouls=_waived_for_good(game, hide),
+                by_hand=hide.place_known,  # no seal until the hiders are ready again
+                withdrawn=hide.withdrawn,
+            )
+            hands = replace(story.hands, doubt=0) if story.hands.doubt == hide.number else story.hands
+            return replace(story, phase="hide", hide=again, hands=hands, question=None, notice=None, note=why)
+        case PadOpened(pad=pad):
+            return replace(story, hide=replace(hide, opened=(*hide.opened, pad)))
+        case StrikeFelt() if story.phase == "throw":
+            return replace(story, hide=replace(hide, strokes=hide.strokes + 1))
+        case StrikeKept(t=t, pads=pads):
+            return replace(story, hide=replace(hide, kept=(*hide.kept, KeptStroke(t, pads))))
+        case HandsUnder(on=on):
+            return replace(story, hands=replace(story.hands, under=on))
+        case FoulSeen(foul=foul):
+            return replace(story, hide=replace(hide, foul_seen=foul))
+        case Question():
+            return replace(story, question=fact, notice=None)
+        case QuestionWithdrawn(why=why):
+            return replace(story, question=None, notice=Notice(why, story.question.pads if story.question else ()))
+        case Noticed(about=about, pads=pads):
+            return replace(story, notice=Notice(about, pads))
+        case Answer(answer=answer):
+            return _apply_answer(game, story, answer)
+        case Reveal():
+            bound = fact.table, fact.epoch, fact.event
+            opening = Opening(fact.hide, hide.commit or "", fact.pad, fact.nonce, *bound, hide.withdrawn)
+            return replace(story, hide=replace(hide, commit=None, withdrawn=()), opening=opening)
+        case BeadShown():
+            # two hands before the bead was up: some of them may have been hiding already
+            shown = _mark_passes_unsure(story) if len(hide.passes) + len(hide.unclear) > 1 else story
+            return replace(shown, phase="hide", hide=_next(game, hide), question=None, notice=None, note="")
+        case LinkSeen(up=up, why=why):
+            # first connection, reconnection, or lost samples on a connection that stayed up
+            was = story.link.up
+            gap = up and (was is None or (was and bool(why or hide.passes)))
+            missed = _mark_passes_unsure(story) if gap and story.phase in HANDS_MOVE else story
+            return replace(missed, link=replace(story.link, up=up, why="" if up else why))
+        case SensorsSeen(faults=faults):
+            return replace(story, link=replace(story.link, faults=faults))
+        case GameOpened(teams=teams, revision_from=first):
+            return replace(story, teams=tuple(sorted(teams.items())), revision=first, revision_from=first)
+        case TeamsNamed(teams=teams):
+            return replace(story, teams=tuple(sorted(teams.items())))
+        case Undone(reason=reason, waives=waives):
+            hands = replace(story.hands, doubt=max(story.hands.doubt, fact.hide))
+            waived = (*hide.waived_fouls, *_settled_with(waives)) if waives else hide.waived_fouls
+            note = f"Taken back: {reason}" if reason else ""
+            shown = fact.by == "judge" and story.phase == "hit" and hide.commit is not None
+            known = hide.place_known or (shown and fact.opened == hide.number)
+            by_hand = hide.by_hand or fact.by != "clock"
+            hide = replace(hide, by_hand=by_hand, waived_fouls=waived, place_known=known)
+            return replace(story, hide=hide, hands=hands, note=note)
+        case StateSet():
+            return _set(game, story, fact)
+        case SensorsUsed(on=on):
+            return replace(_mark_passes_unsure(story), sensors=on)  # hands that went meanwhile were not felt
+        case ProtestMade(by=by, text=text):
+            return _with_protests(_mark_passes_unsure(story), (*_protests(story), Protest(by, text)))
+        case ProtestRuled(ruling=ruling):
+            ruled = [replace(protest, play_on=True) for protest in _protests(story)[:1] if ruling == "play_on"]
+            return _with_protests(story, (*story.waiting_protests, *ruled))
+        case ClockSet(t=t, running=running):
+            paused = story.clocks.paused
+            since = t if paused is None else paused
+            return replace(story, clocks=replace(story.clocks, paused=None if running else since))
+        case MatchGiven(order=order):
+            return replace(story, order=order)
+        case MatchVoid(order=order, why=why):
+            return replace(story, void=why) if order == story.order else story
+        case VoidClosed():
+            return replace(story, phase="over", question=None, notice=None, note="")
+        case RoundClock(t=t, left_s=left, running=running):
+            playing = Clock(t + left - 60.0 * (game.minutes or 0), None if running else t)
+            return replace(story, clocks=replace(story.clocks, playing=playing, of_round=True))
+        case ClockGap(t=t, since=since):
+            clocks = story.clocks
+            playing = clocks.playing if clocks.of_round else clocks.playing and clocks.playing.after_gap(since, t)
+            undoable = replace(story.undo_target, t=None)  # `t` may be on another clock
+            clocks = replace(clocks, waiting=clocks.waiting.after_gap(since, t), playing=playing)
+            return replace(story, clocks=clocks, undo_target=undoable)
+        case _:
+            return story
+
+
+def _search_phase(game: Game[Any]) -> Phase:
+    """Return the phase in which the other team looks for the hidden pieces."""
+    return "hit" if game.hidden is None else game.hidden.found_by
+
+
+def _next(game: Game[Any], hide: Hide) -> Hide:
+    return Hide(hide.number + 1, waived_fouls=_waived_for_good(game, hide))
+
+
+def _waived_for_good(game: Game[Any], hide: Hide) -> tuple[str, ...]:
+    """Return the waivers that last into the next hide: a waived game time stays waived, for the game has only one."""
+    return tuple(kind for kind in hide.waived_fouls if kind == "time" and game.minutes is not None)
+
+
+def _withdraw_commitment(hide: Hide) -> Hide:
+    """Return the hide with its commitment, if any, withdrawn."""
+    if hide.commit is None:
+        return hide
+    return replace(hide, commit=None, withdrawn=(*hide.withdrawn, hide.commit), unsealed=True)
+
+
+def _mark_passes_unsure(story: Story) -> Story:
+    """Return the story with the passes of the current hide marked as possibly incomplete."""
+    if story.hands.doubt >= story.pass_hide_number:
+        return story
+    return replace(story, hands=replace(story.hands, doubt=story.pass_hide_number))
+
+
+def _protests(story: Story) -> tuple[Protest, ...]:
+    """Return the undecided protests, the next one to decide first."""
+    return () if story.protest is None else (story.protest, *story.waiting_protests)
+
+
+def _with_protests(story: Story, protests: tuple[Protest, ...]) -> Story:
+    """Return `story` with these open protests: those that hold play are decided first, then the oldest."""
+    queue = sorted(protests, key=lambda protest: protest.play_on)
+    return replace(story, protest=queue[0] if queue else None, waiting_protests=tuple(queue[1:]))
+
+
+def _settled_with(foul: str) -> tuple[str, ...]:
+    """Return the fouls waived together with `foul`: one ruling about the passes settles all pass fouls."""
+    return PASS_FOULS if foul in PASS_FOULS else (foul,)
+
+
+def _apply_answer(game: Game[Any], story: Story, answer: str) -> Story:
+    asked, hide, story = story.question, story.hide, replace(story, question=None)
+    if asked is None:
+        return story
+    if asked.about == "struck_meanwhile" and answer == "none":
+        hide = replace(hide, kept=())
+    if asked.about == "sealed_again":  # it is sealed again, or the judge enters the results
+        unsealed, by_hand = hide.unsealed and answer != "play_on", hide.by_hand or answer == "by_eye"
+        hide = replace(hide, unsealed=unsealed, by_hand=by_hand)
+    if answer != "play_on":
+        return replace(story, hide=hide)
+    let_pass = asked.about if asked.about == "hand_again" else asked.foul or asked.about
+    hide = replace(hide, waived_fouls=(*hide.waived_fouls, *_settled_with(let_pass)))
+    looked = story.phase == "check" and (asked.about in READING_QUESTIONS or asked.foul in BEAD_FOULS)
+    return replace(story, phase=_search_phase(game) if looked else story.phase, hide=hide)
+
+
+ApplyAction = Callable[[Game[Any], Story, Story, Mapping[str, Json]], Story]
+"""`apply_action` of a game's `referee` module: the story after an action."""
+
+
+@cache
+def _own_apply_action(game: type[Game[Any]]) -> ApplyAction | None:
+    """Return the `apply_action` of the game's `referee` module, or of the nearest parent class that has one."""
+    modules = (registry.sibling_module(kind, "referee") for kind in game.__mro__)
+    return next((found for module in modules if (found := getattr(module, "apply_action", None))), None)
+
+
+def _apply_action(game: Game[Any], story: Story, done: ActionPlayed) -> Story:
+    """Play an action of the game and derive the next phase."""
+    before, action = story.state, done.action
+    state, _ = game.play(before, action)
+    hide = replace(story.hide, foul_seen="")
+    # both hits belong to one hide, and so does a foul that settles it again
+    goes_on = game.hand_passes and hide.action_played and (story.phase != "show" or action.get("hide") == "last")
+    former = story.previous_state if goes_on else before
+    after = replace(
+        story, state=state, previous_state=former, calls=done.calls, hide=hide, question=None, notice=None, note=""
+    )
+    if apply_own := _own_apply_action(type(game)):
+        return apply_own(game, story, after, action)
+    if game.is_over(state):
+        return replace(
+            after, phase="over", hide=replace(hide, strokes=0, action_played=hide.action_played or game.settles(action))
+        )
+    if game.hidden is None:
+        throws = game.thrower(before)
+        if throws and game.thrower(state) == throws and not game.settles(action):
+            return after  # an action of another player: the turn goes on
+        return replace(after, phase="throw" if game.thrower(state) else "toss", hide=Hide(0))
+    if game.hiders(before) is None:
+        if game.hiders(state) is None:
+            return after  # a duo without a winner
+        return replace(after, phase="hide", clocks=_start_game_clock(game, after.clocks, done.t))
+    if not game.settles(action):
+        return after
+    if not game.hidden.in_fists:
+        return replace(after, phase="show", hide=replace(hide, action_played=True))
+    withdrawn = hide.withdrawn if hide.commit else ()  # the hands are open: the commitment stays until it is opened
+    return replace(after, phase="hide", hide=replace(_next(game, hide), commit=hide.commit, withdrawn=withdrawn))
+
+
+def _record_turn(game: Game[Any], before: Story, after: Story, done: ActionPlayed) -> Story:
+    """Return `after` with the action added to the past turns: to the turn it belongs to, or as a new one."""
+    side = game.hiders(before.state) or game.thrower(before.state)
+    if side is None or done.action.get("do") == "forfeit":
+        return after
+    number, past = after.hide.number if game.hand_passes else before.hide.number, after.recent_turns
+    of_the_last = past and (done.action.get("hide") == "last" or (number and past[-1].number == number))
+    if of_the_last:
+        turn = past[-1]
+        turn = replace(turn, actions=(*turn.actions, done.action), calls=(*turn.calls, *done.calls))
+        return replace(after, recent_turns=(*past[:-1], turn))
+    return replace(after, recent_turns=(*past, Turn(number, side, (done.action,), done.calls))[-MAX_RECENT_TURNS:])
+
+
+def _set(game: Game[Any], story: Story, fact: StateSet) -> Story:
+    """Return the story of a table set by the judge: its hide has not begun, or its second hit is due.
+
+    A hide that was begun keeps its number and its seal, settled or void; the next one gets the next number. The game's
+    time (slahal) runs on, starts if the bones are won by this, and is cleared if they are not won yet.
+    """
+    state, hide = game.restore(fact.sheet), story.hide
+    phase: Phase = "toss"
+    if game.is_over(state):
+        phase = "over"
+    elif game.hand_passes and game.sheet(state)["owed"] == "second":
+        phase = "hit"
+    elif game.hidden is None:
+        phase = "throw" if game.thrower(state) else "toss"
+    elif game.hiders(state) is not None:
+        phase = "hide"
+    played = game.minutes is not None and game.hiders(state) is not None
+    playing = (story.clocks.playing or Clock(fact.t)) if played or story.clocks.of_round else None
+    goes_on = phase == "hit" and story.phase not in ("show", "over")
+    if hide.action_played and hide.number and not goes_on:
+        hide = Hide(hide.number + 1, by_hand=True)
+    else:
+        hide = Hide(hide.number, by_hand=True, withdrawn=hide.withdrawn)
+    hide = replace(hide, action_played=phase == "hit")
+    return replace(
+        _mark_passes_unsure(story),
+        state=state,
+        previous_state=None,
+        phase=phase,
+        calls=(),
+        hide=hide,
+        clocks=replace(story.clocks, playing=playing),
+        question=None,
+        notice=None,
+        note=fact.reason,
+    )
+
+
+def apply_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact]) -> Story:
+    """Return the story after the facts of one batch of the journal."""
+    for fact in facts:
+        before, story = story, apply(game, story, fact)
+        undoable, revision = story.undo_target, story.revision
+        by_judge = isinstance(fact, HideAgain) and fact.by == "judge"
+        struck = story.hide.strokes > before.hide.strokes
+        if isinstance(fact, ActionPlayed | Answer | PadOpened | StateSet | VoidClosed) or by_judge or struck:
+            waited, t = before.clocks.waiting.elapsed(fact.t), fact.t
+            if before.undo_target.batch == batch:
+                waited, t = before.undo_target.waited, before.undo_target.t
+            undoable = UndoTarget(batch, waited, _auto_called_foul(before, fact), t)
+        if isinstance(fact, Undone | TeamsNamed) or _judge_basis(story) != _judge_basis(before):
+            revision = story.revision_from + batch
+        story = replace(story, clocks=_clocks(before, story, fact), undo_target=undoable, revision=revision)
+    return story
+
+
+def _auto_called_foul(before: Story, fact: Fact) -> str:
+    """Return the foul that the mat or the clock calls by `fact`, or ""."""
+    if not isinstance(fact, ActionPlayed) or fact.by == "judge":
+        return ""
+    do = str(fact.action.get("do"))
+    return before.hide.foul_seen or (do if do in FOUL_TREATMENTS else "")
+
+
+def _clocks(before: Story, story: Story, fact: Fact) -> Clocks:
+    """Return the story's clocks after `fact`: started, stopped or running on."""
+    clocks = story.clocks
+    waiting, playing = clocks.waiting, clocks.playing
+    if story.waiting_key != before.waiting_key:
+        waiting = Clock(fact.t)
+    elif isinstance(fact, Undone) and fact.waited is not None:
+        waiting = Clock(fact.t - fact.waited)
+    if not clocks.of_round:
+        playing = playing and playing.with_stopped(story.clocks_stopped, fact.t)
+    return replace(clocks, waiting=waiting.with_stopped(story.blocked, fact.t), playing=playing, last_t=fact.t)
+
+
+def _start_game_clock(game: Game[Any], clocks: Clocks, t: float) -> Clocks:
+    """Return the clocks when the game's own time begins.
+
+    If the round's time was up before the bones were won, the game starts again, on its own clock (Lahal, tournament).
+    """
+    if game.minutes is None:
+        return replace(clocks, playing=None)
+    if clocks.of_round and clocks.playing is not None and clocks.playing.elapsed(t) < 60.0 * game.minutes:
+        return clocks
+    return replace(clocks, playing=Clock(t), of_round=False)
+
+
+def _judge_basis(story: Story) -> object:
+    """Return the parts of the story a judge decides by: a screen that shows other values is stale."""
+    return (
+        story.state,
+        story.waiting_key,
+        story.question,
+        story.hide.opened,
+        story.hide.foul,
+        story.clocks.paused is None,
+        story.sensors,
+        story.protest,
+        story.void,
+    )

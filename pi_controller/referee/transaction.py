@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from pi_controller.referee.commitment import NONCE_BYTES
-from pi_controller.referee.facts import Commit, Done, Fact, FoulSeen, HideAgain, Notice, Question, Reveal, Source, Void
-from pi_controller.referee.reducer import apply
-from pi_controller.referee.sealed import SealedBead
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pi_controller.games.base import Action, Game
-    from pi_controller.referee.commitment import Bound
-    from pi_controller.referee.private_state import PrivateState
-    from pi_controller.referee.settings import RefereeSettings
-    from pi_controller.referee.story import Story
+from pi_controller.referee.commitment import NONCE_BYTES, CommitmentContext
+from pi_controller.referee.facts import (
+    ActionPlayed,
+    Commit,
+    CommitmentWithdrawn,
+    Fact,
+    FoulSeen,
+    HideAgain,
+    Notice,
+    Question,
+    Reveal,
+    Source,
+)
+from pi_controller.referee.sealed import PrivateState, SealedBead
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.story import Story, apply
+from pi_controller.rules.base import Action, Game
 
 
 class Transaction:
-    """Facts in the making. Nothing here is true before the journal has it."""
+    """The facts of one input while they are being made. They count once the journal has stored them."""
 
     def __init__(
         self,
         game: Game[Any],
         settings: RefereeSettings,
         random_bytes: Callable[[int], bytes],
-        bound: Callable[[], Bound],
+        bound: Callable[[], CommitmentContext],
         *,
         private: PrivateState,
         story: Story,
@@ -39,41 +44,42 @@ class Transaction:
         self.story = story
         self.t = t
         self.by: Source = "judge"
-        """Who answers a question: the judge, or the clock where nobody did."""
+        """Who answers a question: the judge, or the clock if the judge gave no answer."""
         self.facts: list[Fact] = []
         self._random_bytes = random_bytes
         self._bound = bound
 
     @property
     def sealed(self) -> SealedBead | None:
-        """The bead that the story's commitment speaks of, if it is held."""
-        return self.private.holds(self.story)
+        """The sealed bead of the story's commitment, or None."""
+        return self.private.current_seal(self.story)
 
     def add(self, fact: Fact) -> None:
-        """Conclude a fact."""
+        """Add a fact and apply it to the story."""
         self.story = apply(self.game, self.story, fact)
         self.facts.append(fact)
 
     def play(self, action: Action, by: Source, seen: str = "") -> None:
-        """Take an action of the game; a hide it settles is opened. Raises the game's errors and adds nothing then.
+        """Play an action of the game and reveal the bead if it settles a hide.
 
-        `seen` is what a foul was seen as, where that has a name of its own.
+        Raises the game's errors before adding a fact. `seen` is the name of the observed foul if it differs from the
+        action's.
         """
-        action = self.game.current(action)
+        action = self.game.upgrade_names(action)
         _, calls = self.game.play(self.story.state, action)
         hide = self.story.hide.number
         if action.get("do") == "foul":
             self.add(FoulSeen(self.t, seen or str(action["kind"]), str(action["by"])))
-        self.add(Done(self.t, dict(action), calls, by))
+        self.add(ActionPlayed(self.t, dict(action), calls, by))
         if self.story.phase in ("show", "over") or self.story.hide.number != hide:
             self._open(hide)
 
     def foul(self, kind: str, by: Source, seen: str = "") -> None:
-        """Settle a foul: running out of time is the hitter's, all else the mat can see is the hider's."""
+        """Settle a foul: running out of time is the hitter's, every other foul the mat can see is the hider's."""
         self.play({"do": "foul", "by": "hitter" if kind == "time" else "hider", "kind": kind}, by, seen)
 
     def notice(self, about: str, pads: tuple[int, ...] = ()) -> None:
-        """Let people know of something, once: a button that is pressed again and again says nothing new."""
+        """Add a notice unless the same one is shown already, e.g. when a button is pressed repeatedly."""
         known = self.story.notice
         if known is None or (known.about, known.pads) != (about, pads):
             self.add(Notice(self.t, about, pads))
@@ -85,10 +91,10 @@ class Transaction:
         self.add(Commit(self.t, self.story.hide.number, bead.commitment))
 
     def seal_late(self, pad: int) -> None:
-        """Commit to what is seen under `pad` only now that it is to be found.
+        """Commit to the place read under `pad` only after play has moved on to the hitting phase.
 
-        Where it was sealed before, nobody knows whether it lies where it lay, so whoever judges is asked: always, for
-        a question that came only where it moved would tell what the seal hides.
+        If it had been sealed before, it may have moved, so the judge is asked. The question is always asked: one asked
+        only after a move would leak the sealed place.
         """
         if not self.story.hide.unsealed or self.settings.mode("bead_moved") == "off":
             self.seal(pad)
@@ -96,20 +102,23 @@ class Transaction:
         again = () if self.story.hide.hits or self.story.hide.opened else ("hide_again",)
         self.add(Question(self.t, "sealed_again", ("play_on", *again, "by_eye")))
 
-    def void(self, why: str) -> None:
+    def withdraw_commitment(self, why: str) -> None:
         """Withdraw the commitment, if there is one."""
         if self.story.hide.commit is not None:
-            self.add(Void(self.t, why))
+            self.add(CommitmentWithdrawn(self.t, why))
 
     def hide_again(self, why: str, by: Source = "judge") -> None:
         """Start the hide over."""
-        self.void(why)
+        self.withdraw_commitment(why)
         self.add(HideAgain(self.t, why, by))
 
     def _open(self, hide: int) -> None:
         bead = self.sealed
         if bead is None:
-            self.void("the mat no longer knows where the bead lay")
+            self.withdraw_commitment("the mat no longer knows where the bead lay")
             return
         pad, nonce = bead.open()
-        self.add(Reveal(self.t, hide, pad, nonce, *bead.bound))
+        self.add(Reveal(self.t, hide, pad, nonce, *bead.context))
+        # only now: before the reveal no message may depend on the place
+        if any(hit.pad is not None and hit.found != (hit.pad == pad) for hit in self.story.hide.hits):
+            self.notice("seal_disagrees", (pad,))

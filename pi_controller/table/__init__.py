@@ -1,14 +1,13 @@
-r"""The table: one game with its journal, its settings and its public view. What is not in the journal did not happen.
+r"""The table: one game with its journal and its public view. The journal is the only source of the game.
 
-A `Table` writes what a referee concludes to a `Journal` before anybody is shown it; its `view` is all that leaves it,
-and has no field that could hold the bead's place before the reveal. `Settings` are a table's, with their defaults;
-`load` reads them from a TOML file and tells every fault at once.
+A `Table` writes the referee's facts to a `Journal` before it shows them. Its `view` is its only output, and has no
+field that could hold the bead's position before the reveal. Its settings are in `pi_controller.config`.
 
 >>> import secrets, tempfile
 >>> from pathlib import Path
->>> from pi_controller.games import game
+>>> from pi_controller.rules import game
 >>> from pi_controller.referee import JudgeAction, referee_for
->>> from pi_controller.table import Journal, Settings, Table, Verdict, View, load, verdict, view_of
+>>> from pi_controller.table import Journal, Table, Verdict, View, verify_journal, view_of
 >>> folder = tempfile.TemporaryDirectory()
 >>> path = Path(folder.name) / "table.sqlite"
 >>> rules = game("dakota")
@@ -19,50 +18,40 @@ and has no field that could hold the bead's place before the reveal. `Settings` 
 ...     isinstance(table.view, View), table.view.hider, table.view.long, table.view.middle
 (True, 'A', {'A': 4, 'B': 0}, 16)
 
-A view can be made of any history, with no journal at all:
+A view can be made from any history, without a journal:
 
 >>> from pi_controller.referee import History
 >>> view_of(rules, History(rules).now, seq=0).phase
 'toss'
 
-A journal can be looked at while it is written, and proves that it is what was written:
+A journal can be verified while it is written; its hash chain shows any change:
 
->>> found: Verdict = verdict(path)
+>>> found: Verdict = verify_journal(path)
 >>> found.whole, found.records, found.game
 (True, 2, 'dakota')
-
-Settings say which game is played and what hangs on which pin:
-
->>> (path.parent / "table.toml").write_text('[game]\nname = "slahal"\n[teams]\na = "Big Coulee"\n') > 0
-True
->>> load(path.parent / "table.toml").teams.a, Settings().teams.a
-('Big Coulee', 'A')
 >>> folder.cleanup()
 """
 
 from typing import TYPE_CHECKING
 
-from pi_controller.lazy import lazily
+from pi_controller.lazy import lazy_getattr
 
 if TYPE_CHECKING:
-    from pi_controller.table.journal import Journal
-    from pi_controller.table.settings import Settings, load
+    from pi_controller.journal.journal import Journal
+    from pi_controller.journal.verify import Verdict, verify_journal
     from pi_controller.table.table import Table
-    from pi_controller.table.verify import Verdict, verdict
     from pi_controller.table.view import View, view_of
 else:
-    __getattr__ = lazily(  # pydantic, sqlite3
+    __getattr__ = lazy_getattr(  # sqlite3
         __name__,
         {
-            "Journal": "journal",
-            "Settings": "settings",
+            "Journal": "pi_controller.journal.journal",
             "Table": "table",
-            "Verdict": "verify",
+            "Verdict": "pi_controller.journal.verify",
             "View": "view",
-            "load": "settings",
-            "verdict": "verify",
+            "verify_journal": "pi_controller.journal.verify",
             "view_of": "view",
         },
     )
 
-__all__ = ["Journal", "Settings", "Table", "Verdict", "View", "load", "verdict", "view_of"]
+__all__ = ["Journal", "Table", "Verdict", "View", "verify_journal", "view_of"]

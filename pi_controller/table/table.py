@@ -1,81 +1,224 @@
-"""The table: journal first, then fold, then show. Nothing counts, and nobody is told, before it is on disk."""
+"""The table: writes facts to the journal, then applies them to the history, then shows the view.
+
+Facts that are not on disk do not count.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import logging
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
+from pi_controller.board.messages import Message
 from pi_controller.errors import JournalError, MatError
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError
-from pi_controller.referee.commitment import Bound
-from pi_controller.referee.facts import Called, Fact, MatchGiven, Opened, Question, RoundClock, Undone
+from pi_controller.journal.export import ScoreHistory, build_score_history
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.rotation import opening_facts
+from pi_controller.referee.commitment import CommitmentContext
+from pi_controller.referee.facts import (
+    BeadShown,
+    CommandIssued,
+    Fact,
+    GameOpened,
+    HandPass,
+    LinkSeen,
+    MatchGiven,
+    MatchVoid,
+    Question,
+    Ready,
+    RoundClock,
+    Seats,
+    SensorsSeen,
+    Undone,
+    is_mirrored,
+)
 from pi_controller.referee.history import History
-from pi_controller.referee.judge import JudgeNewGame, MatchCall, RoundClockCall
-from pi_controller.referee.seating import mirrored
-from pi_controller.table.command import CommandResult, StaleError, UsedKeyError
-from pi_controller.table.course import course_of
-from pi_controller.table.next_game import opening_facts
+from pi_controller.referee.judge import (
+    HubCommand,
+    JudgeAnswer,
+    JudgeCommand,
+    JudgeNewGame,
+    MatchCall,
+    MatchVoidCall,
+    RoundClockCall,
+    Ruling,
+)
+from pi_controller.referee.story import Story
+from pi_controller.rules import registry
+from pi_controller.rules.base import Game, IllegalActionError
+from pi_controller.sensing.events import Button, MatEvent
 from pi_controller.table.view import View, view_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+# Interface of observers of a running table.
 
-    from pi_controller.games.base import Game
-    from pi_controller.mat.events import MatEvent
-    from pi_controller.referee.judge import HubCall, JudgeCall, Ruling
-    from pi_controller.referee.seating import Seats
-    from pi_controller.referee.story import Story
-    from pi_controller.table.command import Command
-    from pi_controller.table.course import Course
-    from pi_controller.table.decides import Decides
-    from pi_controller.table.journal import Journal
+
+class Observer:
+    """Receives everything that happens at a table, in order; must not change anything or raise.
+
+    The methods of this class are empty; an observer overrides those it needs. `armed` is whether strikes count.
+    """
+
+    def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:
+        """Called before messages of the board are passed to the mat's sensors, in the step at `t`."""
+
+    def on_events(self, events: Sequence[MatEvent], armed: bool) -> None:
+        """Called after the table has processed these mat events, numbered as the mat numbers its pads."""
+
+    def on_press(self, t: float, press: Button) -> None:
+        """Called before a button press is passed to the table, in the step at `t`."""
+
+    def on_step(self, t: float, table: Table, armed: bool) -> None:
+        """Called at the end of the step at `t`, after changes were shown."""
+
+
+# Interface of the referee that the table uses.
+
+
+class RefereeProtocol(Protocol):
+    """Interface of the referee that the table uses; see `referee.Referee`."""
+
+    def decide(self, story: Story, event: MatEvent | JudgeCommand) -> list[Fact]:
+        """Return the facts that follow from a mat event or a call."""
+        ...
+
+    def tick(self, story: Story, t: float) -> list[Fact]:
+        """Return the facts that follow from the passing of time up to `t`."""
+        ...
+
+    def resume(self, story: Story, t: float) -> list[Fact]:
+        """Return the facts that follow from a restart."""
+        ...
+
+    def remember_event(self, event: MatEvent) -> None:
+        """Update the knowledge of the mat from `event` without concluding any fact."""
+        ...
+
+    def strike_reporting(self, story: Story) -> bool:
+        """Return whether strikes should be reported now."""
+        ...
+
+    def default_answer(self, story: Story) -> tuple[float, str] | None:
+        """Return the time and the answer that the open question gets by default; None without one."""
+        ...
+
+    @property
+    def rulings(self) -> tuple[Ruling, ...]:
+        """The possible rulings on a protest here."""
+        ...
+
+    def change_sides(self, seats: Seats) -> None:
+        """Note that the other team hides from now on, seated by `seats`."""
+        ...
+
+    def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
+        """Return the facts that follow from a halt of the table."""
+        ...
+
+
+# A signed-in user's command to the table: actor, idempotency key, and the revision of the view it was given for.
+
+
+DIGEST_DIGITS = 16
+
+
+class StaleError(MatError, RuntimeError):
+    """The table has changed since the user saw it; the command was not executed."""
+
+    code = "stale"
+
+
+class UsedKeyError(MatError, RuntimeError):
+    """The same user has given another command with this idempotency key; it was not executed."""
+
+    code = "key"
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A command of `actor` with an idempotency key: a repetition with the same `key` has no effect.
+
+    `expect` is the `View.revision` that it was given for, if any.
+    """
+
+    call: JudgeCommand | HubCommand
+    actor: str
+    role: str
+    key: str
+    expect: int | None = None
+
+    @property
+    def fact(self) -> CommandIssued:
+        """The fact that the command was given."""
+        call = self.call
+        tag, reason = str(call.__struct_config__.tag), str(getattr(call, "reason", ""))
+        timeless = msgspec.json.encode(msgspec.structs.replace(call, t=0.0), order="sorted")
+        digest = hashlib.sha256(timeless).hexdigest()[:DIGEST_DIGITS]
+        return CommandIssued(call.t, self.actor, self.role, tag, self.key, reason, digest)
+
+
+class CommandResult(NamedTuple):
+    """Result of a command: the journal's last record after it (0 if it was before a restart), and whether it is a
+    repetition.
+    """
+
+    seq: int
+    repeated: bool
+
 
 log = logging.getLogger(__name__)
 
-TEND_S = 1.0
-"""How often the journal is looked after."""
+MAINTAIN_EVERY_S = 1.0
+"""Interval of the journal's maintenance."""
 SAME_CLOCK_S = 1.0
-"""The clock of a round that is said once more may differ by so much: that is how long messages take."""
-KEPT_RECORDS = 100
-"""So many records the journal's log may hold before a hide is over; nothing is hidden in the games that are thrown."""
-PUZZLED = "puzzled"
-"""What the judge is asked where the referee has come to something that the rules do not allow."""
+"""Greatest difference between repeated messages about one round clock: the delay of a message."""
+MAX_LOG_RECORDS = 100
+"""Most records in the journal's log before a checkpoint, for games without hides."""
+BUFFERED_FACTS = (HandPass, LinkSeen, Ready, SensorsSeen, BeadShown)
+"""Facts of the mat that may be lost: after a restart the hide in progress starts over without them."""
+RULES_REFUSED = "puzzled"
+"""Question to the judge if the rules refuse the referee's conclusion."""
+RECOVERED, RECORD_LOST, NEW_GAME = "recovered", "record_lost", "new_game"
+"""Questions to the judge after a damaged journal, with and without recovered records; the answer to start over."""
 
 
 def journalled_game(journal: Journal, game: Game[Any]) -> Game[Any]:
-    """Return the game that `journal` holds, with the options it was begun with; `game` for a fresh journal.
+    """Return the game in `journal`, with the options that it was begun with; `game` if the journal is fresh.
 
-    Raises `JournalError` when it holds another game than `game`, or the same by other rules than this version's.
+    Raises `JournalError` if it holds another game than `game`, or another version of its rules.
     """
-    opened = journal.opened()
+    opened = journal.read_opening()
     if opened is None:
         return game
     if (opened.game, opened.version) != (game.name, game.version):
         raise JournalError(
             f"journal {journal.path.name} holds a game of {opened.game} {opened.version}, "
             f"not {game.name} {game.version}",
-            f"finish it with what began it, or choose another file for {game.name}",
+            f"finish it with the same version, or choose another file for {game.name}",
         )
     return registry.game(opened.game, opened.options) if opened.options != dict(game.settings) else game
 
 
-def bound_to(journal: Journal, name: str) -> Callable[[], Bound]:
-    """Return what tells to what the next commitment is bound at the table called `name` on `journal`."""
-    return lambda: Bound(name, journal.meta.epoch if journal.meta else "", journal.batch + 1)
+def commitment_context(journal: Journal, name: str) -> Callable[[], CommitmentContext]:
+    """Return a function that gives the context of the next commitment at the table called `name` with `journal`."""
+    return lambda: CommitmentContext(name, journal.meta.epoch if journal.meta else "", journal.next_batch)
 
 
 class Table:
     """One game at one table.
 
-    A fresh `journal` is opened with `game` and the `teams`' names; one with a game in it is resumed, and then `game`
-    must be the one it holds (`journalled_game`) and its names prevail. `seats` say which mat is before the hiders, and
-    which way round; pads are told to the table as the hiders see them (`far`). When the journal fails the table halts:
-    it acknowledges nothing until `retry` finds the journal well. Once the game is over `JudgeNewGame` begins another:
-    the finished one is kept in a file beside `journal`, which is then of the new game. So does `MatchCall`, also where
-    nothing was played yet; where its options are others than the game's, `refereed` makes the referee for them. All
-    times are seconds of one clock.
+    A fresh `journal` is opened with `game` and the `teams`' names. A journal with a game is resumed: then `game` must
+    be the one it holds (`journalled_game`), and its names take precedence. `seats` determine which mat is before the
+    hiders and its orientation; the table numbers pads as the hiders see them (`far`). If the journal fails the table
+    halts: it accepts no input until `retry` succeeds. Once the game is over `JudgeNewGame` begins another: the finished
+    one is archived beside `journal`, which then holds the new game. `MatchCall` does the same, also before the first
+    action; if its options differ from the game's, `refereed` makes a referee for them. All times are seconds of one
+    clock.
+
+    With `gather_s` the facts of `BUFFERED_FACTS` may wait that long for the next batch that is written to disk: a power
+    cut may lose these, but no action, call, command, commitment or reveal.
     """
 
     def __init__(
@@ -83,119 +226,158 @@ class Table:
         journal: Journal,
         game: Game[Any],
         teams: Mapping[str, str],
-        referee: Decides,
+        referee: RefereeProtocol,
         t: float = 0.0,
         seats: Seats = "stay",
-        refereed: Callable[[Game[Any]], Decides] | None = None,
+        refereed: Callable[[Game[Any]], RefereeProtocol] | None = None,
+        gather_s: float = 0.0,
     ) -> None:
         self.journal = journal
+        self._gather_s, self._gathered_at = gather_s, float("inf")
         self.game = game
         self.seats: Seats = seats
         self.mirrored = False
-        """Whether the hiders sit where B does: at the far edge of the mat, or before the other mat."""
+        """Whether the hiders sit on B's side: at the far edge of the mat, or before the other mat."""
         self.halted: JournalError | None = None
         self._history = History(game)
         self.referee = referee
-        self._refereed = refereed
+        self._make_referee = refereed
         self._view: View | None = None
+        self.recovery = ""
+        """Result of recovering a damaged journal at this start, in one line; "" if it was intact."""
+        self._ask_next: Question | None = None
         self._puzzle = ""
         self._tended = float("-inf")
         self._kept = (1, 0)
-        """The hide and the last record when the journal's log was last brought into its file."""
-        self._keys: dict[tuple[str, str], tuple[Called, int]] = {}
-        opened = journal.opened()
+        """The hide and the last record at the last checkpoint of the journal."""
+        self._keys: dict[tuple[str, str], tuple[CommandIssued, int]] = {}
+        opened = journal.read_opening()
         options = dict(game.settings)
         if opened is None:
-            self._write([Opened(t, game.name, game.version, game.source, options, dict(teams))])
+            self._write([GameOpened(t, game.name, game.version, game.source, options, dict(teams))])
         else:
-            # an option that there was not yet when it was begun is as when nobody chooses
+            # an option that did not exist when it was begun has its default
             if dict(journalled_game(journal, game).settings) != options:
                 raise JournalError(
                     f"journal {journal.path.name} holds a game with other options",
-                    "take the game that journalled_game() gives",
+                    "use the game that journalled_game() returns",
                 )
-            self._fold()
-            self._write(self._concluded(lambda: referee.resume(self.story, t), t))
+            self._rebuild_history()
+            self._write(self._run_referee(lambda: referee.resume(self.story, t), t))
 
     @property
     def story(self) -> Story:
-        """Where the game stands."""
+        """The current state of the game."""
         return self._history.now
 
     @property
     def view(self) -> View:
-        """The public picture; the same object until something changes."""
+        """The public view; the same object until something changes."""
         if self._view is None:
-            unanswered = self.referee.unanswered(self.story)
+            unanswered = self.referee.default_answer(self.story)
             self._view = view_of(
-                self.game, self.story, self.journal.seq, self.halted, unanswered, self.journal.head[1], self._course()
+                self.game,
+                self.story,
+                self.journal.seq,
+                self.halted,
+                unanswered,
+                self.journal.head[1],
+                self._course(),
+                free=self.can_begin_game,
             )
         return self._view
 
-    def _course(self) -> Course | None:
-        """Return how the game went, once it is over."""
+    def _course(self) -> ScoreHistory | None:
+        """Return the score history once the game is over."""
         if self.story.phase != "over" or self.halted is not None:
             return None
         try:
-            return course_of(self.game, self.journal.read())
-        except JournalError as error:  # it is found out, and said, where it matters: at the next record
-            log.warning("the course of the game cannot be read: %s", error.what)
+            return build_score_history(self.game, self.journal.read())
+        except JournalError as error:  # the next write reports it
+            log.warning("the score history cannot be read: %s", error.message)
             return None
 
     @property
     def rulings(self) -> tuple[Ruling, ...]:
-        """What can be ruled on a protest at this table."""
+        """The possible rulings on a protest at this table."""
         return self.referee.rulings
 
     @property
-    def free(self) -> bool:
-        """Whether another game can begin: this one is over and no protest open, or nothing of it was played."""
+    def can_begin_game(self) -> bool:
+        """Whether another game can begin: this one is over without an open protest, or has no action yet.
+
+        A protest about a match that no longer counts does not prevent it.
+        """
         story = self.story
-        untouched = not story.undoable.batch and not story.hide.passes and story.phase in ("toss", "throw", "hide")
-        return self.halted is None and story.protest is None and (story.phase == "over" or untouched)
+        untouched = not story.undo_target.batch and not story.hide.passes and story.phase in ("toss", "throw", "hide")
+        settled = story.protest is None or bool(story.void)
+        return self.halted is None and settled and (story.phase == "over" or untouched)
 
     @property
     def armed(self) -> bool:
-        """Whether a hit is owed and no question open."""
-        return self.halted is None and self.story.armed
+        """Whether a hit is owed and no question is open."""
+        return self.halted is None and self.story.strike_expected
 
     @property
     def strike_reporting(self) -> bool:
-        """Whether strokes are to be felt: one is due, or it would be an early one."""
+        """Whether strikes should be reported: one is expected, or would be an early one."""
         return self.halted is None and self.referee.strike_reporting(self.story)
 
     def mat_event(self, event: MatEvent) -> list[Fact]:
-        """Take in what the mat felt; return the facts it gave rise to. Never raises for the event or the journal."""
+        """Process a mat event; return the resulting facts. Never raises because of the event or the journal."""
         if self.halted is not None:
-            self.referee.sense(event)
+            self.referee.remember_event(event)
             return []
-        return self._try(self._concluded(lambda: self._history.decided(event, self.referee.decide), event.t))
+        return self._try(self._run_referee(lambda: self._history.resolve_event(event, self.referee.decide), event.t))
+
+    def ask_after_recovery(self, t: float, line: str, *, recovered: bool) -> None:
+        """Ask the judge how to go on after a damaged journal, as soon as no other question is open.
+
+        `line` describes the recovery; with `recovered` the game continues from its proven records.
+        """
+        self.recovery = line
+        anew = recovered and not self.story.order  # only the hub can take back a tournament's match
+        self._ask_next = Question(
+            t, RECOVERED if recovered else RECORD_LOST, ("play_on", NEW_GAME) if anew else ("play_on",)
+        )
+        self.tick(t)
 
     def tick(self, t: float) -> list[Fact]:
-        """Let time pass to `t`; return the facts that follow. Never raises for the rules or the journal."""
+        """Advance to time `t`; return the resulting facts. Never raises because of the rules or the journal."""
         if self.halted is not None:
             return []
-        return self._try(self._concluded(lambda: self.referee.tick(self.story, t), t))
+        if self._ask_next is not None and self.story.question is None and not self.story.held_by_protest:
+            asked, self._ask_next = msgspec.structs.replace(self._ask_next, t=t), None
+            return self._try([asked]) if self.story.phase != "over" else []
+        if t - self._gathered_at >= self._gather_s:
+            self._flush()
+        return self._try(self._run_referee(lambda: self.referee.tick(self.story, t), t))
 
-    def judge(self, call: JudgeCall | HubCall, command: Command | None = None) -> list[Fact]:
-        """Do as the judge says, or the hub; return the facts that follow. `command` tells who says it.
+    def judge(self, call: JudgeCommand | HubCommand, command: Command | None = None) -> list[Fact]:
+        """Execute a call of the judge or the hub; return the resulting facts. `command` identifies the caller.
 
-        Raises `InvalidActionError` or `IllegalActionError` for a call that cannot be followed, `JournalError` when it
-        cannot be written; then it does not count.
+        Raises `InvalidActionError` or `IllegalActionError` if the call cannot be executed, `JournalError` if it cannot
+        be written; then it does not count.
         """
         if self.halted is not None:
             raise self.halted
         if isinstance(call, JudgeNewGame):
             return self._begin_next(call, command)
+        if isinstance(call, JudgeAnswer) and call.answer == NEW_GAME and self._may_begin_anew:
+            return self._begin_next(JudgeNewGame(call.t), command, anew=True)
         if isinstance(call, MatchCall):
             return self._take_match(call, command)
         if isinstance(call, RoundClockCall):
             if not (facts := self._round_clock(call)):
                 return []
+        elif isinstance(call, MatchVoidCall):
+            if self.story.order != call.order or self.story.void == call.why:
+                return []
+            facts = list[Fact]([MatchVoid(call.t, call.order, call.why)])
         else:
-            facts = self._history.decided(call, self.referee.decide)
+            facts = self._history.resolve_event(call, self.referee.decide)
         if command is not None:
-            facts = [command.called, *facts]
+            facts = [command.fact, *facts]
         facts = self._try(facts)
         if self.halted is not None:
             raise self.halted
@@ -204,13 +386,13 @@ class Table:
         return facts
 
     def command(self, command: Command) -> CommandResult:
-        """Do as somebody who is signed in says, once: journalled with who said it.
+        """Execute the command of a signed-in user once, and write the user to the journal.
 
-        Said again by the same person with the same key it is told as done; another call under that key is a
-        `UsedKeyError`. Raises `StaleError` where the table has moved on from what the one who says it saw, and what
-        `judge` raises; then it does not count.
+        A repetition by the same user with the same key returns the first result; another call with that key is a
+        `UsedKeyError`. Raises `StaleError` if the table has changed since the user saw it, and as `judge` does; then
+        the command does not count.
         """
-        called, (before, seq) = command.called, self._keys.get((command.actor, command.key), (None, 0))
+        called, (before, seq) = command.fact, self._keys.get((command.actor, command.key), (None, 0))
         if before is not None:
             if (before.call, before.digest or called.digest) != (called.call, called.digest):
                 raise UsedKeyError("that key was used for another command", "give each command a key of its own")
@@ -221,15 +403,15 @@ class Table:
         return CommandResult(self.journal.seq, repeated=False)
 
     def retry(self, t: float) -> bool:
-        """Try the journal again and go on from what is in it; return whether the table plays."""
+        """Reopen the journal and continue from its records; return whether the table plays."""
         if self.halted is None:
             return True
         try:
             self.journal.reopen()
-            self._go_by(journalled_game(self.journal, self.game))
-            self._fold()
+            self._apply_options(journalled_game(self.journal, self.game))
+            self._rebuild_history()
             why = "the journal could not be written"
-            self._write(self._concluded(lambda: self.referee.catch_up(self.story, t, why), t))
+            self._write(self._run_referee(lambda: self.referee.catch_up(self.story, t, why), t))
         except JournalError as error:
             self._halt(error)
             return False
@@ -237,27 +419,34 @@ class Table:
         self._view = None
         return True
 
-    def _begin_next(self, call: JudgeNewGame, command: Command | None) -> list[Fact]:
-        """Keep the finished game under its date and begin another by the same rules; return the facts it begins with.
+    @property
+    def _may_begin_anew(self) -> bool:
+        """Whether the judge is being asked how a recovered game goes on."""
+        asked = self.story.question
+        return asked is not None and asked.about == RECOVERED
 
-        The board is as it was, and so is whether play goes by what the mat feels. Raises as `judge` does.
+    def _begin_next(self, call: JudgeNewGame, command: Command | None, *, anew: bool = False) -> list[Fact]:
+        """Archive the finished game and begin another by the same rules; return its first facts.
+
+        The state of the board and the use of the sensors carry over. With `anew` this game need not be over. Raises as
+        `judge` does.
         """
         story, t = self.story, call.t
-        if story.phase != "over":
+        if story.phase != "over" and not anew:
             raise IllegalActionError("the game is not over", "close it for the side that is out, then begin another")
         if story.protest is not None:
             raise IllegalActionError("a protest is not decided", "decide it, then begin another game")
         teams = dict(story.teams)
         if call.swapped:
             if "players" in self.game.settings:
-                raise IllegalActionError("there are no teams that change sides in this game", "begin it as it was")
+                raise IllegalActionError("there are no teams to change sides in this game", "begin it without a change")
             teams = {"A": teams["B"], "B": teams["A"]}
-        return self._go_on_with(self.game, teams, t, command)
+        return self._rotate_to_game(self.game, teams, t, command)
 
     def _take_match(self, call: MatchCall, command: Command | None) -> list[Fact]:
-        """Begin the game of a tournament's match; return the facts it begins with. Raises as `judge` does.
+        """Begin the game of a tournament's match; return its first facts. Raises as `judge` does.
 
-        `UsageError` for options that this game does not have.
+        Raises `UsageError` if the game has no such options.
         """
         if (call.game, call.version) != (self.game.name, self.game.version):
             raise IllegalActionError(
@@ -267,74 +456,76 @@ class Table:
         if "players" in self.game.settings:
             raise IllegalActionError("this game is played by players, not by two teams")
         game = registry.game(call.game, call.options)
-        if dict(game.settings) != dict(self.game.settings) and self._refereed is None:
-            raise IllegalActionError("this table cannot change its options", "give it the options that it has")
-        if not self.free:
+        if dict(game.settings) != dict(self.game.settings) and self._make_referee is None:
+            raise IllegalActionError("this table cannot change its options", "send the options that it has")
+        if not self.can_begin_game:
             raise IllegalActionError("a game is under way at this table", "it takes the match when that is over")
         match = MatchGiven(call.t, call.tournament, call.match, call.order)
-        return self._go_on_with(game, dict(call.teams), call.t, command, [match])
+        return self._rotate_to_game(game, dict(call.teams), call.t, command, [match])
 
     def _round_clock(self, call: RoundClockCall) -> list[Fact]:
-        """Return what follows from the clock of the round, nothing where that is known. Raises `IllegalActionError`."""
+        """Return the facts of a new round clock, none if it is known already. Raises `IllegalActionError`."""
         clocks, minutes = self.story.clocks, self.game.minutes
         if self.story.order != call.order:
-            raise IllegalActionError("this table plays another game than the one that the clock is of")
+            raise IllegalActionError("the clock is that of another game than this table plays")
         if minutes is None:
             raise IllegalActionError(f"{self.game.name} is not played by the clock")
         known, began = clocks.playing, call.t + call.left_s - 60.0 * minutes
-        if known is not None and clocks.of_round and call.running == (known.stood is None):
-            left = known.began if known.stood is None else known.began + call.t - known.stood
+        if known is not None and clocks.of_round and call.running == (known.stopped_at is None):
+            left = known.began if known.stopped_at is None else known.began + call.t - known.stopped_at
             if abs(left - began) < SAME_CLOCK_S:
                 return []
         return [RoundClock(call.t, call.left_s, call.running)]
 
-    def _go_on_with(
+    def _rotate_to_game(
         self, game: Game[Any], teams: dict[str, str], t: float, command: Command | None, more: Sequence[Fact] = ()
     ) -> list[Fact]:
-        """Keep this game under its date and begin `game`; return the facts it begins with, `more` the last of them."""
+        """Archive this game and begin `game`; return its first facts, ending with `more`."""
         try:
-            kept = self.journal.place_to_keep()
-            called = [] if command is None else [command.called]
+            kept = self.journal.archive_path()
+            called = [] if command is None else [command.fact]
             revision_from = self.story.revision_from + self.journal.batch + 1
             facts = [*opening_facts(self.story, game, t, teams, kept.name, revision_from, called), *more]
-            self.journal.begin_next(facts, kept, t)
-            self._go_by(game)
-            self._fold()
+            self.journal.rotate(facts, kept, t)
+            self._apply_options(game)
+            self._rebuild_history()
         except JournalError as error:
             self._halt(error)
             raise
         return facts
 
-    def _go_by(self, game: Game[Any]) -> None:
-        """Go by the options of `game`, another than before perhaps."""
-        if self._refereed is None or dict(game.settings) == dict(self.game.settings):
+    def _apply_options(self, game: Game[Any]) -> None:
+        """Use the options of `game`, and make a new referee if they differ."""
+        if self._make_referee is None or dict(game.settings) == dict(self.game.settings):
             return
-        self.game, self.referee, self.mirrored = game, self._refereed(game), False
+        self.game, self.referee, self.mirrored = game, self._make_referee(game), False
 
-    def tend(self, t: float) -> None:
-        """Look after the journal, once a second: is it where it was? After each hide its log goes into the file."""
-        if self.halted is not None or 0 <= t - self._tended < TEND_S:
+    def maintain(self, t: float) -> None:
+        """Maintain the journal once a second: check its files, and after each hide write its log into the database
+        file.
+        """
+        if self.halted is not None or 0 <= t - self._tended < MAINTAIN_EVERY_S:
             return
         self._tended = t
         try:
-            self.journal.check_place()
-            if self.story.hide.number != self._kept[0] or self.journal.seq - self._kept[1] > KEPT_RECORDS:
+            self.journal.check_files()
+            if self.story.hide.number != self._kept[0] or self.journal.seq - self._kept[1] > MAX_LOG_RECORDS:
                 kept = self.story.hide.number, self.journal.seq
                 self._kept = kept if self.journal.checkpoint() else self._kept
         except JournalError as error:
             self._halt(error)
 
-    def _concluded(self, conclude: Callable[[], list[Fact]], t: float) -> list[Fact]:
-        """Return what the referee concludes. Where the rules do not allow that, it is logged and the judge is asked."""
+    def _run_referee(self, conclude: Callable[[], list[Fact]], t: float) -> list[Fact]:
+        """Return the facts that `conclude` returns. If the rules refuse them, log that and ask the judge."""
         try:
             facts = conclude()
         except MatError as error:
-            if self._puzzle != error.what:  # time passes again and again
-                self._puzzle = error.what
-                log.exception("the referee cannot go on: %s", error.what)
+            if self._puzzle != error.message:  # log it once, not in each tick
+                self._puzzle = error.message
+                log.exception("the referee cannot go on: %s", error.message)
             story = self.story
-            asked = story.question is not None or story.phase == "over" or PUZZLED in story.hide.waived
-            return [] if asked else [Question(t, PUZZLED, ("play_on",))]
+            asked = story.question is not None or story.phase == "over" or RULES_REFUSED in story.hide.waived_fouls
+            return [] if asked else [Question(t, RULES_REFUSED, ("play_on",))]
         if facts:
             self._puzzle = ""
         return facts
@@ -350,14 +541,25 @@ class Table:
     def _write(self, facts: list[Fact]) -> None:
         if not facts:
             return
-        batch = self.journal.append(facts)
+        if self._gather_s and all(isinstance(fact, BUFFERED_FACTS) for fact in facts):
+            batch = self.journal.buffer_batch(facts)
+            self._gathered_at = min(self._gathered_at, facts[0].t)
+        else:
+            batch = self.journal.append(facts)
+            self._gathered_at = float("inf")
         with self._by_rules():
             self._history.append(facts, batch)
         self._note_keys(facts, self.journal.seq)
         self._story_changed()
 
-    def _fold(self) -> None:
-        """Tell the history from what is in the journal."""
+    def _flush(self) -> None:
+        self._gathered_at = float("inf")
+        try:
+            self.journal.flush()
+        except JournalError as error:
+            self._halt(error)
+
+    def _rebuild_history(self) -> None:
         self._history = History(self.game)
         with self._by_rules():
             for step in self._history.walk(self.journal.read()):
@@ -372,19 +574,19 @@ class Table:
             raise
         except MatError as error:
             raise JournalError(
-                f"journal {self.journal.path.name} does not follow the rules of {self.game.name}: {error.what}",
+                f"journal {self.journal.path.name} does not follow the rules of {self.game.name}: {error.message}",
                 "it was written by other rules: begin a new journal",
             ) from error
 
     def _note_keys(self, facts: list[Fact], seq: int) -> None:
         for fact in facts:
-            if isinstance(fact, Called) and fact.key:
+            if isinstance(fact, CommandIssued) and fact.key:
                 self._keys.setdefault((fact.actor, fact.key), (fact, seq))
 
     def _story_changed(self) -> None:
-        """The story is another: see whether the hiders are."""
+        """Update the seating after a change of the game: another side may hide."""
         self._view = None
-        hidden_afar = mirrored(self.seats, self.game.hiders(self.story.state))
+        hidden_afar = is_mirrored(self.seats, self.game.hiders(self.story.state))
         if hidden_afar != self.mirrored:
             self.mirrored = hidden_afar
             self.referee.change_sides(self.seats)

@@ -1,30 +1,27 @@
-"""The public view: all that leaves the table. It has no field that could hold the bead's place before the reveal."""
+"""Public view: all data that leaves the table. No field could hold the bead's position before the reveal."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import msgspec
 
-from pi_controller.mat.events import SensorFault
-from pi_controller.referee.story import Hit, Notice, Opening, Phase, Turn
-from pi_controller.table.course import Course
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pi_controller.errors import MatError
-    from pi_controller.games.base import Game
-    from pi_controller.referee.facts import Question
-    from pi_controller.referee.story import Story
+from pi_controller.errors import MatError
+from pi_controller.journal.export import ScoreHistory
+from pi_controller.referee.facts import Question
+from pi_controller.referee.story import Hit, KeptStroke, Notice, Opening, Phase, Story, Turn
+from pi_controller.rules.base import Game
+from pi_controller.sensing.events import SensorFault
 
 ShownPhase = Literal[Phase, "halted"]
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """What the mat asks the judge, and the answers it takes; `foul` is the foul it may be, when it is about one.
+class QuestionView(msgspec.Struct, frozen=True):
+    """The open question to the judge and its possible answers; `foul` is the foul in question, if it is about one.
 
-    Where nobody answers, `unasked` is the answer that follows by itself at `until` (seconds on the table's clock).
+    Without an answer, `unasked` counts as the answer from `until` on (seconds on the table's clock). `struck` are the
+    strikes made while the question is open, in order.
     """
 
     about: str
@@ -33,27 +30,32 @@ class Asked(msgspec.Struct, frozen=True):
     foul: str = ""
     unasked: str = ""
     until: float | None = None
+    struck: tuple[KeptStroke, ...] = ()
 
 
 class View(msgspec.Struct, frozen=True):
-    """One picture of the table. `seq` is the last journal record folded in, `head` its hash (`table.chain`); counts are
-    sticks.
+    """Public view of the table. Counts are sticks; times are seconds on the table's clock.
 
-    `phase`: toss (duel, lot, horses' starts), hide (hands are passing), check (the mat looks), hit (one is owed),
-    guess (slahal), throw, show (the bead is shown), over, halted (the journal cannot be written; `note` says what
-    to do). `calls` are the words called in the last hide that was hit (in other games for the last action), `hits`
-    the hits of the hide in progress or just settled, `foul` the foul that settled it. `sheet` is the state under
-    the score sheet's keys, by which the games other than Hampa Apena are told; `opened` are the pads opened in this
-    hide (ojibwe), `strokes` the taps or thrusts since the last throw was entered, `ends` when the game's time is up
-    (slahal, seconds on the table's clock) unless it stands, since `ends_stood`. `faults` are the piezo discs and
-    touch strips that cannot be believed. `withdrawn` are commitments to this hide that will never be opened.
-    `revision` changes with what a judge decides by: a command names the one it was given for. `since` is when the
-    table began to wait for what it waits for, `limit` how long that may take (seconds, the organiser's number),
-    `stood` since when that clock stands, `paused` when a judge stopped all clocks. `notice` is what people are to
-    know and nobody has to answer. `sensors` is whether play goes by what the mat feels; `protest` is the team whose
-    protest is not decided, `held` whether play stands because of it. `past` are the last hides or throws, oldest first,
-    the one in progress among them; `before` is the score sheet as it was before the one that was played last. `course`
-    is how the game went, once it is over.
+    `seq` is the last journal record included, `head` its hash (`journal.file`). `revision` changes with everything that
+    a judge's decision depends on: a command names the revision it was given for.
+
+    `phase`: toss (duo, lot, horses' starts), hide (hands are passing), check (the mat is checking the hide), hit (one
+    is owed), guess (slahal), throw, show (the bead is revealed), over, halted (the journal cannot be written; `note`
+    says what to do). `calls` are the words called in the last hide that was hit (in other games: for the last action),
+    `hits` the hits of the hide in progress or just settled, `foul` the foul that settled it. `sheet` is the state under
+    the score sheet's keys, which the games other than Hampa Apena use; `opened` are the pads opened in this hide
+    (ojibwe), `strokes` the taps or thrusts since the last throw was entered. `withdrawn` are commitments to this hide
+    that will never be opened. `past` are the last hides or throws, oldest first, including the one in progress;
+    `before` is the score sheet before the last one. `course` is the score history once the game is over.
+
+    `since` is when the table began to wait for the next action, `limit` the time limit for it (by the
+    organiser), `stood` since when that clock has been stopped, `paused` when a judge stopped all clocks. `ends` is when
+    the game's time is up (slahal), unless it has been stopped, since `ends_stood`.
+
+    `faults` are the piezo discs and touch strips that do not work. `notice` is information that needs no answer.
+    `sensors` is whether the sensors are in use. `protest` is the team with an undecided protest, `held` whether play
+    waits for it. `void` is why the tournament's match played here no longer counts (`judge.VoidReason`); `free` is
+    whether another game can begin, None from an older program.
     """
 
     seq: int
@@ -74,7 +76,7 @@ class View(msgspec.Struct, frozen=True):
     hits: tuple[Hit, ...] = ()
     passes: int = 0
     foul: str | None = None
-    question: Asked | None = None
+    question: QuestionView | None = None
     commit: str | None = None
     withdrawn: tuple[str, ...] = ()
     opening: Opening | None = None
@@ -98,7 +100,9 @@ class View(msgspec.Struct, frozen=True):
     past: tuple[Turn, ...] = ()
     sheet: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     before: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
-    course: Course | None = None
+    course: ScoreHistory | None = None
+    void: str = ""
+    free: bool | None = None
 
 
 def view_of(
@@ -108,12 +112,14 @@ def view_of(
     halted: MatError | None = None,
     unanswered: tuple[float, str] | None = None,
     head: str = "",
-    course: Course | None = None,
+    course: ScoreHistory | None = None,
+    *,
+    free: bool | None = None,
 ) -> View:
-    """Return the picture of `story`; with `halted`, of a table that stands still because of that error.
+    """Build the view of `story`; with `halted`, of a table that was halted by that error.
 
-    `unanswered` is when the open question is answered by itself, and how, `head` the hash of the last record,
-    `course` how the game went.
+    `unanswered` is the time and the answer that the open question gets by default, `head` the hash of the last
+    record, `course` the score history, `free` whether another game can begin.
     """
     sheet, question = game.sheet(story.state), story.question
     hides: Mapping[str, Any] = sheet if game.hand_passes else {}
@@ -138,47 +144,52 @@ def view_of(
         hits=story.hide.hits,
         passes=len(story.hide.passes),
         foul=story.hide.foul,
-        question=question and _asked(question, unanswered),
+        question=question and _make_question_view(question, unanswered, story.hide.kept),
         commit=story.hide.commit,
         withdrawn=story.hide.withdrawn,
         opening=story.opening,
         link=story.link.up is True,
         faults=story.link.faults if story.link.up else (),
-        note=": ".join(filter(None, (halted.what, halted.todo))) if halted else note,
+        note=": ".join(filter(None, (halted.message, halted.hint))) if halted else note,
         opened=story.hide.opened,
         strokes=story.hide.strokes,
         ends=_ends(game, story),
-        ends_stood=story.clocks.playing and story.clocks.playing.stood,
+        ends_stood=story.clocks.playing and story.clocks.playing.stopped_at,
         revision=story.revision,
         since=story.clocks.waiting.began,
         limit=_limit(game, story),
-        stood=story.clocks.waiting.stood,
+        stood=story.clocks.waiting.stopped_at,
         notice=story.notice,
         paused=story.clocks.paused,
         sensors=story.sensors,
         protest=story.protest.by if story.protest else "",
-        held=story.held,
-        past=story.past,
+        held=story.held_by_protest,
+        past=story.recent_turns,
         sheet=dict(sheet),
-        before={} if story.former is None else dict(game.sheet(story.former)),
+        before={} if story.previous_state is None else dict(game.sheet(story.previous_state)),
         course=course,
+        void=story.void,
+        free=free,
     )
 
 
-def _asked(question: Question, unanswered: tuple[float, str] | None) -> Asked:
+def _make_question_view(
+    question: Question, unanswered: tuple[float, str] | None, kept: tuple[KeptStroke, ...]
+) -> QuestionView:
     until, unasked = unanswered or (None, "")
-    return Asked(question.about, question.choices, question.pads, question.foul, unasked, until)
+    struck = tuple(stroke for stroke in kept if stroke.t >= question.t)
+    return QuestionView(question.about, question.choices, question.pads, question.foul, unasked, until, struck)
 
 
 def _ends(game: Game[Any], story: Story) -> float | None:
-    """Return when the game's time is up, for a game that has one and has begun."""
+    """Return when the game's time is up; None if it has no time limit or has not begun."""
     if story.clocks.playing is None or story.phase == "over" or game.minutes is None:
         return None
     return story.clocks.playing.began + 60.0 * game.minutes
 
 
 def _limit(game: Game[Any], story: Story) -> float | None:
-    """Return the seconds that a hit (or the hiding, in slahal) may take by the game's options."""
+    """Return the time limit of a hit (in slahal, of the hiding) by the game's options, s."""
     name = {"hit": "hit_seconds", "hide": "hide_seconds"}.get(story.phase)
     seconds = game.settings.get(name) if name else None
     return float(seconds) if isinstance(seconds, int | float) else None

@@ -1,4 +1,4 @@
-"""Tournaments: who plays whom, who is out, how all stand. Results go in; pure, no clock, no I/O, nothing at random.
+"""Tournaments: pairings, eliminations and standings from results. Pure: no clock, no I/O, no random numbers.
 
 A `Competition` is one kind of tournament; its states are frozen.
 
@@ -10,22 +10,22 @@ A `Competition` is one kind of tournament; its states are frozen.
 [('W1-1', ('Buffalo Lake', 'Long Hollow'))]
 >>> state = cup.play(state, {"do": "result", "match": "W1-1", "winner": "Buffalo Lake"})
 >>> state = cup.play(state, {"do": "withdraw", "team": "Long Hollow"})
->>> cup.champion(state), cup.eliminated(state)
+>>> cup.champion(state), cup.eliminated_teams(state)
 (None, ('Long Hollow',))
 
-Each against each, with points that are the organiser's:
+A round robin, with the organiser's points:
 
 >>> from pi_controller.tournament import Competition, Pairing, Points, RoundRobin, State, circle, lot
 >>> league = RoundRobin(points=Points(sweep=3, win=2))
 >>> state = league.play(league.opening, {"do": "enter", "teams": ["Long Hollow", "Big Coulee"]})
 >>> isinstance(league, Competition), isinstance(state, State), isinstance(league.ready(state)[0], Pairing)
 (True, True, True)
->>> league.answer(state)["ready"][0]["teams"]
+>>> league.public_summary(state)["ready"][0]["teams"]
 ['Long Hollow', 'Big Coulee']
 >>> len(circle(8)), sum(map(len, circle(8)))
 (7, 28)
 
-Groups, of which the best two each go on to an elimination:
+Groups, with the best two of each in an elimination:
 
 >>> from pi_controller.tournament import Groups
 >>> cup = Groups(2, through=2)
@@ -33,16 +33,16 @@ Groups, of which the best two each go on to an elimination:
 >>> [(pairing.id, pairing.teams) for pairing in cup.ready(state)]
 [('A.R1-1', ('a', 'd')), ('B.R1-1', ('b', 'c'))]
 
-The lots of a drawing can be worked out on any computer: `printf '%s' '4 1 6 2/Long Hollow' | sha256sum`.
+Anybody can check the lots of a drawing: `printf '%s' '4 1 6 2/Long Hollow' | sha256sum`.
 
 >>> lot("4 1 6 2", "Long Hollow") < lot("4 1 6 2", "Big Coulee")
 False
 """
 
 from pi_controller.tournament.competition import Competition, Pairing, State
-from pi_controller.tournament.drawing import draw, lot
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
 from pi_controller.tournament.round_robin import Points, RoundRobin, circle
+from pi_controller.tournament.teams import draw, lot
 
 __all__ = ["Competition", "Elimination", "Groups", "Pairing", "Points", "RoundRobin", "State", "circle", "draw", "lot"]

@@ -1,14 +1,14 @@
-"""Elimination brackets as graphs of matches, for any number of teams from two on: single and double.
+"""Elimination brackets as graphs of matches, single and double, for two or more teams.
 
-Where a team of a match comes from is a `Source`: a seed, or the winner or the loser of an earlier match. A bracket of
-a power of two is laid out with byes for the seeds there are not, the best seeds having them; then every match with a
-bye is taken out, so that each match of a `Bracket` is played.
+Each team of a match comes from a `Source`: a seed, or the winner or the loser of an earlier match. A bracket is laid
+out for the next power of two, with byes for the missing seeds, so that the best seeds have them; then every match with
+a bye is removed, so that each match of a `Bracket` is played.
 
-Double elimination. Losers drop into the losers' bracket so that two teams meet again as late as can be: by one of
-four orders a round (`_ORDERS`, found by search over the exact chance of a rematch), and the two losers of the
-winners' semi-finals, who can never have met, play each other rather than a survivor each. With results at random the
-rematches before the losers' final are .25 in the mean for 8 teams, .31 for 16, .33 for 32, .31 for 64; no order of
-drops alone comes below .40 for 16.
+Double elimination: losers drop into the losers' bracket so that two teams meet again as late as possible. Each round
+uses one of four orders (`_ORDERS`, found by search over the exact probability of a rematch), and the two losers of the
+winners' semi-finals, who can never have met, play each other rather than a survivor each. With random results the mean
+number of rematches before the losers' final is .25 for 8 teams, .31 for 16, .33 for 32, .31 for 64; no choice of orders
+alone gets below .40 for 16.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Side = Literal["winners", "losers", "final"]
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """The team with this seed, from 1 on."""
+    """The team with this seed, counted from 1."""
 
     number: int
 
@@ -43,7 +43,7 @@ class LoserOf:
 
 @dataclass(frozen=True, slots=True)
 class Bye:
-    """Nobody: whoever would play against it goes on without a match."""
+    """A missing team: its opponent advances without a match."""
 
 
 Source = Seed | WinnerOf | LoserOf | Bye
@@ -51,7 +51,7 @@ Source = Seed | WinnerOf | LoserOf | Bye
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match of a bracket: where its two teams come from, and where it stands. Rounds count from 1 on each side."""
+    """A match of a bracket: the sources of its two teams, its side and round. Rounds count from 1 on each side."""
 
     id: str
     a: Source
@@ -64,8 +64,8 @@ class Match:
 class Bracket:
     """All matches of an elimination, each after those that its teams come from.
 
-    `reset` is the second match of a double elimination's final, which is played only where the team from the losers'
-    side won the first; None in a single elimination.
+    `reset` is the second match of a double elimination's final, which is played only if the team from the losers' side
+    won the first; None in a single elimination.
     """
 
     teams: int
@@ -84,31 +84,31 @@ _ORDERS: dict[int, tuple[str, ...]] = {
     64: ("reverse", "half", "reverse_half", "natural"),
     128: ("reverse_half", "reverse", "half", "natural", "natural"),
 }
-"""In which order the losers of each round of winners from the second on drop, by the size of the bracket."""
+"""Order in which the losers of each winners' round from the second on drop, by the size of the bracket."""
 
 
 @cache
 def single(teams: int) -> Bracket:
-    """Return the single elimination of so many teams; the last match is of the side `final`. Raises `ValueError`."""
+    """Build a single elimination of `teams` teams; the last match is on the side `final`. Raises `ValueError`."""
     winners = _winners(_size(teams))
     *rest, last = (match for matches in winners for match in matches)
-    return _played(teams, [*rest, Match(FINAL, last.a, last.b, "final", 1)], None)
+    return _remove_byes(teams, [*rest, Match(FINAL, last.a, last.b, "final", 1)], None)
 
 
 @cache
 def double(teams: int) -> Bracket:
-    """Return the double elimination of so many teams: 2n - 2 matches, and the reset. Raises `ValueError`."""
+    """Build a double elimination of `teams` teams: 2n - 2 matches, and the reset. Raises `ValueError`."""
     size = _size(teams)
     winners = _winners(size)
     losers = _losers(winners, size)
     last = LoserOf(winners[-1][0].id) if not losers else WinnerOf(losers[-1][0].id)
     final = Match(FINAL, WinnerOf(winners[-1][0].id), last, "final", 1)
     matches = [match for matches in (*winners, *losers) for match in matches]
-    return _played(teams, [*matches, final], Match(RESET, final.a, final.b, "final", 2))
+    return _remove_byes(teams, [*matches, final], Match(RESET, final.a, final.b, "final", 2))
 
 
 def seed_order(size: int) -> tuple[int, ...]:
-    """Return the seeds from top to bottom, `size` a power of two: 1 and 2 can meet in the final only.
+    """Return the seeds from top to bottom of a bracket of `size`, a power of two: 1 and 2 can only meet in the final.
 
     >>> seed_order(8)
     (1, 8, 4, 5, 2, 7, 3, 6)
@@ -127,7 +127,6 @@ def _size(teams: int) -> int:
 
 
 def _winners(size: int) -> list[list[Match]]:
-    """Return the winners' rounds of a full bracket."""
     sources: list[Source] = [Seed(number) for number in seed_order(size)]
     rounds: list[list[Match]] = []
     while len(sources) > 1:
@@ -138,7 +137,7 @@ def _winners(size: int) -> list[list[Match]]:
 
 
 def _losers(winners: list[list[Match]], size: int) -> list[list[Match]]:
-    """Return the losers' rounds: by turns the survivors among themselves, and against those who drop."""
+    """Return the losers' rounds: alternately the survivors among themselves, and against those who drop."""
     if len(winners) < 2:
         return []
     rounds: list[list[Match]] = []
@@ -159,19 +158,19 @@ def _losers(winners: list[list[Match]], size: int) -> list[list[Match]]:
         elif len(dropped) == 1:
             survivors = play([(survivors[0], dropped[0])])
         else:
-            survivors = play(list(zip(survivors, _ordered(dropped, orders[number]), strict=True)))
+            survivors = play(list(zip(survivors, _reorder_sources(dropped, orders[number]), strict=True)))
             survivors = play(_neighbours(survivors))
     return rounds
 
 
 def _orders(size: int) -> tuple[str, ...]:
-    """Return the orders of a bracket of `size`; one beyond the table is as the largest in it after its first rounds."""
+    """Return the orders of a bracket of `size`; larger ones than in the table add rounds in reverse order."""
     if size in _ORDERS:
         return _ORDERS[size]
     return ("reverse", *_orders(size // 2))
 
 
-def _ordered(sources: list[Source], order: str) -> list[Source]:
+def _reorder_sources(sources: list[Source], order: str) -> list[Source]:
     half = len(sources) // 2
     match order:
         case "reverse":
@@ -192,10 +191,10 @@ def _round(letter: str, side: Side, number: int, pairs: list[tuple[Source, Sourc
     return [Match(f"{letter}{number}-{place}", a, b, side, number) for place, (a, b) in enumerate(pairs, 1)]
 
 
-def _played(teams: int, matches: list[Match], reset: Match | None) -> Bracket:
-    """Return the bracket of the matches that are played: one with a bye passes its team on, and rounds without any go.
+def _remove_byes(teams: int, matches: list[Match], reset: Match | None) -> Bracket:
+    """Build the bracket without byes: a match with a bye passes its team on, and empty rounds are dropped.
 
-    The matches of a round keep their order and are numbered anew.
+    The matches of a round keep their order and are renumbered.
     """
     stands: dict[Source, Source] = {Seed(number): Bye() for number in range(teams + 1, _size(teams) + 1)}
     kept: list[tuple[Match, Source, Source]] = []
@@ -215,14 +214,14 @@ def _played(teams: int, matches: list[Match], reset: Match | None) -> Bracket:
         number = rounds.setdefault(match.round, len(rounds) + 1)
         place = places[match.side, number] = places.get((match.side, number), 0) + 1
         ids[match.id] = match.id if match.side == "final" else f"{match.id[0]}{number}-{place}"
-        renamed.append(Match(ids[match.id], _renamed(a, ids), _renamed(b, ids), match.side, number))
+        renamed.append(Match(ids[match.id], _renumber_source(a, ids), _renumber_source(b, ids), match.side, number))
     if reset is not None:
         final = renamed[-1]
         reset = Match(reset.id, final.a, final.b, "final", 2)
     return Bracket(teams, tuple(renamed), reset)
 
 
-def _renamed(source: Source, ids: dict[str, str]) -> Source:
+def _renumber_source(source: Source, ids: dict[str, str]) -> Source:
     match source:
         case WinnerOf(match):
             return WinnerOf(ids[match])

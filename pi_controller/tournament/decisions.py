@@ -1,10 +1,13 @@
-"""Decisions of a tournament as facts, strict typed JSON (`{"do": "confirm", ...}`), and what they make: calls, reports.
+"""Decisions of a tournament as facts, strict typed JSON (`{"do": "confirm", ...}`), and their results: calls, reports.
 
-Frozen, and never changed once they are made. `director.Tournament` is what they come to, `history` keeps their order.
+All are frozen. `director.Tournament` is the state after them, `history` keeps their order.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
@@ -12,39 +15,47 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from pi_controller.games import registry
-from pi_controller.tournament.competition import Competition, Then, Why
+from pi_controller.rules import registry
+from pi_controller.rules.base import InvalidActionError
+from pi_controller.text import format_value
+from pi_controller.tournament.competition import Competition, Then, WithdrawalReason
 from pi_controller.tournament.elimination import Elimination, Kind
 from pi_controller.tournament.groups import Groups
-from pi_controller.tournament.registration import Absence
-from pi_controller.tournament.round_robin import PlayOff, RoundRobin, Withdrawn
+from pi_controller.tournament.round_robin import PlayOff, RoundRobin, WithdrawalPolicy
+from pi_controller.tournament.teams import Absence, look_alike_key, reject_unclear_names
 
 HUB = "hub"
-"""Who decides by itself: the program."""
-MOST_TEXT = 400
+"""Actor of decisions that the program makes."""
+MAX_TEXT_CHARS = 400
+DEFAULT_REST_S = 600.0
+"""The rest between two matches of a team, if the plan has none."""
+DEFAULT_GRACE_S = 600.0
+"""The time to come to the table after a call, if the plan has none."""
 Format = Literal["double", "single", "round_robin", "groups"]
-_Text = Annotated[str, Meta(max_length=MOST_TEXT)]
+_Text = Annotated[str, Meta(max_length=MAX_TEXT_CHARS)]
 _Name = Annotated[str, Meta(max_length=10_000)]
-"""What is checked, and refused in plain words, by `names_of`."""
+"""A name, which `parse_names` checks with plain error messages."""
 _Word = Annotated[str, Meta(max_length=80)]
 
 
 class _Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="do"):
-    """A decision; its class's tag is the word it is written by."""
+    """A decision; the tag of its class is the word in `do`."""
 
 
 class Planned(_Fact, frozen=True, tag="plan"):
-    """What is played, and how; before the drawing. `tournament` is the hub's own name of it, the same in every plan.
+    """The plan of the tournament, made before the drawing. `tournament` is the hub's id of it, the same in every plan.
 
-    `results`: a table's result counts at once, or waits for somebody who confirms it. `calling`: matches go to tables
-    by themselves as these come free, or as the director says. `judges`: the hub knows who may judge and gives each
-    match one, or the tables see to that. `rest_s` is the time between two matches of a team. `clock`: each game has its
-    own time, or one clock ends all games of a round (Lahal's round robin).
+    `results`: a table's result counts at once, or after somebody has confirmed it. `calling`: matches are assigned to
+    free tables automatically, or by the director. `judges`: the hub knows who may judge and gives each match a judge,
+    or the tables find their own. `rest_s` is the time between two matches of a team, `grace_s` the time to come to the
+    table after a call, 0 for no limit ("be prepared when called", chapter 12); the hub adds its defaults to a plan sent
+    without them, and a stored plan without them has none. `clock`: each game has its own time, or one clock ends all
+    games of a round (Lahal's round robin).
     """
 
     tournament: _Word
     title: _Text = "Tournament"
-    game: _Word = registry.DEFAULT
+    game: _Word = registry.DEFAULT_GAME
     options: dict[str, Any] = {}
     format: Format = "double"
     best_of: Literal[1, 3, 5] = 1
@@ -57,11 +68,12 @@ class Planned(_Fact, frozen=True, tag="plan"):
     calling: Literal["automatic", "director"] = "automatic"
     judges: Literal["hub", "tables"] = "tables"
     rest_s: Annotated[float, Meta(ge=0, le=86_400)] = 0.0
+    grace_s: Annotated[float, Meta(ge=0, le=86_400)] = 0.0
     clock: Literal["tables", "round"] = "tables"
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A team with its players; `leader` where the game has one."""
+    """A team with its players; `leader` if the game has one."""
 
     name: _Name
     players: tuple[_Name, ...] = ()
@@ -69,45 +81,45 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Entered(_Fact, frozen=True, tag="enter"):
-    """These teams take part; one that is there already has its players anew. Before the drawing."""
+    """Enter teams, before the drawing; a team that is entered already gets new players."""
 
     teams: Annotated[tuple[Entry, ...], Meta(min_length=1, max_length=512)]
 
 
 class Scratched(_Fact, frozen=True, tag="scratch"):
-    """A team is not drawn: it does not take part."""
+    """Remove a team before the drawing."""
 
     team: _Name
 
 
-class Drawn(_Fact, frozen=True, tag="draw"):
-    """The teams have their places: by the drawing of `seed`, or where that is "" in `order`, by hand."""
+class TeamsDrawn(_Fact, frozen=True, tag="draw"):
+    """Place the teams: by the drawing with `seed`, or if that is "" by hand, in `order`."""
 
     seed: _Text = ""
     order: tuple[_Name, ...] = ()
 
 
 class Appointed(_Fact, frozen=True, tag="appoint"):
-    """These people may judge, appointed or volunteering."""
+    """Add people who may judge, appointed or volunteering."""
 
     judges: Annotated[tuple[_Name, ...], Meta(min_length=1, max_length=512)]
 
 
 class Dismissed(_Fact, frozen=True, tag="dismiss"):
-    """Somebody judges no more."""
+    """Remove somebody from the judges."""
 
     judge: _Name
 
 
 class TableUsed(_Fact, frozen=True, tag="table"):
-    """A table gets matches, or none."""
+    """Assign matches to a table from now on, or no longer."""
 
     table: _Word
     on: bool
 
 
 class Assigned(_Fact, frozen=True, tag="assign"):
-    """A match is called to a table. `order` is this giving's own name; "" of `judge`: the table sees to it."""
+    """Call a match to a table. `order` is the id of this call; if `judge` is "" the table finds one."""
 
     match: _Word
     table: _Word
@@ -116,22 +128,22 @@ class Assigned(_Fact, frozen=True, tag="assign"):
 
 
 class Recalled(_Fact, frozen=True, tag="recall"):
-    """A match is taken back from its table, where it has not begun."""
+    """Take a match back from its table, before it has begun."""
 
     match: _Word
     why: _Text = ""
 
 
-class Begun(_Fact, frozen=True, tag="begin"):
-    """The first thing was played of a match."""
+class MatchStarted(_Fact, frozen=True, tag="begin"):
+    """The first action of a match was played."""
 
     match: _Word
 
 
 class Reported(_Fact, frozen=True, tag="report"):
-    """A table's game is over: `winner` won, by the journal with this `epoch` up to record `seq`.
+    """A game at a table is over: `winner` won, by the journal with this `epoch` up to record `seq`.
 
-    `sticks` by team and `sweep` where the game has them.
+    `sticks` by team and `sweep` if the game has them.
     """
 
     match: _Word
@@ -145,26 +157,26 @@ class Reported(_Fact, frozen=True, tag="report"):
 
 
 class Retracted(_Fact, frozen=True, tag="retract"):
-    """The table's judge has taken the end of a game back: it is played on."""
+    """The table's judge took back the end of a game: it goes on."""
 
     order: _Word
 
 
 class Confirmed(_Fact, frozen=True, tag="confirm"):
-    """A reported result counts."""
+    """Count a reported result."""
 
     order: _Word
 
 
 class Rejected(_Fact, frozen=True, tag="reject"):
-    """A reported result does not count; the match is to be played."""
+    """Reject a reported result; the match must be played."""
 
     order: _Word
     why: _Text = ""
 
 
 class Result(_Fact, frozen=True, tag="result"):
-    """A game of a match is over, as the captains' slip says."""
+    """Enter the result of a game from the captains' slip."""
 
     match: _Word
     winner: _Name
@@ -172,21 +184,21 @@ class Result(_Fact, frozen=True, tag="result"):
     sticks: dict[str, int] = {}
 
 
-class Tied(_Fact, frozen=True, tag="tie"):
-    """Nobody won a match: the time of its round was up before the duel was decided (Lahal, tournament)."""
+class TieEntered(_Fact, frozen=True, tag="tie"):
+    """Enter a tie: the time of the round was up before the duo was decided (Lahal, tournament)."""
 
     match: _Word
 
 
 class ClockSet(_Fact, frozen=True, tag="clock"):
-    """The clock of a round starts, stands, or goes on; once its time is up it starts anew, for games still to play."""
+    """Start, stop or resume the clock of a round; after its time is up it starts again, for games still to play."""
 
     round: Annotated[int, Meta(ge=1, le=10_000)]
     running: bool
 
 
 class Corrected(_Fact, frozen=True, tag="correct"):
-    """A result was another; `game`: which of the match, the last for none. `then` as in `competition`."""
+    """Correct a result; `game` is its number in the match, by default the last. `then` as in `competition`."""
 
     match: _Word
     winner: _Name
@@ -196,29 +208,29 @@ class Corrected(_Fact, frozen=True, tag="correct"):
     then: Then | None = None
 
 
-class Gone(_Fact, frozen=True, tag="withdraw"):
-    """A team plays no more."""
+class TeamWithdrawn(_Fact, frozen=True, tag="withdraw"):
+    """Withdraw a team."""
 
     team: _Name
-    why: Why = "withdrawn"
+    why: WithdrawalReason = "withdrawn"
 
 
 class Reinstated(_Fact, frozen=True, tag="reinstate"):
-    """A team that had gone plays on, before anything that hangs on its going has begun."""
+    """Reinstate a withdrawn team, before a match that depends on its withdrawal has begun."""
 
     team: _Name
     why: _Text = ""
 
 
-class Absent(_Fact, frozen=True, tag="absent"):
-    """A player is not there; the team plays on with fewer."""
+class PlayerAbsent(_Fact, frozen=True, tag="absent"):
+    """A player is absent; the team plays on with fewer."""
 
     player: _Name
     why: Absence = "absent"
 
 
-class Back(_Fact, frozen=True, tag="back"):
-    """A player who was absent is there."""
+class PlayerReturned(_Fact, frozen=True, tag="back"):
+    """An absent player has come back."""
 
     player: _Name
 
@@ -231,28 +243,28 @@ class Protested(_Fact, frozen=True, tag="protest"):
     text: _Text
 
 
-class Ruled(_Fact, frozen=True, tag="ruling"):
-    """The committee has decided a protest; what follows from it is entered apart. `protest` counts from 1."""
+class ProtestDecided(_Fact, frozen=True, tag="ruling"):
+    """The committee decided a protest; consequences are entered separately. `protest` counts from 1."""
 
     protest: int
     ruling: Literal["upheld", "denied"]
-    reason: Annotated[str, Meta(min_length=1, max_length=MOST_TEXT)]
+    reason: Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_CHARS)]
 
 
 class Announced(_Fact, frozen=True, tag="announce"):
-    """Words for all boards; "" takes them down."""
+    """Show an announcement on all boards; "" removes it."""
 
     text: _Text
 
 
-class Pointed(_Fact, frozen=True, tag="stream"):
-    """The stream shows this table, "" for none."""
+class StreamTableChosen(_Fact, frozen=True, tag="stream"):
+    """Choose the table that the stream shows, "" for none."""
 
     table: _Word
 
 
 class Undone(_Fact, frozen=True, tag="undo"):
-    """These decisions no longer count: the last one somebody made, and what follows from it alone."""
+    """Undo the last decision of a person, and the decisions that depend on it alone."""
 
     taken_back: tuple[int, ...]
     reason: _Text = ""
@@ -262,39 +274,39 @@ Fact = (
     Planned
     | Entered
     | Scratched
-    | Drawn
+    | TeamsDrawn
     | Appointed
     | Dismissed
     | TableUsed
     | Assigned
     | Recalled
-    | Begun
+    | MatchStarted
     | Reported
     | Retracted
     | Confirmed
     | Rejected
     | Result
-    | Tied
+    | TieEntered
     | ClockSet
     | Corrected
-    | Gone
+    | TeamWithdrawn
     | Reinstated
-    | Absent
-    | Back
+    | PlayerAbsent
+    | PlayerReturned
     | Protested
-    | Ruled
+    | ProtestDecided
     | Announced
-    | Pointed
+    | StreamTableChosen
     | Undone
 )
-OF_THE_HUB = (Assigned, Begun, Reported, Retracted, Confirmed, Recalled)
-"""What the hub itself decides; some of them people may, too."""
-PLAYED = (Begun, Reported, Confirmed, Result, Tied)
-"""What an undo never takes along: people have played."""
+HUB_FACTS = (Assigned, MatchStarted, Reported, Retracted, Confirmed, Recalled)
+"""Decisions that the hub can make; people can make some of them too."""
+PLAY_FACTS = (MatchStarted, Reported, Confirmed, Result, TieEntered)
+"""Decisions that an undo never takes along, because people have played."""
 
 
 class Decision(NamedTuple):
-    """A fact with its number from 1, when it was decided (s since 1970), and by whom."""
+    """A fact with its number from 1, its time (s since 1970) and its actor."""
 
     seq: int
     t: float
@@ -304,7 +316,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A match at a table since `t`; `order` names the game of it that is to be played now."""
+    """A match called to a table at `t`; `order` is the id of its game to be played now."""
 
     match: str
     teams: tuple[str, str]
@@ -312,12 +324,12 @@ class Call:
     judge: str
     order: str
     t: float
-    begun: bool = False
+    started: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A result that waits for somebody. `expected`: the game was the one that this table was given."""
+    """A result that waits for confirmation. `expected`: it is of the game that this table was given."""
 
     fact: Reported
     t: float
@@ -326,7 +338,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a game that counts was played; its table and the journal's `epoch` are "" for one that was typed."""
+    """Where a counted game was played; its table and the journal's `epoch` are "" for a result entered by hand."""
 
     table: str
     epoch: str
@@ -337,7 +349,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class RoundClock:
-    """The clock of a round: `left_s` to go at `since`, from when on it runs; None: it stands."""
+    """The clock of a round: `left_s` remained at `since`, when it was started; None: it is stopped."""
 
     round: int
     left_s: float
@@ -345,11 +357,11 @@ class RoundClock:
 
     @property
     def ends(self) -> float | None:
-        """When its time is up, s since 1970; None where it stands."""
+        """When its time is up, s since 1970; None if it is stopped."""
         return None if self.since is None else self.since + self.left_s
 
-    def left(self, t: float) -> float:
-        """Return the seconds to go at `t`."""
+    def remaining_s(self, t: float) -> float:
+        """Return the seconds that remain at `t`."""
         return self.left_s if self.since is None else max(0.0, self.since + self.left_s - t)
 
 
@@ -366,8 +378,8 @@ class Protest:
     reason: str = ""
 
 
-def competition_of(plan: Planned) -> Competition:
-    """Return the kind of tournament with the options of a plan; of the same options the same object."""
+def make_competition(plan: Planned) -> Competition:
+    """Return the competition with the options of a plan; the same object for the same options."""
     match plan.format:
         case "round_robin":
             return _round_robin(plan.best_of, plan.withdrawn, plan.play_off)
@@ -378,15 +390,89 @@ def competition_of(plan: Planned) -> Competition:
 
 
 @cache
-def _round_robin(best_of: int, withdrawn: Withdrawn, play_off: PlayOff) -> Competition:
+def _round_robin(best_of: int, withdrawn: WithdrawalPolicy, play_off: PlayOff) -> Competition:
     return RoundRobin(best_of, withdrawn=withdrawn, play_off=play_off)
 
 
 @cache
-def _groups(groups: int, through: int, kind: Kind, best_of: int, withdrawn: Withdrawn) -> Competition:
+def _groups(groups: int, through: int, kind: Kind, best_of: int, withdrawn: WithdrawalPolicy) -> Competition:
     return Groups(groups, through, kind, best_of, withdrawn=withdrawn)
 
 
 @cache
 def _elimination(kind: Kind, best_of: int) -> Competition:
     return Elimination(kind, best_of)
+
+
+# Parse a list of teams from a spreadsheet: one line a team, its name first, then its players.
+
+
+MAX_LIST_BYTES = 1 << 20
+_HEADINGS = frozenset({"team", "name", "teams"})
+
+
+def read_teams(data: bytes) -> tuple[Entry, ...]:
+    """Return the teams in `data`: UTF-8 with or without a BOM, separated by commas, semicolons or tabs.
+
+    A first line whose first field is `team` or `name` is a heading. Raises `InvalidActionError`, also for other
+    encodings: a wrong guess would misspell people's names.
+    """
+    if len(data) > MAX_LIST_BYTES:
+        raise InvalidActionError("the list of teams is too long", "send at most 1 MiB")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidActionError(
+            f"line {line} is not UTF-8 (it may be Latin-1)", "save the list again as 'CSV UTF-8', then send that"
+        ) from error
+    if "\0" in text:
+        raise InvalidActionError("this is not a text file", "save the list as 'CSV UTF-8'")
+    if (alone := re.search(r"\r(?!\n)", text)) is not None:
+        raise InvalidActionError(
+            f"line {text.count(chr(10), 0, alone.start()) + 1} has a carriage return in the middle",
+            "save the list again as 'CSV UTF-8', whose lines end in LF or CR LF",
+        )
+    first = text.partition("\n")[0]
+    between = max(",;\t", key=first.count)
+    rows = _rows(text, between)
+    if rows and rows[0][1][0].casefold() in _HEADINGS:
+        rows = rows[1:]
+    if not rows:
+        raise InvalidActionError(
+            "there is no team in this list", "write one line for each team: its name, then its players"
+        )
+    lines: dict[str, int] = {}
+    for number, (line, row) in enumerate(rows, 1):
+        if not row[0]:
+            raise InvalidActionError(f"team {number} has no name", "its name comes first, then its players")
+        try:
+            reject_unclear_names(row[:1], "team")
+            reject_unclear_names(filter(None, row[1:]), "player")
+        except InvalidActionError as error:
+            raise InvalidActionError(f"line {line}: {error.message}", error.hint) from error
+        first = lines.setdefault(look_alike_key(row[0]), line)
+        if first != line:
+            name = next(fields[0] for number, fields in rows if number == first)
+            raise InvalidActionError(
+                f"lines {first} and {line}: two teams are called {format_value(name)}", "give one of them another name"
+            )
+    return tuple(Entry(row[0], tuple(field for field in row[1:] if field)) for _, row in rows)
+
+
+def _rows(text: str, between: str) -> list[tuple[int, list[str]]]:
+    """Return the non-empty rows, each with its last line's number. Raises `InvalidActionError`."""
+    found: list[tuple[int, list[str]]] = []
+    reader = csv.reader(io.StringIO(text), delimiter=between)
+    while True:
+        try:
+            row = [field.strip() for field in next(reader)]
+        except StopIteration:
+            return found
+        except csv.Error as error:
+            raise InvalidActionError(
+                f"line {reader.line_num}: a field has more than {csv.field_size_limit()} characters",
+                "check that each quotation mark is closed",
+            ) from error
+        if any(row):
+            found.append((reader.line_num, row))

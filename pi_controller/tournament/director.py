@@ -1,42 +1,46 @@
-"""The director's tournament: who is entered, the drawing, matches at tables, results, protests; a fold of decisions.
+"""The director's tournament: applies decisions to the state: entries, drawing, matches at tables, results, protests.
 
-What people and the hub decide are frozen facts (`decisions`), one after the other; `Tournament.after` is the tournament
-after one more, pure, and refuses what cannot be.
+Decisions of people and of the hub are frozen facts (`decisions`); `Tournament.after` returns the tournament after one
+more of them, is pure, and refuses invalid ones.
 
-A result of a table is first *reported*. It counts when somebody confirms it, or at once, as the plan says.
+A table's result is first *reported*. It counts when somebody confirms it, or at once, depending on the plan.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import msgspec
 
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError, InvalidActionError, Json
-from pi_controller.games.wording import listed, nearest, printable, shown
+from pi_controller.errors import MatError
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError, InvalidActionError, Json, Roster
+from pi_controller.text import did_you_mean, format_value, join_words, strip_controls
+from pi_controller.tournament.competition import Competition, Pairing, State
 from pi_controller.tournament.decisions import (
-    Absent,
+    HUB,
+    PLAY_FACTS,
     Announced,
     Appointed,
     Assigned,
-    Back,
-    Begun,
     Call,
     ClockSet,
     Confirmed,
     Corrected,
     Decision,
     Dismissed,
-    Drawn,
     Entered,
     Entry,
-    Gone,
+    Fact,
+    MatchStarted,
     Planned,
-    Pointed,
+    PlayerAbsent,
+    PlayerReturned,
     Protest,
+    ProtestDecided,
     Protested,
     Recalled,
     Reinstated,
@@ -46,34 +50,173 @@ from pi_controller.tournament.decisions import (
     Result,
     Retracted,
     RoundClock,
-    Ruled,
     Scratched,
     Source,
+    StreamTableChosen,
     TableUsed,
-    Tied,
+    TeamsDrawn,
+    TeamWithdrawn,
+    TieEntered,
     Undone,
+    make_competition,
 )
-from pi_controller.tournament.schedule import may_judge
-from pi_controller.tournament.team_names import names_of, plain_name
-from pi_controller.tournament.tournament_state import TournamentState
+from pi_controller.tournament.schedule import Assignment, Hall, Waiting, assign, may_judge
+from pi_controller.tournament.teams import Registration, normalize_name, parse_names
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+# State of a tournament, and queries on it: ready matches, the schedule, the clock of a round.
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentState:
+    """The plan, the teams, their matches and results. Times of calls and results are s since 1970."""
+
+    plan: Planned | None = None
+    entered: tuple[str, ...] = ()
+    registration: Registration = field(default_factory=lambda: Registration(Roster()))
+    seed: str = ""
+    state: State = field(default_factory=State)
+    calls: Mapping[str, Call] = field(default_factory=lambda: _NOTHING)
+    reports: Mapping[str, Report] = field(default_factory=lambda: _NOTHING)
+    settled: frozenset[str] = frozenset()
+    """Orders whose games have been counted or rejected."""
+    sources: Mapping[str, tuple[Source, ...]] = field(default_factory=lambda: _NOTHING)
+    """The source of each game, by match."""
+    ended: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    freed: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    """Time since which the table has been free, by table, if it had a match before."""
+    used: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    """Number of matches begun, by table."""
+    unused: frozenset[str] = frozenset()
+    protests: tuple[Protest, ...] = ()
+    announcement: str = ""
+    stream: str = ""
+    clock: RoundClock | None = None
+    """The clock that was set last."""
+
+    @property
+    def competition(self) -> Competition:
+        """The competition of the plan. Raises `IllegalActionError` if there is no plan."""
+        return make_competition(self._require_plan())
+
+    @property
+    def champion(self) -> str | None:
+        """The winner of the tournament; None while it is open."""
+        return self.competition.champion(self.state) if self.state.teams else None
+
+    @property
+    def ready(self) -> tuple[Pairing, ...]:
+        """The matches that can be played or are being played."""
+        return self.competition.ready(self.state) if self.state.teams else ()
+
+    @property
+    def open_protests(self) -> tuple[Protest, ...]:
+        """The protests that the committee has not decided."""
+        return tuple(protest for protest in self.protests if not protest.ruling)
+
+    def current_order(self, call: Call) -> str:
+        """Return the id of the game of `call` to be played now: each game of a match has its own."""
+        return f"{call.order}-{sum(order.startswith(f'{call.order}-') for order in self.settled) + 1}"
+
+    def schedule(
+        self, tables: Sequence[str], now: float, sitting: frozenset[str] = frozenset()
+    ) -> tuple[tuple[Assignment, ...], tuple[Waiting, ...]]:
+        """Return the matches to call to `tables` at `now`, and those that wait with the reason, the next one first.
+
+        The teams `sitting` still play a game that no longer counts: they are not called.
+        """
+        plan = self._require_plan()
+        playing = tuple(Assignment(call.match, call.teams, call.table, call.judge) for call in self.calls.values())
+        judged: dict[str, int] = {}
+        for sources in self.sources.values():
+            for source in sources:
+                judged[source.judge] = judged.get(source.judge, 0) + 1
+        usable = tuple(table for table in tables if table not in self.unused)
+        hall = Hall(
+            usable,
+            playing,
+            ended=self.ended,
+            judged=judged,
+            used=self.used,
+            freed=self.freed,
+            rest=plan.rest_s,
+            sitting=sitting,
+            own_judges=plan.judges == "tables",
+        )
+        ready = self.ready
+        if plan.clock == "round":  # teams that finish a round early wait for the others
+            ready = tuple(pairing for pairing in ready if pairing.round == self.round)
+        return assign(hall, self.registration, ready, now)
+
+    def call_deadline(self, call: Call) -> float | None:
+        """Return the time until which the teams of `call` may come to the table, s since 1970; None without
+        limit.
+        """
+        plan = self.plan
+        return None if plan is None or not plan.grace_s or call.started else call.t + plan.grace_s
+
+    def overdue_calls(self, now: float) -> tuple[Call, ...]:
+        """Return the calls whose teams have not begun in time; the director decides about a no-show (chapter 12)."""
+        return tuple(
+            call for call in self.calls.values() if (ends := self.call_deadline(call)) is not None and ends < now
+        )
+
+    @property
+    def round(self) -> int:
+        """The current round: the first with an undecided match; 0 without one."""
+        return min((pairing.round for pairing in self.ready), default=0)
+
+    @property
+    def minutes(self) -> int | None:
+        """The time of a round's clock; None if each game has its own time."""
+        plan = self.plan
+        if plan is None or plan.clock != "round":
+            return None
+        return registry.game(plan.game, plan.options).minutes
+
+    @property
+    def round_clock(self) -> RoundClock | None:
+        """The clock of the current round; None without one."""
+        return self.clock_of(self.round) if self.round else None
+
+    def clock_of(self, number: int) -> RoundClock | None:
+        """Return the clock of a round, full and stopped before it is started; None if rounds have no clock."""
+        minutes = self.minutes
+        if minutes is None:
+            return None
+        known = self.clock
+        return known if known is not None and known.round == number else RoundClock(number, 60.0 * minutes)
+
+    def pairing(self, match: str) -> Pairing:
+        """Return the match with this id. Raises `InvalidActionError`."""
+        pairings = (
+            {pairing.id: pairing for pairing in self.competition.pairings(self.state)} if self.state.teams else {}
+        )
+        if match not in pairings:
+            raise InvalidActionError(f"there is no match {format_value(match)}{did_you_mean(match, pairings)}")
+        return pairings[match]
+
+    def _require_plan(self) -> Planned:
+        if self.plan is None:
+            raise IllegalActionError("there is no plan yet", "plan the tournament first")
+        return self.plan
 
 
 @dataclass(frozen=True, slots=True)
 class Tournament(TournamentState):
-    """A tournament and what decisions make of it."""
+    """A tournament that decisions can be applied to."""
 
     def after(self, decision: Decision) -> Tournament:
         """Return the tournament after `decision`. Raises `InvalidActionError` and `IllegalActionError`."""
-        found = self._decided(decision)
+        found = self._apply_fact(decision)
         left = {call.table for call in self.calls.values()} - {call.table for call in found.calls.values()}
         return (
             replace(found, freed=MappingProxyType({**self.freed, **dict.fromkeys(left, decision.t)})) if left else found
         )
 
-    def _decided(self, decision: Decision) -> Tournament:
+    def _apply_fact(self, decision: Decision) -> Tournament:
         _, t, _, fact = decision
         match fact:
             case Planned():
@@ -82,86 +225,90 @@ class Tournament(TournamentState):
                 return self._with_teams(teams)
             case Scratched(team=team):
                 self._not_drawn()
-                return self._without(self._entered(team))
-            case Drawn():
-                return self._drawn(fact)
+                return self._without(self._find_team(team))
+            case TeamsDrawn():
+                return self._draw_teams(fact)
             case Appointed(judges=judges):
                 found = self.registration
-                for judge in names_of([*judges], "judge", fewest=1):
+                for judge in parse_names([*judges], "judge", fewest=1):
                     found = found.appoint(judge)
                 return replace(self, registration=found)
             case Dismissed(judge=judge):
                 if judge not in self.registration.judges:
-                    raise InvalidActionError(f"{shown(judge)} is no judge here")
+                    raise InvalidActionError(f"{format_value(judge)} is not a judge")
                 return replace(self, registration=self.registration.dismiss(judge))
             case TableUsed(table=table, on=on):
                 return replace(self, unused=self.unused - {table} if on else self.unused | {table})
             case Assigned():
-                return self._assigned(fact, t)
+                return self._assign_match(fact, t)
             case Recalled(match=match):
                 call = self._call(match)
-                if call.begun:
+                if call.started:
                     raise IllegalActionError(f"{match} has begun", "end it at the table, or enter its result")
                 return replace(self, calls=_without(self.calls, match))
-            case Begun(match=match):
+            case MatchStarted(match=match):
                 call = self._call(match)
                 state = self.competition.play(self.state, {"do": "begin", "match": match})
-                calls = {**self.calls, match: replace(call, begun=True)}
+                calls = {**self.calls, match: replace(call, started=True)}
                 return replace(
-                    self, state=state, calls=MappingProxyType(calls), registration=self.registration.freeze()
+                    self,
+                    state=state,
+                    calls=MappingProxyType(calls),
+                    used=MappingProxyType({**self.used, call.table: self.used.get(call.table, 0) + 1}),
+                    registration=self.registration.freeze(),
                 )
             case Reported():
-                return self._reported(fact, t)
+                return self._add_report(fact, t)
             case Retracted(order=order) | Rejected(order=order):
                 report = self._report(order)
                 settled = self.settled | {order} if isinstance(fact, Rejected) else self.settled
                 calls = _without(self.calls, report.fact.match) if isinstance(fact, Rejected) else self.calls
                 return replace(self, reports=_without(self.reports, order), settled=settled, calls=calls)
             case Confirmed(order=order):
-                return self._confirmed(self._report(order), t)
+                return self._confirm_report(self._report(order), t)
             case Result():
                 return self._settled_by_hand(fact.match, self._action("result", fact), t)
-            case Tied(match=match):
+            case TieEntered(match=match):
                 return self._settled_by_hand(match, {"do": "tie", "match": match}, t)
             case ClockSet():
                 return replace(self, clock=self._clock_set(fact, t))
             case Corrected():
                 state = self.competition.play(self.state, self._action("correct", fact))
-                return _pruned(replace(self, state=state))
-            case Gone(team=team, why=why):
+                return _drop_closed_matches(replace(self, state=state))
+            case TeamWithdrawn(team=team, why=why):
                 state = self.competition.play(self.state, {"do": "withdraw", "team": team, "why": why})
-                return _pruned(replace(self, state=state))
+                return _drop_closed_matches(replace(self, state=state))
             case Reinstated(team=team):
                 state = self.competition.play(self.state, {"do": "reinstate", "team": team})
-                return _pruned(replace(self, state=state))
-            case Absent(player=player, why=why):
-                return replace(self, registration=self.registration.leave(plain_name(player), why))
-            case Back(player=player):
-                return replace(self, registration=self.registration.back(plain_name(player)))
+                return _drop_closed_matches(replace(self, state=state))
+            case PlayerAbsent(player=player, why=why):
+                return replace(self, registration=self.registration.leave(normalize_name(player), why))
+            case PlayerReturned(player=player):
+                return replace(self, registration=self.registration.return_player(normalize_name(player)))
             case Protested(match=match, team=team, text=text):
                 pairing = self.pairing(match)
-                if plain_name(team) not in pairing.teams:
-                    raise IllegalActionError(f"{shown(team)} is not in {match}")
-                protest = Protest(len(self.protests) + 1, t, match, plain_name(team), printable(text))
+                if normalize_name(team) not in pairing.teams:
+                    raise IllegalActionError(f"{format_value(team)} is not in {match}")
+                protest = Protest(len(self.protests) + 1, t, match, normalize_name(team), strip_controls(text))
                 return replace(self, protests=(*self.protests, protest))
-            case Ruled():
-                return self._ruled(fact)
+            case ProtestDecided():
+                return self._decide_protest(fact)
             case Announced(text=text):
-                return replace(self, announcement=printable(text))
-            case Pointed(table=table):
+                return replace(self, announcement=strip_controls(text))
+            case StreamTableChosen(table=table):
                 return replace(self, stream=table)
             case Undone():
-                raise InvalidActionError("an undo is told by the history")
+                raise InvalidActionError("only the history can apply an undo")
 
     def _not_drawn(self) -> None:
         if self.state.teams:
-            raise IllegalActionError("the teams are drawn", "undo the drawing, or withdraw the team that goes")
+            raise IllegalActionError("the teams are drawn", "undo the drawing, or withdraw the team")
 
     def _with_plan(self, plan: Planned) -> Tournament:
         self._not_drawn()
         if self.plan is not None and plan.tournament != self.plan.tournament:
             raise InvalidActionError("this is the plan of another tournament")
-        game = registry.game(plan.game, plan.options)  # refuses what it does not have
+        game = registry.game(plan.game, plan.options)  # refuses unknown options
         if "players" in game.settings:
             raise IllegalActionError(f"{plan.game} is played by players, not by two teams")
         if plan.clock == "round" and (game.minutes is None or plan.format != "round_robin"):
@@ -169,30 +316,30 @@ class Tournament(TournamentState):
                 "one clock for all tables of a round is for a round robin of a game with a time",
                 "choose slahal and each against each, or let each table keep its own time",
             )
-        plan = msgspec.structs.replace(plan, title=printable(plan.title).strip() or "Tournament")
+        plan = msgspec.structs.replace(plan, title=strip_controls(plan.title).strip() or "Tournament")
         fresh = replace(self, plan=plan, registration=replace(self.registration, roster=type(game).roster))
         roster, former = fresh.registration.roster, self.registration.roster
         if self.plan is not None and roster != former and self.registration.teams:
-            raise IllegalActionError("players are registered by another game's roster", "scratch the teams first")
+            raise IllegalActionError("players are registered by another game's roster", "take the teams out first")
         return fresh
 
     def _with_teams(self, teams: Sequence[Entry]) -> Tournament:
-        self._planned()
+        self._require_plan()
         self._not_drawn()
-        names = names_of([team.name for team in teams], "team", fewest=1)
+        names = parse_names([team.name for team in teams], "team", fewest=1)
         folded = {name.casefold(): name for name in self.entered}
         found = self
         for team, name in zip(teams, names, strict=True):
             if (known := folded.get(name.casefold(), name)) != name:
-                raise InvalidActionError(f"two teams are called {shown(known)}", "give one of them another name")
+                raise InvalidActionError(f"two teams are called {format_value(known)}", "give one of them another name")
             entered = found.entered if name in found.entered else (*found.entered, name)
             held = {key: players for key, players in found.registration.teams.items() if key != name}
             registration = replace(found.registration, teams=MappingProxyType(held))
             if team.players:
-                leader = plain_name(team.leader) if team.leader else None
+                leader = normalize_name(team.leader) if team.leader else None
                 registration = registration.register(name, list(team.players), leader)
             found = replace(found, entered=entered, registration=registration)
-        names_of(list(found.entered), "team", fewest=1)  # not too many
+        parse_names(list(found.entered), "team", fewest=1)  # not too many
         return found
 
     def _without(self, team: str) -> Tournament:
@@ -200,12 +347,12 @@ class Tournament(TournamentState):
         entered = tuple(name for name in self.entered if name != team)
         return replace(self, entered=entered, registration=registration)
 
-    def _entered(self, team: str) -> str:
-        if (name := plain_name(team)) not in self.entered:
-            raise InvalidActionError(f"there is no team {shown(team)}{nearest(team, self.entered)}")
+    def _find_team(self, team: str) -> str:
+        if (name := normalize_name(team)) not in self.entered:
+            raise InvalidActionError(f"there is no team {format_value(team)}{did_you_mean(team, self.entered)}")
         return name
 
-    def _drawn(self, fact: Drawn) -> Tournament:
+    def _draw_teams(self, fact: TeamsDrawn) -> Tournament:
         self._not_drawn()
         if len(self.entered) < 2:
             raise IllegalActionError("fewer than two teams are entered", "enter the teams first")
@@ -215,9 +362,9 @@ class Tournament(TournamentState):
         if fact.seed:
             action["draw"] = fact.seed
         else:
-            order = [self._entered(team) for team in fact.order]
+            order = [self._find_team(team) for team in fact.order]
             if sorted(order) != sorted(self.entered):
-                missing = listed(shown(team) for team in self.entered if team not in order)
+                missing = join_words(format_value(team) for team in self.entered if team not in order)
                 raise InvalidActionError("each team has one place", f"not named: {missing}" if missing else "")
             action["teams"] = order
         competition = self.competition
@@ -225,89 +372,94 @@ class Tournament(TournamentState):
 
     def _call(self, match: str) -> Call:
         if match not in self.calls:
-            raise IllegalActionError(f"{shown(match)} is at no table")
+            raise IllegalActionError(f"{format_value(match)} is not at a table")
         return self.calls[match]
 
     def _report(self, order: str) -> Report:
         if order not in self.reports:
-            raise IllegalActionError("no such result waits", "look again: it may count already")
+            raise IllegalActionError("there is no such result to confirm", "reload the page: it may have been counted")
         return self.reports[order]
 
-    def _assigned(self, fact: Assigned, t: float) -> Tournament:
+    def _assign_match(self, fact: Assigned, t: float) -> Tournament:
         pairing = self.pairing(fact.match)
         if not pairing.open:
             raise IllegalActionError(f"{fact.match} is not ready")
         teams = cast("tuple[str, str]", pairing.teams)
         calls = {match: call for match, call in self.calls.items() if match != fact.match}
-        if (before := self.calls.get(fact.match)) is not None and before.begun:
+        if (before := self.calls.get(fact.match)) is not None and before.started:
             raise IllegalActionError(f"{fact.match} has begun at {before.table}")
         for call in calls.values():
             if call.table == fact.table:
-                raise IllegalActionError(f"{call.match} is at {fact.table}", "recall it first, or choose another table")
+                raise IllegalActionError(
+                    f"{call.match} is at {fact.table}", "take it back first, or choose another table"
+                )
             if busy := set(call.teams) & set(teams):
-                raise IllegalActionError(f"{shown(busy.pop())} plays {call.match} at {call.table}")
+                raise IllegalActionError(f"{format_value(busy.pop())} plays {call.match} at {call.table}")
             if fact.judge and call.judge == fact.judge:
-                raise IllegalActionError(f"{shown(fact.judge)} judges {call.match} at {call.table}")
+                raise IllegalActionError(f"{format_value(fact.judge)} judges {call.match} at {call.table}")
         if fact.judge:
             playing = [team for call in calls.values() for team in call.teams]
             if not may_judge(self.registration, fact.judge, teams, playing):
-                raise IllegalActionError(f"{shown(fact.judge)} cannot judge {fact.match}", "a judge is of neither team")
-        if missing := self.registration.missing(teams):
-            raise IllegalActionError(f"nobody is left to play for {missing}", "withdraw the team")
+                raise IllegalActionError(
+                    f"{format_value(fact.judge)} cannot judge {fact.match}", "a judge is of neither team"
+                )
+        if missing := self.registration.teams_without_players(teams):
+            raise IllegalActionError(f"there are no players left for {missing}", "withdraw the team")
         calls[fact.match] = Call(fact.match, teams, fact.table, fact.judge, fact.order, t)
         return replace(self, calls=MappingProxyType(calls))
 
-    def _reported(self, fact: Reported, t: float) -> Tournament:
+    def _add_report(self, fact: Reported, t: float) -> Tournament:
         pairing = self.pairing(fact.match)
         if fact.order in self.settled or fact.order in self.reports:
             raise IllegalActionError(f"the result of {fact.match} is known")
         if not pairing.open:
-            why = f"{shown(pairing.winner)} won it" if pairing.winner else "other matches come first"
+            why = f"{format_value(pairing.winner)} won it" if pairing.winner else "other matches come first"
             raise IllegalActionError(f"{fact.match} is not to be played: {why}")
         if fact.winner not in pairing.teams:
-            raise IllegalActionError(f"{shown(fact.winner)} is not in {fact.match}")
+            raise IllegalActionError(f"{format_value(fact.winner)} is not in {fact.match}")
         call = self.calls.get(fact.match)
-        expected = call is not None and call.table == fact.table and self.order(call) == fact.order
+        expected = call is not None and call.table == fact.table and self.current_order(call) == fact.order
         return replace(self, reports=MappingProxyType({**self.reports, fact.order: Report(fact, t, expected)}))
 
-    def _confirmed(self, report: Report, t: float) -> Tournament:
+    def _confirm_report(self, report: Report, t: float) -> Tournament:
         fact = report.fact
         held = next((protest for protest in self.open_protests if protest.match == fact.match), None)
         if held is not None:
             raise IllegalActionError(
-                f"the protest of {shown(held.team)} about {fact.match} is not decided", "the committee decides it first"
+                f"the protest of {format_value(held.team)} about {fact.match} is not decided",
+                "the committee decides it first",
             )
         call = self.calls.get(fact.match)
         source = Source(fact.table, fact.epoch, fact.order, call.judge if call is not None else "", t)
-        found = self._counted(fact.match, self._action("result", fact), source, t)
+        found = self._count_result(fact.match, self._action("result", fact), source, t)
         found = replace(found, reports=_without(found.reports, fact.order), settled=found.settled | {fact.order})
-        return _pruned(found)
+        return _drop_closed_matches(found)
 
     def _settled_by_hand(self, match: str, action: Mapping[str, Json], t: float) -> Tournament:
         call = self.calls.get(match)
-        source = Source("", "", self.order(call) if call else "", call.judge if call else "", t)
-        found = self._counted(match, action, source, t)
+        source = Source("", "", self.current_order(call) if call else "", call.judge if call else "", t)
+        found = self._count_result(match, action, source, t)
         settled = found.settled | {source.order} if source.order else found.settled
-        return _pruned(replace(found, settled=settled))
+        return _drop_closed_matches(replace(found, settled=settled))
 
     def _clock_set(self, fact: ClockSet, t: float) -> RoundClock:
         clock, known = self.clock_of(fact.round), self.clock
         if clock is None:
             raise IllegalActionError("each table keeps its own time", "plan it with one clock for a round")
-        if known is not None and known.round != fact.round and known.since is not None and known.left(t) > 0:
+        if known is not None and known.round != fact.round and known.since is not None and known.remaining_s(t) > 0:
             raise IllegalActionError(f"the clock of round {known.round} runs", "stop it first, or wait for its end")
         if not fact.running:
-            if clock.since is None or clock.left(t) <= 0:
+            if clock.since is None or clock.remaining_s(t) <= 0:
                 raise IllegalActionError(f"the clock of round {fact.round} does not run")
-            return RoundClock(fact.round, clock.left(t))
-        if clock.since is not None and clock.left(t) > 0:
+            return RoundClock(fact.round, clock.remaining_s(t))
+        if clock.since is not None and clock.remaining_s(t) > 0:
             raise IllegalActionError(f"the clock of round {fact.round} runs already")
         if not any(pairing.round == fact.round for pairing in self.ready):
             raise IllegalActionError(f"round {fact.round} has no match to be played")
         left = clock.left_s if clock.since is None else 60.0 * (self.minutes or 0)
         return RoundClock(fact.round, left, t)
 
-    def _counted(self, match: str, action: Mapping[str, Json], source: Source, t: float) -> Tournament:
+    def _count_result(self, match: str, action: Mapping[str, Json], source: Source, t: float) -> Tournament:
         pairing = self.pairing(match)
         state = self.competition.play(self.state, action)
         ended = {**self.ended, **{team: t for team in pairing.teams if team is not None}}
@@ -330,16 +482,16 @@ class Tournament(TournamentState):
             action |= {"then": fact.then} if fact.then is not None else {}
         return action
 
-    def _ruled(self, fact: Ruled) -> Tournament:
+    def _decide_protest(self, fact: ProtestDecided) -> Tournament:
         known = next((protest for protest in self.open_protests if protest.number == fact.protest), None)
         if known is None:
             raise IllegalActionError("there is no such protest open")
-        ruled = replace(known, ruling=fact.ruling, reason=printable(fact.reason))
+        ruled = replace(known, ruling=fact.ruling, reason=strip_controls(fact.reason))
         return replace(self, protests=tuple(ruled if one is known else one for one in self.protests))
 
 
-def _pruned(found: Tournament) -> Tournament:
-    """Return the tournament without calls and reports of matches that are not to be played any more."""
+def _drop_closed_matches(found: Tournament) -> Tournament:
+    """Return the tournament without calls and reports of matches that are no longer open."""
     state = found.state
     pairings = {pairing.id: pairing for pairing in found.competition.pairings(state)}
 
@@ -348,7 +500,7 @@ def _pruned(found: Tournament) -> Tournament:
         return pairing is not None and pairing.open and teams in (None, pairing.teams)
 
     calls = {
-        match: replace(call, begun=match in state.begun)
+        match: replace(call, started=match in state.started)
         for match, call in found.calls.items()
         if stands(match, call.teams)
     }
@@ -364,3 +516,98 @@ def _pruned(found: Tournament) -> Tournament:
 
 def _without(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return MappingProxyType({one: value for one, value in found.items() if one != key})
+
+
+# Decisions of a tournament in order, with undo.
+#
+# No decision is ever deleted: an undo names the decisions that no longer count, and the state is computed again
+# without them.
+
+
+class History:
+    """All decisions of a tournament, in order. `now` is the state after them. Raises as `Tournament.after`."""
+
+    def __init__(self, decisions: Iterable[Decision] = ()) -> None:
+        self.decisions: list[Decision] = []
+        self._after: list[Tournament] = []
+        self._gone = frozenset[int]()
+        for decision in decisions:
+            self._take(decision)
+
+    @property
+    def now(self) -> Tournament:
+        """The current state of the tournament."""
+        return self._after[-1] if self._after else Tournament()
+
+    @property
+    def effective_decisions(self) -> list[Decision]:
+        """The decisions that count, without undos."""
+        return [one for one in self.decisions if one.seq not in self._gone and not isinstance(one.fact, Undone)]
+
+    def make_decision(self, t: float, actor: str, fact: Fact) -> Decision:
+        """Return `fact` as the next decision, ready for `add`. Raises if it is refused."""
+        decision = Decision(len(self.decisions) + 1, t, actor, fact)
+        self._try_decision(decision)
+        return decision
+
+    def add(self, decision: Decision) -> Tournament:
+        """Apply `decision`, from `make_decision` or read from storage; return the new state."""
+        self._take(decision)
+        return self.now
+
+    def undo(self, reason: str = "") -> Undone:
+        """Return the undo of the last decision of a person. Raises `IllegalActionError` if it cannot be undone."""
+        target = self.undo_target
+        if target is None:
+            raise IllegalActionError("there is nothing to take back")
+        now, lapsed = self._replay_before(target.seq), list[int]()
+        for decision in self.effective_decisions:
+            if decision.seq > target.seq:
+                try:
+                    now = now.after(decision)
+                except MatError:
+                    if isinstance(decision.fact, PLAY_FACTS):
+                        raise IllegalActionError(
+                            "people have played on since",
+                            "correct the result instead, and choose the effect on later matches",
+                        ) from None
+                    lapsed.append(decision.seq)
+        return Undone((target.seq, *lapsed), reason)
+
+    @property
+    def undo_target(self) -> Decision | None:
+        """The last decision of a person that counts."""
+        return next((one for one in reversed(self.effective_decisions) if one.actor != HUB), None)
+
+    def tournament_before(self, seq: int) -> Tournament:
+        """Return the state when decision `seq` was made."""
+        return self._after[seq - 2] if seq > 1 else Tournament()
+
+    def _replay_before(self, seq: int) -> Tournament:
+        """Return the state after the decisions before `seq` that still count."""
+        now = Tournament()
+        for decision in self.effective_decisions:
+            if decision.seq < seq:
+                now = now.after(decision)
+        return now
+
+    def _take(self, decision: Decision) -> None:
+        now, gone = self._try_decision(decision)
+        self.decisions.append(decision)
+        self._after.append(now)
+        self._gone = gone
+
+    def _try_decision(self, decision: Decision) -> tuple[Tournament, frozenset[int]]:
+        if decision.seq != len(self.decisions) + 1:
+            raise InvalidActionError(f"decision {len(self.decisions) + 1} is missing")
+        if not isinstance(decision.fact, Undone):
+            return self.now.after(decision), self._gone
+        taken_back = set(decision.fact.taken_back)
+        known = {one.seq for one in self.effective_decisions}
+        if not taken_back or not taken_back <= known:
+            raise IllegalActionError("the decision no longer counts")
+        now = self._replay_before(min(taken_back))
+        for one in self.effective_decisions:
+            if one.seq > min(taken_back) and one.seq not in taken_back:
+                now = now.after(one)
+        return now, self._gone | taken_back

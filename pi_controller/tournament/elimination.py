@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from pi_controller.rules.base import Json
 from pi_controller.tournament import bracket
 from pi_controller.tournament.bracket import FINAL, RESET, LoserOf, Match, Seed, Source, WinnerOf
 from pi_controller.tournament.competition import Competition, Pairing, State
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pi_controller.games.base import Json
 
 Kind = Literal["double", "single"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """Matches won and lost by each team, walkovers too, and the match in which each that is out went out."""
+    """Matches won and lost by each team, walkovers included, and the match that eliminated each eliminated team."""
 
     wins: dict[str, int]
     losses: dict[str, int]
@@ -29,19 +26,19 @@ class _Record:
 
 
 class Elimination(Competition):
-    """An elimination of any number of teams from two on.
+    """An elimination of two or more teams.
 
-    The final of a double elimination has a second match, its reset, only where the team from the losers' side wins the
+    The final of a double elimination has a second match, its reset, only if the team from the losers' side wins the
     first.
     """
 
     def __init__(self, kind: Kind = "double", best_of: int = 1) -> None:
-        """Raises `ValueError` for another `best_of` than 1, 3 or 5."""
+        """Raise `ValueError` if `best_of` is not 1, 3 or 5."""
         super().__init__(best_of)
         self.kind: Kind = kind
         self._bracket = bracket.double if kind == "double" else bracket.single
 
-    def _paired(self, state: State) -> tuple[Pairing, ...]:
+    def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
         if not state.teams:
             return ()
         drawn = self._bracket(len(state.teams))
@@ -52,7 +49,7 @@ class Elimination(Competition):
         return tuple(found)
 
     def _pairing(self, state: State, match: Match, known: dict[Source, str]) -> Pairing:
-        """Return a match with its teams, and note in `known` who won and who lost it."""
+        """Return a match with its teams, and store its winner and loser in `known`."""
         a, b = known.get(match.a), known.get(match.b)
         winner = None if a is None or b is None else self.winner(state, match.id)
         if a is not None and b is not None and winner is not None:
@@ -61,25 +58,25 @@ class Elimination(Competition):
         return Pairing(match.id, (a, b), match.round, match.side, winner)
 
     def bracket(self, state: State) -> bracket.Bracket:
-        """Return the bracket of the teams that are entered. Raises `ValueError` where none are."""
+        """Return the bracket of the entered teams. Raises `ValueError` if there are none."""
         return self._bracket(len(state.teams))
 
-    def hanging(self, state: State, match: str) -> frozenset[str]:  # noqa: D102 - as the base class says
-        return _hanging(self.bracket(state), match)
+    def dependents(self, state: State, match: str) -> frozenset[str]:  # noqa: D102 - as the base class says
+        return _find_dependents(self.bracket(state), match)
 
-    def eliminated(self, state: State) -> tuple[str, ...]:  # noqa: D102 - as the base class says
+    def eliminated_teams(self, state: State) -> tuple[str, ...]:  # noqa: D102 - as the base class says
         out = self._record(state).out
         champion = self.champion(state)
-        return tuple(team for team in state.teams if team != champion and (team in out or team in state.gone))
+        return tuple(team for team in state.teams if team != champion and (team in out or team in state.withdrawn))
 
     def champion(self, state: State) -> str | None:  # noqa: D102 - as the base class says
         *_, last = self.pairings(state) or (None,)
         return None if last is None else last.winner
 
     def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
-        """Return a row for each team: place, wins, losses (of matches, walkovers too), and why it has gone.
+        """Return a row for each team: place, wins, losses (of matches, walkovers included), and why it withdrew.
 
-        The place is None while the team is in. Teams that went out in the same round share the best of their places.
+        The place is None while the team is in. Teams eliminated in the same round share the best of their places.
         """
         if not state.teams:
             return ()
@@ -103,7 +100,7 @@ class Elimination(Competition):
                     "place": place(team),
                     "wins": record.wins[team],
                     "losses": record.losses[team],
-                    "gone": state.gone.get(team),
+                    "gone": state.withdrawn.get(team),
                 }
             )
             for team in state.teams
@@ -125,8 +122,8 @@ class Elimination(Competition):
 
 
 @cache
-def _hanging(drawn: bracket.Bracket, match: str) -> frozenset[str]:
-    """Return the matches whose teams hang on the result of `match`, however far down."""
+def _find_dependents(drawn: bracket.Bracket, match: str) -> frozenset[str]:
+    """Return the matches whose teams depend on the result of `match`, directly or not."""
     found = {match}
     for later in drawn.matches:
         for source in (later.a, later.b):

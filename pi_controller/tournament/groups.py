@@ -1,58 +1,55 @@
-"""Groups into a bracket: a round robin in each group, then an elimination of the best of each.
+"""Groups followed by a bracket: a round robin in each group, then an elimination of the best of each.
 
-The teams are dealt out to the groups by their seeds, there and back again (A B C, C B A, ...). The first of the groups
-are the best seeds of the elimination, in the order of the groups, then the second, and so on; teams of one group come
-to places from which they meet again as late as can be. Who goes on is settled when the last group is: a team that goes
-before the first match of the elimination makes room for the next of its group, one that goes later loses its matches.
+The teams are dealt to the groups by their seeds, back and forth (A B C, C B A, ...). The group winners are the best
+seeds of the elimination, in the order of the groups, then the second ones, and so on; teams of one group are placed so
+that they meet again as late as possible. The qualifiers are settled when the last group is: a team that withdraws
+before the first match of the elimination is replaced by the next of its group, one that withdraws later loses its
+matches.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from string import ascii_uppercase
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 from weakref import WeakKeyDictionary
 
-from pi_controller.games.base import InvalidActionError
+from pi_controller.rules.base import Action, InvalidActionError, Json
 from pi_controller.tournament.bracket import seed_order
-from pi_controller.tournament.competition import Competition, Pairing, State, played_on
+from pi_controller.tournament.competition import Competition, Pairing, State, reinstatement_error
 from pi_controller.tournament.elimination import Elimination, Kind
-from pi_controller.tournament.round_robin import Points, RoundRobin, Withdrawn
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pi_controller.games.base import Action, Json
+from pi_controller.tournament.round_robin import Points, RoundRobin, WithdrawalPolicy
 
 
-class Through(NamedTuple):
-    """Who plays the elimination, by seeds, and who had gone when that was settled."""
+class Qualifiers(NamedTuple):
+    """The teams in the elimination, by seeds, and the teams that had withdrawn when that was settled."""
 
     teams: tuple[str, ...]
-    gone: frozenset[str]
+    withdrawn: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupsState(State):
-    """A tournament of groups; `through` is None while a group is open."""
+    """State of a tournament with groups; `qualifiers` is None while a group is open."""
 
-    through: Through | None = None
+    qualifiers: Qualifiers | None = None
 
 
 class _Parts(NamedTuple):
-    """The state of each group by its letter, and of the elimination once it is settled who plays it."""
+    """The state of each group by its letter, and of the elimination once its teams are settled."""
 
     leagues: dict[str, State]
     cup: State | None
 
 
 class Groups(Competition):
-    """`groups` round robins, from each of which `through` teams go on to an elimination.
+    """`groups` round robins, with the best `through` teams of each in an elimination.
 
-    A match of group A is called `A.R1-1`; those of the elimination are called as there. Ties about who goes through,
-    and in which place, are played off.
+    A match of group A has an id such as `A.R1-1`; the ids in the elimination are those of `Elimination`. Ties about the
+    teams that qualify, and about their places, are played off.
     """
 
     def __init__(
@@ -62,9 +59,9 @@ class Groups(Competition):
         kind: Kind = "single",
         best_of: int = 1,
         points: Points | None = None,
-        withdrawn: Withdrawn = "forfeit",
+        withdrawn: WithdrawalPolicy = "forfeit",
     ) -> None:
-        """Raises `ValueError` for numbers that cannot be."""
+        """Raise `ValueError` for invalid numbers."""
         super().__init__(best_of)
         if not 2 <= groups <= len(ascii_uppercase):
             raise ValueError(f"there are 2 to {len(ascii_uppercase)} groups, not {groups}")
@@ -81,15 +78,15 @@ class Groups(Competition):
         return GroupsState()
 
     def parts(self, state: State) -> _Parts:
-        """Return the groups and the elimination, each a tournament of its own, for `league` and `cup` to read."""
+        """Return the groups and the elimination as states for `league` and `cup`."""
         if state not in self._kept:
-            through = cast("GroupsState", state).through
-            gone = state.gone if through is None else {team: state.gone[team] for team in through.gone}
+            through = cast("GroupsState", state).qualifiers
+            gone = state.withdrawn if through is None else {team: state.withdrawn[team] for team in through.withdrawn}
             leagues = {
                 letter: _part(state, teams, f"{letter}.", gone) for letter, teams in self._dealt(state.teams).items()
             }
-            # one team alone has nobody to play against
-            cup = _part(state, through.teams, "", state.gone) if through and len(through.teams) > 1 else None
+            # a single team has no opponent
+            cup = _part(state, through.teams, "", state.withdrawn) if through and len(through.teams) > 1 else None
             self._kept[state] = _Parts(leagues, cup)
         return self._kept[state]
 
@@ -102,7 +99,7 @@ class Groups(Competition):
             for letter in self.letters
         }  # fmt: skip
 
-    def _paired(self, state: State) -> tuple[Pairing, ...]:
+    def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
         leagues, cup = self.parts(state)
         return (
             *(
@@ -113,13 +110,13 @@ class Groups(Competition):
             *(self.cup.pairings(cup) if cup is not None else ()),
         )
 
-    def hanging(self, state: State, match: str) -> frozenset[str]:
-        """Return the play-offs of the group and the whole elimination, or the elimination's matches further down."""
+    def dependents(self, state: State, match: str) -> frozenset[str]:
+        """Return the play-offs of the group and the whole elimination, or the dependent matches in the elimination."""
         leagues, cup = self.parts(state)
         letter, dot, id_ = match.partition(".")
         if not dot:
-            return self.cup.hanging(cast("State", cup), match)
-        here = {f"{letter}.{later}" for later in self.league.hanging(leagues[letter], id_)}
+            return self.cup.dependents(cast("State", cup), match)
+        here = {f"{letter}.{later}" for later in self.league.dependents(leagues[letter], id_)}
         return frozenset(here) | self._of_cup(state)
 
     def _of_cup(self, state: State) -> frozenset[str]:
@@ -127,12 +124,12 @@ class Groups(Competition):
         return frozenset(pairing.id for pairing in self.cup.pairings(cup)) if cup is not None else frozenset()
 
     def _decides_others(self, state: State, changed: State, match: str) -> bool:
-        return super()._decides_others(state, changed, match) or self._settle_through(changed) != (
-            cast("GroupsState", state).through
+        return super()._decides_others(state, changed, match) or self._find_qualifiers(changed) != (
+            cast("GroupsState", state).qualifiers
         )
 
-    def _entered(self, state: State, action: Action) -> State:
-        entered = super()._entered(state, action)
+    def _enter_teams(self, state: State, action: Action) -> State:
+        entered = super()._enter_teams(state, action)
         fewest = len(self.letters) * max(2, self.places)
         if len(entered.teams) < fewest:
             raise InvalidActionError(
@@ -141,38 +138,38 @@ class Groups(Competition):
             )
         return entered
 
-    def _reinstated(self, state: State, team: str) -> State:
-        back = super()._reinstated(state, team)
-        through = cast("GroupsState", back).through
-        if through is not None:  # who goes through may be another, though no match of the groups is open
-            then = MappingProxyType({one: back.gone[one] for one in through.gone})
-            fresh = self._settle_through(replace(back, gone=then))
+    def _reinstate_team(self, state: State, team: str) -> State:
+        back = super()._reinstate_team(state, team)
+        through = cast("GroupsState", back).qualifiers
+        if through is not None:  # the qualifiers may change, though no match of the groups is open
+            then = MappingProxyType({one: back.withdrawn[one] for one in through.withdrawn})
+            fresh = self._find_qualifiers(replace(back, withdrawn=then))
             if fresh is None or fresh.teams != through.teams:
-                raise played_on(team, sorted(self._of_cup(back) & back.begun))
+                raise reinstatement_error(team, sorted(self._of_cup(back) & back.started))
         return back
 
-    def _with_team(self, state: State, team: str) -> State:
-        back, through = super()._with_team(state, team), cast("GroupsState", state).through
+    def _unwithdraw_team(self, state: State, team: str) -> State:
+        back, through = super()._unwithdraw_team(state, team), cast("GroupsState", state).qualifiers
         if through is None:
             return back
-        return replace(cast("GroupsState", back), through=through._replace(gone=through.gone - {team}))
+        return replace(cast("GroupsState", back), qualifiers=through._replace(withdrawn=through.withdrawn - {team}))
 
-    def _settled(self, state: State) -> State:
-        """Settle who goes through as soon as the groups are over; it can change until the elimination begins."""
+    def _apply_consequences(self, state: State) -> State:
+        """Settle the qualifiers as soon as the groups are over; they can change until the elimination begins."""
         while True:
-            if not any(self._has_begun(state, match) for match in self._of_cup(state)):
-                through = self._settle_through(state)
-                if through != cast("GroupsState", state).through:
-                    state = replace(cast("GroupsState", state), through=through)
-            settled = super()._settled(state)
+            if not any(self._has_started(state, match) for match in self._of_cup(state)):
+                through = self._find_qualifiers(state)
+                if through != cast("GroupsState", state).qualifiers:
+                    state = replace(cast("GroupsState", state), qualifiers=through)
+            settled = super()._apply_consequences(state)
             if settled is state:
                 return state
             state = settled
 
-    def _settle_through(self, state: State) -> Through | None:
-        """Return who goes through as the groups stand; None while a match of theirs is open."""
-        if cast("GroupsState", state).through is not None:
-            state = replace(cast("GroupsState", state), through=None)
+    def _find_qualifiers(self, state: State) -> Qualifiers | None:
+        """Return the qualifiers by the standings of the groups; None while a match of theirs is open."""
+        if cast("GroupsState", state).qualifiers is not None:
+            state = replace(cast("GroupsState", state), qualifiers=None)
         leagues = self.parts(state).leagues
         if any(pairing.winner is None for league in leagues.values() for pairing in self.league.pairings(league)):
             return None
@@ -180,17 +177,17 @@ class Groups(Competition):
             [str(row["team"]) for row in self.league.standings(league) if row["gone"] is None][: self.places]
             for league in leagues.values()
         ]
-        return Through(_seeded(best), frozenset(state.gone))
+        return Qualifiers(_seed_qualifiers(best), frozenset(state.withdrawn))
 
-    def eliminated(self, state: State) -> tuple[str, ...]:
-        """Return who plays no more: those who have gone, those not through, and those out of the elimination."""
-        through, cup = cast("GroupsState", state).through, self.parts(state).cup
-        stay = set(through.teams if through else state.teams).difference(self.cup.eliminated(cup) if cup else ())
+    def eliminated_teams(self, state: State) -> tuple[str, ...]:
+        """Return the teams that play no more: withdrawn, not qualified, or out of the elimination."""
+        through, cup = cast("GroupsState", state).qualifiers, self.parts(state).cup
+        stay = set(through.teams if through else state.teams).difference(self.cup.eliminated_teams(cup) if cup else ())
         champion = self.champion(state)
-        return tuple(team for team in state.teams if team != champion and (team not in stay or team in state.gone))
+        return tuple(team for team in state.teams if team != champion and (team not in stay or team in state.withdrawn))
 
     def champion(self, state: State) -> str | None:  # noqa: D102 - as the base class says
-        through, cup = cast("GroupsState", state).through, self.parts(state).cup
+        through, cup = cast("GroupsState", state).qualifiers, self.parts(state).cup
         if cup is not None:
             return self.cup.champion(cup)
         return through.teams[0] if through and through.teams else None
@@ -198,9 +195,10 @@ class Groups(Competition):
     def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
         """Return a row for each team: that of its group, with the `group`, the place there as `in_group`, and `place`.
 
-        `place` is that of the elimination; those not through share the one after it. It is None while that is open.
+        `place` is that of the elimination; teams that did not qualify share the one after it. It is None while it is
+        open.
         """
-        through = cast("GroupsState", state).through
+        through = cast("GroupsState", state).qualifiers
         leagues, cup = self.parts(state)
         places: dict[str, Json] = {str(row["team"]): row["place"] for row in (self.cup.standings(cup) if cup else ())}
         if through and cup is None:
@@ -214,7 +212,7 @@ class Groups(Competition):
                     "place": places.get(str(row["team"])),
                     "group": letter,
                     "in_group": row["place"],
-                    "gone": state.gone.get(str(row["team"])),
+                    "gone": state.withdrawn.get(str(row["team"])),
                 }
             )
             for letter, league in leagues.items()
@@ -224,20 +222,20 @@ class Groups(Competition):
 
 
 def _part(state: State, teams: tuple[str, ...], prefix: str, gone: Mapping[str, str]) -> State:
-    """Return the state of `teams` alone, of the matches whose names begin with `prefix`."""
-    mine = [match for match in state.begun if match.startswith(prefix) and ("." in match) == bool(prefix)]
+    """Return the state of `teams` alone, with the matches whose ids begin with `prefix`."""
+    mine = [match for match in state.started if match.startswith(prefix) and ("." in match) == bool(prefix)]
     return State(
         teams,
         MappingProxyType({match.removeprefix(prefix): state.games[match] for match in mine if match in state.games}),
         frozenset(match.removeprefix(prefix) for match in mine),
-        MappingProxyType({team: state.gone[team] for team in teams if team in gone}),
+        MappingProxyType({team: state.withdrawn[team] for team in teams if team in gone}),
     )
 
 
-def _seeded(best: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return the teams by their seeds; `best` are those of each group, its first one first.
+def _seed_qualifiers(best: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the teams by their seeds; `best` has the qualifiers of each group, the winner first.
 
-    >>> _seeded([["a1", "a2"], ["b1", "b2"], ["c1", "c2"], ["d1", "d2"]])
+    >>> _seed_qualifiers([["a1", "a2"], ["b1", "b2"], ["c1", "c2"], ["d1", "d2"]])
     ('a1', 'b1', 'c1', 'd1', 'b2', 'a2', 'd2', 'c2')
     """
     count = sum(map(len, best))
@@ -246,8 +244,8 @@ def _seeded(best: Sequence[Sequence[str]]) -> tuple[str, ...]:
     group = {team: number for number, teams in enumerate(best) for team in teams}
     seeds: list[str] = []
 
-    def near(at: int, team: str) -> float:
-        """Return how near `team` would be to those of its group at this seed: half for each round they play before."""
+    def rematch_risk(at: int, team: str) -> float:
+        """Return how near `team` at this seed is to others of its group: halved for each round before they can meet."""
         rounds = (
             (where[at] ^ where[n]).bit_length()
             for n, other in enumerate(seeds)
@@ -262,7 +260,9 @@ def _seeded(best: Sequence[Sequence[str]]) -> tuple[str, ...]:
         while swapped:
             swapped = False
             for a, b in combinations(range(first, len(seeds)), 2):
-                if near(a, seeds[b]) + near(b, seeds[a]) < near(a, seeds[a]) + near(b, seeds[b]):
+                if rematch_risk(a, seeds[b]) + rematch_risk(b, seeds[a]) < rematch_risk(a, seeds[a]) + rematch_risk(
+                    b, seeds[b]
+                ):
                     seeds[a], seeds[b] = seeds[b], seeds[a]
                     swapped = True
     return tuple(seeds)

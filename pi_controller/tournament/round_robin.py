@@ -1,34 +1,32 @@
 """Round robin: each team plays each other once; standings by points, sticks, sweeps and head to head, then a play-off.
 
-Slahal's sheet: a sweep 3, a win on time 2, a loss 0; ties by total sticks, then sweeps, then head to head, then a
-play-off duel. What none of these tells apart is a tie, and stays one until the play-off: nothing is ever ordered by
-name or by chance.
+The slahal sheet: a sweep 3, a win on time 2, a loss 0; ties by total sticks, then sweeps, then head to head, then a
+play-off duo. Teams that are equal in all of these are tied until the play-off: they are never ordered by name or at
+random.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from pi_controller.tournament.competition import Competition, Pairing, Played, State
+from pi_controller.rules.base import Json
+from pi_controller.tournament.competition import Competition, GameResult, Pairing, State
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from pi_controller.games.base import Json
-
-Withdrawn = Literal["forfeit", "annul"]
+WithdrawalPolicy = Literal["forfeit", "annul"]
 PlayOff = Literal["first", "all", "none"] | int
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """What a game is worth to its winner; a loss is worth nothing.
+    """Points of a game for its winner; a loss gives none.
 
-    A walkover is worth `walkover`, and a tie `tie` to both: no source has a number for them, they are the organiser's.
+    A walkover gives `walkover`, and a tie gives `tie` to both: no source has numbers for them, so the organiser chooses
+    them.
     """
 
     sweep: int = 3
@@ -39,7 +37,7 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What a team has made of its games so far."""
+    """Totals of a team over its games."""
 
     team: str
     played: int = 0
@@ -53,28 +51,28 @@ class _Row:
 class RoundRobin(Competition):
     """Each team against each other once, by the circle method: every team plays once a round, or rests.
 
-    `withdrawn` says what becomes of a team that goes: the games it has still to play are won by the others without
-    sticks (`forfeit`), or all its games are struck (`annul`). `play_off` says which ties are played off: those for the
-    first place, all, none, or those for so many of the first places.
+    `withdrawn` chooses the effect of a withdrawal: the opponents win the remaining games without sticks (`forfeit`), or
+    all games of the team are removed (`annul`). `play_off` chooses the ties that are played off: those for the first
+    place, all, none, or those for the first n places.
     """
 
     def __init__(
         self,
         best_of: int = 1,
         points: Points | None = None,
-        withdrawn: Withdrawn = "forfeit",
+        withdrawn: WithdrawalPolicy = "forfeit",
         play_off: PlayOff = "first",
     ) -> None:
-        """Raises `ValueError` for another `best_of` than 1, 3 or 5."""
+        """Raise `ValueError` if `best_of` is not 1, 3 or 5."""
         super().__init__(best_of)
         self.points = points or Points()
-        self.withdrawn: Withdrawn = withdrawn
+        self.withdrawn: WithdrawalPolicy = withdrawn
         self.play_off: PlayOff = play_off
 
-    def _paired(self, state: State) -> tuple[Pairing, ...]:
+    def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
         """Return the matches of all rounds, and once these are over those of the play-offs.
 
-        Where the games of those who have gone are annulled, their matches are not among them.
+        If the games of withdrawn teams are annulled, their matches are left out.
         """
         found = self._rounds(state)
         number = len(circle(len(state.teams)))
@@ -90,7 +88,7 @@ class RoundRobin(Competition):
         return tuple(found)
 
     def _rounds(self, state: State) -> list[Pairing]:
-        struck = set(state.gone) if self.withdrawn == "annul" else set[str]()
+        struck = set(state.withdrawn) if self.withdrawn == "annul" else set[str]()
         return [
             self._pairing(state, f"R{number}-{place}", (state.teams[a], state.teams[b]), number)
             for number, pairs in enumerate(circle(len(state.teams)), 1)
@@ -101,35 +99,35 @@ class RoundRobin(Competition):
     def _pairing(self, state: State, match: str, teams: tuple[str, str], number: int) -> Pairing:
         return Pairing(match, teams, number, None, self.winner(state, match))
 
-    def _tied(self, state: State, pairing: Pairing) -> State:
-        """Return the state after a game of `pairing` that nobody won. Raises `IllegalActionError`."""
+    def _enter_tie(self, state: State, pairing: Pairing) -> State:
+        """Return the state after a tied game of `pairing`. Raises `IllegalActionError`."""
         if self.best_of > 1 or pairing.id.startswith("P"):
-            return super()._tied(state, pairing)
-        games = MappingProxyType({**state.games, pairing.id: (Played(""),)})
-        return replace(state, games=games, begun=state.begun | {pairing.id})
+            return super()._enter_tie(state, pairing)
+        games = MappingProxyType({**state.games, pairing.id: (GameResult(""),)})
+        return replace(state, games=games, started=state.started | {pairing.id})
 
-    def hanging(self, state: State, match: str) -> frozenset[str]:
-        """Return the play-offs after the round of `match`: who plays them hangs on every result before."""
+    def dependents(self, state: State, match: str) -> frozenset[str]:
+        """Return the play-offs after the round of `match`: their teams depend on every earlier result."""
         pairings = {pairing.id: pairing for pairing in self.pairings(state)}
         last = max(pairings[match].round, len(circle(len(state.teams))))
         return frozenset(pairing.id for pairing in pairings.values() if pairing.round > last)
 
-    def eliminated(self, state: State) -> tuple[str, ...]:
-        """Return the teams that have gone: nobody else is out before the end."""
-        return tuple(team for team in state.teams if team in state.gone)
+    def eliminated_teams(self, state: State) -> tuple[str, ...]:
+        """Return the teams that have withdrawn: no other team is out before the end."""
+        return tuple(team for team in state.teams if team in state.withdrawn)
 
     def champion(self, state: State) -> str | None:
-        """Return who stands alone on the first place when all is played; None before, and where nobody does."""
+        """Return the only team in first place after all matches; None before that, or in a tie."""
         pairings = self.pairings(state)
         if not state.teams or any(pairing.winner is None for pairing in pairings):
             return None
-        first = next((tie for tie in self._order(state, pairings) if not self._all_gone(state, tie)), ())
+        first = next((tie for tie in self._order(state, pairings) if not self._all_withdrawn(state, tie)), ())
         return first[0] if len(first) == 1 else None
 
     def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
-        """Return a row for each team: place, played, wins, losses, sweeps, sticks, points, and why it has gone.
+        """Return a row for each team: place, played, wins, losses, sweeps, sticks, points, and why it withdrew.
 
-        Teams that nothing tells apart have the same place and `tied` true.
+        Tied teams have the same place and `tied` true.
         """
         pairings = self.pairings(state)
         rows = self._rows(state, (pairing for pairing in pairings if not _is_play_off(pairing)))
@@ -150,14 +148,14 @@ class RoundRobin(Competition):
                             "sweeps": row.sweeps,
                             "sticks": row.sticks,
                             "points": row.points,
-                            "gone": state.gone.get(team),
+                            "gone": state.withdrawn.get(team),
                         }
                     )
                 )
         return tuple(found)
 
     def _order(self, state: State, pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
-        """Return the teams from first to last, those that nothing tells apart together."""
+        """Return the teams from first to last, with tied teams in one tuple."""
         rows = self._rows(state, (pairing for pairing in pairings if not _is_play_off(pairing)))
         ties = [state.teams]
         ties = _split(ties, lambda team: rows[team].points)
@@ -175,7 +173,7 @@ class RoundRobin(Competition):
         return _split(ties, lambda team: rows[team].wins)
 
     def _head_to_head(self, state: State, tie: tuple[str, ...], pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
-        """Return a tie split by the points of the games among its teams, and its parts again among themselves."""
+        """Split a tie by the points of the games between its teams, and each part again in the same way."""
         if len(tie) == 1:
             return [tie]
         among = self._rows(
@@ -188,8 +186,8 @@ class RoundRobin(Competition):
         return [part for half in parts for part in self._head_to_head(state, half, pairings)]
 
     def _to_play_off(self, state: State, ties: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-        """Return the ties that are to be played off, without the teams that have gone."""
-        here = [tuple(team for team in tie if team not in state.gone) for tie in ties]
+        """Return the ties to be played off, without withdrawn teams."""
+        here = [tuple(team for team in tie if team not in state.withdrawn) for tie in ties]
         here = [tie for tie in here if tie]
         chosen = self.play_off
         places = chosen if isinstance(chosen, int) else {"first": 1, "all": len(state.teams), "none": 0}[chosen]
@@ -197,8 +195,8 @@ class RoundRobin(Competition):
         return [tie for tie, better in zip(here, before, strict=False) if len(tie) > 1 and better < places]
 
     @staticmethod
-    def _all_gone(state: State, tie: Iterable[str]) -> bool:
-        return all(team in state.gone for team in tie)
+    def _all_withdrawn(state: State, tie: Iterable[str]) -> bool:
+        return all(team in state.withdrawn for team in tie)
 
     def _rows(self, state: State, pairings: Iterable[Pairing]) -> dict[str, _Row]:
         rows = {team: _Row(team) for team in state.teams}
@@ -209,7 +207,7 @@ class RoundRobin(Competition):
                         rows[team] = self._with_game(rows[team], game)
         return rows
 
-    def _with_game(self, row: _Row, game: Played) -> _Row:
+    def _with_game(self, row: _Row, game: GameResult) -> _Row:
         won = game.winner == row.team
         worth = self.points.walkover if game.walkover else self.points.sweep if game.sweep else self.points.win
         if not game.winner:
@@ -229,7 +227,7 @@ class RoundRobin(Competition):
 def circle(teams: int) -> tuple[tuple[tuple[int, int], ...], ...]:
     """Return the rounds of a round robin by the circle method: pairs of teams, counted from 0.
 
-    The first stays, the others go round. Of an odd number one team rests each round.
+    The first team is fixed, the others rotate. With an odd number one team rests each round.
 
     >>> circle(4)
     (((0, 3), (1, 2)), ((2, 0), (3, 1)), ((0, 1), (2, 3)))
@@ -239,7 +237,7 @@ def circle(teams: int) -> tuple[tuple[tuple[int, int], ...], ...]:
     rounds: list[tuple[tuple[int, int], ...]] = []
     for number in range(len(ring) - 1):
         pairs = list(zip(ring[:half], reversed(ring[half:]), strict=True))
-        if number % 2:  # who comes first changes, so that nobody always does
+        if number % 2:  # alternate the order of this pair, so that no team always comes first
             pairs[0] = (pairs[0][1], pairs[0][0])
         rounds.append(tuple((a, b) for a, b in pairs if a is not None and b is not None))
         ring = [ring[0], ring[-1], *ring[1:-1]]
@@ -255,7 +253,7 @@ def _is_play_off(pairing: Pairing) -> bool:
 
 
 def _split(ties: list[tuple[str, ...]], value: Callable[[str], int]) -> list[tuple[str, ...]]:
-    """Return each tie in parts of the same value, the highest first; teams keep their order within a part."""
+    """Split each tie into parts of the same value, the highest first; teams keep their order within a part."""
     return [
         tuple(team for team in tie if value(team) == worth)
         for tie in ties

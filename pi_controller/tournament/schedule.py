@@ -1,27 +1,26 @@
-"""The schedule: which match goes to which table, with which judge, and who waits for what. Pure; time is passed in.
+"""Schedule: assigns matches to tables and judges, and explains why others wait. Pure; time is passed in.
 
-Matches go to tables as these come free, the earliest round first and among those the teams that have waited longest.
-No team and no judge is at two tables. A judge is of neither team and does not play at that time (Hampa Apena, chapter
-12); who has judged least comes first, but nobody whose own team could be called, while there is another.
+Matches go to tables as these become free, the earliest round first, and within it the teams that have waited longest.
+Among free tables the one with the fewest matches so far is used first, so that all are used equally. No team and no
+judge is at two tables. A judge is of neither team and does not play at that time (Hampa Apena, chapter 12); the one who
+has judged least comes first, but judges whose own team could be called come last.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pi_controller.tournament.competition import Pairing
-    from pi_controller.tournament.registration import Registration
+from pi_controller.tournament.competition import Pairing
+from pi_controller.tournament.teams import Registration
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A match at a table, with its judge, "" where the table sees to that."""
+    """A match at a table, with its judge; "" if the table finds one."""
 
     match: str
     teams: tuple[str, str]
@@ -31,9 +30,9 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A match that is ready and has to wait; `why` is a team, a rest until a time (s), a table or a judge.
+    """A match that is ready but has to wait; `why` is team, rest, table or judge.
 
-    `until` is the time the last of its teams has rested, for `why` rest; else None.
+    `until` is when its teams have rested (s), if `why` is rest; else None.
     """
 
     match: str
@@ -44,26 +43,37 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """What goes on in the hall: its tables, the matches at them, when each team last ended, how often each judged."""
+    """State of the hall: its tables, their matches, when each team's last match ended, how often each judge judged."""
 
     tables: tuple[str, ...]
     playing: tuple[Assignment, ...] = ()
     ended: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     judged: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    used: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    """Number of matches begun, by table."""
+    freed: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """Time since which the table has been free, by table, if it had a match before (s)."""
     rest: float = 0.0
-    """s between two matches of a team."""
+    """Time between two matches of a team, s."""
+    sitting: frozenset[str] = frozenset()
+    """Teams still at a game that no longer counts."""
     own_judges: bool = False
-    """Whether each table sees to its judge: then none is given to a match."""
+    """Whether each table finds its own judge, so that none is assigned."""
 
     @property
     def free(self) -> tuple[str, ...]:
-        """The tables at which nobody plays, in their order."""
+        """The tables without a match: those used least first, then those free the longest, then by name."""
         taken = {assignment.table for assignment in self.playing}
-        return tuple(table for table in self.tables if table not in taken)
+        return tuple(
+            sorted(
+                (table for table in self.tables if table not in taken),
+                key=lambda table: (self.used.get(table, 0), self.freed.get(table, 0.0), natural_order(table)),
+            )
+        )
 
 
 def natural_order(name: str) -> tuple[tuple[str, int], ...]:
-    """Return what names are sorted by so that numbers in them count as numbers.
+    """Return a sort key for names that compares numbers in them as numbers.
 
     >>> sorted(["t10", "t2", "t1", "door"], key=natural_order)
     ['door', 't1', 't2', 't10']
@@ -85,16 +95,17 @@ def may_judge(registration: Registration, judge: str, teams: Sequence[str], play
 def assign(
     hall: Hall, registration: Registration, ready: Sequence[Pairing], now: float
 ) -> tuple[tuple[Assignment, ...], tuple[Waiting, ...]]:
-    """Return the matches that go to tables now, and those that wait, in the order in which they will be called.
+    """Return the matches to call to tables now, and those that wait, in the order in which they will be called.
 
-    `ready` are matches of a competition that can be played, those at tables among them or not. `now` and what `hall`
-    holds are s of one clock.
+    `ready` are playable matches of a competition, with or without those at tables. `now` and the times of `hall` are s
+    of one clock.
     """
     tables = list(hall.free)
     at_table = {assignment.match for assignment in hall.playing}
     busy = {team for assignment in hall.playing for team in assignment.teams}
+    busy |= hall.sitting
     judging = {assignment.judge for assignment in hall.playing}
-    busy |= {team for judge in judging if (team := registration.team_of(judge)) is not None}  # who judges plays not
+    busy |= {team for judge in judging if (team := registration.team_of(judge)) is not None}  # a judge does not play
     coming = {team for pairing in ready for team in pairing.teams}
     called: list[Assignment] = []
     waiting: list[Waiting] = []

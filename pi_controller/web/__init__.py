@@ -1,1 +1,1 @@
-"""The live page and its event stream."""
+"""The live page, its event stream, the judge's console and the public pages."""

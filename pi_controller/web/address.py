@@ -1,4 +1,4 @@
-"""Addresses of the pages for other machines, as URLs and QR codes: the organiser's, else this machine's IP and name."""
+"""URLs and QR codes of the pages for other machines: the organiser's address, else this machine's IP and name."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from rich.text import Text
 if TYPE_CHECKING:
     import segno
 
-_ELSEWHERE = ("192.0.2.1", 9)  # a documentation address: nothing is sent, the system only says by which way it would go
-_QUIET = 4  # modules of empty border, as the standard wants
+_ELSEWHERE = ("192.0.2.1", 9)  # a documentation address: nothing is sent, the system only chooses the interface
+_QUIET = 4  # modules of empty border, required by the standard
 _INK = Style(color="#000000", bgcolor="#ffffff")
 LOCAL = Path("/run/avahi-daemon")
-"""Is there while this machine answers to its name with .local: that is avahi-daemon's work."""
+"""Exists while avahi-daemon runs, which makes this machine reachable by its name with .local."""
 
 
-class Pages(NamedTuple):
+class PageSettings(NamedTuple):
     """The organiser's settings of the pages.
 
-    `address` is where they are found from outside, where that is not this machine's own name or number; `event` is the
-    gathering's name, `table` this table's, `words` the community's own text. `reach` is whether other machines can
-    reach them at all.
+    `address` is the public address, if it is not this machine's own name or IP; `event` is the name of the event,
+    `table` the table's, `words` the community's own text. `reach` is whether other machines can reach the pages.
     """
 
     address: str = ""
@@ -38,23 +37,23 @@ class Pages(NamedTuple):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The name in `address`, which the pages then answer to."""
-        return (str(urlsplit(base(self.address)).hostname),) if self.address else ()
+        """The host name in `address`, which the server must accept."""
+        return (str(urlsplit(normalize_address(self.address)).hostname),) if self.address else ()
 
 
-def base(address: str, scheme: str = "http") -> str:
-    """Return an address with its scheme and without a slash at the end."""
+def normalize_address(address: str, scheme: str = "http") -> str:
+    """Return an address with a scheme and without a slash at the end."""
     return f"{address if '://' in address else f'{scheme}://{address}'}".rstrip("/")
 
 
-def addresses(pages: Pages, port: int, scheme: str = "http", asked: str = "") -> list[str]:
-    """Return where the pages are found, the surest first; nothing when no other machine can reach them.
+def list_urls(pages: PageSettings, port: int, scheme: str = "http", asked: str = "") -> list[str]:
+    """Return the URLs of the pages, the most reliable first; [] if other machines cannot reach them.
 
-    `asked` is the address of this machine at which somebody asks, `port` the one it serves at.
+    `asked` is the address of this machine to which the request was sent, `port` the server's port.
     """
     if pages.address:
-        return [base(pages.address, scheme)]
-    number = asked if outside(asked) else _own_number() if pages.reach else ""
+        return [normalize_address(pages.address, scheme)]
+    number = asked if is_external_address(asked) else _own_number() if pages.reach else ""
     if not number and not pages.reach:
         return []
     at = "" if port == {"http": 80, "https": 443}.get(scheme) else f":{port}"
@@ -65,8 +64,8 @@ def addresses(pages: Pages, port: int, scheme: str = "http", asked: str = "") ->
     return [f"{scheme}://{host}{at}" for host in hosts if host]
 
 
-def outside(address: str) -> bool:
-    """Return whether `address` is a number by which other machines can know this one."""
+def is_external_address(address: str) -> bool:
+    """Return whether `address` is an IP address by which other machines can reach this one."""
     try:
         return not ipaddress.ip_address(address).is_loopback
     except ValueError:
@@ -74,34 +73,34 @@ def outside(address: str) -> bool:
 
 
 def _own_number() -> str:
-    """Return the address by which this machine goes out, or nothing when it has no network."""
+    """Return the IP address of the outgoing interface, "" without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         try:
             way.connect(_ELSEWHERE)
         except OSError:
             return ""
         number: str = way.getsockname()[0]
-    return number if outside(number) else ""
+    return number if is_external_address(number) else ""
 
 
-def serves_others(host: str) -> bool:
+def is_public_host(host: str) -> bool:
     """Return whether a server at `host` can be reached from other machines."""
-    return outside(host) if host[-1:].isdigit() or ":" in host else host != "localhost"
+    return is_external_address(host) if host[-1:].isdigit() or ":" in host else host != "localhost"
 
 
 def _code(url: str, error: str) -> segno.QRCode:
-    import segno  # noqa: PLC0415 - with urllib, xml and ssl: only for who looks at a code
+    import segno  # noqa: PLC0415 - slow to import, and only needed for a QR code
 
     return segno.make_qr(url, error=error)
 
 
 def qr_code(url: str, alt: str) -> Markup:
-    """Return the QR code of `url` as SVG; `alt` is what it is to those who cannot see it."""
+    """Return the QR code of `url` as SVG; `alt` is its text for screen readers."""
     drawn = _code(url, "m").svg_inline(border=_QUIET, dark="#000", light="#fff", omitsize=True)
     return Markup(drawn.replace("<svg ", Markup('<svg role="img" aria-label="{}" ').format(alt), 1))  # noqa: S704
 
 
-def blocks(url: str) -> Text:
+def qr_text(url: str) -> Text:
     """Return the QR code of `url` for a terminal, two modules in each character."""
     rows = [list(row) for row in _code(url, "l").matrix_iter(border=_QUIET // 2)]
     rows += [[0] * len(rows[0])] * (len(rows) % 2)

@@ -1,37 +1,272 @@
-"""The web application: the live page, its event stream, the view as JSON, a health answer and three static files."""
+"""The web application: live page, event stream, view as JSON, health check and static files."""
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, get_args
 
 import msgspec
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pi_controller.show.i18n import catalogue
-from pi_controller.web.middleware import HEADERS, RequestFilter
-from pi_controller.web.page import page, waiting
-from pi_controller.web.page_content import board
-from pi_controller.web.public_pages import public_routes
-from pi_controller.web.request_body import sender
-from pi_controller.web.shares import Shares, place_of
-from pi_controller.web.sse import HEARTBEAT_S, SHAPES, stream
+from pi_controller import __version__
+from pi_controller.display.game_display import credit, game_name, get_show
+from pi_controller.display.i18n import catalogue
+from pi_controller.referee.settings import PRESETS, RefereeSettings
+from pi_controller.rules.base import Game
+from pi_controller.rules.options import Choice
+from pi_controller.table.view import ShownPhase, View
+from pi_controller.web.address import PageSettings, list_urls
+from pi_controller.web.feed import BOARD_MAKERS, HEARTBEAT_S, Feed, stream
+from pi_controller.web.limits import HEADERS, ConnectionLimits, RequestFilter, client_network
+from pi_controller.web.live_page import check_page, make_board, overlay, page, render_waiting_page
+from pi_controller.web.live_page import room as room_board
+from pi_controller.web.requests import Health, client_ip
+from pi_controller.web.templates import render
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+# Prometheus metrics of the table: the public view in numbers, and the number of watchers.
+#
+# Metrics of the process are left out: CPU time during a hide could leak its position. Use the machine's own exporter.
 
-    from starlette.requests import Request
 
-    from pi_controller.web.address import Pages
-    from pi_controller.web.api_types import Health
-    from pi_controller.web.feed import Feed
+PREFIX = "moccasin_mat"
+SENSORS = ("disc", "strip")
+"""The sensors whose faults are in the view."""
+
+
+class TableCollector(Collector):
+    """Collects the metrics of the newest view at each scrape."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the metrics; before the first view only those that need none."""
+        latest = self._feed.latest
+        view = latest.view if latest else None
+        yield _gauge(
+            "up", "Whether the table plays on: it has a view, and its journal can be written.", _is_playing(view)
+        )
+        yield _gauge("watchers", "Event streams that are open.", self._feed.watchers)
+        if view is not None:
+            yield from _of(view)
+
+
+def metrics_route(feed: Feed) -> Route:
+    """Return the route `/metrics`."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(TableCollector(feed))
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(registry), headers={"content-type": CONTENT_TYPE_LATEST})
+
+    return Route("/metrics", metrics)
+
+
+def _is_playing(view: View | None) -> bool:
+    return view is not None and view.phase != "halted"
+
+
+def _of(view: View) -> Iterator[Metric]:
+    info = InfoMetricFamily(PREFIX, "The program and the game that is played.")
+    info.add_metric([], {"version": __version__, "game": view.game, "rules": view.version})
+    yield info
+    phases = GaugeMetricFamily(f"{PREFIX}_phase", "1 for the phase that the table is in.", labels=["phase"])
+    for phase in get_args(ShownPhase):
+        phases.add_metric([phase], view.phase == phase)
+    yield phases
+    yield _gauge("journal_records", "Records in the journal; another game begins anew.", view.seq)
+    yield _gauge("hide", "Number of the hide or turn, 0 before the first.", view.hide)
+    sticks = GaugeMetricFamily(f"{PREFIX}_sticks", "Sticks, by kind and by whose they are.", labels=["kind", "team"])
+    for kind, held in (("long", view.long), ("short", view.short), ("middle", {"": view.middle} if view.long else {})):
+        for team, count in held.items():
+            sticks.add_metric([kind, team], count)
+    yield sticks
+    yield _gauge("question_open", "Whether the mat has asked the judge something.", view.question is not None)
+    yield _gauge("protest_open", "Whether a protest is not decided.", bool(view.protest))
+    yield _gauge("paused", "Whether a judge stopped the clocks.", view.paused is not None)
+    yield _gauge("board_connected", "Whether the mat's board answers.", view.link)
+    yield _gauge("sensors_used", "Whether play goes by what the mat feels.", view.sensors)
+    faults = GaugeMetricFamily(
+        f"{PREFIX}_sensor_faults", "Discs and strips that cannot be believed.", labels=["sensor"]
+    )
+    counted = Counter(fault.sensor for fault in view.faults)
+    for sensor in SENSORS:
+        faults.add_metric([sensor], counted[sensor])
+    yield faults
+
+
+def _gauge(name: str, what: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"{PREFIX}_{name}", what, value)
+
+
+# Routes of the public pages besides the live page: room, overlay, addresses, rules, and the check of a commitment.
+#
+# They show only the public view and accept only GET.
+
+
+PLACES = ("bottom", "top")
+"""The overlay's positions on the picture, given as `place` in its URL."""
+_LATER = {"retry-after": "2"}
+
+
+def public_routes(
+    feed: Feed,
+    *,
+    language: str,
+    now: Callable[[], datetime],
+    pages: PageSettings | None = None,
+    judged: bool = False,
+    ruled: bool = False,
+) -> Sequence[Route]:
+    """Return the routes `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of".
+
+    `judged`: judges can sign in at `/judge`, and `/find` links it; `ruled`: the same for the rules at `/rules`.
+    """
+    settings = pages or PageSettings()
+
+    async def room(request: Request) -> Response:
+        latest = feed.latest
+        if latest is None:
+            return HTMLResponse(render_waiting_page(language), 503, _LATER)
+        html = page(
+            room_board(latest.view, language),
+            language=language,
+            as_of=f"{now():%H:%M:%S}",
+            t=feed.clock(),
+            frame="room",
+            found=_page_urls(request, settings),
+            event=_event(settings),
+            words=settings.words,
+        )
+        return HTMLResponse(html)
+
+    async def overlay_page(request: Request) -> Response:
+        place, latest = request.query_params.get("place", PLACES[0]), feed.latest
+        if place not in PLACES:
+            return PlainTextResponse("place is bottom or top.\n", 400)
+        if latest is None:
+            return HTMLResponse(render("overlay_waiting.html", language), 503, _LATER)
+        html = page(
+            overlay(latest.view, language),
+            language=language,
+            as_of=f"{now():%H:%M:%S}",
+            t=feed.clock(),
+            place=place,
+        )
+        return HTMLResponse(html)
+
+    async def find(request: Request) -> Response:
+        latest = feed.latest
+        return HTMLResponse(
+            find_page(
+                _page_urls(request, settings),
+                settings,
+                language,
+                latest.view.game if latest else "",
+                judged=judged,
+                ruled=ruled,
+            )
+        )
+
+    async def check(_: Request) -> Response:
+        latest = feed.latest
+        return HTMLResponse(check_page(latest.view if latest else None, language))
+
+    return [Route("/room", room), Route("/overlay", overlay_page), Route("/find", find), Route("/check", check)]
+
+
+def rules_route(in_force: Callable[[], tuple[Game[Any], RefereeSettings]], language: str = "en") -> Route:
+    """Return the route `/rules`; `in_force` returns the table's game and referee settings."""
+
+    async def rules(_: Request) -> Response:
+        return HTMLResponse(rules_page(*in_force(), language))
+
+    return Route("/rules", rules)
+
+
+def rules_page(game: Game[Any], referee: RefereeSettings, language: str = "en") -> str:
+    """Return the page of the rules in force: source, options with their values, and customs of the game."""
+    text, show = catalogue(language).gettext, get_show(game.name)
+    options = [
+        {
+            "name": option.name.replace("_", " "),
+            "value": format_value(game.settings[option.name], text),
+            "about": option.about,
+            "source": option.sources.get(str(game.settings[option.name]), "") if isinstance(option, Choice) else "",
+            "changed": game.settings[option.name] != option.default,
+        }
+        for option in type(game).options
+    ]
+    return render(
+        "rules.html",
+        language,
+        game=game_name(game.name, language),
+        gist=text(show.gist) if show.gist else "",
+        whose=text(show.whose) if show.whose else "",
+        source=type(game).source,
+        version=type(game).version,
+        options=options,
+        customs=[text(custom) for custom in show.customs],
+        preset=PRESETS[referee.preset] if game.hidden is not None else "",
+        beads=referee.beads if game.hidden is not None else "",
+        nearest=", ".join(map(str, referee.nearest)),
+    )
+
+
+def format_value(value: object, text: Callable[[str], str]) -> str:
+    """Format an option's value for people: yes or no, a dash for none, spaces for underscores."""
+    if isinstance(value, bool):
+        return text("yes") if value else text("no")
+    return "–" if value is None else str(value).replace("_", " ")
+
+
+def find_page(
+    found: Sequence[str],
+    pages: PageSettings,
+    language: str,
+    game: str = "",
+    *,
+    judged: bool = False,
+    ruled: bool = False,
+) -> str:
+    """Return the page with the pages' URLs and QR codes, and the credits of the current `game`, if there is one.
+
+    `judged` adds the judge's console, `ruled` the page of the rules.
+    """
+    return render(
+        "find.html",
+        language,
+        found=found,
+        judged=judged,
+        ruled=ruled,
+        event=_event(pages),
+        words=pages.words,
+        credit=f"{game_name(game, language)}. {credit(game, language)}" if game else "",
+    )
+
+
+def _event(pages: PageSettings) -> str:
+    return " · ".join(filter(None, (pages.event, pages.table)))
+
+
+def _page_urls(request: Request, pages: PageSettings) -> list[str]:
+    """Return the pages' URLs, using the address of this machine that received the request."""
+    asked, port = request.scope.get("server") or ("", 80)
+    return list_urls(pages, port or 80, request.url.scheme, asked)
+
 
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {
@@ -42,10 +277,10 @@ _TYPES = {
     ".webmanifest": "application/manifest+json",
 }
 MAX_WATCHERS = 1024
-"""Streams at once; beyond, the oldest of the place that has most ends."""
+"""Maximum open streams; beyond, the oldest stream of the client with the most is closed."""
 
 
-def _now() -> datetime:
+def _local_time() -> datetime:
     return datetime.now().astimezone()
 
 
@@ -56,37 +291,37 @@ def create_app(
     language: str = "en",
     heartbeat_s: float = HEARTBEAT_S,
     max_watchers: int = MAX_WATCHERS,
-    now: Callable[[], datetime] = _now,
+    now: Callable[[], datetime] = _local_time,
     more: Sequence[Route] = (),
-    pages: Pages | None = None,
+    pages: PageSettings | None = None,
 ) -> Starlette:
-    """Return the application over `feed`. `hosts` are names it answers to besides `localhost` and addresses.
+    """Return the application over `feed`. `hosts` are accepted host names besides `localhost` and addresses.
 
-    `language` is a code for the sentences, `now` the wall clock for "as of", `more` other pages; of these alone some
-    may take a POST. `pages` is what the organiser says of the public ones. Raises `SettingsError` for a language code
-    that is none.
+    `language` is a language code, `now` the wall clock for "as of", `more` are other routes; only these may accept a
+    POST. `pages` are the organiser's settings of the public pages. Raises `SettingsError` for an unknown language.
     """
     catalogue(language)
     files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in _STATIC.iterdir() if path.suffix in _TYPES}
     numbers = itertools.count()
-    watching = Shares(max_watchers)
+    watching = ConnectionLimits(max_watchers)
+    ruled = any(route.path == "/rules" for route in more)
 
     async def live(_: Request) -> Response:
         latest = feed.latest
         if latest is None:
-            return HTMLResponse(waiting(language), 503, {"retry-after": "2"})
-        content = board(latest.view, language, latest.chances)
-        return HTMLResponse(page(content, language=language, as_of=f"{now():%H:%M:%S}", t=feed.clock()))
+            return HTMLResponse(render_waiting_page(language), 503, {"retry-after": "2"})
+        content = make_board(latest.view, language, latest.chances)
+        return HTMLResponse(page(content, language=language, as_of=f"{now():%H:%M:%S}", t=feed.clock(), ruled=ruled))
 
     async def events(request: Request) -> Response:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
         shape = request.query_params.get("page", "")
-        if shape not in SHAPES:
+        if shape not in BOARD_MAKERS:
             raise HTTPException(404)
-        # a page that opens a new stream cannot set the header: it names the last id in the address
+        # a page that opens a new stream cannot set the header, so it sends the last id in the URL
         last_id = request.headers.get("last-event-id") or request.query_params.get("last")
-        place = place_of(sender(request))
+        place = client_network(client_ip(request))
         body = stream(feed, language, last_id, next(numbers), heartbeat_s, shape, place=place, shares=watching)
         return StreamingResponse(body, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
@@ -109,13 +344,13 @@ def create_app(
         return Response(msgspec.json.encode(state), 200 if well else 503, media_type="application/json")
 
     @cache
-    def described() -> bytes:
-        from pi_controller.web.openapi import document  # noqa: PLC0415 - only for who asks
+    def encode_openapi() -> bytes:
+        from pi_controller.web.openapi import document  # noqa: PLC0415 - loaded at the first request
 
         return msgspec.json.encode(document([route.path for route in routes]))
 
     async def openapi_json(_: Request) -> Response:
-        return Response(described(), media_type="application/json")
+        return Response(encode_openapi(), media_type="application/json")
 
     async def static(request: Request) -> Response:
         content, media_type = files.get(request.path_params["name"], (None, ""))
@@ -123,10 +358,12 @@ def create_app(
             raise HTTPException(404)
         return Response(content, media_type=media_type)
 
-    async def failed(_: Request, error: Exception) -> Response:
+    async def error_response(_: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
             return PlainTextResponse("There is nothing here.\n", error.status_code, error.headers)
-        headers = {name.decode(): value.decode() for name, value in HEADERS}  # this answer bypasses the guard
+        headers = {
+            name.decode(): value.decode() for name, value in HEADERS
+        }  # the middleware does not see this response
         return PlainTextResponse("That did not work.\n", 500, headers)
 
     routes = [
@@ -137,7 +374,12 @@ def create_app(
         Route("/openapi.json", openapi_json),
         Route("/static/{name}", static),
         *public_routes(
-            feed, language=language, now=now, pages=pages, judged=any(route.path == "/judge" for route in more)
+            feed,
+            language=language,
+            now=now,
+            pages=pages,
+            judged=any(route.path == "/judge" for route in more),
+            ruled=ruled,
         ),
         *more,
     ]
@@ -148,7 +390,7 @@ def create_app(
                 RequestFilter, hosts=tuple(hosts), posts=tuple(r.path for r in more if "POST" in (r.methods or ()))
             )
         ],
-        exception_handlers={HTTPException: failed, Exception: failed},
+        exception_handlers={HTTPException: error_response, Exception: error_response},
     )
     app.router.redirect_slashes = False
     return app

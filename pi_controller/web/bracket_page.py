@@ -1,43 +1,41 @@
-"""A tournament as one page: its bracket drawn, the matches of each round in words, how all stand; to show or to print.
+"""A tournament as one page for screen or print: the drawn bracket, the matches of each round, and the standings.
 
-`drawing` places the matches of an elimination: a column for each round, each match at the middle of those that its
-teams come from. The page needs nothing else and has no scripts; whoever does not see the drawing has the same in the
-table below it.
+`drawing` places the matches of an elimination: a column for each round, each match centred between the two matches that
+feed it. The page is self-contained and has no scripts; the table below has the same content for people who cannot see
+the drawing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pi_controller.show.i18n import catalogue
+from pi_controller.display.i18n import catalogue
+from pi_controller.tournament import Competition, Pairing, State
 from pi_controller.tournament.bracket import LoserOf, Match, Seed, Source, WinnerOf
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
 from pi_controller.web.templates import render
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+_Text = Callable[[str], str]
 
-    from pi_controller.tournament import Competition, Pairing, State
-
-    _Text = Callable[[str], str]
 
 WIDTH, HEIGHT, COLUMN, ROW = 208, 52, 248, 70
-"""A match's box, and the distances of columns and rows, in units of the drawing."""
+"""Size of a match's box, and the distances of columns and rows, in units of the drawing."""
 _HEAD = 46
-"""Above each side's matches: its name, and the rounds'."""
+"""Space above each side's matches for its name and the names of the rounds."""
 
 
 _CSS = Path(__file__).parent / "static" / "bracket.css"
-_LONGEST = 28
-"""Letters of a name that a box holds; the whole name stands in the tables."""
+_MAX_NAME_CHARS = 28
+"""Maximum characters of a name in a box; the tables show the whole name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A line of a match's box: a team, or where one will come from; whether it won, and the games it won of several."""
+    """A line of a match's box: a team or its source; whether it won, and its games won in a series."""
 
     text: str
     known: bool
@@ -47,7 +45,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A match in the drawing, its left upper corner at `x`, `y`."""
+    """A match in the drawing; `x`, `y` is its upper left corner."""
 
     match: str
     x: int
@@ -58,7 +56,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A text in the drawing: a side's name (`large`) or a round's."""
+    """A text in the drawing: the name of a side (`large`) or of a round."""
 
     text: str
     x: int
@@ -68,7 +66,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Boxes, the lines between them as SVG paths, headings; `width` and `height` in units."""
+    """Boxes, connecting lines as SVG paths, and headings; `width` and `height` in units."""
 
     width: int
     height: float
@@ -80,30 +78,34 @@ class Drawing:
 def page(competition: Competition, state: State, title: str, language: str = "en") -> str:
     """Return the page of a tournament as HTML; `title` is the organiser's."""
     return render(
-        "bracket.html", language, title=title, css=_CSS.read_text("utf-8"), **parts(competition, state, language)
+        "bracket.html",
+        language,
+        title=title,
+        css=_CSS.read_text("utf-8"),
+        **bracket_values(competition, state, language),
     )
 
 
-def parts(competition: Competition, state: State, language: str = "en") -> dict[str, Any]:
-    """Return what `bracket_parts.html` is filled with: the drawing, the standings, the rounds in words."""
+def bracket_values(competition: Competition, state: State, language: str = "en") -> dict[str, Any]:
+    """Return the values for `bracket_parts.html`: drawing, standings, and rounds as text."""
     cup, its_state = _elimination(competition, state)
     return {
         "drawing": drawing(cup, its_state, language) if cup is not None and its_state.teams else None,
         "box": (WIDTH, HEIGHT),
         "rounds": _rounds(competition, competition.pairings(state), language),
-        "standings": sorted(competition.standings(state), key=_by_losses),
+        "standings": sorted(competition.standings(state), key=_standing_key),
         "champion": competition.champion(state),
     }
 
 
-def _by_losses(row: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Return what an elimination's standings are shown by: who is still in, fewest lost first; the others as placed."""
+def _standing_key(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Return the sort key of the standings: in an elimination, teams still in by losses; the others by place."""
     in_it = row["place"] is None and not row.keys() & {"points", "group"}
     return (0, row["losses"], -row["wins"]) if in_it else (1, 0, 0)
 
 
 def _elimination(competition: Competition, state: State) -> tuple[Elimination | None, State]:
-    """Return the elimination of a tournament with its state; of groups once these are over."""
+    """Return the elimination of a tournament and its state; for groups only after the group stage."""
     if isinstance(competition, Groups):
         cup = competition.parts(state).cup
         return (competition.cup, cup) if cup is not None else (None, state)
@@ -111,7 +113,7 @@ def _elimination(competition: Competition, state: State) -> tuple[Elimination | 
 
 
 def drawing(competition: Elimination, state: State, language: str = "en") -> Drawing:
-    """Return the drawing of an elimination that has its teams: the winners' side above, the losers' side below."""
+    """Draw an elimination that has its teams: the winners' side above, the losers' side below."""
     text = catalogue(language).gettext
     bracket = competition.bracket(state)
     pairings = {pairing.id: pairing for pairing in competition.pairings(state)}
@@ -124,7 +126,7 @@ def drawing(competition: Elimination, state: State, language: str = "en") -> Dra
         those = [match for match in matches if match.side == side]
         if not those:
             continue
-        placed = _placed(those, top + _HEAD)
+        placed = _place_matches(those, top + _HEAD)
         at |= placed
         headings += [Heading(name, 0, top + 14, large=True)] if name else []
         rounds = sorted({match.round for match in those})
@@ -149,14 +151,14 @@ def drawing(competition: Elimination, state: State, language: str = "en") -> Dra
     return Drawing(x + WIDTH + 4, height, boxes, lines, tuple(headings))
 
 
-def _placed(matches: Sequence[Match], top: float) -> dict[str, tuple[int, float]]:
-    """Return where the matches of one side stand: each at the middle of those that its teams come from there."""
+def _place_matches(matches: Sequence[Match], top: float) -> dict[str, tuple[int, float]]:
+    """Return the positions of one side's matches, each centred between its feeding matches of that side."""
     at: dict[str, tuple[int, float]] = {}
     lowest: dict[int, float] = {}
     for match in matches:
         sources = [source.match for source in (match.a, match.b) if isinstance(source, WinnerOf)]
         before = [at[source][1] for source in sources if source in at]
-        # where nobody comes from this side it stands beneath the last of its column
+        # a match without a source on this side goes below the last of its column
         y = max(_middle(before) if before else top, lowest.get(match.round, top - ROW) + ROW)
         lowest[match.round] = y
         at[match.id] = ((match.round - 1) * COLUMN, y)
@@ -168,7 +170,7 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def _lines(match: Match, at: dict[str, tuple[int, float]]) -> list[str]:
-    """Return the lines to a match from those whose winners come to it."""
+    """Return the lines to a match from the matches whose winners it takes."""
     x, y = at[match.id]
     found: list[str] = []
     for place, source in enumerate((match.a, match.b)):
@@ -197,7 +199,7 @@ def _box(
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1].rstrip()}…"
+    return name if len(name) <= _MAX_NAME_CHARS else f"{name[: _MAX_NAME_CHARS - 1].rstrip()}…"
 
 
 def _source_text(source: Source, text: _Text) -> str:
@@ -214,14 +216,14 @@ def _source_text(source: Source, text: _Text) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The matches of a round in words."""
+    """The matches of a round, with its name."""
 
     name: str
     matches: tuple[Pairing, ...]
 
 
 def _rounds(competition: Competition, pairings: Sequence[Pairing], language: str) -> tuple[Round, ...]:
-    """Return the rounds that have a match of two known teams."""
+    """Return the rounds that have a match between two known teams."""
     text = catalogue(language).gettext
     names = {
         "winners": text("Winners' side, round {number}"),

@@ -1,43 +1,119 @@
-"""The judge's console and its sign-in page: the pages, and their content for a view.
+"""The judge's console and its sign-in page: templates, fixed texts, and the content for a view.
 
-The pages are templates, filled with words and the state once; the script keeps them current from the very same content.
-With scripts off the console shows the state and says that it needs scripts.
+The server renders each page once with the texts and the state; afterwards the script updates it from the same content.
+Without scripts the console shows the state and a message that scripts are needed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from pi_controller.games.registry import kind
-from pi_controller.show import phrases
-from pi_controller.show.i18n import catalogue, mark
-from pi_controller.show.names import inline, team_name
-from pi_controller.show.words import game_name, word
-from pi_controller.web.console_fields import Field, fields
-from pi_controller.web.console_play import Button, Play, act
-from pi_controller.web.game_page import page_of
-from pi_controller.web.page_content import Past, board, past
+from pi_controller.display import phrases
+from pi_controller.display.drawing import isolate_name, player_name, team_name
+from pi_controller.display.game_display import game_name, key_to_words, player_rows, word
+from pi_controller.display.i18n import catalogue, mark
+from pi_controller.rules.registry import game_class
+from pi_controller.table.view import View
+from pi_controller.web.game_page import Button, Play, make_call, page_of
+from pi_controller.web.live_page import Past, list_past_turns, make_board
 from pi_controller.web.templates import render
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Text = Callable[[str], str]
+Action = Mapping[str, Any]
 
-    from pi_controller.table.view import View
 
-    Text = Callable[[str], str]
-    Action = Mapping[str, Any]
+# The score sheet as a form: one labelled field for each value, with its choices.
+
+
+class Field(msgspec.Struct, frozen=True):
+    """One value of the sheet at `path`. `choices` are [value, label] pairs; without them it is a whole number.
+
+    A `fixed` field is a name that is shown but cannot be changed.
+    """
+
+    path: tuple[str | int, ...]
+    label: str
+    value: Any
+    choices: tuple[tuple[Any, str], ...] = ()
+    fixed: bool = False
+
+
+_SIDES = {"hider", "hiding", "winner", "thrower", "king"}
+_OF_ONE_OF = {"name", "player"}
+
+
+def sheet_fields(view: View, language: str = "en") -> tuple[Field, ...]:
+    """Return the fields of the score sheet in `view`."""
+    return tuple(_collect_fields(view, view.sheet, (), language))
+
+
+def _collect_fields(view: View, part: Any, path: tuple[str | int, ...], language: str) -> list[Field]:
+    if isinstance(part, dict):
+        return [field for key, value in part.items() for field in _collect_fields(view, value, (*path, key), language)]
+    if isinstance(part, list | tuple):
+        return [field for i, value in enumerate(part) for field in _collect_fields(view, value, (*path, i), language)]
+    return [_field(view, part, path, language)]
+
+
+def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -> Field:
+    text = catalogue(language).gettext
+    key = next(str(step) for step in reversed(path) if isinstance(step, str) and step not in {"A", "B"})
+    label = _label(view, path)
+    if key in _OF_ONE_OF:
+        return Field(path, label, value, fixed=True)
+    words: tuple[Any, ...]
+    if isinstance(value, bool):
+        words = (True, False)
+    elif key in _SIDES:
+        words = (None, *(player_rows(view.sheet) or "AB"))
+    elif key == "finish":
+        words = (None, *game_class(view.game).finishes)
+    else:
+        words = page_of(view).choices.get(key, ())
+    if not words:
+        return Field(path, label, value)
+    labels = {None: text("none"), True: text("yes"), False: text("no")}
+    named = tuple(
+        (
+            one,
+            labels[one]
+            if one is None or isinstance(one, bool)
+            else player_name(view, one)
+            if key in _SIDES
+            else key_to_words(str(one)),
+        )
+        for one in words
+    )
+    return Field(path, label, value, named)
+
+
+def _label(view: View, path: tuple[str | int, ...]) -> str:
+    """Format a path as text: `Long: Big Coulee`, `Players 2: sticks`."""
+    first, *rest = path
+    label = key_to_words(str(first))
+    for step in rest:
+        if isinstance(step, int):
+            label += f" {step + 1}"
+        elif step in {"A", "B"}:
+            label += f": {player_name(view, step)}"
+        else:
+            label += f": {key_to_words(step).lower()}"
+    return label
+
 
 BEAT_S = 5.0
-"""How often a judge's page should hear that the line lives, seconds; after two beats missed it offers nothing."""
+"""How often a judge's page expects a heartbeat, s; after two missed ones it disables its buttons."""
 SETTLE_S = 1.5
-"""So long after a turn was settled the next one cannot be entered, s: a slow second tap was meant for the last."""
+"""How long after a turn was settled the next one cannot be entered, s: a slow second tap was meant for the last turn.
+"""
 
 PAST = 5
-"""How many of the last hides or throws the console tells."""
-MOST_NAMES = 12
-"""So many names can be touched at the most to sign in."""
+"""How many of the last hides or throws the console shows."""
+MAX_SIGN_IN_NAMES = 12
+"""Maximum names to choose from at sign-in."""
 
 WORDS: Mapping[str, str] = {
     "title": mark("Judge"),
@@ -45,7 +121,7 @@ WORDS: Mapping[str, str] = {
     "live": mark("Live"),
     "stale": mark("Not live"),
     "as_of": mark("as of"),
-    "needs_scripts": mark("This page needs scripts to send anything. It shows the table as it was when it was opened."),
+    "needs_scripts": mark("This page requires JavaScript. It shows the table as it was when it was opened."),
     "the_table": mark("The table"),
     "play": mark("Play"),
     "sticks": mark("Sticks and points"),
@@ -67,6 +143,7 @@ WORDS: Mapping[str, str] = {
     "protest_by": mark("Who protests?"),
     "protest_text": mark("What about, in a few words"),
     "protest_send": mark("Write the protest down: play stands"),
+    "protest_another": mark("Another protest: it is decided after this one"),
     "protest_team": mark("Touch the team that protests first."),
     "to_ruling": mark("Rule on the protest"),
     "ruling_reason": mark("Why (needed)"),
@@ -102,14 +179,14 @@ WORDS: Mapping[str, str] = {
     "larger": mark("Larger"),
     "close": mark("Close"),
     "set": mark("Set the table"),
-    "set_send": mark("The table stands so"),
+    "set_send": mark("Save the score sheet"),
     "set_fresh": mark("Fill in again as the table stands"),
     "set_help": mark("The whole score sheet as it shall stand. The hide in progress is void."),
     "past": mark("The last hides and throws"),
     "teams": mark("Team names"),
     "teams_help": mark("Until the first hit or throw. The next game keeps them."),
     "teams_name": mark("Team {letter}"),
-    "teams_send": mark("The teams are called so"),
+    "teams_send": mark("Save team names"),
     "teams_both": mark("Enter both names."),
     "people": mark("People"),
     "people_add": mark("Let this person sign in"),
@@ -162,7 +239,7 @@ WORDS: Mapping[str, str] = {
     "failed": mark("That did not work."),
     "now": mark("The table now: {said}"),
 }
-"""Every fixed text of the console, by the name that the page and the script use."""
+"""All fixed texts of the console, by the keys of template and script."""
 SIGN_IN_WORDS: Mapping[str, str] = {
     "title": mark("Judge: sign in"),
     "heading": mark("Judge"),
@@ -183,18 +260,18 @@ SIGN_IN_WORDS: Mapping[str, str] = {
     "wait": mark("Wait {n} s, then try again."),
     "both": mark("Enter your name and your PIN."),
 }
-"""Every fixed text of the sign-in page."""
+"""All fixed texts of the sign-in page."""
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """The open question in words, with a button for each answer."""
+    """The open question as text, with a button for each answer."""
 
     title: str
     buttons: tuple[Button, ...]
 
 
 class Again(msgspec.Struct, frozen=True):
-    """How the last action is replaced: one `button`, or the form `play` by which it is entered again."""
+    """How the last action is replaced: by one `button`, or by entering it again in the form `play`."""
 
     label: str
     button: Button | None = None
@@ -202,11 +279,11 @@ class Again(msgspec.Struct, frozen=True):
 
 
 class Console(msgspec.Struct, frozen=True):
-    """What the console shows and offers beside the live page's texts. `off` is why play cannot go on, or nothing.
+    """The content of the console besides the live page's texts. `off` is why play cannot continue, or "".
 
-    `sides` is HTML, escaped. `undo` says what would be taken back, nothing when there is nothing. `fields` are the
-    score sheet's, for whoever may set it. `past` are the last hides or throws, newest first; `past_undo`: an undo takes
-    back the last of what was done in them. `nameable`: who looks may name the teams now.
+    `sides` is escaped HTML. `undo` describes what an undo would take back, or "". `fields` are the score sheet's,
+    if the user may set it. `past` are the last hides or throws, newest first; `past_undo` is true if an undo takes back
+    the last action of the first of them. `nameable` is true if the user may name the teams now.
     """
 
     sides: str
@@ -235,39 +312,42 @@ def console(
     begins: bool = False,
     before: str | None = None,
     names: bool = False,
+    singer: bool = False,
 ) -> Console:
-    """Return what the console shows for `view`.
+    """Return the content of the console for `view`.
 
-    `legal` are the actions the game allows, `undo` says what an undo takes back and `last` is the action among it, if
-    it is one; `options` are the game's, `sets` is whether the one who looks may set the table, `begins` whether they
-    may begin another game, `names` whether they may name the teams now. `before` is the team that hid in the hide just
-    settled, where that is known.
+    `legal` are the actions that the game allows; `undo` describes what an undo takes back, and `last` is the action
+    among it, if there is one; `options` are the game's. The user's rights: `sets` to set the table, `begins` to begin
+    another game, `names` to name the teams now. `singer` adds a reminder to ask for each team's singer. `before` is the
+    team that hid in the hide just settled, None if not known.
     """
     text = catalogue(language).gettext
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
     return Console(
         sides=render("cards.html", language, cards=page_of(view).cards(view, language)),
-        facts=_facts(view, text, language, before),
-        play=page_of(view).play(view, legal, language, options, begins=begins),
-        off=_off(view, text),
+        facts=_facts(view, text, language, before, singer=singer),
+        play=page_of(view).entry_form(view, legal, language, options, begins=begins),
+        off=_why_blocked(view, text),
         undo=undo,
         question=_question(view, language),
-        past=tuple(past(view, PAST, language)),
-        past_undo=last is not None and bool(view.past) and kind(view.game).current(view.past[-1].actions[-1]) == last,
+        past=tuple(list_past_turns(view, PAST, language)),
+        past_undo=last is not None
+        and bool(view.past)
+        and game_class(view.game).upgrade_names(view.past[-1].actions[-1]) == last,
         nameable=names,
-        again=_again(view, last, legal, language, options),
+        again=_make_replacement(view, last, legal, language, options),
         can_hide_again=waiting and view.hide > 0,
-        fields=fields(view, language) if sets else (),
+        fields=sheet_fields(view, language) if sets else (),
     )
 
 
-def _facts(view: View, text: Text, language: str, before: str | None) -> tuple[str, ...]:
-    """Return short facts on the hide: its number, the situation, hits left, the last words called, a reminder."""
+def _facts(view: View, text: Text, language: str, before: str | None, *, singer: bool) -> tuple[str, ...]:
+    """Return short facts on the hide: its number, the situation, hits left, the last calls, reminders."""
     facts: list[str] = []
     hiders = page_of(view).turn(view)
     if view.phase == "show" and hiders:
         template = text("Next: hide {n}, {team} hides")
-        facts.append(template.format(n=view.hide + 1, team=inline(team_name(view, hiders))))
+        facts.append(template.format(n=view.hide + 1, team=isolate_name(team_name(view, hiders))))
     elif view.hide:
         facts.append(text("Hide {n}").format(n=view.hide))
     if view.situation:
@@ -284,19 +364,26 @@ def _facts(view: View, text: Text, language: str, before: str | None) -> tuple[s
         facts.append(text("Sensors off"))
     if reminder := phrases.hiders_reminder(view, before, language):
         facts.append(reminder)
+    if singer and (reminder := phrases.singer_reminder(view, language)):
+        facts.append(reminder)
     return tuple(facts)
 
 
-def _off(view: View, text: Text) -> str:
+def _why_blocked(view: View, text: Text) -> str:
     if view.phase == "halted":
         return view.note or text("Play stops: the table cannot write its journal.")
-    if view.held:
+    if view.held and not view.void:
         template = text("Play stands: {team} protests. Rule on it below, or let play go on.")
-        return template.format(team=inline(team_name(view, view.protest)))
+        return template.format(team=isolate_name(team_name(view, view.protest)))
     return ""
 
 
 def _question(view: View, language: str) -> Asked | None:
+    if view.void and view.phase not in {"halted", "over"}:
+        text = catalogue(language).gettext
+        title = f"{phrases.sentence(view, language)}. {phrases.notice(view, language)}"
+        close = Button("close-void", text("Close it, take the next"), {"judge": "close_void"}, "main")
+        return Asked(title, (close,))
     asked = view.question if view.phase not in {"halted", "over"} else None
     if asked is None:
         return None
@@ -312,28 +399,28 @@ def _question(view: View, language: str) -> Asked | None:
     return Asked(phrases.question(asked, language), buttons)
 
 
-def _again(
+def _make_replacement(
     view: View, last: Action | None, legal: Sequence[Action], language: str, options: Mapping[str, Any] | None
 ) -> Again | None:
     page = page_of(view)
-    if last is None or last.get("do") not in page.replaced:
+    if last is None or last.get("do") not in page.replaceable_actions:
         return None
     text = catalogue(language).gettext
     if last["do"] == "hit":
         found = not last["found"]
         label = text("Wrong: it was found") if found else text("Wrong: it was missed")
-        return Again(label, Button("again", label, act({**last, "found": found}, again=True)))
+        return Again(label, Button("again", label, make_call({**last, "found": found}, again=True)))
     if last["do"] in {"toss", "lot"}:
         key = "winner" if last["do"] == "toss" else "first"
         other = "B" if last[key] == "A" else "A"
-        label = text("Wrong: it was {team}").format(team=inline(team_name(view, other)))
-        return Again(label, Button("again", label, act({**last, key: other}, again=True)))
+        label = text("Wrong: it was {team}").format(team=isolate_name(team_name(view, other)))
+        return Again(label, Button("again", label, make_call({**last, key: other}, again=True)))
     label = text("Wrong: it was something else")
-    return Again(label, play=page.play(view, legal, language, options, again=last))
+    return Again(label, play=page.entry_form(view, legal, language, options, again=last))
 
 
-def _filled(template: str, words: Mapping[str, str], language: str, **values: Any) -> str:
-    """Return a page of the console with its `words` in `language`, which the script takes too."""
+def _render_with_words(template: str, words: Mapping[str, str], language: str, **values: Any) -> str:
+    """Render a page of the console with its `words` translated, in the HTML and as JSON for the script."""
     translated = {key: catalogue(language).gettext(value) for key, value in words.items()}
     return render(template, language, words=translated, as_json=msgspec.json.encode(translated).decode(), **values)
 
@@ -341,14 +428,14 @@ def _filled(template: str, words: Mapping[str, str], language: str, **values: An
 def sign_in(
     language: str = "en", names: Sequence[str] = (), home: str = "/judge", *, heading: str = "", back_s: float = 0.0
 ) -> str:
-    """Return the sign-in page of the console at `home`, with another `heading` where one is given (marked, English).
+    """Return the sign-in page of the console at `home`; `heading` (marked, English) replaces its heading.
 
-    `names` are to be touched; of more than `MOST_NAMES` one's own is typed. After `back_s` seconds without a touch it
-    goes back to the page everybody sees; 0 for never.
+    `names` are shown as buttons; if there are more than `MAX_SIGN_IN_NAMES` the name is typed. After `back_s` seconds
+    without a touch the page returns to the public page; 0 for never.
     """
     words = {**SIGN_IN_WORDS, "title": heading, "heading": heading} if heading else SIGN_IN_WORDS
-    shown = names if len(names) <= MOST_NAMES else ()
-    return _filled("sign_in.html", words, language, names=shown, home=home, back_s=f"{back_s:g}")
+    shown = names if len(names) <= MAX_SIGN_IN_NAMES else ()
+    return _render_with_words("sign_in.html", words, language, names=shown, home=home, back_s=f"{back_s:g}")
 
 
 def page(
@@ -361,9 +448,9 @@ def page(
     beat_s: float = BEAT_S,
     settle_s: float = SETTLE_S,
 ) -> str:
-    """Return the console with `content` in it, for `me` who is signed in; the script takes over from there."""
-    shown = board(view, language)
-    return _filled(
+    """Return the console with `content` for the signed-in user `me`; the script updates it from then on."""
+    shown = make_board(view, language)
+    return _render_with_words(
         "judge.html",
         WORDS,
         language,

@@ -1,7 +1,7 @@
-"""Publishes views from the daemon's thread to the subscribers' event loops; each gets the newest.
+"""Publish views from the daemon's thread to the subscribers' event loops; each gets the newest.
 
-A watcher holds no queue, only the news that there is something newer than it has seen. So one that is slow skips
-pictures and never builds a backlog, and a thousand publications cost it one.
+A watcher has no queue, only a flag that there is something newer. So a slow one skips views without building a backlog,
+and a thousand publications cost it one.
 """
 
 from __future__ import annotations
@@ -10,27 +10,32 @@ import asyncio
 import secrets
 import threading
 import time
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from pi_controller.display.chances_bar import ShownChances
+from pi_controller.web.live_page import Board, make_board, overlay, room
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pi_controller.show.chances_bar import ShownChances
     from pi_controller.table.view import View
+    from pi_controller.web.limits import ConnectionLimits
+    from pi_controller.web.requests import EventContent
 
 
-ABREAST, PAUSE_S = 40, 0.001
-"""Watchers woken at once, and how long until the next, s: what sends to a whole hall leaves other threads their turn,
-above all the table's."""
+MAX_WOKEN_AT_ONCE, PAUSE_S = 40, 0.001
+"""Watchers woken together, and the pause before the next, s, which leaves other threads time, above all the table's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
     """A published view. `number` counts publications from 1; `amended`: the one before had the same `seq`.
 
-    `chances` of winning are beside the view where the table shows them: they follow from it and are no part of it.
-    `start` is the feed's own, `game` counts the games that followed the first one in it.
+    `chances` of winning are kept beside the view if the table shows them. `start` is the feed's random id, `game`
+    counts the games after the first one.
     """
 
     number: int
@@ -42,15 +47,15 @@ class Snapshot:
 
     @property
     def id(self) -> str:
-        """The event id: the journal's sequence number, the feed's start and, after the first, which of its games it is.
+        """The event id: the journal's sequence number, the feed's start id and, after the first game, its number.
 
-        So no other journal has the same, of another table or of another game at this one.
+        It is unique across tables and games.
         """
         return f"{self.view.seq}-{self.start}{self.game or ''}"
 
 
 class Subscription:
-    """One watcher, living in one event loop. Made by `Feed.subscribe`; close it when the watcher has gone."""
+    """One watcher in one event loop. Created by `Feed.subscribe`; close it when the watcher disconnects."""
 
     def __init__(self, feed: Feed, seen: int) -> None:
         self._feed = feed
@@ -60,7 +65,7 @@ class Subscription:
         self.ended = False
 
     async def next(self, timeout: float) -> Snapshot | None:
-        """Return the newest snapshot once it is newer than the last; None after `timeout` seconds or at the end."""
+        """Wait for a newer snapshot than the last and return it; None after `timeout` seconds or at the end."""
         while not self.ended:
             latest = self._feed.latest
             if latest is not None and latest.number > self._seen:
@@ -70,14 +75,14 @@ class Subscription:
             if (now := self._feed.latest) is not None and now.number > self._seen:
                 continue
             try:
-                async with asyncio.timeout(timeout):  # `wait_for` makes a task of every wait
+                async with asyncio.timeout(timeout):  # `wait_for` would create a task each time
                     await self.news.wait()
             except TimeoutError:
                 return None
         return None
 
     def end(self) -> None:
-        """End the watcher's stream; in its loop only."""
+        """End the watcher's stream; call it only in its loop."""
         self.ended = True
         self.news.set()
 
@@ -87,10 +92,10 @@ class Subscription:
 
 
 class Feed:
-    """Holds the newest view and wakes the watchers. `publish` may be called from any thread and waits for nobody.
+    """Holds the newest view and wakes the watchers. `publish` may be called from any thread and never waits.
 
-    `chances` looks up what a view's chances of winning are (`ChancesBar.of`); without it no page shows any. `clock` is
-    the one by which the views' times are told, in seconds. `start` tells this feed from every other, and nothing else.
+    `chances` looks up the chances of winning of a view (`ChancesBar.of`); without it pages show none. `clock` is the
+    clock of the views' times, in seconds. `start` is a random id of this feed.
     """
 
     def __init__(
@@ -116,11 +121,11 @@ class Feed:
 
     @property
     def watchers(self) -> int:
-        """How many watch."""
+        """The number of watchers."""
         return len(self._watchers)
 
     def publish(self, view: View) -> None:
-        """Make `view` the newest. The same view again is no news."""
+        """Make `view` the newest; ignore it if it equals the last."""
         with self._lock:
             before = self._latest
             if before is not None and before.view == view:
@@ -128,14 +133,14 @@ class Feed:
             amended = before is not None and before.view.seq == view.seq
             chances = self._chances(view) if self._chances is not None else None
             number, game = (before.number, before.game) if before is not None else (0, 0)
-            game += before is not None and view.seq < before.view.seq  # another journal: a journal only grows
+            game += before is not None and view.seq < before.view.seq  # a smaller number means another journal
             self._latest = Snapshot(number + 1, view, amended, chances, self._start, game)
             self._call()
 
     def subscribe(self, last_id: str | None = None) -> Subscription:
-        """Return a watcher in the running loop; with the newest's id as `last_id` it waits for what comes after.
+        """Return a watcher in the running loop; with the newest id as `last_id` it waits for the next view.
 
-        An amended snapshot is sent anyway: its id does not tell which of the two the watcher has seen.
+        An amended snapshot is always sent, because its id does not show which of the two versions the watcher has.
         """
         with self._lock:
             latest = self._latest
@@ -146,12 +151,12 @@ class Feed:
         return watcher
 
     def leave(self, watcher: Subscription) -> None:
-        """Forget a watcher."""
+        """Remove a watcher."""
         with self._lock:
             self._watchers.discard(watcher)
 
-    def hang_up(self) -> None:
-        """End every watcher's stream, and at once that of any who comes before `reopen`."""
+    def end_streams(self) -> None:
+        """End all streams, and any new one until `reopen`."""
         with self._lock:
             self._hung_up = True
             for watcher in self._watchers:
@@ -159,19 +164,21 @@ class Feed:
             self._call()
 
     def reopen(self) -> None:
-        """Have watchers again."""
+        """Accept watchers again."""
         with self._lock:
             self._hung_up = False
 
     def _call(self) -> None:
-        """Wake every watcher (under the lock): one call into each loop, so that a full hall holds up no publisher."""
+        """Wake all watchers (under the lock) with one call into each loop, so that many watchers do not delay the
+        publisher.
+        """
         for loop in {watcher.loop for watcher in self._watchers}:
             if loop in self._called and not loop.is_closed():
                 continue
             try:
                 loop.call_soon_threadsafe(self._wake, loop)
                 self._called.add(loop)
-            except RuntimeError:  # it is closed: its watchers are gone and only have not said so
+            except RuntimeError:  # the loop is closed, so its watchers are gone
                 self._called.discard(loop)
                 for watcher in self._watchers:
                     watcher.ended = watcher.ended or watcher.loop is loop
@@ -180,11 +187,91 @@ class Feed:
         with self._lock:
             self._called.discard(loop)
             watchers = [watcher for watcher in self._watchers if watcher.loop is loop]
-        self._rouse(loop, watchers)
+        self._wake_batch(loop, watchers)
 
-    def _rouse(self, loop: asyncio.AbstractEventLoop, watchers: list[Subscription]) -> None:
-        """Wake `watchers`, so many at once and the next a moment later."""
-        for watcher in watchers[:ABREAST]:
+    def _wake_batch(self, loop: asyncio.AbstractEventLoop, watchers: list[Subscription]) -> None:
+        """Wake `watchers` in groups, with a pause between."""
+        for watcher in watchers[:MAX_WOKEN_AT_ONCE]:
             watcher.news.set()
-        if len(watchers) > ABREAST:
-            loop.call_later(PAUSE_S, self._rouse, loop, watchers[ABREAST:])
+        if len(watchers) > MAX_WOKEN_AT_ONCE:
+            loop.call_later(PAUSE_S, self._wake_batch, loop, watchers[MAX_WOKEN_AT_ONCE:])
+
+
+# Server-sent events: one write for each event, padded to whole kilobytes, so that sizes leak no secret.
+
+
+HEARTBEAT_S = 15.0
+BLOCK = 1024
+_RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
+_STRIDE = 1117  # spreads the delays evenly for any number of watchers
+BOARD_MAKERS: Mapping[str, Callable[[View, str, ShownChances | None], Board]] = {
+    "": make_board,
+    "overlay": overlay,
+    "room": room,
+}
+"""The function that makes the content for each value of `page` in the stream's URL."""
+
+
+def retry_ms(number: int) -> int:
+    """Return the reconnection delay of watcher `number`, spread so that not all reconnect at once."""
+    return _RETRY_MS + number * _STRIDE % _RETRY_SPREAD_MS
+
+
+@lru_cache(maxsize=4)
+def event(snapshot: Snapshot, language: str, shape: str = "") -> bytes:
+    """Encode a snapshot as one event `view`: id, the view and the board as JSON, padded with a comment.
+
+    `shape` is one of `BOARD_MAKERS`.
+    """
+    content = BOARD_MAKERS[shape](snapshot.view, language, snapshot.chances)
+    whole: EventContent = {
+        "view": snapshot.view,
+        "texts": content.texts,
+        "marks": content.marks,
+        "counts": content.counts,
+        "layout": content.layout,
+        "table": content.table,
+    }
+    data = msgspec.json.encode(whole)
+    body = b"id: %s\nevent: view\ndata: %s\n" % (snapshot.id.encode(), data)
+    padding = -(len(body) + 3) % BLOCK
+    return body + b":" + b" " * padding + b"\n\n"
+
+
+def beat(t: float) -> bytes:
+    """Return a heartbeat: a comment, and an event `beat` with the time `t` on the table's clock."""
+    return b": heartbeat\nevent: beat\ndata: %.2f\n\n" % t
+
+
+async def stream(
+    feed: Feed,
+    language: str,
+    last_id: str | None,
+    number: int,
+    heartbeat_s: float = HEARTBEAT_S,
+    shape: str = "",
+    *,
+    place: str = "",
+    shares: ConnectionLimits | None = None,
+) -> AsyncIterator[bytes]:
+    """Yield the events of one watcher until the feed ends; a heartbeat after `heartbeat_s` without news.
+
+    The stream holds a slot of `place` in `shares`, and ends if the slot is closed for another client. Heartbeats
+    let a page distinguish a quiet table from a lost connection. The first one is sent at once: it has the time, and
+    confirms to a page that already has the newest view (`last_id`) that it is current.
+    """
+    watcher = feed.subscribe(last_id)
+    share = shares.take(place, watcher.end) if shares is not None else None
+    try:
+        yield b"retry: %d\n\n" % retry_ms(number)
+        yield beat(feed.clock())
+        while not watcher.ended:
+            snapshot = await watcher.next(heartbeat_s)
+            if snapshot is not None:
+                yield event(snapshot, language, shape)
+            elif not watcher.ended:
+                yield beat(feed.clock())
+    finally:
+        watcher.close()
+        if shares is not None and share is not None:
+            shares.release(share)

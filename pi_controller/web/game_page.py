@@ -1,51 +1,236 @@
-"""How a game stands on the pages: its table, its cells in a stream's strip, its cards and form on the judge's console.
+"""A game's parts of the pages: its table, its cells in the stream's strip, its cards and form on the judge's console.
 
-`GamePage` does it for any game that is shown by its score sheet, plainly. A game that wants more has a subclass of it,
-`PAGE` of its module in `web/games/`.
+`GamePage` shows any game by its score sheet. A game can have a subclass: `PAGE` of its module `console`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 
-from pi_controller.games import registry
-from pi_controller.show.game_show import (
+import msgspec
+
+from pi_controller.display.drawing import isolate_name, player_name, scale_to_pixels, team_name
+from pi_controller.display.game_display import (
     POOL_NAMES,
-    everything,
+    counts_by_side,
+    get_show,
     has_sheet,
-    held,
-    plain,
+    key_to_words,
     player_rows,
     pool,
-    show_of,
+    total_count,
 )
-from pi_controller.show.i18n import catalogue
-from pi_controller.show.names import inline, player_name, team_name
-from pi_controller.show.paint import share
-from pi_controller.web.console_play import Button, Moment, Play, plain_buttons
+from pi_controller.display.i18n import catalogue
+from pi_controller.pinmap import pinmap
+from pi_controller.record.notation import format_action
+from pi_controller.rules import registry
+from pi_controller.rules.base import Game
+from pi_controller.table.view import View
 from pi_controller.web.templates import render
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+Text = Callable[[str], str]
+Action = Mapping[str, Any]
 
-    from pi_controller.games.base import Game
-    from pi_controller.table.view import View
-    from pi_controller.web.console_play import FoulsOf
+# Input forms of the judge's console: possible actions as buttons and rows of choices with stable ids.
+#
+# A `Play` has one of five shapes, which the script draws: `choice` (buttons), `hits` (pads, found, missed), `shoot`
+# and `guess` (a row for each value), `piece_choices` (the visible pieces in the bowl). Each game builds its form
+# (`GamePage.form`) from the parts in this module.
 
-    Text = Callable[[str], str]
-    Action = Mapping[str, Any]
+
+class Button(msgspec.Struct, frozen=True):
+    """One button: `id` fixes its place, `say` is the command without its time, `look` its style, `key` a shortcut.
+
+    `on` is whether the rules allow it now. With `confirm` the first touch shows that text and the second sends the
+    command.
+    """
+
+    id: str
+    label: str
+    say: dict[str, Any]
+    look: str = ""
+    key: str = ""
+    on: bool = True
+    confirm: str = ""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """One choice of a row; `look` is its picture, `said` its text for screen readers."""
+
+    value: Any
+    label: str
+    said: str = ""
+    look: str = ""
+    on: bool = True
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A field for up to `many` of its choices, in the order of touch; a `needed` one must be filled in."""
+
+    key: str
+    label: str
+    choices: tuple[Choice, ...]
+    many: int = 1
+    needed: bool = True
+
+
+class Play(msgspec.Struct, frozen=True):
+    """A form: `ready` is the hiders' button, `rows` are filled in before `submit`, `more` are rarely used buttons.
+
+    `values` is the worth of a throw by the counts of its pieces, such as `0100`; other throws are worth 0.
+    """
+
+    shape: str
+    title: str
+    buttons: tuple[Button, ...] = ()
+    rows: tuple[Row, ...] = ()
+    ready: Button | None = None
+    submit: Button | None = None
+    more: tuple[Button, ...] = ()
+    values: dict[str, int] | None = None
+
+
+NO_PIECE_KEY = "none"
+"""The key of the row whose only choice means that none of the pieces shows."""
+
+
+def make_call(action: Action, *, again: bool = False) -> dict[str, Any]:
+    """Return the call for `action`; with `again` the call that replaces the last action by it."""
+    return {"judge": "replace" if again else "action", "action": dict(action)}
+
+
+WhichHide = Literal["this", "last"]
+
+
+class FoulButton(msgspec.Struct, frozen=True):
+    """One foul to enter: `say` is the call without its time, `outcome` describes its effect."""
+
+    by: str
+    kind: str
+    hide: WhichHide
+    label: str
+    outcome: str
+    say: dict[str, Any]
+
+
+class FoulsOf(msgspec.Struct, frozen=True):
+    """The fouls of one hide; `label` names the hide and its hiders, `chosen` is whether it is shown first."""
+
+    hide: WhichHide
+    label: str
+    chosen: bool
+    buttons: tuple[FoulButton, ...]
+
+
+class FormContext(NamedTuple):
+    """The input of a form: the view, its `legal` actions (`Game.legal_actions`), and the game's options.
+
+    With `again`, the last action, the form is for replacing that action.
+    """
+
+    view: View
+    legal: Sequence[Action]
+    text: Text
+    options: Mapping[str, Any]
+    again: Action | None = None
+
+    @property
+    def words(self) -> set[str]:
+        """The names of the possible actions."""
+        return {self.again["do"]} if self.again else {action["do"] for action in self.legal}
+
+    @property
+    def actions(self) -> Sequence[Action]:
+        """The possible actions, or the one action to be replaced."""
+        return self.legal if self.again is None else [self.again]
+
+    @property
+    def title(self) -> str:
+        """The title of a form that replaces the last action; else ""."""
+        return self.text("What was it?") if self.again else ""
+
+    def make_call(self, action: Action) -> dict[str, Any]:
+        """Return the call for `action`, or the call that replaces the last action by it."""
+        return make_call(action, again=self.again is not None)
+
+
+def plain_buttons(game: str, legal: Sequence[Action]) -> tuple[Button, ...]:
+    """Return one button for each legal action, labelled by its notation."""
+    return tuple(
+        Button(
+            f"action-{i}", key_to_words(format_action(game, action)), make_call(action), "", str(i) if i < 10 else ""
+        )
+        for i, action in enumerate(legal, 1)
+    )
+
+
+def first_team(moment: FormContext, action: tuple[str, str], title: str, label: str, name: Callable[..., str]) -> Play:
+    """Return the form that asks which team comes first; `action` is the action's name and key, `name` names a team."""
+    do, key = action
+    buttons = tuple(
+        Button(
+            f"{do}-{team}",
+            label.format(team=isolate_name(name(moment.view, team))),
+            moment.make_call({"do": do, key: team}),
+            team.lower(),
+            str(number),
+        )
+        for number, team in enumerate("AB", 1)
+    )
+    return Play("choice", moment.title or title, buttons)
+
+
+def ready_button(moment: FormContext, label: str) -> Button | None:
+    """Return the hiders' button; it has the same place in every game with hiding."""
+    hiding = moment.view.phase in {"hide", "show"} and moment.view.question is None
+    return None if moment.again else Button("hidden", label, {"judge": "hidden"}, "", "h", on=hiding)
+
+
+def pad_choices(text: Text, off: frozenset[int] = frozenset()) -> tuple[Choice, ...]:
+    """Return the pads as choices; those in `off` are disabled."""
+    return tuple(
+        Choice(pad, str(pad), text("pad {pad}").format(pad=pad), on=pad not in off)
+        for pad in range(1, pinmap().pads.count + 1)
+    )
+
+
+def no_piece(label: str) -> Row:
+    """Return the row for a throw without visible pieces, so that an empty form is not such a throw."""
+    return Row(NO_PIECE_KEY, "", (Choice(value=True, label=label),), needed=False)
+
+
+def piece_choices(look: str, label: str, n: int) -> tuple[Choice, ...]:
+    """Return `n` pieces of one kind as choices with the picture `look`."""
+    return tuple(Choice(i, label, f"{label} {i}" if n > 1 else label, look) for i in range(1, n + 1))
+
+
+def throw_form(
+    moment: FormContext, rows: tuple[Row, ...], slip: tuple[str, str], values: Mapping[tuple[int, ...], int] | None
+) -> Play:
+    """Return the form of a throw of pieces; `slip` is the name of a second button's action, and its label.
+
+    `values` is the worth of a throw by the counts of its pieces.
+    """
+    submit = Button("throw", moment.text("Enter the throw"), moment.make_call({"do": "throw"}), "main", "e")
+    worth = {"".join(map(str, counts)): value for counts, value in values.items()} if values else None
+    word, label = slip
+    again = Button(word, moment.text(label), moment.make_call({"do": word}))
+    return Play("pieces", moment.title, (), rows, None, submit, (again,), worth)
+
 
 SheetT = TypeVar("SheetT")
 
-STROKES = 20
-"""Strokes of a row that stands for all there is."""
+MAX_STROKES = 20
+"""Strokes of a row that represents the total."""
 
 
 class Side(NamedTuple):
-    """A team's section of the table. `mark` is `won`, `hides` for whose turn it is, `hits` for the other, or empty."""
+    """A team's section of the table. `mark` is `won`, `hides` for the team whose turn it is, `hits` for the other, or
+    "".
+    """
 
     letter: str
     name: str
@@ -54,7 +239,7 @@ class Side(NamedTuple):
 
 
 class Player(NamedTuple):
-    """A player's place at the table. `holding` is what they have, `state` is `won`, `throws`, `out` or nothing."""
+    """A player's place at the table. `holding` is their score, `state` is `won`, `throws`, `out` or ""."""
 
     name: str
     holding: object
@@ -63,14 +248,14 @@ class Player(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """What nobody holds: how it is called, and how much it is."""
+    """The sticks or counters that belong to no side: name and amount."""
 
     name: str
     amount: int
 
 
 class Cell(NamedTuple):
-    """A team or player in the strip: the large number, the sticks where those are another number, strokes lit of 20."""
+    """A team or player in the strip: the points, the sticks if they are counted apart, and the lit strokes of 20."""
 
     player: str
     points: int
@@ -79,14 +264,14 @@ class Cell(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """The score in one strip: a cell for each team or player, and what nobody holds."""
+    """The score as a strip: a cell for each team or player, and the pool."""
 
     cells: Sequence[Cell]
     rest: Pool | None = None
 
 
 class Pad(NamedTuple):
-    """A pad of the room's mat. `mark` is `struck`, `found`, `bead`, `opened` or nothing, `look` `high` or `mate`."""
+    """A pad of the room's mat. `mark` is `struck`, `found`, `bead`, `opened` or "", `look` is `high`, `mate` or ""."""
 
     mark: str = ""
     said: str = ""
@@ -95,7 +280,7 @@ class Pad(NamedTuple):
 
 
 class Card(NamedTuple):
-    """Who plays and what they hold, on the judge's console; `numbers` each with its unit, `number` a player's."""
+    """A team, player or pool on the judge's console; `numbers` each with its unit, `number` is a player's."""
 
     look: str
     name: str
@@ -106,17 +291,17 @@ class Card(NamedTuple):
 
 
 class GamePage(Generic[SheetT]):
-    """What any game's score sheet can be shown by."""
+    """Shows any game by its score sheet."""
 
     template: ClassVar[str | Path] = "plain.html"
-    """The template of its table."""
+    """The template of the game's table."""
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    """What may stand under a key of the score sheet, None for nothing, where it is no number and no side."""
-    replaced: ClassVar[frozenset[str]] = frozenset()
-    """The words of actions that another of their kind can be put in the place of, at once."""
+    """The choices of a key of the score sheet (None for none) that is neither a number nor a side."""
+    replaceable_actions: ClassVar[frozenset[str]] = frozenset()
+    """The names of actions that the judge can replace at once by another of their kind."""
 
     def sheet(self, view: View) -> SheetT:
-        """Return the score sheet in `view`, by the keys of its game."""
+        """Return the score sheet in `view`, typed as this game's."""
         return cast("SheetT", view.sheet)
 
     def table(self, view: View, language: str = "en") -> str:
@@ -124,21 +309,26 @@ class GamePage(Generic[SheetT]):
         return render(self.template, language, view=view, sheet=view.sheet, **self.values(view, language))
 
     def values(self, view: View, language: str) -> dict[str, Any]:
-        """Return what the template takes besides `view`, `sheet` and `text`."""
-        counts, total, rest, show = held(view.sheet), everything(view.sheet), pool(view.sheet), show_of(view.game)
+        """Return the template's values besides `view`, `sheet` and `text`."""
+        counts, total, rest, show = (
+            counts_by_side(view.sheet),
+            total_count(view.sheet),
+            pool(view.sheet),
+            get_show(view.game),
+        )
         return {
             "sides": [] if show.of_players(view.sheet) else self.sides(view, language).values(),
             "players": self.players(view, language) if show.of_players(view.sheet) else [],
             "held": counts,
-            "lit": {side: share(n, total, STROKES) for side, n in counts.items()},
-            "pool": Pool(plain(rest[0]), rest[1]) if rest else None,
-            "pool_lit": share(rest[1], total, STROKES) if rest else 0,
-            "others": [f"{plain(key)}: {value}" for key, value in show.others(view)],
+            "lit": {side: scale_to_pixels(n, total, MAX_STROKES) for side, n in counts.items()},
+            "pool": Pool(key_to_words(rest[0]), rest[1]) if rest else None,
+            "pool_lit": scale_to_pixels(rest[1], total, MAX_STROKES) if rest else 0,
+            "others": [f"{key_to_words(key)}: {value}" for key, value in show.others(view)],
         }
 
     def sides(self, view: View, language: str) -> dict[str, Side]:
         """Return the two teams by their letters."""
-        show, winner, sides = show_of(view.game), view.sheet.get("winner"), dict[str, Side]()
+        show, winner, sides = get_show(view.game), view.sheet.get("winner"), dict[str, Side]()
         turn = show.turn(view)
         for letter in "AB":
             mark = "" if turn is None else "hides" if turn == letter else "hits"
@@ -148,52 +338,55 @@ class GamePage(Generic[SheetT]):
         return sides
 
     def name_of(self, view: View, side: str) -> str:
-        """Return how a side is named at the table."""
+        """Return the display name of a side at the table."""
         return player_name(view, side)
 
     def players(self, view: View, language: str) -> list[Player]:
         """Return the players in turn order."""
-        show, players = show_of(view.game), list[Player]()
-        for name, n in held(view.sheet).items():
+        show, players = get_show(view.game), list[Player]()
+        for name, n in counts_by_side(view.sheet).items():
             role = show.role(view, name, language)
             state = "won" if view.sheet.get("winner") == name else "throws" if role else ""
             players.append(Player(player_name(view, name), self.holding(view, name, n, language), state, role))
         return players
 
-    def holding(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002 - a game may say more
-        """Return what a player has: `n`, the number of it on the score sheet."""
+    def holding(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002 - for subclasses
+        """Return what a player has; `n` is the number on the score sheet."""
         return n
 
     def turn(self, view: View) -> str | None:
-        """Return the side whose turn it is, or who has won."""
-        return view.sheet.get("winner") or view.winner or show_of(view.game).turn(view)
+        """Return the side whose turn it is, or the winner."""
+        return view.sheet.get("winner") or view.winner or get_show(view.game).turn(view)
 
     def strip(self, view: View, language: str) -> Strip:
         """Return the score for the strip."""
-        total, rest = everything(view.sheet), pool(view.sheet)
-        cells = [Cell(side, n, None, share(n, total, STROKES)) for side, n in held(view.sheet).items()]
+        total, rest = total_count(view.sheet), pool(view.sheet)
+        cells = [
+            Cell(side, n, None, scale_to_pixels(n, total, MAX_STROKES))
+            for side, n in counts_by_side(view.sheet).items()
+        ]
         return Strip(cells, self._pool(rest, language))
 
     @staticmethod
     def _pool(rest: tuple[str, int] | None, language: str) -> Pool | None:
         name = POOL_NAMES.get(rest[0]) if rest else None
-        return Pool(catalogue(language).gettext(name) if name else plain(rest[0]), rest[1]) if rest else None
+        return Pool(catalogue(language).gettext(name) if name else key_to_words(rest[0]), rest[1]) if rest else None
 
     def pads(self, view: View, language: str) -> Sequence[Pad]:  # noqa: ARG002 - most have none
-        """Return the four pads as they lie, for the mat in the room; nothing in a game that is played without."""
+        """Return the four pads for the room's mat; empty in a game without pads."""
         return ()
 
-    def of_side(self, view: View, side: str, text: Text) -> str:  # noqa: ARG002 - most have none
-        """Return what is special about a side's turn in a few words, or nothing."""
+    def side_note(self, view: View, side: str, text: Text) -> str:  # noqa: ARG002 - most have none
+        """Return a short note on a side's turn, or ""."""
         return ""
 
     def facts(self, view: View, language: str) -> tuple[str, ...]:  # noqa: ARG002 - most have none
-        """Return short facts on the hide or turn that only this game has, for the judge."""
+        """Return short facts on the hide or turn that are special to this game, for the judge."""
         return ()
 
     def cards(self, view: View, language: str) -> list[Card]:
-        """Return the judge's cards: the teams with what nobody holds between them, or the players and then that."""
-        text, show, sheet = catalogue(language).gettext, show_of(view.game), view.sheet
+        """Return the judge's cards: the teams with the pool between them, or the players and then the pool."""
+        text, show, sheet = catalogue(language).gettext, get_show(view.game), view.sheet
         rest = self.rest_card(view, text)
         if not show.of_players(sheet):
             roles = {team: show.role(view, team, language) for team in "AB"}
@@ -209,24 +402,24 @@ class GamePage(Generic[SheetT]):
                 text("out") if rows[name].get("out") else "",
                 i,
             )
-            for i, (name, n) in enumerate(held(sheet).items(), 1)
+            for i, (name, n) in enumerate(counts_by_side(sheet).items(), 1)
         ]
         return [*players, *rest]
 
     def unit(self, text: Text) -> str:  # noqa: ARG002
-        """Return what is counted on the cards: sticks, counters, notches."""
+        """Return the unit of the numbers on the cards: sticks, counters, notches."""
         return ""
 
     def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
         """Return the card of a team."""
-        return Card(team.lower(), team_name(view, team), role, [(held(view.sheet)[team], self.unit(text))])
+        return Card(team.lower(), team_name(view, team), role, [(counts_by_side(view.sheet)[team], self.unit(text))])
 
     def rest_card(self, view: View, text: Text) -> list[Card]:
-        """Return the card of what nobody holds, if there is one."""
+        """Return the card of the pool, if there is one."""
         rest = pool(view.sheet)
         return [Card("middle", text(POOL_NAMES[rest[0]]), "", [(rest[1], self.unit(text))])] if rest else []
 
-    def play(
+    def entry_form(
         self,
         view: View,
         legal: Sequence[Action],
@@ -236,14 +429,16 @@ class GamePage(Generic[SheetT]):
         *,
         begins: bool = False,
     ) -> Play:
-        """Return what can be entered now; with `again`, the last action, what could have been in its place.
+        """Return the form for the next action; with `again`, the last action, the form that replaces it.
 
-        `legal` are the actions that the game allows (`Game.legal_actions`), `options` the game's: what throws are
-        worth. `begins`: who looks may begin another game once this one is over.
+        `legal` are the actions that the game allows (`Game.legal_actions`), `options` the game's, such as the worth of
+        throws. `begins` is whether the user may begin another game after this one.
         """
         text = catalogue(language).gettext
-        moment = Moment(view, legal, text, options or {}, again)
-        # a foul of the hide just settled may still be called when the game is over, and has its place elsewhere
+        moment = FormContext(view, legal, text, options or {}, again)
+        # a foul of the last hide can still be called after the game, in its own form
+        if view.phase == "over" and view.void and not again:
+            return Play("over", text("The hub sends the next match"))  # no rematch: it would block the hub's match
         if view.phase == "over" and not again:
             return Play("over", text("The game is over"), new_games(moment) if begins else ())
         if made := self.form(moment):
@@ -253,22 +448,22 @@ class GamePage(Generic[SheetT]):
         return Play("choice", moment.title or text("Nothing to enter"))
 
     def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[FoulsOf, ...]:  # noqa: ARG002
-        """Return the fouls that the judge can call now, by the hide they are of; `state` is the game's in `view`."""
+        """Return the fouls that the judge can call now, by hide; `state` is the game's state in `view`."""
         return ()
 
-    def form(self, moment: Moment) -> Play | None:  # noqa: ARG002
-        """Return the form of the game's own by which the judge enters what happens, or None where it has none now."""
+    def form(self, moment: FormContext) -> Play | None:  # noqa: ARG002
+        """Return the game's own form for the next action, or None if it has none now."""
         return None
 
 
-def new_games(moment: Moment) -> tuple[Button, ...]:
-    """Return buttons for another game by the same rules, and for teams one in which each sits where the other did."""
+def new_games(moment: FormContext) -> tuple[Button, ...]:
+    """Return the buttons for another game by the same rules; teams also get one with changed sides."""
     text, command = moment.text, {"judge": "new_game"}
     confirm = text("Touch again: this game is kept, and another begins")
     if "players" in moment.options:
         return (Button("new-game", text("New game"), command, confirm=confirm),)
     swapped = text("Rematch, sides changed: {a} at B, {b} at A")
-    names = {key: inline(team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
+    names = {key: isolate_name(team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
     return (
         Button("new-game", text("Rematch"), command, confirm=confirm),
         Button("new-game-swapped", swapped.format(**names), {**command, "swapped": True}, confirm=confirm),
@@ -279,15 +474,15 @@ _PLAIN = GamePage[Mapping[str, Any]]()
 
 
 @cache
-def named(game: str) -> GamePage[Any]:
-    """Return how the game of that name stands on the pages: by `PAGE` of its own module, plainly where it has none."""
-    own = registry.floor(game, "web.games")
+def page_of_game(game: str) -> GamePage[Any]:
+    """Return the page of the game with this name: `PAGE` of its module, else the plain one."""
+    own = registry.game_module(game, "console")
     return _PLAIN if own is None else own.PAGE
 
 
 def page_of(view: View) -> GamePage[Any]:
-    """Return how the game of `view` stands on the pages.
+    """Return the page of the game of `view`.
 
-    A view without a score sheet is shown as the sticks that it holds, which are Hampa Apena's.
+    A view without a score sheet is Hampa Apena's, which is shown by its sticks.
     """
-    return named(view.game if has_sheet(view) else registry.DEFAULT)
+    return page_of_game(view.game if has_sheet(view) else registry.DEFAULT_GAME)

@@ -1,55 +1,224 @@
-"""HTTP API of the judge's console: state, event stream and commands, by the role of who is signed in.
+"""HTTP API of the judge's console: state, event stream and commands, by the role of the signed-in user.
 
-Everything under `/judge`. Nobody has a right because of where they are; the cookie of a session is all there is.
+All routes are under `/judge`. Rights come only from the session cookie, never from the client's address.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import NamedTuple
 
+import msgspec
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route
 
+from pi_controller.config import Settings
+from pi_controller.display import phrases
+from pi_controller.display.drawing import player_name
+from pi_controller.display.game_display import player_rows
+from pi_controller.display.hit_plot import hit_svg
 from pi_controller.errors import MatError
+from pi_controller.journal.review import StoredHit, hits_path, stored_hits, stroke
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
-from pi_controller.table.review import beside
-from pi_controller.web import console_page, judge_hits
-from pi_controller.web.judge_command import understood
-from pi_controller.web.judge_state import JudgeState, as_json
-from pi_controller.web.request_body import RefusedError, answer, guarded_route, same_site, sent
-from pi_controller.web.shares import Shares
-from pi_controller.web.sign_in import SignIn
-from pi_controller.web.signing.roles import begins_games, may, rulings
-from pi_controller.web.sse import BLOCK, HEARTBEAT_S, retry_ms
+from pi_controller.rules.base import Json
+from pi_controller.table.commands import CommandQueue, Picture
+from pi_controller.table.table import Table
+from pi_controller.table.view import View
+from pi_controller.web import console_page, event_log
+from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, UserError, Users, new_pin
+from pi_controller.web.console_page import Console, console
+from pi_controller.web.event_log import EventLog
+from pi_controller.web.feed import BLOCK, HEARTBEAT_S, Feed, retry_ms
+from pi_controller.web.game_page import FoulsOf, page_of
+from pi_controller.web.limits import ConnectionLimits
+from pi_controller.web.live_page import Board, make_board
+from pi_controller.web.requests import (
+    CommandDone,
+    KeptHit,
+    KeptHits,
+    Me,
+    RequestError,
+    Side,
+    StateContent,
+    json_response,
+    json_route,
+    parse_command,
+    read_json_body,
+    require_same_site,
+)
+from pi_controller.web.roles import HEAD, allowed_rulings, can_begin_game, has_right
+from pi_controller.web.sign_in import SignInRoutes
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
+# Waveforms of the hits for the judges: of finished hides; the head judge may also see the current hide.
+#
+# A hit of the current hide is visible only after it is settled: no question is open, and the table's current wait
+# began after the hit.
 
-    from starlette.requests import Request
-    from starlette.routing import Route
 
-    from pi_controller.table.command_queue import CommandQueue, Picture
-    from pi_controller.web.api_types import CommandDone, KeptHits, Me
-    from pi_controller.web.feed import Feed
-    from pi_controller.web.judge_state import Snapshot
-    from pi_controller.web.signing.authenticator import Authenticator
-    from pi_controller.web.signing.sessions import Session
+def can_see_hit(hit: StoredHit, view: View, role: str) -> bool:
+    """Return whether a user with `role` may see `hit` in the current `view`."""
+    if hit.hide < view.hide or hit.hide == 0 or (hit.hide == view.hide and view.phase in {"show", "over"}):
+        return True
+    settled = bool(view.hits) and view.question is None and hit.t <= view.since
+    return hit.hide == view.hide and settled and has_right(role, "raw")
+
+
+def list_hits(path: Path, view: View, role: str) -> list[KeptHit]:
+    """Return the recorded hits at `path` that the user may see, the newest last; [] if hits are not recorded."""
+    if not path.is_file():
+        return []
+    return [
+        {"n": hit.id, "hide": hit.hide, "t": hit.t, "pads": hit.pads, "margin_db": hit.margin_db, "sure": hit.sure}
+        for hit in stored_hits(path)
+        if can_see_hit(hit, view, role)
+    ]
+
+
+def draw_hit(path: Path, number: int, view: View, role: str) -> str:
+    """Return hit `number` as SVG. Raises `RequestError` if it does not exist or may not be seen, and `ReviewError`."""
+    found = (
+        next((hit for hit in stored_hits(path, number) if can_see_hit(hit, view, role)), None)
+        if path.is_file()
+        else None
+    )
+    if found is None:
+        raise RequestError("missing", "there is no such hit", "look at the list again")
+    return hit_svg(stroke(path, number))
+
+
+# State of the judge's console: the view with the live page's texts, the legal actions, and the latest events.
+#
+# Journal, legal actions and board are computed once for each change, for all judges.
+
 
 log = logging.getLogger(__name__)
 
-MOST_STREAMS, EACH = 64, 4
-"""Event streams of all judges, and of one session; beyond, the oldest ends."""
-LOOK_S = 2.0
-"""How soon a stream sees that its session has ended, s."""
-SOON_S = 0.1
-"""How soon it looks again where a picture was published that is not on the desk yet, s."""
+
+class JudgeSnapshot(NamedTuple):
+    """The table's state with the end of its journal, its legal actions, fouls, and the page's content."""
+
+    picture: Picture
+    minutes: EventLog
+    legal: tuple[dict[str, Json], ...]
+    board: Board
+    fouls: tuple[FoulsOf, ...]
 
 
-class JudgeApi(SignIn):
-    """The console's answers: commands over `command_queue`, changes by `feed`, people by the `authenticator`."""
+class JudgeState:
+    """Takes snapshots of the table through `command_queue`; its journal is at `journal`.
+
+    With `singer` the judge is reminded before a game to ask for each team's singer.
+    """
+
+    def __init__(self, command_queue: CommandQueue, journal: Path, language: str, *, singer: bool = False) -> None:
+        self._command_queue, self._journal, self._language = command_queue, journal, language
+        self._singer = singer
+        self._latest: JudgeSnapshot | None = None
+        self._one = asyncio.Lock()
+
+    async def snapshot(self) -> JudgeSnapshot | None:
+        """Return the current snapshot; None before the first view."""
+        async with self._one:
+            picture = self._command_queue.picture
+            if picture is not None and (self._latest is None or self._latest.picture is not picture):
+                legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
+                called = page_of(picture.view).fouls(picture.view, picture.game, picture.state, self._language)
+                shown = make_board(picture.view, self._language)
+                self._latest = JudgeSnapshot(picture, await self._minutes(picture), legal, shown, called)
+            return self._latest
+
+    async def _minutes(self, picture: Picture) -> EventLog:
+        view = picture.view
+        try:
+            return await asyncio.to_thread(
+                event_log.read_event_log,
+                self._journal,
+                view.game,
+                view.teams,
+                self._language,
+                picture.last_undoable,
+                view.seq,
+            )
+        except MatError as error:  # the table itself reports when it cannot write
+            log.warning("the end of the journal cannot be read: %s", error.message)
+            return self._latest.minutes if self._latest else event_log.EventLog()
+
+    def page(self, snapshot: JudgeSnapshot, role: str) -> Console:
+        """Return the content of the console for a user with `role`."""
+        return console(
+            snapshot.picture.view,
+            snapshot.legal,
+            self._language,
+            undo=snapshot.minutes.undo,
+            last=snapshot.minutes.action,
+            options=snapshot.picture.game.settings,
+            sets=has_right(role, "set"),
+            begins=can_begin_game(role, snapshot.picture.rulings) and not snapshot.picture.protest,
+            names=has_right(role, "teams") and snapshot.picture.nameable,
+            singer=self._singer,
+            before=snapshot.picture.game.hiders_before(snapshot.picture.state),
+        )
+
+    def content(self, snapshot: JudgeSnapshot, me: Me, now: float) -> StateContent:
+        """Return the whole state for `me` (name and role), at `now` on the table's clock."""
+        view, protest, shown = snapshot.picture.view, snapshot.picture.protest, snapshot.board
+        return {
+            "view": view,
+            "board": {
+                "texts": shown.texts,
+                "marks": shown.marks,
+                "counts": shown.counts,
+                "layout": shown.layout,
+                "table": shown.table,
+            },
+            "console": self.page(snapshot, me["role"]),
+            "me": me,
+            "legal": snapshot.legal,
+            "fouls": snapshot.fouls,
+            "protest": {"by": protest.by, "text": protest.text, "play_on": protest.play_on} if protest else None,
+            "rulings": allowed_rulings(me["role"], snapshot.picture.rulings),
+            "sides": sides_in_play(view),
+            "log": snapshot.minutes.lines,
+            "health": {
+                "link": view.link,
+                "note": phrases.notice(view, self._language),
+                "faults": view.faults,
+                "sensors": view.sensors,
+                "board": snapshot.picture.board,
+            },
+            "now": round(now, 3),
+        }
+
+
+def sides_in_play(view: View) -> list[Side]:
+    """Return the sides that can still leave the game: the teams, or the players who are not out."""
+    if view.phase in {"over", "halted"}:
+        return []
+    rows = player_rows(view.sheet)
+    names = [name for name, row in rows.items() if not row.get("out")] if rows else ["A", "B"]
+    return [{"value": name, "label": player_name(view, name)} for name in names]
+
+
+def as_json(content: StateContent) -> bytes:
+    """Encode the state as JSON."""
+    return msgspec.json.encode(content)
+
+
+MAX_STREAMS, MAX_STREAMS_PER_SESSION = 64, 4
+"""Maximum event streams in total, and of one session; beyond, the oldest is closed."""
+SESSION_CHECK_S = 2.0
+"""How often a stream checks that its session is still valid, s."""
+PICTURE_POLL_S = 0.1
+"""How soon a stream checks again if a published view is not in the command queue yet, s."""
+
+
+class JudgeApi(SignInRoutes):
+    """Routes of the console: commands through `command_queue`, updates from `feed`, users of the `authenticator`."""
 
     def __init__(
         self,
@@ -60,24 +229,26 @@ class JudgeApi(SignIn):
         language: str = "en",
         heartbeat_s: float = HEARTBEAT_S,
         settle_s: float = console_page.SETTLE_S,
+        *,
+        singer: bool = False,
     ) -> None:
         super().__init__(authenticator, "/judge", language)
         self.command_queue, self.feed = command_queue, feed
-        self._hits = beside(journal)
+        self._hits = hits_path(journal)
         self._heartbeat_s = heartbeat_s
         self._settle_s = settle_s
-        self._state = JudgeState(command_queue, journal, language)
-        self._streams = Shares(MOST_STREAMS, EACH)
+        self._state = JudgeState(command_queue, journal, language, singer=singer)
+        self._streams = ConnectionLimits(MAX_STREAMS, MAX_STREAMS_PER_SESSION)
 
     async def page(self, request: Request) -> Response:
-        """Answer the console, or the sign-in page to who is not signed in."""
+        """Answer with the console, or with the sign-in page if the user is not signed in."""
         try:
-            session = await self.who(request)
+            session = await self.require_session(request)
             snapshot = await self.snapshot()
         except MatError as error:
             if error.code != "signed_out":
                 raise
-            return await self.form()
+            return await self.form_response()
         view, content = snapshot.picture.view, self._state.page(snapshot, session.person.role)
         as_of, beat_s = f"{datetime.now().astimezone():%H:%M:%S}", self._heartbeat_s
         page = console_page.page(
@@ -92,15 +263,15 @@ class JudgeApi(SignIn):
         return HTMLResponse(page)
 
     async def state(self, request: Request) -> Response:
-        """Answer the whole state."""
-        same_site(request)
-        session = await self.who(request, touch=False)
+        """Answer with the whole state."""
+        require_same_site(request)
+        session = await self.require_session(request, touch=False)
         return Response(self._content(await self.snapshot(), session), media_type="application/json")
 
     async def events(self, request: Request) -> Response:
-        """Answer the state whenever it changes, until the session ends."""
-        same_site(request)
-        session = await self.who(request, touch=False)
+        """Stream the state whenever it changes, until the session ends."""
+        require_same_site(request)
+        session = await self.require_session(request, touch=False)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
         return StreamingResponse(
@@ -108,70 +279,70 @@ class JudgeApi(SignIn):
         )
 
     async def command(self, request: Request) -> Response:
-        """Say something to the table."""
-        session = await self.who(request)
-        command = understood(await sent(request))
+        """Execute a judge's command."""
+        session = await self.require_session(request)
+        command = parse_command(await read_json_body(request))
         person = session.person
-        if not may(person.role, command.tag):
-            raise RefusedError("role", f"a {person.role} cannot say this: {command.tag}", "call a judge")
+        if not has_right(person.role, command.tag):
+            raise RequestError("role", f"a {person.role} may not do this: {command.tag}", "call a judge")
         if isinstance(command.call, JudgeRuling):
             possible = (await self.snapshot()).picture.rulings
-            if possible and not rulings(person.role, possible):
-                raise RefusedError(
-                    "role", "at a tournament the committee decides a protest", "call somebody of the committee"
+            if possible and not allowed_rulings(person.role, possible):
+                raise RequestError(
+                    "role", "at a tournament the committee decides a protest", "call a member of the committee"
                 )
         if isinstance(command.call, JudgeNewGame):
             possible = (await self.snapshot()).picture.rulings
-            if not begins_games(person.role, possible):
-                raise RefusedError("role", "another game is the head judge's to begin", "call the head judge")
-        if (wait := self.rate(session)) > 0:
-            raise RefusedError("often", "too many commands at once", f"wait {wait:.1f} s")
-        done = await self.command_queue.ask(command.call, person.name, person.role, command.key, command.expect)
+            if not can_begin_game(person.role, possible):
+                raise RequestError("role", "only the head judge may begin another game", "call the head judge")
+        if (wait := self.charge_command(session)) > 0:
+            raise RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
+        done = await self.command_queue.submit(command.call, person.name, person.role, command.key, command.expect)
         log.info("%s (%s): %s, record %d", person.name, person.role, command.tag, done.seq)
         stands: CommandDone = {"ok": True, "seq": done.seq, "repeated": done.repeated, "revision": done.revision}
-        return answer(stands)
+        return json_response(stands)
 
     async def hits(self, request: Request) -> Response:
-        """Answer which hits can be looked at."""
-        same_site(request)
-        session = await self.who(request)
+        """Answer with the list of recorded hits."""
+        require_same_site(request)
+        session = await self.require_session(request)
         view = (await self.snapshot()).picture.view
-        found: KeptHits = {"hits": await asyncio.to_thread(judge_hits.listed, self._hits, view, session.person.role)}
-        return answer(found)
+        found: KeptHits = {"hits": await asyncio.to_thread(list_hits, self._hits, view, session.person.role)}
+        return json_response(found)
 
     async def hit(self, request: Request) -> Response:
-        """Answer the picture of one hit."""
-        same_site(request)
-        session = await self.who(request)
+        """Answer with the plot of one hit."""
+        require_same_site(request)
+        session = await self.require_session(request)
         view = (await self.snapshot()).picture.view
         number = min(request.path_params["n"], 2**53)
-        drawn = await asyncio.to_thread(judge_hits.drawn, self._hits, number, view, session.person.role)
+        drawn = await asyncio.to_thread(draw_hit, self._hits, number, view, session.person.role)
         return Response(drawn, media_type="image/svg+xml")
 
-    async def snapshot(self) -> Snapshot:
-        """Return the table as it was shown last. Raises `RefusedError` while there is none."""
+    async def snapshot(self) -> JudgeSnapshot:
+        """Return the newest state of the table. Raises `RequestError` while there is none."""
         snapshot = await self._state.snapshot()
         if snapshot is None:
-            raise RefusedError("waiting", "the table is not there yet", "try again in a moment")
+            raise RequestError("waiting", "the table is not ready yet", "try again in a moment")
         return snapshot
 
-    def _content(self, snapshot: Snapshot, session: Session) -> bytes:
+    def _content(self, snapshot: JudgeSnapshot, session: Session) -> bytes:
         me: Me = {"name": session.person.name, "role": session.person.role}
         return as_json(self._state.content(snapshot, me, self.authenticator.clock()))
 
     async def _follow(self, request: Request, session: Session) -> AsyncIterator[bytes]:
         watcher = self.feed.subscribe()
         share = self._streams.take(session.id, watcher.end)
-        quiet, looks = 0.0, min(LOOK_S, self._heartbeat_s)
+        quiet, looks = 0.0, min(SESSION_CHECK_S, self._heartbeat_s)
         shown: Picture | None = None
         behind = False
         try:
             yield b"retry: %d\n\n" % retry_ms(len(self._streams))
             while not watcher.ended:
-                waited = min(SOON_S, looks) if behind else looks
+                waited = min(PICTURE_POLL_S, looks) if behind else looks
                 snapshot = await watcher.next(waited)
                 try:
-                    session = await self.who(request, touch=False)
+                    session = await self.require_session(request, touch=False)
                     current = await self.snapshot()
                 except MatError:
                     return
@@ -181,29 +352,87 @@ class JudgeApi(SignIn):
                 elif snapshot is None and not watcher.ended and (quiet := quiet + waited) >= self._heartbeat_s:
                     quiet = 0.0
                     yield b": heartbeat\nevent: beat\ndata: -\n\n"
-                # the table publishes a moment before it lays the picture out
+                # the table publishes the view shortly before it updates the command queue
                 behind = (latest := self.feed.latest) is not None and latest.view != current.picture.view
         finally:
             watcher.close()
-            self._streams.leave(share)
+            self._streams.release(share)
 
 
 def _event(seq: int, content: bytes) -> bytes:
-    """Return the state as one event, padded to whole kilobytes as the live page's."""
+    """Encode the state as one event, padded to whole kilobytes like the live page's."""
     body = b"id: %d\nevent: judge\ndata: %s\n" % (seq, content)
     return body + b":" + b" " * (-(len(body) + 3) % BLOCK) + b"\n\n"
 
 
 def judge_routes(api: JudgeApi) -> list[Route]:
-    """Return the console's routes; whatever they raise on purpose is answered as JSON with a status."""
+    """Return the console's routes; a `MatError` becomes a JSON answer with a status."""
     return [
-        guarded_route("/judge", api.page),
-        guarded_route("/judge/sign-in", api.sign_in, "GET", "POST"),
-        guarded_route("/judge/sign-out", api.sign_out, "POST"),
-        guarded_route("/judge/state.json", api.state),
-        guarded_route("/judge/events", api.events),
-        guarded_route("/judge/command", api.command, "POST"),
-        guarded_route("/judge/hits.json", api.hits),
-        guarded_route("/judge/hit/{n:int}.svg", api.hit),
-        guarded_route("/judge/people", api.people, "GET", "POST"),
+        json_route("/judge", api.page),
+        json_route("/judge/sign-in", api.sign_in, "GET", "POST"),
+        json_route("/judge/sign-out", api.sign_out, "POST"),
+        json_route("/judge/state.json", api.state),
+        json_route("/judge/events", api.events),
+        json_route("/judge/command", api.command, "POST"),
+        json_route("/judge/hits.json", api.hits),
+        json_route("/judge/hit/{n:int}.svg", api.hit),
+        json_route("/judge/people", api.people, "GET", "POST"),
     ]
+
+
+# Set up the judge's console of a table: users beside the journal, command queue, routes, and the first head judge.
+#
+# There is no default password. If there are no users yet, a head judge's PIN is generated and shown only to the host:
+# in the terminal in which the program runs, or by `moccasin-mat judges`.
+
+
+class JudgeConsole(NamedTuple):
+    """A table's console: the main loop serves `command_queue`, the web server `routes`; close `users` at the end."""
+
+    command_queue: CommandQueue
+    users: Users
+    routes: list[Route]
+    authenticator: Authenticator
+
+
+def users_path(settings: Settings) -> Path:
+    """Return the path of a table's user database: beside its journal, so that it survives the next game."""
+    return settings.table.journal.parent / FILE
+
+
+def make_judge_console(
+    settings: Settings, table: Table, feed: Feed, clock: Callable[[], float], pins: PinHasher | None = None
+) -> JudgeConsole:
+    """Return the console of `table`; `clock` returns the table's time in seconds. Raises `UserError`."""
+    users = Users(users_path(settings))
+    authenticator = Authenticator(users, Sessions(users, settings.web.idle_min * 60.0), pins or PinHasher(), clock)
+    command_queue = CommandQueue()
+    command_queue.update_picture(table)
+    singer = settings.referee.singer == "reminder"
+    api = JudgeApi(command_queue, feed, authenticator, table.journal.path, settings.web.language, singer=singer)
+    return JudgeConsole(command_queue, users, judge_routes(api), authenticator)
+
+
+def new_head(users: Users, pins: PinHasher, name: str = HEAD) -> tuple[str, str]:
+    """Make `name` a head judge, or give the existing one a new PIN; return the stored name and the PIN.
+
+    Raises `UserError`.
+    """
+    pin = new_pin()
+    found = users.find_by_name(name)
+    if found is None:
+        return users.add(name, "head", pins.hash(pin)).name, pin
+    if found[0].role != "head":
+        raise UserError(f"{found[0].name} is a {found[0].role}", "choose another name for the head judge")
+    users.give_pin(found[0].id, pins.hash(pin))
+    return found[0].name, pin
+
+
+def welcome(judges: JudgeConsole, *, shows: bool) -> str:
+    """Return the start-up message about the first sign-in; with `shows` (a terminal, not a log) it has a PIN."""
+    if judges.users.list_users():
+        return ""
+    if not shows:
+        return "nobody can sign in as a judge yet: 'moccasin-mat judges --settings FILE new-head' says how"
+    name, pin = new_head(judges.users, judges.authenticator.pins)
+    return f"sign in at /judge as {name!r} with the PIN {pin} (shown this once)"

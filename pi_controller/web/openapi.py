@@ -1,33 +1,31 @@
-"""OpenAPI 3.1 of what the table serves to programs, made of the types that the server itself answers and takes."""
+"""OpenAPI 3.1 document of the table's API, generated from the types that the server sends and accepts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.referee.judge import JudgeCall
+from pi_controller.referee.judge import JudgeCommand
 from pi_controller.table.view import View
-from pi_controller.web import api_types as api
-from pi_controller.web.judge_command import MOST_TEXT
-from pi_controller.web.sse import SHAPES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+from pi_controller.web import requests as api
+from pi_controller.web.feed import BOARD_MAKERS
+from pi_controller.web.requests import MAX_TEXT_CHARS
 
 JSON, EVENTS = "application/json", "text/event-stream"
 _REF = "#/components/schemas/{name}"
 _SIGNED_IN = (401,)
 _SENT = (400, 403, 408, 413, 415)
-"""Statuses of what is refused before anybody looks at what was sent."""
+"""Statuses of a request whose body is refused before it is read."""
 _LATER = 503
 
 
 class Answer(NamedTuple):
-    """What an operation answers: a `kind` of `api_types`, or text of `media`."""
+    """The response of an operation: a `kind` of `web.requests`, or text of type `media`."""
 
     what: str
     kind: Any = None
@@ -35,7 +33,7 @@ class Answer(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One thing that can be asked: `refused` are the statuses of a `Refusal`, `takes` what may be sent, one of it."""
+    """One operation: `refused` are the statuses with an `ErrorResponse`, `takes` the possible types of the body."""
 
     path: str
     method: str
@@ -45,7 +43,7 @@ class Operation(NamedTuple):
     takes: tuple[Any, ...] = ()
     signed_in: bool = False
     parameters: tuple[dict[str, Any], ...] = ()
-    others: dict[int, Answer] = {}  # noqa: RUF012 - of a tuple, which cannot change
+    others: dict[int, Answer] = {}  # noqa: RUF012 - never changed
 
 
 def _parameter(name: str, where: str, what: str, **schema: Any) -> dict[str, Any]:
@@ -54,25 +52,29 @@ def _parameter(name: str, where: str, what: str, **schema: Any) -> dict[str, Any
 
 _NO_VIEW = {_LATER: Answer("There is no view yet.", api.NoView)}
 _ORIGIN = {
-    **_parameter("Origin", "header", "where the pages are, as a browser says it; no other is taken", type="string"),
+    **_parameter(
+        "Origin", "header", "the origin of the pages, as a browser sends it; any other is refused", type="string"
+    ),
     "required": True,
 }
 
 OPERATIONS = (
-    Operation("/view.json", "get", "The table as anybody may see it", Answer("The view.", View), others=_NO_VIEW),
+    Operation("/view.json", "get", "The public view of the table", Answer("The view.", View), others=_NO_VIEW),
     Operation(
         "/events",
         "get",
         "The view whenever it changes",
         Answer(
             "Events `view`, each with its id, and `beat` every 15 s with the table's clock (s). A stream begun with "
-            "the id of the newest event waits for what comes after; what went by in between is not made up for.",
+            "the id of the newest event waits for the next one; missed events are not sent again.",
             api.EventContent,
             EVENTS,
         ),
         parameters=(
-            _parameter("page", "query", "which page's texts come along", type="string", enum=[*SHAPES], default=""),
-            _parameter("last", "query", "the last id, for who cannot set the header", type="string"),
+            _parameter(
+                "page", "query", "the page whose texts are included", type="string", enum=[*BOARD_MAKERS], default=""
+            ),
+            _parameter("last", "query", "the last id, for clients that cannot set the header", type="string"),
             _parameter("Last-Event-ID", "header", "the id of the last event", type="string"),
         ),
         others={404: Answer("There is no such page.", media="text/plain")},
@@ -80,16 +82,16 @@ OPERATIONS = (
     Operation(
         "/healthz",
         "get",
-        "Whether the table plays on",
-        Answer("It does.", api.Health),
-        others={_LATER: Answer("It does not.", api.Health)},
+        "Whether the table works",
+        Answer("It works.", api.Health),
+        others={_LATER: Answer("It does not work.", api.Health)},
     ),
-    Operation("/openapi.json", "get", "This description", Answer("It.", dict[str, Any])),
-    Operation("/metrics", "get", "The table in figures, for Prometheus", Answer("The figures.", media="text/plain")),
+    Operation("/openapi.json", "get", "This description", Answer("The document.", dict[str, Any])),
+    Operation("/metrics", "get", "Metrics of the table, for Prometheus", Answer("The metrics.", media="text/plain")),
     Operation(
         "/judge/sign-in",
         "post",
-        "Sign in. A wrong PIN costs a wait that doubles",
+        "Sign in. After some wrong PINs there is a wait that doubles",
         Answer("Signed in; the session is in the cookie.", api.SignedIn),
         (*_SENT, 401, 409, 429, _LATER),
         (api.SignIn,),
@@ -98,7 +100,7 @@ OPERATIONS = (
     Operation(
         "/judge/state.json",
         "get",
-        "All that the console shows",
+        "The whole state of the console",
         Answer("The state.", api.StateContent),
         (403, _LATER),
         signed_in=True,
@@ -114,8 +116,8 @@ OPERATIONS = (
     Operation(
         "/judge/command",
         "post",
-        "Say something to the table",
-        Answer("It stands in the journal.", api.CommandDone),
+        "Send a command to the table",
+        Answer("It is in the journal.", api.CommandDone),
         (*_SENT, 409, 429, _LATER),
         (api.CommandSent,),
         signed_in=True,
@@ -123,7 +125,7 @@ OPERATIONS = (
     Operation(
         "/judge/hits.json",
         "get",
-        "The hits that can be looked at",
+        "The recorded hits",
         Answer("The hits.", api.KeptHits),
         (403, _LATER),
         signed_in=True,
@@ -131,7 +133,7 @@ OPERATIONS = (
     Operation(
         "/judge/hit/{n}.svg",
         "get",
-        "What each pad felt around a hit",
+        "The signals of the pads around a hit",
         Answer("A drawing.", media="image/svg+xml"),
         (403, 404, _LATER),
         signed_in=True,
@@ -140,62 +142,62 @@ OPERATIONS = (
     Operation(
         "/judge/people",
         "get",
-        "Who may sign in; for the head judge",
-        Answer("The people.", api.People),
+        "The users; for the head judge",
+        Answer("The users.", api.People),
         (403, _LATER),
         signed_in=True,
     ),
     Operation(
         "/judge/people",
         "post",
-        "Change who may sign in; for the head judge",
+        "Change the users; for the head judge",
         Answer("Done.", api.PeopleChanged),
         (*_SENT, 404, 409, _LATER),
         (api.AddPerson, api.ChangePerson),
         signed_in=True,
     ),
 )
-"""All that programs may ask, whether or not a table serves it."""
+"""All operations for programs; a server has only those of its routes."""
 _REFUSALS = {
-    400: "What was sent is nothing that is taken here.",
-    401: "Nobody is signed in, or name and PIN do not go together.",
-    403: "Not for this role, or not from this page.",
-    404: "There is no such thing.",
-    408: "What was sent did not come to its end.",
-    409: "Not now: against the rules, on a picture that is stale, or said otherwise before.",
-    413: "Too much at once.",
-    415: "Only JSON is taken.",
-    429: "Too often: `retry-after` says how long to wait, s.",
-    _LATER: "Not at this moment.",
+    400: "The body is not valid.",
+    401: "Not signed in, or a wrong name or PIN.",
+    403: "Not allowed for this role, or not sent by this page.",
+    404: "Not found.",
+    408: "The body did not arrive completely.",
+    409: "Not possible now: against the rules, for a stale view, or a key used for another command.",
+    413: "The body is too large.",
+    415: "Only JSON is accepted.",
+    429: "Too many requests: wait for `retry-after`, s.",
+    _LATER: "Not available at this moment.",
 }
 
 
-def served(routes: Collection[str]) -> Iterator[Operation]:
-    """Yield the operations of a server with `routes`, as the router writes them."""
+def served_operations(routes: Collection[str]) -> Iterator[Operation]:
+    """Yield the operations of a server with `routes`, given in the router's notation."""
     plain = {re.sub(r":\w+(?=})", "", path) for path in routes}
     return (operation for operation in OPERATIONS if operation.path in plain)
 
 
 def document(routes: Collection[str]) -> dict[str, Any]:
     """Return the OpenAPI document of a server with `routes`."""
-    operations = tuple(served(routes))
+    operations = tuple(served_operations(routes))
     kinds = _kinds(operations)
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
     for name, schema in components.items():
         if "description" in schema:
             schema["description"] = cleandoc(schema["description"])
-        if name in {kind.__name__ for kind in (*get_args(JudgeCall), *_taken(operations))}:
+        if name in {kind.__name__ for kind in (*get_args(JudgeCommand), *_request_types(operations))}:
             _strict(schema)
     by_kind = list(zip(kinds, schemas, strict=True))
     paths: dict[str, Any] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method] = _described(operation, by_kind)
+        paths.setdefault(operation.path, {})[operation.method] = _describe_operation(operation, by_kind)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Moccasin Mat",
             "version": __version__,
-            "summary": "One table: what its pages show, and the judges' console where it is switched on.",
+            "summary": "One table: its public pages, and the judges' console if it is enabled.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "paths": paths,
@@ -208,7 +210,7 @@ def document(routes: Collection[str]) -> dict[str, Any]:
 
 def _kinds(operations: Collection[Operation]) -> list[Any]:
     """Return the types of all bodies, each once."""
-    found: list[Any] = [api.Refusal]
+    found: list[Any] = [api.ErrorResponse]
     for operation in operations:
         answers = (operation.answer, *operation.others.values())
         for kind in (*operation.takes, *(answer.kind for answer in answers)):
@@ -217,15 +219,15 @@ def _kinds(operations: Collection[Operation]) -> list[Any]:
     return found
 
 
-def _taken(operations: Collection[Operation]) -> list[Any]:
-    """Return the types of what is sent that have a name."""
+def _request_types(operations: Collection[Operation]) -> list[Any]:
+    """Return the named types of the request bodies."""
     return [kind for operation in operations for kind in operation.takes if isinstance(kind, type)]
 
 
 def _strict(schema: dict[str, Any]) -> None:
-    """Say in the schema of something sent that nothing else may be sent: no other keys, no longer texts.
+    """Forbid other keys and longer texts in the schema of a request body.
 
-    The time of a call (`t`) is the table's to tell.
+    The time of a call (`t`) is removed: the table sets it.
     """
     schema["additionalProperties"] = False
     schema["properties"].pop("t", None)
@@ -234,10 +236,10 @@ def _strict(schema: dict[str, Any]) -> None:
         if key == "action":
             of |= {"properties": {"do": {"type": "string"}}, "required": ["do"]}
         if of.get("type") == "string" and "pattern" not in of:
-            of.setdefault("maxLength", MOST_TEXT)
+            of.setdefault("maxLength", MAX_TEXT_CHARS)
 
 
-def _described(operation: Operation, by_kind: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:
+def _describe_operation(operation: Operation, by_kind: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:
     def schema(kind: Any) -> dict[str, Any]:
         return next(schema for known, schema in by_kind if known == kind)
 
@@ -249,7 +251,7 @@ def _described(operation: Operation, by_kind: list[tuple[Any, dict[str, Any]]]) 
 
     answers = {200: operation.answer, **operation.others}
     refused = {*operation.refused, *(_SIGNED_IN if operation.signed_in else ())}
-    answers |= {status: Answer(_REFUSALS[status], api.Refusal) for status in sorted(refused)}
+    answers |= {status: Answer(_REFUSALS[status], api.ErrorResponse) for status in sorted(refused)}
     found: dict[str, Any] = {
         "summary": operation.what,
         "operationId": "_".join([operation.method, *re.findall(r"\w+", operation.path)]),
@@ -258,7 +260,7 @@ def _described(operation: Operation, by_kind: list[tuple[Any, dict[str, Any]]]) 
             for status, answer in sorted(answers.items())
         },
     }
-    if "{" in operation.path:  # nor is there a page of that name
+    if "{" in operation.path:  # an unknown route has a plain text 404
         found["responses"]["404"]["content"]["text/plain"] = {"schema": {"type": "string"}}
     parameters = [*operation.parameters, *([_ORIGIN] if operation.takes else ())]
     if parameters:

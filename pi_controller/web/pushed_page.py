@@ -1,47 +1,44 @@
-"""One page that is sent anew with each picture of what it shows: the calibration's walk, the tables at the hub.
+"""A page that is pushed again for each new picture: the calibration walk, the hub's tables, the exhibit.
 
-Nothing can be sent from such a page, unless it says so itself (`more_routes`): the exhibit's takes touches.
+It accepts no input unless a subclass adds routes (`extra_routes`), as the exhibit does for touches.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from pi_controller.web.feed import Feed
-from pi_controller.web.middleware import HEADERS, RequestFilter
+from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.server import WebServer
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-
-    from starlette.requests import Request
-
-LOOK_S = 0.1
-"""How often a watcher looks for a newer picture."""
+POLL_S = 0.1
+"""How often a watcher checks for a newer picture."""
 BEAT_S = 10.0
-STATIC = {
+COMMON_FILES = {
     "style.css": ("pi_controller.web", "text/css"),
     "icon.svg": ("pi_controller.web", "image/svg+xml"),
 }
-"""Files that every such page has: the package in whose `static/` they lie, and what they are."""
+"""Files of every such page: the package with the `static/` folder, and the media type."""
 
 Picture = TypeVar("Picture")
 
 
 async def event_stream(
-    bell: Feed, newer: Callable[[], Awaitable[bytes | None]], look_s: float = LOOK_S
+    bell: Feed, newer: Callable[[], Awaitable[bytes | None]], look_s: float = POLL_S
 ) -> AsyncIterator[bytes]:
-    """Yield what `newer` returns, whole events, and a beat where it has had none (b"") for a while.
+    """Yield the events that `newer` returns, and a heartbeat after a while without one (b"").
 
-    It is asked every `look_s`, until it returns None or the server of `bell` stops.
+    `newer` is called every `look_s`, until it returns None or the server of `bell` stops.
     """
     watcher, idle = bell.subscribe(), 0.0
     try:
@@ -59,40 +56,40 @@ async def event_stream(
 
 
 class PushedPage(ABC, Generic[Picture]):
-    """Serves the newest picture at `host`:`port`, to `most` watchers. `publish` may be called from any thread.
+    """Serves the newest picture at `host`:`port` to at most `most` watchers. `publish` may be called from any thread.
 
-    `static` are the page's files besides `STATIC`. A subclass says how a picture is shown.
+    `static` are the page's files besides `COMMON_FILES`. A subclass renders the picture (`page`, `event`).
     """
 
     def __init__(self, host: str, port: int, static: Mapping[str, tuple[str, str]], most: int = 16) -> None:
-        self._bell = Feed()  # rings when the server stops
+        self._bell = Feed()  # ends the streams when the server stops
         self._latest: tuple[int, Picture | None] = (0, None)
         self._static = {
             name: (files(package).joinpath("static", name).read_bytes(), kind)
-            for name, (package, kind) in {**STATIC, **static}.items()
+            for name, (package, kind) in {**COMMON_FILES, **static}.items()
         }
         self._most = most
         self._server = WebServer(self._bell, host, port, app=self._app)
 
     @abstractmethod
     def page(self, picture: Picture | None) -> str:
-        """Return the whole page; None before the first picture."""
+        """Return the whole page; `picture` is None before the first one."""
 
     @abstractmethod
     def event(self, picture: Picture) -> tuple[str, bytes]:
-        """Return the name and the data, JSON on one line, of the event that brings `picture`."""
+        """Return the name and the data, JSON on one line, of the event for `picture`."""
 
-    def more_routes(self) -> list[Route]:
-        """Return the routes of a subclass; of these alone some may take a POST."""
+    def extra_routes(self) -> list[Route]:
+        """Return the routes of a subclass; only these may accept a POST."""
         return []
 
     @property
     def url(self) -> str:
-        """Where the page is, for this machine."""
+        """The URL of the page on this machine."""
         return self._server.url
 
     def start(self) -> None:
-        """Listen and serve; raises `WebError`."""
+        """Start listening. Raises `WebError`."""
         self._server.start()
 
     def stop(self) -> None:
@@ -122,22 +119,24 @@ class PushedPage(ABC, Generic[Picture]):
                 raise HTTPException(404)
             return Response(content, media_type=kind)
 
-        async def failed(_: Request, error: Exception) -> Response:
+        async def error_response(_: Request, error: Exception) -> Response:
             if isinstance(error, HTTPException):
                 return PlainTextResponse("There is nothing here.\n", error.status_code)
-            headers = {name.decode(): value.decode() for name, value in HEADERS}  # this answer bypasses the guard
+            headers = {
+                name.decode(): value.decode() for name, value in HEADERS
+            }  # the middleware does not see this response
             return PlainTextResponse("That did not work.\n", 500, headers)
 
-        more = self.more_routes()
+        more = self.extra_routes()
         posts = tuple(route.path for route in more if "POST" in (route.methods or ()))
         return Starlette(
             routes=[Route("/", page), Route("/events", events), Route("/static/{name}", file), *more],
             middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
-            exception_handlers={HTTPException: failed, Exception: failed},
+            exception_handlers={HTTPException: error_response, Exception: error_response},
         )
 
     async def _stream(self) -> AsyncIterator[bytes]:
-        """Yield each newer picture until the server stops."""
+        """Yield an event for each newer picture until the server stops."""
         seen = 0
 
         async def newer() -> bytes:

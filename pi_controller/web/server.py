@@ -1,4 +1,4 @@
-"""Runs uvicorn in a thread of its own: it listens when `start` returns, and has ended when `stop` does."""
+"""Run uvicorn in its own thread: it listens when `start` returns, and has ended when `stop` returns."""
 
 from __future__ import annotations
 
@@ -6,32 +6,27 @@ import asyncio
 import resource
 import socket
 import threading
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from pi_controller.errors import MatError
-from pi_controller.web.address import Pages
+from pi_controller.web.address import PageSettings
 from pi_controller.web.app import create_app
-from pi_controller.web.timeouts import MAX_HEADER_BYTES, Gate, Lines, TimedProtocol
+from pi_controller.web.feed import Feed
+from pi_controller.web.limits import MAX_HEADER_BYTES, LimitedListener, LimitedServerState, TimedProtocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from starlette.routing import Route
-    from starlette.types import ASGIApp
-
-    from pi_controller.web.feed import Feed
-
-_SEND_BUFFER = 64 * 1024  # bytes the kernel may hold for a watcher that does not read
-_DEAD_AFTER_MS = 30_000  # a watcher that acknowledges nothing for so long has gone
+_SEND_BUFFER = 64 * 1024  # bytes that the kernel buffers for a watcher that does not read
+_DEAD_AFTER_MS = 30_000  # a watcher without a TCP acknowledgement for this long is gone
 _LET_IN = 32
-"""Connections let in between two looks at all others: who opens and closes them in a rush leaves others their turn."""
+"""Connections accepted before existing ones are served again, so that a rush of new ones does not starve them."""
 _START_S, _STOP_S = 10.0, 5.0
 _READ_S, _ANSWER_S = 0.5, 2.2
-"""When the server stops: so long a watcher may take to read the end of its stream, and a judge's last request to be
-answered, for which the table has two seconds."""
+"""When the server stops: how long watchers may take to read the end of their streams, and how long a judge's last
+request may take; the table needs up to two seconds."""
 
 
 class WebError(MatError, OSError):
@@ -41,21 +36,21 @@ class WebError(MatError, OSError):
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens, ends when it is told to, and ends the watchers' streams then."""
+    """Signals when it listens, stops on request, and then ends the watchers' streams."""
 
     def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
         super().__init__(config)
-        self.server_state = Lines(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        self.server_state = LimitedServerState(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         self.listening = threading.Event()
         self._feed = feed
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending = asyncio.Event()
 
     def end(self) -> None:
-        """Stop, from any thread."""
+        """Stop the server; thread-safe."""
         self.should_exit = True
         if self._loop is not None:
-            with suppress(RuntimeError):  # it has ended
+            with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._ending.set)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -64,35 +59,34 @@ class _Server(uvicorn.Server):
         self.listening.set()
 
     async def main_loop(self) -> None:
-        """Wake once a second for the date in the headers. Uvicorn's own looks ten times whether it is to end."""
+        """Wake once a second to update the Date header. Uvicorn's own loop polls ten times a second."""
         while not await self.on_tick(0):
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ending.wait(), 1.0)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._feed.hang_up()
+        self._feed.end_streams()
         loop = asyncio.get_running_loop()
         timers = [loop.call_later(_READ_S, self._abort, False), loop.call_later(_ANSWER_S, self._abort)]
         await super().shutdown(sockets)
         for timer in timers:
             timer.cancel()
         self._abort()
-        await asyncio.sleep(0)  # a transport gives its socket back a turn later
+        await asyncio.sleep(0)  # a transport closes its socket one turn later
 
     def _abort(self, everybody: bool = True) -> None:
-        """Hang up on who does not read, or on `everybody`: a socket that the loop leaves behind nobody closes."""
+        """Abort connections with unread data, or those of `everybody`: uvicorn would leave their sockets open."""
         for connection in list(self.server_state.connections):
             if everybody or connection.transport.get_write_buffer_size():
                 connection.transport.abort()
 
 
 class WebServer:
-    """Serves `feed` at `host`:`port`; port 0 takes a free one, and `port` tells which after `start`.
+    """Serves `feed` at `host`:`port`; port 0 chooses a free one, and `port` has its number after `start`.
 
-    It answers to this machine's name, also with `.local`, to `localhost`, to addresses and to the names in `hosts`.
-    What `proxy`, an address, says of who asks and by which scheme is believed, and nobody else who says it. `language`,
-    `more` and `pages` as for `create_app`; `app` makes another application, which answers to the hosts it
-    is given and ends its streams when the feed hangs up.
+    It accepts this machine's name, also with `.local`, `localhost`, addresses and the names in `hosts`. Forwarding
+    headers are trusted only from `proxy`, an address. `language`, `more` and `pages` as for `create_app`; `app` creates
+    another application, which gets the accepted hosts and must end its streams when the feed hangs up.
     """
 
     def __init__(
@@ -106,11 +100,11 @@ class WebServer:
         language: str = "en",
         app: Callable[[list[str]], ASGIApp] | None = None,
         more: Sequence[Route] = (),
-        pages: Pages | None = None,
+        pages: PageSettings | None = None,
     ) -> None:
         self.host = host
         self.port = port
-        self.pages = pages or Pages()
+        self.pages = pages or PageSettings()
         self._feed = feed
         self._proxy = proxy
         name = socket.gethostname()
@@ -126,12 +120,12 @@ class WebServer:
 
     @property
     def url(self) -> str:
-        """Where the page is, for this machine."""
+        """The URL of the page on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - only read here
         return f"http://[{host}]:{self.port}/" if ":" in host else f"http://{host}:{self.port}/"
 
     def start(self) -> None:
-        """Listen and serve. Raises `WebError` when the port is taken or the address is none of this machine's."""
+        """Start listening. Raises `WebError` if the port is in use or the address is not one of this machine's."""
         listener = self._listen()
         self._feed.reopen()
         self.port = listener.getsockname()[1]
@@ -146,7 +140,10 @@ class WebServer:
             access_log=False,
             server_header=False,
             proxy_headers=bool(self._proxy),
-            forwarded_allow_ips=[self._proxy, f"::ffff:{self._proxy}"],  # as IPv4 calls at an IPv6 socket
+            forwarded_allow_ips=[
+                self._proxy,
+                f"::ffff:{self._proxy}",
+            ],  # the address of an IPv4 client at an IPv6 socket
             timeout_graceful_shutdown=3,
             backlog=_LET_IN,
         )
@@ -155,7 +152,7 @@ class WebServer:
         self.thread.start()
         if not self.http.listening.wait(_START_S):
             self.stop()
-            raise WebError(f"the pages at {self.url} did not come up", "look at the log, then start again")
+            raise WebError(f"the web server at {self.url} did not start", "check the log, then start again")
 
     def stop(self) -> None:
         """End all streams and stop listening. Stopping twice is fine."""
@@ -167,7 +164,7 @@ class WebServer:
 
     def _listen(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        listener = Gate(family)
+        listener = LimitedListener(family)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
@@ -180,6 +177,6 @@ class WebServer:
             listener.close()
             raise WebError(
                 f"cannot serve pages at {self.host} port {self.port}: {error}",
-                "choose another web port in the settings, or stop what holds this one",
+                "choose another web port in the settings, or stop the program that uses this one",
             ) from error
         return listener

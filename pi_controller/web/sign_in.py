@@ -1,6 +1,6 @@
-"""Signing in at a console: its page, the session's cookie, people and PINs; of the judges' at a table, the director's.
+"""Sign-in at a console: its page, the session's cookie, users and PINs; for a table's judges and the hub's director.
 
-Nobody has a right because of where they are; the cookie of a session is all there is.
+Rights come only from the session cookie, never from the client's address.
 """
 
 from __future__ import annotations
@@ -8,36 +8,38 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from pi_controller.web import console_page, judge_people
-from pi_controller.web.request_body import RefusedError, answer, only, same_site, sender, sent, text_of
-from pi_controller.web.signing.roles import may
-from pi_controller.web.signing.throttle import Rate
-from pi_controller.web.timeouts import keep_connection
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-    from pi_controller.web.api_types import SignedIn
-    from pi_controller.web.signing.authenticator import Authenticator
-    from pi_controller.web.signing.sessions import Session
+from pi_controller.web import console_page, requests
+from pi_controller.web.accounts import Authenticator, Rate, Session
+from pi_controller.web.limits import keep_connection
+from pi_controller.web.requests import (
+    RequestError,
+    SignedIn,
+    client_ip,
+    json_response,
+    read_json_body,
+    reject_unknown_keys,
+    require_same_site,
+    require_text,
+)
+from pi_controller.web.roles import has_right
 
 log = logging.getLogger(__name__)
 
 SESSION, DEVICE = "mat_session", "mat_device"
-"""The cookies."""
+"""Names of the cookies."""
 _DEVICE_S = 400 * 86_400
 COMMANDS_A_SECOND, BURST = 10.0, 60.0
 _SESSIONS = 256
 
 
-class SignIn:
-    """Who is signed in at the console whose page is `home`, by the `authenticator`.
+class SignInRoutes:
+    """Routes for signing in at the console with the page `home`, by the `authenticator`.
 
-    `heading` and `back_s` are of its sign-in page (`console_page.sign_in`).
+    `heading` and `back_s` configure its sign-in page (`console_page.sign_in`).
     """
 
     def __init__(
@@ -48,70 +50,73 @@ class SignIn:
         self._rates: OrderedDict[str, Rate] = OrderedDict()
 
     async def _sign_in_page(self, request: Request) -> Response:
-        """Answer the sign-in page; who is signed in goes on to the console."""
+        """Answer with the sign-in page; redirect a signed-in user to the console."""
         try:
-            await self.who(request)
-        except RefusedError:
-            return await self.form()
+            await self.require_session(request)
+        except RequestError:
+            return await self.form_response()
         return RedirectResponse(self.home, 303)
 
-    async def form(self) -> Response:
+    async def form_response(self) -> Response:
         """Return the sign-in page."""
-        people = await asyncio.to_thread(self.authenticator.users.everybody)
+        people = await asyncio.to_thread(self.authenticator.users.list_users)
         names = [one.name for one in people]
         page = console_page.sign_in(self.language, names, self.home, heading=self._heading, back_s=self._back_s)
         return HTMLResponse(page)
 
     async def sign_in(self, request: Request) -> Response:
-        """Take a name and a PIN that were sent, give a session; who only asks gets the page."""
+        """Sign in with the name and PIN of a POST; answer a GET with the sign-in page."""
         if request.method != "POST":
             return await self._sign_in_page(request)
-        body = await sent(request)
-        only(body, "name", "pin")
-        name, pin = text_of(body, "name", judge_people.LONGEST_NAME), text_of(body, "pin", judge_people.LONGEST_PIN)
+        body = await read_json_body(request)
+        reject_unknown_keys(body, "name", "pin")
+        name, pin = (
+            require_text(body, "name", requests.MAX_NAME_CHARS),
+            require_text(body, "pin", requests.MAX_PIN_CHARS),
+        )
         device = request.cookies.get(DEVICE)
-        came = await self.authenticator.sign_in(name, pin, sender(request), device)
+        came = await self.authenticator.sign_in(name, pin, client_ip(request), device)
         if before := request.cookies.get(SESSION):
             await self.authenticator.end(before)
         signed_in: SignedIn = {"ok": True, "name": came.person.name, "role": came.person.role}
-        found = answer(signed_in)
+        found = json_response(signed_in)
         self._give(request, found, SESSION, came.session)
         self._give(request, found, DEVICE, came.device, _DEVICE_S)
         return found
 
     async def sign_out(self, request: Request) -> Response:
         """End the session."""
-        await sent(request)
+        await read_json_body(request)
         if token := request.cookies.get(SESSION):
             await self.authenticator.end(token)
-        found = answer({"ok": True})
+        found = json_response({"ok": True})
         self._give(request, found, SESSION, "", 0)
         return found
 
     async def people(self, request: Request) -> Response:
-        """Answer who may sign in, or change it; for the head judge."""
-        same_site(request)
-        session = await self.who(request)
-        if not may(session.person.role, "people"):
-            raise RefusedError("role", "only the head judge sees to the people", "ask the head judge")
+        """Answer with the users, or change them; for the head judge."""
+        require_same_site(request)
+        session = await self.require_session(request)
+        if not has_right(session.person.role, "people"):
+            raise RequestError("role", "only the head judge may manage the users", "ask the head judge")
         if request.method != "POST":
-            return answer(await judge_people.everybody(self.authenticator))
-        body = await sent(request)
-        done = await judge_people.change(self.authenticator, body)
-        log.info("%s changed the people: %s", session.person.name, body["do"])
-        return answer(done)
+            return json_response(await requests.list_people(self.authenticator))
+        body = await read_json_body(request)
+        done = await requests.change(self.authenticator, body)
+        log.info("%s changed the users: %s", session.person.name, body["do"])
+        return json_response(done)
 
-    async def who(self, request: Request, *, touch: bool = True) -> Session:
-        """Return the session of the request; raises `RefusedError`. With `touch` it counts as something done."""
+    async def require_session(self, request: Request, *, touch: bool = True) -> Session:
+        """Return the session of the request; raises `RequestError`. With `touch` it counts as activity."""
         token = request.cookies.get(SESSION, "")
         session = await self.authenticator.session(token, touch=touch) if 0 < len(token) <= 100 else None
         if session is None:
-            raise RefusedError("signed_out", "you are not signed in", "sign in")
+            raise RequestError("signed_out", "you are not signed in", "sign in")
         keep_connection(request.scope)
         return session
 
-    def rate(self, session: Session) -> float:
-        """Take one command of `session`; return how long it has to wait first, s, 0 for not at all."""
+    def charge_command(self, session: Session) -> float:
+        """Count one command of `session`; return how long it must wait first, s, 0 if not at all."""
         rate = self._rates.setdefault(session.id, Rate(COMMANDS_A_SECOND, BURST))
         self._rates.move_to_end(session.id)
         while len(self._rates) > _SESSIONS:

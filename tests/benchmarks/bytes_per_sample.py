@@ -12,7 +12,7 @@ Ours are the firmware's own frames. The others are computed from their published
   (klippy/extras/bulk_sensor.py) asks for the clock by another message, some times a second; that is left out here.
 """
 
-from pi_controller.link import wire
+from pi_controller.board import wire
 from pi_controller.pinmap import pinmap
 
 BLOCK_MOST, BLOCK_ENDS, DATA_MOST = 64, 5, 52

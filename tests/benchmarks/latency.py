@@ -37,19 +37,19 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from pi_controller import assembly
+from pi_controller.board import wire
+from pi_controller.board.buttons import MockButtons
+from pi_controller.board.serial_port import SerialPort
+from pi_controller.board.strips import MemoryStrip
 from pi_controller.cli import run
-from pi_controller.daemon import Daemon
-from pi_controller.drivers.buttons import MockButtons
-from pi_controller.drivers.serial_port import SerialPort
-from pi_controller.drivers.strips import MemoryStrip
-from pi_controller.link import wire
-from pi_controller.mat.strikes import StrikeDetector
+from pi_controller.games.dakota.people import Players
+from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.facts import Done
-from pi_controller.sim.dakota import Players
-from pi_controller.sim.mat import SimMat
-from pi_controller.table.journal import Journal
+from pi_controller.referee.facts import ActionPlayed
+from pi_controller.runtime import assembly
+from pi_controller.runtime.daemon import Daemon
+from pi_controller.sensing.strikes import StrikeDetector
+from pi_controller.simulation.mat import SimMat
 from pi_controller.table.view import View
 
 WINDOW_S = 0.003
@@ -168,7 +168,7 @@ class Table:
             table.after(daemon.table.view)
 
         def listened(journal, facts):
-            table.hit |= any(isinstance(fact, Done) and fact.action["do"] == "hit" for fact in facts)
+            table.hit |= any(isinstance(fact, ActionPlayed) and fact.action["do"] == "hit" for fact in facts)
             return append(journal, facts)
 
         def noted(strip, frame):
@@ -181,7 +181,7 @@ class Table:
                 table.reads.append((table.begun is not None and table.until is None, data))
             return data
 
-        assembly.buttons = lambda settings, clock: Buttons()
+        assembly.make_buttons = lambda settings, clock: Buttons()
         Daemon.step, Journal.append, MemoryStrip.show, SerialPort.read = timed, listened, noted, kept
 
     def after(self, view):

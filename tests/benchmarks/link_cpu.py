@@ -14,12 +14,12 @@ import time
 import tty
 from contextlib import suppress
 
-from pi_controller.drivers.serial_port import SerialPort
-from pi_controller.link import wire
-from pi_controller.link.connection import BoardConnection
-from pi_controller.link.messages import Piezo
-from pi_controller.link.session import Session
-from pi_controller.sim.mat import SimMat
+from pi_controller.board import wire
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.messages import Piezo
+from pi_controller.board.serial_port import SerialPort
+from pi_controller.board.session import Session
+from pi_controller.simulation.mat import SimMat
 
 READ_S = 0.008
 

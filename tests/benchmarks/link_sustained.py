@@ -19,7 +19,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from pi_controller.link import wire
+from pi_controller.board import wire
 from pi_controller.pinmap import pinmap
 
 ROOT = Path(__file__).parents[2]

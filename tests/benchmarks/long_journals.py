@@ -23,13 +23,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
 from random_play import legal_action
 
 from pi_controller.cli import export, replay, verify
-from pi_controller.games.registry import game
-from pi_controller.referee.dakota import DakotaReferee
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal import file
+from pi_controller.journal.file import Row
+from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import Fact
 from pi_controller.referee.judge import JudgeAction, JudgeReplace, JudgeSet, JudgeUndo
-from pi_controller.table import journal_file
-from pi_controller.table.chain import Row
-from pi_controller.table.journal import Journal
+from pi_controller.rules.registry import game
 from pi_controller.table.table import Table
 
 DAKOTA = game("dakota", {"points": 99})
@@ -57,13 +57,13 @@ class Memory:
         for row in self.rows:
             yield row.batch, msgspec.json.decode(row.body, type=Fact)
 
-    def opened(self):
+    def read_opening(self):
         return next((fact for _, fact in self.read()), None)
 
 
 def next_call(table, chance, t):
     """Return what the judge says next of a game that goes on."""
-    if DAKOTA.over(table.story.state):
+    if DAKOTA.is_over(table.story.state):
         return JudgeSet(t, SHEET, "another game")
     return JudgeAction(t, legal_action(chance, DAKOTA, table.story.state))
 
@@ -80,8 +80,8 @@ def play(path, records, undos, seed):
             table.judge(JudgeUndo(1.0 * n, "misread"))
         else:
             table.judge(next_call(table, chance, 1.0 * n))
-    about = journal_file.Meta("00" * 16, created=1.0)
-    journal_file.put_in_place(journal_file.write_beside(path, about, memory.rows), path)
+    about = file.Meta("00" * 16, created=1.0)
+    file.put_in_place(file.write_new_journal(path, about, memory.rows), path)
 
 
 def timed(what, times=1):
@@ -105,7 +105,7 @@ def at_the_table(path, chance):
         start = timed(lambda: tables.append(sit(journal)))
         table = tables[0]
         t = 1e6
-        if DAKOTA.over(table.story.state):
+        if DAKOTA.is_over(table.story.state):
             table.judge(next_call(table, chance, t))
         append = timed(lambda: table.judge(next_call(table, chance, t)), 3)
         table.judge(JudgeSet(t, SHEET, "another game"))

@@ -26,8 +26,8 @@ try:
 except ImportError:
     aubio: Any = None
 
-from pi_controller.mat.strikes import StrikeDetector
-from pi_controller.mat.wav import WavReader
+from pi_controller.sensing.strikes import StrikeDetector
+from pi_controller.sensing.wav import WavReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pi_controller.link.messages import Field
-from pi_controller.mat.bead_fit import shipped_fitter
-from pi_controller.mat.beads import BeadTracker
-from pi_controller.mat.dipole import response
+from pi_controller.board.messages import Field
+from pi_controller.sensing.bead_fit import shipped_fitter
+from pi_controller.sensing.bead_solver import response
+from pi_controller.sensing.beads import BeadTracker
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture

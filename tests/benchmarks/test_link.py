@@ -8,9 +8,9 @@ import struct
 import numpy as np
 import pytest
 
-from pi_controller.link import wire
-from pi_controller.link.session import Session
-from pi_controller.sim.firmware import modules
+from pi_controller.board import wire
+from pi_controller.board.session import Session
+from pi_controller.simulation.board import modules
 
 FRAMES = 400
 

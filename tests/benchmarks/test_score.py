@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pi_controller.games import sheet
-from pi_controller.games.dakota import Dakota
+from pi_controller.games.dakota.rules import Dakota
+from pi_controller.rules import sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

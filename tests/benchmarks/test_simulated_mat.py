@@ -9,11 +9,11 @@ import pytest
 import serial
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from pi_controller.link import wire
-from pi_controller.sim.board import SimBoard
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.mat import SimMat
-from pi_controller.sim.world import World
+from pi_controller.board import wire
+from pi_controller.simulation.board import SimBoard
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.mat import SimMat
+from pi_controller.simulation.world import World
 
 TICK = 0.032
 HIDE_TICKS = 160
@@ -42,9 +42,9 @@ def ticks() -> Iterator[int]:
     return iter(range(10**9))
 
 
-@pytest.mark.parametrize("conditions", ["quiet", "pow_wow"])
+@pytest.mark.parametrize("conditions", ["quiet", "drums"])
 def test_world_and_board(benchmark: BenchmarkFixture, ticks: Iterator[int], conditions: str) -> None:
-    world = World(1, Conditions.named(conditions))
+    world = World(1, Conditions.from_name(conditions))
     board = SimBoard(world, lambda _: None)
     block, strips, magnets = bytearray(256), bytearray(24), bytearray(144)
 
@@ -66,7 +66,7 @@ def test_world_and_board(benchmark: BenchmarkFixture, ticks: Iterator[int], cond
 
 
 def test_with_the_firmware_and_the_terminal(benchmark: BenchmarkFixture, ticks: Iterator[int]) -> None:
-    with SimMat(1, Conditions.pow_wow()) as mat, serial.Serial(mat.device, timeout=2.0) as port:
+    with SimMat(1, Conditions.drums()) as mat, serial.Serial(mat.device, timeout=2.0) as port:
         port.write(wire.seal(wire.hello_body(), 0))
 
         def a_hide() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from pi_controller.mat.strikes import StrikeDetector
+from pi_controller.sensing.strikes import StrikeDetector
 
 RATE, SECONDS, BLOCK = 4000, 20, 32
 
@@ -41,7 +41,7 @@ def test_detector(benchmark, struck, armed):
 
     def run() -> int:
         detector = StrikeDetector(RATE, 4)
-        detector.armed = armed
+        detector.reporting_enabled = armed
         return sum(len(detector.feed_samples(part)) for part in parts)
 
     assert bool(benchmark.pedantic(run, rounds=5)) == (struck and armed)

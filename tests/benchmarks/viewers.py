@@ -32,9 +32,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pi_controller.games import registry
-from pi_controller.run import settle
-from pi_controller.sim.simulation import Simulation
+from pi_controller.rules import registry
+from pi_controller.runtime.run import tune_interpreter
+from pi_controller.simulation.simulation import Simulation
 from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
 
@@ -64,7 +64,7 @@ def be_the_table(seed: int) -> None:
                 return batch
 
             table.journal.append = noted  # type: ignore[method-assign]
-            settle()
+            tune_interpreter()
             begun = time.monotonic() - table.t
             while not ended.is_set():
                 table.tick()

@@ -2,13 +2,14 @@
 
 import pytest
 
-from pi_controller import calibrate, cli
+from pi_controller import cli
 from pi_controller.calibration import profile as profiles
-from pi_controller.calibration.secret import hide_open
-from pi_controller.games.registry import game
-from pi_controller.referee.facts import Done, Opened
-from pi_controller.sim.simulation import Simulation
-from pi_controller.table.journal import Journal
+from pi_controller.calibration import run as calibrate
+from pi_controller.calibration.walk import may_hide_bead
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.facts import ActionPlayed, GameOpened
+from pi_controller.rules.registry import game
+from pi_controller.simulation.simulation import Simulation
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def kept(folder):
 
 def test_it_walks_to_its_end_and_keeps_a_profile(settings, tmp_path, capsys):
     assert run("--settings", settings, "--profile", "hall", "--sim") == 0
-    assert profiles.load(tmp_path, "hall").board_id
+    assert profiles.load_profile(tmp_path, "hall").board_id
     told = capsys.readouterr().out
     assert told.count(" pass") == 4
     assert '[board] profile = "hall"' in told
@@ -66,7 +67,7 @@ def test_ctrl_c_changes_nothing(settings, tmp_path, monkeypatch):
 
 
 def test_the_page_comes_and_goes(settings, capsys, monkeypatch):
-    monkeypatch.setattr(calibrate, "LAST_LOOK_S", 0.0)
+    monkeypatch.setattr(calibrate, "FINAL_VIEW_S", 0.0)
     assert run("--settings", settings, "--web", "--sim") == 0
     assert "the walk on a page: http://127.0.0.1:" in capsys.readouterr().out
 
@@ -88,14 +89,14 @@ def test_a_table_without_a_board_cannot_be_calibrated(settings, capsys):
 @pytest.mark.parametrize("name", ["dakota", "ojibwe", "slahal"])
 def test_from_the_toss_to_the_end_a_bead_may_be_hidden(tmp_path, name):
     path = tmp_path / "j.sqlite"
-    assert not hide_open(path)
+    assert not may_hide_bead(path)
     seen = set()
     with Simulation(2, path, game(name)) as played:
         while played.t < 25.0:
             played.tick(0.5)
             phase = played.view.phase
             seen.add(phase)
-            assert hide_open(path) == (phase != "toss"), phase
+            assert may_hide_bead(path) == (phase != "toss"), phase
     assert {"hide", "guess" if name == "slahal" else "hit"} <= seen
 
 
@@ -104,21 +105,21 @@ def test_where_nothing_is_hidden_nothing_is_held_back(tmp_path):
     with Simulation(2, path, game("bageswin")) as played:
         played.play(limit_s=20.0)
         assert played.view.phase == "throw"
-        assert not hide_open(path)
+        assert not may_hide_bead(path)
 
 
 def hiding(path):
     """Return the journal of a game whose toss is done: the hider may be at it."""
     journal = Journal(path)
-    journal.append([Opened(0.0, "dakota", game("dakota").version, "", {}, {"A": "Big Coulee", "B": "Long Hollow"})])
-    journal.append([Done(1.0, {"do": "toss", "winner": "A"}, (), "judge")])
+    journal.append([GameOpened(0.0, "dakota", game("dakota").version, "", {}, {"A": "Big Coulee", "B": "Long Hollow"})])
+    journal.append([ActionPlayed(1.0, {"do": "toss", "winner": "A"}, (), "judge")])
     return journal
 
 
 def test_a_journal_that_cannot_be_read_counts_as_a_game(tmp_path):
     path = tmp_path / "j.sqlite"
     path.write_bytes(b"this is no journal" * 100)
-    assert hide_open(path)
+    assert may_hide_bead(path)
 
 
 def test_the_mat_is_not_looked_at_while_a_game_is_under_way(settings, tmp_path, capsys):

@@ -7,8 +7,8 @@ import urllib.request
 
 import pytest
 
-from pi_controller.calibration.page import WalkPage, markup
-from pi_controller.calibration.view import Bar, Finding, StepView, WalkView
+from pi_controller.calibration.run import WalkPage, render_walk
+from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
 
 VIEW = WalkView(
     steps=(
@@ -37,7 +37,7 @@ def got(page, path=""):
 
 
 def test_every_text_is_escaped():
-    html = markup(VIEW)
+    html = render_walk(VIEW)
     assert "<script>" not in html
     assert "<b>" not in html
     assert "pad &lt;1&gt;" in html
@@ -46,7 +46,7 @@ def test_every_text_is_escaped():
 
 @pytest.mark.parametrize("share", [-1.0, 2.0, 0.0, 1.0])
 def test_a_bar_stays_in_its_frame(share):
-    html = markup(WalkView(steps=(), at=0, ask="", bars=(Bar("x", share, ""),)))
+    html = render_walk(WalkView(steps=(), at=0, ask="", bars=(Bar("x", share, ""),)))
     assert 'width="0"' in html or 'width="100"' in html
 
 

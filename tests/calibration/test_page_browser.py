@@ -2,8 +2,8 @@
 
 import pytest
 
-from pi_controller.calibration.page import WalkPage
-from pi_controller.calibration.view import Bar, Finding, StepView, WalkView
+from pi_controller.calibration.run import WalkPage
+from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
 
 pytestmark = pytest.mark.chromium
 BARS = tuple(Bar(f"pad {pad} middle", 0.25 * pad, "-30 dB, 3 of 5 taps", "now") for pad in range(1, 5))

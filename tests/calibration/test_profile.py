@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from walking import walked
 
-from pi_controller.assembly import mat_sensors, profiled
 from pi_controller.calibration import profile as profiles
-from pi_controller.calibration.profile import Magnets, Profile, ProfileError, Strips, Strokes
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Beads
-from pi_controller.mat.hands import HandSettings
-from pi_controller.mats import mat_sensors_for
-from pi_controller.sim import simulation
-from pi_controller.sim.listening import SimListening
-from pi_controller.table.settings import Settings, load
+from pi_controller.calibration.profile import MagnetProfile, Profile, ProfileError, StrikeProfile, TouchProfile
+from pi_controller.config import Settings, read_settings
+from pi_controller.rules.registry import game
+from pi_controller.runtime.assembly import apply_profile, mat_sensors
+from pi_controller.runtime.daemon import mat_sensors_for
+from pi_controller.sensing.events import BeadsAtRest
+from pi_controller.sensing.hands import HandSettings
+from pi_controller.simulation import simulation
+from pi_controller.simulation.mat import SimListening
 
 
 @pytest.fixture(scope="module")
@@ -26,23 +26,23 @@ def measured():
 
 
 def test_what_is_kept_is_read_back(tmp_path, measured):
-    path = profiles.save(tmp_path, measured)
+    path = profiles.save_profile(tmp_path, measured)
     assert path == tmp_path / "hall.profile.json"
-    assert profiles.load(tmp_path, "hall") == measured
+    assert profiles.load_profile(tmp_path, "hall") == measured
     assert [one.name for one in tmp_path.iterdir()] == ["hall.profile.json"]
 
 
 def test_the_profile_before_is_kept_as_bak(tmp_path, measured):
-    profiles.save(tmp_path, measured)
+    profiles.save_profile(tmp_path, measured)
     before = (tmp_path / "hall.profile.json").read_bytes()
-    profiles.save(tmp_path, Profile("hall", "later", "0.1.0", "x"))
+    profiles.save_profile(tmp_path, Profile("hall", "later", "0.1.0", "x"))
     assert (tmp_path / "hall.bak").read_bytes() == before
-    assert profiles.load(tmp_path, "hall").made == "later"
+    assert profiles.load_profile(tmp_path, "hall").made == "later"
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_disk_that_fails_changes_nothing(tmp_path, measured, monkeypatch):
-    profiles.save(tmp_path, measured)
+    profiles.save_profile(tmp_path, measured)
     before = (tmp_path / "hall.profile.json").read_bytes()
 
     def broken(_):
@@ -50,8 +50,8 @@ def test_a_disk_that_fails_changes_nothing(tmp_path, measured, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(ProfileError, match="No space left") as caught:
-        profiles.save(tmp_path, Profile("hall", "later", "0.1.0", "x"))
-    assert caught.value.todo
+        profiles.save_profile(tmp_path, Profile("hall", "later", "0.1.0", "x"))
+    assert caught.value.hint
     assert (tmp_path / "hall.profile.json").read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["hall.profile.json"]
 
@@ -77,25 +77,25 @@ def test_what_is_no_profile_is_told(tmp_path, text, says):
     path = tmp_path / "x.profile.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ProfileError, match=says) as caught:
-        profiles.load(tmp_path, "x")
-    assert "moccasin-mat calibrate" in caught.value.todo
+        profiles.load_profile(tmp_path, "x")
+    assert "moccasin-mat calibrate" in caught.value.hint
 
 
 def test_one_that_is_not_there_is_told(tmp_path):
     with pytest.raises(ProfileError, match="there is no profile"):
-        profiles.load(tmp_path, "x")
+        profiles.load_profile(tmp_path, "x")
 
 
 def with_strikes(**changed):
     told = {"threshold_db": 15.0, "sensor": "piezo", "noise": (1,) * 4, "level_dbfs": (-30,) * 4, "margin_db": (8,) * 4}
-    return Strokes(**(told | changed))
+    return StrikeProfile(**(told | changed))
 
 
 def with_touch(**changed):
     told = {
         "touch": 9.0, "clear": 5.0, "brushed": 6.0, "rest": (700,) * 12, "noise": (1,) * 12, "lost": (40,) * 12
     }  # fmt: skip
-    return Strips(**(told | changed))
+    return TouchProfile(**(told | changed))
 
 
 def with_magnets(**changed):
@@ -103,7 +103,7 @@ def with_magnets(**changed):
         "offsets": ((1.0, 2.0, 3.0),) * 24, "known": (True,) * 24, "scans": 100.0, "scatter": 10.0,
         "level": (0.0, 0.0, 50.0), "noise_ut": 0.5, "moment_am2": (0.17,) * 4,
     }  # fmt: skip
-    return Magnets(**(told | changed))
+    return MagnetProfile(**(told | changed))
 
 
 @pytest.mark.parametrize(
@@ -119,25 +119,25 @@ def with_magnets(**changed):
     ],
 )
 def test_a_profile_that_cannot_be_this_mats_is_refused(tmp_path, parts):
-    profiles.save(tmp_path, Profile("x", "", "", "", **parts))
+    profiles.save_profile(tmp_path, Profile("x", "", "", "", **parts))
     with pytest.raises(ProfileError, match="does not fit"):
-        profiles.load(tmp_path, "x")
+        profiles.load_profile(tmp_path, "x")
 
 
 def test_the_settings_take_the_profiles_threshold_unless_they_name_one(tmp_path, measured):
-    profiles.save(tmp_path, measured)
+    profiles.save_profile(tmp_path, measured)
     assert measured.strikes is not None
     file = tmp_path / "table.toml"
     file.write_text('[board]\nprofile = "hall"\n', "utf-8")
-    settings, profile = profiled(load(file), tmp_path)
+    settings, profile = apply_profile(read_settings(file), tmp_path)
     assert profile == measured
-    assert settings.strikes.detector().peak_db == measured.strikes.threshold_db
+    assert settings.strikes.detector_settings().peak_db == measured.strikes.threshold_db
     file.write_text('[board]\nprofile = "hall"\n[strikes]\nthreshold_db = 20\n', "utf-8")
-    assert profiled(load(file), tmp_path)[0].strikes.detector().peak_db == 20.0
+    assert apply_profile(read_settings(file), tmp_path)[0].strikes.detector_settings().peak_db == 20.0
     file.write_text('[board]\nprofile = "hall"\n[strikes]\nsensor = "fsr"\n', "utf-8")
-    settings = load(file)
-    assert profiled(settings, tmp_path)[0] == settings, "a threshold of other sensors is none for these"
-    assert profiled(Settings(), tmp_path) == (Settings(), None)
+    settings = read_settings(file)
+    assert apply_profile(settings, tmp_path)[0] == settings, "a threshold of other sensors is none for these"
+    assert apply_profile(Settings(), tmp_path) == (Settings(), None)
 
 
 def test_the_detectors_get_what_was_measured(measured):
@@ -167,7 +167,7 @@ def first_reading(seed, profile):
         while sim.t < 5.0:
             for message in sim.tick():
                 for event in made.feed(message):
-                    if isinstance(event, Beads):
+                    if isinstance(event, BeadsAtRest):
                         return event, made
         return None, made
 

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from walking import walked, wrong
 
-from pi_controller.calibration import step
-from pi_controller.calibration.detectors import Running
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.hands import HandStyle
+from pi_controller.calibration import steps
+from pi_controller.calibration.detectors import RunningStats
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.sensors import HandStyle
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +56,13 @@ def test_the_profile_holds_what_was_measured(good):
 
 
 def test_a_loud_hall_passes_too():
-    assert walked(2, conditions=Conditions.pow_wow()).view.passed
+    assert walked(2, conditions=Conditions.drums()).view.passed
 
 
 def test_soft_taps_ask_for_a_lower_threshold_than_hard_ones():
     def leave_the_rest(sim, walk, view):
         if view.at >= 2 and not view.over:
-            walk.leave_out()
+            walk.skip_step()
 
     soft = walked(3, level_dbfs=-40.0, meddle=leave_the_rest).walk.taps.threshold_db
     hard = walked(3, level_dbfs=-10.0, meddle=leave_the_rest).walk.taps.threshold_db
@@ -82,7 +82,7 @@ def test_soft_taps_ask_for_a_lower_threshold_than_hard_ones():
 def test_a_broken_sensor_fails_the_first_step_by_name(fault, named):
     def only_the_first(sim, walk, view):
         if view.at >= 1 and not view.over:
-            walk.leave_out()
+            walk.skip_step()
 
     done = walked(1, faults=[fault], meddle=only_the_first)
     assert not done.view.passed
@@ -91,7 +91,7 @@ def test_a_broken_sensor_fails_the_first_step_by_name(fault, named):
 
 
 def test_exchanged_plugs_are_named_in_every_step(monkeypatch):
-    monkeypatch.setattr(step, "PATIENCE_S", 8.0)
+    monkeypatch.setattr(steps, "PATIENCE_S", 8.0)
     done = walked(1, swap={2: 3, 3: 2})
     assert not done.view.passed
     assert "a tap on pad 2 is felt as pad 3" in wrong(done.view, "taps")
@@ -109,7 +109,7 @@ def test_hands_and_strokes_in_the_first_step_start_it_over():
         if view.at == 0 and abs(sim.t - 10.0) < 0.01:
             world.hand_home()
         if view.at >= 1 and not view.over:
-            walk.leave_out()
+            walk.skip_step()
 
     done = walked(1, meddle=disturb)
     notes = {view.note for view in done.seen}
@@ -126,7 +126,7 @@ def test_a_bead_left_on_the_mat_is_asked_away_and_not_learned():
         if abs(sim.t - 9.0) < 0.01:
             sim.mat.world.take("bead")
         if view.at >= 1 and not view.over:
-            walk.leave_out()
+            walk.skip_step()
 
     done = walked(1, meddle=leave_one)
     assert any(view.note.startswith("A magnet may lie on pad 2") for view in done.seen)
@@ -137,7 +137,7 @@ def test_a_bead_left_on_the_mat_is_asked_away_and_not_learned():
 def test_a_hand_from_the_other_side_means_strips_the_wrong_way_round():
     def from_the_hitter(sim, walk, view):
         if view.at in {1, 3}:
-            walk.leave_out()
+            walk.skip_step()
 
     class Other:
         """Slides hands in from the hitter's side whenever the person would from the hider's."""
@@ -153,11 +153,11 @@ def test_a_hand_from_the_other_side_means_strips_the_wrong_way_round():
 
 
 def test_an_unmarked_ball_is_not_taken_for_the_bead(monkeypatch):
-    monkeypatch.setattr(step, "PATIENCE_S", 8.0)
+    monkeypatch.setattr(steps, "PATIENCE_S", 8.0)
 
     def weak(sim, walk, view):
         if view.at in {1, 2}:
-            walk.leave_out()
+            walk.skip_step()
         if sim.t == 0.0:
             sim.mat.world.carry("bead", marked=False)
 
@@ -169,7 +169,7 @@ def test_an_unmarked_ball_is_not_taken_for_the_bead(monkeypatch):
 def test_steps_left_out_are_not_in_the_profile_and_all_left_out_is_no_calibration():
     def taps_only(sim, walk, view):
         if view.at in {2, 3} and not view.over:
-            walk.leave_out()
+            walk.skip_step()
 
     done = walked(1, meddle=taps_only)
     assert done.view.passed
@@ -178,7 +178,7 @@ def test_steps_left_out_are_not_in_the_profile_and_all_left_out_is_no_calibratio
 
     def nothing(sim, walk, view):
         if not view.over:
-            walk.leave_out()
+            walk.skip_step()
 
     assert not walked(1, meddle=nothing).view.passed
 
@@ -188,11 +188,11 @@ def test_a_failed_step_can_be_done_again():
 
     def meddle(sim, walk, view):
         if view.at in {2, 3} and not view.over:
-            walk.leave_out()
+            walk.skip_step()
 
     done = walked(1, swap={2: 3, 3: 2}, meddle=meddle)
     assert done.view.steps[1].state == "failed"
-    done.walk.again()
+    done.walk.repeat_step()
     tried.append(done.walk.view)
     assert tried[0].at == 1
     assert tried[0].steps[1].state == "now"
@@ -207,7 +207,7 @@ def test_a_cable_pulled_starts_the_step_over_and_loses_nothing_else():
         if pulled and not sim.mat.plugged and sim.t - pulled[0] > 2.0:
             sim.mat.plug()
         if view.at >= 2 and not view.over:
-            walk.leave_out()
+            walk.skip_step()
 
     pulled = []
     done = walked(1, meddle=pull)
@@ -219,7 +219,7 @@ def test_a_cable_pulled_starts_the_step_over_and_loses_nothing_else():
 
 @given(st.lists(st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3), min_size=1, max_size=30))
 def test_running_mean_and_rms_are_the_plain_ones(rows):
-    running = Running((3,))
+    running = RunningStats((3,))
     for row in rows:
         running.add(np.array(row))
     assert running.mean == pytest.approx(np.mean(rows, axis=0), abs=1e-6)

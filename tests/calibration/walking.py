@@ -3,13 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pi_controller.calibration.view import WalkView
+from pi_controller.calibration.steps import WalkView
 from pi_controller.calibration.walk import Walk
-from pi_controller.mat.strike_settings import StrikeSettings
-from pi_controller.sim.calibrating import Calibrator
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.faulty import parse
-from pi_controller.sim.listening import SimListening
+from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.faults import parse_fault
+from pi_controller.simulation.mat import Calibrator, SimListening
 
 
 @dataclass
@@ -31,7 +30,7 @@ def walked(
     limit_s: float = 500.0,
 ) -> Walked:
     """Walk to the end; `meddle` is called each tick before the person acts."""
-    with SimListening(seed, conditions, [parse(fault) for fault in faults]) as sim:
+    with SimListening(seed, conditions, [parse_fault(fault) for fault in faults]) as sim:
         walk = Walk(StrikeSettings())
         who = Calibrator(sim.mat.world, level_dbfs, swap)
         view, seen = walk.view, []

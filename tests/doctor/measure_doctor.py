@@ -10,25 +10,28 @@ import random
 import sys
 
 from pi_controller.calibration.walk import Walk
-from pi_controller.doctor import link
-from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
-from pi_controller.mat.strike_settings import StrikeSettings
-from pi_controller.sim.calibrating import Calibrator
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.faulty import KINDS, Fault
-from pi_controller.sim.listening import SimListening
+from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.faults import KINDS, Fault
+from pi_controller.simulation.mat import Calibrator, SimListening
+from pi_controller.system import doctor_checks
+from pi_controller.system.sensor_checks import LISTEN_S, SensorListener
 
-HALLS = {"quiet": Conditions.quiet(), "pow_wow": Conditions.pow_wow()}
+HALLS = {"quiet": Conditions.quiet(), "drums": Conditions.drums()}
 PARTS = {"piezo": "piezo of pad {} ", "touch": "touch strip {} ", "magnetometer": "magnetometer {} "}
 
 
 def failed(seed, hall, faults=()):
     """Return the names of what fails on one mat."""
-    ears = Ears(StrikeSettings())
+    ears = SensorListener(StrikeSettings())
     with SimListening(seed, HALLS[hall], faults) as sim:
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
-        return [line.name for line in [*link.lines(sim.connection, ears), *ears.lines()] if line.outcome == "fail"]
+        return [
+            line.name
+            for line in [*doctor_checks.link_lines(sim.connection, ears), *ears.lines()]
+            if line.outcome == "fail"
+        ]
 
 
 def walk(seed, hall):

@@ -8,12 +8,12 @@ import pytest
 from rich.console import Console
 
 from pi_controller import cli
-from pi_controller.calibration.profile import Profile, save
-from pi_controller.doctor import bundle
-from pi_controller.doctor.report import Line, Report
-from pi_controller.referee.facts import HandPass, Opened
-from pi_controller.table.journal import Journal
-from pi_controller.table.settings import Settings
+from pi_controller.calibration.profile import Profile, save_profile
+from pi_controller.config import Settings
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.facts import GameOpened, HandPass
+from pi_controller.system import doctor
+from pi_controller.system.sensor_checks import Report, ReportLine
 
 TOLD = """
 [table]
@@ -96,13 +96,13 @@ def test_the_profile_is_looked_at(settings, capsys):
     settings.write_text(TOLD.format(folder=settings.parent) + '[board]\nprofile = "hall"\n', "utf-8")
     assert run("--settings", settings, "--sim", "--json") == 1
     assert "there is no profile" in read(capsys)[1]["profile"]["found"]
-    save(settings.parent, Profile("hall", "today", "0.1.0", ""))
+    save_profile(settings.parent, Profile("hall", "today", "0.1.0", ""))
     assert run("--settings", settings, "--sim", "--json") == 0
     assert read(capsys)[1]["profile"]["outcome"] == "pass"
 
 
 def test_the_bundle_holds_what_helps_and_no_names(settings, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(bundle, "service_log", lambda: "the log")
+    monkeypatch.setattr(doctor, "service_log", lambda: "the log")
     path = tmp_path / "help.zip"
     assert run("--settings", settings, "--sim", "dead-touch=3", "--bundle", path) == 1
     assert str(path) in capsys.readouterr().out.replace("\n", "")
@@ -119,7 +119,7 @@ def test_the_bundle_holds_what_helps_and_no_names(settings, tmp_path, capsys, mo
 
 def write(tmp_path, settings, log):
     path = tmp_path / "b.zip"
-    bundle.write(path, Report((Line("x", "y", "pass"),), {}), settings, lambda: log)
+    doctor.write_bundle(path, Report((ReportLine("x", "y", "pass"),), {}), settings, lambda: log)
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
@@ -131,7 +131,7 @@ def test_names_are_left_out_of_the_log_and_it_is_cut(tmp_path):
     )
     log = "\n".join([f"line {n}" for n in range(500)] + ["BIG COULEE plays", "Ann threw, Annual report", "B is fine"])
     told = write(tmp_path, named, log)["log.txt"].splitlines()
-    assert len(told) == bundle.LOG_LINES
+    assert len(told) == doctor.LOG_LINES
     assert told[-3:] == ["(left out) plays", "(left out) threw, Annual report", "B is fine"]
 
 
@@ -145,9 +145,9 @@ def test_the_settings_in_a_bundle_keep_what_tells_a_fault(tmp_path):
         }
     )
     told = json.loads(write(tmp_path, named, "")["settings.json"])
-    assert told["teams"] == {"a": bundle.LEFT_OUT, "b": bundle.LEFT_OUT}
-    assert told["table"] == {"name": bundle.LEFT_OUT, "journal": "j.sqlite"}
-    assert told["game"] == {"name": "patol", "options": {"players": bundle.LEFT_OUT}}
+    assert told["teams"] == {"a": doctor.LEFT_OUT, "b": doctor.LEFT_OUT}
+    assert told["table"] == {"name": doctor.LEFT_OUT, "journal": "j.sqlite", "damaged": "recover"}
+    assert told["game"] == {"name": "patol", "options": {"players": doctor.LEFT_OUT}}
     assert told["board"]["port"] == "/dev/ttyACM0"
     assert told["buttons"]["pins"]["ready"] == 5
     assert told["strips"]["pin"] == 10
@@ -156,13 +156,13 @@ def test_the_settings_in_a_bundle_keep_what_tells_a_fault(tmp_path):
 
 def test_nobodys_home_folder_is_in_a_text(monkeypatch):
     monkeypatch.setenv("HOME", "/srv/big-coulee")
-    assert bundle.without("it is in /srv/big-coulee/mat, says Ann", {"Ann"}) == "it is in ~/mat, says (left out)"
+    assert doctor.redact("it is in /srv/big-coulee/mat, says Ann", {"Ann"}) == "it is in ~/mat, says (left out)"
 
 
 def test_nothing_of_the_journal_is_in_a_bundle(settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(bundle, "service_log", lambda: "")
+    monkeypatch.setattr(doctor, "service_log", lambda: "")
     with Journal(tmp_path / "j.sqlite") as journal:
-        journal.append([Opened(0.0, "dakota", "1", "", {}, {"A": "Big Coulee", "B": "Long Hollow"})])
+        journal.append([GameOpened(0.0, "dakota", "1", "", {}, {"A": "Big Coulee", "B": "Long Hollow"})])
         journal.append([HandPass(987654.0, 2)])
         path = tmp_path / "b.zip"
         run("--settings", settings, "--sim", "--bundle", path)
@@ -179,7 +179,7 @@ def test_a_bundle_that_cannot_be_written_is_told(settings, tmp_path, capsys):
 
 def test_a_report_says_the_same_in_every_form():
     report = Report(
-        (Line("Link", "port", "fail", "gone", "plug it in"), Line("Link", "clock", "pass")), {"python": "3"}
+        (ReportLine("Link", "port", "fail", "gone", "plug it in"), ReportLine("Link", "clock", "pass")), {"python": "3"}
     )
     assert not report.ok
     assert json.loads(report.json())["lines"][0] == {
@@ -193,9 +193,9 @@ def test_a_report_says_the_same_in_every_form():
 
 
 def test_what_was_not_looked_at_is_one_line_and_what_to_do_stands_last():
-    lines = [Line("Link", "port", "fail", "gone", "plug it in"), Line("Sensors", "a", "pass", "well")]
-    lines += [Line("Sensors", f"piezo {n}", "not here", "no board answers") for n in range(36)]
-    lines += [Line("Machine", "model", "not here", "no Pi"), Line("Machine", "lgpio", "not here", "no Pi")]
+    lines = [ReportLine("Link", "port", "fail", "gone", "plug it in"), ReportLine("Sensors", "a", "pass", "well")]
+    lines += [ReportLine("Sensors", f"piezo {n}", "not here", "no board answers") for n in range(36)]
+    lines += [ReportLine("Machine", "model", "not here", "no Pi"), ReportLine("Machine", "lgpio", "not here", "no Pi")]
     console = Console(file=io.StringIO(), width=80, color_system=None)
     Report(tuple(lines), {}).show(console)
     told = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]

@@ -2,12 +2,12 @@
 
 import pytest
 
-from pi_controller.doctor import link
-from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
-from pi_controller.link.messages import BoardEvent, LinkUp
-from pi_controller.mat.strike_settings import StrikeSettings
-from pi_controller.sim.faulty import parse
-from pi_controller.sim.listening import SimListening
+from pi_controller.board.messages import BoardEvent, LinkUp
+from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.simulation.faults import parse_fault
+from pi_controller.simulation.mat import SimListening
+from pi_controller.system import doctor_checks
+from pi_controller.system.sensor_checks import LISTEN_S, SensorListener
 
 ALL_MAGNETOMETERS = (1 << 24) - 1
 SEEN_ALL = (1 << 5) - 1
@@ -18,13 +18,13 @@ def up(reason="power", boots=7):
 
 
 def ears(*told, reason="power", **kept):
-    heard = Ears(StrikeSettings(), **kept)
+    heard = SensorListener(StrikeSettings(), **kept)
     heard.take([up(reason), *told])
     return heard
 
 
 def lines(heard, *, orders=True):
-    return {line.name: line for line in link.board_events(heard, orders=orders)}
+    return {line.name: line for line in doctor_checks.board_events(heard, orders=orders)}
 
 
 def event(kind, part=0, value=0, *, number=1, t=2.0, lost=0):
@@ -35,15 +35,15 @@ GOOD = event("tested", SEEN_ALL, ALL_MAGNETOMETERS)
 
 
 def test_the_names_are_those_of_the_lines():
-    assert tuple(lines(ears(GOOD))) == link.EVENTS
+    assert tuple(lines(ears(GOOD))) == doctor_checks.EVENTS
 
 
-@pytest.mark.parametrize("reason", [*link.STARTS, "unknown"])
+@pytest.mark.parametrize("reason", [*doctor_checks.STARTS, "unknown"])
 def test_why_it_started(reason):
     line = lines(ears(GOOD, reason=reason))["start"]
     assert line.outcome == "pass"
     assert line.found.startswith("its 7., ")
-    assert link.STARTS.get(reason, reason) in line.found
+    assert doctor_checks.STARTS.get(reason, reason) in line.found
 
 
 def test_a_supply_that_fails_is_told_with_what_to_do():
@@ -57,9 +57,9 @@ def test_a_self_test_that_found_a_dead_part_fails_only_where_no_line_of_its_own_
     silent = event("tested", SEEN_ALL, ALL_MAGNETOMETERS - (1 << 4))
     line = lines(ears(silent, without="left out"))["self test"]
     assert line.outcome == "pass", "nobody asked for magnetometers"
-    heard = Ears(StrikeSettings())
-    with SimListening(2, faults=[parse("dead-magnetometer=5")]) as sim:
-        sim.connection.session.test()
+    heard = SensorListener(StrikeSettings())
+    with SimListening(2, faults=[parse_fault("dead-magnetometer=5")]) as sim:
+        sim.connection.session.request_self_test()
         while sim.t < LISTEN_S:
             heard.take(sim.tick())
         line = lines(heard)["self test"]
@@ -70,7 +70,7 @@ def test_a_self_test_that_found_a_dead_part_fails_only_where_no_line_of_its_own_
 def test_an_answer_from_before_this_link_is_no_answer():
     line = lines(ears(event("tested", SEEN_ALL, ALL_MAGNETOMETERS, t=0.5)))["self test"]
     assert line.outcome == "fail"
-    assert "does not tell" in line.found
+    assert "does not report" in line.found
 
 
 def test_firmware_without_orders_has_no_self_test():
@@ -99,14 +99,14 @@ def test_a_board_that_is_too_slow_fails_with_what_to_do():
 
 
 def test_events_that_nobody_heard_are_counted():
-    assert "5 more that nobody heard" in lines(ears(GOOD, event("bus stuck", number=9, lost=5)))["events"].found
+    assert "5 more were lost" in lines(ears(GOOD, event("bus stuck", number=9, lost=5)))["events"].found
 
 
 @pytest.mark.parametrize("kept", [{"hidden": True}, {"without": "the judge confirms the bead"}])
 def test_while_a_bead_may_be_hidden_a_magnetometers_fault_is_not_told(kept):
     told = [event("magnetometer silent", 11, number=2), event("tested", SEEN_ALL, 1 << 3, number=3)]
     found = lines(ears(GOOD, *told, **kept))
-    assert found["events"].found == "nothing but its start was noticed"
+    assert found["events"].found == "none but its start"
     assert found["self test"].outcome == "pass"
     assert "agnetometer" not in "".join(line.found + line.todo for line in found.values())
     assert "Magnetometer 11" in lines(ears(GOOD, *told))["events"].found

@@ -1,16 +1,24 @@
 """The machine, its pins and its disk: what the settings want is looked at, the rest is not here."""
 
+import itertools
 import os
 import stat
 
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPin
+from memory_sound import MemorySound
 
-from pi_controller.doctor import machine, pins
-from pi_controller.drivers.ports import StripError
-from pi_controller.drivers.strips import MemoryStrip
-from pi_controller.table.settings import Settings
+from pi_controller.board.interfaces import StripError
+from pi_controller.board.strips import MemoryStrip
+from pi_controller.config import Settings
+from pi_controller.system import doctor_checks
 
+CARDS = """\
+ 0 [Headphones     ]: bcm2835_headpho - bcm2835 Headphones
+                      bcm2835 Headphones
+ 1 [Loopback       ]: Loopback - Loopback
+                      Loopback 1
+"""
 PI = Settings.model_validate({"strips": {"kind": "pi"}, "buttons": {"kind": "pi"}})
 
 
@@ -36,16 +44,16 @@ def by_name(lines):
 
 
 def test_a_pi_that_is_set_up_passes(root, monkeypatch):
-    monkeypatch.setattr(machine, "_version", lambda package: "1.0")
-    lines = by_name(machine.lines(PI, root, {"dialout", "gpio", "spi"}))
+    monkeypatch.setattr(doctor_checks, "_version", lambda package: "1.0")
+    lines = by_name(doctor_checks.machine_lines(PI, root, {"dialout", "gpio", "spi"}))
     assert {line.outcome for line in lines.values()} == {"pass"}
     assert lines["model"].found == "Raspberry Pi 5 Model B Rev 1.0"
 
 
 def test_what_is_missing_on_a_pi_is_told(root, monkeypatch):
     (root / "dev/spidev0.0").unlink()
-    monkeypatch.setattr(machine, "_version", lambda package: "")
-    lines = by_name(machine.lines(PI, root, {"users"}))
+    monkeypatch.setattr(doctor_checks, "_version", lambda package: "")
+    lines = by_name(doctor_checks.machine_lines(PI, root, {"users"}))
     assert {name for name, line in lines.items() if line.outcome == "fail"} == {
         "gpiozero", "lgpio", "SPI", "group dialout", "group gpio", "group spi",
     }  # fmt: skip
@@ -53,21 +61,21 @@ def test_what_is_missing_on_a_pi_is_told(root, monkeypatch):
 
 
 def test_a_laptop_without_pins_fails_nothing(tmp_path):
-    lines = by_name(machine.lines(Settings(), tmp_path, set()))
+    lines = by_name(doctor_checks.machine_lines(Settings(), tmp_path, set()))
     assert not [line for line in lines.values() if line.outcome == "fail"]
     assert lines["model"].outcome == lines["SPI"].outcome == "not here"
 
 
 def test_the_disk_takes_what_is_written(tmp_path):
-    lines = by_name(machine.disk(tmp_path / "j.sqlite"))
+    lines = by_name(doctor_checks.disk(tmp_path / "j.sqlite"))
     assert [lines[name].outcome for name in ("room", "writing", "fsync")] == ["pass"] * 3
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_full_disk_and_a_missing_folder_are_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "ENOUGH_BYTES", 1 << 62)
-    assert by_name(machine.disk(tmp_path / "j.sqlite"))["room"].outcome == "fail"
-    (line,) = machine.disk(tmp_path / "no" / "j.sqlite")
+    monkeypatch.setattr(doctor_checks, "LOW_DISK_BYTES", 1 << 62)
+    assert by_name(doctor_checks.disk(tmp_path / "j.sqlite"))["room"].outcome == "fail"
+    (line,) = doctor_checks.disk(tmp_path / "no" / "j.sqlite")
     assert line.outcome == "fail"
 
 
@@ -76,7 +84,7 @@ def test_a_disk_that_cannot_be_synced_is_told(tmp_path, monkeypatch):
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "fsync", broken)
-    line = by_name(machine.disk(tmp_path / "j.sqlite"))["writing"]
+    line = by_name(doctor_checks.disk(tmp_path / "j.sqlite"))["writing"]
     assert line.outcome == "fail"
     assert "Input/output error" in line.found
     assert list(tmp_path.iterdir()) == []
@@ -86,7 +94,7 @@ def test_a_disk_that_cannot_be_synced_is_told(tmp_path, monkeypatch):
 def test_a_folder_that_may_not_be_written_is_told(tmp_path):
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
-        assert by_name(machine.disk(tmp_path / "j.sqlite"))["writing"].outcome == "fail"
+        assert by_name(doctor_checks.disk(tmp_path / "j.sqlite"))["writing"].outcome == "fail"
     finally:
         tmp_path.chmod(stat.S_IRWXU)
 
@@ -100,10 +108,10 @@ class Shorted(MockPin):
 
 
 def test_buttons_that_are_let_go_pass_and_one_that_is_held_is_named():
-    assert {line.outcome for line in pins.buttons(PI, MockFactory())} == {"pass"}
+    assert {line.outcome for line in doctor_checks.buttons(PI, MockFactory())} == {"pass"}
     factory = MockFactory()
     factory.pin(PI.buttons.pins.shown, pin_class=Shorted)
-    lines = by_name(pins.buttons(PI, factory))
+    lines = by_name(doctor_checks.buttons(PI, factory))
     assert [name for name, line in lines.items() if line.outcome == "fail"] == ["button shown"]
     assert "short" in lines["button shown"].todo
 
@@ -113,19 +121,19 @@ def test_a_pin_that_is_taken_is_told():
     from gpiozero import DigitalInputDevice
 
     with DigitalInputDevice(PI.buttons.pins.ready, pull_up=True, pin_factory=factory):
-        line = by_name(pins.buttons(PI, factory))["button ready"]
+        line = by_name(doctor_checks.buttons(PI, factory))["button ready"]
     assert line.outcome == "fail"
     assert "stop the table" in line.todo
 
 
 def test_buttons_and_strips_that_nobody_wants_are_not_here():
-    assert {line.outcome for line in pins.buttons(Settings())} == {"not here"}
-    assert [line.outcome for line in pins.strips(Settings())] == ["not here"]
+    assert {line.outcome for line in doctor_checks.buttons(Settings())} == {"not here"}
+    assert [line.outcome for line in doctor_checks.strips(Settings())] == ["not here"]
 
 
 def test_the_strips_are_lit_and_given_back():
     strip = MemoryStrip(69)
-    (line,) = pins.strips(PI, lambda: strip)
+    (line,) = doctor_checks.strips(PI, lambda: strip)
     assert line.outcome == "pass"
     assert "69 pixels" in line.found
 
@@ -134,5 +142,35 @@ def test_strips_that_cannot_be_had_are_told():
     def none():
         raise StripError("there is no strip", "plug it in")
 
-    (line,) = pins.strips(PI, none)
+    (line,) = doctor_checks.strips(PI, none)
     assert (line.outcome, line.found, line.todo) == ("fail", "there is no strip", "plug it in")
+
+
+def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):
+    wanted = Settings.model_validate({"voice": {"english": True}})
+    ticks = itertools.count()
+    sound = MemorySound(lambda: next(ticks) * 0.02)
+    waits = []
+
+    def line(settings):
+        return doctor_checks.loudspeaker(settings, lambda: waits.append(1), sound, tmp_path)
+
+    assert line(Settings()).outcome == "not here"
+    assert not sound.played
+    (tmp_path / "proc/asound").mkdir(parents=True)
+    (tmp_path / "proc/asound/cards").write_text(CARDS, "utf-8")
+    good = line(wanted)
+    assert good.outcome == "pass"
+    assert "0: Headphones, bcm2835_headpho - bcm2835 Headphones" in good.found
+    assert waits
+    sound.fails = "the loudspeaker is gone"
+    assert (line(wanted).outcome, line(wanted).found) == ("fail", "the loudspeaker is gone")
+    (tmp_path / "proc/asound/cards").write_text("--- no soundcards ---\n", "utf-8")
+    assert "no sound card" in line(wanted).found
+
+
+def test_the_group_of_the_loudspeaker_is_asked_for(root):
+    (root / "etc/group").write_text("audio:x:29:\n", "utf-8")
+    settings = Settings.model_validate({"voice": {"english": True}})
+    assert by_name(doctor_checks.machine_lines(settings, root, set()))["group audio"].outcome == "fail"
+    assert by_name(doctor_checks.machine_lines(settings, root, {"audio"}))["group audio"].outcome == "pass"

@@ -3,26 +3,26 @@
 import numpy as np
 from pins_world import PinsWorld
 
-from pi_controller.doctor import pins as doctors
-from pi_controller.doctor.sensor_checks import Ears
-from pi_controller.mat.strike_settings import StrikeSettings
-from pi_controller.sim.conditions import Conditions
+from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.system import doctor_checks as doctors
+from pi_controller.system.sensor_checks import SensorListener
 
 
 def looked_at(pins, seconds=4.0):
-    ears = Ears(StrikeSettings(), without="none")
+    ears = SensorListener(StrikeSettings(), without="none")
     while pins.world.t < seconds:
         ears.take(pins.tick())
     return {line.name: line for line in [*doctors.sensors(pins.source, ears), *ears.lines()]}
 
 
 def test_a_table_on_its_own_pins_that_is_well():
-    lines = looked_at(PinsWorld(1, 1040.0, Conditions.pow_wow()))
+    lines = looked_at(PinsWorld(1, 1040.0, Conditions.drums()))
     assert [line for line in lines.values() if line.outcome == "fail"] == []
     assert "slower than the board" in lines["kind"].found
     told = lines["samples"].found
     rate = int(told.split()[0].replace(",", ""))
-    assert told.startswith(f"{rate:,} samples a second for each pad; the board gives 4,000; told as 1,000")
+    assert told.startswith(f"{rate:,} samples a second for each pad; the board gives 4,000; resampled to 1,000")
     assert abs(rate - 1040) < 25
     assert lines["touch chip"].outcome == "pass"
     assert {line.outcome for name, line in lines.items() if "magnet" in name} == {"not here"}

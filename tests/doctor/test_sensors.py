@@ -3,23 +3,23 @@
 import numpy as np
 import pytest
 
+from pi_controller.board.messages import LinkUp, Piezo
 from pi_controller.calibration.detectors import magnetometer_name
-from pi_controller.doctor import link
-from pi_controller.doctor.examination import simulated
-from pi_controller.doctor.sensor_checks import LISTEN_S, Ears
+from pi_controller.config import Settings
 from pi_controller.errors import UsageError
-from pi_controller.link.messages import LinkUp, Piezo
-from pi_controller.mat.strike_settings import StrikeSettings
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.faulty import KINDS, Fault, parse
-from pi_controller.sim.listening import SimListening
-from pi_controller.table.settings import Settings
+from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.faults import KINDS, Fault, parse_fault
+from pi_controller.simulation.mat import SimListening
+from pi_controller.system import doctor_checks
+from pi_controller.system.doctor import examine_simulated
+from pi_controller.system.sensor_checks import LISTEN_S, SensorListener
 
 SENSORS = 4 + 12 + 24
 
 
 def look(*faults, seed=1):
-    return simulated(Settings(), [parse(fault) for fault in faults], lambda _: None, seed)
+    return examine_simulated(Settings(), [parse_fault(fault) for fault in faults], lambda _: None, seed)
 
 
 def failed(lines):
@@ -59,7 +59,7 @@ def test_a_broken_sensor_is_named_and_no_other(fault, name, word):
 
 @pytest.mark.parametrize("tapped", [False, True])
 def test_discs_so_quiet_that_they_rest_on_one_count_are_no_fault(tapped):
-    ears, x = Ears(StrikeSettings()), np.zeros((20000, 4), np.int16)
+    ears, x = SensorListener(StrikeSettings()), np.zeros((20000, 4), np.int16)
     if tapped:
         go = np.arange(400)
         x[8000:8400, 1] = 900 * np.exp(-go / 50) * np.sin(0.8 * go)
@@ -78,7 +78,7 @@ def test_several_faults_are_all_named():
 @pytest.mark.parametrize(
     ("fault", "name", "word"),
     [
-        ("wrong-firmware", "firmware", "this program brings " + link.shipped_firmware()),
+        ("wrong-firmware", "firmware", "this program brings " + doctor_checks.shipped_firmware()),
         ("wrong-protocol", "handshake", "protocol 10.2"),
         ("mute", "handshake", "does not answer"),
     ],
@@ -102,17 +102,17 @@ def test_lost_samples_are_told():
 
 
 def test_a_loud_hall_is_no_fault():
-    ears = Ears(StrikeSettings())
-    with SimListening(5, Conditions.pow_wow()) as sim:
+    ears = SensorListener(StrikeSettings())
+    with SimListening(5, Conditions.drums()) as sim:
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
-        lines = [*link.lines(sim.connection, ears), *ears.lines()]
+        lines = [*doctor_checks.link_lines(sim.connection, ears), *ears.lines()]
     assert not failed(lines)
 
 
 def listened(hidden, bead_on):
     """Return the lines of a mat with the bead right over one of pad `bead_on`'s magnetometers, as text."""
-    ears = Ears(StrikeSettings(), hidden=hidden)
+    ears = SensorListener(StrikeSettings(), hidden=hidden)
     with SimListening(4) as sim:
         sim.mat.world.drop("bead", ((bead_on - 2.5) * 290.0 - 62.5, 0.0), facing=(0, 0, 1))
         while sim.t < LISTEN_S:
@@ -129,15 +129,15 @@ def test_nothing_of_a_hide_under_way_is_told():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_fault_can_be_named(kind):
-    assert parse(kind).kind == kind
+    assert parse_fault(kind).kind == kind
 
 
 @pytest.mark.parametrize("text", ["", "x", "rail-piezo=0", "rail-piezo=5", "mute=1", "dead-touch=x", "dead-touch=-1"])
 def test_a_fault_that_cannot_be_is_refused(text):
     with pytest.raises(UsageError) as caught:
-        parse(text)
-    assert caught.value.todo
+        parse_fault(text)
+    assert caught.value.hint
 
 
 def test_the_number_says_which_part():
-    assert parse("dead-touch=7") == Fault("dead-touch", 7)
+    assert parse_fault("dead-touch=7") == Fault("dead-touch", 7)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from pi_controller.calibration.detectors import magnetometer_name
-from pi_controller.doctor.sensor_checks import FEWEST_SENSORS, LISTEN_S, TURNS, Ears, turned
-from pi_controller.mat.strike_settings import StrikeSettings
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.faulty import parse
-from pi_controller.sim.listening import SimListening
-from pi_controller.sim.magnets import Magnets
+from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.faults import parse_fault
+from pi_controller.simulation.mat import SimListening
+from pi_controller.simulation.sensors import Magnets
+from pi_controller.system.sensor_checks import FEWEST_SENSORS, LISTEN_S, TURNS, SensorListener, find_turned_sensors
 
 ALL = np.ones(24, bool)
 
@@ -29,7 +29,7 @@ def test_it_is_found_and_how_it_lies(offset_ut, share):
             i = (5 * seed + n) % 24
             ut = field.copy()
             ut[i] = turn @ field[i]
-            told = turned(ut, ALL)
+            told = find_turned_sensors(ut, ALL)
             assert not set(told) - {i}, "no sound one is named"
             found, tried = found + (told.get(i) == how), tried + 1
     assert found / tried >= share
@@ -37,7 +37,7 @@ def test_it_is_found_and_how_it_lies(offset_ut, share):
 
 @pytest.mark.parametrize("offset_ut", [0.0, 5.0, 10.0, 25.0, 60.0])
 def test_on_a_sound_mat_nothing_is_told_however_large_the_chips_own_fields(offset_ut):
-    assert not any(turned(empty(seed, offset_ut), ALL) for seed in range(100))
+    assert not any(find_turned_sensors(empty(seed, offset_ut), ALL) for seed in range(100))
 
 
 def test_a_turn_is_a_rotation():
@@ -51,16 +51,16 @@ def test_few_sensors_are_no_witnesses_and_a_silent_one_is_none():
     field[3] = TURNS["a half"] @ field[3]
     there = np.zeros(24, bool)
     there[: FEWEST_SENSORS - 1] = True
-    assert turned(field, there) == {}
+    assert find_turned_sensors(field, there) == {}
     there[:] = True
-    assert turned(field, there) == {3: "a half"}
+    assert find_turned_sensors(field, there) == {3: "a half"}
     there[3] = False
-    assert turned(field, there) == {}
+    assert find_turned_sensors(field, there) == {}
 
 
 def looked(conditions, hidden=False, without=""):
-    ears = Ears(StrikeSettings(), hidden=hidden, without=without)
-    with SimListening(3, conditions, [parse("turned-magnetometer=7")]) as sim:
+    ears = SensorListener(StrikeSettings(), hidden=hidden, without=without)
+    with SimListening(3, conditions, [parse_fault("turned-magnetometer=7")]) as sim:
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
         return {line.name: line for line in ears.lines()}

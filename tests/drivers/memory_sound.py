@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_controller.drivers.sound import SoundError
+from pi_controller.display.sound import SoundError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_controller.drivers.sound import Clip
+    from pi_controller.display.sound import Clip
 
 
 class MemorySound:
@@ -28,7 +28,7 @@ class MemorySound:
         self.played.append((self._clock(), clip.name, gain))
         self._ends = self._clock() + clip.seconds
 
-    def sounding(self) -> bool:
+    def is_playing(self) -> bool:
         """Return whether it would still be heard."""
         return self._clock() < self._ends
 

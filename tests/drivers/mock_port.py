@@ -7,7 +7,13 @@ that would have to wait returns what there is, as after the timeout.
 
 from __future__ import annotations
 
-from pi_controller.drivers.serial_port import closed, gone, held, not_there, takes_no_more
+from pi_controller.board.serial_port import (
+    board_gone_error,
+    no_board_error,
+    port_busy_error,
+    port_closed_error,
+    write_timeout_error,
+)
 
 CAPACITY = 4096
 """Bytes that wait in one direction before writes stall."""
@@ -52,7 +58,7 @@ class MockPort:
         listener = self.far if self.far is not None and self.far.is_open else None
         if self.stalled or (listener is not None and len(listener.inbox) + len(data) > CAPACITY):
             self.close()
-            raise takes_no_more(self.name)
+            raise write_timeout_error(self.name)
         if listener is not None:
             listener.inbox += data
 
@@ -65,9 +71,9 @@ class MockPort:
         if self.pulled:
             self.close()
             self.pulled = False
-            raise gone(self.name)
+            raise board_gone_error(self.name)
         if not self.is_open:
-            raise closed(self.name)
+            raise port_closed_error(self.name)
 
 
 class MockCable:
@@ -82,9 +88,9 @@ class MockCable:
     def open(self) -> MockPort:
         """Open the host's end; `PortError` when it is unplugged or already open."""
         if not self._plugged:
-            raise not_there(self.name)
+            raise no_board_error(self.name)
         if self._host is not None and self._host.is_open and not self._host.pulled:
-            raise held(self.name)
+            raise port_busy_error(self.name)
         self._host = MockPort(self.name)
         self._host.far, self.board.far = self.board, self._host
         return self._host

@@ -3,13 +3,11 @@
 import numpy as np
 from chips import Mpr121, QuickFactory
 
-from pi_controller.drivers.mcp3008 import Mcp3008
-from pi_controller.drivers.readings import SCAN
-from pi_controller.drivers.touch_chip import Strips
+from pi_controller.board.chips import SCAN, Mcp3008, TouchChip
+from pi_controller.board.pins import PinsSource
 from pi_controller.errors import PortError
-from pi_controller.link.pins import PinsSource
 from pi_controller.pinmap import pinmap
-from pi_controller.sim.world import World
+from pi_controller.simulation.world import World
 
 
 class PiezoReads:
@@ -47,7 +45,7 @@ class StripReads:
 
     def __init__(self, pins):
         self.pins, self.now = pins, pins.world.t
-        self.strips = Strips(lambda: pins.touch)
+        self.strips = TouchChip(lambda: pins.touch)
 
     @property
     def missing(self):

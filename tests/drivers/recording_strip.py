@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import adafruit_pixelbuf
 
-from pi_controller.drivers.strips import ORDER
+from pi_controller.board.strips import ORDER
 
 
 class RecordingPin:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pi_controller.drivers.buttons import MIN_PRESS_S, SETTLE_S, Debounce
+from pi_controller.board.buttons import MIN_PRESS_S, SETTLE_S, Debounce
 
 TICK = 0.002
 
@@ -18,8 +18,8 @@ def play(edges, until, debounce=None, tick=TICK):
     for n in range(int(until / tick) + 1):
         t = n * tick
         while edges and edges[0][0] <= t:
-            debounce.edge(*edges.pop(0))
-        if (down := debounce.settle(t)) is not None:
+            debounce.take_edge(*edges.pop(0))
+        if (down := debounce.take_press(t)) is not None:
             told.append((t, down))
     return told
 
@@ -91,10 +91,10 @@ def test_a_level_known_already_changes_nothing():
 
 def test_a_clock_that_steps_back_invents_nothing():
     debounce = Debounce(t=10.0)
-    debounce.edge(9.0, True)
-    assert debounce.settle(9.5) is None
-    debounce.edge(9.6, False)
-    assert debounce.settle(11.0) is None
+    debounce.take_edge(9.0, True)
+    assert debounce.take_press(9.5) is None
+    debounce.take_edge(9.6, False)
+    assert debounce.take_press(11.0) is None
 
 
 bounce = st.lists(st.floats(1e-5, 0.0045), max_size=8).map(lambda gaps: gaps[: len(gaps) // 2 * 2])

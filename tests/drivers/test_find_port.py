@@ -2,27 +2,12 @@
 
 import pytest
 
-from pi_controller.drivers.serial_port import find_port
+from pi_controller.board.serial_port import find_port
 from pi_controller.errors import PortError
 
 FEATHER = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"
 OTHER = "usb-MicroPython_Board_in_FS_mode_e66164084373532b-if00"
 CABLE = "usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0"
-
-
-@pytest.fixture
-def by_id(tmp_path):
-    folder = tmp_path / "by-id"
-    folder.mkdir()
-
-    def plug(*names):
-        for n, name in enumerate(names):
-            device = tmp_path / f"ttyACM{n}"
-            device.touch()
-            (folder / name).symlink_to(device)
-        return folder
-
-    return plug
 
 
 @pytest.mark.parametrize(
@@ -49,21 +34,21 @@ def test_two_boards_are_listed(by_id):
     folder = by_id(FEATHER, OTHER)
     with pytest.raises(PortError, match="several boards") as caught:
         find_port("auto", folder)
-    assert str(folder / FEATHER) in caught.value.todo
-    assert str(folder / OTHER) in caught.value.todo
+    assert str(folder / FEATHER) in caught.value.hint
+    assert str(folder / OTHER) in caught.value.hint
 
 
 def test_no_folder_means_no_board(tmp_path):
     with pytest.raises(PortError, match="no mat board is plugged in") as caught:
         find_port("auto", tmp_path / "by-id")
-    assert caught.value.todo == "check the USB cable"
+    assert caught.value.hint == "check the USB cable"
 
 
 def test_no_board_but_other_ports_lists_them(by_id):
     folder = by_id(CABLE)
     with pytest.raises(PortError, match="no mat board") as caught:
         find_port("auto", folder)
-    assert str(folder / CABLE) in caught.value.todo
+    assert str(folder / CABLE) in caught.value.hint
 
 
 def test_a_link_to_a_device_that_has_gone_is_no_board(by_id, tmp_path):
@@ -89,7 +74,7 @@ def test_a_path_that_is_not_there_lists_what_is(by_id, tmp_path):
     folder = by_id(CABLE)
     with pytest.raises(PortError, match=r"there is no board at .*ttyACM7") as caught:
         find_port(str(tmp_path / "ttyACM7"), folder)
-    assert str(folder / CABLE) in caught.value.todo
+    assert str(folder / CABLE) in caught.value.hint
     assert caught.value.public == "there is no board at its port: check the USB cable"
 
 
@@ -98,7 +83,7 @@ def test_what_the_journal_and_the_pages_get_names_no_port(by_id, names):
     folder = by_id(*names)
     with pytest.raises(PortError) as caught:
         find_port("auto", folder)
-    assert caught.value.public.startswith(f"{caught.value.what}: ")
+    assert caught.value.public.startswith(f"{caught.value.message}: ")
     assert not any(path.name in caught.value.public for path in folder.iterdir())
     assert str(folder) not in caught.value.public
 
@@ -109,5 +94,5 @@ def test_the_message_is_the_same_while_the_reason_is(tmp_path):
     for _ in range(2):
         with pytest.raises(PortError) as caught:
             find_port("auto", tmp_path)
-        said.add(caught.value.what)
+        said.add(caught.value.message)
     assert len(said) == 1

@@ -10,8 +10,7 @@ from chips import Mcp3008Slave, QuickFactory
 from gpiozero import MCP3008, Device
 from gpiozero.pins.mock import MockFactory
 
-from pi_controller.drivers.mcp3008 import FLUSH_S, RECORD, Mcp3008, record
-from pi_controller.drivers.readings import SCAN, ReaderProcess
+from pi_controller.board.chips import FLUSH_S, RECORD, SCAN, Mcp3008, ReaderProcess, stream_readings
 from pi_controller.errors import PortError
 from pi_controller.pinmap import pinmap
 
@@ -60,7 +59,7 @@ def test_no_chip_is_said(factory, stuck):
     Nothing(factory, None)
     with pytest.raises(PortError, match="does not answer") as error:
         Mcp3008(factory)
-    assert "GPIO8" in error.value.todo
+    assert "GPIO8" in error.value.hint
 
 
 def test_a_chip_that_goes_silent_is_said():
@@ -78,7 +77,7 @@ def test_spi_that_is_turned_off_is_no_reason_to_set_pins_one_by_one(factory, mon
     monkeypatch.setattr(factory, "_get_spi_class", lambda shared, hardware: broken)
     with pytest.raises(PortError, match=r"SPI0\.0 cannot be opened") as error:
         Mcp3008(factory)
-    assert "raspi-config" in error.value.todo
+    assert "raspi-config" in error.value.hint
 
 
 class EnoughError(Exception):
@@ -98,7 +97,7 @@ def test_records_are_passed_on_a_few_at_a_time():
             raise EnoughError
 
     with pytest.raises(EnoughError):
-        record(Mcp3008(QuickFactory(COUNTS.__getitem__)), write, clock)
+        stream_readings(Mcp3008(QuickFactory(COUNTS.__getitem__)), write, clock)
     scans = np.frombuffer(b"".join(written), SCAN)
     assert scans["counts"].tolist() == [COUNTS[:4]] * len(scans)
     assert (scans["ended"] > scans["began"]).all()
@@ -145,12 +144,12 @@ def ended(reader):
 def test_the_real_reader_says_why_it_has_ended(monkeypatch):
     monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")  # pins with no chip on them
     error = ended(ReaderProcess(time.monotonic))
-    assert (error.what, "GPIO8" in error.todo) == ("the MCP3008 does not answer", True)
+    assert (error.message, "GPIO8" in error.hint) == ("the MCP3008 does not answer", True)
 
 
 def test_a_reader_that_breaks_is_told_by_its_last_line():
     error = ended(ReaderProcess(time.monotonic, (sys.executable, "-c", "raise SystemExit('no more')")))
-    assert "has ended: no more" in error.what
+    assert "has ended: no more" in error.message
 
 
 def test_a_reader_that_is_not_there():

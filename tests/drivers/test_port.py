@@ -11,7 +11,7 @@ import tty
 import pytest
 from mock_port import MockCable, mock_pair
 
-from pi_controller.drivers.serial_port import SerialPort
+from pi_controller.board.serial_port import SerialPort
 from pi_controller.errors import PortError
 
 
@@ -126,7 +126,7 @@ def test_a_second_opener_is_refused_and_the_first_is_not_disturbed(rig):
     port = rig.open()
     with pytest.raises(PortError, match="another program holds") as caught:
         rig.open()
-    assert "stop it" in caught.value.todo
+    assert "stop it" in caught.value.hint
     rig.board_sends(b"x")
     assert port.read(at_least=1) == b"x"
     port.write(b"y")
@@ -155,7 +155,7 @@ def test_unplugged_before_a_read(rig):
     rig.unplug()
     with pytest.raises(PortError, match="gone") as caught:
         port.read()
-    assert "cable" in caught.value.todo
+    assert "cable" in caught.value.hint
     with pytest.raises(PortError, match="closed"):
         port.read()
     with pytest.raises(PortError, match="closed"):
@@ -192,7 +192,7 @@ def test_opening_what_was_unplugged(rig):
     rig.unplug()
     with pytest.raises(PortError, match="there is no board at") as caught:
         rig.open()
-    assert "cable" in caught.value.todo
+    assert "cable" in caught.value.hint
 
 
 def test_a_board_that_reads_nothing_fails_the_write_and_closes_the_port(rig):
@@ -228,7 +228,7 @@ def test_unplugged_in_the_middle_of_a_read(pty_rig):
         try:
             port.read(at_least=20)
         except PortError as error:
-            caught.append(error.what)
+            caught.append(error.message)
 
     reader = threading.Thread(target=wait, daemon=True)
     reader.start()
@@ -245,7 +245,7 @@ def test_what_is_for_everybody_names_no_port(rig):
             fail()
         except PortError as error:
             told.append(error)
-    assert all(rig.name in error.what for error in told)
+    assert all(rig.name in error.message for error in told)
     assert [error.public.split(":")[0] for error in told] == [
         "another program holds the board's port",
         "the board is gone",
@@ -287,7 +287,7 @@ def test_no_permission_names_the_group(tmp_path, monkeypatch):
     monkeypatch.setattr("serial.serialposix.os.open", refuse)
     with pytest.raises(PortError, match="no permission to open") as caught:
         SerialPort("/dev/ttyACM0")
-    assert "dialout" in caught.value.todo
+    assert "dialout" in caught.value.hint
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "fifo", "nul"])
@@ -303,7 +303,7 @@ def test_what_is_not_a_serial_port(tmp_path, kind):
         path = "/dev/tty\0ACM0"
     with pytest.raises(PortError, match="is not a serial port") as caught:
         SerialPort(str(path))
-    assert "auto" in caught.value.todo
+    assert "auto" in caught.value.hint
 
 
 def test_the_mock_reads_short():

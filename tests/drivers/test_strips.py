@@ -12,10 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recording_strip import RecordingStrip
 
-from pi_controller.drivers.ports import FrameError, StripError
-from pi_controller.drivers.strips import SPI_PIN, MemoryStrip, NeoPixelStrip, current_ma, limit, root_alone
+from pi_controller.board.interfaces import FrameError, StripError
+from pi_controller.board.strips import (
+    SPI_PIN,
+    BoardStrip,
+    MemoryStrip,
+    NeoPixelStrip,
+    current_ma,
+    limit_current,
+    needs_root,
+)
 from pi_controller.errors import INSTALL_LIGHTS
-from pi_controller.link.board_strip import BoardStrip
 
 DARK = (0, 0, 0)
 WHITE = (255, 255, 255)
@@ -30,24 +37,24 @@ def test_what_a_strip_draws():
 
 def test_a_frame_under_the_cap_is_left_alone():
     frame = [(200, 3, 77), DARK, (1, 1, 1)]
-    assert limit(frame, 2000) == frame
+    assert limit_current(frame, 2000) == frame
 
 
 def test_a_frame_over_the_cap_is_scaled_as_a_whole():
-    assert limit([(255, 0, 0), (0, 255, 0), (100, 0, 0)], 3 + 20 * (255 + 255 + 100) / 255 / 2) == [
+    assert limit_current([(255, 0, 0), (0, 255, 0), (100, 0, 0)], 3 + 20 * (255 + 255 + 100) / 255 / 2) == [
         (127, 0, 0), (0, 127, 0), (50, 0, 0),
     ]  # fmt: skip
 
 
 def test_a_cap_below_idle_is_dark():
-    assert limit([WHITE] * 69, 50) == [DARK] * 69
-    assert limit([DARK] * 69, 50) == [DARK] * 69
+    assert limit_current([WHITE] * 69, 50) == [DARK] * 69
+    assert limit_current([DARK] * 69, 50) == [DARK] * 69
 
 
 @settings(deadline=None)
 @given(frames, st.floats(0, 5000))
 def test_the_cap_holds_and_no_more_is_taken_than_needed(frame, cap):
-    out = limit(frame, cap)
+    out = limit_current(frame, cap)
     if current_ma(frame) <= cap:
         assert out == frame
         return
@@ -210,7 +217,7 @@ def run(code, **env):
 
 
 def test_importing_the_driver_imports_no_hardware():
-    done = run("import sys, pi_controller.drivers.strips; print(*sys.modules)")
+    done = run("import sys, pi_controller.board.strips; print(*sys.modules)")
     assert not {"board", "neopixel", "adafruit_pixelbuf"} & set(done.stdout.split())
 
 
@@ -219,7 +226,7 @@ def test_the_real_library_takes_our_frames():
     # off a Pi there is a board without pins, so its one pixel pin stands for GPIO10
     done = run(
         "import board; board.D10 = board.NEOPIXEL\n"
-        "from pi_controller.drivers.strips import NeoPixelStrip\n"
+        "from pi_controller.board.strips import NeoPixelStrip\n"
         "s = NeoPixelStrip(69); s.show([(1, 2, 3)] * 69)\n"
         "import os, neopixel\n"
         "assert type(s._pixels) is neopixel.NeoPixel and s._pixels[68] == [1, 2, 3] and s._pixels.byteorder == 'GRB'\n"
@@ -234,10 +241,10 @@ def test_the_real_library_takes_our_frames():
 @pytest.mark.parametrize("env", [{}, {"BLINKA_OS_AGNOSTIC": "1"}])
 def test_off_a_pi_it_says_so(env):
     done = run(
-        "from pi_controller.drivers.strips import NeoPixelStrip\n"
-        "from pi_controller.drivers.ports import StripError\n"
+        "from pi_controller.board.strips import NeoPixelStrip\n"
+        "from pi_controller.board.interfaces import StripError\n"
         "try: NeoPixelStrip(3)\n"
-        "except StripError as error: print(error.what)",
+        "except StripError as error: print(error.message)",
         **env,
     )
     assert done.stdout == "this machine has no pin GPIO10 for a light strip\n", done.stderr
@@ -246,8 +253,8 @@ def test_off_a_pi_it_says_so(env):
 def test_without_the_package_it_names_it():
     done = run(
         "import sys; sys.modules['board'] = None\n"
-        "from pi_controller.drivers.strips import NeoPixelStrip\n"
-        "from pi_controller.drivers.ports import StripError\n"
+        "from pi_controller.board.strips import NeoPixelStrip\n"
+        "from pi_controller.board.interfaces import StripError\n"
         "try: NeoPixelStrip(3)\n"
         "except StripError as error: print(error)"
     )
@@ -268,16 +275,16 @@ def test_without_the_package_it_names_it():
     ],
 )
 def test_which_pins_need_root(pin, model, alone):
-    assert root_alone(pin, model) == alone
+    assert needs_root(pin, model) == alone
 
 
 def test_a_pin_that_needs_root_is_refused_before_the_library_is_asked(monkeypatch):
-    monkeypatch.setattr("pi_controller.drivers.gpio.model", lambda: "Raspberry Pi Zero 2 W Rev 1.0")
+    monkeypatch.setattr("pi_controller.board.gpio.read_pi_model", lambda: "Raspberry Pi Zero 2 W Rev 1.0")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setitem(sys.modules, "board", None)
     with pytest.raises(StripError, match="GPIO18 needs root") as caught:
         NeoPixelStrip(3, 18)
-    assert '[strips] kind = "board"' in caught.value.todo
+    assert '[strips] kind = "board"' in caught.value.hint
     for pin, uid in ((SPI_PIN, 1000), (18, 0)):
         monkeypatch.setattr("os.geteuid", lambda uid=uid: uid)
         with pytest.raises(StripError, match="not installed"):  # they get as far as the library

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from chips import Mpr121
 
-from pi_controller.drivers.touch_chip import AGAIN_S, KEPT, NOTHING, SET_UP, Strips, StripThread, open_i2c
+from pi_controller.board.chips import KEPT, NO_COUNTS, RETRY_S, SET_UP, TouchChip, TouchThread, open_i2c
 from pi_controller.errors import PortError
 from pi_controller.pinmap import pinmap
 
@@ -35,8 +35,8 @@ def test_it_is_set_up_as_the_board_sets_it_up():
 
 
 def test_all_electrodes_are_read_and_the_chips_baseline_stays_off(chip):
-    strips = Strips(lambda: chip)
-    assert strips.poll(0.0) == NOTHING
+    strips = TouchChip(lambda: chip)
+    assert strips.poll(0.0) == NO_COUNTS
     assert strips.poll(0.02) == COUNTS
     assert strips.missing is None
     assert tuple(chip.written) == SET_UP
@@ -48,24 +48,24 @@ def test_all_electrodes_are_read_and_the_chips_baseline_stays_off(chip):
 
 def test_a_chip_that_is_missing_is_named_and_looked_for_once_a_second(chip):
     chip.there = False
-    strips = Strips(lambda: chip)
-    tried = sum(strips.poll(n * 0.02) == NOTHING for n in range(100))
+    strips = TouchChip(lambda: chip)
+    tried = sum(strips.poll(n * 0.02) == NO_COUNTS for n in range(100))
     assert tried == 100
     assert strips.missing is not None
-    assert "0x5A does not answer" in strips.missing.what
+    assert "0x5A does not answer" in strips.missing.message
     chip.there = True
     later = [strips.poll(2.0 + n * 0.02) for n in range(100)]
     assert later[-1] == COUNTS
-    assert later.index(COUNTS) <= AGAIN_S / 0.02 + 1
+    assert later.index(COUNTS) <= RETRY_S / 0.02 + 1
     assert strips.missing is None
 
 
 def test_a_chip_that_lost_its_power_is_set_up_again(chip):
-    strips = Strips(lambda: chip)
+    strips = TouchChip(lambda: chip)
     strips.poll(0.0)
     strips.poll(0.02)
     chip.reset()
-    assert strips.poll(0.04) == NOTHING
+    assert strips.poll(0.04) == NO_COUNTS
     assert [strips.poll(0.06 + n * 0.02) for n in range(60)][-1] == COUNTS
     assert tuple(chip.written) == SET_UP * 2
 
@@ -74,9 +74,9 @@ def test_a_bus_that_cannot_be_opened_is_named():
     def none():
         raise PortError("no I2C", "turn it on")
 
-    strips = Strips(none)
-    assert strips.poll(0.0) == NOTHING
-    assert strips.missing.what == "no I2C"
+    strips = TouchChip(none)
+    assert strips.poll(0.0) == NO_COUNTS
+    assert strips.missing.message == "no I2C"
 
 
 def test_the_thread_polls_and_keeps_no_more_than_is_wanted(chip):
@@ -88,7 +88,7 @@ def test_the_thread_polls_and_keeps_no_more_than_is_wanted(chip):
             seen.set()
         return now[0]
 
-    thread = StripThread(Strips(lambda: chip), clock)
+    thread = TouchThread(TouchChip(lambda: chip), clock)
     assert seen.wait(20.0)
     thread.close()
     scans = thread.take()
@@ -103,5 +103,5 @@ def test_this_machine_has_no_i2c_and_says_so():
         pytest.skip("it has")
     with pytest.raises(PortError) as error:
         open_i2c()
-    assert error.value.todo
+    assert error.value.hint
     assert time.monotonic() > 0

@@ -16,8 +16,8 @@ from typing import Any
 
 from littlefs import LittleFS
 
-from pi_controller.flash.firmware import ours
 from pi_controller.pinmap import pinmap
+from pi_controller.system.find_board import load_shipped
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -68,7 +68,7 @@ def images() -> dict[str, str]:
 
 def firmware() -> dict[str, bytes]:
     """Return the firmware's files as `moccasin-mat flash` copies them."""
-    return dict(ours().files)
+    return dict(load_shipped().files)
 
 
 def edited(name: str, old: str, new: str) -> dict[str, bytes]:
@@ -137,7 +137,7 @@ class EmulatedBoard:
         """Let `us` pass, with `send` on its way to the board; return what the host read.
 
         `readings` are what the sensors feel from now on: `samples` {first_us, data: base64 of u16, four a sample},
-        `touch` counts of the 12 electrodes, `fields` counts of the 24 magnetometers.
+        `touch` counts of the 12 electrodes, `sheet_fields` counts of the 24 magnetometers.
         """
         more = {"send": base64.b64encode(send).decode()} if send else {}
         answer = self._order("run", us=us, **more, **readings)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from emulated_mat import EmulatedMat
 
 from pi_controller.errors import PortError
-from pi_controller.sim.board import POWER_ON
-from pi_controller.sim.cable import Wear
+from pi_controller.simulation.board import POWER_ON
+from pi_controller.simulation.mat import CableErrors
 
 if TYPE_CHECKING:
     from emulated_board import EmulatedBoard
@@ -18,13 +18,13 @@ RUNS_S = 1.6
 """So long after power the firmware runs."""
 
 
-class EmulatedCable(Wear, EmulatedMat):
+class EmulatedCable(CableErrors, EmulatedMat):
     """`board` is given power anew. Sensors fail by `board.change`, and a pad by `rails`."""
 
     def __init__(self, seed: int, board: EmulatedBoard) -> None:
         board.power_on()
         board.run(RUNS_S * 1e6)
-        Wear.__init__(self, seed)
+        CableErrors.__init__(self, seed)
         EmulatedMat.__init__(self, seed, board)
         self.by_id = self.device
         self.plugged = True
@@ -40,10 +40,10 @@ class EmulatedCable(Wear, EmulatedMat):
             self.world.advance(dt)
             return 0
         said = bytes(self.said)
-        self.said = bytearray(b"" if self._stalled else self.worn(said))
+        self.said = bytearray(b"" if self._stalled else self.corrupt(said))
         before = len(self.read)
         super().advance(dt, expect)
-        self.read[before:] = self.worn(bytes(self.read[before:]))
+        self.read[before:] = self.corrupt(bytes(self.read[before:]))
         if self._cut is not None and len(self.read) > 1:
             del self.read[min(self._cut, len(self.read) - 1) :]
             self._cut = 0

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.link import wire
-from pi_controller.link.messages import BoardEvent, Health
-from pi_controller.link.session import Session
+from pi_controller.board import wire
+from pi_controller.board.messages import BoardEvent, Health
+from pi_controller.board.session import Session
 
 if TYPE_CHECKING:
     from emulated_board import EmulatedBoard
 
-    from pi_controller.link.messages import Message
+    from pi_controller.board.messages import Message
 
 STEP_US = 10_000
 UP_S = 3.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from pi_controller.errors import PortError
-from pi_controller.sim.world import NS, World
+from pi_controller.simulation.world import NS, World
 
 if TYPE_CHECKING:
     from emulated_board import EmulatedBoard

@@ -17,7 +17,7 @@ import table
 from emulated_board import EmulatedBoard, edited
 from emulated_cable import EmulatedCable
 
-from pi_controller.link import wire
+from pi_controller.board import wire
 
 AS_THEY_ARE = (
     "unplugged in mid-hide, 3 s",

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from emulated_host import Host
 
-from pi_controller.link import wire
-from pi_controller.link.messages import Field, Touch
+from pi_controller.board import wire
+from pi_controller.board.messages import Field, Touch
 from pi_controller.pinmap import pinmap
 
 pytestmark = pytest.mark.emulated

@@ -3,14 +3,13 @@
 import pytest
 from emulated_mat import EmulatedMat
 
-from pi_controller.games import registry
-from pi_controller.link.board_strip import BoardStrip
+from pi_controller.board.strips import BoardStrip
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import Question
-from pi_controller.referee.history import effective
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
-from pi_controller.sim.truth import facts_by_hide
+from pi_controller.referee.history import effective_records
+from pi_controller.rules import registry
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import Mischief, facts_by_hide
 
 pytestmark = pytest.mark.emulated
 
@@ -31,7 +30,7 @@ def test_a_hide_from_the_converters_counts_to_the_journal_and_the_lights(board, 
     board.power_on()
     board.run(1.5e6)
     mat = EmulatedMat(SEED, board)
-    monkeypatch.setattr("pi_controller.sim.simulation.SerialPort", lambda _: mat.open_port())
+    monkeypatch.setattr("pi_controller.simulation.simulation.SerialPort", lambda _: mat.open_port())
     with Table(SEED, tmp_path / "j.sqlite", mat) as table:
         while not (table.view.phase == "show" and table.view.hits) and table.t < LIMIT_S:
             table.tick()
@@ -40,7 +39,7 @@ def test_a_hide_from_the_converters_counts_to_the_journal_and_the_lights(board, 
         made = table.truth.hides[1].hits
         assert made
         assert [(hit.pad, hit.found) for hit in table.view.hits] == [(hit.pad, hit.found) for hit in made]
-        facts = [fact for _, fact in effective(table.journal.read())]
+        facts = [fact for _, fact in effective_records(table.journal.read())]
         hides, _ = facts_by_hide(facts, table.game)
         told = [action for action in hides[1].actions if action["do"] == "hit"]
         assert [(hit.get("pad"), hit["found"]) for hit in told] == [(hit.pad, hit.found) for hit in made]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.link.board_strip import BoardStrip
+from pi_controller.board.strips import BoardStrip
 
 pytestmark = pytest.mark.emulated
 

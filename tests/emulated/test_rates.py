@@ -4,7 +4,7 @@ import pytest
 from emulated_board import edited, firmware
 from emulated_host import Host
 
-from pi_controller.link.messages import Piezo, Touch
+from pi_controller.board.messages import Piezo, Touch
 
 pytestmark = pytest.mark.emulated
 

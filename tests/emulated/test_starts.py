@@ -3,8 +3,8 @@
 import pytest
 from emulated_board import firmware
 
-from pi_controller.flash.probe import STAY
-from pi_controller.link.messages import LinkUp
+from pi_controller.board.messages import LinkUp
+from pi_controller.system.find_board import INTERRUPT
 
 pytestmark = pytest.mark.emulated
 
@@ -20,7 +20,7 @@ def starts(host):
 
 
 def again(host):
-    host.session.lost(host.t, "gone")
+    host.session.report_port_loss(host.t, "gone")
     host.connect()
     return starts(host)[-1]
 
@@ -43,7 +43,7 @@ def test_the_run_button_is_no_power_and_no_brown_out(host):
 
 def test_files_are_copied_at_the_prompt_and_the_next_start_is_a_restart(host):
     board = host.board
-    got = board.until(b">>> ", send=b"\0" + STAY)
+    got = board.until(b">>> ", send=b"\0" + INTERRUPT)
     assert b"Programming: the mat does not run (asked for)" in got
     assert "board.py" in board.python("import os; print(os.listdir())")
     board.run(3e6)

@@ -5,9 +5,9 @@ from itertools import pairwise
 import pytest
 from emulated_host import Host
 
-from pi_controller.flash.firmware import ours
-from pi_controller.link import wire
-from pi_controller.link.messages import Gap, LinkUp, Piezo
+from pi_controller.board import wire
+from pi_controller.board.messages import Gap, LinkUp, Piezo
+from pi_controller.system.find_board import load_shipped
 
 pytestmark = pytest.mark.emulated
 
@@ -18,7 +18,7 @@ def test_welcome_says_who_it_is(host):
     up = next(one for one in host.messages if isinstance(one, LinkUp))
     assert (up.board_id, up.firmware, up.boot_count, up.boot_reason, up.pads) == (
         "e660583883724a32",
-        ours().version,
+        load_shipped().version,
         1,
         "power",
         4,

@@ -48,30 +48,20 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
 
 from random_play import CALLS, Input, RandomPlay, Setup, check_makers, players, setup_of
 
-from pi_controller.games import registry, sheet
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.mat.events import (
-    Link,
-    MatEvent,
-    Sensors,
-)
-from pi_controller.record.converting import from_sheet, to_sheet
-from pi_controller.record.playthrough import SET, Playthrough
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
-from pi_controller.referee.facts import Done, Question, StateSet
-from pi_controller.referee.history import History, effective, fold
-from pi_controller.referee.judge import (
-    JudgeRuling,
-)
-from pi_controller.referee.story import Clocks, Hands, Hide, LinkState, Story, Undoable
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.sheet import sheet_of
+from pi_controller.journal.verify import verify_journal
+from pi_controller.record.convert import from_sheet, read_journal_record, to_sheet
+from pi_controller.record.file import SET, Playthrough, read, write
+from pi_controller.referee.facts import ActionPlayed, Question, StateSet
+from pi_controller.referee.history import History, effective_records, fold
+from pi_controller.referee.judge import JudgeRuling
+from pi_controller.referee.story import Clocks, Hands, Hide, LinkState, Story, UndoTarget
 from pi_controller.referee.stream import Pipe
-from pi_controller.table.command import Command, StaleError
-from pi_controller.table.journal import Journal
-from pi_controller.table.record import kept_in
-from pi_controller.table.sheet import sheet_of
-from pi_controller.table.table import Table
-from pi_controller.table.verify import verdict
+from pi_controller.rules import registry, sheet
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.sensing.events import Link, MatEvent, SensorFaultsChange
+from pi_controller.table.table import Command, StaleError, Table
 
 TEAMS = {"A": "Red", "B": "Blue"}
 LOOK_S = 0.25
@@ -83,7 +73,7 @@ WITH_A_JUDGE = ("protest", "sensors", "clock")
 WITHOUT_REFUSED = "pipe without what was refused"
 MOST_TRIES = 300
 """Runs that looking for the fewest inputs may take."""
-PARTS = {"hide": Hide, "hands": Hands, "link": LinkState, "clocks": Clocks, "undoable": Undoable}
+PARTS = {"hide": Hide, "hands": Hands, "link": LinkState, "clocks": Clocks, "undo_target": UndoTarget}
 FIELDS = [
     name if part is None else f"{name}.{part.name}"
     for name in (each.name for each in fields(Story))
@@ -92,7 +82,7 @@ FIELDS = [
 """The fields of a story and of its parts."""
 CLOCKS = ("clocks.waiting", "clocks.playing")
 OF_A_HIDE = (
-    *("hide.passes", "hide.fetched", "hide.waived", "hide.by_hand", "hide.opened"),
+    *("hide.passes", "hide.fetched", "hide.waived_fouls", "hide.by_hand", "hide.opened"),
     *("hands.vague", "question", "clocks.paused", "notice"),
 )
 """What is not so any more in a hide that starts over."""
@@ -169,7 +159,7 @@ class Sitting:
             if not self._settled(name):
                 if refused and name == WITHOUT_REFUSED:
                     self._pipe(
-                        name, Input(Sensors(one.what.t, self.table.story.link.faults)), None
+                        name, Input(SensorFaultsChange(one.what.t, self.table.story.link.faults)), None
                     )  # time passes all the same
                 else:
                     self._pipe(name, one, refused)
@@ -179,7 +169,7 @@ class Sitting:
         before, self.now = self.now, max(t, self.now)
         for n in (1, 2, 3):
             at = before + (self.now - before) * n / 3
-            while (due := self.referee.due(self.table.story)) is not None and due <= at:
+            while (due := self.referee.next_deadline(self.table.story)) is not None and due <= at:
                 if not self.table.tick(due):
                     break
             if n < 3:
@@ -197,7 +187,7 @@ class Sitting:
                 self.table.judge(one.what)
         except (InvalidActionError, IllegalActionError) as error:
             if (self.table.story, self.journal.seq) != (before, seq):
-                self.found("table", "a refused call changed it", f"{error.what}: {one}")
+                self.found("table", "a refused call changed it", f"{error.message}: {one}")
             return error
         return None
 
@@ -263,7 +253,7 @@ def apart(left, right, ahead=None, without=()):
     """Return the first field in which two stories differ. `ahead`: so many batches more went into the left one."""
     for name in FIELDS:
         a, b = attrgetter(name)(left), attrgetter(name)(right)
-        if name in ("undoable.batch", "revision") and a and b and ahead is not None:
+        if name in ("undo_target.batch", "revision") and a and b and ahead is not None:
             a -= ahead.setdefault("batches", a - b)
         if a != b and name not in without:
             return name, f"{name}\n    {a!r}\n    {b!r}"
@@ -293,7 +283,7 @@ def _table(sitting):
         return "view", "what is shown does not read back the same"
     if sitting.table.halted is not None:
         return "halted", str(sitting.table.halted)
-    over = game.over(story.state)
+    over = game.is_over(story.state)
     return ("over", f"phase {story.phase}, over {over}") if (story.phase == "over") != over else None
 
 
@@ -321,6 +311,7 @@ def _resume(sitting):
                 "hands.doubt",
                 "revision",
                 "clocks.last_t",
+                "undo_target.t",  # on the clock before the restart
                 *CLOCKS,
             )
             if "hide_again" in new:
@@ -332,14 +323,14 @@ def _clocks(before, after):
     """Return the first clock that does not show after a restart what it showed before."""
     for name in CLOCKS:
         old, new = attrgetter(name)(before), attrgetter(name)(after)
-        shown = old and old.shown(before.clocks.last_t), new and new.shown(after.clocks.last_t)
+        shown = old and old.elapsed(before.clocks.last_t), new and new.elapsed(after.clocks.last_t)
         if (old is None) != (new is None) or (old is not None and abs(shown[0] - shown[1]) > 1e-6):
             return name, f"{shown[0]} s and {shown[1]} s: {old}, {new}"
     return None
 
 
 def _verify(sitting):
-    found = verdict(sitting.journal.path)
+    found = verify_journal(sitting.journal.path)
     return None if found.whole else ("not whole", found.wrong)
 
 
@@ -349,19 +340,24 @@ def _replay(sitting):
         if differs is not None:
             return differs[0], f"after record {seq}: {differs[1]}"
     kept, story = sheet_of(sitting.journal), sitting.table.story
-    if (kept.state, kept.over) != (sitting.game.sheet(story.state), sitting.game.over(story.state)):
+    if (kept.state, kept.over) != (sitting.game.sheet(story.state), sitting.game.is_over(story.state)):
         return "score sheet", f"{kept.state}"
     return None
 
 
 def _record(sitting):
-    record, now = kept_in(str(sitting.journal.path)), json.dumps(sitting.game.sheet(sitting.table.story.state))
+    record, now = (
+        read_journal_record(str(sitting.journal.path)),
+        json.dumps(sitting.game.sheet(sitting.table.story.state)),
+    )
     again = read(write(record).encode())
     if again != record or again.faults:
         first = next(((a, b) for a, b in zip(record.entries, again.entries, strict=False) if a != b), "its head")
         return "read back", f"{again.faults or first}"
-    counting = [fact for _, fact in effective(sitting.journal.read()) if isinstance(fact, Done | StateSet)]
-    actions = [fact.action if isinstance(fact, Done) else {"do": SET, **fact.sheet} for fact in counting]
+    counting = [
+        fact for _, fact in effective_records(sitting.journal.read()) if isinstance(fact, ActionPlayed | StateSet)
+    ]
+    actions = [fact.action if isinstance(fact, ActionPlayed) else {"do": SET, **fact.sheet} for fact in counting]
     if json.dumps([move.action for move in again.moves()], sort_keys=True) != json.dumps(actions, sort_keys=True):
         return "the actions that count", f"{len(again.moves())} and {len(actions)}"
     course = Playthrough(registry.game(again.game, again.options))
@@ -507,8 +503,8 @@ def _left(sitting):
     story = table.story
     if story.question is not None:
         return Differs("alone", f"asks {story.question.foul or story.question.about}", f"{story.question}", after)
-    if story.held or story.phase == "check":
-        return Differs("alone", f"stands in {story.phase}", f"held {story.held}", after)
+    if story.held_by_protest or story.phase == "check":
+        return Differs("alone", f"stands in {story.phase}", f"held {story.held_by_protest}", after)
     makes = RandomPlay(random.Random(0), sitting.game)
     makes.now = sitting.now
     for _ in range(8 * (story.phase != "over")):
@@ -554,7 +550,7 @@ def main():
     args = parser.parse_args()
     check_makers()
     one = partial(
-        play_alone if args.alone else play,
+        play_alone if args.isolate_magnet else play,
         seed=args.seed,
         steps=args.steps,
         game=args.game,
@@ -569,7 +565,7 @@ def main():
                 if differs.name not in first or run.number < first[differs.name][0].number:
                     first[differs.name] = run, differs
     for name, (run, differs) in sorted(first.items(), key=lambda item: item[1][0].number):
-        setup, inputs, differs = fewest(run.setup, run.inputs, differs, left if args.alone else fails)  # noqa: PLW2901
+        setup, inputs, differs = fewest(run.setup, run.inputs, differs, left if args.isolate_magnet else fails)  # noqa: PLW2901
         print(f"\n{names[name]} times, first in run {run.number} after {differs.after} inputs: {name}")
         print(f"  {setup}\n" + "".join(f"    {each}\n" for each in inputs) + f"  {differs.text}")
     print(f"\n{args.runs} runs, seed {args.seed}, {time.monotonic() - began:.0f} s: {_listed(count)}")

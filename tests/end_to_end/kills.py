@@ -12,15 +12,15 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from pi_controller.games import registry
-from pi_controller.referee.facts import Done
-from pi_controller.referee.history import effective
-from pi_controller.sim.dakota import Players
-from pi_controller.sim.mat import SimMat
-from pi_controller.sim.simulation import TICK_S, LockStep
-from pi_controller.sim.table_process import TableDiedError, TableProcess
-from pi_controller.sim.truth import predict
-from pi_controller.table.journal import Journal
+from pi_controller.games.dakota.people import Players
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.facts import ActionPlayed
+from pi_controller.referee.history import effective_records
+from pi_controller.rules import registry
+from pi_controller.simulation.mat import SimMat
+from pi_controller.simulation.simulation import TICK_S, LockStep
+from pi_controller.simulation.table_process import TableDiedError, TableProcess
+from pi_controller.simulation.truth import predict
 
 SETTINGS = """
 [table]
@@ -48,7 +48,7 @@ def play(seed, kills, points, folder):
             side.close()
     game = registry.game("dakota", {"points": str(points)})
     with Journal(Path(folder) / "j.sqlite", read_only=True) as journal:
-        done = [fact.action for _, fact in effective(journal.read()) if isinstance(fact, Done)]
+        done = [fact.action for _, fact in effective_records(journal.read()) if isinstance(fact, ActionPlayed)]
     return phases, done, [action for _, action in predict(seed, game).actions()]
 
 
@@ -74,7 +74,7 @@ def _play(seed, kills, side, mat, moments):
             for _ in range(moments.randrange(60)):  # people go on for a while before anyone notices
                 mat.advance(TICK_S)
             side.start()
-            lockstep.again()
+            lockstep.resynchronise()
             wait = moments.randrange(30, 600)
         lockstep.tick()
         wait = max(0, wait - 1)

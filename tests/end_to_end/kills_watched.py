@@ -23,10 +23,9 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from pi_controller.referee.facts import Called
-from pi_controller.table.journal import Journal
-from pi_controller.web.signing.pins import Pins
-from pi_controller.web.signing.users import FILE, Users
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.facts import CommandIssued
+from pi_controller.web.accounts import FILE, PinHasher, Users
 
 SETTINGS = """
 [table]
@@ -61,7 +60,7 @@ class Site:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         (folder / "settings.toml").write_text(SETTINGS.format(folder=folder, port=self.port), "utf-8")
-        pins = Pins(passes=1, kib=64)
+        pins = PinHasher(passes=1, kib=64)
         with closing(Users(folder / FILE)) as people:
             for name in JUDGES:
                 people.add(name, "head", pins.hash(PIN))
@@ -292,8 +291,8 @@ class Run:
         if written[: len(self._before)] != self._before:
             raise LostError("what was written is not what it was before")
         self._before = written
-        keys = Counter(fact.key for _, _, fact in written if isinstance(fact, Called))
-        at = {fact.key: seq for seq, _, fact in written if isinstance(fact, Called)}
+        keys = Counter(fact.key for _, _, fact in written if isinstance(fact, CommandIssued))
+        at = {fact.key: seq for seq, _, fact in written if isinstance(fact, CommandIssued)}
         acked = {key: seq for judge in self.judges for key, seq in judge.acked.items()}
         waits = {judge.waits for judge in self.judges} - {""}
         self.in_flight += len(waits)

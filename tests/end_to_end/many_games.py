@@ -14,12 +14,12 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from pi_controller.games import registry
-from pi_controller.games.options import from_text
-from pi_controller.referee.facts import Done, Question
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
+from pi_controller.referee.facts import ActionPlayed, Question
+from pi_controller.rules import registry
+from pi_controller.rules.options import from_text
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import Mischief
 
 SHORT = {
     "ojibwe": {"games": "1"},
@@ -36,7 +36,7 @@ def play(seed, name, options, conditions, mischief, seats):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "j.sqlite"
         with Simulation(
-            seed, path, game, mischief=mischief, conditions=Conditions.named(conditions), seats=seats
+            seed, path, game, mischief=mischief, conditions=Conditions.from_name(conditions), seats=seats
         ) as table:
             cpu = time.process_time()
             table.play()
@@ -44,7 +44,7 @@ def play(seed, name, options, conditions, mischief, seats):
             if table.view.winner is None:
                 wrong.append("the game did not end")
             facts = [fact for _, fact in table.journal.read()]
-            counts = Counter(f"{fact.action['do']} by {fact.by}" for fact in facts if isinstance(fact, Done))
+            counts = Counter(f"{fact.action['do']} by {fact.by}" for fact in facts if isinstance(fact, ActionPlayed))
             asked = Counter(fact.foul or fact.about for fact in facts if isinstance(fact, Question))
             return seed, wrong, table.view.hide, counts, asked, table.t, time.process_time() - cpu
 

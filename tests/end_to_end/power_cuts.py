@@ -27,12 +27,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pi_controller.errors import MatError
-from pi_controller.sim.dakota import Players
-from pi_controller.sim.mat import SimMat
-from pi_controller.sim.simulation import LockStep
-from pi_controller.sim.table_process import TableProcess
-from pi_controller.table.journal import Journal
-from pi_controller.table.verify import verdict
+from pi_controller.games.dakota.people import Players
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.verify import verify_journal
+from pi_controller.simulation.mat import SimMat
+from pi_controller.simulation.simulation import LockStep
+from pi_controller.simulation.table_process import TableProcess
 
 SECTOR = 512
 CALLS = "openat,close,pwrite64,write,fsync,fdatasync,ftruncate,unlink,unlinkat,rename,renameat,renameat2,mkdir"
@@ -51,7 +51,7 @@ SERVED = """
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
-from pi_controller.sim.table_process import serve
+from pi_controller.simulation.table_process import serve
 serve(Path(sys.argv[1]), Connection(1))
 """
 """The table's turns come and go on its standard output, where `read` looks for what it has shown."""
@@ -59,12 +59,12 @@ WRITER = """
 import os, sys
 from contextlib import suppress
 from pi_controller.errors import JournalError
-from pi_controller.referee.facts import LinkSeen, Opened
-from pi_controller.table.journal import Journal
+from pi_controller.referee.facts import GameOpened, LinkSeen
+from pi_controller.journal.journal import Journal
 with Journal(sys.argv[1]) as journal:
     journal.database().executescript("PRAGMA wal_autocheckpoint = 40;" + sys.argv[3])  # as often as in a long game
     if not journal.seq:
-        journal.append([Opened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})])
+        journal.append([GameOpened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})])
     for n in range(int(sys.argv[2])):
         written = False
         while not written:
@@ -226,10 +226,10 @@ def judge(files, trace, cut, folder, whole):
         with Journal(folder / NAME) as journal:
             rows = list(journal.rows())
     except MatError as error:
-        return f"not opened: {error.what}", shown
+        return f"not opened: {error.message}", shown
     if len(rows) < shown:
         return "lost", shown - len(rows)
-    if [row[:5] for row in rows] != [row[:5] for row in whole[: len(rows)]] or not verdict(folder / NAME).whole:
+    if [row[:5] for row in rows] != [row[:5] for row in whole[: len(rows)]] or not verify_journal(folder / NAME).whole:
         return "broken", 0
     return "", 0
 

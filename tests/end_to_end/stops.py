@@ -28,9 +28,9 @@ from urllib.parse import urlsplit
 
 from rich.progress import track
 
-from pi_controller import run
-from pi_controller.drivers.notify import Notifier
-from pi_controller.link.source import NoSource
+from pi_controller.board.connection import NoSource
+from pi_controller.runtime import run
+from pi_controller.system.status import Notifier
 
 WAITS_S = (0.0, 0.0, 0.0001, run.IDLE_S)
 LATEST_S = 0.004
@@ -57,7 +57,7 @@ port = 0
 
 def stop_loops(count, moments):
     """Stop `count` loops, one after the other, at `moments` (a random generator); return the slowest stop, s."""
-    table = types.SimpleNamespace(view=None, halted=None)
+    table = types.SimpleNamespace(view=None, halted=None, recovery="")
     daemon, slowest = types.SimpleNamespace(table=table, source=NoSource(), step=lambda t: None), 0.0
     handlers = [(number, signal.getsignal(number)) for number in SIGNALS]
     command = [sys.executable, "-c", SENDER]
@@ -69,7 +69,7 @@ def stop_loops(count, moments):
             began = time.monotonic()
             sender.stdin.write(f"{number:d} {after_s}\n")
             with mock.patch.object(run, "IDLE_S", moments.choice(WAITS_S)):
-                run.drive(daemon, time.monotonic, queue.SimpleQueue(), stop, None, Notifier())
+                run.run_loop(daemon, time.monotonic, queue.SimpleQueue(), stop, None, Notifier())
             slowest = max(slowest, time.monotonic() - began - after_s)
         faulthandler.cancel_dump_traceback_later()
         sender.stdin.close()

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.referee import judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.judge import JudgeAnswer, JudgeHidden, JudgeProtest, JudgeUndo
 from pi_controller.referee.settings import PRESETS
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_a_refused_call_that_is_not_forgotten_is_found(agree, monkeypatch):
 
     monkeypatch.setattr(Referee, "decide", wrong)
     hide = [each(4.0, pad, "hider") for pad in (1, 2, 3, 4) for each in (HandIn, HandOut)]
-    after = [Beads(5.0, (Bead(3, marked=True),)), JudgeAnswer(6.0, "foul"), Button(7.0, "ready")]
+    after = [BeadsAtRest(5.0, (Bead(3, marked=True),)), JudgeAnswer(6.0, "foul"), Button(7.0, "ready")]
     inputs = [agree.Input(one) for one in (Link(0.0, up=True), Button(1.0, "toss_a"), *hide, *after)]
     setup = agree.Setup("dakota", {})
     assert set(differs_of(agree, setup, inputs)) == {agree.WITHOUT_REFUSED}
@@ -105,7 +105,7 @@ def test_an_exception_is_found(agree, monkeypatch):
     def wrong(turn, call):
         raise KeyError("hidden")
 
-    monkeypatch.setattr(judge_commands, "hidden", wrong)
+    monkeypatch.setattr(judge_commands, "confirm_ready", wrong)
     setup, inputs = begun(agree, JudgeHidden(4.0))
     assert [differs.name for differs in differs_of(agree, setup, inputs).values()] == ["table: KeyError in wrong"]
 

@@ -1,13 +1,12 @@
 """A table's lights on the mat board: the simulated board's strip shows the frame, through bytes."""
 
-from pi_controller.assembly import lights
-from pi_controller.drivers.serial_port import SerialPort
-from pi_controller.link.board_strip import BoardStrip
-from pi_controller.link.connection import BoardConnection
-from pi_controller.link.source import NoSource
+from pi_controller.board.connection import BoardConnection, NoSource
+from pi_controller.board.serial_port import SerialPort
+from pi_controller.board.strips import BoardStrip
+from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
-from pi_controller.sim.mat import SimMat
-from pi_controller.table.settings import Settings
+from pi_controller.runtime.assembly import make_strip
+from pi_controller.simulation.mat import SimMat
 
 
 def run(mat, listener, t, seconds):
@@ -24,7 +23,7 @@ def test_the_boards_strip_shows_the_frame_and_goes_dark_with_the_host():
     dark = [(0, 0, 0)] * pinmap().lights.count
     with SimMat(3) as mat:
         listener = BoardConnection(lambda: SerialPort(mat.device))
-        strip = lights(settings, listener)
+        strip = make_strip(settings, listener)
         assert isinstance(strip, BoardStrip)
         t = run(mat, listener, 0.0, 1.0)
         assert mat.board.strip == dark
@@ -47,4 +46,4 @@ def test_the_boards_strip_shows_the_frame_and_goes_dark_with_the_host():
 
 def test_a_table_without_a_listener_has_no_such_strip():
     settings = Settings.model_validate({"strips": {"kind": "board"}})
-    assert lights(settings, NoSource()) is None
+    assert make_strip(settings, NoSource()) is None

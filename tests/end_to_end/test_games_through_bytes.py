@@ -5,12 +5,11 @@
 
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.referee.facts import Commit, Done, FoulSeen, Notice, Question, Reveal, Struck
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
-from pi_controller.sim.truth import compare, predict
+from pi_controller.referee.facts import ActionPlayed, Commit, FoulSeen, Notice, Question, Reveal, StrikeFelt
+from pi_controller.rules import registry
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import Mischief, compare, predict
 
 
 @pytest.mark.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (4, 1)])
@@ -41,7 +40,7 @@ def test_the_same_seed_plays_the_same_game_to_the_byte(tmp_path):
 
 def test_drums_beside_the_mat(tmp_path):
     game = registry.game("dakota", {"points": "1"})
-    with Simulation(11, tmp_path / "j.sqlite", game, conditions=Conditions.pow_wow()) as table:
+    with Simulation(11, tmp_path / "j.sqlite", game, conditions=Conditions.drums()) as table:
         table.play()
         assert compare(table.truth, [fact for _, fact in table.journal.read()], game) == []
 
@@ -61,7 +60,7 @@ def kinds(facts, kind):
 
 def test_four_balls_laid_pads_opened_and_one_struck(tmp_path):
     table, facts = played(tmp_path, "ojibwe", 5, games="1")
-    shots = [fact for fact in kinds(facts, Done) if fact.action["do"] == "shoot"]
+    shots = [fact for fact in kinds(facts, ActionPlayed) if fact.action["do"] == "shoot"]
     assert any(fact.action["opened"] for fact in shots)
     assert sum(fact.by == "sensor" for fact in shots) >= len(shots) / 2
     assert len(kinds(facts, Reveal)) >= len(shots) / 2
@@ -77,17 +76,19 @@ def test_a_hider_who_forgets_a_ball_and_a_shooter_who_slips(tmp_path):
 
 def test_bones_in_fists_guessed_until_the_time_is_up(tmp_path):
     table, facts = played(tmp_path, "slahal", 2, minutes="1")
-    *_, last = kinds(facts, Done)
+    *_, last = kinds(facts, ActionPlayed)
     assert (last.action, last.by) == ({"do": "time"}, "clock")
     assert table.view.sheet["finish"] == "time"
-    assert last.t == pytest.approx(60.0 + next(fact.t for fact in kinds(facts, Done) if fact.action["do"] == "duel"), 2)
+    assert last.t == pytest.approx(
+        60.0 + next(fact.t for fact in kinds(facts, ActionPlayed) if fact.action["do"] == "duo"), 2
+    )
     assert len(kinds(facts, Reveal)) == len(kinds(facts, Commit))
 
 
 def test_a_bone_that_changes_fists_and_holders_who_are_late(tmp_path):
     _, facts = played(tmp_path, "slahal", 6, Mischief(0.3, 0.3), minutes="1", hide_seconds="5")
     assert "hide_time" in {fact.about for fact in kinds(facts, Notice)}
-    assert any(fact.action == {"do": "rehide"} for fact in kinds(facts, Done))
+    assert any(fact.action == {"do": "rehide"} for fact in kinds(facts, ActionPlayed))
 
 
 @pytest.mark.parametrize(
@@ -99,16 +100,16 @@ def test_every_tap_is_felt_once_and_the_pieces_in_the_bowl_are_not(name, options
     twice = sum("second tap" in turn.mischief for turn in turns)
     assert twice > 0
     felt = len(turns) + (0 if name == "patol" else twice)
-    assert len(kinds(facts, Struck)) == felt
+    assert len(kinds(facts, StrikeFelt)) == felt
     fouls = [turn for turn in turns if "second tap" in turn.mischief and turn.actions[0]["do"] != "throw"]
     assert len(kinds(facts, FoulSeen)) == len(fouls)
-    assert {fact.by for fact in kinds(facts, Done) if fact.action["do"] == "double_tap"} <= {"sensor"}
+    assert {fact.by for fact in kinds(facts, ActionPlayed) if fact.action["do"] == "double_tap"} <= {"sensor"}
 
 
 def test_the_same_seed_plays_the_same_throws_to_the_moment(tmp_path):
     def told(name):
         (tmp_path / name).mkdir()
         _, facts = played(tmp_path / name, "patol", 7)
-        return [(fact.t, fact.action) for fact in kinds(facts, Done)]
+        return [(fact.t, fact.action) for fact in kinds(facts, ActionPlayed)]
 
     assert told("one") == told("two")

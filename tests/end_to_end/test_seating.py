@@ -4,21 +4,20 @@ import secrets
 
 import pytest
 
-from pi_controller.daemon import Daemon
-from pi_controller.drivers.buttons import MockButtons
-from pi_controller.drivers.serial_port import SerialPort
-from pi_controller.games import registry
-from pi_controller.link.connection import BoardConnection
-from pi_controller.mat.sensors import MatSensors
-from pi_controller.mats import Mat
-from pi_controller.referee.dakota import DakotaReferee
+from pi_controller.board.buttons import MockButtons
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.serial_port import SerialPort
+from pi_controller.games.dakota.people import Players
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import LinkSeen
-from pi_controller.referee.history import effective
-from pi_controller.sim.dakota import Players
-from pi_controller.sim.mat import SimMat
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import TICK_S, Simulation
-from pi_controller.table.journal import Journal
+from pi_controller.referee.history import effective_records
+from pi_controller.rules import registry
+from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.sensing.sensors import MatSensors
+from pi_controller.simulation.mat import SimMat
+from pi_controller.simulation.simulation import TICK_S, Simulation
+from pi_controller.simulation.truth import Mischief
 from pi_controller.table.table import Table
 
 
@@ -58,7 +57,7 @@ def test_a_game_on_two_mats(tmp_path):
             t += TICK_S
             daemon.step(t)
         daemon.close()
-        facts = [fact for _, fact in effective(journal.read())]
+        facts = [fact for _, fact in effective_records(journal.read())]
         assert table.view.winner
         assert players.compare(facts, game) == []
         assert table.view.hide > 5

@@ -7,20 +7,19 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.exhibit.check_log import faults
-from pi_controller.exhibit.exhibit import Begun, Exhibit, Session
-from pi_controller.exhibit.games_kept import SessionGames
-from pi_controller.exhibit.page import ExhibitPage
+from pi_controller.config import Settings
+from pi_controller.config.model import ExhibitSection
+from pi_controller.exhibit.check_log import find_faults
+from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, SessionStart
+from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.usage import Usage, usage_path
-from pi_controller.table.settings import Settings
-from pi_controller.table.settings_exhibit import ExhibitSection
 from pi_controller.table.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pi_controller.exhibit.opponents import Guess
+    from pi_controller.exhibit.visitor_game import Guess
 
 STEP_S = 0.25
 
@@ -32,9 +31,9 @@ def at(t: float) -> datetime:
 class CutGames(SessionGames):
     """Games of a process that can be killed: what lies on the disk then is what a kill leaves there."""
 
-    begun: Begun | None = None
+    begun: SessionStart | None = None
 
-    def begin(self, t: float, against: str) -> Begun:
+    def begin(self, t: float, against: str) -> SessionStart:
         self.begun = super().begin(t, against)
         return self.begun
 
@@ -62,10 +61,10 @@ class Rig:
     def __init__(self, seed: int = 1, t: float = 0.0, folder: Any = None, **section: Any) -> None:
         settings = Settings(exhibit=ExhibitSection(**section))
         if folder is not None:
-            settings = settings.in_folder(folder)
+            settings = settings.resolve_paths(folder)
         self.rng = random.Random(seed)
         self.t = t
-        self.sessions: list[Session] = []
+        self.sessions: list[EndedSession] = []
         self.settings = settings
         self.start()
 
@@ -75,7 +74,7 @@ class Rig:
         self.usage = Usage(usage_path(self.settings))
         self.exhibit = Exhibit(self.settings.exhibit, self.games, self.rng, self.t, ended=self._ended, local=at)
 
-    def _ended(self, t: float, session: Session) -> None:
+    def _ended(self, t: float, session: EndedSession) -> None:
         self.sessions.append(session)
         self.usage.add(at(t).date(), session)
 
@@ -119,7 +118,7 @@ class Rig:
             self.advance(STEP_S)
 
     def check_log(self) -> None:
-        assert faults(self.exhibit.session_log.lines().splitlines()) == []
+        assert find_faults(self.exhibit.session_log.lines().splitlines()) == []
 
 
 class Always:
@@ -132,7 +131,7 @@ class Always:
     def guess(self) -> Guess:
         return self._guesses.pop(0) if len(self._guesses) > 1 else self._guesses[0]
 
-    def saw(self, pad: int, *, found: bool) -> None:
+    def learn_hide(self, pad: int, *, found: bool) -> None:
         self.seen.append((pad, found))
 
 
@@ -218,7 +217,7 @@ def taught(key):
         rig = Rig(seed)
         rig.begin("learn")
         while rig.stage == "play":
-            if rig.game.lessons.open == key:
+            if rig.game.lessons.open_step == key:
                 return rig
             if touches := rig.game.touches:
                 rig.touch(rig.rng.choice(list(touches)))

@@ -6,7 +6,7 @@ Each visit is a new visitor whom nobody knows; the shares are over all hides of 
 import argparse
 import random
 
-from pi_controller.exhibit.opponents import HabitReader, RandomOpponent
+from pi_controller.exhibit.visitor_game import HabitReader, RandomOpponent
 
 
 def favourite(rng, history):
@@ -55,7 +55,7 @@ def found_first(opponent, hider, *, visits, hides, seed):
             guess = mat.guess()
             pad = HIDERS[hider](rng, history)
             hit = guess.first == pad
-            mat.saw(pad, found=hit)
+            mat.learn_hide(pad, found=hit)
             history.append((pad, hit))
             found += hit
     return found / (visits * hides)

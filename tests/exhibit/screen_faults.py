@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from exhibit_rig import STATES, STEP_S, Rig
 
-from pi_controller.exhibit.page import drawn
-from pi_controller.exhibit.screen import Screen, screen_of
+from pi_controller.exhibit.pages import render_screen
+from pi_controller.exhibit.screen import Screen, build_screen
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.host_files import HostTexts
@@ -78,7 +78,7 @@ def drawn_screens() -> list[dict[str, str]]:
     longest: dict[str, tuple[int, Screen, HostTexts]] = {}
 
     def look(rig: Rig) -> None:
-        screen = screen_of(rig.exhibit)
+        screen = build_screen(rig.exhibit)
         length = len(screen.lead) + len(screen.under) + len(screen.how) + sum(len(pad.said) for pad in screen.pads)
         built = repr((
             screen.stage,
@@ -117,7 +117,7 @@ def drawn_screens() -> list[dict[str, str]]:
                 look(rig)
     languages = (("en", "English"), ("oj", "oj"))
     return [
-        {"name": _name(screen), "stage": screen.stage, "html": str(drawn(screen, host, languages))}
+        {"name": _name(screen), "stage": screen.stage, "html": str(render_screen(screen, host, languages))}
         for _, screen, host in longest.values()
     ]
 

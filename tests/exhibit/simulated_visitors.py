@@ -25,13 +25,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from exhibit_rig import Rig
 
 from pi_controller.errors import MatError
-from pi_controller.exhibit.check_log import faults
-from pi_controller.exhibit.recoveries import Recoveries
-from pi_controller.exhibit.stage import IDLE
+from pi_controller.exhibit.check_log import find_faults
+from pi_controller.exhibit.health import CrashCounter
+from pi_controller.exhibit.lessons import IDLE
 from pi_controller.exhibit.usage import Usage, usage_path
-from pi_controller.mat.events import Link
-from pi_controller.sim.visitors import KINDS, Visitors
-from pi_controller.table.verify import verdict
+from pi_controller.journal.verify import verify_journal
+from pi_controller.sensing.events import Link
+from pi_controller.simulation.visitors import KINDS, Visitors
 
 STEP_S = 0.2
 WAL_FRAME = 24 + 4096
@@ -66,11 +66,11 @@ class Cuts:
         if self._resets and rig.t >= self._resets[0]:
             self._resets.pop(0)
             self.reset_in_play += rig.stage == "play"
-            rig.exhibit.felt(rig.t, Link(rig.t, up=False, why="the board started over"))
+            rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=False, why="the board started over"))
             self._back_at = rig.t + self._rng.uniform(1.0, 5.0)
         if self._back_at is not None and rig.t >= self._back_at:
             self._back_at = None
-            rig.exhibit.felt(rig.t, Link(rig.t, up=True))
+            rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
 
     def _cut(self, rig):
         torn, self.scared = len(self._cuts) % 2 == 1, self._rng.random() < 0.5
@@ -79,7 +79,7 @@ class Cuts:
         rig.start()
         if rig.settings.exhibit.mat == "sensors":
             self._back_at = rig.t + self._rng.uniform(1.0, 5.0)
-        recoveries = Recoveries(rig.games.folder / ".exhibit-recoveries", f"boot {len(self._cuts)}")
+        recoveries = CrashCounter(rig.games.folder / ".exhibit-recoveries", f"boot {len(self._cuts)}")
         if rig.stage != "attract" or recoveries.too_many:
             self.wrong.append(f"{rig.t:.0f} s: after a cut it stands in {rig.stage}, {recoveries.count} recoveries")
         if journal is None:
@@ -87,12 +87,12 @@ class Cuts:
         self.in_play += 1
         self.wrong += judged(journal)
         self.torn += torn
-        found = faults(journal.with_suffix(".jsonl").read_text("utf-8").splitlines())
+        found = find_faults(journal.with_suffix(".jsonl").read_text("utf-8").splitlines())
         self.unopened += any("never opened" in one for one in found)
         expected = (
             "never opened",
-            "not whole",
-            "no session's log: IndexError",
+            "line is incomplete",
+            "not a session's log: IndexError",
         )  # the last: nothing of it was there yet
         self.wrong += [f"{journal.stem}: {one}" for one in found if not any(part in one for part in expected)]
 
@@ -106,9 +106,9 @@ class Cuts:
 def judged(journal):
     """Return what is wrong with a journal, as `moccasin-mat verify` finds it."""
     try:
-        found = verdict(journal)
+        found = verify_journal(journal)
     except MatError as error:
-        return [f"{journal.stem}: {error.what}"]
+        return [f"{journal.stem}: {error.message}"]
     return [] if found.whole else [f"{journal.stem}: {found.wrong}"]
 
 
@@ -144,7 +144,7 @@ def run(hours, seed=1, mat="screen", folder=None, say=lambda *_: None, cuts=0, r
                 busy = None
         while checked < len(rig.sessions):
             checked += 1
-            if found := faults(exhibit.session_log.lines().splitlines()):
+            if found := find_faults(exhibit.session_log.lines().splitlines()):
                 wrong.append(f"session {checked} ({rig.sessions[checked - 1]}): {found[0]}")
         if rig.t >= next_look:
             next_look += 3600.0

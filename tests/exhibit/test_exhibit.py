@@ -3,7 +3,7 @@
 import pytest
 from exhibit_rig import STEP_S, Rig
 
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
 
 def test_from_a_touch_to_a_game_and_back():
@@ -64,19 +64,19 @@ def test_still_here_goes_on_with_the_same_game():
 
 def hand_under_every_cloth(rig):
     for pad in (1, 2, 3, 4):
-        rig.exhibit.felt(rig.t, HandIn(rig.t, pad, "hider"))
+        rig.exhibit.handle_mat_event(rig.t, HandIn(rig.t, pad, "hider"))
         rig.advance(0.5)
-        rig.exhibit.felt(rig.t, HandOut(rig.t, pad, "hider"))
+        rig.exhibit.handle_mat_event(rig.t, HandOut(rig.t, pad, "hider"))
 
 
 def test_ready_pressed_twenty_times_is_one_press():
     rig = Rig(mat="sensors")
-    rig.exhibit.felt(rig.t, Link(rig.t, up=True))
+    rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
     rig.begin("teams")
     rig.awaits("ready")
     hand_under_every_cloth(rig)
     for n in range(20):
-        rig.exhibit.felt(rig.t + n * 0.01, Button(rig.t + n * 0.01, "ready"))
+        rig.exhibit.handle_mat_event(rig.t + n * 0.01, Button(rig.t + n * 0.01, "ready"))
     rig.advance(1)
     assert rig.game.view.phase == "check"
     assert rig.game.view.hide == 1
@@ -93,17 +93,17 @@ def test_ten_hands_at_once_are_one():
 
 def test_all_pads_at_once_are_one_question_at_most_and_no_hit():
     rig = Rig(mat="sensors")
-    rig.exhibit.felt(0, Link(0, up=True))
+    rig.exhibit.handle_mat_event(0, Link(0, up=True))
     rig.begin("mat")
     rig.awaits("strike", "ready")
     while rig.game.awaits != "strike":
         hand_under_every_cloth(rig)
         rig.touch("ready")
-        rig.exhibit.felt(rig.t, Beads(rig.t, (Bead(1),)))
+        rig.exhibit.handle_mat_event(rig.t, BeadsAtRest(rig.t, (Bead(1),)))
         rig.advance(20)
-        rig.exhibit.felt(rig.t, Beads(rig.t, ()))
+        rig.exhibit.handle_mat_event(rig.t, BeadsAtRest(rig.t, ()))
         rig.advance(5)
-    rig.exhibit.felt(rig.t, Strike(rig.t, (1, 2, 3, 4), 30.0))
+    rig.exhibit.handle_mat_event(rig.t, Strike(rig.t, (1, 2, 3, 4), 30.0))
     assert rig.game.view.hits == ()
     rig.advance(200)
     assert rig.stage == "attract"
@@ -111,21 +111,21 @@ def test_all_pads_at_once_are_one_question_at_most_and_no_hit():
 
 def test_what_visitors_said_of_a_hit_is_their_word_also_where_the_mat_sees_the_bead_after_it():
     rig = Rig(mat="sensors")
-    rig.exhibit.felt(rig.t, Link(rig.t, up=True))
+    rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
     rig.begin("teams")
     rig.awaits("ready")
     hand_under_every_cloth(rig)
     rig.touch("ready")
-    rig.exhibit.felt(rig.t, Beads(rig.t, (Bead(1),), sure=False))
+    rig.exhibit.handle_mat_event(rig.t, BeadsAtRest(rig.t, (Bead(1),), sure=False))
     rig.awaits("question")
     assert rig.touch("answer:play_on")
     rig.awaits("strike")
-    rig.exhibit.felt(rig.t, Strike(rig.t, (1,), 30.0))
-    rig.exhibit.felt(rig.t, Beads(rig.t, (Bead(1),)))
+    rig.exhibit.handle_mat_event(rig.t, Strike(rig.t, (1,), 30.0))
+    rig.exhibit.handle_mat_event(rig.t, BeadsAtRest(rig.t, (Bead(1),)))
     rig.awaits("question")
     assert rig.touch("answer:missed")
     rig.awaits("strike")
-    rig.exhibit.felt(rig.t, Strike(rig.t, (4,), 30.0))
+    rig.exhibit.handle_mat_event(rig.t, Strike(rig.t, (4,), 30.0))
     rig.advance(1)
     records = rig.exhibit.session_log.records
     assert [(one["pad"], one["found"], one["said"]) for one in records if one["kind"] == "struck"] == [
@@ -149,11 +149,11 @@ def test_unplugging_and_nonsense_at_any_moment_sticks_nowhere(seed):
                 HandOut(t, pad, sure=rng.random() < 0.7),
                 Strike(t, tuple(rng.sample((1, 2, 3, 4), rng.randint(1, 4))), rng.uniform(-3, 30), rng.random() < 0.7),
                 Button(t, rng.choice(["ready", "shown", "toss_a", "toss_b", "left"])),
-                Beads(t, (), sure=rng.random() < 0.5),
+                BeadsAtRest(t, (), sure=rng.random() < 0.5),
                 Link(t, up=rng.random() < 0.6, why="unplugged"),
             ]
         )
-        rig.exhibit.felt(t, event)
+        rig.exhibit.handle_mat_event(t, event)
         if rng.random() < 0.3 and rig.exhibit.touches:
             rig.touch(rng.choice(list(rig.exhibit.touches)))
         rig.advance(rng.choice([0.01, STEP_S, 2.0]))
@@ -165,7 +165,7 @@ def test_unplugging_and_nonsense_at_any_moment_sticks_nowhere(seed):
 def test_a_hand_over_the_mat_or_a_button_begins():
     for event in (HandIn(1, 2, "hitter"), Button(1, "ready")):
         rig = Rig(mat="sensors")
-        rig.exhibit.felt(1, event)
+        rig.exhibit.handle_mat_event(1, event)
         assert rig.stage == "choose"
 
 
@@ -178,7 +178,7 @@ def test_by_eye_two_buttons_say_found_or_not():
         rig.advance(STEP_S)
     assert rig.game.touches == ["answer:found", "answer:missed"]
     hits = len(rig.game.view.hits)
-    rig.exhibit.felt(rig.t, Button(rig.t, "toss_b"))
+    rig.exhibit.handle_mat_event(rig.t, Button(rig.t, "toss_b"))
     assert len(rig.game.view.hits) == hits + 1
     assert not rig.game.view.hits[-1].found
 
@@ -212,11 +212,11 @@ def test_closed_at_night_and_out_of_season():
 def test_the_staffs_notice_waits_for_the_session_to_end():
     rig = Rig()
     rig.begin("mat")
-    rig.exhibit.pause_notice(rig.t, "Back at two o'clock")
+    rig.exhibit.set_notice(rig.t, "Back at two o'clock")
     assert rig.stage == "play"
     rig.advance(120)
     assert rig.stage == "notice"
-    rig.exhibit.pause_notice(rig.t, "")
+    rig.exhibit.set_notice(rig.t, "")
     rig.advance(1)
     assert rig.stage == "attract"
 

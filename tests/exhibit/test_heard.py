@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from memory_sound import MemorySound
 
-from pi_controller.run_exhibit import Installation
-from pi_controller.show.words import words_of
-from pi_controller.table.settings import load
-from pi_controller.voice import at_table
+from pi_controller.config import read_settings
+from pi_controller.display import voice as at_table
+from pi_controller.display.game_display import words_of
+from pi_controller.runtime.exhibit import Installation
 
 STEP_S = 0.25
 
@@ -29,13 +29,13 @@ def sound(monkeypatch, tmp_path):
     return made
 
 
-def play(folder, voice):
+def play(folder, voice, sound):
     """Let attract show a game, then play a session to its end; return how much was heard in each."""
     settings = folder / "table.toml"
     settings.write_text(f'[web]\nport = 0\n[voice]\nfolder = "words"\n{voice}')
     t = 1000.0
     with ExitStack() as stack:
-        installation = Installation(load(settings), lambda: t, stack)
+        installation = Installation(read_settings(settings), lambda: t, stack)
         exhibit = installation.exhibit
         while t < 1120.0:
             t += STEP_S
@@ -52,11 +52,14 @@ def play(folder, voice):
             installation.step(t)
             if exhibit.game is not None and exhibit.game.view.calls != calls:
                 time.sleep(0.05)
+        until = time.monotonic() + 20.0
+        while not sound.played and time.monotonic() < until:  # a loaded machine comes to it later
+            time.sleep(0.01)
         yield
 
 
 def test_a_visitors_game_is_heard_and_the_shown_one_is_not(tmp_path, sound):
-    steps = play(tmp_path, "volume = 0.7\n")
+    steps = play(tmp_path, "volume = 0.7\n", sound)
     next(steps)
     assert sound.played == []
     next(steps)
@@ -67,7 +70,7 @@ def test_a_visitors_game_is_heard_and_the_shown_one_is_not(tmp_path, sound):
 
 
 def test_quiet_hours_are_obeyed(tmp_path, sound):
-    steps = play(tmp_path, 'volume = 0.7\nquiet_volume = 0.1\nquiet_from = "00:01"\nquiet_to = "00:00"\n')
+    steps = play(tmp_path, 'volume = 0.7\nquiet_volume = 0.1\nquiet_from = "00:01"\nquiet_to = "00:00"\n', sound)
     next(steps)
     next(steps)
     assert sound.played

@@ -6,10 +6,17 @@ import httpx
 import pytest
 from headless import ARGUMENTS, CHROMIUM
 
-from pi_controller.exhibit.kiosk_watch import HOUR_S, MOST, SILENT_S, START_S, KioskWatch, watch_unit
-from pi_controller.run_exhibit import Installation
-from pi_controller.setup import kiosk_restart
-from pi_controller.table.settings import load
+from pi_controller.config import read_settings
+from pi_controller.exhibit.health import (
+    HOUR_S,
+    MAX_RESTARTS,
+    SILENCE_TIMEOUT_S,
+    START_TIMEOUT_S,
+    KioskWatch,
+    watch_unit,
+)
+from pi_controller.runtime.exhibit import Installation
+from pi_controller.system import kiosk
 
 LOOK_S = 5.0
 
@@ -35,35 +42,35 @@ class Screen:
             self.t += LOOK_S
             if self.run and self.lives and self.t - self.began > first_page_s:
                 self.seen = self.t
-            self.watch.look(self.t, self.seen)
+            self.watch.check(self.t, self.seen)
 
 
 def test_a_page_that_asks_is_left_in_peace():
     screen = Screen()
     screen.pass_s(86_400)
     assert screen.restarts == []
-    assert screen.watch.fact(str) == []
+    assert screen.watch.facts(str) == []
 
 
 def test_a_page_that_is_gone_is_started_anew_and_the_staff_is_told_for_an_hour():
     screen = Screen()
     screen.pass_s(1_000)
     screen.lives = False
-    screen.pass_s(SILENT_S - 10)
+    screen.pass_s(SILENCE_TIMEOUT_S - 10)
     assert screen.restarts == []
     screen.pass_s(15)
     assert len(screen.restarts) == 1
     screen.pass_s(600)
     assert len(screen.restarts) == 1
-    (fact,) = screen.watch.fact(str)
+    (fact,) = screen.watch.facts(str)
     assert not fact.wrong
     screen.pass_s(HOUR_S)
-    assert screen.watch.fact(str) == []
+    assert screen.watch.facts(str) == []
 
 
 def test_a_browser_has_time_for_its_first_page():
     screen = Screen()
-    screen.pass_s(START_S - 10, first_page_s=1e9)
+    screen.pass_s(START_TIMEOUT_S - 10, first_page_s=1e9)
     assert screen.restarts == []
     screen.pass_s(20, first_page_s=1e9)
     assert len(screen.restarts) == 1
@@ -73,14 +80,14 @@ def test_three_times_an_hour_and_then_the_staff_is_told():
     screen = Screen()
     screen.lives = screen.heals = False
     screen.pass_s(HOUR_S - LOOK_S)
-    assert len(screen.restarts) == MOST
-    (fact,) = screen.watch.fact(lambda text: text)
+    assert len(screen.restarts) == MAX_RESTARTS
+    (fact,) = screen.watch.facts(lambda text: text)
     assert fact.wrong
     assert "3 times in an hour" in fact.value
     screen.pass_s(4 * HOUR_S)
     for at in screen.restarts:
-        assert sum(at <= one < at + HOUR_S for one in screen.restarts) <= MOST
-    assert len(screen.restarts) > MOST, "it is tried again every hour"
+        assert sum(at <= one < at + HOUR_S for one in screen.restarts) <= MAX_RESTARTS
+    assert len(screen.restarts) > MAX_RESTARTS, "it is tried again every hour"
 
 
 def test_a_page_that_comes_back_by_itself_is_well_again():
@@ -105,29 +112,29 @@ def test_a_new_run_has_its_time_whatever_was_before():
     screen = Screen()
     screen.pass_s(1_000)
     screen.lives = False
-    screen.pass_s(SILENT_S - 10)
+    screen.pass_s(SILENCE_TIMEOUT_S - 10)
     screen.run = 7
-    screen.pass_s(START_S - 10)
+    screen.pass_s(START_TIMEOUT_S - 10)
     assert screen.restarts == []
 
 
 def test_the_unit_runs_while_its_folder_is_there_and_asking_makes_a_file(tmp_path):
     watch = watch_unit(tmp_path / "run", tmp_path / "asked")
-    watch.look(0.0, None)
-    watch.look(1e6, None)
+    watch.check(0.0, None)
+    watch.check(1e6, None)
     assert not (tmp_path / "asked").exists()
     (tmp_path / "run").mkdir()
-    watch.look(1e6 + 1, None)
+    watch.check(1e6 + 1, None)
     assert not (tmp_path / "asked").exists()
-    watch.look(1e6 + 1 + START_S, None)
+    watch.check(1e6 + 1 + START_TIMEOUT_S, None)
     assert (tmp_path / "asked").exists()
 
 
 def test_what_cannot_be_asked_for_stops_nothing(tmp_path):
     (tmp_path / "run").mkdir()
     watch = watch_unit(tmp_path / "run", tmp_path / "no folder" / "asked")
-    watch.look(0.0, None)
-    watch.look(START_S, None)
+    watch.check(0.0, None)
+    watch.check(START_TIMEOUT_S, None)
     assert len(watch.restarts) == 1
 
 
@@ -136,11 +143,11 @@ def installation(tmp_path, monkeypatch):
     """Return an installation of a machine with a screen of its own, and a function that lets its time pass."""
     (tmp_path / "running").mkdir()
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
-    monkeypatch.setattr("pi_controller.run_exhibit.RUNNING", tmp_path / "running")
+    monkeypatch.setattr("pi_controller.runtime.exhibit.RUNNING", tmp_path / "running")
     (tmp_path / "table.toml").write_text("[web]\nport = 0\n")
     now = [1000.0]
     with ExitStack() as stack:
-        made = Installation(load(tmp_path / "table.toml"), lambda: now[0], stack)
+        made = Installation(read_settings(tmp_path / "table.toml"), lambda: now[0], stack)
 
         def pass_s(seconds):
             end = now[0] + seconds
@@ -148,7 +155,7 @@ def installation(tmp_path, monkeypatch):
                 now[0] += LOOK_S
                 made.step(now[0])
 
-        yield made, pass_s, tmp_path / kiosk_restart.ASKED
+        yield made, pass_s, tmp_path / kiosk.ASKED
 
 
 def test_only_this_machines_page_counts(installation, monkeypatch):
@@ -156,11 +163,11 @@ def test_only_this_machines_page_counts(installation, monkeypatch):
     pass_s(10)
     assert httpx.get(f"{made.page.url}here").status_code == 204
     assert made.page.seen == 1010.0
-    monkeypatch.setattr("pi_controller.exhibit.page.sender", lambda _: "192.168.1.7")
+    monkeypatch.setattr("pi_controller.exhibit.pages.client_ip", lambda _: "192.168.1.7")
     pass_s(20)
     assert httpx.get(f"{made.page.url}here").status_code == 204
     assert made.page.seen == 1010.0
-    pass_s(SILENT_S + LOOK_S)
+    pass_s(SILENCE_TIMEOUT_S + LOOK_S)
     assert asked.exists()
 
 
@@ -168,7 +175,7 @@ def test_an_installation_without_a_screen_of_its_own_watches_none(tmp_path, monk
     monkeypatch.delenv("RUNTIME_DIRECTORY", raising=False)
     (tmp_path / "table.toml").write_text("[web]\nport = 0\n")
     with ExitStack() as stack:
-        assert Installation(load(tmp_path / "table.toml"), lambda: 0.0, stack).screen is None
+        assert Installation(read_settings(tmp_path / "table.toml"), lambda: 0.0, stack).screen is None
 
 
 @pytest.mark.chromium
@@ -179,7 +186,7 @@ def test_a_tab_that_crashed_does_not_ask(installation, path, monkeypatch):
     from playwright.sync_api import Error, sync_playwright
 
     made, pass_s, asked = installation
-    monkeypatch.setattr(made.staff, "_allowed", allowed)
+    monkeypatch.setattr(made.staff, "_require_staff", allowed)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         tab = browser.new_page()
@@ -193,7 +200,7 @@ def test_a_tab_that_crashed_does_not_ask(installation, path, monkeypatch):
         assert not asked.exists()
         with pytest.raises(Error, match="crash"):
             tab.goto("chrome://crash")
-        pass_s(SILENT_S)
+        pass_s(SILENCE_TIMEOUT_S)
         assert asked.exists()
         browser.close()
 

@@ -3,10 +3,10 @@
 import pytest
 from exhibit_rig import STEP_S, Always, Rig
 
+from pi_controller.display.game_display import word, words_of
 from pi_controller.exhibit.lessons import FIRSTS, TERMS, Lessons
-from pi_controller.exhibit.opponents import Guess
-from pi_controller.exhibit.screen import screen_of
-from pi_controller.show.words import word, words_of
+from pi_controller.exhibit.screen import build_screen
+from pi_controller.exhibit.visitor_game import Guess
 
 
 class Told:
@@ -29,9 +29,9 @@ class Told:
         rig, game = self.rig, self.game
         last = ""
         while rig.stage == "play" and game.view.hide <= len(self.hides):
-            if game.lessons.open != last and game.lessons.open:
-                self.told.append(game.lessons.open)
-            last = game.lessons.open
+            if game.lessons.open_step != last and game.lessons.open_step:
+                self.told.append(game.lessons.open_step)
+            last = game.lessons.open_step
             if game.awaits == "next":
                 rig.touch("next")
                 last = ""
@@ -88,8 +88,8 @@ def test_a_word_that_was_not_called_is_not_explained_and_none_twice():
         while rig.stage == "play":
             for turn in game.view.past:
                 called |= set(turn.calls)
-            if game.lessons.open and (not shown or shown[-1] != game.lessons.open):
-                shown.append(game.lessons.open)
+            if game.lessons.open_step and (not shown or shown[-1] != game.lessons.open_step):
+                shown.append(game.lessons.open_step)
             terms = {one for one in shown if one in TERMS}
             assert terms <= called
             if touches := game.touches:
@@ -102,19 +102,19 @@ def test_a_word_that_was_not_called_is_not_explained_and_none_twice():
 def test_one_idea_at_a_time_and_nothing_moves_meanwhile():
     told = Told("p")
     rig, game = told.rig, told.game
-    rig.until(lambda: game.lessons.open == "under_way")
+    rig.until(lambda: game.lessons.open_step == "under_way")
     before = game.view
     rig.advance(10)
     assert game.view == before
     assert tuple(rig.exhibit.touches) == ("next", "leave")
     rig.advance(25)
-    assert game.lessons.open != "under_way", "it goes on by itself"
+    assert game.lessons.open_step != "under_way", "it goes on by itself"
 
 
 def test_the_words_are_the_glossarys_with_sounds_and_caveat_where_the_booklet_has_them():
     for term in TERMS:
         lessons = Lessons()
-        lessons.first(term, (12, 8, 0), (16, 4, 0))
+        lessons.explain_once(term, (12, 8, 0), (16, 4, 0))
         step, known = lessons.lesson("en"), word(term)
         assert step.title == known.shown
         assert step.text == known.meaning
@@ -128,13 +128,13 @@ def test_the_words_are_the_glossarys_with_sounds_and_caveat_where_the_booklet_ha
 def test_the_sticks_that_moved_are_lit_while_a_word_is_explained():
     told = Told("p")
     rig, game = told.rig, told.game
-    while game.lessons.open != "paguga":
+    while game.lessons.open_step != "paguga":
         if game.awaits == "next":
             rig.touch("next")
         elif game.awaits == "pads":
             rig.touch("pad:1")
         rig.advance(STEP_S)
-    screen = screen_of(rig.exhibit)
+    screen = build_screen(rig.exhibit)
     rows = {row.key: (row.count, row.new, row.gone) for row in screen.rows}
     assert rows == {"a": (16, 4, 0), "middle": (4, 0, 4), "b": (0, 0, 0)}
     assert screen.step.title == "Paguga"

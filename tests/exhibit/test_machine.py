@@ -9,16 +9,15 @@ import pytest
 from exhibit_rig import Rig
 from msgspec.structs import replace
 
-from pi_controller.drivers.strips import MemoryStrip
-from pi_controller.exhibit.drift import SCANS, Drift
-from pi_controller.exhibit.machine_watch import MachineWatch, facts
-from pi_controller.exhibit.screen import screen_of
-from pi_controller.link.messages import Piezo, Touch
-from pi_controller.machine_health import MachineHealth
+from pi_controller.board.messages import Piezo, Touch
+from pi_controller.board.strips import MemoryStrip
+from pi_controller.config import read_settings
+from pi_controller.exhibit.health import SCANS, MachineWatch, SensorDrift, facts
+from pi_controller.exhibit.screen import build_screen
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.run_exhibit import Installation
-from pi_controller.table.settings import load
+from pi_controller.runtime.exhibit import Installation
+from pi_controller.system.machine_health import MachineHealth
 
 WELL = MachineHealth(55.0, under_voltage=False, under_voltage_since_start=False, free_bytes=10**10, fs_errors=0)
 STRIPS = len(pinmap().touch.strips)
@@ -45,23 +44,23 @@ def machine():
 def test_a_weak_supply_is_remembered_until_the_staff_lifts_it_and_shows_again(machine, tmp_path):
     def watch(boot="boot 1"):
         made = MachineWatch(machine.read, tmp_path / "supply", boot)
-        made.look(0.0)
+        made.check(0.0)
         return made
 
     first = watch()
     assert not first.under_voltage
     machine.weak(True)
-    first.look(1.0)
+    first.check(1.0)
     machine.weak(False)
-    first.look(2.0)
+    first.check(2.0)
     assert first.under_voltage
     assert watch().under_voltage, "also after a restart of the program"
-    first.lift()
-    first.look(3.0)
+    first.dismiss_under_voltage()
+    first.check(3.0)
     assert not first.under_voltage, "what the kernel remembers was seen to"
     assert not watch().under_voltage
     machine.weak(True)
-    first.look(4.0)
+    first.check(4.0)
     assert first.under_voltage
     machine.weak(False, since_start=False)
     assert not watch("boot 2").under_voltage
@@ -70,7 +69,7 @@ def test_a_weak_supply_is_remembered_until_the_staff_lifts_it_and_shows_again(ma
 def test_a_latch_that_cannot_be_kept_holds_all_the_same(machine, tmp_path):
     watch = MachineWatch(machine.read, tmp_path / "no folder" / "supply", "boot")
     machine.weak(True)
-    watch.look(0.0)
+    watch.check(0.0)
     assert watch.under_voltage
 
 
@@ -79,24 +78,24 @@ def test_too_hot_or_too_weak_for_long_is_dangerous_until_it_is_over(machine):
     found = []
     for t, celsius in enumerate((84.0, 85.5, 80.0, 76.0, 74.0, 80.0)):
         machine.health = replace(WELL, temperature_c=celsius)
-        watch.look(float(t))
-        found.append(watch.danger(float(t)))
+        watch.check(float(t))
+        found.append(watch.is_dangerous(float(t)))
     assert found == [False, True, True, True, False, False]
     machine.weak(True)
-    watch.look(100.0)
-    assert not watch.danger(159.0)
-    watch.look(160.0)
-    assert watch.danger(160.0)
+    watch.check(100.0)
+    assert not watch.is_dangerous(159.0)
+    watch.check(160.0)
+    assert watch.is_dangerous(160.0)
     machine.weak(False)
-    watch.look(161.0)
-    assert not watch.danger(161.0)
+    watch.check(161.0)
+    assert not watch.is_dangerous(161.0)
 
 
 def test_a_machine_that_says_nothing_is_left_in_peace():
     watch = MachineWatch(lambda _: MachineHealth())
-    watch.look(0.0)
+    watch.check(0.0)
     assert facts(watch, str) == []
-    assert not watch.danger(1e6)
+    assert not watch.is_dangerous(1e6)
 
 
 def test_danger_waits_for_the_session_and_ends_by_itself():
@@ -106,7 +105,7 @@ def test_danger_waits_for_the_session_and_ends_by_itself():
     rig.advance(1.0)
     assert rig.stage == "play"
     rig.until(lambda: rig.stage == "notice", 1800)
-    assert "rest for a while" in screen_of(rig.exhibit).lead
+    assert "rest for a while" in build_screen(rig.exhibit).lead
     rig.exhibit.danger = False
     rig.advance(1.0)
     assert rig.stage == "attract"
@@ -114,10 +113,10 @@ def test_danger_waits_for_the_session_and_ends_by_itself():
 
 def test_lights_and_page_are_dimmed_by_the_hour():
     rig = Rig(t=17.9 * 3600, dim_from="18:00", dim_to="08:00", dim_page=0.4)
-    assert screen_of(rig.exhibit).bright == 1.0
+    assert build_screen(rig.exhibit).bright == 1.0
     rig.advance(600.0)
-    assert screen_of(rig.exhibit).bright == 0.4
-    assert screen_of(Rig(t=0.0).exhibit).bright == 1.0, "never where nobody asked for it"
+    assert build_screen(rig.exhibit).bright == 0.4
+    assert build_screen(Rig(t=0.0).exhibit).bright == 1.0, "never where nobody asked for it"
 
 
 def lit(folder, toml):
@@ -125,7 +124,7 @@ def lit(folder, toml):
     path = folder / "table.toml"
     path.write_text(f'[web]\nport = 0\n[strips]\nkind = "memory"\nbrightness = 0.8\n{toml}')
     with ExitStack() as stack:
-        installation = Installation(load(path), lambda: 0.0, stack, sim=True, read=lambda _: WELL)
+        installation = Installation(read_settings(path), lambda: 0.0, stack, sim=True, read=lambda _: WELL)
         installation.step(0.0)
         assert isinstance(installation._strip, MemoryStrip)
         return np.array(installation._strip.shown)
@@ -149,7 +148,13 @@ def test_the_hours_go_by_the_machines_clock_when_the_network_sets_it(tmp_path, m
     wall = [3 * 3600.0]
     with ExitStack() as stack:
         installation = Installation(
-            load(path), lambda: 3 * 3600.0, stack, sim=True, wall=lambda: wall[0], read=lambda _: WELL
+            read_settings(path),
+            lambda: 3 * 3600.0,
+            stack,
+            sim=True,
+            wall=lambda: wall[0],
+            read=lambda _: WELL,
+            clock_set=lambda _: True,
         )
         installation.step(3 * 3600.0)
         assert installation.exhibit.stage.name == "rest"
@@ -171,8 +176,8 @@ def readings(rng, rest, noise):
 def test_drift_is_what_the_strips_and_discs_read_beside_what_they_read_when_calibrated():
     rng = np.random.default_rng(5)
     rest = np.full((PADS, STRIPS), 700.0)
-    drift = Drift()
-    drift.take(readings(rng, rest, 3.0))
+    drift = SensorDrift()
+    drift.add_messages(readings(rng, rest, 3.0))
     assert len(drift.report) == PADS * (1 + STRIPS)
     assert not any(one.far or one.then for one in drift.report), "without a calibration nothing is far"
     assert abs(drift.report[0].now - 3.0) < 0.3
@@ -186,37 +191,37 @@ def test_a_sensor_that_drifted_far_is_named(profile):
     moved = rest.copy()
     moved[2, 1] -= 0.7 * lost[2, 1]
     noise = max(1.0, *profile.strikes.noise)
-    drift = Drift(profile)
-    drift.take(readings(rng, moved, noise))
+    drift = SensorDrift(profile)
+    drift.add_messages(readings(rng, moved, noise))
     assert [(one.pad, one.strip) for one in drift.report if one.far] == [(3, 1)]
-    drift.take(list(readings(rng, rest, 40 * noise))[:100])
+    drift.add_messages(list(readings(rng, rest, 40 * noise))[:100])
     drift.forget()
-    drift.take(readings(rng, rest, 40 * noise))
+    drift.add_messages(readings(rng, rest, 40 * noise))
     assert [(one.pad, one.strip) for one in drift.report if one.far] == [(pad, None) for pad in range(1, PADS + 1)]
 
 
 def test_the_mats_profile_is_where_calibrate_keeps_it(tmp_path, profile):
-    from pi_controller.calibration.profile import save
+    from pi_controller.calibration.profile import save_profile
 
     (tmp_path / "settings").mkdir()
     (tmp_path / "state").mkdir()
-    save(tmp_path / "settings", profile)
+    save_profile(tmp_path / "settings", profile)
     path = tmp_path / "settings/table.toml"
     path.write_text(
         f'[table]\njournal = "{tmp_path}/state/table.sqlite"\n[web]\nport = 0\n'
         '[board]\nport = "none"\nprofile = "hall"\n[exhibit]\nmat = "sensors"\n'
     )
     with ExitStack() as stack:
-        Installation(load(path), lambda: 0.0, stack, folder=path.parent, sim=True)
+        Installation(read_settings(path), lambda: 0.0, stack, folder=path.parent, sim=True)
 
 
 @pytest.fixture
 def profile():
-    from pi_controller.calibration.profile import Profile, Strips, Strokes
+    from pi_controller.calibration.profile import Profile, StrikeProfile, TouchProfile
 
     n = PADS * STRIPS
     return Profile(
         "hall", "2026-05-03", "1", "board",
-        strikes=Strokes(12.0, "piezo", (3.0,) * PADS, (-20.0,) * PADS, (20.0,) * PADS),
-        touch=Strips(30.0, 10.0, 15.0, (700.0,) * n, (2.0,) * n, (60.0,) * n),
+        strikes=StrikeProfile(12.0, "piezo", (3.0,) * PADS, (-20.0,) * PADS, (20.0,) * PADS),
+        touch=TouchProfile(30.0, 10.0, 15.0, (700.0,) * n, (2.0,) * n, (60.0,) * n),
     )  # fmt: skip

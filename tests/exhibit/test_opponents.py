@@ -8,7 +8,7 @@ from exhibit_rig import Always, Rig
 from opponent_statistics import HIDERS, found_first
 
 from pi_controller.exhibit import check_log
-from pi_controller.exhibit.opponents import Guess, HabitReader, RandomOpponent
+from pi_controller.exhibit.visitor_game import Guess, HabitReader, RandomOpponent
 
 FAIR = 1 / 4
 HIDES = 4000
@@ -34,7 +34,7 @@ def test_the_same_seed_guesses_the_same():
         made = []
         for n in range(20):
             made.append(reader.guess())
-            reader.saw(1 + n % 3, found=False)
+            reader.learn_hide(1 + n % 3, found=False)
         return made
 
     assert guesses(3) == guesses(3)
@@ -45,8 +45,8 @@ def test_the_same_seed_guesses_the_same():
 def test_the_second_hit_is_where_the_bead_is_held_least_likely():
     reader = HabitReader(random.Random(1))
     for _ in range(12):
-        reader.saw(3, found=False)
-    reader.saw(1, found=False)
+        reader.learn_hide(3, found=False)
+    reader.learn_hide(1, found=False)
     guesses = [reader.guess() for _ in range(200)]
     assert max({1, 2, 3, 4}, key=[guess.first for guess in guesses].count) == 3
     assert min({1, 2, 4}, key=[guess.second for guess in guesses].count) == 1
@@ -66,7 +66,7 @@ def test_every_seal_of_a_game_holds(seed, tmp_path, capsys):
     kept = tmp_path / "log.jsonl"
     kept.write_text(rig.exhibit.session_log.lines())
     assert check_log.main([str(kept)]) == 0
-    assert "holds" in capsys.readouterr().out
+    assert "are correct" in capsys.readouterr().out
 
 
 def tampered(lines, kind, **changed):
@@ -101,8 +101,8 @@ def test_the_checker_finds_what_was_changed_afterwards(kind, changed):
     lines = next(
         lines for seed in range(40) if '"by":"mat"' in (lines := played(seed).exhibit.session_log.lines())
     ).splitlines()
-    assert check_log.faults(list(lines)) == []
-    assert check_log.faults(tampered(lines, kind, **changed)) != []
+    assert check_log.find_faults(list(lines)) == []
+    assert check_log.find_faults(tampered(lines, kind, **changed)) != []
 
 
 def test_the_checker_finds_a_guess_that_was_sealed_too_late():
@@ -110,8 +110,8 @@ def test_the_checker_finds_a_guess_that_was_sealed_too_late():
     sealed = next(n for n, one in enumerate(records) if one.get("what") == "guess")
     hidden = next(n for n, one in enumerate(records) if one["kind"] == "hidden" and n > sealed)
     records[sealed], records[hidden] = records[hidden], records[sealed]
-    assert check_log.faults([json.dumps(one) for one in records]) != []
-    assert check_log.faults(["no log"]) != []
+    assert check_log.find_faults([json.dumps(one) for one in records]) != []
+    assert check_log.find_faults(["no log"]) != []
 
 
 def test_the_guess_is_sealed_before_the_visitor_can_hide():

@@ -1,19 +1,21 @@
 """The nightly self-test on virtual time: when it runs, what it finds, and that it never runs while somebody plays."""
 
+import itertools
 from contextlib import ExitStack
 from datetime import UTC, datetime, time
 from types import SimpleNamespace
 
 import pytest
 from exhibit_rig import Rig, at
+from memory_sound import MemorySound
 from msgspec.structs import replace
 from test_machine import WELL
 
-from pi_controller.exhibit.self_test import Check, SelfTest
-from pi_controller.mat.events import Link, SensorFault, Sensors
-from pi_controller.run_exhibit import Installation
-from pi_controller.table.settings import load
-from pi_controller.table.settings_exhibit import ExhibitSection
+from pi_controller.config import read_settings
+from pi_controller.config.model import ExhibitSection
+from pi_controller.exhibit.health import Check, SelfTest
+from pi_controller.runtime.exhibit import Installation
+from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -102,11 +104,11 @@ def test_its_hour_is_the_hosts_or_in_the_closed_hours(section, hour):
 def tested(tmp_path):
     """Return what steps an installation until there is a verdict, with some settings; its checks by name."""
 
-    def run(toml="", change=lambda installation: None, t=DAY * 20000, health=WELL):
+    def run(toml="", change=lambda installation: None, t=DAY * 20000, health=WELL, sound=None):
         path = tmp_path / "table.toml"
         path.write_text(f'[web]\nport = 0\n[exhibit]\nself_test = "03:00"\n{toml}')
         with ExitStack() as stack:
-            installation = Installation(load(path), lambda: t, stack, read=lambda _: health)
+            installation = Installation(read_settings(path), lambda: t, stack, read=lambda _: health, sound=sound)
             change(installation)
             now = t
             while installation.self_test.verdict is None:
@@ -140,8 +142,8 @@ def test_what_is_wrong_is_named(tested, tmp_path):
     journal.write_bytes(content)
 
     def change(installation):
-        installation.exhibit.felt(NOW, Link(NOW, up=False))
-        installation.exhibit.felt(NOW, Sensors(NOW, (SensorFault("disc", 2, "silent"),)))
+        installation.exhibit.handle_mat_event(NOW, Link(NOW, up=False))
+        installation.exhibit.handle_mat_event(NOW, SensorFaultsChange(NOW, (SensorFault("disc", 2, "silent"),)))
 
     health = replace(WELL, temperature_c=79.0, free_bytes=10**6, fs_errors=2, under_voltage_since_start=True)
     found = tested('mat = "sensors"\nfolder = "no such"\n', change, NOW, health)
@@ -155,11 +157,25 @@ def test_a_clock_that_cannot_be_right_is_named(tested):
     assert "set it" in tested(t=DAY).wrong["clock"]
 
 
+@pytest.mark.parametrize("fault", ["", "the loudspeaker is gone"])
+def test_a_loudspeaker_that_is_wanted_is_opened(tested, tmp_path, fault):
+    ticks = itertools.count()
+    sound = MemorySound(lambda: next(ticks) * 0.04)
+    sound.fails = fault
+    assert "loudspeaker" not in tested(t=NOW, sound=sound).parts
+    assert not sound.played
+    (tmp_path / ".exhibit-self-test").unlink()
+    found = tested("[voice]\nenglish = true\n", t=NOW, sound=sound)
+    assert "loudspeaker" in found.parts
+    assert found.wrong.get("loudspeaker", "") == fault
+    assert [gain for *_, gain in sound.played] == ([] if fault else [0.0])
+
+
 def test_a_game_is_never_disturbed(tmp_path):
     path = tmp_path / "table.toml"
     path.write_text('[web]\nport = 0\n[exhibit]\nself_test = "03:00"\n')
     with ExitStack() as stack:
-        installation = Installation(load(path), lambda: NOW, stack, read=lambda _: WELL)
+        installation = Installation(read_settings(path), lambda: NOW, stack, read=lambda _: WELL)
         installation.exhibit.touch(NOW, "start")
         installation.exhibit.touch(NOW, "game:teams")
         for step in range(200):

@@ -1,47 +1,59 @@
 """The staff page: behind a sign-in, about the installation alone, reached by a long press on the screen's corner."""
 
 import html
+import io
+import json
 import re
 import threading
 import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from functools import partial
 
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig, at
 from headless import ARGUMENTS, CHROMIUM
+from memory_sound import MemorySound
 
-from pi_controller.exhibit.exhibit import Session
+from pi_controller import __version__
+from pi_controller.cli.exhibit import _report as exhibit_report
+from pi_controller.config import read_settings
+from pi_controller.config.model import VoiceSection
+from pi_controller.exhibit.exhibit import EndedSession
 from pi_controller.exhibit.host_files import HostFiles
-from pi_controller.exhibit.staff import HOME, READY_NOTICES, Known, shown_of
+from pi_controller.exhibit.pages import HOME, READY_NOTICES, StaffStatus, build_staff_view
 from pi_controller.exhibit.usage import Usage
-from pi_controller.machine_health import MachineHealth
-from pi_controller.mat.events import Link, SensorFault, Sensors
-from pi_controller.run import steady_clock
-from pi_controller.run_exhibit import NOTICE, Installation
-from pi_controller.setup import reset_order
-from pi_controller.table.settings import load
-from pi_controller.web.signing.pins import Pins
-from pi_controller.web.signing.users import FILE, Users
+from pi_controller.runtime.exhibit import NOTICE, Installation
+from pi_controller.runtime.run import steady_clock
+from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
+from pi_controller.system import reset
+from pi_controller.system.clock import REQUEST
+from pi_controller.system.machine_health import MachineHealth
+from pi_controller.system.place import KEYS_CHANGED, Place
+from pi_controller.web.accounts import FILE, PinHasher, Users
 
 PIN = "314159"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
 
 @contextmanager
-def installed(folder, *, people=True, toml="", read=None):
+def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None, report=None):
     """Run an installation on this machine's clock, its page at a free port; yield it and its page's address."""
     settings = folder / "table.toml"
     settings.write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
     if people:
-        users, pins = Users(folder / FILE), Pins(passes=1, kib=8)
+        users, pins = Users(folder / FILE), PinHasher(passes=1, kib=8)
         users.add("Head", "head", pins.hash(PIN))
         users.add("Keeper", "scorekeeper", pins.hash(PIN))
         users.close()
     clock, ended = steady_clock(), threading.Event()
     with ExitStack() as stack:
-        installation = Installation(load(settings), clock, stack, read=read)
+        made = {"read": read, "sound": sound, "key_changes": keys or folder / "none", "report": report}
+        installation = Installation(read_settings(settings), clock, stack, **made)
 
         def steps():
             while not ended.wait(0.02):
@@ -127,6 +139,73 @@ def test_what_is_known_of_the_machine_is_shown_and_the_supply_is_lifted_by_the_s
         assert not installation.watch.under_voltage, "lifted, until the machine starts anew"
 
 
+def test_the_test_sound_is_played_and_its_failure_shown(tmp_path, signed_in):
+    sound = MemorySound(time.monotonic)
+    with installed(tmp_path, sound=sound) as (_, url):
+        client = signed_in(url)
+        for fails in ("", "the loudspeaker is <gone>"):
+            sound.fails = fails
+            assert client.post(f"{HOME}/do", json={"do": "sound"}).status_code == 200
+            (found,) = re.findall(r'<h2>Loudspeaker</h2><p(?: class="far")?>(.*?)</p>', client.get(HOME).text)
+            assert ("&lt;gone&gt;" in found) == bool(fails)
+    ((_, _, gain),) = sound.played
+    assert gain == VoiceSection().volume
+
+
+def test_the_clock_is_asked_to_be_set_to_the_time_of_the_place(tmp_path, signed_in, monkeypatch):
+    run = tmp_path / "run"
+    run.mkdir()
+    with installed(tmp_path) as (_, url):
+        client = signed_in(url)
+
+        def answer(now):
+            return client.post(f"{HOME}/do", json={"do": "clock", "now": now}).status_code
+
+        assert answer("2026-11-23T14:05") != 200, "no service of the system's, so nobody takes the request"
+        monkeypatch.setenv("RUNTIME_DIRECTORY", str(run))
+        assert {answer(wrong) for wrong in ("now", "2026-13-40T00:00", "2026-11-23T14:05Z", "")} == {400}
+        assert list(run.iterdir()) == []
+        assert answer("2026-11-23T14:05") == 200
+    asked = int((run / REQUEST).read_text("utf-8"))
+    assert datetime.fromtimestamp(asked).astimezone().isoformat()[:16] == "2026-11-23T14:05"
+
+
+def test_changed_keys_are_shown_until_the_staff_confirms_them(tmp_path, signed_in):
+    changes, name = tmp_path / "key-changes", "SHA256:abc (laptop)"
+    changes.write_text(f"2026-11-23 12:00: {name} may log in from now on\n", "utf-8")
+
+    def is_told(rig, client):
+        return [name in client.get(HOME).text, "keys on this machine" in client.get("/").text]
+
+    with installed(tmp_path, keys=changes) as (rig, url):
+        client = signed_in(url)
+        assert is_told(rig, client) == [True, True]
+        assert name not in client.get("/").text, "visitors are not told which"
+        assert client.post(f"{HOME}/do", json={"do": "keys"}).status_code == 200
+        until(lambda: is_told(rig, client) == [False, False])
+    with installed(tmp_path, people=False, keys=changes) as (rig, url):
+        assert is_told(rig, signed_in(url)) == [False, False], "also after a restart"
+    with changes.open("a", encoding="utf-8") as file:
+        file.write("2026-11-24 12:00: SHA256:def (visitor) may log in from now on\n")
+    with installed(tmp_path, people=False, keys=changes) as (rig, url):
+        page = signed_in(url).get(HOME).text
+        assert "SHA256:def (visitor)" in page
+        assert name not in page
+
+
+def test_a_clock_that_is_not_set_is_told(tmp_path):
+    rig = Rig(t=9 * 3600.0, opens="10:00", closes="17:00")
+    assert rig.stage == "rest"
+    rig.exhibit.clock_set = False
+    rig.advance(1.0)
+    assert rig.stage == "attract"
+    assert any("clock is not set" in one for one in shown(rig).faults)
+    rig.exhibit.clock_set = True
+    rig.advance(1.0)
+    assert rig.stage == "rest"
+    assert not any("clock is not set" in one for one in shown(rig).faults)
+
+
 def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
     (tmp_path / "texts.toml").write_text('title = "First"\npicture = "house.png"\n')
     (tmp_path / "house.png").write_bytes(PNG)
@@ -153,9 +232,9 @@ def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
 
 def test_the_order_for_a_reset_is_shown_where_the_host_may_sign_one(tmp_path, signed_in, monkeypatch):
     folder, signers = tmp_path / "reset", tmp_path / "update_signers"
-    monkeypatch.setattr(reset_order, "RESETS", folder)
-    monkeypatch.setattr(reset_order, "SIGNERS", signers)
-    monkeypatch.setattr(reset_order, "machine_mark", lambda: "3f9a21c0")
+    monkeypatch.setattr(reset, "RESETS", folder)
+    monkeypatch.setattr(reset, "SIGNERS", signers)
+    monkeypatch.setattr(reset, "machine_mark", lambda: "3f9a21c0")
     with installed(tmp_path) as (_, url):
         assert "first start" not in signed_in(url).get(HOME).text, "a machine that takes none"
     folder.mkdir()
@@ -195,7 +274,7 @@ def test_others_do_nothing(tmp_path, signed_in):
 
 def test_counts_are_exported_where_they_are_switched_on(tmp_path, signed_in):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
-        installation._ended(0.0, Session("mat", "finished", 61.4, 7))
+        installation._record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
         staff = signed_in(url)
         until(lambda: ",1,1,0,0,1,0,0,0,7,61" in staff.get(f"{HOME}/usage.csv").text)
         assert "<td>61</td>" in staff.get(HOME).text
@@ -207,15 +286,84 @@ def test_counts_are_exported_where_they_are_switched_on(tmp_path, signed_in):
         assert "are not counted" in staff.get(HOME).text
 
 
+def test_the_report_tells_the_fault_and_nothing_of_people(tmp_path, signed_in, monkeypatch):
+    monkeypatch.setattr(Place, "state", tmp_path / "state")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state/warnings.log").write_text("2025-11-24 16:00:00 kernel: mmc0: timeout, at Our Hall\n", "utf-8")
+    toml = '[table]\nname = "Our Hall"\n[teams]\na = "Big Coulee"\n'
+    now = MachineHealth(68.2, under_voltage=True, under_voltage_since_start=True, free_bytes=91 * 10**8, fs_errors=3)
+    report = partial(exhibit_report, tmp_path / "table.toml")
+    (tmp_path / "faults").write_text("table.toml:4: [web] port: must be a number, not 's3cret'\n", "utf-8")
+    monkeypatch.setattr("pi_controller.runtime.exhibit.CARD_FAULTS", tmp_path / "faults")
+    with installed(tmp_path, toml=toml, read=lambda _: now, report=report) as (_, url):
+        staff = signed_in(url)
+        page = staff.get(HOME).text
+        assert "/staff/report.zip" in page
+        assert "s3cret" in page, "the staff can correct it"
+        answer = staff.get(f"{HOME}/report.zip")
+    assert answer.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert "mmc0: timeout" in files["warnings.log"]
+    assert "too weak now (wrong)" in files["installation.txt"]
+    assert json.loads(files["report.json"])["versions"]["moccasin-mat"] == __version__
+    assert "table.toml:4: [web] port" in files["installation.txt"]
+    everything = "".join(files.values())
+    for secret in ("Our Hall", "Big Coulee", "s3cret", PIN, "Head", "Keeper", "argon2"):
+        assert secret not in everything, secret
+
+
+def test_changed_keys_are_no_fault_of_the_cards_files(tmp_path, signed_in, monkeypatch):
+    changed = "2026-11-23 12:00: SHA256:abc (ann) may log in from now on"
+    (tmp_path / "keys").write_text(f"{changed}\n", "utf-8")
+    told = f"machine.toml was not taken\n{KEYS_CHANGED} If you did not, somebody else did:\n{changed}\n"
+    (tmp_path / "faults").write_text(told, "utf-8")
+    monkeypatch.setattr("pi_controller.runtime.exhibit.CARD_FAULTS", tmp_path / "faults")
+    with installed(tmp_path, keys=tmp_path / "keys") as (installation, url):
+        assert "machine.toml was not taken" in signed_in(url).get(HOME).text
+        assert not any("SHA256" in one or KEYS_CHANGED in one for one in installation.staff.shown.faults)
+
+
+def test_the_report_is_for_judges_alone(tmp_path, signed_in):
+    made = []
+    with installed(tmp_path, report=lambda told: made.append(told) or b"PK") as (_, url):
+        assert httpx.get(f"{url}{HOME}/report.zip").status_code == 401
+        assert signed_in(url, "Keeper").get(f"{HOME}/report.zip").status_code == 403
+        assert not made
+        assert signed_in(url).get(f"{HOME}/report.zip").content == b"PK"
+    (tmp_path / "other").mkdir()
+    with installed(tmp_path / "other") as (_, url):
+        staff = signed_in(url)
+        assert staff.get(f"{HOME}/report.zip").status_code == 404
+        assert "report.zip" not in staff.get(HOME).text
+
+
+def test_one_report_is_made_at_a_time(tmp_path, signed_in):
+    begun, ends = threading.Event(), threading.Event()
+
+    def slow(_):
+        begun.set()
+        ends.wait(20)
+        return b"PK"
+
+    with installed(tmp_path, report=slow) as (_, url), ThreadPoolExecutor() as pool:
+        staff, other = signed_in(url), signed_in(url)
+        first = pool.submit(staff.get, f"{HOME}/report.zip")
+        assert begun.wait(20)
+        assert other.get(f"{HOME}/report.zip").json()["error"]["code"] == "busy"
+        ends.set()
+        assert first.result().content == b"PK"
+
+
 def shown(rig):
-    return shown_of(rig.exhibit, rig.settings, Known(Usage(None)), at)
+    return build_staff_view(rig.exhibit, rig.settings, StaffStatus(Usage(None)), at)
 
 
 def test_it_says_what_is_wrong(tmp_path):
     rig = Rig(mat="sensors", record=True, folder=tmp_path / "not there")
     assert "does not answer" in " ".join(shown(rig).faults)
-    rig.exhibit.felt(0.0, Link(0.0, up=True))
-    rig.exhibit.felt(0.0, Sensors(0.0, (SensorFault("disc", 3, "no signal"),)))
+    rig.exhibit.handle_mat_event(0.0, Link(0.0, up=True))
+    rig.exhibit.handle_mat_event(0.0, SensorFaultsChange(0.0, (SensorFault("disc", 3, "no signal"),)))
     assert shown(rig).faults == ("Pad 3: a sensor cannot be believed (no signal)",)
     rig.begin("mat")
     rig.exhibit.host = HostFiles(tmp_path / "no texts either")
@@ -265,7 +413,7 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path):
         tab.click('[data-name="Head"]')
         for digit in PIN:
             tab.click(f'[data-digit="{digit}"]')
-        installation._ended(0.0, Session("mat", "finished", 61.4, 7))
+        installation._record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
         until(lambda: installation.staff.shown.usage)
         tab.click("[type=submit]")
         tab.wait_for_selector("body.staff")
@@ -284,4 +432,47 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path):
         tab.wait_for_selector("#sign-in")
         tab.clock.run_for(61_000)
         tab.wait_for_url(f"{url}/")
+        chromium.close()
+
+
+@pytest.mark.chromium
+def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path):
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    with installed(tmp_path, toml="usage = true\n") as (installation, url), sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+        tab.goto(url + HOME)
+        tab.click('[data-name="Head"]')
+        for digit in PIN:
+            tab.click(f'[data-digit="{digit}"]')
+        tab.click("[type=submit]")
+        tab.wait_for_selector("body.staff")
+        offered = "[...document.querySelectorAll('main form, main button[data-do]')]"
+        forms = tab.evaluate(f"{offered}.map(one => ({{id: one.id, ...one.dataset}}))")
+        assert [one["id"] for one in forms if one["id"]] == ["own", "clock"]
+        assert [one["do"] for one in forms if not one["id"]] == [*["notice"] * len(READY_NOTICES), "sound"]
+        tab.fill("#own input", "Back at noon")
+        tab.fill("#clock input", "2026-12-24T18:30")
+        for n in range(10):
+            known = installation.staff.shown.csv
+            installation._record_session(0.0, EndedSession("mat", "finished", 61.4, n))
+            until(lambda known=known: installation.staff.shown.csv != known)
+        assert tab.input_value("#own input") == "Back at noon"
+        assert tab.input_value("#clock input") == "2026-12-24T18:30"
+        typed = {
+            "own": {"do": "notice", "notice": "Back at noon"},
+            "clock": {"do": "clock", "now": "2026-12-24T18:30"},
+        }
+        sent = []
+        no = {"error": {"what": "no", "todo": ""}}
+        tab.route(
+            "**/staff/do", lambda route: (sent.append(route.request.post_data_json), route.fulfill(status=409, json=no))
+        )
+        for n, form in enumerate(forms):
+            with tab.expect_response("**/staff/do"):
+                tab.locator("main :is(form button, button[data-do])").nth(n).click()
+            assert sent.pop() == typed.get(form["id"], {"do": form.get("do"), "notice": form.get("notice", "")})
         chromium.close()

@@ -4,41 +4,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_controller.exhibit.stage import IDLE, Stage, Times
+from pi_controller.exhibit.lessons import IDLE, Stage, Times
 
 TIMES = Times(answer_s=30, ask_after_s=40, leave_after_s=20, longest_s=900)
 
 
 def test_a_choice_nobody_makes_leads_back():
     stage = Stage().enter("choose", 10)
-    assert stage.passed(39.9, TIMES) == stage
-    assert stage.passed(40, TIMES).name == "attract"
+    assert stage.advance(39.9, TIMES) == stage
+    assert stage.advance(40, TIMES).name == "attract"
 
 
 def test_who_plays_and_is_gone_is_asked_first():
     stage = Stage().enter("play", 10)
-    asked = stage.passed(50, TIMES)
+    asked = stage.advance(50, TIMES)
     assert (asked.name, asked.asked) == ("play", 50)
-    assert asked.passed(69.9, TIMES).name == "play"
-    assert asked.passed(70, TIMES).name == "attract"
-    assert asked.used(60).passed(80, TIMES).asked is None
+    assert asked.advance(69.9, TIMES).name == "play"
+    assert asked.advance(70, TIMES).name == "attract"
+    assert asked.record_use(60).advance(80, TIMES).asked is None
 
 
 def test_a_game_that_is_over_shows_its_result_and_that_ends_too():
-    result = Stage().enter("play", 0).passed(100 - 70, TIMES, over=True)
+    result = Stage().enter("play", 0).advance(100 - 70, TIMES, over=True)
     assert result.name == "result"
-    assert result.passed(59.9, TIMES).name == "result"
-    assert result.passed(60, TIMES).name == "attract"
+    assert result.advance(59.9, TIMES).name == "result"
+    assert result.advance(60, TIMES).name == "attract"
 
 
 @pytest.mark.parametrize("idle", IDLE)
 def test_without_a_visitor_it_is_what_the_hour_and_the_staff_say(idle):
-    assert Stage().passed(5, TIMES, idle=idle).name == idle
-    assert Stage().enter("choose", 0).passed(30, TIMES, idle=idle).name == idle
+    assert Stage().advance(5, TIMES, idle=idle).name == idle
+    assert Stage().enter("choose", 0).advance(30, TIMES, idle=idle).name == idle
 
 
 def test_a_session_in_progress_is_not_cut_off_by_closing_time():
-    assert Stage().enter("play", 0).passed(10, TIMES, idle="rest").name == "play"
+    assert Stage().enter("play", 0).advance(10, TIMES, idle="rest").name == "play"
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 30), st.booleans()), max_size=200))
@@ -47,7 +47,7 @@ def test_however_busy_it_is_a_session_ends(steps):
     stage, t, longest = Stage().enter("choose", 0), 0.0, 0.0
     for dt, plays in steps * 20:
         t += dt
-        stage = stage.used(t).passed(t, TIMES)
+        stage = stage.record_use(t).advance(t, TIMES)
         if stage.name in IDLE:
             break
         longest = t - stage.began

@@ -4,11 +4,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from pi_controller.exhibit.check_log import faults
-from pi_controller.run_exhibit import Installation
-from pi_controller.sim.mat import SimMat
-from pi_controller.table.settings import load
-from pi_controller.table.verify import verdict
+from pi_controller.config import read_settings
+from pi_controller.exhibit.check_log import find_faults
+from pi_controller.journal.verify import verify_journal
+from pi_controller.runtime.exhibit import Installation
+from pi_controller.simulation.mat import SimMat
 
 STEP_S = 0.02
 DAY = 86_400.0 * 20_000
@@ -24,7 +24,7 @@ class Visitors:
             f'[web]\nport = 0\n[board]\nport = "{self.mat.device}"\n[strips]\nkind = "memory"\n'
             f'[exhibit]\nmat = "sensors"\nrecord = true\nhides = {hides}\nanswer_s = 30\n'
         )
-        self.installation = Installation(load(settings), lambda: DAY + self.mat.world.t, stack)
+        self.installation = Installation(read_settings(settings), lambda: DAY + self.mat.world.t, stack)
         self.exhibit = self.installation.exhibit
         self.struck, self.hidden = [], []
 
@@ -114,16 +114,16 @@ def test_a_session_on_the_mat_is_what_was_played(tmp_path, seed):
         assert len(at.hidden) == 3 or view.winner, "no more hides than the settings say"
         assert [hide for hide, _ in at.struck] == sorted(hide for hide, _ in at.struck)
         log = at.exhibit.session_log.lines().splitlines()
-        assert faults(log) == []
+        assert find_faults(log) == []
         at.until(lambda: at.exhibit.stage.name == "attract", 120.0)
     (journal,) = tmp_path.glob("exhibit-*.sqlite")
-    assert verdict(journal).whole
-    from pi_controller.referee.facts import Reveal, Struck
-    from pi_controller.table.journal import Journal
+    assert verify_journal(journal).whole
+    from pi_controller.journal.journal import Journal
+    from pi_controller.referee.facts import Reveal, StrikeFelt
 
     with Journal(journal, read_only=True) as kept:
         facts = [fact for _, fact in kept.read()]
-    pads = [fact.pads for fact in facts if isinstance(fact, Struck)]
+    pads = [fact.pads for fact in facts if isinstance(fact, StrikeFelt)]
     assert pads == [(pad,) for _, pad in at.struck], "each stroke was felt where it fell, and nothing else was"
     places = [fact.pad for fact in facts if isinstance(fact, Reveal)]
     assert places == at.hidden

@@ -7,13 +7,13 @@ import pytest
 from exhibit_rig import Rig
 
 from pi_controller.cli import main
+from pi_controller.config import read_settings
 from pi_controller.errors import SettingsError
-from pi_controller.exhibit.exhibit import Session
-from pi_controller.exhibit.host_files import TEXTS, HostFiles, read
-from pi_controller.exhibit.recoveries import MOST, Recoveries
-from pi_controller.exhibit.screen import screen_of
+from pi_controller.exhibit.exhibit import EndedSession
+from pi_controller.exhibit.health import MAX_CRASHES, CrashCounter
+from pi_controller.exhibit.host_files import TEXTS, HostFiles, read_host_texts
+from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.usage import Usage
-from pi_controller.table.settings import load
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 GOOD = """
@@ -56,7 +56,7 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_what_is_wrong(folder, t
     assert host.texts.title == "Come and play"
     assert host.texts.labels[0].community == "The community"
     (folder / TEXTS).write_text('title = "Broken\nwhat = 3\n')
-    assert not host.look()
+    assert not host.reload()
     assert host.texts.title == "Come and play"
     assert TEXTS in host.fault
     again = HostFiles(folder, kept)
@@ -64,7 +64,7 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_what_is_wrong(folder, t
     assert again.pictures["house.png"][0] == PNG
     assert again.fault
     (folder / TEXTS).write_text('title = "New"\n')
-    assert again.look()
+    assert again.reload()
     assert (again.texts.title, again.fault, again.pictures) == ("New", "", {})
 
 
@@ -75,20 +75,20 @@ def test_changed_texts_wait_for_the_staff_where_the_host_wants_it(folder, tmp_pa
     assert host.publish(host.waiting.mark)
     assert (host.texts.title, host.waiting) == ("Come and play", None)
     (folder / TEXTS).write_text('title = "New"\n')
-    assert not host.look()
+    assert not host.reload()
     seen = host.waiting
     (folder / TEXTS).write_text('title = "Newer"\n')
-    host.look()
+    host.reload()
     assert not host.publish(seen.mark), "it is not what was looked at"
     assert host.texts.title == "Come and play"
     again = HostFiles(folder, kept, approve=True)
     assert (again.texts.title, again.waiting.texts.title) == ("Come and play", "Newer")
     (folder / TEXTS).write_text("broken")
-    again.look()
+    again.reload()
     assert again.waiting is None
     assert again.fault
     (folder / TEXTS).write_text(GOOD)
-    again.look()
+    again.reload()
     assert (again.waiting, again.fault) == (None, ""), "as visitors see it"
 
 
@@ -108,20 +108,20 @@ def test_every_fault_is_told(folder, texts, says):
     (folder / TEXTS).write_text(texts)
     (folder / "fake.png").write_text("no picture")
     with pytest.raises(SettingsError, match=says) as caught:
-        read(folder)
-    assert TEXTS in caught.value.todo
+        read_host_texts(folder)
+    assert TEXTS in caught.value.hint
     assert "check-settings" not in str(caught.value)
 
 
 def test_a_folder_without_texts_says_how_to_begin(tmp_path):
     with pytest.raises(SettingsError, match="title = "):
-        read(tmp_path)
+        read_host_texts(tmp_path)
 
 
 def test_the_host_is_seen_on_the_screen(folder):
     rig = Rig()
     rig.exhibit.host = HostFiles(folder)
-    screen = screen_of(rig.exhibit)
+    screen = build_screen(rig.exhibit)
     assert screen.title == "Come and play"
     assert screen.credit.startswith("Shown with the permission")
 
@@ -129,8 +129,8 @@ def test_the_host_is_seen_on_the_screen(folder):
 def test_counts_are_of_sessions_and_days_alone(tmp_path):
     path = tmp_path / "usage.json"
     usage = Usage(path)
-    usage.add(date(2026, 5, 3), Session("mat", "finished", 61.4, 7))
-    usage.add(date(2026, 5, 3), Session("learn", "nobody", 30.0, 2))
+    usage.add(date(2026, 5, 3), EndedSession("mat", "finished", 61.4, 7))
+    usage.add(date(2026, 5, 3), EndedSession("learn", "nobody", 30.0, 2))
     assert json.loads(path.read_text())["2026-05-03"] == {
         "sessions": 2, "mat": 1, "teams": 0, "learn": 1, "finished": 1, "left": 0, "nobody": 1, "time": 0,
         "hides": 9, "seconds": 91,
@@ -141,44 +141,44 @@ def test_counts_are_of_sessions_and_days_alone(tmp_path):
 
 
 def test_switched_off_nothing_is_counted(tmp_path):
-    Usage(None).add(date(2026, 5, 3), Session("mat", "finished", 61.4, 7))
+    Usage(None).add(date(2026, 5, 3), EndedSession("mat", "finished", 61.4, 7))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_after_three_recoveries_in_one_boot_a_notice_stands(tmp_path):
     path = tmp_path / "recoveries"
-    found = [Recoveries(path, "boot 1").count for _ in range(MOST + 2)]
+    found = [CrashCounter(path, "boot 1").count for _ in range(MAX_CRASHES + 2)]
     assert found == [0, 1, 2, 3, 4]
-    assert Recoveries(path, "boot 1").too_many
-    assert not Recoveries(path, "boot 2").too_many, "the machine was switched off and on"
+    assert CrashCounter(path, "boot 1").too_many
+    assert not CrashCounter(path, "boot 2").too_many, "the machine was switched off and on"
 
 
 def test_a_run_that_ends_well_is_no_recovery(tmp_path):
     path = tmp_path / "recoveries"
     for _ in range(9):
-        recoveries = Recoveries(path, "boot 1")
+        recoveries = CrashCounter(path, "boot 1")
         assert recoveries.count == 0
-        recoveries.ended_well()
+        recoveries.record_clean_exit()
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"boot": 1}', "\x00"])
 def test_a_damaged_count_begins_anew(tmp_path, content):
     path = tmp_path / "recoveries"
     path.write_text(content)
-    assert Recoveries(path, "boot 1").count == 0
+    assert CrashCounter(path, "boot 1").count == 0
 
 
 def test_the_settings_say_what_is_missing(tmp_path):
     path = tmp_path / "table.toml"
     path.write_text('[exhibit]\nopens = "09:00"\nseason_from = "13-01"\nlanguages = []\n')
     with pytest.raises(SettingsError) as caught:
-        load(path)
+        read_settings(path)
     told = str(caught.value)
     assert "season_from" in told
     assert "languages" in told
     path.write_text('[exhibit]\nopens = "09:00"\n')
     with pytest.raises(SettingsError, match="closes"):
-        load(path)
+        read_settings(path)
 
 
 def test_check_shows_the_hosts_texts_or_what_is_wrong(folder, tmp_path, capsys):
@@ -201,6 +201,6 @@ def test_check_shows_the_hosts_texts_or_what_is_wrong(folder, tmp_path, capsys):
 def test_usage_is_printed(tmp_path, capsys):
     settings = tmp_path / "table.toml"
     settings.write_text("[exhibit]\nusage = true\n")
-    Usage(tmp_path / "exhibit-usage.json").add(date(2026, 5, 3), Session("mat", "left", 9, 1))
+    Usage(tmp_path / "exhibit-usage.json").add(date(2026, 5, 3), EndedSession("mat", "left", 9, 1))
     assert main(["exhibit", "--settings", str(settings), "--usage"]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("2026-05-03,1,1")

@@ -3,7 +3,7 @@
 import pytest
 from simulated_visitors import run
 
-from pi_controller.sim.visitors import KINDS
+from pi_controller.simulation.visitors import KINDS
 
 
 @pytest.mark.parametrize("mat", ["screen", "sensors", "eye"])

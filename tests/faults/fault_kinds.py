@@ -2,10 +2,10 @@
 
 from stopped import settings_for
 
-from pi_controller.link import wire
-from pi_controller.sim.board import POWER_ON
-from pi_controller.sim.faulty import parse
-from pi_controller.sim.table_process import TableProcess
+from pi_controller.board import wire
+from pi_controller.simulation.board import POWER_ON
+from pi_controller.simulation.faults import parse_fault
+from pi_controller.simulation.table_process import TableProcess
 
 FAULTS = {}
 """Name -> what does it: takes a `Lab`, returns nothing or a few words for the table."""
@@ -83,9 +83,9 @@ def renamed(lab):
 def bit_errors(lab):
     lab.until(hiding)
     lab.begin()
-    lab.cable.wear(bit_errors=1e-4)
+    lab.cable.set_error_rates(bit_errors=1e-4)
     lab.wait(20.0)
-    lab.cable.wear()
+    lab.cable.set_error_rates()
     return f"{lab.cable.flips} bits turned over"
 
 
@@ -93,9 +93,9 @@ def bit_errors(lab):
 def lost_bytes(lab):
     lab.until(hiding)
     lab.begin()
-    lab.cable.wear(byte_loss=1e-4)
+    lab.cable.set_error_rates(byte_loss=1e-4)
     lab.wait(20.0)
-    lab.cable.wear()
+    lab.cable.set_error_rates()
     return f"{lab.cable.leaked} bytes lost"
 
 
@@ -122,7 +122,7 @@ def other_major(lab):
     lab.until(hiding)
     lab.begin()
     lab.cable.unplug()
-    lab.cable.faults.append(parse("wrong-protocol").inject)
+    lab.cable.faults.append(parse_fault("wrong-protocol").inject)
     away(lab, 1.0)
 
 
@@ -208,14 +208,14 @@ def second_daemon(lab):
 def dead_magnetometer(lab):
     lab.until(hiding)
     lab.begin()
-    lab.cable.break_board(parse("dead-magnetometer").inject)
+    lab.cable.break_board(parse_fault("dead-magnetometer").inject)
 
 
 @fault("one pad's ADC input at its rail")
 def rail(lab):
     lab.until(hiding)
     lab.begin()
-    lab.cable.break_board(parse("rail-piezo").inject)
+    lab.cable.break_board(parse_fault("rail-piezo").inject)
 
 
 @fault("brown-outs, every 300 ms for 10 s")

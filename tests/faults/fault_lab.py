@@ -5,13 +5,13 @@ from pathlib import Path
 
 from watching import Reports, Watcher, hits_told
 
-from pi_controller.drivers.serial_port import SerialPort, find_port
+from pi_controller.board.serial_port import SerialPort, find_port
 from pi_controller.errors import MatError
-from pi_controller.games import registry
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.sim.cable import Cable
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import TICK_S, Simulation
+from pi_controller.rules import registry
+from pi_controller.simulation.mat import Cable
+from pi_controller.simulation.simulation import TICK_S, Simulation
+from pi_controller.simulation.truth import Mischief
 
 EYE_S = 6.0
 """A stroke that everybody saw and the mat has not told of for so long is entered by the judge."""

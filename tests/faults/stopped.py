@@ -6,13 +6,13 @@ from pathlib import Path
 
 from watching import Watcher
 
-from pi_controller.games import registry
-from pi_controller.referee.history import effective
-from pi_controller.sim.cable import Cable
-from pi_controller.sim.dakota import Players
-from pi_controller.sim.simulation import TICK_S, LockStep
-from pi_controller.sim.table_process import TableProcess
-from pi_controller.table.journal import Journal
+from pi_controller.games.dakota.people import Players
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.history import effective_records
+from pi_controller.rules import registry
+from pi_controller.simulation.mat import Cable
+from pi_controller.simulation.simulation import TICK_S, LockStep
+from pi_controller.simulation.table_process import TableProcess
 
 NAME = "the daemon is stopped (SIGSTOP), 60 s"
 SETTINGS = """
@@ -58,7 +58,7 @@ def run(seed, folder, seconds=60.0):
             side.close()
     with Journal(Path(folder) / "j.sqlite", read_only=True) as journal:
         records = list(journal.read())
-    facts = (fact for _, fact in effective(records))
+    facts = (fact for _, fact in effective_records(records))
     wrong = players.compare(facts, game)
     return watcher.outcome(NAME, records, players.truth, game, wrong=wrong, note=f"{piled} bytes had piled up")
 

@@ -4,7 +4,7 @@ import fault_lab
 import pytest
 from fault_kinds import FAULTS
 
-from pi_controller.sim.cable import Cable
+from pi_controller.simulation.mat import Cable
 
 HIDES = 6
 """So many are played; the fault comes in the second."""
@@ -75,11 +75,11 @@ def test_a_board_that_keeps_starting(name, tmp_path):
 
 def test_a_cable_does_what_it_says():
     with Cable(1) as cable:
-        assert cable.worn(bytes(1000)) == bytes(1000)
-        cable.wear(bit_errors=0.01)
-        flipped = sum(byte.bit_count() for byte in cable.worn(bytes(10_000)))
+        assert cable.corrupt(bytes(1000)) == bytes(1000)
+        cable.set_error_rates(bit_errors=0.01)
+        flipped = sum(byte.bit_count() for byte in cable.corrupt(bytes(10_000)))
         assert flipped == cable.flips
         assert 600 < flipped < 1000
-        cable.wear(byte_loss=0.01)
-        assert len(cable.worn(bytes(10_000))) == 10_000 - cable.leaked
+        cable.set_error_rates(byte_loss=0.01)
+        assert len(cable.corrupt(bytes(10_000))) == 10_000 - cable.leaked
         assert 50 < cable.leaked < 200

@@ -4,7 +4,7 @@ import fault_lab
 import pytest
 from watching import Reports, Watcher
 
-from pi_controller.link.messages import BoardEvent, LinkUp
+from pi_controller.board.messages import BoardEvent, LinkUp
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ from collections import Counter
 
 import msgspec
 
-from pi_controller.link.messages import BoardEvent, LinkUp
+from pi_controller.board.messages import BoardEvent, LinkUp
+from pi_controller.display import phrases
 from pi_controller.referee.facts import Question
-from pi_controller.referee.history import effective, fold
-from pi_controller.show import phrases
-from pi_controller.sim.truth import facts_by_hide
-from pi_controller.table.observer import Observer
+from pi_controller.referee.history import effective_records, fold
+from pi_controller.simulation.truth import facts_by_hide
+from pi_controller.table.table import Observer
 
 
 class Outcome(msgspec.Struct):
@@ -58,7 +58,7 @@ def _times(count, what):
 
 def hits_told(records, game):
     """Return (hide, number from 0) -> (pad, found) of every hit that counts in a journal's `records`."""
-    hides, _ = facts_by_hide([fact for _, fact in effective(records)], game)
+    hides, _ = facts_by_hide([fact for _, fact in effective_records(records)], game)
     return {
         (hide, i): (action.get("pad"), action["found"])
         for hide, tale in hides.items()
@@ -98,7 +98,7 @@ class Reports(Observer):
     @property
     def lines(self):
         """What they have said in public since `begin`, each line once, in order."""
-        return list(dict.fromkeys(event.line for _, event in self.events[self._from :] if event.public))
+        return list(dict.fromkeys(event.line for _, event in self.events[self._from :] if event.is_public))
 
     def wrong(self):
         """Return where one was told twice, out of order, or left out without a word; one line each."""

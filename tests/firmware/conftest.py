@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.link import frames, wire
+from pi_controller.board import frames, wire
 
 FIRMWARE = Path(__file__).parents[2] / "firmware"
 

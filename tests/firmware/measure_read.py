@@ -12,7 +12,7 @@ import tempfile
 
 import micropython
 
-from pi_controller.link import wire
+from pi_controller.board import wire
 from pi_controller.pinmap import pinmap
 
 ROUNDS = 10

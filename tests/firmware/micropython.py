@@ -100,7 +100,7 @@ def run(code, files, folder):
 def firmware_files():
     """Return the portable files as they lie on the board, and the boards that stand in for it."""
     paths = ["firmware/events.py", "firmware/guards.py", "firmware/sampler.py"]
-    paths += ["pi_controller/link/frames.py", "pi_controller/link/wire.py"]
+    paths += ["pi_controller/board/frames.py", "pi_controller/board/wire.py"]
     paths += ["tests/firmware/playback.py", "tests/firmware/still.py"]
     return {Path(path).name: (ROOT / path).read_bytes() for path in paths}
 

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pi_controller.link import wire
+from pi_controller.board import wire
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.sim import firmware
+from pi_controller.simulation import board as firmware
 
 guards = firmware.modules()["guards"]
 ROOT = Path(__file__).parents[2]
 FIRMWARE = ROOT / "firmware"
-SHARED = [ROOT / "pi_controller" / "link" / f"{name}.py" for name in ("frames", "wire")]
+SHARED = [ROOT / "pi_controller" / "board" / f"{name}.py" for name in ("frames", "wire")]
 FCS, REASON, CHIP_RESET = 0x4004C008, 0x40058008, 0x40064008
 
 

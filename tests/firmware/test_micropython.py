@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.link import wire
-from pi_controller.sim.firmware import modules
+from pi_controller.board import wire
+from pi_controller.simulation.board import modules
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,8 +7,8 @@ import pty_board
 import pytest
 from rich.console import Console
 
-from pi_controller.flash import flash_board
-from pi_controller.flash.work import Work
+from pi_controller.system import flash as flash_board
+from pi_controller.system.flash import BoardFlasher
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,7 @@ def flash():
         console = Console(file=shown, width=100, highlight=False)
         try:
             status = flash_board.flash(
-                Work(str(board.link), limit_s=15, answer_s=0.2), firmware, console, mode, **options
+                BoardFlasher(str(board.link), limit_s=15, answer_s=0.2), firmware, console, mode, **options
             )
         finally:
             flashed.shown = shown.getvalue()

@@ -17,7 +17,7 @@ import time
 import tty
 from pathlib import Path
 
-from pi_controller.link import wire
+from pi_controller.board import wire
 
 ROOT = Path(__file__).parents[2]
 REPL = Path(__file__).with_name("repl.mjs")

@@ -1,7 +1,7 @@
 """A small firmware that says HELLO back."""
 
-from pi_controller.flash.firmware import made
-from pi_controller.link import wire
+from pi_controller.board import wire
+from pi_controller.system.find_board import make_firmware
 
 MAIN = b"import sampler\n\n# the prompt of the tests runs no mat: work = sampler.Sampler(mat)\n"
 
@@ -25,4 +25,4 @@ def small(version="0.2.0", **more):
         "    def step(self):\n        if self.board.read():\n            self.board.write(WELCOME)\n"
     )
     files = {"main.py": MAIN, "sampler.py": sampler.encode(), "pins.py": b"SDA = 4\n" * 60}
-    return made(version, files | {f"{name}.py": data for name, data in more.items()})
+    return make_firmware(version, files | {f"{name}.py": data for name, data in more.items()})

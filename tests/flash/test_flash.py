@@ -5,9 +5,8 @@ import json
 import pytest
 from small_firmware import small
 
-from pi_controller.flash.firmware import FlashError, ours
-from pi_controller.flash.on_board import Found, Who
-from pi_controller.flash.plan import suited
+from pi_controller.system.find_board import FlashError, load_shipped
+from pi_controller.system.flash import BoardFiles, BoardPython, require_suitable
 
 OTHER = b"print('a weather station')\n"
 
@@ -57,8 +56,8 @@ def test_another_python_is_refused_with_what_to_press(plug, flash):
     board = plug(says={"name": "circuitpython", "version": (9, 1, 0)})
     with pytest.raises(FlashError, match=r"CircuitPython 9\.1\.0.*the mat needs MicroPython 1\.23 or newer") as caught:
         flash(board, small())
-    assert "hold its BOOTSEL" in caught.value.todo
-    assert "own download page" in caught.value.todo
+    assert "hold its BOOTSEL" in caught.value.hint
+    assert "own download page" in caught.value.hint
     assert board.names() == []
 
 
@@ -71,17 +70,17 @@ def test_another_python_is_refused_with_what_to_press(plug, flash):
     ],
 )
 def test_a_board_that_cannot_run_it_is_refused(version, machine, what, todo):
-    found = Found(4096, 10**6, {}, {}, mine=False, fault="", list="")
+    found = BoardFiles(4096, 10**6, {}, {}, mine=False, fault="", list="")
     with pytest.raises(FlashError, match=what) as caught:
-        suited(Who("micropython", version, machine), found)
-    assert todo in caught.value.todo
+        require_suitable(BoardPython("micropython", version, machine), found)
+    assert todo in caught.value.hint
 
 
 def test_another_program_is_kept_unless_forced(plug, flash):
     board = plug(files={"main.py": OTHER, "pins.py": b"LED = 25\n"})
     with pytest.raises(FlashError, match=r"another program is on the board: pins.py, main.py") as caught:
         flash(board, small())
-    assert "--force" in caught.value.todo
+    assert "--force" in caught.value.hint
     assert board.file("main.py") == OTHER
     assert flash(board, small(), force=True)[0] == 0
     assert board.file("main.py") == small().files["main.py"]
@@ -104,7 +103,7 @@ def test_a_firmware_of_another_version_that_answers_is_told(plug, flash):
 
 
 def test_the_list_on_the_board_names_every_file():
-    firmware = ours()
+    firmware = load_shipped()
     assert json.loads(firmware.files["firmware.json"])["files"] == sorted(firmware.files.keys() - {"firmware.json"})
     assert list(firmware.files)[-1] == "main.py", "what starts the rest comes last"
     assert {"wire.py", "board.py", "sampler.py"} <= firmware.files.keys()

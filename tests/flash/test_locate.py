@@ -8,45 +8,31 @@ from small_firmware import small
 
 from pi_controller import cli
 from pi_controller.errors import PortError
-from pi_controller.flash import locate
-from pi_controller.flash.firmware import FlashError
+from pi_controller.system import find_board
+from pi_controller.system.find_board import FlashError
 
 FEATHER = "usb-MicroPython_Board_in_FS_mode_e6614103e7452a2f-if00"
 OTHER = "usb-MicroPython_Board_in_FS_mode_e66164084373532b-if00"
 HOLD = "import serial, sys; p = serial.Serial(sys.argv[1], exclusive=True); print(1, flush=True); input()"
 
 
-@pytest.fixture
-def by_id(tmp_path):
-    folder = tmp_path / "by-id"
-    folder.mkdir()
-
-    def plug(*names):
-        for n, name in enumerate(names):
-            (tmp_path / f"ttyACM{n}").touch()
-            (folder / name).symlink_to(tmp_path / f"ttyACM{n}")
-        return folder
-
-    return plug
-
-
 def test_no_board_says_what_to_press(by_id, tmp_path):
     with pytest.raises(PortError, match="no mat board is plugged in") as caught:
-        locate.find("auto", by_id(), tmp_path)
-    assert "hold its BOOTSEL" in caught.value.todo
-    assert "MicroPython 1.23 or newer for the RP2040" in caught.value.todo
+        find_board.find_board("auto", by_id(), tmp_path)
+    assert "hold its BOOTSEL" in caught.value.hint
+    assert "MicroPython 1.23 or newer for the RP2040" in caught.value.hint
 
 
 def test_several_boards_are_named_with_the_option(by_id, tmp_path):
     folder = by_id(FEATHER, OTHER)
     with pytest.raises(PortError, match="several boards") as caught:
-        locate.find("auto", folder, tmp_path)
-    assert caught.value.todo == f"say --port with one of: {folder / FEATHER}, {folder / OTHER}"
+        find_board.find_board("auto", folder, tmp_path)
+    assert caught.value.hint == f"use --port with one of: {folder / FEATHER}, {folder / OTHER}"
 
 
 def test_a_device_is_called_by_the_name_that_survives_a_restart(by_id, tmp_path):
     folder = by_id(FEATHER)
-    assert locate.find(str(tmp_path / "ttyACM0"), folder, tmp_path) == str(folder / FEATHER)
+    assert find_board.find_board(str(tmp_path / "ttyACM0"), folder, tmp_path) == str(folder / FEATHER)
 
 
 @pytest.mark.parametrize("how", ["mounted", "label"])
@@ -58,9 +44,9 @@ def test_a_board_in_its_boot_loader_is_seen(by_id, tmp_path, how):
         (tmp_path / "dev/disk/by-label").mkdir(parents=True)
         (tmp_path / "dev/disk/by-label/RPI-RP2").symlink_to("../../sda1")
     with pytest.raises(FlashError, match="waits in its boot loader") as caught:
-        locate.find("auto", by_id(), tmp_path)
-    assert "MicroPython's own download page" in caught.value.todo
-    assert "copy it onto the drive" in caught.value.todo
+        find_board.find_board("auto", by_id(), tmp_path)
+    assert "MicroPython's own download page" in caught.value.hint
+    assert "copy it onto the drive" in caught.value.hint
 
 
 def test_a_port_that_is_held_names_the_program(plug):
@@ -70,15 +56,15 @@ def test_a_port_that_is_held_names_the_program(plug):
     ) as holder:
         assert holder.stdout.readline()
         with pytest.raises(PortError, match=rf"another program holds .*\(process {holder.pid}\)") as caught:
-            locate.opened(str(board.link))
-        assert "stop it" in caught.value.todo
+            find_board.open_port(str(board.link))
+        assert "stop it" in caught.value.hint
         holder.communicate(b"\n")
 
 
 def test_a_board_that_does_not_come_back_is_told(tmp_path):
     now = iter(range(100))
     with pytest.raises(PortError, match="did not come back"):
-        locate.wait_until_back(str(tmp_path / "none"), (5, 5), clock=lambda: next(now), sleep=lambda _: None)
+        find_board.wait_until_back(str(tmp_path / "none"), (5, 5), clock=lambda: next(now), sleep=lambda _: None)
 
 
 def test_no_mpremote_says_how_to_install_it(monkeypatch, capsys):
@@ -89,7 +75,7 @@ def test_no_mpremote_says_how_to_install_it(monkeypatch, capsys):
 
 def test_the_verb_finds_the_board_and_returns_its_status(plug, monkeypatch, capsys):
     board = plug(holds=small())
-    monkeypatch.setattr("pi_controller.drivers.serial_port.BY_ID", board.by_id)
+    monkeypatch.setattr("pi_controller.board.serial_port.BY_ID", board.by_id)
     assert cli.main(["flash", "--check"]) == 1
     assert "add wire.py" in " ".join(capsys.readouterr().out.split())
     assert cli.main(["flash", "--check", "--dry-run"]) == 2

@@ -10,8 +10,8 @@ import pytest
 from small_firmware import small
 
 from pi_controller import cli
-from pi_controller.drivers.port_list import listed
-from pi_controller.flash import port_report
+from pi_controller.board.serial_port import list_serial_ports
+from pi_controller.system import find_board
 
 HOLD = "import os, sys; os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY); print(1, flush=True); input()"
 
@@ -24,11 +24,11 @@ def info(device, **known):
 
 
 def ports(board, comports=list):
-    return listed(board.by_id, comports)
+    return list_serial_ports(board.by_id, comports)
 
 
 def run(board, monkeypatch, capsys, *args):
-    monkeypatch.setattr("pi_controller.drivers.port_list.listed", lambda by_id: ports(board))
+    monkeypatch.setattr("pi_controller.board.serial_port.list_serial_ports", lambda by_id: ports(board))
     status = cli.main(["ports", *args])
     return status, capsys.readouterr().out
 
@@ -57,7 +57,7 @@ def test_it_is_shown_in_words(plug, monkeypatch, capsys):
 
 
 def test_a_board_without_the_mat_says_to_flash(plug):
-    (told,) = port_report.look(ports(plug()), asking=True, seconds=3.0)
+    (told,) = find_board.check_ports(ports(plug()), asking=True, seconds=3.0)
     assert told.mat is None
     assert told.found == "free; MicroPython without the mat's program"
     assert "moccasin-mat flash" in told.todo
@@ -65,8 +65,8 @@ def test_a_board_without_the_mat_says_to_flash(plug):
 
 def test_not_asked_nothing_is_sent(plug):
     board = plug(holds=small())
-    (told,) = port_report.look(ports(board), asking=False)
-    assert told == port_report.PortReport(told.port, None, "free")
+    (told,) = find_board.check_ports(ports(board), asking=False)
+    assert told == find_board.PortReport(told.port, None, "free")
 
 
 def test_two_boards_are_both_shown_and_none_taken(plug, monkeypatch, capsys):
@@ -87,7 +87,7 @@ def test_a_held_port_names_its_holder_and_is_not_asked(plug):
         [sys.executable, "-c", HOLD, str(board.link)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
         assert holder.stdout.readline()
-        (told,) = port_report.look(ports(board), asking=True)
+        (told,) = find_board.check_ports(ports(board), asking=True)
         assert told.port.state == "held"
         assert f"(process {holder.pid})" in told.found
         assert "stop that program" in told.todo
@@ -97,7 +97,7 @@ def test_a_held_port_names_its_holder_and_is_not_asked(plug):
 def test_a_forbidden_port_says_which_group(plug, monkeypatch):
     board = plug(holds=small())
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    (told,) = port_report.look(ports(board), asking=True)
+    (told,) = find_board.check_ports(ports(board), asking=True)
     assert told.port.state == "forbidden"
     assert "dialout" in told.todo
 
@@ -130,5 +130,5 @@ def test_a_lock_of_another_users_program_is_seen(tmp_path, lock):
     (proc / "77").mkdir(parents=True)
     (proc / "77/cmdline").write_bytes(b"/usr/bin/python3\0-m\0minicom\0")
     (proc / "locks").write_text(f"1: {lock}  ADVISORY  WRITE 77 {place} 0 EOF\n", "ascii")
-    port = listed(tmp_path / "by-id", lambda: [info(str(device))], proc).ports[0]
+    port = list_serial_ports(tmp_path / "by-id", lambda: [info(str(device))], proc).ports[0]
     assert (port.state, port.holder) == (("held", "minicom (process 77)") if lock == "FLOCK" else ("free", ""))

@@ -1,7 +1,7 @@
 """How long a board that starts is waited for: its signs of life count, and no clock on the wall."""
 
-from pi_controller.flash.probe import ask
-from pi_controller.link import wire
+from pi_controller.board import wire
+from pi_controller.system.find_board import probe
 
 WELCOME = wire.seal(
     wire.welcome_body(
@@ -34,7 +34,7 @@ class Board:
         self.written += data
 
     def asked(self, **options):
-        return ask(self, 2.0, self.clock, **options), self.t - 100.0
+        return probe(self, 2.0, self.clock, **options), self.t - 100.0
 
 
 def test_a_slow_board_that_gives_signs_of_life_is_waited_for():

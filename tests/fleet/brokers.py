@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.fleet.hub import Hub
-from pi_controller.fleet.hub_settings import FILE
-from pi_controller.fleet.hub_setup import CA, CONF, PASSWORD, TABLES, set_up
-from pi_controller.fleet.mqtt import Broker
+from pi_controller.hub.hub import Hub
+from pi_controller.hub.mqtt import Broker
+from pi_controller.hub.settings import FILE
+from pi_controller.hub.setup import CA, CONF, PASSWORD, TABLES, write_hub_files
 
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
 VENUE = "hall"
@@ -39,7 +39,7 @@ class Mosquitto:
     def __init__(self, folder: Path, tables, **more):
         self.folder = folder
         self.port = free_port()
-        set_up(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC), **more)
+        write_hub_files(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC), **more)
         self.process = None
 
     def start(self):
@@ -100,7 +100,7 @@ class RunningHub:
         end, found = time.monotonic() + PATIENCE_S, None
         with self._news:
             while not (found := holds(self)):
-                assert time.monotonic() < end, (self.tables, self.inbox.held())
+                assert time.monotonic() < end, (self.tables, self.inbox.record_counts())
                 self._news.wait(0.02 if self.quick else 0.5)
         return found
 

@@ -16,27 +16,27 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from brokers import PATIENCE_S, VENUE, Mosquitto, account
-from postgres import Postgres
+from postgres import server_of
 
-from pi_controller.console import run_line
-from pi_controller.fleet import hub_run
-from pi_controller.fleet.hub_settings import STORE
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.messages import Events
-from pi_controller.fleet.store import Database, StoreError, open_store
-from pi_controller.fleet.table_link import TableLink, nothing_hidden
-from pi_controller.games.registry import game
-from pi_controller.referee.referees import referee_for
+from pi_controller.hub import run
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import Events
+from pi_controller.hub.settings import STORE
+from pi_controller.hub.store import Database, StoreError, open_store
+from pi_controller.hub.table_link import TableLink, is_between_hides
+from pi_controller.journal import file
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table import journal_file
-from pi_controller.table.journal import Journal
+from pi_controller.rules.registry import game
+from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
 
 
@@ -49,15 +49,15 @@ def play(folder, broker, every_s):
     link, dice = TableLink(broker, VENUE, broker.user, journal.path), random.Random(journal.seq)
     while True:
         link.on_step(time.time(), table, False)
-        if (folder / "stop").exists() and nothing_hidden(table.view):
+        if (folder / "stop").exists() and is_between_hides(table.view):
             break
         view = table.view
         line = "new" if view.winner else "toss A" if view.phase == "toss" else "found"
         if line == "found" and dice.random() < 0.02:
             line = "close A forfeit gone"
         if line == "found" and view.phase == "hide" and dice.random() < 0.2:
-            run_line(table, "missed", time.time())
-        run_line(table, line, time.time())
+            execute_line(table, "missed", time.time())
+        execute_line(table, line, time.time())
         link.on_step(time.time(), table, False)
         time.sleep(every_s)
     print("done", flush=True)
@@ -70,10 +70,12 @@ class Watched(Inbox):
     def __init__(self, where, lags):
         super().__init__(where)
         self._lags = lags
-        self._seen = {(table, epoch): seq for table, games in self.held().items() for epoch, seq in games.items()}
+        self._seen = {
+            (table, epoch): seq for table, games in self.record_counts().items() for epoch, seq in games.items()
+        }
 
-    def take(self, t, messages):
-        answers = super().take(t, messages)
+    def store_messages(self, t, messages):
+        answers = super().store_messages(t, messages)
         now = time.time()
         with self._lags.open("a") as lags:
             for table, message in messages:
@@ -86,8 +88,8 @@ class Watched(Inbox):
 
 def be_hub(folder):
     """Be `hub run` until killed."""
-    with mock.patch.object(hub_run, "Inbox", lambda where: Watched(where, folder / "lags")):
-        hub_run.run_hub(folder / "broker")
+    with mock.patch.object(run, "Inbox", lambda where: Watched(where, folder / "lags")):
+        run.run_hub(folder / "broker")
 
 
 class Hall:
@@ -151,8 +153,8 @@ def journals(folder, names):
     found = {}
     for name in names:
         for path in folder.glob(f"{name}*.sqlite"):
-            with journal_file.look(path) as db:
-                found[name, journal_file.meta(db, 2).epoch] = list(journal_file.rows(db, 2))
+            with file.open_read_only(path) as db:
+                found[name, file.meta(db, 2).epoch] = list(file.rows(db, 2))
     return found
 
 
@@ -261,11 +263,7 @@ def main():
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.role is None:
-        with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-            server = None
-            if args.store == "postgresql":
-                server = stack.enter_context(closing(Postgres()))
-                server.start()
+        with tempfile.TemporaryDirectory() as folder, server_of(args.store) as server:
             figures = chaos(Path(folder), args.tables, args.kills, args.every, args.seed, args.calm, server)
         print(json.dumps(figures))
         return 0 if whole(figures) else 1

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 from postgres import BIN, Postgres
 
-from pi_controller.fleet.store import Database
+from pi_controller.hub.store import Database
 
 VENUES = count(1)
 

@@ -29,20 +29,19 @@ sys.path.insert(0, str(Path(__file__).parent))
 import msgspec
 from chaos import memory_mb
 from load import processor_s
-from postgres import Postgres
+from postgres import server_of
 
-from pi_controller.console import run_line
-from pi_controller.fleet.director import Director
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.messages import MOST_RECORDS, Events, Game, Hello, Record
-from pi_controller.fleet.store import Database, open_store
-from pi_controller.fleet.tournament_log import TournamentLog
-from pi_controller.games.registry import game
-from pi_controller.referee.facts import MatchGiven, Opened
-from pi_controller.referee.referees import referee_for
+from pi_controller.hub.director import Director
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import MAX_RECORDS, Events, Game, Hello, Record
+from pi_controller.hub.store import Database, TournamentLog, open_store
+from pi_controller.journal.file import Row, chain_rows, genesis
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import GameOpened, MatchGiven
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.chain import Row, chained, genesis
-from pi_controller.table.journal import Journal
+from pi_controller.rules.registry import game
+from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.tournament import decisions as d
 
@@ -59,7 +58,7 @@ def played_game(folder):
         table, dice = Table(journal, rules, {"A": "A", "B": "B"}, referee, 0.0), random.Random(3)
         while table.view.winner is None:
             line = "toss A" if table.view.phase == "toss" else dice.choice(["found", "missed"])
-            run_line(table, line, float(journal.seq))
+            execute_line(table, line, float(journal.seq))
         return list(journal.read())
 
 
@@ -70,11 +69,11 @@ def rows_of(facts, common, epoch, order):
     """
     if order is not None:
         (batch, opened), *rest = facts
-        assert isinstance(opened, Opened)
+        assert isinstance(opened, GameOpened)
         given = MatchGiven(opened.t, order.tournament, order.match, order.order)
         facts = [(batch, msgspec.structs.replace(opened, teams=dict(order.teams))), (batch, given), *rest]
-        return list(chained(genesis(epoch), encoded(facts)))
-    return list(chained(genesis(epoch), common))
+        return list(chain_rows(genesis(epoch), encoded(facts)))
+    return list(chain_rows(genesis(epoch), common))
 
 
 def encoded(facts):
@@ -100,23 +99,23 @@ class Venue:
             journals[name] = epoch, rows_of(facts, common, epoch, orders.get(name))
         self.records = sum(len(rows) for _, rows in journals.values())
         hellos = [(name, Hello(name, (Game(epoch, len(rows)),))) for name, (epoch, rows) in journals.items()]
-        self.timed(self.inbox.take, self.t, hellos)
-        for first in range(0, max(len(rows) for _, rows in journals.values()), MOST_RECORDS // 4):
+        self.timed(self.inbox.store_messages, self.t, hellos)
+        for first in range(0, max(len(rows) for _, rows in journals.values()), MAX_RECORDS // 4):
             self.t += 60.0
             sent = [
                 (name, Events(epoch, tuple(Record(*row) for row in part)))
                 for name, (epoch, rows) in journals.items()
-                if (part := rows[first : first + MOST_RECORDS // 4])
+                if (part := rows[first : first + MAX_RECORDS // 4])
             ]
-            for table, ack in self.timed(self.inbox.take, self.t, sent):
+            for table, ack in self.timed(self.inbox.store_messages, self.t, sent):
                 if directed:
-                    self.timed(self.director.progress, self.t, table, ack.epoch)
+                    self.timed(self.director.process_records, self.t, table, ack.epoch)
 
     def draw(self, names):
         """Plan a tournament and draw it; return what each table is to play."""
         teams = tuple(d.Entry(f"Team {n}") for n in range(2 * len(names)))
         plan = d.Planned("cup", options=OPTIONS, results="at_once")
-        for fact in (plan, d.Entered(teams), d.Drawn(order=tuple(team.name for team in teams))):
+        for fact in (plan, d.Entered(teams), d.TeamsDrawn(order=tuple(team.name for team in teams))):
             self.timed(self.director.decide, self.t, "Ann", fact)
         self.timed(self.director.call_due, self.t, names)
         return self.timed(self.director.orders, names)
@@ -129,7 +128,7 @@ class Venue:
 
     def whole(self, names):
         """Return whether it holds all records, and counts all matches that it has given."""
-        held = sum(seq for games in self.inbox.held().values() for seq in games.values())
+        held = sum(seq for games in self.inbox.record_counts().values() for seq in games.values())
         counted = sum(len(games) for games in self.director.now.state.games.values()) if self.director.now.plan else 0
         return held == self.records and counted in (0, len(names)) and bool(counted) == bool(self.director.now.plan)
 
@@ -187,11 +186,7 @@ def main():
     parser.add_argument("--directed", type=int, default=20, help="so many of the venues run a tournament")
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        server = None
-        if args.store == "postgresql":
-            server = stack.enter_context(closing(Postgres()))
-            server.start()
+    with tempfile.TemporaryDirectory() as folder, server_of(args.store) as server:
         figures = federation(Path(folder), args.venues, args.tables, args.directed, server)
     print(json.dumps(figures))
     return 1 if figures["wrong_venues"] else 0

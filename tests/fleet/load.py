@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,14 +27,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 import msgspec
 from brokers import PATIENCE_S, VENUE, Mosquitto, account
 from chaos import be_hub, compared, counted, journals, lags_of, memory_mb, received, records_of, store_at, whole
-from postgres import Postgres
+from postgres import server_of
 
-from pi_controller.console import run_line
-from pi_controller.fleet.table_link import TableLink
-from pi_controller.games.registry import game
-from pi_controller.referee.referees import referee_for
+from pi_controller.hub.table_link import TableLink
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.journal import Journal
+from pi_controller.rules.registry import game
+from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
 
@@ -60,7 +60,7 @@ def played(folder, count):
             view = table.view
             assert view.winner is None, f"the game is over after {journal.seq} records"
             line = "toss A" if view.phase == "toss" else dice.choice(["found", "missed"])
-            run_line(table, line, float(journal.seq))
+            execute_line(table, line, float(journal.seq))
             views += [table.view] * (journal.seq - len(views))
         facts += [fact for _, fact in journal.read()]
     return facts[:count], views[:count]
@@ -166,11 +166,7 @@ def main():
         return 0
     if args.role is not None:
         be_tables(args.folder, args.role.split(","), args.port, args.begin, args.rate)
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        server = None
-        if args.store == "postgresql":
-            server = stack.enter_context(closing(Postgres()))
-            server.start()
+    with tempfile.TemporaryDirectory() as folder, server_of(args.store) as server:
         figures = load(Path(folder), args.tables, args.rate, args.seconds, args.prepare, server)
     print(json.dumps(figures))
     return 0 if whole(figures) else 1

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -66,3 +67,14 @@ class Postgres:
 
     def _run(self, name, *arguments):
         subprocess.run([BIN / name, *arguments], check=True, capture_output=True, cwd=self.folder, **self._as_user)
+
+
+@contextmanager
+def server_of(store):
+    """Yield a server that runs where `store` is "postgresql", else None."""
+    if store != "postgresql":
+        yield None
+        return
+    with closing(Postgres()) as server:
+        server.start()
+        yield server

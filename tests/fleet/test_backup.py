@@ -9,12 +9,11 @@ from test_matches import HubHall, hall  # noqa: F401 - a fixture
 
 from pi_controller.cli.hub import main
 from pi_controller.errors import UsageError
-from pi_controller.fleet.backup import back_up, kept_in, restore, write_journals
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.messages import Game, Hello
-from pi_controller.fleet.store import Database, StoreError
-from pi_controller.table import journal_file
-from pi_controller.table.verify import verdict
+from pi_controller.hub.inbox import Inbox, back_up, restore, summarize_store, write_journals
+from pi_controller.hub.messages import Game, Hello
+from pi_controller.hub.store import Database, StoreError
+from pi_controller.journal import file
+from pi_controller.journal.verify import verify_journal
 
 
 @pytest.fixture
@@ -29,8 +28,8 @@ def test_each_journal_is_written_as_the_table_has_it(filled, tmp_path):
     for _ in range(2):
         ((path, count),) = write_journals(filled, tmp_path / "out").items()
     assert (path.name, count) == (f"t01-{A}.sqlite", 20)
-    with journal_file.look(path) as db:
-        assert list(journal_file.rows(db, 2)) == [record.row() for record in records(A, 20)]
+    with file.open_read_only(path) as db:
+        assert list(file.rows(db, 2)) == [record.row() for record in records(A, 20)]
     assert path.stat().st_mode & 0o077 == 0
     assert [one.name for one in (tmp_path / "out").iterdir()] == [path.name]
 
@@ -39,31 +38,31 @@ def test_each_journal_is_written_as_the_table_has_it(filled, tmp_path):
 def test_verify_passes_on_what_was_written_and_yesterdays_backup_fills_up_again(hall, tmp_path, capsys):  # noqa: F811
     table = hall.table("t01")
     table.do("toss A", "found")
-    hall.until(lambda: hall.inbox.held().get("t01", {}).get(table.journal.meta.epoch) == table.journal.seq)
+    hall.until(lambda: hall.inbox.record_counts().get("t01", {}).get(table.journal.meta.epoch) == table.journal.seq)
     assert main(["backup", str(hall.folder), str(tmp_path / "yesterday")]) == 0  # while it runs
     yesterday = table.journal.seq
     assert f": {yesterday} records, the last of 20" in capsys.readouterr().out
     table.do("found", "missed", "found", "close B forfeit gone")
-    hall.until(lambda: hall.inbox.held()["t01"][table.journal.meta.epoch] == table.journal.seq)
+    hall.until(lambda: hall.inbox.record_counts()["t01"][table.journal.meta.epoch] == table.journal.seq)
     hall.stop()
-    with pytest.raises(StoreError, match="nothing is written over it"):
+    with pytest.raises(StoreError, match="exists and is not overwritten"):
         main(["restore", str(hall.folder), str(tmp_path / "yesterday")])
     for path in hall.folder.glob("hub.sqlite*"):
         path.unlink()
     assert main(["restore", str(hall.folder), str(tmp_path / "yesterday")]) == 0
     said = capsys.readouterr().out
     assert f"restored: {yesterday} records, the last of 20" in said
-    assert "What was decided after that is not in it" in said
+    assert "Later decisions are not in it" in said
     with Inbox(hall.where) as inbox:
-        assert inbox.held()["t01"][table.journal.meta.epoch] == yesterday
+        assert inbox.record_counts()["t01"][table.journal.meta.epoch] == yesterday
     hall.start()
-    hall.until(lambda: hall.inbox.held()["t01"][table.journal.meta.epoch] == table.journal.seq)
+    hall.until(lambda: hall.inbox.record_counts()["t01"][table.journal.meta.epoch] == table.journal.seq)
     assert hall.inbox.alarms() == []
     assert main(["journals", str(hall.folder), str(tmp_path / "out")]) == 0
     (path,) = (tmp_path / "out").iterdir()
-    found = verdict(path)
+    found = verify_journal(path)
     assert found.whole
-    assert (found.head, found.origin) == (verdict(table.path).head, "the hub's copy")
+    assert (found.head, found.origin) == (verify_journal(table.path).head, "the hub's copy")
 
 
 def test_a_backup_is_whole_and_no_file_is_written_over(tmp_path):
@@ -72,13 +71,13 @@ def test_a_backup_is_whole_and_no_file_is_written_over(tmp_path):
         take(inbox, events(A, 1, 20))
         kept = back_up(tmp_path / "hub.sqlite", tmp_path / "copy")  # its log is not written back yet
     assert (kept.records, kept.decisions) == (20, 0)
-    with pytest.raises(StoreError, match="is there already"):
+    with pytest.raises(StoreError, match="exists already"):
         back_up(tmp_path / "hub.sqlite", tmp_path / "copy")
     assert restore(tmp_path / "copy", tmp_path / "again.sqlite") == kept
     with Inbox(tmp_path / "again.sqlite") as inbox:
-        assert inbox.held() == {"t01": {A: 20}}
+        assert inbox.record_counts() == {"t01": {A: 20}}
         take(inbox, events(A, 21, 30))
-    assert kept_in(tmp_path / "copy").records == 20
+    assert summarize_store(tmp_path / "copy").records == 20
 
 
 def test_what_is_no_backup_is_refused_and_nothing_is_made(tmp_path):
@@ -113,4 +112,4 @@ def test_a_damaged_backup_is_refused(tmp_path):
 def test_a_database_has_its_own_backups(tmp_path):
     with pytest.raises(StoreError) as caught:
         back_up(Database("postgresql://hub@192.0.2.9/mat", "hall"), tmp_path / "copy")
-    assert "pg_dump --schema=mat_hall" in caught.value.todo
+    assert "pg_dump --schema=mat_hall" in caught.value.hint

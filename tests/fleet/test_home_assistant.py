@@ -9,11 +9,11 @@ from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, needs_mosquitto
 from test_mqtt import Played, client
 
 from pi_controller.errors import UsageError
-from pi_controller.fleet.home_assistant import PREFIX, discovery
-from pi_controller.fleet.hub_settings import load_hub
-from pi_controller.fleet.hub_setup import set_up
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.messages import ROOT, State, encode, topic
+from pi_controller.hub.home_assistant import PREFIX, discovery
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import ROOT, State, encode, topic
+from pi_controller.hub.settings import load_hub
+from pi_controller.hub.setup import write_hub_files
 
 pytestmark = needs_mosquitto
 
@@ -45,7 +45,7 @@ def test_each_table_is_announced_and_of_a_game_nothing_is_read(tmp_path, broker)
         table = Played(tmp_path / "t01.sqlite", broker.account("t01"))
         try:
             table.do("toss A", "found")
-            hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch) == table.journal.seq)
+            hub.until(lambda hub: hub.inbox.record_counts().get("t01", {}).get(table.epoch) == table.journal.seq)
             found = asyncio.run(heard(broker, lambda found: wanted <= set(found)))
         finally:
             table.close()
@@ -105,7 +105,7 @@ def test_a_setup_without_it_lets_the_hub_take_back_what_was_announced(tmp_path):
     from datetime import UTC, datetime
 
     for home in (True, False):
-        set_up(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC), home=home)
+        write_hub_files(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC), home=home)
     acl = (tmp_path / "acl").read_text()
     assert f"topic readwrite {PREFIX}/#" in acl
     assert "user home" not in acl
@@ -136,7 +136,7 @@ def test_its_account_is_no_table_and_a_hub_that_was_not_asked_announces_nothing(
         table = Played(tmp_path / "t01.sqlite", broker.account("t01"))
         hub.until(lambda hub: hub.shown("t01"))  # it hears what comes from now on
         asyncio.run(pose())
-        hub.until(lambda hub: "no table" in str(hub.hub._known))
+        hub.until(lambda hub: topic(VENUE, "home", "state") in hub.hub._known)
         table.close()
         hub.close()
         assert hub.shown("home") is None
@@ -146,11 +146,11 @@ def test_its_account_is_no_table_and_a_hub_that_was_not_asked_announces_nothing(
 def test_it_is_off_unless_setup_was_asked_for_it(tmp_path):
     from datetime import UTC, datetime
 
-    set_up(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC))
+    write_hub_files(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC))
     assert not load_hub(tmp_path).home_assistant.discovery
     assert not (tmp_path / "home.password").exists()
     assert PREFIX not in (tmp_path / "acl").read_text()
-    set_up(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC), home=True)
+    write_hub_files(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC), home=True)
     assert load_hub(tmp_path).home_assistant.discovery
     with pytest.raises(UsageError):
-        set_up(tmp_path, VENUE, ["home"], ["localhost"], 8883, datetime.now(UTC))
+        write_hub_files(tmp_path, VENUE, ["home"], ["localhost"], 8883, datetime.now(UTC))

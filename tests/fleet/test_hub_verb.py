@@ -15,17 +15,17 @@ from brokers import PATIENCE_S, VENUE, free_port, needs_mosquitto
 
 from pi_controller.cli import hub as verb
 from pi_controller.cli.hub import main
+from pi_controller.config import read_settings
 from pi_controller.errors import SettingsError, UsageError
-from pi_controller.fleet.hub import TableShown
-from pi_controller.fleet.hub_settings import load_hub
-from pi_controller.fleet.hub_setup import set_up
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.messages import Events, Game, Health, Hello, Record
-from pi_controller.fleet.tables_page import tables_markup, troubles, wanted
-from pi_controller.machine_health import MachineHealth
-from pi_controller.table.chain import Row, chained, genesis
-from pi_controller.table.settings import load
-from pi_controller.table.view import Asked
+from pi_controller.hub.boards import describe_troubles, format_judge_requests, tables_markup
+from pi_controller.hub.hub import TableStatus
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import Events, Game, Health, Hello, Record
+from pi_controller.hub.settings import load_hub
+from pi_controller.hub.setup import write_hub_files
+from pi_controller.journal.file import Row, chain_rows, genesis
+from pi_controller.system.machine_health import MachineHealth
+from pi_controller.table.view import QuestionView
 
 
 def files(folder):
@@ -47,13 +47,13 @@ def test_setup_again_keeps_every_key_and_adds_tables(tmp_path, capsys):
 
 @needs_mosquitto
 def test_setup_again_keeps_what_people_wrote_into_the_hubs_settings(tmp_path):
-    set_up(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC), home=True)
+    write_hub_files(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC), home=True)
     with (tmp_path / "hub.toml").open("a") as settings:
         settings.write(
             '# for the hall\n[page]\nhost = "0.0.0.0" # everybody\n\n[store]\ndatabase = "postgresql://db/mat"\n'
         )
     for _ in range(2):
-        set_up(tmp_path, VENUE, ["t01"], ["192.0.2.7"], 8884, datetime.now(UTC))
+        write_hub_files(tmp_path, VENUE, ["t01"], ["192.0.2.7"], 8884, datetime.now(UTC))
     found = load_hub(tmp_path)
     assert (found.page.host, found.store.database) == ("0.0.0.0", "postgresql://db/mat")
     assert (found.broker.address, found.broker.port, found.home_assistant.discovery) == ("192.0.2.7", 8884, False)
@@ -62,7 +62,7 @@ def test_setup_again_keeps_what_people_wrote_into_the_hubs_settings(tmp_path):
 
 @needs_mosquitto
 def test_no_password_is_anothers_or_readable_by_others(tmp_path):
-    set_up(tmp_path, VENUE, ["t01", "t02"], ["localhost"], 8883, datetime.now(UTC))
+    write_hub_files(tmp_path, VENUE, ["t01", "t02"], ["localhost"], 8883, datetime.now(UTC))
     passwords = [path.read_text() for path in (tmp_path.rglob("*password"))]
     assert len(set(passwords)) == len(passwords) == 3
     for path in (*tmp_path.rglob("*password"), tmp_path / "ca.key", tmp_path / "server.key", tmp_path / "passwords"):
@@ -72,8 +72,8 @@ def test_no_password_is_anothers_or_readable_by_others(tmp_path):
 
 @needs_mosquitto
 def test_what_setup_prints_for_a_table_are_its_settings(tmp_path):
-    set_up(tmp_path, VENUE, ["t01"], ["hub.example"], 8883, datetime.now(UTC))
-    hub = load(tmp_path / "tables" / "t01" / "hub.toml").hub
+    write_hub_files(tmp_path, VENUE, ["t01"], ["hub.example"], 8883, datetime.now(UTC))
+    hub = read_settings(tmp_path / "tables" / "t01" / "hub.toml").hub
     assert (hub.address, hub.venue, hub.table) == ("hub.example", VENUE, "t01")
     assert hub.password_file == str(tmp_path / "tables" / "t01" / "password")
 
@@ -90,7 +90,7 @@ def test_half_a_hub_in_the_settings_is_told(tmp_path, lines, fault):
     path = tmp_path / "table.toml"
     path.write_text(f"[hub]\n{lines}\n")
     with pytest.raises(SettingsError, match=fault):
-        load(path)
+        read_settings(path)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path, monkeypa
 
 def test_a_refused_table_is_accepted(tmp_path, capsys):
     first, other = (Hello(word * 2, (Game(word * 32, 1),)) for word in "ab")
-    (row,) = chained(genesis("a" * 32), [Row(1, 1, 0.25, "ready", "{}")])
+    (row,) = chain_rows(genesis("a" * 32), [Row(1, 1, 0.25, "ready", "{}")])
     with Inbox(tmp_path / "hub.sqlite") as inbox:
-        inbox.take(1.0, [("t01", first), ("t01", Events("a" * 32, (Record(*row),))), ("t01", other)])
+        inbox.store_messages(1.0, [("t01", first), ("t01", Events("a" * 32, (Record(*row),))), ("t01", other)])
     assert verb.main(["accept", str(tmp_path), "t01"]) == 0
     assert "accepted" in capsys.readouterr().out
     assert verb.main(["accept", str(tmp_path), "t01"]) == 0
@@ -117,12 +117,12 @@ def test_a_refused_table_is_accepted(tmp_path, capsys):
 
 @pytest.fixture
 def shown(view):
-    asked = view(question=Asked("found", ("found", "missed"), (2,)))
+    asked = view(question=QuestionView("found", ("found", "missed"), (2,)))
     return (
-        TableShown("t01", "Table 1", "ready", view()),
-        TableShown("t02", "<b>Table 2</b>", "ready", asked),
-        TableShown("t03", "Table 3", "lost", view(), "replaced"),
-        TableShown("t04"),
+        TableStatus("t01", "Table 1", "ready", view()),
+        TableStatus("t02", "<b>Table 2</b>", "ready", asked),
+        TableStatus("t03", "Table 3", "lost", view(), "replaced"),
+        TableStatus("t04"),
     )
 
 
@@ -134,7 +134,7 @@ def test_the_page_shows_score_state_and_where_a_judge_is_wanted(shown):
     assert "Big Coulee" in html
     assert "<b>Table 2</b>" not in html
     assert "Another journal than before" in html
-    assert wanted(shown).startswith("<b>Table 2</b>: ")
+    assert format_judge_requests(shown).startswith("<b>Table 2</b>: ")
 
 
 @pytest.mark.parametrize(
@@ -150,12 +150,12 @@ def test_the_page_shows_score_state_and_where_a_judge_is_wanted(shown):
     ],
 )
 def test_what_is_wrong_with_a_tables_machine_stands_on_its_card(machine, clock_s, said):
-    table = TableShown("t01", state="ready", health=Health(1.0, machine), clock_s=clock_s)
-    found = troubles(table)
+    table = TableStatus("t01", state="ready", health=Health(1.0, machine), clock_s=clock_s)
+    found = describe_troubles(table)
     assert len(found) == len(said)
     assert all(word in line for word, line in zip(said, found, strict=True))
     assert all(line in tables_markup([table]) for line in found)
-    assert troubles(msgspec.structs.replace(table, state="lost")) == []
+    assert describe_troubles(msgspec.structs.replace(table, state="lost")) == []
 
 
 @pytest.mark.parametrize(
@@ -173,16 +173,16 @@ def test_what_is_wrong_with_a_tables_machine_stands_on_its_card(machine, clock_s
     ],
 )
 def test_the_card_says_when_a_table_was_last_heard(state, ago, said):
-    table = TableShown("t01", state=state, heard=None if ago is None else 1000.0 - ago)
+    table = TableStatus("t01", state=state, heard=None if ago is None else 1000.0 - ago)
     shown = tables_markup([table], now=1000.0)
     assert re.findall(r'class="heard">(.*?)<', shown) == [said] * bool(said)
 
 
 def test_a_mat_that_is_not_heard_any_more_stands_on_the_card_and_none_does_not():
     for mat, told in ((None, False), (True, False), (False, True)):
-        table = TableShown("t01", state="ready", mat=mat)
+        table = TableStatus("t01", state="ready", mat=mat)
         assert ("Its mat is not heard." in tables_markup([table])) is told
-    assert troubles(TableShown("t01", state="lost", mat=False)) == []
+    assert describe_troubles(TableStatus("t01", state="lost", mat=False)) == []
 
 
 def test_the_page_of_no_table_says_so():
@@ -234,4 +234,4 @@ def test_a_first_try_needs_no_other_broker(tmp_path):
         hub.send_signal(signal.SIGINT)
     assert hub.returncode == 0
     with Inbox(tmp_path / "hub" / "hub.sqlite") as inbox:
-        assert [*inbox.held()["t01"].values()] == [1]
+        assert [*inbox.record_counts()["t01"].values()] == [1]

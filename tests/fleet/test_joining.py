@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from datetime import UTC, datetime
 
 import aiomqtt
@@ -21,19 +22,33 @@ from test_mqtt import Played, client
 from test_pages import Site
 
 from pi_controller.cli.hub import main
+from pi_controller.config import read_settings
 from pi_controller.errors import UsageError
-from pi_controller.fleet import joining
-from pi_controller.fleet.accounts import PID, TABLES, reload_broker
-from pi_controller.fleet.certificates import for_joining
-from pi_controller.fleet.enrolment import CODE_S, Codes, EnrolmentError
-from pi_controller.fleet.hub_run import HubRun
-from pi_controller.fleet.hub_settings import load_hub
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.join import address_of
-from pi_controller.fleet.joining import JoinCode, JoinError, JoinRefused, JoinRequest, line_of, new_code, read_code
-from pi_controller.fleet.mqtt import signs_in
-from pi_controller.fleet.table_link import table_link
-from pi_controller.table.settings import load
+from pi_controller.hub import settings as joining
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.join import parse_hub_address
+from pi_controller.hub.join_server import (
+    CODE_LIFETIME_S,
+    LINE_S,
+    MAX_IDLE,
+    MAX_IDLE_OF_PLACE,
+    JoinCodes,
+    JoinServerError,
+)
+from pi_controller.hub.mqtt import can_sign_in
+from pi_controller.hub.run import HubRun
+from pi_controller.hub.settings import (
+    JoinCode,
+    JoinError,
+    JoinRefused,
+    JoinRequest,
+    encode_line,
+    load_hub,
+    new_code,
+    parse_code,
+)
+from pi_controller.hub.setup import CLIENT_ID_LINE, CONF, PID, TABLES, make_join_certificate, reload_broker
+from pi_controller.hub.table_link import make_table_link
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -50,7 +65,7 @@ class House:
         self._closing, self._loop = asyncio.Event(), asyncio.new_event_loop()
         self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self.run.run(self._closing)))
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self.run.listening(), self._loop).result(PATIENCE_S)
+        asyncio.run_coroutine_threadsafe(self.run.wait_until_listening(), self._loop).result(PATIENCE_S)
         origin = self.run.url.rstrip("/")
         self.web = httpx.Client(base_url=origin, headers={"origin": origin}, timeout=PATIENCE_S)
         name, self.pin = re.search(r"as '(.+)' with the PIN (\w+)", "\n".join(self.said)).groups()
@@ -113,7 +128,7 @@ def test_a_table_joins_by_a_code_and_nobodys_connection_is_lost(house, broker, s
         async with client(broker, "t01") as other:
             opened = await asyncio.to_thread(house.opened, "t09")
             assert await asyncio.to_thread(joined, opened, settings) == 0
-            assert await signs_in(account(house.folder, broker.port, "t09"))
+            assert await can_sign_in(account(house.folder, broker.port, "t09"))
             await other.publish(f"mat/v1/{VENUE}/t/t01/hello", b"x", 1)  # answered: it is the connection of before
             return opened
 
@@ -121,11 +136,11 @@ def test_a_table_joins_by_a_code_and_nobodys_connection_is_lost(house, broker, s
     told = capsys.readouterr().out
     assert "This table is t09 of hall" in told
     assert "Now start the table again: moccasin-mat run --settings" in told
-    hub = load(settings).hub
+    hub = read_settings(settings).hub
     assert (hub.address, hub.port, hub.venue, hub.table) == ("127.0.0.1", broker.port, VENUE, "t09")
     assert settings.read_text().startswith('# ours\n[board]\nport = "none"\n')
-    link = table_link(load(settings))
-    assert asyncio.run(signs_in(link._broker)), "what stands in the settings is all that a table needs"
+    link = make_table_link(read_settings(settings))
+    assert asyncio.run(can_sign_in(link._broker)), "what stands in the settings is all that a table needs"
     link.close()
     password = (settings.parent / "hub.password").read_text().strip()
     assert password == (house.folder / TABLES / "t09" / "password").read_text().strip()
@@ -140,7 +155,7 @@ def test_a_table_joins_by_a_code_and_nobodys_connection_is_lost(house, broker, s
         other = RunningHub(inbox, broker.account("hub"))
         table = Played(tmp_path / "t09.sqlite", account(house.folder, broker.port, "t09"))
         try:
-            other.until(lambda hub: hub.inbox.held().get("t09"))
+            other.until(lambda hub: hub.inbox.record_counts().get("t09"))
         finally:
             table.close()
             other.close()
@@ -172,11 +187,89 @@ def test_a_code_is_good_once_and_a_name_is_one_tables(house, settings, tmp_path)
 
     asyncio.run(while_the_old_card_is_there())
     assert (second.parent / "hub.password").read_text() != before
-    broker = account(house.folder, load(second).hub.port, "t09")
-    assert not asyncio.run(signs_in(broker._replace(password=before.strip())))
+    broker = account(house.folder, read_settings(second).hub.port, "t09")
+    assert not asyncio.run(can_sign_in(broker._replace(password=before.strip())))
     assert house.ask("t10", do="shut").status_code == 200
     with pytest.raises(JoinError, match="does not answer"):  # with no code open the hub does not listen
         joined(keeper, fresh(tmp_path))
+
+
+def idle(opened, count, *, tls, addresses=("127.0.0.1",)):
+    """Return open connections to the joining port that say nothing, from these addresses in turn."""
+    host, port = parse_hub_address(opened["command"].split()[3])
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    made = []
+    for n in range(count):
+        one = socket.create_connection((host, port), PATIENCE_S, source_address=(addresses[n % len(addresses)], 0))
+        made.append(context.wrap_socket(one) if tls else one)
+    return made
+
+
+@needs_mosquitto
+@pytest.mark.parametrize("tls", [False, True])
+@pytest.mark.parametrize("addresses", [("127.0.0.1",), tuple(f"127.0.0.{n}" for n in range(2, 90))])
+def test_table_joins_beside_idle_connections(house, settings, tls, addresses):
+    opened = house.opened("t09")
+    waiting = idle(opened, 3 * MAX_IDLE, tls=tls, addresses=addresses)
+    try:
+        begun = time.monotonic()
+        assert joined(opened, settings) == 0
+        assert time.monotonic() - begun < LINE_S, "it did not wait for an idle one to run out"
+    finally:
+        for one in waiting:
+            one.close()
+
+
+@needs_mosquitto
+def test_one_address_holds_few_idle_connections(house):
+    opened = house.opened("t09")
+    other, *_ = idle(opened, 1, tls=True, addresses=("127.0.0.2",))
+    waiting = [other, *idle(opened, 2 * MAX_IDLE, tls=True)]
+    try:
+        dropped = [one for one in waiting[:-MAX_IDLE_OF_PLACE] if one is not other]
+        assert [one.recv(1) for one in dropped] == [b""] * len(dropped), "the oldest ones are closed"
+        other.sendall(b"{}\n")
+        assert b"refused" in other.recv(4096), "the one of another address is still served"
+    finally:
+        for one in waiting:
+            one.close()
+
+
+@needs_mosquitto
+@pytest.mark.parametrize("tls", [False, True])
+def test_idle_connection_is_closed_in_time(broker, monkeypatch, tls):
+    monkeypatch.setattr("pi_controller.hub.join_server.LINE_S", 0.3)
+    made = House(broker)
+    try:
+        (one,) = idle(made.opened("t09"), 1, tls=tls)
+        with one:
+            assert one.recv(1) == b""
+    finally:
+        made.close()
+
+
+@needs_mosquitto
+@pytest.mark.parametrize("older", [False, True])
+def test_broker_of_an_older_setup_is_told(broker, older):
+    path = broker.folder / CONF
+    if older:
+        path.write_text(path.read_text().replace(CLIENT_ID_LINE, ""))
+    made = House(broker)
+    try:
+        assert ("hub setup" in made.run.director.notes.get(CONF, "")) is older
+        assert any("hub setup" in line for line in made.said) is older
+    finally:
+        made.close()
+
+
+@needs_mosquitto
+def test_newer_table_is_told_on_joining(house, settings, monkeypatch, capsys):
+    for module in ("hub.join", "cli.hub"):
+        monkeypatch.setattr(f"pi_controller.{module}.__version__", "99.0")
+    joined(house.opened("t09"), settings)
+    assert "program (99.0) is newer than the hub's" in capsys.readouterr().out
+    assert "99.0" in house.run.director.notes["program of t09"]
 
 
 def fresh(folder):
@@ -191,7 +284,7 @@ def test_an_account_that_setup_has_made_is_given_as_it_is(house, settings):
     before = (house.folder / "passwords").read_bytes()
     joined(house.opened("t02"), settings)
     assert (house.folder / "passwords").read_bytes() == before
-    assert load(settings).hub.table == "t02"
+    assert read_settings(settings).hub.table == "t02"
 
 
 @needs_mosquitto
@@ -199,9 +292,9 @@ def test_where_the_broker_is_not_to_be_found_the_code_stays_good(house, settings
     opened, pid = house.opened("t09"), house.folder / PID
     number = pid.read_text()
     pid.write_text("1")  # what was recycled is never sent a signal
-    with pytest.raises(JoinError, match="broker cannot be told") as told:
+    with pytest.raises(JoinError, match="cannot reload its accounts") as told:
         joined(opened, settings)
-    assert "hub setup" in told.value.todo
+    assert "hub setup" in told.value.hint
     assert nothing_written(settings)
     pid.write_text(number)
     assert joined(opened, settings) == 0
@@ -248,50 +341,50 @@ def test_other_roles_let_no_table_join(tmp_path, role):
 
 
 def test_a_wrong_code_waits_as_a_wrong_pin_does():
-    codes = Codes()
+    codes = JoinCodes()
     code = JoinCode("0000000", "0" * 12)
     codes.open("t09", code, 0.0, anew=False)
     waits = []
     for n in range(8):
-        with pytest.raises(EnrolmentError) as told:
-            codes.take(f"000000{n + 1}", "192.0.2.7", 1.0)
-        waits.append("too many" in told.value.what)
+        with pytest.raises(JoinServerError) as told:
+            codes.redeem(f"000000{n + 1}", "192.0.2.7", 1.0)
+        waits.append("too many" in told.value.message)
     assert waits == [False] * 3 + [True] * 5
-    with pytest.raises(EnrolmentError, match="too many"):
-        codes.take(code.once, "192.0.2.7", 1.0)
-    assert codes.take(code.once, "192.0.2.8", 1.0).table == "t09"  # elsewhere nobody is held up
+    with pytest.raises(JoinServerError, match="too many"):
+        codes.redeem(code.secret, "192.0.2.7", 1.0)
+    assert codes.redeem(code.secret, "192.0.2.8", 1.0).table == "t09"  # elsewhere nobody is held up
 
 
 def test_a_code_runs_out_is_taken_back_and_replaced():
-    codes = Codes()
+    codes = JoinCodes()
     first, second = JoinCode("0000001", "0" * 12), JoinCode("0000002", "0" * 12)
     codes.open("t09", first, 0.0, anew=False)
     codes.open("t09", second, 10.0, anew=False)
-    with pytest.raises(EnrolmentError, match="taken back"):
-        codes.take(first.once, "192.0.2.7", 11.0)
-    assert [one.table for one in codes.waiting(9.0 + CODE_S)] == ["t09"]
-    with pytest.raises(EnrolmentError, match="run out"):
-        codes.take(second.once, "192.0.2.7", 10.0 + CODE_S)
-    assert codes.waiting(10.0 + CODE_S) == []
+    with pytest.raises(JoinServerError, match="taken back"):
+        codes.redeem(first.secret, "192.0.2.7", 11.0)
+    assert [one.table for one in codes.waiting(9.0 + CODE_LIFETIME_S)] == ["t09"]
+    with pytest.raises(JoinServerError, match="run out"):
+        codes.redeem(second.secret, "192.0.2.7", 10.0 + CODE_LIFETIME_S)
+    assert codes.waiting(10.0 + CODE_LIFETIME_S) == []
 
 
 def test_a_code_is_read_as_people_type_it_and_a_wrong_sign_is_told():
-    certificate = for_joining(NOW).der
+    certificate = make_join_certificate(NOW).der
     code = new_code(certificate)
     typed = str(code)
-    assert read_code(typed.lower().replace("-", " ")) == code
-    assert read_code(typed.replace("0", "o").replace("1", "l")) == code
-    assert code.is_of(certificate)
-    assert not code.is_of(for_joining(NOW).der)
+    assert parse_code(typed.lower().replace("-", " ")) == code
+    assert parse_code(typed.replace("0", "o").replace("1", "l")) == code
+    assert code.matches_certificate(certificate)
+    assert not code.matches_certificate(make_join_certificate(NOW).der)
     for at, sign in enumerate(typed):
         if sign == "-":
             continue
-        for other in joining.SIGNS.replace(sign, ""):
+        for other in joining.ALPHABET.replace(sign, ""):
             with pytest.raises(UsageError, match="mistyped"):
-                read_code(typed[:at] + other + typed[at + 1 :])
+                parse_code(typed[:at] + other + typed[at + 1 :])
     for wrong in ("", typed[:-1], typed + "0", "?" * 20):
         with pytest.raises(UsageError, match="20 letters"):
-            read_code(wrong)
+            parse_code(wrong)
 
 
 @contextlib.contextmanager
@@ -316,7 +409,7 @@ def somebody(made, answer=b""):
 
 @pytest.fixture
 def certificate(tmp_path):
-    made = for_joining(datetime.now(UTC))
+    made = make_join_certificate(datetime.now(UTC))
     paths = tmp_path / "crt", tmp_path / "key"
     for path, content in zip(paths, (made.pem, made.key), strict=True):
         path.write_bytes(content)
@@ -324,10 +417,10 @@ def certificate(tmp_path):
 
 
 def test_who_stands_between_hears_nothing(certificate, settings):
-    code = new_code(for_joining(NOW).der)  # of the hub; this one is another
+    code = new_code(make_join_certificate(NOW).der)  # of the hub; this one is another
     with somebody(certificate[1]) as (port, heard), pytest.raises(JoinError, match="not the hub") as told:
         main(["join", f"127.0.0.1:{port}", str(code), "--settings", str(settings)])
-    assert "nothing was sent" in told.value.what
+    assert "nothing was sent" in told.value.message
     assert heard in ([], [b""])
     assert nothing_written(settings)
 
@@ -338,15 +431,15 @@ def test_who_stands_between_hears_nothing(certificate, settings):
         b"",
         b"HTTP/1.1 400 Bad Request\r\n",
         b'{"type":"joined","version":2,"something":"else"}\n',
-        line_of(joining.Account("192.0.2.7", 8883, "hall", 't"9\n', "secret", "no certificate")),
-        line_of(joining.Account("192.0.2.7", 8883, "hall", "t09", "secret", "no certificate")),
+        encode_line(joining.Account("192.0.2.7", 8883, "hall", 't"9\n', "secret", "no certificate")),
+        encode_line(joining.Account("192.0.2.7", 8883, "hall", "t09", "secret", "no certificate")),
     ],
 )
 def test_what_another_version_says_is_told_and_writes_nothing(certificate, settings, answer):
     der, paths = certificate
     with somebody(paths, answer) as (port, _), pytest.raises(JoinError) as told:
         main(["join", f"127.0.0.1:{port}", str(new_code(der)), "--settings", str(settings)])
-    assert "same version" in told.value.todo
+    assert "same version" in told.value.hint
     assert "secret" not in str(told.value)
     assert nothing_written(settings)
 
@@ -354,11 +447,11 @@ def test_what_another_version_says_is_told_and_writes_nothing(certificate, setti
 @needs_mosquitto
 def test_a_table_of_another_version_is_told(house):
     opened = house.opened("t09")
-    host, port = address_of(opened["command"].split()[3])
+    host, port = parse_hub_address(opened["command"].split()[3])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     said = []
-    for line in (line_of(JoinRequest(99, read_code(opened["code"]).once)), b"\xff\xfe\n", b"x" * 20_000 + b"\n"):
+    for line in (encode_line(JoinRequest(99, parse_code(opened["code"]).secret)), b"\xff\xfe\n", b"x" * 20_000 + b"\n"):
         with socket.create_connection((host, port)) as plain, context.wrap_socket(plain) as other:
             other.sendall(line)
             with contextlib.suppress(OSError):
@@ -368,7 +461,7 @@ def test_a_table_of_another_version_is_told(house):
 
 
 def test_what_this_machine_cannot_keep_uses_no_code_up(tmp_path, settings):
-    code = str(new_code(for_joining(NOW).der))
+    code = str(new_code(make_join_certificate(NOW).der))
     for text, what in (("[hub]\n", "has a \\[hub\\]"), ('[table]\njournal = "away/x"\n', "no folder")):
         settings.write_text(text)
         with pytest.raises(UsageError, match=what):
@@ -382,7 +475,7 @@ def test_what_this_machine_cannot_keep_uses_no_code_up(tmp_path, settings):
 
 
 def test_a_disk_that_is_full_leaves_all_as_it_was(certificate, settings, monkeypatch):
-    from pi_controller.fleet import join
+    from pi_controller.hub import join
 
     der, paths = certificate
     ca = paths[0].read_text()
@@ -392,9 +485,9 @@ def test_a_disk_that_is_full_leaves_all_as_it_was(certificate, settings, monkeyp
         if content != before.encode():
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(join, "replace_file", full)
-    answer = line_of(joining.Account("192.0.2.7", 8883, "hall", "t09", "secret", ca))
-    with somebody(paths, answer) as (port, _), pytest.raises(JoinError, match="cannot be kept here") as told:
+    monkeypatch.setattr(join, "atomic_write", full)
+    answer = encode_line(joining.Account("192.0.2.7", 8883, "hall", "t09", "secret", ca))
+    with somebody(paths, answer) as (port, _), pytest.raises(JoinError, match="cannot be stored here") as told:
         main(["join", f"127.0.0.1:{port}", str(new_code(der)), "--settings", str(settings)])
     assert "secret" not in str(told.value)
     assert nothing_written(settings)
@@ -411,19 +504,19 @@ def test_a_disk_that_is_full_leaves_all_as_it_was(certificate, settings, monkeyp
     ],
 )
 def test_an_address_is_read(text, found):
-    assert address_of(text) == found
+    assert parse_hub_address(text) == found
 
 
 @pytest.mark.parametrize("text", ["", "hub:0", "hub:x", "http://hub/", "hub:99999"])
 def test_what_is_no_address_is_told(text):
-    with pytest.raises(UsageError, match="no address"):
-        address_of(text)
+    with pytest.raises(UsageError, match="not an address"):
+        parse_hub_address(text)
 
 
 def test_a_signal_goes_to_no_other_program(tmp_path):
     for text in ("", "x", "99999999", "1"):
         (tmp_path / PID).write_text(text)
-        with pytest.raises(OSError, match="cannot be told"):
+        with pytest.raises(OSError, match="cannot reload"):
             reload_broker(tmp_path)
 
 
@@ -439,6 +532,6 @@ def test_a_table_joins_without_a_hubs_packages():
 import sys
 for name in ("cryptography", "amqtt", "psycopg"):
     sys.modules[name] = None
-import pi_controller.fleet.join
+import pi_controller.hub.join
 """
     subprocess.run([sys.executable, "-c", program], check=True)

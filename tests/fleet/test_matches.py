@@ -1,5 +1,6 @@
 """Matches given to tables over a real Mosquitto: taken, refused, played, reported; whoever is killed meanwhile."""
 
+import asyncio
 import random
 import shutil
 import time
@@ -9,18 +10,22 @@ from unittest.mock import patch
 import pytest
 from brokers import VENUE, Mosquitto, RunningHub, needs_mosquitto
 
-from pi_controller.console import run_line
-from pi_controller.fleet.director import Director
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.store import Database, StoreError
-from pi_controller.fleet.table_link import TableLink
-from pi_controller.fleet.tournament_log import TournamentLog
-from pi_controller.games.registry import game
-from pi_controller.referee.facts import MatchGiven, Opened
-from pi_controller.referee.referees import referee_for
+from pi_controller import __version__
+from pi_controller.display.terminal import render_text
+from pi_controller.hub.boards import Boards
+from pi_controller.hub.director import Director
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import Reply, State, topic
+from pi_controller.hub.mqtt import Will, make_client
+from pi_controller.hub.store import Database, StoreError, TournamentLog
+from pi_controller.hub.table_link import TableLink
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import GameOpened, MatchGiven
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.command_queue import CommandQueue
-from pi_controller.table.journal import Journal
+from pi_controller.rules.registry import game
+from pi_controller.runtime.console import execute_line
+from pi_controller.table.commands import CommandQueue
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.tournament import decisions as d
 
@@ -53,12 +58,12 @@ class Played:
 
     def step(self):
         self.table.tick(self.clock())
-        self.queue.serve(self.table, self.clock())
+        self.queue.process_commands(self.table, self.clock())
         self.link.on_step(self.clock(), self.table, False)
 
     def do(self, *lines):
         for line in lines:
-            run_line(self.table, line, self.clock())
+            execute_line(self.table, line, self.clock())
             self.step()
 
     def close(self):
@@ -102,7 +107,7 @@ class HubHall:
     def plan(self, **plan):
         entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
         plan = {"options": {"points": 2}, "results": "at_once", "calling": "director", **plan}
-        self.do(d.Planned("cup", **plan), entered, d.Drawn(order=TEAMS))
+        self.do(d.Planned("cup", **plan), entered, d.TeamsDrawn(order=TEAMS))
 
     def until(self, holds):
         def stepped(_):
@@ -137,12 +142,12 @@ def test_a_match_is_taken_played_and_counts_and_nobody_types_a_name(hall):
     hall.plan()
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
     hall.until(lambda: table.match == "W1-1")
-    opened = table.journal.opened()
-    assert isinstance(opened, Opened)
+    opened = table.journal.read_opening()
+    assert isinstance(opened, GameOpened)
     assert (opened.teams, opened.options["points"]) == ({"A": TEAMS[0], "B": TEAMS[3]}, 2)
     assert table.table.game.settings["points"] == 2
     table.do("toss A")
-    hall.until(lambda: hall.now.calls["W1-1"].begun)
+    hall.until(lambda: hall.now.calls["W1-1"].started)
     table.do("close B forfeit gone")
     hall.until(lambda: "W1-1" in hall.now.sources)
     assert hall.now.state.games["W1-1"][0].winner == TEAMS[0]
@@ -228,7 +233,7 @@ def test_whoever_is_killed_the_match_is_played_once_and_counts_once(hall):
     hall.until(lambda: "W1-1" in hall.now.sources)
     assert table.journal.meta.epoch == epoch
     assert len(hall.now.state.games["W1-1"]) == 1
-    assert [one.fact for one in hall.director.history.effective if isinstance(one.fact, d.Reported)][1:] == []
+    assert [one.fact for one in hall.director.history.effective_decisions if isinstance(one.fact, d.Reported)][1:] == []
 
 
 def test_a_hub_restored_from_an_older_copy_hears_of_the_results_again(hall):
@@ -259,7 +264,7 @@ def test_one_clock_ends_the_games_of_a_round_at_all_tables_whatever_their_own_cl
     hall.plan(game="slahal", format="round_robin", clock="round", options={"minutes": 1}, calling="automatic")
     hall.until(lambda: all(table.match for table in tables))
     for table in tables:
-        table.do("duel A yes B no")
+        table.do("duo A yes B no")
 
     def shown(table):
         return table.table.view.ends, table.table.view.ends_stood
@@ -289,7 +294,7 @@ def test_one_clock_ends_the_games_of_a_round_at_all_tables_whatever_their_own_cl
     assert all(sum(game.sticks.values()) == 11 and not game.sweep for game in finished)
 
 
-def test_a_game_whose_duel_comes_after_the_rounds_time_has_its_own(hall):
+def test_a_game_whose_duo_comes_after_the_rounds_time_has_its_own(hall):
     table = hall.table("t01", "slahal", 0.0)
     hall.plan(game="slahal", format="round_robin", clock="round", options={"minutes": 1})
     hall.do(d.Assigned("R1-1", "t01", "a" * 16), d.ClockSet(1, running=True))
@@ -297,7 +302,7 @@ def test_a_game_whose_duel_comes_after_the_rounds_time_has_its_own(hall):
     table.slow = -61.0
     table.step()
     assert table.table.view.question is None, "nobody has the king: the time ends nothing"
-    table.do("duel A yes B no")
+    table.do("duo A yes B no")
     assert table.table.view.ends == pytest.approx(table.clock() + 60.0, abs=2.0)
     assert table.table.view.question is None
 
@@ -346,8 +351,8 @@ def test_a_decision_that_was_written_though_the_answer_was_lost_is_made_once(whe
             director.decide(2.0, "Ann", entered, "k1")
         assert director.decide(3.0, "Ann", entered, "k1") == (2, True)
         with patch.object(log, "append", partial(lost, log, lambda *_: None)), pytest.raises(StoreError):
-            director.decide(4.0, "Ann", d.Drawn(order=TEAMS), "k2")
-        assert director.decide(5.0, "Ann", d.Drawn(order=TEAMS), "k2") == (3, False)
+            director.decide(4.0, "Ann", d.TeamsDrawn(order=TEAMS), "k2")
+        assert director.decide(5.0, "Ann", d.TeamsDrawn(order=TEAMS), "k2") == (3, False)
     with TournamentLog(where) as log:
         assert [decision.seq for decision in log.read()] == [1, 2, 3]
 
@@ -396,13 +401,13 @@ def test_a_copied_card_that_plays_beside_the_first_is_told_and_never_mixed(hall)
     hall.until(lambda: table.match == "W1-1")
     table.do("toss A")
     epoch = table.journal.meta.epoch
-    hall.until(lambda: hall.inbox.held()["t01"].get(epoch) == table.journal.seq)
+    hall.until(lambda: hall.inbox.record_counts()["t01"].get(epoch) == table.journal.seq)
     table.close()
     copy = card(hall, "t01", "copy")
     copy.close()
     table.start()
     table.do("found")
-    hall.until(lambda: hall.inbox.held()["t01"][epoch] == table.journal.seq)
+    hall.until(lambda: hall.inbox.record_counts()["t01"][epoch] == table.journal.seq)
     table.close()
     kept = list(hall.inbox.rows("t01", epoch))
     copy.start()
@@ -420,9 +425,171 @@ def test_the_result_of_a_match_that_is_not_ready_any_more_is_told_and_counts_for
     hall.do(d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]), d.Assigned("W2-1", "t01", "a" * 16))
     hall.until(lambda: table.match == "W2-1")
     table.do("toss A")
-    hall.until(lambda: hall.now.calls["W2-1"].begun)
+    hall.until(lambda: hall.now.calls["W2-1"].started)
     hall.do(d.Corrected("W1-1", TEAMS[3], then="void"))
     table.do("close B forfeit gone")
     hall.until(lambda: any("W2-1 is not to be played" in note for note in hall.director.notes.values()))
     assert not hall.now.reports
     assert "W2-1" not in hall.now.state.games
+
+
+def over(hall, table, winner):
+    """Have the game at `table` won by `winner`."""
+    loser = next(side for side, name in table.table.view.teams.items() if name != winner)
+    table.do(f"close {loser} forfeit gone")
+
+
+def playing(hall):
+    """Return who plays where, by what the tables themselves show: games that are not over."""
+    return [{*table.table.view.teams.values()} for table in hall.tables.values() if table.table.view.phase != "over"]
+
+
+def two_semifinals(hall):
+    """Come to the second round at two tables, the matches called by themselves; return which table has which match."""
+    for name in ("t01", "t02"):
+        hall.table(name)
+    hall.plan(calling="automatic")
+    hall.until(lambda: all(table.match for table in hall.tables.values()))
+    first = {table.match: table for table in hall.tables.values()}
+    for match, winner in (("W1-1", TEAMS[0]), ("W1-2", TEAMS[1])):
+        first[match].do("toss A")
+        over(hall, first[match], winner)
+    hall.until(lambda: {table.match for table in hall.tables.values()} == {"W2-1", "L1-1"})
+    return {table.match: table for table in hall.tables.values()}
+
+
+def corrected(hall):
+    """Correct the result by which W2-1 came to be, after its game has begun; return its table and the other."""
+    now = two_semifinals(hall)
+    now["W2-1"].do("toss A")
+    hall.until(lambda: hall.now.calls["W2-1"].started)
+    hall.do(d.Corrected("W1-1", TEAMS[3], then="replay"))
+    hall.until(lambda: now["W2-1"].table.view.void == "changed")
+    return now["W2-1"], now["L1-1"]
+
+
+def test_a_void_match_is_told_closed_and_replaced(hall):
+    table, other = corrected(hall)
+    assert "no longer counts" in render_text(table.table.view)
+    assert "close void" in execute_line(table.table, "help", table.clock())
+    looks = []
+    with patch.object(
+        hall.director, "orders", lambda tables: looks.append(1) or Director.orders(hall.director, tables)
+    ):
+        hall.until(lambda: hall.director.changed() or len(looks) > 10)
+    assert not hall.now.calls, "both of the next matches are of a team that still sits at the first"
+    assert table.table.view.void
+    table.do("close void")
+    hall.until(lambda: {one.match for one in hall.tables.values()} == {"W2-1", "L1-1"} and len(hall.now.calls) == 2)
+    hall.until(lambda: len(playing(hall)) == 2)  # a table may still show its game that does not count any more
+    first, second = playing(hall)
+    assert not first & second
+    assert {*table.table.view.teams.values()} | {*other.table.view.teams.values()} == {*TEAMS}
+    assert not table.table.view.void
+    assert not any(
+        isinstance(one.fact, d.Reported) and one.fact.winner == "" for one in hall.director.history.decisions
+    )
+
+
+def test_a_match_counts_again_when_its_correction_is_undone(hall):
+    table, _ = corrected(hall)
+    fact = hall.director.undo(time.time(), "Ann")
+    assert fact
+    hall.until(lambda: not table.table.view.void)
+    table.do("found", "found")
+    assert table.table.view.phase != "over"
+
+
+def test_a_closed_void_game_is_opened_by_undo(hall):
+    table, _ = corrected(hall)
+    hall.do(d.TableUsed("t01", on=False), d.TableUsed("t02", on=False))  # nothing takes its place
+    table.do("close void")
+    assert (table.table.view.phase, table.table.can_begin_game) == ("over", True)
+    table.do("undo")
+    assert (table.table.view.phase, table.table.view.void, table.table.can_begin_game) == ("hide", "changed", False)
+
+
+def test_a_result_by_hand_ends_the_game_that_still_goes_on(hall):
+    table = hall.table("t01")
+    hall.plan()
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    table.do("toss A")
+    hall.until(lambda: hall.now.calls["W1-1"].started)
+    hall.do(d.Result("W1-1", TEAMS[0]))
+    hall.until(lambda: table.table.view.void == "decided")
+    assert {*hall.director.teams_in_void_games()} == {TEAMS[0], TEAMS[3]}
+    hall.do(d.TableUsed("t01", on=False))
+    assert not hall.director.teams_in_void_games(), "the director has seen to them"
+
+
+def test_a_busy_table_costs_no_decision(hall):
+    table = hall.table("t01")
+    table.do("toss A", "found")
+    hall.plan(calling="automatic")
+    before = len(hall.director.history.decisions)
+    hall.until(lambda: (shown := hall.hub.shown("t01")) and shown.view and shown.view.free is False)
+    looks = []
+    with patch.object(
+        hall.director, "call_due", lambda *given: looks.append(given) or Director.call_due(hall.director, *given)
+    ):
+        hall.until(lambda: hall.director.changed() or len(looks) > 5)
+    assert len(hall.director.history.decisions) == before
+    table.do("close B forfeit gone")
+    hall.until(lambda: table.match)
+
+
+def test_a_table_of_another_game_costs_no_decision_and_is_told(hall):
+    table = hall.table("t01")
+    hall.plan(game="slahal", options={}, calling="automatic")
+    before = len(hall.director.history.decisions)
+    hall.until(
+        lambda: any("it plays dakota" in note and "[game] name" in note for note in hall.director.notes.values())
+    )
+    assert len(hall.director.history.decisions) == before
+    assert table.match is None
+
+
+def test_refusals_grow_rarer_and_stay_out_of_the_log(tmp_path):
+    """A refusal that could not be foreseen: a table of an older program, say, that does not know an option."""
+    with TournamentLog(tmp_path / "hub.sqlite") as log, Inbox(tmp_path / "hub.sqlite") as inbox:
+        director, t = Director(log, inbox), 0.0
+        entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
+        for fact in (d.Planned("cup"), entered, d.TeamsDrawn(order=TEAMS)):
+            director.decide(t, "Ann", fact)
+        for t in range(0, 3600, 5):
+            director.call_due(t, ["t01"])
+            for order in director.orders(["t01"]).values():
+                if order.order:
+                    director.handle_reply(t, "t01", Reply(order.order, False, "no such option"))
+        refused = [one for one in director.history.decisions if isinstance(one.fact, d.Recalled)]
+        assert 1 <= len(refused) <= 9, "an hour at one table; once in 20 s it would be 180"
+        log_part = Boards(director, lambda: t).regions("director")["log"]
+        assert "Teams placed by hand." in log_part
+        assert "called to" not in log_part
+        assert "no such option" in director.notes["t01"]
+
+
+def test_newer_table_is_told_to_the_director_and_at_the_table(hall, monkeypatch, caplog):
+    monkeypatch.setattr("pi_controller.hub.table_link.__version__", "99.0")
+    hall.table("t01")
+    hall.until(lambda: "99.0" in hall.director.notes.get("program of t01", ""))
+    assert "update the hub" in hall.director.notes["program of t01"]
+    hall.until(lambda: f"this table's program (99.0) is newer than the hub's ({__version__})" in caplog.text)
+    hall.until(lambda: hall.tables["t01"].link._outbox.done)  # its records are taken all the same
+    hall.tables.pop("t01").close()
+    monkeypatch.setattr("pi_controller.hub.table_link.__version__", __version__)
+    hall.table("t01")
+    hall.until(lambda: "program of t01" not in hall.director.notes)
+
+
+def test_messages_of_another_version_are_told_to_the_director(hall):
+    async def send():
+        will = Will(topic(VENUE, "t02", "state"), State("lost", "x"))
+        async with make_client(hall.broker.account("t02"), will) as other:
+            await other.publish(topic(VENUE, "t02", "hello"), b'{"ask":"a","games":[],"new":1}', 1)
+
+    hall.table("t01")
+    hall.until(lambda: (one := hall.hub.shown("t01")) and one.heard)  # the hub listens
+    asyncio.run(send())
+    hall.until(lambda: "t02 sends messages (hello)" in hall.director.notes.get("messages of t02", ""))

@@ -2,23 +2,26 @@
 
 import asyncio
 import random
+import ssl
 import time
 
 import aiomqtt
 import pytest
 from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, free_port, needs_mosquitto
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
 
-from pi_controller.console import run_line
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.messages import State, encode, topic
-from pi_controller.fleet.mqtt import Broker, Will, connection, until_one_ends
-from pi_controller.fleet.table_link import TableLink
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Button, HandIn, HandOut, Link
-from pi_controller.referee.referees import referee_for
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import State, encode, topic
+from pi_controller.hub.mqtt import Broker, Will, make_client, until_one_ends
+from pi_controller.hub.table_link import TableLink
+from pi_controller.journal import file
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table import journal_file
-from pi_controller.table.journal import Journal
+from pi_controller.rules.registry import game
+from pi_controller.runtime.console import execute_line
+from pi_controller.sensing.events import Button, HandIn, HandOut, Link
 from pi_controller.table.table import Table
 
 pytestmark = needs_mosquitto
@@ -42,7 +45,7 @@ class Played:
 
     def do(self, *lines):
         for line in lines:
-            run_line(self.table, line, self.t)
+            execute_line(self.table, line, self.t)
             self.step()
 
     def feel(self, *events):
@@ -51,8 +54,8 @@ class Played:
             self.step()
 
     def rows(self, path=None):
-        with journal_file.look(path or self.path) as db:
-            return list(journal_file.rows(db, journal_file.SCHEMA_VERSION))
+        with file.open_read_only(path or self.path) as db:
+            return list(file.rows(db, file.SCHEMA_VERSION))
 
     @property
     def epoch(self):
@@ -88,7 +91,7 @@ def table(tmp_path, broker):
 def test_a_game_is_kept_once_more_record_by_record_and_shown(hub, table):
     table.do("toss A", "found", "missed", "found")
     seq = table.journal.seq
-    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch) == seq)
+    hub.until(lambda hub: hub.inbox.record_counts().get("t01", {}).get(table.epoch) == seq)
     assert list(hub.inbox.rows("t01", table.epoch)) == table.rows()
     shown = hub.until(lambda hub: (one := hub.shown("t01")) and one.view == table.table.view and one)
     assert (shown.name, shown.state) == ("Table 1", "ready")
@@ -97,12 +100,12 @@ def test_a_game_is_kept_once_more_record_by_record_and_shown(hub, table):
 
 def test_the_game_goes_on_while_the_broker_is_gone_and_all_of_it_arrives(hub, table, broker):
     table.do("toss A", "found")
-    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch))
+    hub.until(lambda hub: hub.inbox.record_counts().get("t01", {}).get(table.epoch))
     broker.kill()
     table.do("found", "missed", "found")
     broker.start()
     seq = table.journal.seq
-    hub.until(lambda hub: hub.inbox.held()["t01"][table.epoch] == seq)
+    hub.until(lambda hub: hub.inbox.record_counts()["t01"][table.epoch] == seq)
     assert list(hub.inbox.rows("t01", table.epoch)) == table.rows()
 
 
@@ -155,7 +158,7 @@ def test_what_the_broker_remembers_of_a_table_was_not_heard_now(broker, tmp_path
 async def _lost(broker):
     """Have the broker say that table 2 is gone: it drops a connection that another takes over."""
     lost = Will(topic(VENUE, "t02", "state"), State("lost", "aa", "Table 2"))
-    async with connection(broker.account("t02"), lost), connection(broker.account("t02"), lost):
+    async with make_client(broker.account("t02"), lost), make_client(broker.account("t02"), lost):
         pass
 
 
@@ -175,26 +178,26 @@ def test_of_a_hide_in_progress_the_hub_gets_no_record(hub, table):
     """A hand under a pad is in the journal, and not in the public view: it waits until the hide is over."""
     table.feel(Link(table.t, up=True), Button(table.t, "toss_a"))
     before = table.journal.seq
-    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch) == before)
+    hub.until(lambda hub: hub.inbox.record_counts().get("t01", {}).get(table.epoch) == before)
     for pad in (2, 3):
         table.feel(HandIn(table.t, pad), HandOut(table.t, pad))
     assert table.journal.seq > before
     hub.until(lambda hub: hub.shown("t01").view == table.table.view)
     table.link.close()  # sends what may be sent, in order: the goodbye comes last
     hub.until(lambda hub: hub.shown("t01").state == "stopped")
-    assert hub.inbox.held()["t01"][table.epoch] == before
+    assert hub.inbox.record_counts()["t01"][table.epoch] == before
 
 
 def test_the_next_game_is_no_alarm_and_both_are_whole(hub, table):
     table.do("toss A", "found")
     first, epoch = table.journal.seq, table.epoch
-    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(epoch) == first)
+    hub.until(lambda hub: hub.inbox.record_counts().get("t01", {}).get(epoch) == first)
     table.do("close A forfeit gone")
-    kept = table.journal.place_to_keep()
+    kept = table.journal.archive_path()
     table.do("new", "toss B")
     assert table.epoch != epoch, "another game has begun"
     seq = table.journal.seq
-    hub.until(lambda hub: hub.inbox.held()["t01"].get(table.epoch) == seq)
+    hub.until(lambda hub: hub.inbox.record_counts()["t01"].get(table.epoch) == seq)
     assert list(hub.inbox.rows("t01", epoch)) == table.rows(kept)
     assert hub.inbox.alarms() == []
 
@@ -209,24 +212,24 @@ def test_games_from_before_there_was_a_hub_stay_with_the_host(tmp_path, hub, bro
     assert before.epoch != epoch
     before.link = TableLink(broker.account("t01"), VENUE, "Table 1", before.path)
     before.step()
-    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(before.epoch) == before.journal.seq)
-    assert epoch not in hub.inbox.held()["t01"]
+    hub.until(lambda hub: hub.inbox.record_counts().get("t01", {}).get(before.epoch) == before.journal.seq)
+    assert epoch not in hub.inbox.record_counts()["t01"]
     before.close()
 
 
 def test_another_card_in_the_table_is_told_and_not_merged(tmp_path, hub, table, broker):
     table.do("toss A", "found")
-    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch) == table.journal.seq)
+    hub.until(lambda hub: hub.inbox.record_counts().get("t01", {}).get(table.epoch) == table.journal.seq)
     table.close()
     other = Played(tmp_path / "other.sqlite", broker.account("t01"))
     hub.until(lambda hub: hub.shown("t01").alarm == "replaced")
-    assert hub.inbox.held()["t01"][other.epoch] == 0
+    assert hub.inbox.record_counts()["t01"][other.epoch] == 0
     other.close()
 
 
 def client(broker, name):
     account = broker.account(name)
-    return connection(account, Will(topic(VENUE, name, "state"), State("lost", "x")))
+    return make_client(account, Will(topic(VENUE, name, "state"), State("lost", "x")))
 
 
 async def received(one, last):
@@ -311,12 +314,69 @@ def test_what_one_of_them_raises_ends_the_others_and_is_raised():
     assert ended == ["busy"]
 
 
+def named(broker, account, identifier, session_s=0):
+    """Return a connection of `account` that calls itself `identifier`; its session outlasts it by `session_s`."""
+    found = broker.account(account)
+    lasting = Properties(PacketTypes.CONNECT)
+    lasting.SessionExpiryInterval = session_s
+    return aiomqtt.Client(
+        found.host,
+        found.port,
+        identifier=identifier,
+        username=found.user,
+        password=found.password,
+        protocol=aiomqtt.ProtocolVersion.V5,
+        clean_start=not session_s,
+        properties=lasting,
+        tls_context=ssl.create_default_context(cafile=str(found.ca)),
+    )
+
+
+@pytest.mark.parametrize("victim", ["t02", "hub"])
+def test_account_cannot_take_the_session_of_another(broker, victim):
+    """Neither its subscriptions nor what waits for it."""
+    last = topic(VENUE, "t01", "ack")
+    waits = topic(VENUE, "t02", "ack" if victim == "t02" else "ev")
+
+    async def attack():
+        async with named(broker, victim, victim, session_s=600) as owner:
+            await owner.subscribe(waits, 1)
+        async with client(broker, "hub" if victim == "t02" else "t02") as other:
+            await other.publish(waits, b"secret", 1)
+        async with named(broker, "t01", victim, session_s=600) as thief:
+            await thief.subscribe(last, 1)
+            async with client(broker, "hub" if victim == "t02" else "t02") as other:
+                await other.publish(waits, b"secret", 1)
+            async with client(broker, "hub") as hub:
+                await hub.publish(last, b"own", 1)
+            return await received(thief, last)
+
+    assert asyncio.run(attack()) == [last]
+
+
+@pytest.mark.parametrize("victim", ["t02", "hub"])
+def test_account_cannot_disconnect_another(broker, victim):
+    waits = topic(VENUE, "t02", "ack" if victim == "t02" else "ev")
+
+    async def attack():
+        async with named(broker, victim, victim) as owner:
+            await owner.subscribe(waits, 1)
+            async with named(broker, "t01", victim):
+                await owner.publish(topic(VENUE, "t02", "hello"), b"still there", 1)
+                async with client(broker, "hub" if victim == "t02" else "t02") as other:
+                    await other.publish(waits, b"own", 1)
+                async with asyncio.timeout(PATIENCE_S):
+                    return (await anext(aiter(owner.messages))).topic.value
+
+    assert asyncio.run(attack()) == waits
+
+
 @pytest.mark.parametrize("password", [None, "wrong"])
 def test_nobody_comes_in_without_the_accounts_password(broker, password):
     async def look():
         account = broker.account("t01")._replace(password=password)
         will = Will(topic(VENUE, "t01", "state"), State("lost", "x"))
-        async with connection(account, will):
+        async with make_client(account, will):
             pass
 
     with pytest.raises(aiomqtt.MqttError):
@@ -333,4 +393,4 @@ def test_what_is_no_message_is_passed_over(hub, table, broker):
     asyncio.run(send())
     hub.until(lambda hub: (one := hub.shown("t02")) and one.state == "ready")
     table.do("toss A")
-    hub.until(lambda hub: hub.inbox.held().get("t01", {}).get(table.epoch) == table.journal.seq)
+    hub.until(lambda hub: hub.inbox.record_counts().get("t01", {}).get(table.epoch) == table.journal.seq)

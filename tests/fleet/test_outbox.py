@@ -2,8 +2,17 @@
 
 import random
 
-from pi_controller.fleet.messages import Ack, Game, Hello
-from pi_controller.fleet.outbox import ASK_S, BACK_S, REFUSED_S, WINDOW, Outbox, Range
+from pi_controller.hub.messages import (
+    HELLO_RETRY_S,
+    MAX_UNACKED_RECORDS,
+    REFUSED_RETRY_S,
+    RESEND_S,
+    Ack,
+    Game,
+    Hello,
+    Outbox,
+    RecordRange,
+)
 
 A, B = "aa" * 16, "bb" * 16
 
@@ -11,9 +20,9 @@ A, B = "aa" * 16, "bb" * 16
 def asked(games=((A, 200),), released=None, t=0.0, seq=0, epoch=None, refused=""):
     """Return an outbox whose hello was answered."""
     box = Outbox("s")
-    box.have([Game(*one) for one in games], games[-1][1] if released is None else released)
-    box.ask(t)
-    hello = box.due(t)
+    box.set_available([Game(*one) for one in games], games[-1][1] if released is None else released)
+    box.start_hello(t)
+    hello = box.next_message(t)
     assert isinstance(hello, Hello)
     box.on_ack(t, Ack(epoch or games[0][0], seq, hello.ask, refused))
     return box
@@ -21,37 +30,37 @@ def asked(games=((A, 200),), released=None, t=0.0, seq=0, epoch=None, refused=""
 
 def test_nothing_is_sent_before_the_hub_has_said_where_to_go_on():
     box = Outbox("s")
-    assert box.due(0.0) is None
-    box.have([Game(A, 5)], 5)
-    assert box.due(0.0) is None
-    box.ask(0.0)
-    assert isinstance(box.due(0.0), Hello)
-    assert box.due(ASK_S / 2) is None
-    assert isinstance(box.due(ASK_S), Hello)
+    assert box.next_message(0.0) is None
+    box.set_available([Game(A, 5)], 5)
+    assert box.next_message(0.0) is None
+    box.start_hello(0.0)
+    assert isinstance(box.next_message(0.0), Hello)
+    assert box.next_message(HELLO_RETRY_S / 2) is None
+    assert isinstance(box.next_message(HELLO_RETRY_S), Hello)
 
 
 def test_no_more_than_the_window_is_under_way():
     box = asked(seq=10)
-    assert box.due(0.0) == Range(A, 11, 10 + WINDOW)
-    assert box.due(0.5) is None
+    assert box.next_message(0.0) == RecordRange(A, 11, 10 + MAX_UNACKED_RECORDS)
+    assert box.next_message(0.5) is None
     box.on_ack(0.5, Ack(A, 30))
-    assert box.due(0.5) == Range(A, 11 + WINDOW, 30 + WINDOW)
+    assert box.next_message(0.5) == RecordRange(A, 11 + MAX_UNACKED_RECORDS, 30 + MAX_UNACKED_RECORDS)
 
 
 def test_what_is_not_acknowledged_is_sent_again_after_a_second_and_then_the_hub_is_asked():
     box = asked(seq=10)
-    box.due(0.0)
-    assert box.wait(0.0) == BACK_S
-    assert box.due(BACK_S) == Range(A, 11, 10 + WINDOW)
-    assert isinstance(box.due(2 * BACK_S), Hello)
+    box.next_message(0.0)
+    assert box.wait(0.0) == RESEND_S
+    assert box.next_message(RESEND_S) == RecordRange(A, 11, 10 + MAX_UNACKED_RECORDS)
+    assert isinstance(box.next_message(2 * RESEND_S), Hello)
 
 
 def test_an_answer_to_an_older_hello_and_an_older_acknowledgement_count_for_nothing():
     box = asked(seq=50)
     box.on_ack(0.0, Ack(A, 10))
     assert box.acked == 50
-    box.ask(1.0)
-    box.due(1.0)
+    box.start_hello(1.0)
+    box.next_message(1.0)
     box.on_ack(1.0, Ack(A, 3, "s-1"))
     assert box.epoch == ""
     box.on_ack(1.0, Ack(A, 3, "s-2"))
@@ -61,43 +70,43 @@ def test_an_answer_to_an_older_hello_and_an_older_acknowledgement_count_for_noth
 def test_a_hub_that_has_less_than_before_gets_it_again():
     box = asked(seq=200)
     assert box.done
-    box.ask(5.0)
-    box.due(5.0)
+    box.start_hello(5.0)
+    box.next_message(5.0)
     box.on_ack(5.0, Ack(A, 120, "s-2"))
-    assert box.due(5.0) == Range(A, 121, 120 + WINDOW)
+    assert box.next_message(5.0) == RecordRange(A, 121, 120 + MAX_UNACKED_RECORDS)
 
 
 def test_no_record_goes_before_it_is_released():
     box = asked(released=4)
-    assert box.due(0.0) == Range(A, 1, 4)
+    assert box.next_message(0.0) == RecordRange(A, 1, 4)
     box.on_ack(0.1, Ack(A, 4))
-    assert box.due(0.1) is None
-    box.have([Game(A, 250)], 20)
-    assert box.due(0.2) == Range(A, 5, 20)
+    assert box.next_message(0.1) is None
+    box.set_available([Game(A, 250)], 20)
+    assert box.next_message(0.2) == RecordRange(A, 5, 20)
 
 
 def test_a_finished_game_is_sent_to_its_end_and_then_the_next():
     box = asked(games=((A, 3), (B, 2)))
-    assert box.due(0.0) == Range(A, 1, 3)
+    assert box.next_message(0.0) == RecordRange(A, 1, 3)
     box.on_ack(0.1, Ack(A, 3))
-    hello = box.due(0.1)
+    hello = box.next_message(0.1)
     assert isinstance(hello, Hello)
     box.on_ack(0.1, Ack(B, 0, hello.ask))
-    assert box.due(0.1) == Range(B, 1, 2)
+    assert box.next_message(0.1) == RecordRange(B, 1, 2)
 
 
 def test_a_game_that_begins_when_all_before_it_is_acknowledged_is_asked_for():
     box = asked(games=((A, 3),), seq=3)
-    assert box.due(0.0) is None
-    box.have([Game(A, 3), Game(B, 1)], 1)
-    assert isinstance(box.due(0.1), Hello)
+    assert box.next_message(0.0) is None
+    box.set_available([Game(A, 3), Game(B, 1)], 1)
+    assert isinstance(box.next_message(0.1), Hello)
 
 
 def test_who_is_refused_sends_nothing_and_asks_now_and_then():
     box = asked(refused="replaced")
-    assert box.due(0.1) is None
-    assert box.wait(0.0) == REFUSED_S
-    assert isinstance(box.due(REFUSED_S), Hello)
+    assert box.next_message(0.1) is None
+    assert box.wait(0.0) == REFUSED_RETRY_S
+    assert isinstance(box.next_message(REFUSED_RETRY_S), Hello)
 
 
 def test_all_arrives_in_order_over_a_line_that_loses_doubles_and_delays():
@@ -105,12 +114,12 @@ def test_all_arrives_in_order_over_a_line_that_loses_doubles_and_delays():
     for _ in range(30):
         total, held, wire, back, t = 300, 0, [], [], 0.0
         box = Outbox("s")
-        box.have([Game(A, total)], total)
-        box.ask(0.0)
+        box.set_available([Game(A, total)], total)
+        box.start_hello(0.0)
         while held < total:
             t += 0.05
             assert t < 600, "it does not come to its end"
-            while (out := box.due(t)) is not None:
+            while (out := box.next_message(t)) is not None:
                 wire += [out] * rng.choice((0, 1, 1, 1, 2))
             rng.shuffle(wire)
             for out in wire:
@@ -125,5 +134,5 @@ def test_all_arrives_in_order_over_a_line_that_loses_doubles_and_delays():
                 box.on_ack(t, ack)
             back = back[1:]
             if rng.random() < 0.01:
-                box.ask(t)
+                box.start_hello(t)
             assert box.acked <= held

@@ -7,23 +7,27 @@ import re
 import secrets
 import sqlite3
 from contextlib import closing
+from datetime import datetime
+from typing import get_args
 
 import httpx
+import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from pi_controller.fleet.boards import Boards
-from pi_controller.fleet.director import Director
-from pi_controller.fleet.hub import TableShown
-from pi_controller.fleet.hub_settings import HubSettings
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.pages import RIGHTS, HubPages
-from pi_controller.fleet.store import StoreError
-from pi_controller.fleet.teams_csv import read_teams
-from pi_controller.fleet.tournament_log import TournamentLog
-from pi_controller.games.base import InvalidActionError
-from pi_controller.table.view import Asked
+from pi_controller.hub import boards
+from pi_controller.hub.boards import LATER_MATCH_CHOICES, Boards
+from pi_controller.hub.director import Director, GameAtTable
+from pi_controller.hub.hub import TableStatus
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.pages import RIGHTS, HubPages
+from pi_controller.hub.settings import HubSettings
+from pi_controller.hub.store import StoreError, TournamentLog
+from pi_controller.rules.base import InvalidActionError
+from pi_controller.table.view import QuestionView
 from pi_controller.tournament import decisions as d
+from pi_controller.tournament.decisions import read_teams
+from pi_controller.tournament.director import History
 
 TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
@@ -79,8 +83,8 @@ def site(tmp_path):
 
 @pytest.fixture
 def tables(view):
-    asked = view(question=Asked("found", ("found", "missed"), (2,)))
-    return (TableShown("t01", "Table 1", "ready", view()), TableShown("t02", "Table 2", "ready", asked))
+    asked = view(question=QuestionView("found", ("found", "missed"), (2,)))
+    return (TableStatus("t01", "Table 1", "ready", view()), TableStatus("t02", "Table 2", "ready", asked))
 
 
 def test_the_director_plans_draws_calls_and_enters_a_result(site, tables):
@@ -106,12 +110,76 @@ def test_a_match_is_offered_to_a_judge_and_a_table_that_can_take_it(site, tables
         {"do": "draw", "order": [*TEAMS]},
     ):
         assert site.decide(**fact).status_code == 200
-    site.pages.publish((TableShown("t00", "Table 0", "lost", view()), *tables))
+    site.pages.publish((TableStatus("t00", "Table 0", "lost", view()), *tables))
     assert site.decide(do="assign", match="W1-1", table="t01", judge="Ann").status_code == 200
     console = site.web.get("/director").text
     form = console[console.index('data-match="W1-2"') :]
-    assert form.index("Table 2</option>") < form.index("Table 0</option>")
+    assert "Table 2</option>" in form
+    assert "Table 0</option>" not in form, "it is not connected"
     assert form.index("<option>Bo") < form.index("<option>Ann")
+
+
+def test_a_match_is_not_sent_to_a_table_that_cannot_take_it(site, tables, view):
+    site.drawn()
+    busy = TableStatus("t03", "Table 3", "ready", view(free=False))
+    site.pages.publish((*tables, TableStatus("t04", "Table 4", "lost", view()), busy))
+    console = site.web.get("/director").text
+    assert "To Table 1" in console
+    assert "To Table 4" not in console
+    assert "To Table 3" not in console
+    for table, why in (("t04", "Table 4 is not connected"), ("t03", "under way at Table 3"), ("t05", "not connected")):
+        refused = site.decide(do="assign", match="W1-1", table=table)
+        assert (refused.status_code, why in refused.json()["error"]["what"]) == (409, True), refused.text
+    assert not site.director.now.calls
+
+
+def test_the_alert_names_the_table_and_what_to_do(site, tables, monkeypatch):
+    site.drawn()
+    site.pages.publish(tables)
+    game = GameAtTable("t02", "W2-1", "a-1", TEAMS[:2], "changed", begun=True)
+    monkeypatch.setattr(Director, "games_at_tables", lambda _: (game,))
+    told = html.unescape(site.web.get("/director").text)
+    assert "Table 2 still plays match W2-1" in told
+    assert "Close it, take the next" in told
+    refused = site.decide(do="assign", match=site.director.now.ready[0].id, table="t01").json()["error"]
+    assert (TEAMS[0] in refused["what"], "Table 2" in refused["what"]) == (True, True)
+    site.pages.publish((tables[0], msgspec.structs.replace(tables[1], state="lost")))
+    assert "No matches here" in html.unescape(site.web.get("/director").text).split("still plays")[1][:300]
+    site.decide(do="table", table="t02", on=False)
+    assert "still plays" not in site.web.get("/director").text
+
+
+def test_a_refused_correction_names_the_choices_of_the_page(site):
+    site.drawn()
+    for match, winner in (("W1-1", TEAMS[0]), ("W1-2", TEAMS[1]), ("W2-1", TEAMS[0])):
+        assert site.decide(do="result", match=match, winner=winner).status_code == 200
+    refused = site.decide(do="correct", match="W1-1", winner=TEAMS[3]).json()["error"]
+    assert "W2-1" in refused["what"]
+    for value, label in LATER_MATCH_CHOICES:
+        assert label in refused["todo"]
+        assert f'"{value}"' not in refused["todo"]
+    assert "If later matches have begun" in refused["todo"]
+
+
+def test_the_log_speaks_of_teams_and_tables(site, tables):
+    site.drawn()
+    site.pages.publish(tables)
+    site.decide(do="assign", match="W1-1", table="t01")
+    site.decide(do="result", match="W1-1", winner=TEAMS[0])
+    site.decide(do="withdraw", team=TEAMS[1], why="no_show")
+    site.web.post("/director/undo", json={"key": secrets.token_hex(8)})
+    log = html.unescape(re.search(r'<ol class="log".*?</ol>', site.web.get("/director").text)[0])
+    loser = site.director.now.pairing("W1-1").teams[1]
+    assert "called to Table 1" in log
+    assert f"Match W1-1: {TEAMS[0]} beats {loser}. Entered by hand." in log
+    assert f"{TEAMS[1]} plays no more (did not come)." in log
+    assert "Taken back: " in log
+    assert not re.search(r"t01|no_show|withdraw\b", log)
+
+
+def test_every_decision_has_a_sentence():
+    facts = {fact for fact in get_args(d.Fact) if fact is not d.Undone}
+    assert facts == {*boards._SENTENCES}
 
 
 def test_a_command_that_is_sent_again_counts_once(site):
@@ -169,15 +237,13 @@ def test_names_stay_text_on_pages_and_in_spreadsheets(site, tables):
 def test_the_stream_shows_the_table_that_the_director_points_at(site, tables, view):
     site.drawn()
     site.decide(do="stream", table="t02")
-    site.pages.publish((tables[0], TableShown("t02", "Table 2", "ready", view(teams={"A": "Veblen", "B": "Peever"}))))
+    site.pages.publish((tables[0], TableStatus("t02", "Table 2", "ready", view(teams={"A": "Veblen", "B": "Peever"}))))
     assert "Veblen" in httpx.get(f"{site.pages.stream_url}overlay", timeout=30).text
 
 
-def test_the_description_names_what_is_served(site):
-    described = site.web.get("/openapi.json").json()
-    assert described["openapi"] == "3.1.0"
-    for path in described["paths"]:
-        assert site.web.get(path).status_code == 200
+def test_programs_get_json_and_csv(site):
+    for path in ("tournament.json", "results.json", "results.csv", "tables.json"):
+        assert site.web.get(f"/{path}").status_code == 200
 
 
 def test_the_tournament_is_the_same_after_a_restart_and_a_changed_file_is_refused(tmp_path):
@@ -193,7 +259,7 @@ def test_the_tournament_is_the_same_after_a_restart_and_a_changed_file_is_refuse
         file.execute("DROP TRIGGER decisions_stay")
         file.execute("UPDATE decisions SET body = replace(body, 'Big Coulee', 'Long Hollow') WHERE seq = 4")
         file.commit()
-    with TournamentLog(tmp_path / "hub.sqlite") as log, pytest.raises(StoreError, match="decision 4 is not"):
+    with TournamentLog(tmp_path / "hub.sqlite") as log, pytest.raises(StoreError, match="decision 4 was changed"):
         list(log.read())
 
 
@@ -217,12 +283,66 @@ def test_a_list_of_teams_as_spreadsheets_write_it(data):
         ("Big Coulee".encode("utf-16"), "not UTF-8"),
         (b"", "no team"),
         (b",Ann\n", "no name"),
+        (b"Big Coulee\rLong Hollow\r", "line 1 .*carriage return"),
+        (b"Big Coulee,Ann\nLong\rHollow,Bea\n", "line 2 .*carriage return"),
+        (b"Big Coulee\n" + b"x" * 131_073, "line 2: .*131072 characters"),
+        (b'Big Coulee\n"' + b"x" * 140_000 + b'"\n', "line 2: .*131072 characters"),
+        (b"Big Coulee,Ann\nLong Hollow\n\nBIG COULEE,Bea\n", "lines 1 and 4: two teams are called 'Big Coulee'"),
+        ("A\u0301\nÁ\n".encode(), "lines 1 and 2: two teams"),
+        ("Big Coulee\nBig\u00a0 Cou\u200dlee\n".encode(), "lines 1 and 2: two teams"),
+        (b"team\nBig Coulee\nLong\x1b[2JHollow\n", "line 3: .*Long\\[2JHollow.*control character"),
+        ("Big Coulee,Ann\nLong Hollow,\u202eBea\n".encode(), "line 2: .*control character"),
+        ("Big Coulee,A\u2066nn\n".encode(), "line 1: .*control character"),
         (b"x" * (1 << 21), "too long"),
     ],
 )
 def test_a_list_that_is_none_says_what_to_do(data, why):
     with pytest.raises(InvalidActionError, match=why):
         read_teams(data)
+
+
+@pytest.mark.parametrize("name", ["Big\x1b[31m Coulee", "Big \u202eCoulee", "Big \u2067Coulee", "\u200d", "\u3164"])
+def test_name_with_invisible_characters_is_refused_wherever_it_comes_in(site, name):
+    site.sign_in()
+    site.decide(do="plan", title="Wacipi")
+    answers = [
+        site.decide(do="enter", teams=[{"name": name}]),
+        site.web.post("/director/teams", content=f"{name}\n".encode()),
+    ]
+    if len(name) > 1:
+        answers += [
+            site.decide(do="enter", teams=[{"name": "Long Hollow", "players": [name]}]),
+            site.decide(do="appoint", judges=[name]),
+        ]
+    for answered in answers:
+        assert answered.status_code in (400, 409), answered.text
+        assert "\x1b" not in answered.json()["error"]["what"]
+    assert (site.director.now.entered, site.director.now.registration.judges) == ((), ())
+
+
+def test_names_that_look_the_same_are_refused_one_by_one_too(site):
+    site.sign_in()
+    site.decide(do="plan", title="Wacipi")
+    assert site.decide(do="enter", teams=[{"name": "Big Coulee"}]).status_code == 200
+    for name in ("BIG COULEE", "Big  Coulee", "Big\u00a0Coulee", "Big\u200d Coulee", "Ｂig Coulee", "Big Coulee\ufe0f"):
+        answered = site.decide(do="enter", teams=[{"name": name}])
+        assert answered.status_code in (400, 409), name
+        assert "two teams" in answered.json()["error"]["what"]
+    assert site.decide(do="enter", teams=[{"name": "Big Coulee", "players": ["Ann"]}]).status_code == 200
+    assert site.director.now.entered == ("Big Coulee",)
+
+
+def test_earlier_decisions_with_such_names_are_still_read(where):
+    """A file that an earlier version has written opens."""
+    plan, entered = d.Planned("cup"), d.Entered((d.Entry("Big Coulee"), d.Entry("Big  Coulee")))
+    with TournamentLog(where) as log:
+        history = History([])
+        for fact in (plan, entered):
+            decision = history.make_decision(1.0, "Ann", fact)
+            log.append(decision)
+            history.add(decision)
+    with TournamentLog(where) as log:
+        assert len(History(log.read()).now.entered) == 2
 
 
 def test_a_list_is_entered_whole_or_not_at_all(site):
@@ -282,9 +402,9 @@ def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
         {"do": "result", "match": "R1-2", "winner": other.teams[0], "sticks": {other.teams[0]: 7, other.teams[1]: 4}},
     ):
         assert site.decide(**fact).status_code == 200, fact
-    order = site.director.now.order(site.director.now.calls["R1-1"])
+    order = site.director.now.current_order(site.director.now.calls["R1-1"])
     look()
-    site.director.decide(9.0, d.HUB, d.Begun("R1-1"))
+    site.director.decide(9.0, d.HUB, d.MatchStarted("R1-1"))
     site.director.decide(9.0, d.HUB, d.Reported("R1-1", order, "t01", "ab" * 16, 9, match.teams[0]))
     look()
     assert site.decide(do="withdraw", team=TEAMS[3]).status_code == 200
@@ -295,17 +415,17 @@ def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
 def test_the_time_of_a_round_that_has_not_begun_is_not_up(tmp_path):
     log, inbox = TournamentLog(tmp_path / "hub.sqlite"), Inbox(tmp_path / "hub.sqlite")
     director, t = Director(log, inbox), [1_000.0]
-    boards = Boards(director, lambda: t[0])
+    shown = Boards(director, lambda: t[0])
     teams = tuple(d.Entry(name) for name in TEAMS)
     planned = d.Planned("a" * 16, game="slahal", format="round_robin", clock="round", options={"minutes": 1})
     try:
-        for fact in (planned, d.Entered(teams), d.Drawn(order=TEAMS), d.ClockSet(1, running=True)):
+        for fact in (planned, d.Entered(teams), d.TeamsDrawn(order=TEAMS), d.ClockSet(1, running=True)):
             director.decide(t[0], "Ann", fact)
         t[0] += 61.0
-        assert "round 1 is up" in boards.regions("director")["clock_buttons"]
+        assert "round 1 is up" in shown.regions("director")["clock_buttons"]
         for match, winner in (("R1-1", TEAMS[0]), ("R1-2", TEAMS[1])):
             director.decide(t[0], "Ann", d.Result(match, winner))
-        buttons = boards.regions("director")["clock_buttons"]
+        buttons = shown.regions("director")["clock_buttons"]
         assert "&#34;round&#34;: 2" in buttons
         assert "is up" not in buttons
     finally:
@@ -328,7 +448,8 @@ def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, 
     page.click("[type=submit]")
     page.get_by_text("A player plays no more").click()
     page.select_option("[data-do=absent] [name=player]", "1b")
-    page.click("[data-do=absent] button")
+    for _ in range(2):
+        page.click("[data-do=absent] button")
     page.get_by_text("Is back").click()
     page.get_by_text("Is back").wait_for(state="detached")
     assert not site.director.now.registration.out
@@ -338,7 +459,8 @@ def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, 
     page.fill("[data-do=result] [name=sticks_winner]", "11")
     page.fill("[data-do=result] [name=sticks_other]", "0")
     page.check("[data-do=result] [name=sweep]")
-    page.click("[data-do=result] button")
+    for _ in range(2):
+        page.click("[data-do=result] button")
     page.wait_for_function("() => document.querySelector('#said').textContent")
     assert page.locator("#said").get_attribute("data-value") == "good", page.locator("#said").inner_text()
     page.get_by_text("Correct a result").wait_for()
@@ -361,7 +483,7 @@ def test_a_reason_is_sent_with_the_button_beside_it_and_stands_in_the_log(site, 
     site.drawn()
     site.pages.publish(tables)
     assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
-    order = site.director.now.order(site.director.now.calls["W1-1"])
+    order = site.director.now.current_order(site.director.now.calls["W1-1"])
     page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
     page.goto(f"{site.origin}/director")
@@ -466,3 +588,23 @@ def test_the_console_works_and_anybody_can_read_the_pages(site, tables, chromium
             assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     context.close()
     assert complaints == []
+
+
+def test_a_call_posts_its_time_and_tells_the_director_when_it_is_over(site, tables, monkeypatch):
+    site.drawn()
+    site.pages.publish(tables)
+    site.decide(do="assign", match="W1-1", table="t01")
+    call = site.director.now.calls["W1-1"]
+    posted = f"{datetime.fromtimestamp(call.t + d.DEFAULT_GRACE_S).astimezone():%H:%M}"
+    number = site.web.get("/tournament.json").json()["teams"].index(call.teams[0]) + 1
+    assert posted in site.web.get("/").text
+    assert posted in site.web.get(f"/team/{number}").text
+    late = "have not begun in time"
+    assert late not in site.web.get("/director").text
+    monkeypatch.setattr(site.pages._boards, "_clock", lambda: call.t + d.DEFAULT_GRACE_S + 1)
+    told = html.unescape(site.web.get("/director").text)
+    assert late in told
+    assert "Table 1" in told[told.index(late) - 200 : told.index(late)]
+    monkeypatch.undo()
+    site.director.decide(call.t + 9.0, d.HUB, d.MatchStarted("W1-1"))
+    assert posted not in site.web.get("/").text

@@ -23,22 +23,21 @@ import httpx
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
-from pi_controller.assembly import assemble
-from pi_controller.drivers.buttons import MockButtons
+from pi_controller.board.buttons import MockButtons
+from pi_controller.config import read_settings
 from pi_controller.errors import MatError
-from pi_controller.fleet.tournament_log import TournamentLog
-from pi_controller.games import registry
+from pi_controller.hub.store import TournamentLog
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.facts import MatchGiven
 from pi_controller.referee.history import fold
-from pi_controller.run import Stop, steady_clock
-from pi_controller.sim.mat import SimMat
-from pi_controller.sim.simulation import TICK_S, people_for
-from pi_controller.table.journal import Journal
-from pi_controller.table.settings import load
-from pi_controller.table.verify import verdict
-from pi_controller.tournament.history import History
-from pi_controller.web.signing.pins import Pins
-from pi_controller.web.signing.users import FILE, Users
+from pi_controller.rules import registry
+from pi_controller.runtime.assembly import assemble
+from pi_controller.runtime.run import Stop, steady_clock
+from pi_controller.simulation.mat import SimMat
+from pi_controller.simulation.simulation import TICK_S, people_for
+from pi_controller.tournament.director import History
+from pi_controller.web.accounts import FILE, PinHasher, Users
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "web"), str(Path(__file__).parent)]
 
@@ -53,7 +52,7 @@ BY_HAND = {
     "dakota": ("[data-id=toss-A]", "[data-id=missed]"),
     "slahal": (
         "[data-id=answer-time]",
-        "[data-id=duel-1]",
+        "[data-id=duo-1]",
         "[data-row=signal] [data-value='2']",
         "[data-row=actual] [data-value='0']",
     ),
@@ -74,12 +73,12 @@ def play_table(path, seed, paced):
         text = path.read_text("utf-8").replace('port = "none"', f'port = "{mat.device}"')
         path.write_text(text, "utf-8")
         t = wall()
-        made = assemble(load(path), path.parent, lambda: t, stack)
+        made = assemble(read_settings(path), path.parent, lambda: t, stack)
         daemon, queue, pressed = made.daemon, made.command_queue, MockButtons()
         daemon._buttons = pressed
-        pressed.listen(daemon._pressed)
+        pressed.listen(daemon._queue_press)
         people, epoch, sent, played = None, "", 0, 0
-        while not stop.wanted:
+        while not stop.requested:
             table, about = daemon.table, daemon.table.journal.meta
             if about is not None and about.epoch != epoch:
                 epoch, played = about.epoch, played + 1
@@ -103,7 +102,7 @@ def play_table(path, seed, paced):
             before = daemon.sent
             daemon.step(t, at_least=n)
             sent = daemon.sent - before
-            queue.serve(daemon.table, t)
+            queue.process_commands(daemon.table, t)
             if people is not None:
                 people.watch(daemon.table.view)
             if paced or people is None:
@@ -114,7 +113,7 @@ def judged(table, call):
     try:
         table.judge(call)
     except MatError as error:  # the mat was quicker
-        print(error.what, file=sys.stderr)
+        print(error.message, file=sys.stderr)
 
 
 class Venue:
@@ -127,7 +126,7 @@ class Venue:
         (folder / "hub.toml").write_text(f"[broker]\nport = {self.broker}\n[page]\nport = {self.port}\n")
         with closing(Users(folder / FILE)) as users:
             for name, role in (("Ann", "head"), ("Com", "committee")):
-                users.add(name, role, Pins().hash(PIN))
+                users.add(name, role, PinHasher().hash(PIN))
         self.url = f"http://127.0.0.1:{self.port}"
         self.errors = folder / "errors.log"
         with self.errors.open("ab") as log:
@@ -139,7 +138,7 @@ class Venue:
             web = f'[web]\nhost = "127.0.0.1"\nport = {self.judge_port}\njudges = true\n'
             settings = self._settings(f"t{tables + 1:02}", web)
             with closing(Users(settings.parent / f"t{tables + 1:02}" / FILE)) as users:
-                users.add("Jo", "judge", Pins().hash(PIN))
+                users.add("Jo", "judge", PinHasher().hash(PIN))
             self._start([sys.executable, "-m", "pi_controller", "run", "--settings", str(settings)], log)
         self.by_hand = f"t{tables + 1:02}"
 
@@ -231,10 +230,14 @@ class People:
             else:
                 field.fill(value)
         self.director.locator(f"{form} button").first.click()
+        if self.director.locator(f"{form}[data-ask]").count():
+            self.director.locator(f"{form} [data-asked]").click()
         return self.answer()
 
     def plan(self, **fields):
-        good, text = self.sent("[data-do=plan]", **fields)
+        """Plan the tournament, without the rest between two matches that the form proposes."""
+        self.director.locator("[data-do=plan] details").evaluate("one => { one.open = true; }")
+        good, text = self.sent("[data-do=plan]", rest_s="0", **fields)
         assert good, text
 
     def enter(self, teams):
@@ -440,7 +443,7 @@ def checked(venue, people, game, figures, champion, names, todo):
     journals = {}
     for path in venue.folder.glob("t[0-9]*/*.sqlite"):
         if path.name != FILE:
-            found = verdict(path)
+            found = verify_journal(path)
             assert found.whole, (path, found)
             journals[found.epoch] = path
     for row in results:
@@ -450,7 +453,7 @@ def checked(venue, people, game, figures, champion, names, todo):
         assert row["journal"], row
         with Journal(journals[row["journal"]], read_only=True) as journal:
             given = next(fact for _, fact in journal.read() if isinstance(fact, MatchGiven))
-            opened = journal.opened()
+            opened = journal.read_opening()
             rules = registry.game(opened.game, opened.options)
             story = fold(rules, journal.read())
         sheet, teams = rules.sheet(story.state), dict(story.teams)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.dakota import Dakota
-from pi_controller.games.dakota_state import State
-from pi_controller.games.sticks import Sticks
+from pi_controller.games.dakota.rules import Dakota, State
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.sticks import Sticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def agree() -> Callable[..., int]:
                 assert (list(calls), action) == (list(words), action)
                 mine = after
                 accepted += 1
-            late += game.over(state)
+            late += game.is_over(state)
             if late > 6:
                 state, mine, late = game.opening(), model.opening(), 0
         return accepted
@@ -100,3 +100,26 @@ def reckoned() -> Callable[[Any, int], int]:
         return sum(sequences(game, game.play(state, action)[0], length - 1) for action in game.legal_actions(state))
 
     return lambda game, length: sequences(game, game.opening(), length)
+
+
+@pytest.fixture
+def reckoned_of_model() -> Callable[[Any, list[dict[str, Any]]], Callable[[int], int]]:
+    """Return what counts the sequences of a length, of actions of an alphabet, that a model (see `agree`) allows."""
+
+    def of(model: Any, alphabet: list[dict[str, Any]]) -> Callable[[int], int]:
+        @cache
+        def sequences(text: str, length: int) -> int:
+            if length == 0:
+                return 1
+            count = 0
+            for action in alphabet:
+                try:
+                    after, _ = model.play(json.loads(text), action)
+                except PermissionError:
+                    continue
+                count += sequences(json.dumps(after), length - 1)
+            return count
+
+        return lambda length: sequences(json.dumps(model.opening()), length)
+
+    return of

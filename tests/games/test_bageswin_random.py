@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.games.bageswin import BANK, Bageswin, State
-from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.games.bageswin.rules import BANK, Bageswin, State
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
 
 SETTINGS = st.fixed_dictionaries(
     {
@@ -59,7 +59,7 @@ def well(game: Bageswin, state: State) -> None:
     assert not any(player["out"] and player["sticks"] for player in shown["players"])
     left = [player["name"] for player in shown["players"] if not player["out"]]
     assert shown["thrower"] in left
-    assert (shown["winner"] is not None) == (len(left) == 1) == game.over(state)
+    assert (shown["winner"] is not None) == (len(left) == 1) == game.is_over(state)
     assert shown["winner"] in (None, *left)
     assert (shown["finish"] is not None) == (shown["winner"] is not None and shown["bank"] > 0)
     hash(state)
@@ -79,9 +79,9 @@ def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen:
             assert state is before
         except IllegalActionError:
             assert state is before
-            assert game.over(state) or action["by"] in state.out
+            assert game.is_over(state) or action["by"] in state.out
         else:
-            forfeit = ("forfeit", "game") if game.over(state) else ("forfeit",)
+            forfeit = ("forfeit", "game") if game.is_over(state) else ("forfeit",)
             assert calls == (forfeit if action["do"] == "forfeit" else ())
         well(game, state)
         assert game.sheet(before) == told
@@ -95,7 +95,7 @@ def test_legal_actions_are_legal(chosen: dict[str, Any], picks: list[int]):
     state = game.opening()
     for pick in picks:
         reached = [game.play(state, action)[0] for action in game.legal_actions(state)]
-        assert bool(reached) != game.over(state)
+        assert bool(reached) != game.is_over(state)
         if not reached:
             break
         state = reached[pick % len(reached)]

@@ -6,8 +6,8 @@ from copy import deepcopy
 from itertools import product
 from typing import Any
 
-from pi_controller.games.bageswin import Bageswin
-from pi_controller.games.plum_stone import PlumStone
+from pi_controller.games.bageswin.rules import Bageswin
+from pi_controller.games.plum_stone.rules import PlumStone
 
 
 def need(allowed: Any) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games import chances, registry
-from pi_controller.games.chances_bowls import fair
-from pi_controller.games.dakota_state import State
-from pi_controller.games.sticks import Sticks
+from pi_controller.games.dakota.rules import State
+from pi_controller.rules import chances, registry
+from pi_controller.rules.sticks import Sticks
 
 
 def load(name: str) -> Any:
@@ -29,34 +28,27 @@ def load(name: str) -> Any:
 
 million = load("million_games")
 
-CASES: list[tuple[str, dict[str, Any], float, float]] = [
-    ("dakota", {}, 1 / 4, 1 / 3),
-    ("dakota", {"points": 2, "wheya_16_4": "sahdogan", "low_hider": "literal"}, 1 / 3, 1 / 2),
-    ("dakota", {"points": 3, "foul_payer": "middle_first", "foul_on_decision": "it_stays"}, 0.6, 0.05),
-    ("dakota", {"points": 1, "overtime": "forfeit_four"}, 0.01, 0.99),
-    ("dakota", {"points": 99}, 1 / 4, 1 / 3),
-    ("plum_stone", {}, 0, 0),
-    ("plum_stone", {"counters": 7, "no_throw": "again"}, 0, 0),
-    ("bageswin", {}, 0, 0),
-    ("bageswin", {"players": "Zoe,Ann", "sticks": 16, "table": "hinckley_2009"}, 0, 0),
-    ("patol", {}, 0, 0),
-    ("patol", {"throws": "zuni_1891", "players": "Zoe,Ann"}, 0, 0),
-    ("patol", {"killing": False}, 0, 0),
+CASES: list[tuple[dict[str, Any], float, float]] = [
+    ({}, 1 / 4, 1 / 3),
+    ({"points": 2, "wheya_16_4": "sahdogan", "low_hider": "literal"}, 1 / 3, 1 / 2),
+    ({"points": 2, "low_hider": "literal", "foul_payer": "middle_first", "wheya_16_4": "sahdogan"}, 1 / 4, 1 / 3),
+    ({"points": 3, "foul_payer": "middle_first", "foul_on_decision": "it_stays"}, 0.6, 0.05),
+    ({"foul_on_decision": "it_stays", "overtime": "forfeit_four", "hit_seconds": 5}, 1 / 4, 1 / 3),
+    ({"points": 1, "overtime": "forfeit_four"}, 0.01, 0.99),
+    ({"points": 99}, 1 / 4, 1 / 3),
 ]
-each_case = pytest.mark.parametrize(
-    ("name", "settings", "first", "second"), CASES, ids=[f"{name}-{number}" for number, (name, *_) in enumerate(CASES)]
-)
+each_case = pytest.mark.parametrize(("settings", "first", "second"), CASES)
 
 
 def visited(game: Any, games: int) -> list[Any]:
-    """Return the states of some random games, fouls and throws that do not count among their actions."""
+    """Return the states of some random games, with their fouls."""
     rng = random.Random(game.name)
     seen: list[Any] = []
     for _ in range(games):
         state = game.opening()
         for _ in range(300):
             legal = game.legal_actions(state)
-            if game.over(state) or not legal:
+            if game.is_over(state) or not legal:
                 break
             seen.append(state)
             state, _ = game.play(state, rng.choice(legal))
@@ -64,37 +56,32 @@ def visited(game: Any, games: int) -> list[Any]:
     return seen
 
 
-def settled(state: Any) -> bool:
-    return all(horse.river is not None for horse in getattr(state, "horses", ()))
-
-
 @each_case
-def test_a_chance_is_the_mean_of_what_may_come_next(name: str, settings: Any, first: float, second: float):
-    game = registry.game(name, settings)
+def test_a_chance_is_the_mean_of_what_may_come_next(settings: Any, first: float, second: float):
+    game = registry.game("dakota", settings)
     solved = chances.solve(game, first, second)
-    one, _ = solved.players
-    states = [state for state in visited(game, 12) if settled(state)]
+    states = visited(game, 12)
     assert len(states) > 20
     for state in states:
-        chance = solved.of(state)
+        chance = solved.win_chance(state)
         assert 0 <= chance <= 1
-        if game.over(state):
-            assert chance == (state.winner == one)
+        if game.is_over(state):
+            assert chance == (state.winner == "A")
             continue
-        ways = million.ways(game, state, first, second)
+        ways = million.ways(state, first, second)
         assert sum(p for p, _ in ways) == pytest.approx(1, abs=1e-15)
-        mean = sum(p * solved.of(game.play(state, action)[0]) for p, action in ways)
+        mean = sum(p * solved.win_chance(game.play(state, action)[0]) for p, action in ways)
         assert chance == pytest.approx(mean, abs=1e-11)
     assert solved.residual <= 1e-12
 
 
 @each_case
-def test_chances_sum_to_one(name: str, settings: Any, first: float, second: float):
-    game = registry.game(name, settings)
+def test_chances_sum_to_one(settings: Any, first: float, second: float):
+    game = registry.game("dakota", settings)
     solved = chances.solve(game, first, second)
-    for state in filter(settled, visited(game, 2)):
+    for state in visited(game, 2):
         each = solved.by_player(state)
-        assert tuple(each) == solved.players
+        assert tuple(each) == ("A", "B")
         assert sum(each.values()) == pytest.approx(1, abs=1e-15)
     assert sum(chance for _, chance in solved.openings()) == pytest.approx(1, abs=1e-15)
     page = solved.page()
@@ -102,45 +89,34 @@ def test_chances_sum_to_one(name: str, settings: Any, first: float, second: floa
     assert all(len(cells) == len(page.columns) for _, cells in page.rows)
 
 
-def exchanged(state: Any, one: str, two: str) -> Any:
-    """Return the state with the two players in each other's place."""
-    swap = {one: two, two: one}
-
-    def counts(sticks: Sticks) -> Sticks:
-        return Sticks(sticks.names, tuple(sticks[swap.get(name, name)] for name in sticks.names))
-
-    if hasattr(state, "horses"):
-        a, b = state.horses
-        horses = (replace(b, player=one), replace(a, player=two))
-        return replace(state, horses=horses, thrower=swap[state.thrower], winner=swap.get(state.winner))
-    changed: dict[str, Any] = {"sticks": counts(state.sticks), "winner": swap.get(state.winner)}
-    if not isinstance(state, State):
-        return replace(state, **changed, thrower=swap.get(state.thrower))
-    if state.before:
-        changed["before"] = exchanged(state.before, one, two)
-    return replace(state, **changed, hider=swap.get(state.hider or ""), short=state.short[::-1], last=None)
+def exchanged(state: State) -> State:
+    """Return the state with the two teams in each other's place."""
+    swap: dict[Any, Any] = {"A": "B", "B": "A"}
+    return replace(
+        state,
+        sticks=Sticks(state.sticks.names, tuple(state.sticks[swap.get(name, name)] for name in state.sticks.names)),
+        winner=swap.get(state.winner),
+        hider=swap.get(state.hider),
+        short=state.short[::-1],
+        before=state.before and exchanged(state.before),
+        last=None,
+    )
 
 
 @each_case
-def test_exchanging_the_players_exchanges_the_chances(name: str, settings: Any, first: float, second: float):
-    game = registry.game(name, settings)
+def test_exchanging_the_teams_exchanges_the_chances(settings: Any, first: float, second: float):
+    game = registry.game("dakota", settings)
     solved = chances.solve(game, first, second)
-    for state in filter(settled, visited(game, 6)):
-        assert solved.of(exchanged(state, *solved.players)) == pytest.approx(1 - solved.of(state), abs=1e-11)
+    for state in visited(game, 6):
+        assert solved.win_chance(exchanged(state)) == pytest.approx(1 - solved.win_chance(state), abs=1e-11)
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "first", "second"),
-    [
-        ("dakota", {"points": 2}, 1 / 4, 1 / 3),
-        ("dakota", {"points": 1, "wheya_16_4": "sahdogan"}, 1 / 3, 1 / 2),
-        ("plum_stone", {"counters": 24}, 0, 0),
-        ("bageswin", {}, 0, 0),
-        ("patol", {}, 0, 0),
-    ],
+    ("settings", "first", "second"),
+    [({"points": 2}, 1 / 4, 1 / 3), ({"points": 1, "wheya_16_4": "sahdogan"}, 1 / 3, 1 / 2)],
 )
-def test_games_played_by_chance_come_out_so(name: str, settings: Any, first: float, second: float):
-    found = million.compared(registry.game(name, settings), 6000, 11, first, second)
+def test_games_played_by_chance_come_out_so(settings: Any, first: float, second: float):
+    found = million.compared(registry.game("dakota", settings), 6000, 11, first, second)
     assert abs(found.sigmas) < 4
 
 
@@ -150,19 +126,7 @@ def test_the_games_played_would_show_a_wrong_chance():
     start, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
     played = million.table(game, start, 0.5, 0.5)
     share = million.wins(played, 6000, million.np.random.default_rng(3)) / 6000
-    assert abs(share - chances.solve(game).of(start)) > 0.04
-
-
-def test_small_games_by_hand():
-    # one counter, or a stick each: the first score wins, so x = p + (1 - p)(1 - x)
-    plum = chances.solve(registry.game("plum_stone", {"counters": 1})).openings()[0][1]
-    assert plum == pytest.approx(1 / (2 - 6 / 32), abs=1e-14)
-    fish = chances.solve(registry.game("bageswin", {"sticks": 2})).openings()[0][1]
-    assert fish == pytest.approx(1 / (2 - 42 / 256), abs=1e-14)
-
-
-def test_fair_pieces():
-    assert fair((2, 3), {(2, 3): 10, (0, 0): 10, (1, 3): 1, (1, 0): 1}) == {0: 26 / 32, 10: 2 / 32, 1: 4 / 32}
+    assert abs(share - chances.solve(game).win_chance(start)) > 0.04
 
 
 def test_nothing_found_is_the_hiders_game():
@@ -177,7 +141,7 @@ def test_a_last_decision_hide_by_hand():
     solved = chances.solve(registry.game("dakota"))
     state = State(Sticks.of(A=12, B=8, middle=0), (4, 4), hider="A", mode="sahdogan", owed="first")
     stays = State(Sticks.of(A=12, B=8, middle=0), (4, 4), hider="B", owed="first")
-    assert solved.of(state) == pytest.approx(3 / 4 + solved.of(stays) / 4, abs=1e-12)
+    assert solved.win_chance(state) == pytest.approx(3 / 4 + solved.win_chance(stays) / 4, abs=1e-12)
 
 
 def test_counts_that_only_a_judge_can_set_have_chances_too():
@@ -186,13 +150,15 @@ def test_counts_that_only_a_judge_can_set_have_chances_too():
     usual = solved.openings()
     odd = State(Sticks.of(A=7, B=2, middle=11), (1, 0), hider="B", owed="first")
     hits = [game.play(odd, {"do": "hit", "found": found})[0] for found in (True, False)]
-    assert solved.of(odd) == pytest.approx(solved.of(hits[0]) / 4 + solved.of(hits[1]) * 3 / 4, abs=1e-12)
+    assert solved.win_chance(odd) == pytest.approx(
+        solved.win_chance(hits[0]) / 4 + solved.win_chance(hits[1]) * 3 / 4, abs=1e-12
+    )
     assert [chance for _, chance in solved.openings()] == pytest.approx([chance for _, chance in usual], abs=1e-12)
 
 
 def test_before_the_toss_both_teams_have_the_same_chance():
     game = registry.game("dakota")
-    assert chances.solve(game).of(game.opening()) == pytest.approx(0.5, abs=1e-14)
+    assert chances.solve(game).win_chance(game.opening()) == pytest.approx(0.5, abs=1e-14)
 
 
 def test_the_same_chances_are_solved_once():
@@ -202,37 +168,82 @@ def test_the_same_chances_are_solved_once():
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "first", "what"),
+    ("first", "what"),
     [
-        ("dakota", {}, 1.5, "the chance first cannot be 1.5"),
-        ("dakota", {}, float("nan"), "the chance first cannot be nan"),
-        ("dakota", {}, 1, "with these chances a game may never end"),
-        ("bageswin", {"players": "a,b,c"}, 0.25, "the chances of bageswin are for two players"),
-        ("patol", {"players": "a,b,c"}, 0.25, "the chances of patol are for two players"),
-        ("patol", {"circuits": 3}, 0.25, "3 circuits are too many to solve for"),
-        ("plum_stone", {"counters": 501}, 0.25, "501 are too many to solve for"),
+        (1.5, "the chance first cannot be 1.5"),
+        (float("nan"), "the chance first cannot be nan"),
+        (1, "with these chances a game may never end"),
     ],
 )
-def test_what_has_no_chances_is_refused(name: str, settings: Any, first: float, what: str):
+def test_what_has_no_chances_is_refused(first: float, what: str):
     with pytest.raises(chances.ChancesError) as caught:
-        chances.solve(registry.game(name, settings), first)
-    assert caught.value.what == what
-    assert caught.value.todo
+        chances.solve(registry.game("dakota"), first)
+    assert caught.value.message == what
+    assert caught.value.hint
 
 
-def test_states_out_of_reach_are_refused():
-    patol = registry.game("patol")
-    with pytest.raises(chances.ChancesError, match="where the horses start"):
-        chances.solve(patol).of(patol.opening())
+@pytest.mark.parametrize("name", sorted({*registry.names()} - {"dakota"}))
+def test_another_game_is_refused_before_anything_is_solved(name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(chances, "_solve_cached", None)
+    for refuse in (chances.check, chances.solve):
+        with pytest.raises(chances.ChancesError) as caught:
+            refuse(registry.game(name))
+        assert str(caught.value).splitlines() == [
+            f"there are no chances of winning for {name}",
+            "there are some for dakota",
+        ]
+
+
+def test_a_score_past_the_last_point_is_refused():
     with pytest.raises(chances.ChancesError, match="the game is over"):
-        chances.solve(registry.game("dakota")).of(State(short=(5, 0), hider="A", owed="first"))
-    small, large = (registry.game("plum_stone", {"counters": counters}) for counters in (5, 100))
-    with pytest.raises(chances.ChancesError, match="100 in play, not 5"):
-        chances.solve(small).of(large.play(large.opening(), {"do": "lot", "first": "A"})[0])
+        chances.solve(registry.game("dakota")).win_chance(State(short=(5, 0), hider="A", owed="first"))
 
 
 def test_the_smallest_games_have_a_page():
-    for counters in range(1, 13):
-        assert chances.solve(registry.game("plum_stone", {"counters": counters})).page().rows
-        assert chances.solve(registry.game("bageswin", {"sticks": 2 * counters})).page().rows
-        assert chances.solve(registry.game("dakota", {"points": counters})).page().rows
+    for points in range(1, 13):
+        assert chances.solve(registry.game("dakota", {"points": points})).page().rows
+
+
+@each_case
+def test_the_sheets_chance_is_looked_up_and_never_solved(settings: Any, first: float, second: float, monkeypatch: Any):
+    game = registry.game("dakota", settings)
+    solved = chances.solve(game, first, second)
+
+    def grow(*_: object) -> None:
+        raise AssertionError("this is solved while the game is played")
+
+    monkeypatch.setattr(solved, "_grow", grow)
+    told = 0
+    for state in visited(game, 20):
+        chance = solved.win_chance_of_sheet(game.sheet(state))
+        if game.is_over(state):
+            assert chance is None
+        else:
+            assert chance == solved.win_chance(state)
+            told += 1
+    assert told > 50
+
+
+def test_where_the_bead_lay_moves_nothing():
+    game = registry.game("dakota")
+    solved = chances.solve(game)
+    tossed, _ = game.play(game.opening(), {"do": "toss", "winner": "B"})
+    for found in (True, False):
+        after = {
+            solved.win_chance_of_sheet(game.sheet(game.play(tossed, {"do": "hit", "found": found, **pad})[0]))
+            for pad in ({}, *({"pad": pad} for pad in (1, 2, 3, 4)))
+        }
+        assert len(after) == 1
+
+
+def test_the_chances_of_finding_count():
+    game = registry.game("dakota")
+    tossed, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
+    seen = [chances.solve(game, first, 1 / 3).win_chance_of_sheet(game.sheet(tossed)) for first in (0.1, 0.25, 0.5)]
+    assert seen == sorted(seen, reverse=True), "the better the hitters find, the worse for the hider"
+
+
+def test_a_state_that_no_hit_or_foul_leads_to_has_no_chance():
+    game = registry.game("dakota")
+    sheet = game.sheet(game.play(game.opening(), {"do": "toss", "winner": "A"})[0])
+    assert chances.solve(game).win_chance_of_sheet({**sheet, "long": {"A": 1, "B": 0}, "middle": 19}) is None

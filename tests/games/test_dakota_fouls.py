@@ -2,9 +2,8 @@
 
 import pytest
 
-from pi_controller.games.base import IllegalActionError
-from pi_controller.games.dakota import Dakota
-from pi_controller.games.dakota_state import HIDER_FOULS
+from pi_controller.games.dakota.rules import HIDER_FOULS, Dakota
+from pi_controller.rules.base import IllegalActionError
 
 HIDER = {"do": "foul", "by": "hider", "kind": "no_bead"}
 LAST = {**HIDER, "hide": "last"}

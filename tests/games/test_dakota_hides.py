@@ -2,9 +2,9 @@
 
 import pytest
 
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.dakota import Dakota
-from pi_controller.games.registry import game
+from pi_controller.games.dakota.rules import Dakota
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.registry import game
 
 TOSS_A = {"do": "toss", "winner": "A"}
 
@@ -24,7 +24,7 @@ def test_before_the_toss_all_sticks_are_in_the_middle_and_nobody_hides():
         "winner": None,
         "finish": None,
     }
-    assert not dakota.over(dakota.opening())
+    assert not dakota.is_over(dakota.opening())
 
 
 @pytest.mark.parametrize(("winner", "loser"), ["AB", "BA"])
@@ -53,7 +53,7 @@ def test_nothing_but_the_toss_comes_first_and_it_comes_once():
         {"do": "foul", "by": "hitter", "kind": "time"},
         {"do": "foul", "by": "hitter", "kind": "outside_help"},
     ):
-        with pytest.raises(IllegalActionError, match="nobody hides yet"):
+        with pytest.raises(IllegalActionError, match="there is no hider yet"):
             dakota.play(dakota.opening(), early)
     state, _ = dakota.play(dakota.opening(), TOSS_A)
     with pytest.raises(IllegalActionError):
@@ -258,7 +258,7 @@ def test_the_fifth_point_ends_the_game_at_once(at, play, *, moment, hits, words,
     assert calls == words
     assert (state.winner, state.owed, state.situation) == (winner, None, None)
     assert state.points(winner) == 5
-    assert Dakota().over(state)
+    assert Dakota().is_over(state)
     for late in (
         {"do": "hit", "found": False},
         TOSS_A,
@@ -373,8 +373,8 @@ def test_what_is_no_action_is_invalid_at_any_time(at, play, action):
     for state in (Dakota().opening(), at(4, 0, 16), play(at(4, 0, 16), "miss")[0], over):
         with pytest.raises(InvalidActionError) as caught:
             Dakota().play(state, action)
-        assert caught.value.what
-        assert "\n" not in caught.value.what + caught.value.todo
+        assert caught.value.message
+        assert "\n" not in caught.value.message + caught.value.hint
         assert len(str(caught.value)) < 300
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from copy import deepcopy
-from functools import cache
 from itertools import product
 from typing import Any
 
 import pytest
 
-from pi_controller.games.dakota import Dakota
-from pi_controller.games.dakota_state import HIDER_FOULS
+from pi_controller.games.dakota.rules import HIDER_FOULS, Dakota
 
 OPTIONS = {
     "wheya_16_4": ("yawapi", "sahdogan"),
@@ -239,7 +236,9 @@ def test_random_games_of_all_options_are_the_models(agree):
         ({name: values[1] for name, values in OPTIONS.items()}, {4: 350, 6: 12870, 8: 473430, 12: 640631990}),
     ],
 )
-def test_the_number_of_games_of_a_length_is_the_models(chosen: dict[str, Any], counts: dict[int, int], reckoned):
+def test_the_number_of_games_of_a_length_is_the_models(
+    chosen: dict[str, Any], counts: dict[int, int], reckoned, reckoned_of_model
+):
     """Any change of what is allowed, or of what it leads to, moves these counts of sequences of legal actions."""
     game, model = Dakota(chosen), Model(**chosen)
     alphabet = [
@@ -248,18 +247,6 @@ def test_the_number_of_games_of_a_length_is_the_models(chosen: dict[str, Any], c
           and not (foul["by"] == "hider" and foul["kind"] == "outside_help")),
     ]  # fmt: skip
 
-    @cache
-    def sequences(text: str, length: int) -> int:
-        if length == 0:
-            return 1
-        count = 0
-        for action in alphabet:
-            try:
-                after, _ = model.play(json.loads(text), action)
-            except PermissionError:
-                continue
-            count += sequences(json.dumps(after), length - 1)
-        return count
-
-    assert {length: sequences(json.dumps(model.opening()), length) for length in counts} == counts
+    of_model = reckoned_of_model(model, alphabet)
+    assert {length: of_model(length) for length in counts} == counts
     assert {length: reckoned(game, length) for length in counts} == counts

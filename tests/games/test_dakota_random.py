@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.dakota import Dakota
-from pi_controller.games.dakota_state import HIDER_FOULS, HITTER_FOULS, State
-from pi_controller.games.options import Choice
+from pi_controller.games.dakota.rules import HIDER_FOULS, HITTER_FOULS, Dakota, State
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.options import Choice
 
 CHOICES = {option.name: st.sampled_from(option.choices) for option in Dakota.options if isinstance(option, Choice)}
 SETTINGS = st.fixed_dictionaries({"points": st.integers(1, 6), **CHOICES})
@@ -46,7 +45,7 @@ def well(game: Dakota, state: State) -> None:
     assert state.h + state.t + (state.m if state.hider else 20) == 20
     shown = game.sheet(state)
     assert shown["long"]["A"] + shown["long"]["B"] + shown["middle"] == 20
-    assert (shown["owed"] is None) == (state.hider is None or game.over(state))
+    assert (shown["owed"] is None) == (state.hider is None or game.is_over(state))
     assert (state.before is not None) == (state.owed == "second")
     assert not (state.before and state.last)
     for kept in (state.before, state.last):

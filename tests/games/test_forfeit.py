@@ -7,9 +7,9 @@ import random
 import pytest
 from random_play import legal_action
 
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.play import Outcome, Play
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.play import Outcome, Play
 
 TEAMS = ["dakota", "ojibwe", "slahal", "plum_stone"]
 """The games of two teams."""

@@ -13,12 +13,11 @@ import pytest
 
 import pi_controller.games
 from pi_controller.errors import UsageError
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.ojibwe import Ojibwe, value
-from pi_controller.games.ojibwe_state import State
-from pi_controller.games.options import written
-from pi_controller.games.registry import game
-from pi_controller.games.sticks import Sticks
+from pi_controller.games.ojibwe.rules import Ojibwe, State, miss_value
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.options import format_option
+from pi_controller.rules.registry import game
+from pi_controller.rules.sticks import Sticks
 
 PADS = (1, 2, 3, 4)
 TOSS_A = {"do": "toss", "winner": "A"}
@@ -74,7 +73,7 @@ def test_twenty_counters_start_in_the_pool_and_nobody_hides():
         "winner": None,
         "finish": None,
     }
-    assert not ojibwe.over(opening)
+    assert not ojibwe.is_over(opening)
 
 
 @pytest.mark.parametrize("winner", "AB")
@@ -99,7 +98,7 @@ def test_the_winner_of_the_toss_hides(winner: str):
 
 def test_the_toss_comes_first_and_once():
     ojibwe = Ojibwe()
-    with pytest.raises(IllegalActionError, match="nobody hides yet"):
+    with pytest.raises(IllegalActionError, match="there is no hider yet"):
         ojibwe.play(ojibwe.opening(), find(1))
     state, _ = ojibwe.play(ojibwe.opening(), TOSS_A)
     with pytest.raises(IllegalActionError, match="the toss is done"):
@@ -111,7 +110,7 @@ def test_the_toss_comes_first_and_once():
 
 @pytest.mark.parametrize(("high", "values"), [(None, "4444"), (1, "8446"), (2, "4864"), (3, "4684"), (4, "6448")])
 def test_the_high_pad_is_eight_its_mate_six_the_others_four(high: int | None, values: str):
-    assert "".join(str(value(pad, high)) for pad in PADS) == values
+    assert "".join(str(miss_value(pad, high)) for pad in PADS) == values
     for pad, worth in zip(PADS, values, strict=True):
         after, called = play(at(0, 0, high=high), miss(pad))
         assert seen(after) == ("A", int(worth), 0, 20 - int(worth), high, 1)
@@ -254,7 +253,7 @@ def test_five_short_sticks_win_and_then_nothing_is_allowed():
     ojibwe = Ojibwe()
     after, called = play(at(16, 0, short=(4, 4)), miss(1))
     assert called == ["missed", "short_stick", "game"]
-    assert ojibwe.over(after)
+    assert ojibwe.is_over(after)
     sheet = ojibwe.sheet(after)
     assert (sheet["winner"], sheet["short"], sheet["pool"]) == ("A", {"A": 5, "B": 4}, 20)
     for action in (TOSS_A, find(1), miss(1)):
@@ -425,7 +424,7 @@ def test_the_team_that_forfeits_has_lost_at_once(state: State, by: str, winner: 
     after, called = play(state, {"do": "forfeit", "by": by})
     assert called == ["forfeit", "game"]
     assert after == replace(state, winner=winner, finish="forfeit")
-    assert ojibwe.over(after)
+    assert ojibwe.is_over(after)
     assert ojibwe.restore(ojibwe.sheet(after)) == after
     assert ojibwe.legal_actions(after) == ()
     for action in ({"do": "forfeit", "by": winner}, find(1), TOSS_A):
@@ -510,8 +509,8 @@ def test_what_is_no_action_is_invalid_whenever_it_comes(action: Any):
     for state in (ojibwe.opening(), at(3, 4), at(3, 4, winner="B")):
         with pytest.raises(InvalidActionError) as caught:
             ojibwe.play(state, action)
-        assert caught.value.what
-        assert "\n" not in caught.value.what + caught.value.todo
+        assert caught.value.message
+        assert "\n" not in caught.value.message + caught.value.hint
 
 
 def test_a_state_is_frozen():
@@ -545,7 +544,7 @@ def test_whole_games_end_with_five_short_sticks():
         random = Random(seed)
         state, _ = ojibwe.play(ojibwe.opening(), TOSS_A)
         called: list[str] = []
-        while not ojibwe.over(state):
+        while not ojibwe.is_over(state):
             ball, hit = random.choice(PADS), random.choice(PADS)
             state, calls = ojibwe.play(state, shoot(hit=hit, ball=ball))
             called += calls
@@ -556,9 +555,9 @@ def test_whole_games_end_with_five_short_sticks():
 
 
 def test_the_options_on_the_page_about_the_rules():
-    page = (Path(pi_controller.games.__file__).parent / "README.md").read_text("utf-8")
+    page = (Path(pi_controller.rules.__file__).parent / "README.md").read_text("utf-8")
     section = page.split("## `ojibwe`")[1].split("\n## ")[0]
     rows = [tuple(cell.strip() for cell in row.split("|")[1:-1]) for row in re.findall(r"(?m)^\|.*\|$", section)]
     assert rows[2:] == [
-        (f"`{option.name}`", written(option.default), option.allowed, option.about) for option in Ojibwe.options
+        (f"`{option.name}`", format_option(option.default), option.allowed, option.about) for option in Ojibwe.options
     ]

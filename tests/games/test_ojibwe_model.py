@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.ojibwe import Ojibwe
+from pi_controller.games.ojibwe.rules import Ojibwe
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
 
 OPTIONS: list[dict[str, Any]] = [
     {"games": 1 + n % 3, "max_open": most, "high_ball_scope": scope, "high_reset": reset, "start_counters": start,

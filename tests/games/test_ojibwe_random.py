@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.ojibwe import Ojibwe
-from pi_controller.games.options import Choice
+from pi_controller.games.ojibwe.rules import Ojibwe
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.options import Choice
 
 if TYPE_CHECKING:
-    from pi_controller.games.ojibwe_state import State
+    from pi_controller.games.ojibwe.rules import State
 
 CHOICES = {option.name: st.sampled_from(option.choices) for option in Ojibwe.options if isinstance(option, Choice)}
 SETTINGS = st.fixed_dictionaries({"games": st.integers(1, 4), "max_open": st.sampled_from([2, 3]), **CHOICES})
@@ -117,7 +117,7 @@ def test_legal_actions_are_all_there_is(chosen: dict[str, Any], picks: list[int]
             else:
                 accepted = True
                 everywhere.add(outcome)
-            now = not game.over(state) and (action["do"] == "toss") == (state.hider is None)
+            now = not game.is_over(state) and (action["do"] == "toss") == (state.hider is None)
             assert accepted == (now and (action["do"] == "toss" or allowed(game, action)))
         assert reached == everywhere
         if not legal:

@@ -1,10 +1,21 @@
 import pytest
 
 from pi_controller.errors import UsageError
-from pi_controller.games.options import Choice, Flag, Names, OptionalNumber, Whole, chosen, from_text, names, table
+from pi_controller.rules import registry
+from pi_controller.rules.options import (
+    Choice,
+    Flag,
+    Names,
+    OptionalNumber,
+    WholeNumber,
+    describe_options,
+    from_text,
+    names,
+    resolve_options,
+)
 
 OPTIONS = (
-    Whole("points", 5, "How many win.", 1, 99),
+    WholeNumber("points", 5, "How many win.", 1, 99),
     Choice("payer", "hider", "Who pays.", ("hider", "middle_first")),
     OptionalNumber("seconds", None, "Time for a hit.", 1, 600),
     Flag("killing", True, "Whether horses are sent back."),
@@ -12,7 +23,12 @@ OPTIONS = (
 
 
 def test_nothing_chosen_leaves_the_defaults():
-    assert dict(chosen("game", OPTIONS, {})) == {"points": 5, "payer": "hider", "seconds": None, "killing": True}
+    assert dict(resolve_options("game", OPTIONS, {})) == {
+        "points": 5,
+        "payer": "hider",
+        "seconds": None,
+        "killing": True,
+    }
 
 
 @pytest.mark.parametrize(
@@ -34,7 +50,7 @@ def test_nothing_chosen_leaves_the_defaults():
     ],
 )
 def test_values_come_as_text_or_typed(name: str, given: object, value: object):
-    got = chosen("game", OPTIONS, {name: given})[name]
+    got = resolve_options("game", OPTIONS, {name: given})[name]
     assert got == value
     assert type(got) is type(value)
 
@@ -75,27 +91,27 @@ def test_values_come_as_text_or_typed(name: str, given: object, value: object):
 )
 def test_what_does_not_fit_is_refused_with_what_would(name: str, given: object):
     with pytest.raises(UsageError) as caught:
-        chosen("game", OPTIONS, {name: given})
-    assert f"option {name} cannot be" in caught.value.what
-    assert caught.value.todo.startswith(f"{name} takes ")
-    assert "\n" not in caught.value.what + caught.value.todo
-    assert len(caught.value.what) < 120
+        resolve_options("game", OPTIONS, {name: given})
+    assert f"option {name} cannot be" in caught.value.message
+    assert caught.value.hint.startswith(f"{name} takes ")
+    assert "\n" not in caught.value.message + caught.value.hint
+    assert len(caught.value.message) < 120
 
 
 def test_misspellings_are_met_with_the_nearest_word():
     with pytest.raises(UsageError) as caught:
-        chosen("game", OPTIONS, {"point": "3"})
-    assert caught.value.what == "game has no option 'point'; did you mean points?"
-    assert caught.value.todo == "options of game: points, payer, seconds, killing"
+        resolve_options("game", OPTIONS, {"point": "3"})
+    assert caught.value.message == "game has no option 'point'; did you mean points?"
+    assert caught.value.hint == "options of game: points, payer, seconds, killing"
     with pytest.raises(UsageError) as caught:
-        chosen("game", OPTIONS, {"payer": "middle-first"})
-    assert caught.value.what == "option payer cannot be 'middle-first'; did you mean middle_first?"
-    assert caught.value.todo == "payer takes hider or middle_first"
+        resolve_options("game", OPTIONS, {"payer": "middle-first"})
+    assert caught.value.message == "option payer cannot be 'middle-first'; did you mean middle_first?"
+    assert caught.value.hint == "payer takes hider or middle_first"
 
 
 def test_what_is_chosen_cannot_be_changed_later():
     with pytest.raises(TypeError):
-        chosen("game", OPTIONS, {})["points"] = 1  # type: ignore[index]
+        resolve_options("game", OPTIONS, {})["points"] = 1  # type: ignore[index]
 
 
 def test_assignments_are_split_at_the_first_equals_sign():
@@ -109,7 +125,7 @@ def test_what_is_no_assignment_is_refused(wrong: list[str]):
 
 
 def test_help_names_every_option_with_its_values_and_default():
-    text = "\n".join(table(OPTIONS))
+    text = "\n".join(describe_options(OPTIONS))
     assert "points: a whole number from 1 to 99 (default 5)" in text
     assert "payer: hider or middle_first (default hider)" in text
     assert "seconds: none or a number from 1 to 600 (default none)" in text
@@ -132,9 +148,9 @@ PLAYERS = (Names("players", "A,B", "Who plays.", 2, 8),)
     ],
 )
 def test_names_stand_between_commas(given: str | None, players: tuple[str, ...]):
-    settings = chosen("game", PLAYERS, {} if given is None else {"players": given})
+    settings = resolve_options("game", PLAYERS, {} if given is None else {"players": given})
     assert names(settings["players"]) == players
-    assert chosen("game", PLAYERS, settings) == settings
+    assert resolve_options("game", PLAYERS, settings) == settings
 
 
 @pytest.mark.parametrize(
@@ -160,7 +176,17 @@ def test_names_stand_between_commas(given: str | None, players: tuple[str, ...])
 )
 def test_names_that_do_not_fit_are_refused(given: object):
     with pytest.raises(UsageError) as caught:
-        chosen("game", PLAYERS, {"players": given})
-    assert caught.value.what.startswith("option players cannot be ")
-    assert caught.value.todo == "players takes 2 to 8 different names between commas, each of 1 to 40 characters"
-    assert "\n" not in caught.value.what
+        resolve_options("game", PLAYERS, {"players": given})
+    assert caught.value.message.startswith("option players cannot be ")
+    assert caught.value.hint == "players takes 2 to 8 different names between commas, each of 1 to 40 characters"
+    assert "\n" not in caught.value.message
+
+
+def test_a_choice_named_after_a_year_or_place_has_its_source():
+    for name in registry.names():
+        for option in registry.game_class(name).options:
+            if isinstance(option, Choice):
+                named = {word for word in option.choices if word[-4:].isdecimal() or word == "mille_lacs"}
+                assert named <= set(option.sources), option.name
+                assert set(option.sources) <= set(option.choices)
+                assert all(word[-4:] in option.sources[word] for word in named if word[-4:].isdecimal())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games.patol import Patol
+from pi_controller.games.patol.rules import Patol
 
 RIVERS = {"north": 0, "east": 10, "south": 20, "west": 30}
 VALUES = {"isleta_1891": (5, 3, 2, 10), "zuni_1891": (5, 2, 3, 10)}

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from pi_controller.errors import MatError, UsageError
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.play import EmptyStackError, Outcome, Play, start
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.play import EmptyStackError, Outcome, Play, start
 
 
 @pytest.mark.parametrize("name", registry.names())

@@ -4,12 +4,14 @@ import io
 import re
 from pathlib import Path
 
-import pi_controller.games
-from pi_controller.games import sheet
-from pi_controller.games.options import written
-from pi_controller.games.registry import game
+import pytest
 
-FOLDER = Path(pi_controller.games.__file__).parent
+import pi_controller.games
+from pi_controller.rules import sheet
+from pi_controller.rules.options import format_option
+from pi_controller.rules.registry import game, names
+
+FOLDER = Path(pi_controller.rules.__file__).parent
 PAGE = (FOLDER / "README.md").read_text("utf-8")
 
 
@@ -20,14 +22,20 @@ def test_the_score_sheet_example_is_what_it_says():
     assert out.getvalue() == answers
 
 
-def test_the_options_table_is_the_options():
-    section = PAGE.split("## `dakota`")[1].split("| word |")[0]
+@pytest.mark.parametrize("name", re.findall(r"^## `(\w+)`$", PAGE, re.MULTILINE))
+def test_the_options_table_is_the_options(name):
+    section = PAGE.split(f"\n## `{name}`\n")[1].split("\n## ")[0].split("| word |")[0]
     rows = [
         tuple(cell.strip() for cell in row.split("|")[1:-1]) for row in re.findall(r"^\|.*\|$", section, re.MULTILINE)
     ]
     assert rows[2:] == [
-        (f"`{option.name}`", written(option.default), option.allowed, option.about) for option in game("dakota").options
+        (f"`{option.name}`", format_option(option.default), option.allowed, option.about)
+        for option in game(name).options
     ]
+
+
+def test_every_game_has_its_section():
+    assert set(re.findall(r"^## `(\w+)`$", PAGE, re.MULTILINE)) == set(names())
 
 
 def test_every_module_is_in_the_table():

@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from pi_controller.errors import UsageError
-from pi_controller.games import registry
-from pi_controller.games.base import Game
+from pi_controller.rules import registry
+from pi_controller.rules.base import Game, Hidden, Roster
 
 
 def test_every_game_is_made_by_its_name():
@@ -16,10 +16,42 @@ def test_every_game_is_made_by_its_name():
         assert made.name == name
         assert made.version
         assert made.source
-        assert not made.over(made.opening())
+        assert not made.is_over(made.opening())
         assert {option.name for option in made.options} == set(made.settings)
         # what is journalled as settings makes the same game again
         assert dict(registry.game(name, dict(made.settings)).settings) == dict(made.settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden", "roster"),
+    [
+        ("dakota", Hidden(1), Roster(registered=5, playing=4)),
+        ("ojibwe", Hidden(4, unmarked=True), Roster(registered=3, playing=3)),
+        ("slahal", Hidden(2, unmarked=True, in_fists=True, found_by="guess"), Roster(leader="First Guesser")),
+        ("bageswin", None, Roster()),
+        ("plum_stone", None, Roster()),
+        ("patol", None, Roster()),
+    ],
+)
+def test_each_game_states_its_pieces_and_roster(name, hidden, roster):
+    made = registry.game(name)
+    assert (made.hidden, made.roster) == (hidden, roster)
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("dakota", {"points": (5, 1, 99), "hit_seconds": (None, 1, 86400)}),
+        ("ojibwe", {"games": (5, 1, 99), "max_open": (2, 2, 3)}),
+        ("slahal", {"minutes": (20, 1, 1440), "hide_seconds": (60, 1, 3600)}),
+        ("bageswin", {"players": ("A,B", 2, 8), "sticks": (100, 1, 1_000_000)}),
+        ("plum_stone", {"counters": (100, 1, 1_000_000)}),
+        ("patol", {"players": ("A,B", 2, 8), "circuits": (1, 1, 99)}),
+    ],
+)
+def test_numbers_of_each_game_have_default_and_bounds(name, numbers):
+    options = [option for option in registry.game(name).options if hasattr(option, "low")]
+    assert {option.name: (option.default, option.low, option.high) for option in options} == numbers
 
 
 def test_options_are_chosen_by_text():
@@ -57,14 +89,14 @@ def test_the_defaults_of_dakota():
 def test_what_there_is_not_is_refused(name: str, settings: dict[str, str], what: str):
     with pytest.raises(UsageError) as caught:
         registry.game(name, settings)
-    assert caught.value.what == what
-    assert caught.value.todo
+    assert caught.value.message == what
+    assert caught.value.hint
 
 
 def test_a_game_is_imported_when_it_is_asked_for():
     code = (
-        "import sys; from pi_controller.games import registry; registry.names();"
-        "assert 'pi_controller.games.dakota' not in sys.modules; registry.game('dakota');"
-        "assert 'pi_controller.games.dakota' in sys.modules"
+        "import sys; from pi_controller.rules import registry; registry.names();"
+        "assert 'pi_controller.games.dakota.rules' not in sys.modules; registry.game('dakota');"
+        "assert 'pi_controller.games.dakota.rules' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from random_play import steps
 
-from pi_controller.games import registry
-from pi_controller.games.base import InvalidActionError
-from pi_controller.games.restoring import changed
+from pi_controller.rules import registry
+from pi_controller.rules.base import InvalidActionError
+from pi_controller.rules.validation import apply_changes
 
 OPTIONS = [
     ("dakota", {}),
@@ -53,8 +53,8 @@ def test_every_state_comes_back_from_its_sheet(name, options):
         sheet = game.sheet(state)
         again = game.restore(sheet)
         assert game.sheet(again) == sheet
-        assert game.over(again) == game.over(state)
-        finished += game.over(again)
+        assert game.is_over(again) == game.is_over(state)
+        finished += game.is_over(again)
         assert known(game, game.legal_actions(again)) == known(game, game.legal_actions(state))
         for action in known(game, game.legal_actions(again)):
             (here, calls), (there, same) = game.play(again, action), game.play(state, action)
@@ -78,7 +78,7 @@ def test_what_follows_from_the_rest_may_be_left_out_and_is_checked_where_it_stan
         sheet = game.sheet(state)
         for key in follows:
             assert game.restore({k: v for k, v in sheet.items() if k != key}) == game.restore(sheet)
-            with pytest.raises(InvalidActionError, match=f"{key} follows from the rest"):
+            with pytest.raises(InvalidActionError, match=f"{key} is derived from the rest"):
                 game.restore({**sheet, key: "x"})
 
 
@@ -98,7 +98,7 @@ def test_a_key_too_many_or_too_few_or_of_another_kind_is_refused(name):
                 with pytest.raises(InvalidActionError) as refused:
                     game.restore({**sheet, key: value})
                 assert key in str(refused.value)
-                assert len(refused.value.what.splitlines()) == 1
+                assert len(refused.value.message.splitlines()) == 1
                 assert len(str(refused.value)) < 1500
         with pytest.raises(InvalidActionError, match="there is no 'pads'"):
             game.restore({**sheet, "pads": 4})
@@ -108,7 +108,7 @@ def test_a_key_too_many_or_too_few_or_of_another_kind_is_refused(name):
             game.restore(broken)
     with pytest.raises(InvalidActionError, match="and 80 more") as refused:
         game.restore({**game.sheet(game.opening()), **{f"key {n}": n for n in range(100)}})
-    assert len(refused.value.what) < 5000
+    assert len(refused.value.message) < 5000
     for sheet in (None, [], "sheet", 3):
         with pytest.raises(InvalidActionError, match="an object"):
             game.restore(sheet)
@@ -120,18 +120,18 @@ def test_what_is_not_changed_stays_as_it_is(name, options):
     for state in reached(game, name, 200):
         sheet = game.sheet(state)
         before = deepcopy(sheet)
-        assert game.sheet(game.restore(changed(sheet, ()))) == sheet == before
+        assert game.sheet(game.restore(apply_changes(sheet, ()))) == sheet == before
 
 
 def test_a_change_leads_somewhere():
     sheet = registry.game("patol").sheet(registry.game("patol").opening())
-    after = changed(sheet, [("horses.1.progress", 3), ("thrower", "B")])
+    after = apply_changes(sheet, [("horses.1.progress", 3), ("thrower", "B")])
     assert (after["horses"][1]["progress"], after["thrower"]) == (3, "B")
     assert "notch" not in after["horses"][0]
     assert sheet["horses"][1]["progress"] == 0
     for path in ("horses.2.progress", "horses.x.progress", "thrower.A", "nobody.A", "horses.0.progress.x", ".", "a."):
         with pytest.raises(InvalidActionError, match="the score sheet has no"):
-            changed(sheet, [(path, 1)])
+            apply_changes(sheet, [(path, 1)])
 
 
 def test_all_faults_are_told_at_once():
@@ -151,13 +151,13 @@ def test_all_faults_are_told_at_once():
         "'long.C'", "short.B is missing", "short.A is a whole number from 0 to 5, not 9", "owed is one of",
         "situation is",
     ):  # fmt: skip
-        assert fault in refused.value.what
+        assert fault in refused.value.message
     with pytest.raises(InvalidActionError) as refused:
         registry.game("dakota").restore(dakota(long={"A": 5, "B": 5}, short={"A": 5, "B": 0}, owed=None))
-    assert refused.value.what.split("; ") == [
+    assert refused.value.message.split("; ") == [
         "long and middle add up to 16, not 20",
         "A has 5 short sticks and is not the winner",
-        "a hit is owed while nobody has won: owed is first or second",
+        "a hit is due until a team has won: owed is first or second",
     ]
 
 
@@ -205,8 +205,8 @@ STILL = (None, None, 0)
 @pytest.mark.parametrize(
     ("name", "sheet", "what"),
     [
-        ("dakota", dakota(hider=None), "nobody hides"),
-        ("dakota", dakota(winner="B"), "B has not won: 2 of 5 short sticks; no hit is owed when a team has won"),
+        ("dakota", dakota(hider=None), "before the toss"),
+        ("dakota", dakota(winner="B"), "B has not won: 2 of 5 short sticks; no hit is due once a team has won"),
         ("dakota", dakota(winner="A", short={"A": 5, "B": 5}, owed=None), "B has 5 short sticks and is not the winner"),
         ("dakota", dakota(situation="sahdogan"), "in sahdogan with the first hit owed the hider has 12, the hitter 8"),
         ("dakota", dakota(situation="eyeya", owed="second"), "in eyeya there is no second hit"),
@@ -219,15 +219,15 @@ STILL = (None, None, 0)
         ("ojibwe", ojibwe(counters={"A": 0, "B": 20}, pool=0), "B holds all 20: that is a short stick"),
         ("ojibwe", ojibwe(pool=9), "counters and pool add up to 21, not 20"),
         ("ojibwe", ojibwe(hides_left=3), "hides_left is a whole number from 1 to 2, not 3"),
-        ("ojibwe", ojibwe(banked=1), "finds are banked only as option one_stick says: banked is 0"),
+        ("ojibwe", ojibwe(banked=1), "finds are banked only under option one_stick=keeps_shooting: banked is 0"),
         ("ojibwe", ojibwe(lives=2), "there is no 'lives'"),
         ("ojibwe", ojibwe(finish="sweep"), "finish is one of forfeit or null, not 'sweep'"),
-        ("ojibwe", ojibwe(finish="forfeit"), "a forfeit ends the game: winner is who won by it"),
+        ("ojibwe", ojibwe(finish="forfeit"), "a forfeit ends the game: winner is the side that won by it"),
         ("ojibwe", ojibwe(finish="forfeit", winner="A", short={"A": 0, "B": 5}), "B has 5 short sticks: that is won"),
-        ("ojibwe", ojibwe(hider=None), "nobody hides"),
+        ("ojibwe", ojibwe(hider=None), "before the toss"),
         ("ojibwe", ojibwe(winner="A"), "A has not won: 0 of 5 short sticks"),
         ("slahal", slahal(king=None), "A or B holds the king"),
-        ("slahal", slahal(winner="A"), "winner and finish stand together"),
+        ("slahal", slahal(winner="A"), "winner and finish are both set or both null"),
         ("slahal", slahal(winner="B", finish="time"), "B has not won on time: A has more sticks"),
         ("slahal", slahal(winner="A", finish="sweep"), "A has not swept"),
         ("slahal", slahal(king="A", live={"A": 0, "B": 0}, dead={"A": 10, "B": 0}), "A has ten dead sticks and the"),
@@ -239,21 +239,21 @@ STILL = (None, None, 0)
         ("bageswin", bageswin(value=7), "value is 0, 1, 2, 3, 4, 15, 20, 30, 50 or null, not 7"),
         ("plum_stone", plums(0, 100), "B is not the winner and has 100 of 100"),
         ("plum_stone", plums(winner="A"), "A is the winner and has 40 of 100"),
-        ("plum_stone", plums(thrower=None), "nobody throws"),
+        ("plum_stone", plums(thrower=None), "before the lot"),
         ("patol", patol(("north", "clockwise", 40)), "A is not the winner with 40 of 40"),
         ("patol", patol(winner="A"), "A is the winner with 12 of 40; the last throw was the winner's"),
         ("patol", patol(STILL), "horses start in the order of the players"),
-        ("patol", patol(STILL, STILL), "nothing is thrown or won before anybody has started; A starts before B does"),
-        ("patol", patol(b=STILL, thrower=None), "thrower is a player once anybody has started, and null before"),
+        ("patol", patol(STILL, STILL), "no throw or win comes before the first start; A starts before B does"),
+        ("patol", patol(b=STILL, thrower=None), "thrower is null before the first start, then a player"),
         ("patol", patol(b=(None, "counterclockwise", 3), thrower=None), "B has a river and a direction"),
-        ("patol", patol(finish="forfeit"), "a forfeit ends the game: winner is who won by it"),
-        ("patol", patol(winner="B", finish="forfeit"), "who is left alone has won by forfeit, and only then"),
+        ("patol", patol(finish="forfeit"), "a forfeit ends the game: winner is the side that won by it"),
+        ("patol", patol(winner="B", finish="forfeit"), "finish is forfeit exactly if one player"),
     ],
 )  # fmt: skip
 def test_a_table_that_cannot_stand_so(name, sheet, what):
     with pytest.raises(InvalidActionError) as refused:
         registry.game(name).restore(sheet)
-    assert what in refused.value.what
+    assert what in refused.value.message
 
 
 @pytest.mark.parametrize(

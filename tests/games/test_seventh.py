@@ -11,28 +11,24 @@ from pathlib import Path
 import pytest
 from rich.console import Console as Terminal
 
-from pi_controller.console import help_now, run_line
+from pi_controller.config import read_settings
+from pi_controller.display import game_display, phrases
+from pi_controller.display.lights import frame
+from pi_controller.display.terminal import render, render_text
 from pi_controller.errors import UsageError
-from pi_controller.games import registry
-from pi_controller.games.chances import ChancesError, solve
-from pi_controller.mats import mat_sensors_for
+from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
-from pi_controller.referee.referees import referee_for
-from pi_controller.show import game_show, phrases
-from pi_controller.show.lights import frame
-from pi_controller.show.terminal import render, render_text
-from pi_controller.table.journal import Journal
-from pi_controller.table.record import kept_in
-from pi_controller.table.settings import load
+from pi_controller.record.convert import read_journal_record
+from pi_controller.record.file import read, write
+from pi_controller.referee.base import referee_for
+from pi_controller.rules import registry
+from pi_controller.rules.chances import ChancesError, solve
+from pi_controller.runtime.console import execute_line, help_now
+from pi_controller.runtime.daemon import mat_sensors_for
 from pi_controller.table.table import Table
 from pi_controller.web import game_page
-from pi_controller.web.console_fields import fields
-from pi_controller.web.console_page import console
-from pi_controller.web.page import page
-from pi_controller.web.page_content import board
-from pi_controller.web.strip import overlay
+from pi_controller.web.console_page import console, sheet_fields
+from pi_controller.web.live_page import make_board, overlay, page
 
 PACKAGE = Path(__file__).parent / "seventh"
 GAME = "toy_countdown"
@@ -41,8 +37,14 @@ TAKES = ("take 3", "take 1", "take 3", "take 2", "take 1")
 
 def forget():
     """Forget what packages there are, as a new process would."""
-    looked_up = (registry.installed, registry.loaded, registry.floor, game_show.show_of, game_show.by_sheet)
-    for once in (*looked_up, game_page.named):
+    looked_up = (
+        registry.find_entry_points,
+        registry.load_plugin,
+        registry.sibling_module,
+        game_display.get_show,
+        game_display.uses_score_sheet,
+    )
+    for once in (*looked_up, game_page.page_of_game):
         once.cache_clear()
 
 
@@ -97,14 +99,14 @@ def test_it_is_played_at_the_table_and_shown(table):
     for n, line in enumerate(TAKES, 1):
         check_shown(table)
         assert "take 1" in help_now(table)
-        assert run_line(table, "take 9", float(n)).startswith("take: n cannot be 9")
-        assert run_line(table, line, float(n)) == "so it stands"
+        assert execute_line(table, "take 9", float(n)).startswith("take: n cannot be 9")
+        assert execute_line(table, line, float(n)) == "so it stands"
     check_shown(table)
     assert table.view.winner == "A"
     assert phrases.sentence(table.view) == "Red <b> wins"
-    assert run_line(table, "undo", 9.0) == "so it stands"
+    assert execute_line(table, "undo", 9.0) == "so it stands"
     assert phrases.sentence(table.view) == "Red <b> plays"
-    assert run_line(table, "set pile=4 counters.A=3 counters.B=3 ; spilled", 10.0) == "so it stands"
+    assert execute_line(table, "set pile=4 counters.A=3 counters.B=3 ; spilled", 10.0) == "so it stands"
     assert table.view.sheet["pile"] == 4
 
 
@@ -112,7 +114,7 @@ def check_shown(table):
     """Look at the table as everybody does: nothing is missing, and each shows whose turn it is or who has won."""
     view = table.view
     winner, turn = view.sheet["winner"], view.sheet["thrower"]
-    content = board(view)
+    content = make_board(view)
     html = page(content, language="en", as_of="12:00:00")
     assert content.layout == "sheet"
     assert f'<p class="count">{view.sheet["counters"]["A"]}</p>' in html
@@ -127,20 +129,22 @@ def check_shown(table):
     assert any(any(pixel) for pixel in lights)
     assert "Toy countdown" in render_text(view)
     Terminal(file=io.StringIO(), width=40).print(render(view))
-    can = game_page.page_of(view).play(view, table.game.legal_actions(table.story.state), options=table.game.settings)
+    can = game_page.page_of(view).entry_form(
+        view, table.game.legal_actions(table.story.state), options=table.game.settings
+    )
     if not winner:
         taken = [button.say["action"] for button in can.buttons]
         assert taken == [*table.game.legal_actions(table.story.state)]
         assert can.buttons[0].label == "Take 1"
-    assert [field.path for field in fields(view)][:2] == [("thrower",), ("pile",)]
+    assert [field.path for field in sheet_fields(view)][:2] == [("thrower",), ("pile",)]
     shown = console(view, table.game.legal_actions(table.story.state), "en", options=table.game.settings)
     assert "Blue" in shown.sides
 
 
 def test_its_record_is_read_again(table, tmp_path):
     for n, line in enumerate(TAKES, 1):
-        run_line(table, line, float(n))
-    text = write(kept_in(str(tmp_path / "toy.journal")))
+        execute_line(table, line, float(n))
+    text = write(read_journal_record(str(tmp_path / "toy.journal")))
     assert "take 3" in text
     assert read(text.encode()).game == GAME
 
@@ -148,9 +152,9 @@ def test_its_record_is_read_again(table, tmp_path):
 def test_settings_take_it(seventh, tmp_path):
     file = tmp_path / "table.toml"
     file.write_text(f'[game]\nname = "{GAME}"\n[game.options]\ncounters = "21"\n', "utf-8")
-    assert load(file).game.options == {"counters": "21"}
+    assert read_settings(file).game.options == {"counters": "21"}
     assert mat_sensors_for(GAME).beads is not None
-    with pytest.raises(ChancesError, match="people decide it"):
+    with pytest.raises(ChancesError, match="no chances of winning"):
         solve(seventh)
 
 
@@ -158,16 +162,19 @@ BROKEN = {
     "toy_missing": ("toy_nowhere:Toy", "No module named 'toy_nowhere'"),
     "toy_crash": ("toy_crash:Toy", "ZeroDivisionError: division by zero"),
     "toy_other": ("toy_countdown:ToyCountdown", "its class calls it 'toy_countdown'"),
-    "toy_abstract": ("toy_half:Toy", "Toy lacks legal_actions, opening, over, play, sheet, version, source, options"),
+    "toy_abstract": (
+        "toy_half:Toy",
+        "Toy lacks is_over, legal_actions, opening, play, sheet, version, source, options",
+    ),
     "toy_function": ("toy_countdown:SIDES", "is no subclass"),
-    "Toy-Name": ("toy_countdown:ToyCountdown", "a game's name is of small letters"),
+    "Toy-Name": ("toy_countdown:ToyCountdown", "a game's name has lowercase letters"),
 }
 
 
 def test_a_broken_one_names_its_package_and_stops_no_other(site, tmp_path, monkeypatch):
     (tmp_path / "toy_crash.py").write_text("1 / 0\n", "utf-8")
     (tmp_path / "toy_half.py").write_text(
-        "from pi_controller.games.base import Game\nclass Toy(Game):\n    name = 'toy_abstract'\n", "utf-8"
+        "from pi_controller.rules.base import Game\nclass Toy(Game):\n    name = 'toy_abstract'\n", "utf-8"
     )
     add(tmp_path, "toy-broken", "3.2", {name: value for name, (value, _) in BROKEN.items()})
     monkeypatch.syspath_prepend(str(site))
@@ -177,8 +184,8 @@ def test_a_broken_one_names_its_package_and_stops_no_other(site, tmp_path, monke
         for name, (_, why) in BROKEN.items():
             with pytest.raises(registry.GamePackageError) as caught:
                 registry.game(name)
-            assert f"{name!r} of the package toy-broken 3.2 cannot be played: " in caught.value.what
-            assert why in caught.value.what
+            assert f"{name!r} of the package toy-broken 3.2 cannot be played: " in caught.value.message
+            assert why in caught.value.message
         assert registry.game(GAME).name == GAME
         assert registry.game("dakota").name == "dakota"
         assert "Toy-Name" not in registry.names()

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from pi_controller.cli import score
 from pi_controller.errors import UsageError
-from pi_controller.games import sheet
-from pi_controller.games.registry import game
+from pi_controller.rules import sheet
+from pi_controller.rules.registry import game
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -168,7 +168,7 @@ def test_a_file_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         (["checkers"], "there is no game 'checkers'"),
         (["dakota", "--set", "point=3"], "dakota has no option 'point'"),
         (["dakota", "--set", "points=0"], "option points cannot be 0"),
-        (["dakota", "--set", "points"], "'points' sets nothing"),
+        (["dakota", "--set", "points"], "'points' is not an assignment"),
         (["dakota", "--set", "points=3", "--set", "points=4"], "option points is set twice"),
         (["dakota", "nowhere.jsonl"], "cannot read nowhere.jsonl"),
         (["dakota", "."], "cannot read ."),
@@ -189,8 +189,8 @@ def test_what_cannot_be_done_is_said_and_nothing_is_read_or_written(
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(UsageError) as caught:
         score.main(arguments)
-    assert caught.value.what.startswith(what)
-    assert caught.value.todo
+    assert caught.value.message.startswith(what)
+    assert caught.value.hint
     assert capsys.readouterr().out == ""
 
 

@@ -13,16 +13,15 @@ import pytest
 
 import pi_controller.games
 from pi_controller.errors import UsageError
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.options import written
-from pi_controller.games.registry import game
-from pi_controller.games.slahal import Slahal
-from pi_controller.games.slahal_state import State
-from pi_controller.games.sticks import Sticks
+from pi_controller.games.slahal.rules import Slahal, State
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.options import format_option
+from pi_controller.rules.registry import game
+from pi_controller.rules.sticks import Sticks
 
 SIGNALS = ("left", "right", "inside", "outside")
 OPPOSITES = {frozenset(("left", "right")), frozenset(("inside", "outside"))}
-DUEL_A = {"do": "duel", "A": True, "B": False}
+DUO_A = {"do": "duo", "A": True, "B": False}
 REHIDE = {"do": "rehide"}
 TIME = {"do": "time"}
 
@@ -64,13 +63,13 @@ def counts(state: State) -> tuple[Any, ...]:
     return *((sheet["live"][team], sheet["dead"][team]) for team in "AB"), sheet["king"]
 
 
-# ---- the duel
+# ---- the duo
 
 
-def test_before_the_duel_each_has_five_live_sticks_and_nobody_the_king():
+def test_before_the_duo_each_has_five_live_sticks_and_nobody_the_king():
     slahal = Slahal()
     assert slahal.sheet(slahal.opening()) == {
-        "phase": "duel",
+        "phase": "duo",
         "hiding": None,
         "pairs_out": None,
         "live": {"A": 5, "B": 5},
@@ -83,16 +82,16 @@ def test_before_the_duel_each_has_five_live_sticks_and_nobody_the_king():
 
 
 @pytest.mark.parametrize("both", [True, False])
-def test_both_or_neither_repeats_the_duel(both: bool):
+def test_both_or_neither_repeats_the_duo(both: bool):
     slahal = Slahal()
     opening = slahal.opening()
-    assert slahal.play(opening, {"do": "duel", "A": both, "B": both}) == (opening, ())
+    assert slahal.play(opening, {"do": "duo", "A": both, "B": both}) == (opening, ())
 
 
 @pytest.mark.parametrize(("winner", "loser"), ["AB", "BA"])
 def test_the_one_who_succeeds_hides_and_holds_the_king(winner: str, loser: str):
     slahal = Slahal()
-    state, calls = slahal.play(slahal.opening(), {"do": "duel", winner: True, loser: False})
+    state, calls = slahal.play(slahal.opening(), {"do": "duo", winner: True, loser: False})
     assert calls == ()
     assert slahal.sheet(state) == {
         "phase": "play",
@@ -107,14 +106,21 @@ def test_the_one_who_succeeds_hides_and_holds_the_king(winner: str, loser: str):
     }
 
 
-def test_nothing_but_the_duel_comes_first_and_it_is_decided_once():
+def test_the_older_word_duel_is_still_read():
+    slahal = Slahal()
+    old = {"do": "duel", "A": True, "B": False}
+    assert slahal.play(slahal.opening(), old) == slahal.play(slahal.opening(), DUO_A)
+    assert slahal.restore(slahal.sheet(slahal.opening()) | {"phase": "duel"}) == slahal.opening()
+
+
+def test_nothing_but_the_duo_comes_first_and_it_is_decided_once():
     slahal = Slahal()
     for early in (CATCH, MISS, SPLIT, REHIDE, TIME, {"do": "king_moved", "by": "A"}):
-        with pytest.raises(IllegalActionError, match="nobody has the bones yet"):
+        with pytest.raises(IllegalActionError, match="neither team has the bones yet"):
             slahal.play(slahal.opening(), early)
-    state, _ = slahal.play(slahal.opening(), DUEL_A)
-    for again in (DUEL_A, {"do": "duel", "A": True, "B": True}):
-        with pytest.raises(IllegalActionError, match="the duel is decided"):
+    state, _ = slahal.play(slahal.opening(), DUO_A)
+    for again in (DUO_A, {"do": "duo", "A": True, "B": True}):
+        with pytest.raises(IllegalActionError, match="the duo is decided"):
             slahal.play(state, again)
 
 
@@ -322,9 +328,9 @@ def test_no_tie_at_time_is_possible():
 def test_after_the_end_nothing_is_allowed(end: dict[str, Any]):
     slahal = Slahal()
     state, _ = slahal.play(at((0, 9), (0, 1)), end)
-    assert slahal.over(state)
+    assert slahal.is_over(state)
     assert slahal.legal_actions(state) == ()
-    for action in (DUEL_A, CATCH, MISS, SPLIT, REHIDE, TIME, {"do": "king_moved", "by": "A"}):
+    for action in (DUO_A, CATCH, MISS, SPLIT, REHIDE, TIME, {"do": "king_moved", "by": "A"}):
         with pytest.raises(IllegalActionError, match="A has won"):
             slahal.play(state, action)
 
@@ -363,11 +369,11 @@ def test_other_options_and_values_are_refused(chosen: dict[str, Any]):
         {"do": "Time"},
         {"do": "time", "minutes": 20},
         {"do": "rehide", "by": "A"},
-        {"do": "duel"},
-        {"do": "duel", "A": True},
-        {"do": "duel", "A": True, "B": 0},
-        {"do": "duel", "A": True, "B": None},
-        {"do": "duel", "A": True, "B": False, "C": True},
+        {"do": "duo"},
+        {"do": "duo", "A": True},
+        {"do": "duo", "A": True, "B": 0},
+        {"do": "duo", "A": True, "B": None},
+        {"do": "duo", "A": True, "B": False, "C": True},
         {"do": "king_moved"},
         {"do": "king_moved", "by": "C"},
         {"do": "king_moved", "by": "A", "to": "B"},
@@ -393,8 +399,8 @@ def test_what_is_no_action_is_invalid_whenever_it_comes(action: Any):
     ):
         with pytest.raises(InvalidActionError) as caught:
             slahal.play(state, action)
-        assert caught.value.what
-        assert "\n" not in caught.value.what + caught.value.todo
+        assert caught.value.message
+        assert "\n" not in caught.value.message + caught.value.hint
 
 
 def test_a_state_is_frozen():
@@ -409,11 +415,11 @@ def test_games_of_blind_guesses_can_be_swept_and_only_with_all_sticks():
     swept = 0
     for seed in range(20):
         random = Random(seed)
-        state, _ = slahal.play(slahal.opening(), DUEL_A)
+        state, _ = slahal.play(slahal.opening(), DUO_A)
         for _ in range(300):
             signals = SIGNALS if state.pairs_out == 2 else ("left", "right")
             state, calls = slahal.play(state, guess(random.choice(signals), random.choice(signals)))
-            if slahal.over(state):
+            if slahal.is_over(state):
                 assert calls[-1] == "sweep"
                 assert slahal.sheet(state)["sticks"] == {state.winner: 11, "AB".replace(str(state.winner), ""): 0}
                 swept += 1
@@ -422,9 +428,9 @@ def test_games_of_blind_guesses_can_be_swept_and_only_with_all_sticks():
 
 
 def test_the_options_on_the_page_about_the_rules():
-    page = (Path(pi_controller.games.__file__).parent / "README.md").read_text("utf-8")
+    page = (Path(pi_controller.rules.__file__).parent / "README.md").read_text("utf-8")
     section = page.split("## `slahal`")[1].split("\n## ")[0]
     rows = [tuple(cell.strip() for cell in row.split("|")[1:-1]) for row in re.findall(r"(?m)^\|.*\|$", section)]
     assert rows[2:] == [
-        (f"`{option.name}`", written(option.default), option.allowed, option.about) for option in Slahal.options
+        (f"`{option.name}`", format_option(option.default), option.allowed, option.about) for option in Slahal.options
     ]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.slahal import Slahal
+from pi_controller.games.slahal.rules import Slahal
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
 
 if TYPE_CHECKING:
-    from pi_controller.games.slahal_state import State
+    from pi_controller.games.slahal.rules import State
 
 SETTINGS = st.fixed_dictionaries(
     {
@@ -29,7 +29,7 @@ GUESSES: list[dict[str, Any]] = [
     for signal, actual, marks in product(SIGNALS, SIGNALS, MARKS)
 ]
 EVERY: list[dict[str, Any]] = [
-    *({"do": "duel", "A": a, "B": b} for a, b in product((True, False), repeat=2)),
+    *({"do": "duo", "A": a, "B": b} for a, b in product((True, False), repeat=2)),
     *GUESSES,
     {"do": "rehide"},
     *({"do": "king_moved", "by": team} for team in "AB"),
@@ -44,7 +44,7 @@ JSON = st.recursive(
     max_leaves=6,
 )
 KEYS = st.sampled_from(["do", "A", "B", "signal", "actual", "block", "mirror", "by", "x"])
-WORDS = st.sampled_from(["duel", "guess", "rehide", "king_moved", "time", "forfeit", "left", "A", True, False, 1])
+WORDS = st.sampled_from(["duo", "guess", "rehide", "king_moved", "time", "forfeit", "left", "A", True, False, 1])
 NONSENSE = JSON | st.dictionaries(KEYS, WORDS | JSON, max_size=5)
 PLAYED = st.sampled_from([*GUESSES, {"do": "rehide"}])
 ACTIONS = st.lists(st.one_of(PLAYED, PLAYED, PLAYED, NONSENSE, st.sampled_from(EVERY)), max_size=80)
@@ -59,7 +59,7 @@ def well(game: Slahal, state: State) -> None:
     for team in "AB":
         assert shown["sticks"][team] == shown["live"][team] + shown["dead"][team] + (shown["king"] == team)
         assert shown["live"][team] <= 5
-    assert shown["phase"] == ("over" if state.winner else "play" if state.hiding else "duel")
+    assert shown["phase"] == ("over" if state.winner else "play" if state.hiding else "duo")
     assert (shown["king"] is None) == (state.hiding is None) == (state.pairs_out is None)
     assert state.hiding is not None or state.finish in (None, "forfeit")
     assert (shown["winner"] is None) == (shown["finish"] is None)
@@ -71,7 +71,7 @@ def well(game: Slahal, state: State) -> None:
 @settings(max_examples=150, deadline=None)
 def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
     game = Slahal(chosen)
-    state, _ = game.play(game.opening(), {"do": "duel", "A": False, "B": True})
+    state, _ = game.play(game.opening(), {"do": "duo", "A": False, "B": True})
     for action in actions:
         before, told, said = state, game.sheet(state), repr(action)
         try:
@@ -125,7 +125,7 @@ def test_every_payment_that_can_be_is_as_one_stick_after_another(payment: str, k
     states = reachable(game)
     paid = 0
     for state in states:
-        if game.over(state) or state.hiding is None:
+        if game.is_over(state) or state.hiding is None:
             continue
         told = game.sheet(state)
         for actual, n in (("right", state.pairs_out), ("inside", 1)):
@@ -171,6 +171,6 @@ def test_legal_actions_are_all_there_is(chosen: dict[str, Any], picks: list[int]
         assert reached == everywhere
         if not legal:
             break
-        guesses = [action for action in legal if action["do"] in ("guess", "duel")]
+        guesses = [action for action in legal if action["do"] in ("guess", "duo")]
         state, _ = game.play(state, (guesses if pick < 97 else legal)[pick % len(guesses)])
         well(game, state)

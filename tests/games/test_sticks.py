@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_controller.errors import MatError
-from pi_controller.games.sticks import Sticks, SticksError
+from pi_controller.rules.sticks import Sticks, SticksError
 
 POOLS = ("A", "B", "middle")
 

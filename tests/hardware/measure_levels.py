@@ -1,6 +1,6 @@
 """`python tests/hardware/measure_levels.py [SEEDS]`: how soft and how hard a stroke may be, a table for circuits.md.
 
-Simulated piezos (`pi_controller/sim/piezo.py`) as the board reads them, 20 strokes of one level a seed. The levels are
+Simulated piezos (`simulation/sensors.py`) as the board reads them, 20 strokes of one level a seed. The levels are
 peaks at the converter, in dB of its full swing: above 0 a stroke is cut off at the ends of the range, and so is what
 its neighbours feel of it. Which stroke of the disc that is, `hardware/drawings/simulate.py` says.
 """
@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "mat"))
 
 from measure_slow import ARMED, BEGINS_S, STRETCH_S, STRETCHES, felt, read
 
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.piezo import MID, Piezo
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.sensors import MID, Piezo
 
 LEVELS_DB = (-47.0, -44.0, -41.0, -35.0, -25.0, -10.0, 0.0, 10.0, 13.0, 16.0, 18.8)
 HZ, BITS = 4000.0, 12
@@ -47,7 +47,7 @@ def main(argv):
     seeds = int(argv[0]) if argv else 3
     print("| stroke, peak | quiet, right pad | drums, right pad |\n| --- | --- | --- |")
     for level_db in LEVELS_DB:
-        shares = [right(seeds, conditions, level_db) for conditions in (Conditions.quiet(), Conditions.pow_wow())]
+        shares = [right(seeds, conditions, level_db) for conditions in (Conditions.quiet(), Conditions.drums())]
         counts = 2 ** (BITS - 1) * 10 ** (level_db / 20)
         cells = " | ".join(f"{share:.2f}" + (f", {false} false" if false else "") for share, false in shares)
         print(f"| {level_db:+.0f} dB, {counts:.0f} counts | {cells} |", flush=True)

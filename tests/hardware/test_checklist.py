@@ -9,8 +9,8 @@ import pytest
 
 from pi_controller import cli
 from pi_controller.calibration.walk import Walk
-from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.table.settings import load
+from pi_controller.config import read_settings
+from pi_controller.sensing.strikes import StrikeSettings
 
 HARDWARE = Path(__file__).parents[2] / "hardware"
 TEXT = (HARDWARE / "CHECKLIST.md").read_text("utf-8")
@@ -86,7 +86,7 @@ def test_a_simulated_fault_fails_exactly_the_part_that_is_told(line, part, capsy
 
 def test_the_settings_on_the_page_are_good(table, capsys):
     assert cli.main(["check-settings", str(table)]) == 0
-    settings = load(table)
+    settings = read_settings(table)
     assert (settings.strips.kind, settings.buttons.kind, settings.board.profile) == ("pi", "pi", "hall")
 
 

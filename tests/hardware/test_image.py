@@ -8,18 +8,19 @@ import re
 import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import build
 import pytest
 
-from pi_controller.setup.place import PROGRAMS as PROGRAMS_FOLDER
-from pi_controller.setup.place import place
-from pi_controller.setup.plan import first_settings
-from pi_controller.setup.unit import unit
-from pi_controller.table.settings import load
-from pi_controller.table.settings_example import example
+from pi_controller.config import format_example, read_settings
+from pi_controller.system.install import unit
+from pi_controller.system.place import PROGRAMS as PROGRAMS_FOLDER
+from pi_controller.system.place import make_place
+from pi_controller.system.plan import first_settings
+from pi_controller.system.status import SCREEN_RESTART, FaultChannel
 
 IMAGE = Path(build.__file__).parent
 FILES = IMAGE / "files"
@@ -59,7 +60,7 @@ def mounts():
 
 def test_what_is_written_is_on_the_last_partition_or_in_memory():
     for where, (what, _, kind, options, _, _) in mounts().items():
-        if what.startswith("LABEL=") and where != "/state":
+        if what.startswith("/dev/") and where != "/state":
             assert "ro" in options.split(","), where
         elif kind != "tmpfs" and where != "/state":
             assert what.startswith("/state/"), where
@@ -68,8 +69,47 @@ def test_what_is_written_is_on_the_last_partition_or_in_memory():
     assert {"noatime", "nosuid", "nodev", "noexec", "errors=remount-ro", "nofail", "x-systemd.growfs"} <= set(state)
 
 
+def test_partitions_are_named_by_their_disk_and_never_by_a_label():
+    devices = [what for what, *_ in mounts().values() if what.startswith("/dev/")]
+    assert devices == [f"/dev/moccasin-mat/{name}" for name in ("root", "boot", "state")]
+    for path in FILES.rglob("*"):
+        if path.is_file() and path.suffix != ".pyc":
+            assert not re.search(r"LABEL=(MAT|mat-)|by-label|blkid -L", path.read_text("utf-8")), path
+    rule = (FILES / "etc/initramfs-tools/moccasin-mat.rules").read_text("utf-8").splitlines()
+    usb = rule.index('SUBSYSTEMS=="usb", GOTO="moccasin_mat_end"')
+    assert usb < next(n for n, line in enumerate(rule) if "SYMLINK+=" in line)
+
+
+def test_the_initramfs_names_partitions_of_the_roots_disk_alone(tmp_path):
+    script = (FILES / "etc/initramfs-tools/scripts/init-bottom/card").read_text("utf-8")
+    disks = {"devices/mmc0/block/mmcblk0": "mmcblk0p", "devices/usb1/1-1/block/sda": "sda"}
+    (tmp_path / "sys/class/block").mkdir(parents=True)
+    (tmp_path / "dev/moccasin-mat").mkdir(parents=True)
+    (tmp_path / "proc").mkdir()
+    for disk, prefix in disks.items():
+        for number in (1, 2, 3):
+            folder = tmp_path / "sys" / disk / f"{prefix}{number}"
+            folder.mkdir(parents=True)
+            (folder / "partition").write_text(f"{number}\n", "utf-8")
+            (tmp_path / f"sys/class/block/{prefix}{number}").symlink_to(folder)
+            (tmp_path / f"dev/{prefix}{number}").touch()
+    (tmp_path / "dev/moccasin-mat/root").symlink_to(tmp_path / "dev/mmcblk0p2")
+    (tmp_path / "proc/mounts").write_text(f"none / tmpfs rw 0 0\n{tmp_path}/dev/moccasin-mat/root /root ext4 ro 0 0\n")
+    told = re.sub(r"(?<=[\s\"(<>#])/?(/(?:proc|sys|run|dev)\b)", rf"{tmp_path}\1", script).replace(
+        "/mat-state", "mat-state"
+    )
+    told = told.replace("state=/dev/", f"state={tmp_path}/dev/").replace("${disk#/sys}", f"${{disk#{tmp_path}/sys}}")
+    command = ["sh", "-c", f"mount() {{ echo mount $* >>{tmp_path}/mounted; return 1; }}\n{told}", "card"]
+    subprocess.run(command, check=True, cwd=tmp_path, env={**os.environ, "rootmnt": "/root"})
+    rules = (tmp_path / "run/udev/rules.d/61-moccasin-mat-card.rules").read_text("utf-8").splitlines()
+    for rule, number, name in zip(rules, (1, 2, 3), ("boot", "root", "state"), strict=True):
+        assert 'DEVPATH=="/devices/mmc0/block/mmcblk0/*"' in rule
+        assert f'ATTR{{partition}}=="{number}", SYMLINK+="moccasin-mat/{name}"' in rule
+    assert f" {tmp_path}/dev/mmcblk0p3 " in (tmp_path / "mounted").read_text("utf-8")
+
+
 def test_the_folders_of_the_service_are_kept():
-    here = place(system=True)
+    here = make_place(system=True)
     for folder in (here.state, here.settings_folder):
         assert str(folder) in mounts()
 
@@ -108,13 +148,23 @@ def test_the_packages_have_what_the_card_runs():
     assert {"systemd", "udev", "python3", "openssh-server", "wpasupplicant", "avahi-daemon"} <= packages
     assert "tzdata" in packages, "card.py looks for time zones"
     assert "fdisk" in packages, "grow.sh calls sfdisk"
+    assert {"alsa-utils", "espeak-ng", "util-linux-extra"} <= packages, "aplay, the English voice, hwclock"
+    assert "voice" in build.parser().parse_args(["card.img"]).extras.split(","), "recordings are read by soundfile"
+
+
+def test_the_driver_of_the_analogue_output_is_kept_and_loaded():
+    driver = "/usr/lib/modules/6.1.0/kernel/drivers/staging/vc04_services/bcm2835-audio/snd-bcm2835.ko"
+    assert any(fnmatch(driver, path) for path in build.LEFT_OUT)
+    assert any(fnmatch(driver, path) for path in build.KEPT)
+    loaded = (FILES / "etc/modules-load.d/moccasin-mat.conf").read_text("utf-8").split("\n")
+    assert "snd_bcm2835" in loaded
 
 
 def test_the_first_settings_are_good_and_open_to_the_hall(tmp_path):
-    made = first_settings("", place(system=True), lit=False)
+    made = first_settings("", make_place(system=True), lit=False)
     web = made.web.model_copy(update={"host": "0.0.0.0", "judges": True})
-    (tmp_path / "table.toml").write_text(example(made.model_copy(update={"web": web})), "utf-8")
-    settings = load(tmp_path / "table.toml")
+    (tmp_path / "table.toml").write_text(format_example(made.model_copy(update={"web": web})), "utf-8")
+    settings = read_settings(tmp_path / "table.toml")
     assert settings.web.judges
     assert settings.web.host == "0.0.0.0"
     assert 'update={"host": "0.0.0.0", "judges": True}' in build.FIRST_SETTINGS
@@ -122,7 +172,7 @@ def test_the_first_settings_are_good_and_open_to_the_hall(tmp_path):
 
 
 def test_the_lines_of_config_txt_are_setups_own():
-    lines = build.boot.by_model(build.MODELS)
+    lines = build.install.by_model(build.MODELS)
     assert lines[0] == "[pi3]"
     assert lines[-1] == "[all]"
     assert "core_freq=250" in lines[: lines.index("[pi4]")]
@@ -133,12 +183,12 @@ def test_the_lines_of_config_txt_are_setups_own():
 def test_systemd_finds_no_fault_with_the_units(tmp_path):
     folder = tmp_path / "units"
     shutil.copytree(UNITS, folder)
-    (folder / "moccasin-mat.service").write_text(unit(place(system=True)), "utf-8")
+    (folder / "moccasin-mat.service").write_text(unit(make_place(system=True)), "utf-8")
     for path in folder.glob("*.service"):  # the programs are on the card only
         text = path.read_text("utf-8").replace("/opt/moccasin-mat/bin/python ", "/bin/true ")
         text = text.replace("/opt/moccasin-mat/bin/moccasin-mat ", "/bin/true ")
         path.write_text(text, "utf-8")
-    names = sorted(path.name for path in folder.glob("moccasin-mat*.service"))
+    names = sorted(path.name for path in folder.glob("moccasin-mat*.*") if path.is_file())
     command = ["systemd-analyze", "verify", "--man=no", *(str(folder / name) for name in names)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     ours = [line for line in done.stderr.splitlines() if "moccasin-mat" in line or str(folder) in line]
@@ -147,9 +197,8 @@ def test_systemd_finds_no_fault_with_the_units(tmp_path):
 
 def test_what_starts_is_there():
     own = {name for name in build.ON if name.startswith("moccasin-mat")}
-    assert {f"{name}.service" for name in own} == {
-        path.name for path in UNITS.glob("*.service") if "@" not in path.name
-    }
+    starts = {path.name for path in UNITS.iterdir() if path.is_file() and "\n[Install]\n" in path.read_text("utf-8")}
+    assert {name if "." in name else f"{name}.service" for name in own} == starts
     for path in UNITS.glob("*.service"):
         for named in re.findall(r"/usr/local/lib/moccasin-mat/\S+", path.read_text("utf-8")):
             assert (FILES / named.lstrip("/")).is_file(), named
@@ -204,7 +253,7 @@ def test_settings_that_no_table_could_run_with_here_are_not_taken(card, folders,
 
 def test_a_wrong_machine_file_leaves_the_last_wifi(card, folders):
     path = folders.boot / "machine.toml"
-    path.write_text('name = "hall-2"\n[wifi]\nnetwork = "Mat"\npassword = "eight or more"\n', "utf-8")
+    path.write_text('name = "hall-2"\n[wifi]\ncountry = "US"\nnetwork = "Mat"\npassword = "eight or more"\n', "utf-8")
     machine, fault = card.take_machine(folders)
     assert (machine.name, fault) == ("hall-2", "")
     path.write_text('name = "Hall 3"\n[wifi]\nnetwork = "Mat"\npassword = 12345678\ncountry = "usa"\n', "utf-8")
@@ -224,11 +273,30 @@ def test_the_cards_example_is_a_machine_file(card, folders):
     assert card.take_machine(folders) == (card.Machine(), "")
     if not card.ZONES.is_dir():
         pytest.skip("there are no time zones here: apt install tzdata")
-    full = re.sub(r"^# (?=(name|zone|country|network|password|hidden) =|\[)", "", text, flags=re.MULTILINE)
+    full = re.sub(
+        r"^# (?=(name|zone|country|network|password|hidden|rotate|output|chip) =|\[)", "", text, flags=re.MULTILINE
+    )
     (folders.boot / "machine.toml").write_text(full, "utf-8")
     machine, fault = card.take_machine(folders)
     assert fault == ""
     assert machine.wifi.network
+    assert (machine.screen.rotate, machine.screen.output, machine.clock.chip) == (90, "HDMI-A-1", "ds3231")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('[wifi]\nnetwork = "Mat"\n', "[wifi] country"),
+        ("[screen]\nrotate = 45\n", "[screen] rotate"),
+        ('[screen]\noutput = "the left one"\n', "[screen] output"),
+        ('[clock]\nchip = "ds1307"\n', "[clock] chip"),
+    ],
+)
+def test_a_machine_file_with_a_fault_is_not_taken(card, folders, text, place):
+    (folders.boot / "machine.toml").write_text(text, "utf-8")
+    machine, fault = card.take_machine(folders)
+    assert place in fault
+    assert machine == card.Machine()
 
 
 def test_a_wifis_name_and_password_are_no_settings_of_wpa_supplicant(card):
@@ -238,7 +306,7 @@ def test_a_wifis_name_and_password_are_no_settings_of_wpa_supplicant(card):
     assert len(lines) == 7
     assert lines[-1] == "}"
     assert bytes.fromhex(lines[2].split("=")[1]).decode() == wifi.network
-    assert "key_mgmt=NONE" in card.wpa_settings(card.Wifi(network="open"))
+    assert "key_mgmt=NONE" in card.wpa_settings(card.Wifi(network="open", country="US"))
     assert card.wpa_settings(card.Wifi()) == ""
     with pytest.raises(ValueError, match="8 to 63"):
         card.Wifi(network="x", password="line\nbreak")
@@ -255,12 +323,262 @@ def test_only_public_keys_open_ssh_and_the_machine_makes_its_own_key_once(card, 
     assert "1 of 2 lines" in card.take_keys(folders)
     assert (folders.run / "authorized_keys").read_text("utf-8") == public
     own = (folders.state / "ssh/ssh_host_ed25519_key").read_bytes()
+    used = folders.run / "ssh_host_ed25519_key"
+    assert used.read_bytes() == own
+    assert used.stat().st_mode & 0o077 == 0
     card.take_keys(folders)
     assert (folders.state / "ssh/ssh_host_ed25519_key").read_bytes() == own
     (folders.boot / "authorized_keys").write_text("hello\n", "utf-8")
     (folders.run / "authorized_keys").unlink()
     assert "1 of 1 lines" in card.take_keys(folders)
     assert not (folders.run / "authorized_keys").exists()
+
+
+@pytest.fixture
+def public_key(tmp_path):
+    """Make public keys."""
+
+    def make(name):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", tmp_path / name]
+        subprocess.run(command, check=True)
+        return (tmp_path / f"{name}.pub").read_text("utf-8")
+
+    return make
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
+def test_changed_keys_are_told_and_kept_for_the_staff(card, folders, public_key):
+    ours, theirs = public_key("ours"), public_key("theirs")
+
+    def start(login="", signer=""):
+        for name, text in ((card.KEYS[0], login), (card.SIGNER, signer)):
+            (folders.boot / name).unlink(missing_ok=True)
+            if text:
+                (folders.boot / name).write_text(text, "utf-8")
+        for path in folders.run.iterdir():
+            path.unlink()
+        card.take_keys(folders)
+        card.take_signers(folders)
+        return card.note_key_changes(folders, "2026-11-23 12:00")
+
+    assert start(ours) == "", "the keys of the first start"
+    assert start(ours) == ""
+    assert not (folders.run / "key-changes").exists()
+    told = start(ours + theirs, theirs)
+    assert len(told.splitlines()) == 3
+    assert all("(theirs)" in line for line in told.splitlines()[1:])
+    assert "log in from now on" in told
+    assert "sign updates and resets from now on" in told
+    assert start(ours + theirs, theirs) == "", "told once"
+    assert len((folders.run / "key-changes").read_text("utf-8").splitlines()) == 2, "and kept for the staff page"
+    assert "(ours) may not log in any more" in start(theirs, theirs)
+    for _ in range(20):
+        start(theirs)
+        start(theirs, theirs)
+    assert len((folders.run / "key-changes").read_text("utf-8").splitlines()) == card.MAX_KEY_CHANGES
+
+
+def test_the_clock_chip_is_given_to_the_kernel_on_the_bus_of_the_pins(card, tmp_path):
+    devices = tmp_path / "sys/bus/i2c/devices"
+    for number, node in (("1", card.I2C_NODE), ("2", "i2c@7e805000")):
+        (tmp_path / "firmware" / node).mkdir(parents=True)
+        (devices / f"i2c-{number}").mkdir(parents=True)
+        (devices / f"i2c-{number}/of_node").symlink_to(tmp_path / "firmware" / node)
+    assert card.start_clock_chip("", lambda: False, tmp_path) == ""
+    looks = []
+
+    def wait():
+        looks.append(1)
+        if len(looks) == 2:
+            (devices / "1-0068/rtc/rtc0").mkdir(parents=True)
+        return len(looks) < 5
+
+    assert card.start_clock_chip("ds3231", wait, tmp_path) == ""
+    assert len(looks) == 2
+    assert (devices / "i2c-1/new_device").read_text("ascii") == "ds3231 0x68"
+    assert not (devices / "i2c-2/new_device").exists()
+    shutil.rmtree(devices / "1-0068")
+    looks.clear()
+    assert "[clock] chip" in card.start_clock_chip("ds3231", lambda: bool(looks.append(1)), tmp_path)
+
+
+@pytest.fixture
+def display(tmp_path, monkeypatch):
+    """Return the program of the screen, and the files of a machine with two outputs."""
+    for name in ("card0-HDMI-A-1", "card0-HDMI-A-2"):
+        (tmp_path / "sys/class/drm" / name).mkdir(parents=True)
+        (tmp_path / "sys/class/drm" / name / "status").write_text("connected\n", "ascii")
+    (tmp_path / "sys/class/graphics/fbcon").mkdir(parents=True)
+    (tmp_path / "etc/moccasin-mat").mkdir(parents=True)
+    return program("display")
+
+
+def statuses(root):
+    return [(root / f"sys/class/drm/card0-HDMI-A-{n}/status").read_text("ascii").strip() for n in (1, 2)]
+
+
+def test_one_output_is_used_and_turned(display, tmp_path):
+    (tmp_path / "etc/moccasin-mat/machine.toml").write_text('[screen]\nrotate = 270\noutput = "HDMI-A-1"\n', "utf-8")
+    assert display.screen_settings(tmp_path) == (270, "HDMI-A-1")
+    assert display.rotate_screen(tmp_path, 270)
+    assert not display.rotate_screen(tmp_path, 270), "as before"
+    assert (tmp_path / display.OPTIONS).read_text("utf-8") == 'CAGE_OPTIONS="-r -r -r"\n'
+    assert (tmp_path / "sys/class/graphics/fbcon/rotate_all").read_text("ascii") == "3"
+    assert display.MATRICES[270] in (tmp_path / display.TOUCH_RULE).read_text("utf-8")
+
+
+def test_all_outputs_but_one_are_switched_off(display, tmp_path, monkeypatch):
+    kept = Path.write_text
+
+    def kernel(path, text, *more):  # answers like the kernel: a connector is looked at again
+        return kept(path, "connected\n" if text == "detect" else text, *more)
+
+    monkeypatch.setattr(Path, "write_text", kernel)
+    display.select_output(tmp_path, "", detect=False)
+    assert statuses(tmp_path) == ["connected", "off"], "one of two"
+    display.select_output(tmp_path, "HDMI-A-2", detect=True)
+    assert statuses(tmp_path) == ["off", "connected"]
+    display.select_output(tmp_path, "", detect=False)
+    assert statuses(tmp_path) == ["off", "connected"], "under a running page the one that is on stays"
+    display.select_output(tmp_path, "HDMI-A-3", detect=True)
+    assert statuses(tmp_path) == ["connected", "off"], "a screen that is not there leaves no dark one"
+
+
+@pytest.mark.parametrize("text", ["", "[screen", "screen = 7\n", "[screen]\nrotate = 45\noutput = 3\n"])
+def test_a_machine_file_that_cannot_be_used_leaves_the_screen_plain(display, tmp_path, text):
+    (tmp_path / "etc/moccasin-mat/machine.toml").write_text(text, "utf-8")
+    assert display.screen_settings(tmp_path) == (0, "")
+    display.rotate_screen(tmp_path, 0)
+    assert (tmp_path / display.OPTIONS).read_text("utf-8") == 'CAGE_OPTIONS=""\n'
+    assert not (tmp_path / display.TOUCH_RULE).exists()
+
+
+def test_a_third_partition_without_settings_is_told(card, folders):
+    assert "left it empty" in card.tell_emptied(folders)
+    (folders.settings / "table.toml").write_text("", "utf-8")
+    assert card.tell_emptied(folders) == ""
+
+
+def test_a_lost_third_partition_leaves_wifi_and_ssh(card, folders, tmp_path):
+    assert card.usable(folders) == (folders, "")
+    (folders.settings / "machine.toml").write_text(
+        'name = "hall-2"\n[wifi]\ncountry = "US"\nnetwork = "Mat"\n', "utf-8"
+    )
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
+    (folders.boot / "authorized_keys").write_bytes((tmp_path / "key.pub").read_bytes())
+    folders.state.rmdir()
+    spare, lost = card.usable(folders)
+    assert "third partition" in lost
+    assert card.take_machine(spare)[0].name == "hall-2", "the last good settings, where they can be read"
+    (folders.boot / "machine.toml").write_text('name = "hall-3"\n', "utf-8")
+    assert card.take_machine(spare)[0].name == "hall-3"
+    assert card.take_keys(spare) == ""
+    assert (folders.run / "authorized_keys").exists()
+    sshd = (FILES / "etc/ssh/sshd_config.d/card.conf").read_text("utf-8")
+    assert re.findall(r"^HostKey /run/moccasin-mat-card/(.*)$", sshd, re.MULTILINE) == [card.HOST_KEY]
+    assert (folders.run / card.HOST_KEY).read_text("ascii").startswith("-----BEGIN OPENSSH")
+    assert "SHA256:" in card.fingerprint(folders)
+    assert (spare.settings.stat().st_mode | (folders.run / card.HOST_KEY).stat().st_mode) & 0o077 == 0
+
+
+def test_a_read_only_state_keeps_the_machines_key(card, folders):
+    (folders.state / "ssh").mkdir()
+    (folders.state / "ssh" / card.HOST_KEY).write_text("the same key\n", "ascii")
+    folders.settings.rmdir()
+    spare, _ = card.usable(folders)
+    card._host_key(spare)
+    assert (folders.run / card.HOST_KEY).read_text("ascii") == "the same key\n"
+
+
+def test_the_settings_do_not_need_the_third_partition():
+    unit = (UNITS / "moccasin-mat-card.service").read_text("utf-8")
+    assert "RequiresMountsFor" not in unit
+    assert "\nAfter=state.mount etc-moccasin\\x2dmat.mount\n" in unit
+
+
+SOUND = """\
+22 1 179:2 / / ro,noatime - ext4 /dev/root ro
+30 22 179:3 / /state ro,nosuid - ext4 /dev/mmcblk0p3 rw,errors=remount-ro
+31 22 179:3 /table /var/lib/moccasin-mat rw - ext4 /dev/mmcblk0p3 rw
+32 22 179:3 /settings /etc/moccasin-mat rw - ext4 /dev/mmcblk0p3 rw
+"""
+
+
+def without_line(number):
+    return "\n".join(line for line in SOUND.splitlines() if not line.startswith(number))
+
+
+@pytest.mark.parametrize(
+    ("mountinfo", "free", "code"),
+    [
+        (SOUND, 10**9, None),
+        (SOUND, 5000, "disk_full"),
+        (SOUND.replace("rw,errors", "ro,errors"), 10**9, "state_read_only"),
+        (without_line("30"), 10**9, "state_lost"),
+        (without_line("31"), 10**9, "state_incomplete"),
+        (without_line("32"), 10**9, "state_incomplete"),
+    ],
+)
+def test_a_bad_third_partition_is_named(mountinfo, free, code):
+    found = program("fault").card_fault(mountinfo, free)
+    assert (found and found[0]) == code
+
+
+def test_the_services_own_reason_is_kept(tmp_path):
+    fault, channel = program("fault"), FaultChannel(tmp_path)
+
+    def code(result, mountinfo=SOUND):
+        fault.report(channel, result, mountinfo, 10**9, 0.0)
+        return channel.read() and channel.read().code
+
+    assert code("success") is None
+    assert code("exit-code") == "service_exit_code"
+    channel.write("journal", "it is damaged", "", 0.0)
+    assert code("exit-code") == "journal"
+    assert code(None) == "journal"
+    assert code("watchdog") == "service_watchdog"
+    assert "hung" in channel.read().message
+    assert code(None, without_line("30")) == "state_lost"
+
+
+def test_a_fault_takes_the_screen_from_a_page_that_is_gone(tmp_path):
+    fault, channel = program("fault"), FaultChannel(tmp_path)
+    for result, restarts in (("watchdog", False), ("timeout", True), (None, True)):
+        channel.clear()
+        fault.report(channel, result, SOUND, 10**9, 0.0)
+        assert (tmp_path / SCREEN_RESTART).exists() == restarts, result
+        (tmp_path / SCREEN_RESTART).unlink(missing_ok=True)
+
+
+def test_what_the_table_needs_tells_its_failure():
+    told = "OnFailure=moccasin-mat-fault.service"
+    for name in ("state.mount.d/fault.conf", "moccasin-mat.service.d/card.conf", "moccasin-mat-card.service"):
+        assert told in (UNITS / name).read_text("utf-8").splitlines(), name
+    own = (UNITS / "moccasin-mat-fault.service").read_text("utf-8")
+    assert "RequiresMountsFor" not in own
+    assert "StateDirectory" not in own
+    for line in ("User=moccasin-mat", "RuntimeDirectory=moccasin-mat", "RuntimeDirectoryPreserve=yes"):
+        assert line in own.splitlines()
+        assert line in unit_text().splitlines()
+
+
+def unit_text():
+    return unit(make_place(system=True), exhibit=True)
+
+
+def test_the_text_screen_shows_a_fault_in_place_of_addresses(tmp_path):
+    from io import StringIO
+
+    from rich.console import Console
+
+    screen, channel = program("screen"), FaultChannel(tmp_path)
+    channel.write("state_lost", "The third partition cannot be read.", "Write a new card.", 0.0)
+    drawn = StringIO()
+    shown = screen.page("Table 1", [], "", "table.toml: wrong", "it does not run", channel.read())
+    Console(file=drawn, width=80, soft_wrap=True).print(shown)
+    for part in ("third partition", "Write a new card.", "1970-01-01", "table.toml: wrong", "state_lost"):
+        assert part in drawn.getvalue()
+    assert "No network" not in drawn.getvalue()
 
 
 def test_the_machines_id_is_kept_from_the_first_start(card, folders, tmp_path):
@@ -317,24 +635,36 @@ def test_a_stick_is_looked_at_where_the_host_has_a_key_and_seen_by_nobody_else()
     assert f"Environment=PYTHONPATH={PROGRAMS_FOLDER}/current" in service
 
 
-def test_a_stick_with_an_order_is_for_a_reset_alone(tmp_path):
-    from pi_controller.setup.reset_order import FILE
+def test_stick_takes_an_order_and_an_update_beside_a_refused_one(tmp_path):
+    from pi_controller.system.reset import FILE
 
-    script = (PROGRAMS / "stick.sh").read_text("utf-8").replace("exec /opt/moccasin-mat/bin/", "exec echo ")
+    program, stick = tmp_path / "moccasin-mat", tmp_path / "stick"
+    stick.mkdir()
+    script = (PROGRAMS / "stick.sh").read_text("utf-8").replace("/opt/moccasin-mat/bin/moccasin-mat", str(program))
     told = f"mount() {{ echo $*; }}\n{script}"
 
-    def runs():
-        command, environment = ["sh", "-c", told, "sh", "sda1"], {**os.environ, "RUNTIME_DIRECTORY": str(tmp_path)}
-        return subprocess.check_output(command, text=True, env=environment).splitlines()
+    def runs(status=0):
+        program.write_text(f'#!/bin/sh\necho "$@"\ntest "$1" = update || exit {status}\n')
+        program.chmod(0o755)
+        command, environment = ["sh", "-c", told, "sh", "sda1"], {**os.environ, "RUNTIME_DIRECTORY": str(stick)}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        return done.returncode, done.stdout.splitlines()
 
-    mounted = f"-o ro,nosuid,nodev,noexec /dev/sda1 {tmp_path}"
-    assert runs() == [mounted, f"moccasin-mat update {tmp_path}"]
-    (tmp_path / FILE).touch()
-    assert runs() == [mounted, f"moccasin-mat reset --order {tmp_path}"]
+    mounted = f"-o ro,nosuid,nodev,noexec /dev/sda1 {stick}"
+    assert runs() == (0, [mounted, f"update {stick}"])
+    os.mkfifo(stick / FILE)
+    assert runs() == (0, [mounted, f"update {stick}"])
+    (stick / FILE).unlink()
+    (stick / FILE).touch()
+    assert runs() == (0, [mounted, f"reset --order {stick}"])
+    assert runs(2) == (2, [mounted, f"reset --order {stick}"])
+    (stick / "moccasin_mat-9.0-py3-none-any.whl").touch()
+    assert runs() == (0, [mounted, f"reset --order {stick}"])
+    assert runs(2) == (0, [mounted, f"reset --order {stick}", f"update {stick}"])
 
 
 def test_settings_that_a_reset_set_aside_are_not_taken_until_they_change(card, folders):
-    from pi_controller.setup.changes import digest
+    from pi_controller.system.install import digest
 
     text = '[table]\nname = "Our hall"\njournal = "/var/lib/moccasin-mat/table.sqlite"\n'
     (folders.boot / "table.toml").write_text(text, "utf-8")
@@ -352,7 +682,7 @@ def test_settings_that_a_reset_set_aside_are_not_taken_until_they_change(card, f
 
 
 def test_the_kiosk_card_has_its_packages_and_sets_up_its_screen():
-    from pi_controller.setup.kiosk import PROGRAMS
+    from pi_controller.system.kiosk import PROGRAMS
 
     assert set(PROGRAMS) <= set(build.KIOSK)
     assert not set(PROGRAMS) & {name for names in build.PACKAGES.values() for name in names}
@@ -388,7 +718,7 @@ def test_a_head_judges_pin_is_made_once(tmp_path):
 
 def load_with(folder, web):
     (folder / "table.toml").write_text(f"[web]\n{web}\n", "utf-8")
-    return load(folder / "table.toml")
+    return read_settings(folder / "table.toml")
 
 
 def test_apts_own_sources_have_the_pis_firmware_and_stand_in_no_file():

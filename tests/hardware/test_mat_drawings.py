@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from pi_controller.mat.bead_refine import LIES_AT_MM
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM
 
 HARDWARE = Path(__file__).parents[2] / "hardware"
 DRAWINGS = HARDWARE / "drawings"
@@ -278,7 +278,7 @@ def test_the_template_has_each_chip_where_the_pin_map_has_it(made):
 
 def test_the_beads_lie_where_the_fit_looks_for_them_and_do_not_blind_the_sensor_below():
     beads, pads = module("beads"), module("pads")
-    mean, sigma = LIES_AT_MM
+    mean, sigma = BEAD_HEIGHT_MM
     for height in (pads.BALL_MM / 2, 4.0):  # the ball; the flat bead
         assert abs(height - mean) < 2 * sigma
     maps = pinmap().magnetometers

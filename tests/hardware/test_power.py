@@ -14,10 +14,10 @@ import pytest
 from played import GAMES
 from values import HARDWARE, values
 
-from pi_controller.drivers.strips import current_ma, dressed
+from pi_controller.board.strips import current_ma, prepare_frame
+from pi_controller.display.lights import frame
 from pi_controller.pinmap import pinmap
-from pi_controller.show.lights import frame
-from pi_controller.table.view import Asked
+from pi_controller.table.view import QuestionView
 
 P = power.values()
 LIGHTS = pinmap().lights
@@ -28,7 +28,7 @@ def stick_views(view: Any) -> list[Any]:
     found = []
     for phase in ("toss", "hide", "check", "hit", "show", "over", "halted"):
         for a, b, middle in ((20, 0, 0), (0, 20, 0), (0, 0, 20), (10, 10, 0), (7, 7, 6)):
-            for hider, owed, question in (("A", "second", None), ("B", None, Asked("found", ("yes", "no"), ()))):
+            for hider, owed, question in (("A", "second", None), ("B", None, QuestionView("found", ("yes", "no"), ()))):
                 found.append(
                     view(
                         phase=phase,
@@ -53,7 +53,7 @@ def sheet_views(name: str) -> list[Any]:
         for _ in range(4)
     ]
     halted = [msgspec.structs.replace(one, phase="halted") for one in seen[:2]]
-    asked = [msgspec.structs.replace(one, question=Asked("found", ("yes", "no"), ())) for one in seen[:2]]
+    asked = [msgspec.structs.replace(one, question=QuestionView("found", ("yes", "no"), ())) for one in seen[:2]]
     return [*seen, *halted, *asked]
 
 
@@ -65,7 +65,7 @@ def test_no_scene_draws_more_than_the_cap_or_starves_the_last_pixel(view, name):
     lowest = min(power.lowest_volt(P, one) for one in frames)
     print(f"\n{name}: {len(frames)} frames, at most {current_ma(worst):.0f} mA, lowest pixel {lowest:.2f} V")
     assert current_ma(worst) <= power.cap_ma()
-    assert list(worst) == dressed(worst, LIGHTS.count, 1.0, power.cap_ma()), "the cap leaves scenes as they are"
+    assert list(worst) == prepare_frame(worst, LIGHTS.count, 1.0, power.cap_ma()), "the cap leaves scenes as they are"
     assert lowest >= P.strip.lowest_volt
 
 

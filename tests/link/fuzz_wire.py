@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from rig import Rig
 
-from pi_controller.link import wire
-from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.board import wire
+from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
 
 FIELD = np.array([(i, -10.0, 100.0) for i in range(24)])
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pi_controller.link.clock import BoardClock
+from pi_controller.board.clock import BoardClock
 
 PING_S, BLOCK_S = 0.5, 0.008
 
@@ -77,9 +77,9 @@ def errors(name, ppm, seed, minutes=10.0, settle_s=30.0):
                 came = max(came, answers[-1][1])  # a serial line keeps its order
             answers.append((true, came, (reached - start) / slope))
         while answers and answers[0][1] <= true:
-            clock.ponged(*answers.pop(0))
+            clock.take_pong(*answers.pop(0))
         if clock.known:
-            got = clock.host(board, board + BLOCK_S)
+            got = clock.to_host(board, board + BLOCK_S)
             if board >= settle_s:
                 out.append(abs(got - true))
     return sorted(out)

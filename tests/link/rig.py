@@ -5,9 +5,9 @@ import random
 import struct
 from pathlib import Path
 
-from pi_controller.link import wire
-from pi_controller.link.session import Session
-from pi_controller.sim.firmware import modules
+from pi_controller.board import wire
+from pi_controller.board.session import Session
+from pi_controller.simulation.board import modules
 
 ROOT = Path(__file__).parents[2]
 

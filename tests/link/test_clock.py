@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from pi_controller.link.clock import BoardClock
-from pi_controller.link.messages import Piezo
+from pi_controller.board.clock import BoardClock
+from pi_controller.board.messages import Piezo
 
 
 def drive(clock, *, minutes=5.0, ppm=0.0, jitter=0.001, seed=1, late=0.0, start=50.0):
@@ -24,8 +24,8 @@ def drive(clock, *, minutes=5.0, ppm=0.0, jitter=0.001, seed=1, late=0.0, start=
             out, back = 0.0005 + rng.expovariate(1 / jitter), 0.0005 + rng.expovariate(1 / jitter)
             if rng.random() < late:
                 back += rng.uniform(0.02, 0.3)
-            clock.ponged(there(board) - out, there(board) + back, board)
-        pairs.append((there(board), clock.host(board, board + 0.008)))
+            clock.take_pong(there(board) - out, there(board) + back, board)
+        pairs.append((there(board), clock.to_host(board, board + 0.008)))
     return pairs
 
 
@@ -56,59 +56,59 @@ def test_one_slow_answer_changes_nothing():
     clock, other = BoardClock(), BoardClock()
     for one in (clock, other):
         for i in range(40):
-            one.ponged(i / 2 - 0.001, i / 2 + 0.001, i / 2)
-    clock.ponged(20.0, 20.9, 20.45)
-    assert clock.host(21.0) == other.host(21.0)
+            one.take_pong(i / 2 - 0.001, i / 2 + 0.001, i / 2)
+    clock.take_pong(20.0, 20.9, 20.45)
+    assert clock.to_host(21.0) == other.to_host(21.0)
 
 
 def test_before_the_first_pong_arrivals_count():
     clock = BoardClock()
-    clock.arrived(7.0, 100.0)
+    clock.take_arrival(7.0, 100.0)
     assert not clock.known
-    assert clock.host(7.5) == 100.5
-    clock.arrived(7.6, 100.9)
-    assert clock.host(7.5) == 100.5
+    assert clock.to_host(7.5) == 100.5
+    clock.take_arrival(7.6, 100.9)
+    assert clock.to_host(7.5) == 100.5
 
 
 def test_a_late_first_arrival_is_worked_off_without_overlap():
     clock = BoardClock()
-    clock.arrived(0.0, 10.05)  # 50 ms too late
-    times = [clock.host(0.0, 0.008)]
+    clock.take_arrival(0.0, 10.05)  # 50 ms too late
+    times = [clock.to_host(0.0, 0.008)]
     for step in range(1, 125 * 30):
         board = step * 0.008
         if step % 62 == 0:
-            clock.ponged(10 + board - 0.001, 10 + board + 0.001, board)
-        times.append(clock.host(board, board + 0.008))
+            clock.take_pong(10 + board - 0.001, 10 + board + 0.001, board)
+        times.append(clock.to_host(board, board + 0.008))
     assert all(later - earlier > 0.008 - 0.5 / 4000 for earlier, later in pairwise(times))
     assert times[-1] == pytest.approx(10 + board, abs=0.001)
 
 
 def test_what_is_mapped_stays_mapped():
     clock = BoardClock()
-    clock.ponged(9.999, 10.001, 0.0)
-    clock.host(1.0, 1.5)
-    end = clock.peek(1.5)
-    clock.ponged(11.004, 11.006, 1.0)  # beyond what crystals do: not believed of one answer alone
-    assert clock.peek(2.5) == end + 1.0
-    clock.ponged(11.504, 11.506, 1.5)
-    assert clock.peek(1.5) == end
-    assert clock.peek(2.5) > end + 1.0
+    clock.take_pong(9.999, 10.001, 0.0)
+    clock.to_host(1.0, 1.5)
+    end = clock.peek_host(1.5)
+    clock.take_pong(11.004, 11.006, 1.0)  # beyond what crystals do: not believed of one answer alone
+    assert clock.peek_host(2.5) == end + 1.0
+    clock.take_pong(11.504, 11.506, 1.5)
+    assert clock.peek_host(1.5) == end
+    assert clock.peek_host(2.5) > end + 1.0
 
 
 def test_a_late_first_answer_is_found_out_by_the_next():
     clock = BoardClock()
-    clock.ponged(10.0, 10.4, 0.0)
+    clock.take_pong(10.0, 10.4, 0.0)
     for i in range(1, 120):
-        clock.ponged(10 + i / 2 - 0.001, 10 + i / 2 + 0.001, i / 2)
-    assert clock.host(60.0) == pytest.approx(70.0, abs=0.002)
+        clock.take_pong(10 + i / 2 - 0.001, 10 + i / 2 + 0.001, i / 2)
+    assert clock.to_host(60.0) == pytest.approx(70.0, abs=0.002)
 
 
 def test_far_behind_it_jumps_ahead():
     clock = BoardClock()
-    clock.arrived(0.0, 10.0)
-    assert clock.host(0.1) == pytest.approx(10.1)
-    clock.ponged(10.699, 10.701, 0.2)
-    assert clock.host(0.3) == pytest.approx(10.8, abs=0.001)
+    clock.take_arrival(0.0, 10.0)
+    assert clock.to_host(0.1) == pytest.approx(10.1)
+    clock.take_pong(10.699, 10.701, 0.2)
+    assert clock.to_host(0.3) == pytest.approx(10.8, abs=0.001)
 
 
 def test_samples_are_stamped_right_through_the_session(rig):

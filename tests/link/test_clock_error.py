@@ -28,5 +28,5 @@ def test_a_drift_is_found(measure):
     clock = measure.BoardClock()
     for i in range(200):
         board = i / 2
-        clock.ponged(50 + board * 1.00008 - 0.001, 50 + board * 1.00008 + 0.002, board)
+        clock.take_pong(50 + board * 1.00008 - 0.001, 50 + board * 1.00008 + 0.002, board)
     assert clock.drift * 1e6 == pytest.approx(80, abs=2)

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_controller.link.connection import coalesce
-from pi_controller.link.messages import Gap, Health, LinkDown, Piezo
+from pi_controller.board.connection import coalesce
+from pi_controller.board.messages import Gap, Health, LinkDown, Piezo
 
 
 def block(index, n=4):

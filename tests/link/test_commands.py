@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from pi_controller.link import wire
-from pi_controller.link.board_strip import BoardStrip, changes
-from pi_controller.link.commands import AGAIN_S, LONGEST_S, BoardCommand, BoardCommands
+from pi_controller.board import wire
+from pi_controller.board.session import MAX_RETRY_S, RETRY_S, BoardCommand, BoardCommands
+from pi_controller.board.strips import BoardStrip, encode_changes
 
 DARK, RED, BLUE = (0, 0, 0), (255, 0, 0), (0, 0, 255)
 
@@ -19,13 +19,13 @@ def lights(runs, told=None):
 def test_an_order_is_done_and_its_result_told(rig):
     rig.connect()
     told = []
-    rig.session.orders.give(lights(b"\x03\x02\x01\x02\x03\x04\x05\x06", told))
-    rig.session.orders.give(lights(b"\x44\x81\x07\x08\x09", told))
+    rig.session.commands.enqueue(lights(b"\x03\x02\x01\x02\x03\x04\x05\x06", told))
+    rig.session.commands.enqueue(lights(b"\x44\x81\x07\x08\x09", told))
     rig.run(0.1)
     assert told == [wire.OBEYED, wire.OBEYED]
     assert rig.board.painted == [(3, b"\1\2\3\4\5\6"), (68, b"\7\x08\x09")]
     assert rig.board.strip[2:6] == [(9, 9, 9), (1, 2, 3), (4, 5, 6), (9, 9, 9)]
-    assert rig.session.orders.repeated == 0
+    assert rig.session.commands.repeated == 0
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_an_order_is_done_and_its_result_told(rig):
 def test_what_cannot_be_painted_is_refused_and_nothing_changes(rig, runs):
     rig.connect()
     told = []
-    rig.session.orders.give(lights(b"\x00\x81\5\5\5" + runs, told))
+    rig.session.commands.enqueue(lights(b"\x00\x81\5\5\5" + runs, told))
     rig.run(0.1)
     assert told == [wire.REFUSED]
     assert rig.board.painted == []
@@ -51,9 +51,9 @@ def test_when_only_the_answer_is_lost_it_is_done_once(rig):
     rig.connect()
     told = []
     rig.spoil = lambda data: b""
-    rig.session.orders.give(lights(b"\x00\x81\1\2\3", told))
+    rig.session.commands.enqueue(lights(b"\x00\x81\1\2\3", told))
     rig.run(0.5)
-    assert rig.session.orders.repeated >= 2
+    assert rig.session.commands.repeated >= 2
     rig.spoil = lambda data: data
     rig.run(0.5)
     assert told == [wire.OBEYED]
@@ -64,7 +64,7 @@ def test_it_is_sent_again_ever_more_rarely():
     sent = []
     orders = BoardCommands(sent.append)
     orders.begin()
-    orders.give(BoardCommand(wire.test_body))
+    orders.enqueue(BoardCommand(wire.test_body))
     at = []
     for ms in range(2000):
         before = len(sent)
@@ -73,7 +73,8 @@ def test_it_is_sent_again_ever_more_rarely():
             at.append(ms / 1000)
     gaps = [later - earlier for earlier, later in pairwise(at)]
     assert gaps == [
-        pytest.approx(gap, abs=0.0015) for gap in (AGAIN_S, 0.1, 0.2, LONGEST_S, LONGEST_S, LONGEST_S, LONGEST_S)
+        pytest.approx(gap, abs=0.0015)
+        for gap in (RETRY_S, 0.1, 0.2, MAX_RETRY_S, MAX_RETRY_S, MAX_RETRY_S, MAX_RETRY_S)
     ]
     assert {bytes(body) for body in sent} == {bytes(wire.test_body(1))}
 
@@ -82,17 +83,17 @@ def test_one_at_a_time_and_none_without_a_link():
     sent = []
     orders = BoardCommands(sent.append)
     told = []
-    orders.give(lights(b"a", told))
-    orders.give(lights(b"b", told))
+    orders.enqueue(lights(b"a", told))
+    orders.enqueue(lights(b"b", told))
     orders.tick(0.0)
     assert sent == []
     orders.begin()
     orders.tick(0.0)
     orders.tick(0.01)
     assert len(sent) == 1
-    assert orders.done(1, wire.OBEYED)
-    assert orders.done(1, wire.OBEYED)  # once more, because it was sent twice
-    assert not orders.done(9, wire.OBEYED)
+    assert orders.take_result(1, wire.OBEYED)
+    assert orders.take_result(1, wire.OBEYED)  # once more, because it was sent twice
+    assert not orders.take_result(9, wire.OBEYED)
     orders.tick(0.02)
     assert [wire.order(body[3:]) for body in sent] == [1, 2]
     orders.end()
@@ -108,18 +109,18 @@ def test_orders_are_counted_round():
     orders.begin()
     orders.number = 0xFFFE
     for number in (0xFFFF, 0, 1):
-        orders.give(BoardCommand(wire.test_body))
+        orders.enqueue(BoardCommand(wire.test_body))
         orders.tick(0.0)
         assert wire.order(sent[-1][3:]) == number
-        assert orders.done(number, wire.OBEYED)
+        assert orders.take_result(number, wire.OBEYED)
 
 
 def test_the_board_counts_round_too(rig):
     rig.connect()
-    rig.session.orders.number = 0xFFFE
+    rig.session.commands.number = 0xFFFE
     told = []
     for n in range(3):
-        rig.session.orders.give(lights(bytes((n, 0x81, 1, 2, 3)), told))
+        rig.session.commands.enqueue(lights(bytes((n, 0x81, 1, 2, 3)), told))
     rig.run(0.2)
     assert told == [wire.OBEYED] * 3
     assert [first for first, _ in rig.board.painted] == [0, 1, 2]
@@ -129,12 +130,12 @@ def test_a_welcome_of_the_start_before_cannot_make_an_old_order_pass_for_a_new_o
     # the host believes a start that is over, orders, and the board that came after does that order and the next
     rig.connect()
     told = []
-    rig.session.orders.give(lights(b"\x00\x81\1\1\1", told))
+    rig.session.commands.enqueue(lights(b"\x00\x81\1\1\1", told))
     rig.run(0.1)
     rig.power_up(boots=2)
-    rig.session.orders.give(lights(b"\x01\x81\2\2\2", told))
+    rig.session.commands.enqueue(lights(b"\x01\x81\2\2\2", told))
     rig.run(3.0)
-    rig.session.orders.give(lights(b"\x02\x81\3\3\3", told))
+    rig.session.commands.enqueue(lights(b"\x02\x81\3\3\3", told))
     rig.run(0.2)
     assert told[-1] == wire.OBEYED
     assert rig.board.painted[-1] == (2, b"\3\3\3")
@@ -212,9 +213,9 @@ def test_what_pixels_kept_from_before_goes_out_when_the_board_starts(rig):
 
 
 def test_changes_are_short():
-    assert changes(None, [RED] * 69) == bytes((0, 69 | wire.SAME, *RED))
-    assert changes([RED] * 69, [RED] * 69) == b""
-    assert len(changes(None, [(i, i, i) for i in range(69)])) == 2 + 3 * 69
+    assert encode_changes(None, [RED] * 69) == bytes((0, 69 | wire.SAME, *RED))
+    assert encode_changes([RED] * 69, [RED] * 69) == b""
+    assert len(encode_changes(None, [(i, i, i) for i in range(69)])) == 2 + 3 * 69
 
 
 def painted(old, runs):
@@ -236,6 +237,6 @@ def test_changes_make_one_frame_of_another(rig, count):
             at, length = random.randrange(count), random.choice((1, 2, 3, 10, 200))
             stretch = [random.choice(colours)] * length if random.random() < 0.5 else random.choices(colours, k=length)
             new[at : at + length] = stretch[: count - at]
-        assert painted(old, changes(old, new)) == new
-        assert painted([(7, 7, 7)] * count, changes(None, new)) == new
+        assert painted(old, encode_changes(old, new)) == new
+        assert painted([(7, 7, 7)] * count, encode_changes(None, new)) == new
         old = new

@@ -1,10 +1,10 @@
 """A board listened to without a game: it may be missing, busy, silent or pulled, and is looked for again."""
 
-from pi_controller.drivers.serial_port import SerialPort
+from pi_controller.board.connection import RETRY_S, BoardConnection
+from pi_controller.board.messages import LinkDown, LinkUp, Piezo
+from pi_controller.board.serial_port import SerialPort
 from pi_controller.errors import PortError
-from pi_controller.link.connection import AGAIN_S, BoardConnection
-from pi_controller.link.messages import LinkDown, LinkUp, Piezo
-from pi_controller.sim.listening import SimListening
+from pi_controller.simulation.mat import SimListening
 
 
 def test_a_board_that_is_missing_is_looked_for_once_a_second_and_told_of_once():
@@ -19,7 +19,7 @@ def test_a_board_that_is_missing_is_looked_for_once_a_second_and_told_of_once():
     assert len(tried) == 3
     assert told == [LinkDown(0.0, "no mat board is plugged in: check the USB cable")]
     assert connection.missing is not None
-    assert connection.missing.todo == "check the USB cable"
+    assert connection.missing.hint == "check the USB cable"
     connection.close()
 
 
@@ -34,7 +34,7 @@ def test_it_comes_back_after_the_cable_was_pulled():
         assert " is gone: check the USB cable" in down[0].why
         assert connection.missing is not None
         sim.mat.plug()
-        end = sim.t + AGAIN_S + 1.0
+        end = sim.t + RETRY_S + 1.0
         up = []
         while sim.t < end:
             up += [message for message in sim.tick() if isinstance(message, LinkUp)]
@@ -48,7 +48,7 @@ def test_a_port_that_another_program_holds_is_told():
         other = BoardConnection(lambda: SerialPort(sim.mat.device))
         other.step(0.0)
         assert other.missing is not None
-        assert "another program holds" in other.missing.what
+        assert "another program holds" in other.missing.message
 
 
 def test_closing_twice_is_fine_and_the_board_falls_silent():

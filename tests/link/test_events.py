@@ -2,9 +2,9 @@
 
 import pytest
 
-from pi_controller.link import wire
-from pi_controller.link.board_events import BoardEvents
-from pi_controller.link.messages import WORDS, BoardEvent, Gap, LinkUp, Piezo
+from pi_controller.board import wire
+from pi_controller.board.messages import WORDS, BoardEvent, Gap, LinkUp, Piezo
+from pi_controller.board.session import BoardEvents
 
 ALL = (1 << 24) - 1
 
@@ -40,11 +40,11 @@ def test_a_test_that_is_ordered(rig):
     rig.run(2.0)
     rig.board.silent = {4, 23}
     rig.board.touched = False
-    rig.session.test()
+    rig.session.request_self_test()
     [tested] = [m for m in rig.run(2.0) if isinstance(m, BoardEvent) and m.kind == "tested"]
     assert (tested.part, tested.value) == (0b1111, ALL & ~(1 << 4 | 1 << 23))
     assert tested.line == "The board's self test found no life in the touch chip."
-    assert tested.whole_line == (
+    assert tested.detailed_line == (
         "The board's self test found no life in the touch chip, magnetometer 5, magnetometer 24."
     )
 
@@ -81,8 +81,8 @@ def test_nothing_of_a_magnetometer_is_for_people(rig):
     back = events(rig.run(1.0))
     assert len(silent) == len(back) == 6
     assert [m.line for m in silent + back] == [""] * 12
-    assert not any(m.public for m in silent + back)
-    assert silent[0].whole_line.startswith("Magnetometer ")
+    assert not any(m.is_public for m in silent + back)
+    assert silent[0].detailed_line.startswith("Magnetometer ")
     assert "fault" not in rig.board.lit  # nor for those who see the board's lamp
 
 
@@ -180,7 +180,7 @@ def test_a_board_that_cannot_keep_its_rates_says_so(rig):
     assert len(told) == 2  # once in ten seconds
     assert told[0].t == pytest.approx(rig.t - 12.0 + 2.0, abs=0.3)
     assert told[1].line == "The board manages only 40 in 100 of its scans."
-    assert not told[0].good
+    assert not told[0].is_good
     assert "slow" not in {m.kind for m in events(rig.run(12.0))[1:]}
 
 
@@ -318,7 +318,7 @@ def test_a_port_opened_anew_repeats_nothing(rig):
     happen(rig, 2)
     messages = rig.run(0.2)
     assert numbers(messages) == [3, 4]
-    rig.session.lost(rig.t, "Unplugged.")
+    rig.session.report_port_loss(rig.t, "Unplugged.")
     rig.spoil_said = lambda data: data
     messages = rig.connect() + rig.run(1.0)
     assert numbers(messages) == []
@@ -399,9 +399,9 @@ def test_every_kind_has_a_line():
     assert len(WORDS) == wire.KINDS
     for kind in WORDS:
         event = BoardEvent(0.0, 1, kind, 1, 1)
-        assert event.whole_line.endswith(".")
-        assert "{" not in event.whole_line
-        assert bool(event.line) == event.public
+        assert event.detailed_line.endswith(".")
+        assert "{" not in event.detailed_line
+        assert bool(event.line) == event.is_public
 
 
 def test_samples_go_on_whatever_is_told(rig):

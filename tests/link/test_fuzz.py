@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.link import wire
+from pi_controller.board import wire
 
 
 @pytest.mark.parametrize(("share", "noise"), [(0.0, 2000), (0.5, 0), (0.95, 0), (0.3, 1000)])

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pi_controller.drivers.ports import StripError
-from pi_controller.link import wire
-from pi_controller.link.board_strip import BoardStrip
-from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkUp, Piezo, Touch
+from pi_controller.board import wire
+from pi_controller.board.interfaces import StripError
+from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkUp, Piezo, Touch
+from pi_controller.board.strips import BoardStrip
 
 OLD_TO_BOARD = {kind: wire.TO_BOARD[kind] for kind in (wire.HELLO, wire.PING, wire.BYE)}
 OLD_TO_HOST = {
@@ -39,7 +39,7 @@ def test_a_new_host_at_an_old_board(old_board):
     rig = old_board
     strip = BoardStrip(69, rig.session)
     strip.show([(1, 1, 1)] * 69)
-    rig.session.test()
+    rig.session.request_self_test()
     messages = rig.connect() + rig.run(5.0)
     assert isinstance(messages[0], LinkUp)
     assert {type(m) for m in messages} == {LinkUp, Piezo, Touch, Field, Health}
@@ -53,7 +53,7 @@ def test_a_new_host_at_an_old_board(old_board):
 
 def test_an_old_board_that_is_flashed_gets_what_waited(old_board):
     rig = old_board
-    rig.session.test()
+    rig.session.request_self_test()
     rig.connect()
     rig.spoil = lambda data: data
     rig.power_up(boots=2)

@@ -6,24 +6,31 @@ import numpy as np
 import pytest
 from pins_world import PinsWorld
 
-from pi_controller.daemon import Daemon
-from pi_controller.drivers.buttons import MockButtons
-from pi_controller.drivers.readings import SCAN
-from pi_controller.games import registry
-from pi_controller.link.connection import BoardConnection
-from pi_controller.link.messages import Gap, LinkDown, LinkUp, Piezo, Touch
-from pi_controller.link.pins import AGAIN_S, MEASURE_S, SILENT_S, STARTS_S, pins_source
-from pi_controller.link.resample import LATE_S, RATES, Resampler, grid_rate
-from pi_controller.link.source import NoSource
-from pi_controller.mat.events import Blind, HandIn, HandOut, Strike
-from pi_controller.mat.sensors import MatSensors
-from pi_controller.mat.strikes import StrikeDetector
-from pi_controller.mats import Mat
-from pi_controller.referee.dakota import DakotaReferee
-from pi_controller.referee.history import effective
+from pi_controller.board.buttons import MockButtons
+from pi_controller.board.chips import SCAN
+from pi_controller.board.connection import BoardConnection, NoSource
+from pi_controller.board.messages import Gap, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.board.pins import (
+    LATE_S,
+    MEASURE_S,
+    RATES,
+    RETRY_S,
+    SILENT_S,
+    STARTS_S,
+    Resampler,
+    grid_rate,
+    pins_source,
+)
+from pi_controller.games.dakota.people import Players
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.history import effective_records
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.sim.dakota import Players
-from pi_controller.table.journal import Journal
+from pi_controller.rules import registry
+from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.sensing.events import HandIn, HandOut, SamplesMissing, Strike
+from pi_controller.sensing.sensors import MatSensors
+from pi_controller.sensing.strikes import StrikeDetector
 from pi_controller.table.table import Table
 
 HIDES = 6
@@ -56,7 +63,7 @@ def test_it_is_up_once_it_knows_how_often_it_reads():
     assert (link.board_id, link.boot_count, link.pads) == ("pins", 1, 4)
     assert pins.source.up
     assert (pins.source.why, pins.source.missing, pins.source.sent) == ("", None, 0)
-    assert pins.source.reads == pytest.approx(1100.0, rel=0.03)
+    assert pins.source.reads_per_s == pytest.approx(1100.0, rel=0.03)
 
 
 def test_blocks_follow_on_one_another_at_one_rate_and_gaps_are_none():
@@ -107,7 +114,7 @@ def test_a_stretch_that_was_not_read_is_a_gap_and_holds_no_hit(hole):
     starts = {block.index for block in of(messages, Piezo)}
     assert {b - gap.samples for b in starts - ends} & ends
     events = [event for message in messages for event in mat_sensors.feed(message)]
-    assert [event.until for event in of(events, Blind)] == [gap.until]
+    assert [event.until for event in of(events, SamplesMissing)] == [gap.until]
     assert of(events, Strike) == []
 
 
@@ -132,8 +139,8 @@ def test_too_slow_is_refused_in_words_and_the_detector_takes_every_grid():
     (down,) = of(run(pins, 3.0), LinkDown)
     assert down.why == "the piezos are read too slowly to feel strikes"
     assert pins.source.missing is not None
-    assert pins.source.missing.todo.endswith("or use the mat board")
-    assert pins.source.reads == pytest.approx(700.0, rel=0.03)
+    assert pins.source.missing.hint.endswith("or use the mat board")
+    assert pins.source.reads_per_s == pytest.approx(700.0, rel=0.03)
     assert not pins.source.up
     for rate in RATES:
         StrikeDetector(rate, 4, 512)
@@ -155,12 +162,12 @@ def test_pins_that_cannot_be_opened_are_told_once_and_looked_for():
     pins = PinsWorld(7)
     pins.there = False
     assert [message.why for message in run(pins, 3.0)] == ["SPI0.0 cannot be opened"]
-    assert pins.source.missing.todo == "turn SPI on"
+    assert pins.source.missing.hint == "turn SPI on"
     assert pins.source.port is None
     pins.there = True
     began = pins.world.t
     up(pins)
-    assert pins.world.t - began < AGAIN_S + MEASURE_S + 0.1
+    assert pins.world.t - began < RETRY_S + MEASURE_S + 0.1
 
 
 def test_a_chip_that_dies_is_a_link_that_is_down_and_comes_back():
@@ -194,7 +201,7 @@ def test_a_touch_chip_that_dies_is_felt_as_silent_strips_and_named():
         mat_sensors.feed(message)
     assert {(fault.sensor, fault.why) for fault in mat_sensors.faults} == {("strip", "silent")}
     assert len(mat_sensors.faults) == 12
-    assert "0x5A" in pins.source.strips_missing.what
+    assert "0x5A" in pins.source.strips_missing.message
     pins.touch.there = True
     for message in run(pins, 2.0):
         mat_sensors.feed(message)
@@ -214,7 +221,7 @@ def test_strikes_and_hands_are_felt():
         (strike,) = of(events, Strike)
         assert (strike.pads, strike.sure) == ((pad,), True)
         assert abs(strike.t - at[-1][1]) < 0.004
-    mat_sensors.armed = False
+    mat_sensors.reporting_enabled = False
     pins.world.hand_in(3)
     events = [event for message in run(pins, 1.0) for event in mat_sensors.feed(message)]
     pins.world.hand_out(3)
@@ -251,7 +258,7 @@ def test_a_game_is_played_on_the_pins_and_the_judge_confirms_the_beads(tmp_path)
             world.advance(0.032)
             daemon.step(world.t)
             players.watch(table.view)
-        facts = [fact for _, fact in effective(journal.read())]
+        facts = [fact for _, fact in effective_records(journal.read())]
         wrong = players.compare(facts, game)
         daemon.close()
     kinds = [fact.__struct_config__.tag for fact in facts]

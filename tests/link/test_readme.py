@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from pi_controller.link import wire
+from pi_controller.board import wire
 
 PAGE = (Path(__file__).parents[2] / "firmware" / "README.md").read_text("utf-8")
 NAMES = {

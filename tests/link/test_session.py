@@ -5,9 +5,9 @@ import struct
 import numpy as np
 import pytest
 
-from pi_controller.link import wire
-from pi_controller.link.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
-from pi_controller.link.session import FLASH
+from pi_controller.board import wire
+from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.board.session import FLASH_HINT
 
 
 def of(messages, *kinds):
@@ -187,6 +187,41 @@ def test_an_index_that_jumps_back_is_a_restart(rig):
     assert of(messages, LinkDown)[0].why == "The board lost count of its samples."
 
 
+def flap(rig, seconds):
+    """Have the board restart at every step; return the changes of the link."""
+    messages, end, boots = [], rig.t + seconds, 1
+    while rig.t < end:
+        boots += 1
+        rig.power_up(boots=boots)
+        rig.sampler.frame_number = boots * 100 % 65536
+        rig.board.heard += wire.seal(wire.hello_body(), 0)
+        messages += of(rig.step(), LinkDown, LinkUp)
+    return messages
+
+
+def test_board_that_keeps_restarting_changes_the_link_rarely(rig):
+    rig.connect()
+    messages = flap(rig, 6.0)
+    assert 3 <= len(of(messages, LinkDown)) <= 6
+    assert len(messages) <= 12
+    assert [type(m) for m in messages[:2]] == [LinkDown, LinkUp]
+    rig.run(3.0)
+    assert rig.session.up
+
+
+def test_changing_reasons_of_a_dead_link_are_told_once_a_second(rig):
+    rig.session.start(rig.t)
+    said = []
+    for n in range(600):
+        body = wire.welcome_body(
+            firmware=(9, 0, 0), board=b"12345678", boots=1, reason=1, features=7, pads=4, sample_hz=4000,
+            block_samples=32,
+        )  # fmt: skip
+        body[3] = 2 + n % 200
+        said += of(rig.session.feed(wire.seal(body, n), rig.t + n / 100), LinkDown)
+    assert 5 <= len(said) <= 7
+
+
 def test_the_same_welcome_twice_is_one_link(rig):
     rig.connect()
     rig.board.heard += wire.seal(wire.hello_body(), 77)
@@ -211,7 +246,7 @@ def test_another_major_is_refused_with_the_way_out(rig):
     body[3] = 2
     messages = rig.session.feed(wire.seal(body, 0), rig.t) + rig.session.feed(wire.seal(body, 1), rig.t)
     [down] = messages
-    assert down.why == f"The board speaks protocol 2.2, this program 1.2: {FLASH}."
+    assert down.why == f"The board speaks protocol 2.2, this program 1.2: {FLASH_HINT}."
     assert not rig.session.up
 
 
@@ -327,7 +362,7 @@ def test_whole_frames_that_cannot_be_true_are_refused(rig, fault):
 
 def test_the_port_fails_and_comes_back(rig):
     rig.connect()
-    assert [m.why for m in rig.session.lost(rig.t, "Unplugged.")] == ["Unplugged."]
+    assert [m.why for m in rig.session.report_port_loss(rig.t, "Unplugged.")] == ["Unplugged."]
     rig.plugged = False
     assert rig.run(2.0) == []
     rig.plugged = True

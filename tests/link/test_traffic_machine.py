@@ -9,10 +9,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pi_controller.link import wire
-from pi_controller.link.board_strip import BoardStrip
-from pi_controller.link.commands import BoardCommand
-from pi_controller.link.messages import BoardEvent, LinkUp, Piezo
+from pi_controller.board import wire
+from pi_controller.board.messages import BoardEvent, LinkUp, Piezo
+from pi_controller.board.session import BoardCommand
+from pi_controller.board.strips import BoardStrip
 
 colours = st.tuples(*[st.integers(0, 255)] * 3)
 HARM = ("none", "lose", "flip", "double", "tear")
@@ -96,7 +96,7 @@ class Traffic(RuleBasedStateMachine):
             self.given += 1
             number = self.given
             runs = bytes((68, 0x81, 0xEE, number >> 8, number & 255))
-            self.rig.session.orders.give(
+            self.rig.session.commands.enqueue(
                 BoardCommand(
                     lambda n, runs=runs: wire.lights_body(n, runs), lambda r, k=number: self.results.update({k: r})
                 )
@@ -120,7 +120,7 @@ class Traffic(RuleBasedStateMachine):
 
     @rule()
     def the_port_is_opened_anew(self):
-        self.rig.session.lost(self.rig.t, "Unplugged.")
+        self.rig.session.report_port_loss(self.rig.t, "Unplugged.")
         self.rig.session.start(self.rig.t)
 
     @rule()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.link import wire
+from pi_controller.board import wire
 
 u8, u16, u32, u64 = (st.integers(0, 2**bits - 1) for bits in (8, 16, 32, 64))
 
@@ -238,7 +238,7 @@ def test_an_endless_frame_is_dropped_and_memory_bounded():
 
 def test_the_python_crc_is_the_same(monkeypatch, loader):
     monkeypatch.delattr(binascii, "crc_hqx")
-    slow = loader("pi_controller/link/frames.py")
+    slow = loader("pi_controller/board/frames.py")
     rng = random.Random(1)
     for n in (0, 1, 2, 9, 300):
         data = rng.randbytes(n)

@@ -20,20 +20,28 @@ from virtual_machine import MachineError, VirtualMachine
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-NEEDS = {"qemu-system-aarch64": "qemu-system-arm", "mcopy": "mtools", "ssh": "openssh-client", "qemu-img": "qemu-utils"}
+NEEDS = {
+    "qemu-system-aarch64": "qemu-system-arm",
+    "mcopy": "mtools",
+    "ssh": "openssh-client",
+    "mkfs.vfat": "dosfstools",
+}
 LIMIT_S = 1500.0
 """Of the wall's time: an emulated processor on a busy machine."""
+GROUP_BYTES = 128 << 20
+"""ext4 keeps a copy of its beginning at some multiples of this."""
 USB = ("-device", "qemu-xhci,id=usb")
 """Where sticks are plugged in."""
 CARD_BYTES = 4 << 30
 """A card is larger than its image; qemu's card of a Raspberry Pi wants a power of two."""
 SCREEN = """
-import fcntl, struct, termios
-rows, columns = struct.unpack("4H", fcntl.ioctl(open("/dev/tty1"), termios.TIOCGWINSZ, bytes(8)))[:2]
+import fcntl, os, struct, termios
+tty = os.open("/dev/tty1", os.O_RDONLY | os.O_NOCTTY)
+rows, columns = struct.unpack("4H", fcntl.ioctl(tty, termios.TIOCGWINSZ, bytes(8)))[:2]
 text = open("/dev/vcsu1", "rb").read().decode("utf-32-le")
 print("\\n".join(text[at : at + columns].rstrip() for at in range(0, len(text), columns)))
 """
-"""Prints the text on the first screen."""
+"""Prints the text on the first screen, which is hung up when a program ends that it controlled."""
 
 
 class Card:
@@ -67,6 +75,23 @@ class Card:
     def text(self, name: str) -> str:
         """Return the text of a file."""
         return self.get(name).read_text("utf-8")
+
+    def forge(self, name: str) -> Path:
+        """Return a stick's image that is a copy of this card, but for the keys: they are a visitor's."""
+        stick, key = self.folder / f"{name}.img", self.folder / name
+        subprocess.run(["cp", "--sparse=always", self.path, stick], check=True)
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", key], check=True)
+        for file in ("authorized_keys", "update_key.pub"):
+            self._told("mcopy", "-o", "-i", f"{stick}@@{self.starts[0]}", f"{key}.pub", f"::{file}")
+        return stick
+
+    def destroy(self, number: int, *, backups: bool) -> None:
+        """Overwrite the beginning of the last partition; with `backups` also where ext4 keeps copies of it."""
+        with self.path.open("r+b") as file:
+            first = self.starts[number - 1]
+            for start in range(first, CARD_BYTES if backups else first + 1, GROUP_BYTES):
+                file.seek(start)
+                file.write(b"\xa5" * min(4 << 20, CARD_BYTES - start))
 
     def sign(self, file: Path, namespace: str) -> Path:
         """Sign `file` with the host's key; return the signature beside it."""
@@ -143,15 +168,19 @@ class Pi:
             time.sleep(2)
         return text
 
-    def picture(self, path: Path) -> None:
-        """Keep a picture of the screen, as a PPM."""
-        self.order("screendump", filename=str(path))
+    def picture(self, path: Path, device: str = "screens") -> None:
+        """Keep a picture of the screen at `device`, as a PPM."""
+        self.order("screendump", filename=str(path), device=device)
 
     def plug(self, name: str, *files: Path) -> None:
         """Put a stick with `files` in, on a machine with `USB`."""
         stick = self.card.folder / f"{name}.img"
         subprocess.run(["mkfs.vfat", "-C", stick, "16384"], check=True, capture_output=True)
         subprocess.run(["mcopy", "-i", stick, *files, "::"], check=True)
+        self.plug_image(name, stick)
+
+    def plug_image(self, name: str, stick: Path) -> None:
+        """Put in a stick whose image is `stick`, on a machine with `USB`."""
         node = {"node-name": f"on-{name}", "driver": "raw", "file": {"driver": "file", "filename": str(stick)}}
         self.order("blockdev-add", **node)
         self.order("device_add", driver="usb-storage", id=name, drive=f"on-{name}", bus="usb.0")
@@ -206,7 +235,7 @@ def virt(card: Card, *more: str, processor: str = "cortex-a53", memory_mb: int =
         card,
         *("-M", "virt", "-cpu", processor, "-smp", "2", "-m", str(memory_mb)),
         *("-drive", f"if=none,id=card,format=raw,file={card.path}", "-device", "virtio-blk-pci,drive=card"),
-        *("-device", "virtio-rng-pci", "-device", "virtio-gpu-pci", *more),
+        *("-device", "virtio-rng-pci", "-device", "virtio-gpu-pci,id=screens", *more),
         network="virtio-net-pci,netdev=net,romfile=",
         append=f"console=ttyAMA0 {append}",
     )

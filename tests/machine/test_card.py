@@ -24,8 +24,8 @@ import pytest
 from qemu_card import CARD_BYTES, USB, Card, Pi, inserted, until, virt
 
 from pi_controller import __version__
-from pi_controller.setup.place import PROGRAMS
-from pi_controller.setup.update import NAMESPACE
+from pi_controller.system.place import PROGRAMS
+from pi_controller.system.update import NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +84,7 @@ def test_the_card_starts_to_the_page_and_again_after_a_power_cut(card):
         for _ in range(10):
             judge.say("action", action=MISS)
             acknowledged = judge.say("undo", reason="")
+        judge.web.close()
         what_was_measured(pi)
         before = {what: pi.told(what) for what in ("cat /etc/machine-id", "cat /state/ssh/ssh_host_ed25519_key.pub")}
         pi.machine.cut()

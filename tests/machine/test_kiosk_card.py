@@ -1,4 +1,4 @@
-"""The installation's SD card, started in qemu: its page on the screen, a tab that crashes, a reset by a stick.
+"""The installation's SD card, started in qemu: its page and its faults on the screen, sound, sticks, a reset.
 
     MOCCASIN_KIOSK_CARD=kiosk.img pytest -n 0 -s tests/machine/test_kiosk_card.py
 
@@ -10,17 +10,20 @@ told to draw by the processor, as it need not on a Pi.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 from qemu_card import USB, Card, Pi, inserted, until, virt
 
-from pi_controller.setup.kiosk import KIOSK
-from pi_controller.setup.reset_order import FILE, NAMESPACE
+from pi_controller.system.kiosk import FIRST_SIGN_TIMEOUT_S, KIOSK, WAITING
+from pi_controller.system.reset import FILE, NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.machine
 
 WATCHED = "ss -Htn state established '( dport = :8080 and dst 127.0.0.1 )'"
-MARK = "from pi_controller.setup.reset_order import machine_mark as m; print(m())"
+MARK = "from pi_controller.system.reset import machine_mark as m; print(m())"
 PYTHON = "/opt/moccasin-mat/bin/python"
 STATE = "/var/lib/moccasin-mat"
 
@@ -41,9 +44,9 @@ def card() -> Iterator[Card]:
         yield made
 
 
-def pi_4(card: Card) -> Pi:
+def pi_4(card: Card, *more: str) -> Pi:
     """Return a machine with a Pi 4's processor and 2 GB."""
-    return virt(card, *USB, processor="cortex-a72", memory_mb=2048, append="systemd.setenv=WLR_RENDERER=pixman")
+    return virt(card, *USB, *more, processor="cortex-a72", memory_mb=2048, append="systemd.setenv=WLR_RENDERER=pixman")
 
 
 def watched(pi: Pi) -> bool:
@@ -56,10 +59,10 @@ def monotonic_s(pi: Pi, unit: str) -> float:
     return int(pi.told(f"systemctl show {unit} -P ActiveEnterTimestampMonotonic")) / 1e6
 
 
-def keep_picture(pi: Pi, name: str) -> Counter[bytes]:
+def keep_picture(pi: Pi, name: str, device: str = "screens") -> Counter[bytes]:
     """Take a picture of the screen, keep it where somebody wants pictures; return how often it has each colour."""
     path = pi.card.folder / f"{name}.ppm"
-    pi.picture(path)
+    pi.picture(path, device)
     if folder := os.environ.get("MOCCASIN_PICTURES"):
         Path(folder).mkdir(exist_ok=True)
         shutil.copy(path, folder)
@@ -90,10 +93,26 @@ def test_the_screen_shows_the_installation_and_a_page_that_crashed_comes_back(ca
         print(f"started anew {time.monotonic() - begun:.0f} s after its page crashed")
         until(lambda: watched(pi), "the browser shows the page again")
         until(lambda: drawn(pi, "again"), "the page is on the screen again")
+        starts_a_silent_browser_anew(pi)
         assert pi.told("systemctl --failed --plain --no-legend") == ""
         pi.machine.cut()
     with pi.machine:
         to_attract(pi, "a start after a power cut")
+
+
+def starts_a_silent_browser_anew(pi: Pi) -> None:
+    """A browser whose page on the disk is empty gives no sign of life: it is ended, and comes back with the page."""
+    pi.told(f"touch /run/empty.html && mount --bind /run/empty.html {WAITING}")
+    pi.told(f"systemctl --no-block restart {KIOSK}")
+    restarts = f"systemctl show {KIOSK} -P NRestarts"
+    begun = float(pi.told("cut -d ' ' -f 1 /proc/uptime"))
+    until(lambda: int(pi.told(restarts)) > 0, "the screen without a sign of life is started anew")
+    seconds = float(pi.told("cut -d ' ' -f 1 /proc/uptime")) - begun
+    print(f"without a first sign of life it was started anew after {seconds:.0f} s")
+    assert FIRST_SIGN_TIMEOUT_S <= seconds < FIRST_SIGN_TIMEOUT_S + 30
+    pi.told(f"umount {WAITING} && systemctl --no-block restart {KIOSK}")
+    until(lambda: watched(pi), "the browser shows the page again")
+    until(lambda: drawn(pi, "after-silence"), "the page is on the screen again")
 
 
 def to_attract(pi: Pi, start: str) -> None:
@@ -104,7 +123,8 @@ def to_attract(pi: Pi, start: str) -> None:
     until(lambda: drawn(pi, "attract"), "the page is on the screen")
     wall, inside = time.monotonic() - begun, pi.told("cut -d ' ' -f 1 /proc/uptime")
     speed = pi.told("python3 -c 'import time; a = time.time(); sum(range(10**7)); print(time.time() - a)'")
-    print(f"\n{start}: to READY {monotonic_s(pi, 'moccasin-mat'):.1f} s, to cage {monotonic_s(pi, KIOSK):.1f} s inside")
+    ready, sign = monotonic_s(pi, "moccasin-mat"), monotonic_s(pi, KIOSK)
+    print(f"\n{start}: to READY {ready:.1f} s, to the browser's first sign of life {sign:.1f} s inside")
     print(f"to the page on the screen: {inside} s inside, {wall:.0f} s on the wall")
     print(f"sum(range(10**7)): {float(speed):.2f} s inside, beside the browser")
     print(pi.told("systemd-analyze time; systemd-analyze blame | head -8"))
@@ -142,6 +162,217 @@ def test_a_stick_with_a_signed_order_resets_it(card: Card):
         assert "hall.profile.json" in settings
         # the stick is still in, and the same order is looked at once more
         log = "journalctl -b -o cat -u 'moccasin-mat-stick@*'"
-        until(lambda: "each order holds once" in pi.told(log), "no order holds twice")
+        until(lambda: "each order is valid once" in pi.told(log), "no order holds twice")
         assert f"reset {number} is done" in pi.told(last), "what came of it stays what the staff reads"
         assert pi.told("systemctl is-active moccasin-mat") == "active"
+
+
+HEARD = """
+import numpy, soundfile
+samples, rate = soundfile.read("/tmp/heard.wav")
+loud = numpy.flatnonzero(abs(samples) > 0.05)
+sound = samples[loud[0] : loud[-1] + 1]
+level = abs(numpy.fft.rfft(sound))
+found = [level[int(hertz * len(sound) / rate + 0.5)] for hertz in (440, 550, 660)]
+print(len(sound) / rate, found[0] / found[1], found[2] / found[1])
+"""
+"""Prints how long the test sound was, and how far its two tones are above what is between them."""
+
+
+def test_a_copy_of_the_card_on_a_stick_is_never_taken_for_it_and_sound_plays(card: Card):
+    stick = card.forge("visitor")
+    drive = ("-drive", f"if=none,id=forged,format=raw,file={stick}", "-device", "usb-storage,drive=forged,bus=usb.0")
+    pi = pi_4(card, *drive)
+    hot = card.forge("second-visitor")
+    with pi.machine:
+        pi.start()
+        assert pi.told("readlink -f /dev/disk/by-label/MAT") == "/dev/sda1", "the label is the stick's"
+        assert_own_partitions(pi)
+        pi.plug_image("hot", hot)
+        until(lambda: pi.run("test -b /dev/sdb3").returncode == 0, "the second stick is there")
+        pi.told("udevadm settle; systemctl restart boot-firmware.mount moccasin-mat-card")
+        assert_own_partitions(pi)
+        play_the_test_sound(pi)
+        set_the_clock(pi)
+        pi.machine.cut()
+
+
+def assert_own_partitions(pi: Pi) -> None:
+    """All that is mounted is the card's, and the host's key is the only one that opens it."""
+    for number, name in enumerate(("boot", "root", "state"), 1):
+        assert pi.told(f"readlink -f /dev/moccasin-mat/{name}") == f"/dev/vda{number}"
+    mounted = [pi.told(f"findmnt -n -o MAJ:MIN {folder}") for folder in ("/boot/firmware", "/", "/state")]
+    assert mounted == pi.told("cat /sys/class/block/vda[123]/dev").split()
+    key = (pi.card.folder / "key.pub").read_text("utf-8").strip()
+    assert pi.told("cat /run/moccasin-mat-card/authorized_keys") == key
+    assert pi.told("cat /etc/moccasin-mat/update_signers") == f"host {key}"
+    assert pi.run("test -e /run/moccasin-mat-card/key-changes").returncode == 1
+
+
+@contextmanager
+def staff(pi: Pi) -> Iterator[httpx.Client]:
+    """Sign in at the staff page with a new PIN; yield what asks it."""
+    told = pi.told("moccasin-mat judges --settings /etc/moccasin-mat/table.toml new-head")
+    pin = re.search(r": (\S+) \(shown", told)[1]
+    with httpx.Client(base_url=pi.url, timeout=60, headers={"origin": pi.url}) as web:
+        signed = web.post("/staff/sign-in", json={"name": "Head judge", "pin": pin})
+        assert signed.status_code == 200, signed.text
+        yield web
+
+
+def play_the_test_sound(pi: Pi) -> None:
+    """The service plays the staff's test sound on a loopback device, and both its tones are recorded."""
+    pi.told("modprobe snd-aloop && systemctl restart moccasin-mat")
+    until(pi.page, "the page is there")
+    record = "arecord -q -D plughw:Loopback,1 -f S16_LE -r 48000 -c 1 -d 120 /tmp/heard.wav"
+    pi.told(f"systemd-run -q -u heard {record}")
+    until(lambda: int(pi.run("stat -c %s /tmp/heard.wav").stdout or 0) > 100_000, "it is recorded")
+    with staff(pi) as web:
+        answer = web.post("/staff/do", json={"do": "sound"})
+    assert answer.status_code == 200, answer.text
+    pi.run("systemctl stop heard")
+    seconds, *tones = map(float, pi.told(f"{PYTHON} -c '{HEARD}'").split())
+    print(f"\nthe test sound lasted {seconds:.2f} s")
+    assert 0.7 < seconds < 1.0
+    assert min(tones) > 5
+
+
+def set_the_clock(pi: Pi) -> None:
+    """Without a network the staff sets the machine's clock, and its clock chip with it."""
+    with staff(pi) as web:
+        answer = web.post("/staff/do", json={"do": "clock", "now": "2031-05-06T07:08"})
+    assert answer.status_code == 200, answer.text
+    until(lambda: pi.told("date --utc +%F") == "2031-05-06", "the clock is set")
+    until(lambda: pi.told("cat /sys/class/rtc/rtc0/date") == "2031-05-06", "the clock chip has it")
+    assert pi.told("systemctl show moccasin-mat-clock -P Result") == "success"
+
+
+DROP_IN = "/run/systemd/system/moccasin-mat.service.d/table.conf"
+AS_A_TABLE = f"""mkdir -p {Path(DROP_IN).parent} && printf '[Service]\\nExecStart=\\nExecStart=%s\\n' \\
+'/opt/moccasin-mat/bin/moccasin-mat run --settings /etc/moccasin-mat/table.toml' > {DROP_IN}
+systemctl daemon-reload && systemctl restart moccasin-mat"""
+"""Has the same service run a table, whose journal each start needs; the installation needs none to play."""
+FILL = "fallocate -l $(df --output=avail -B1 /state | tail -1) /state/fill; cat /dev/zero > /state/rest || true"
+"""Fills the third partition, with what is kept for root."""
+DAMAGE = """
+import pathlib
+for path in pathlib.Path("/var/lib/moccasin-mat").glob("table.sqlite*"):
+    if path.suffix in {".sqlite", ".sqlite-wal"} and path.stat().st_size > 3072:
+        with path.open("r+b") as file:
+            file.seek(1024)
+            file.write(bytes([165]) * 2048)
+"""
+"""Damages the journal and what is not yet in it."""
+
+
+def test_each_fault_is_told_on_the_screen_and_play_goes_on_if_it_can(card: Card):
+    pi = pi_4(card, "-device", "virtio-gpu-pci,id=second-screen")
+    with pi.machine:
+        pi.machine.start()
+        pi.order("set_link", name="net", up=False)
+        until(lambda: drawn(pi, "no-network"), "the installation is on the screen without a network")
+        pi.order("set_link", name="net", up=True)
+        until(pi.page, "the network is there")
+        two_screens_show_one_page(pi)
+        wrong_settings_take_the_screen_until_they_are_right(pi)
+        pi.told("sed -i '/^.exhibit/,/^mat =/ s/^mat = .*/mat = \"sensors\"/' /etc/moccasin-mat/table.toml")
+        pi.told("systemctl restart moccasin-mat")
+        shows_page(pi, "no-mat")
+        with staff(pi) as web:
+            assert "board does not answer" in web.get("/staff").text
+            pi.told(FILL)
+            pi.told("systemctl restart moccasin-mat")
+            shows_page(pi, "disk-full-installation")
+            assert "Disk: 0.0 GB free" in web.get("/staff").text
+        pi.run(AS_A_TABLE)
+        shows_fault(pi, "disk-full", "journal")
+        pi.told("rm /state/fill /state/rest; systemctl restart moccasin-mat")
+        until(pi.page, "there is room again, and the table's page")
+        pi.told("systemctl stop moccasin-mat && mount -o remount,ro /state")
+        pi.run("systemctl restart moccasin-mat")
+        shows_fault(pi, "read-only", "journal", "state_read_only")
+        pi.told("systemctl stop moccasin-mat && mount -o remount,rw /state")
+        pi.told(f"{PYTHON} -c '{DAMAGE}' && systemctl restart moccasin-mat")
+        until(pi.page, "the table's page is there again by itself")
+        assert pi.told("ls /var/lib/moccasin-mat/table.damaged-*.sqlite"), "the damaged one is kept"
+        assert pi.view()["question"]["about"] == "recovered", "and the judge is asked how to go on"
+        # a table has the text screen
+        pi.told("systemctl stop moccasin-mat-kiosk && systemctl restart moccasin-mat-screen")
+        assert "was damaged" in pi.screen().replace("\n", " ")
+        keep_picture(pi, "damaged-journal")
+        pi.machine.cut()
+    # the machine's key goes with the partition
+    card.destroy(3, backups=False)
+    (card.folder / "known").unlink()
+    with pi.machine:
+        pi.start()
+        assert "left it empty" in pi.told("cat /run/moccasin-mat-card/faults"), "its check made it anew"
+        with staff(pi) as web:
+            assert "left it empty" in web.get("/staff").text
+        shows_page(pi, "state-repaired")
+        pi.machine.cut()
+    card.destroy(3, backups=True)
+    (card.folder / "known").unlink()
+    with pi.machine:
+        pi.machine.start()
+        until(lambda: fault_shown(pi) == "state_lost", "the fault is told; ssh starts without the third partition")
+        settle_picture(pi, "state-destroyed")
+        told = pi.told("cat /run/moccasin-mat-card/faults")
+        assert "mat-state" in told
+        now = pi.told("ssh-keygen -l -f /run/moccasin-mat-card/ssh_host_ed25519_key").split()[1]
+        assert now in told, "whoever logs in can compare the machine's new key"
+
+
+def two_screens_show_one_page(pi: Pi) -> None:
+    """Of two outputs with a screen one is switched off, and the other has the whole page."""
+    told = pi.told("cat /sys/class/drm/card*-Virtual-*/status").split()
+    assert told.count("connected") == 1, told
+    assert pi.told("cat /sys/class/drm/card*-Virtual-1/status") == "connected"
+    assert drawn(pi, "two-screens-first")
+    assert len(keep_picture(pi, "two-screens-second", "second-screen")) < 20, "the console at most"
+
+
+def wrong_settings_take_the_screen_until_they_are_right(pi: Pi) -> None:
+    """The installation cannot start: the screen goes to the fault by itself, and back once the settings are right."""
+    file = "/etc/moccasin-mat/table.toml"
+    wrong = '/^.web/,/^port =/ s/^port = .*/port = "eighty"/'
+    pi.run(f"cp {file} /tmp/right.toml && sed -i '{wrong}' {file} && systemctl restart moccasin-mat")
+    begun = time.monotonic()
+    shows_fault(pi, "wrong-settings", "settings")
+    print(f"\nthe fault was on the screen after {time.monotonic() - begun:.0f} s")
+    pi.told(f"cp /tmp/right.toml {file}")
+    begun = time.monotonic()
+    shows_page(pi, "right-settings")
+    print(f"the page was back {time.monotonic() - begun:.0f} s after the settings were right")
+
+
+def shows_page(pi: Pi, name: str) -> None:
+    """The service runs, nothing is told to be wrong, and its page is on the screen; keep a picture of it."""
+    until(pi.page, f"the page of {name}")
+    until(lambda: watched(pi), "the browser has it")
+    assert fault_shown(pi) == ""
+    until(lambda: drawn(pi, name), "it is on the screen")
+
+
+def shows_fault(pi: Pi, name: str, *codes: str) -> None:
+    """The service does not run, and the screen is told one of `codes`; keep a picture of it."""
+    until(lambda: fault_shown(pi) in codes, f"the fault of {name}")
+    until(lambda: not watched(pi), "the browser is back on its own page")
+    settle_picture(pi, name)
+
+
+def fault_shown(pi: Pi) -> str:
+    """Return the code of the fault that the screen is told, "" for none."""
+    found = re.search(r'"code":"(\w+)"', pi.run("cat /run/moccasin-mat/fault.js").stdout)
+    return found[1] if found else ""
+
+
+def settle_picture(pi: Pi, name: str) -> None:
+    """Take a picture once the screen has not changed for a moment and is not the console."""
+    seen: list[Counter[bytes]] = []
+
+    def is_still() -> bool:
+        seen.append(keep_picture(pi, name))
+        return len(seen) > 2 and seen[-1] == seen[-2] and len(seen[-1]) > 20
+
+    until(is_still, f"the screen shows {name}")

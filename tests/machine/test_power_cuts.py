@@ -21,9 +21,9 @@ from nbd_disk import ForgetfulDisk
 from virtual_machine import REAL_TIME
 from witness import BROKEN, Witness
 
-from pi_controller.referee.facts import Called
-from pi_controller.table.journal import Journal
-from pi_controller.table.verify import verdict
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.verify import verify_journal
+from pi_controller.referee.facts import CommandIssued
 
 pytestmark = [pytest.mark.machine, pytest.mark.timeout(14400)]
 CUTS = int(os.environ.get("MOCCASIN_CUTS", "20"))
@@ -123,9 +123,9 @@ def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_
         with tarfile.open(fileobj=io.BytesIO(base64.b64decode(packed)), mode="r:gz") as files:
             files.extractall(tmp_path / str(cut), filter="data")
         path = tmp_path / str(cut) / "moccasin-mat" / Path(JOURNAL).name
-        found = verdict(path)
+        found = verify_journal(path)
         with Journal(path, read_only=True) as journal:
-            keys = [fact.key for _, _, fact in journal.records() if isinstance(fact, Called) and fact.key]
+            keys = [fact.key for _, _, fact in journal.records() if isinstance(fact, CommandIssued) and fact.key]
         figures(
             f"cut {cut + 1}",
             f"{len(acknowledged) - before} acknowledged, {gone.lost} of {gone.held} sectors lost, "

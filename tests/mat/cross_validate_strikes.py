@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pi_controller.mat.strike_settings import StrikeSettings
-from pi_controller.mat.strikes import StrikeDetector
-from pi_controller.mat.wav import WavReader
+from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.sensing.strikes import StrikeDetector
+from pi_controller.sensing.wav import WavReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

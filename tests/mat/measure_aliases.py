@@ -19,7 +19,7 @@ from measure_levels import BITS, HZ, scene
 from measure_slow import felt, read
 from values import values
 
-from pi_controller.sim.conditions import Conditions
+from pi_controller.simulation.conditions import Conditions
 
 BAND_HZ = (2500.0, 3600.0)
 STROKES_DB = (-35.0, -25.0)

@@ -26,14 +26,14 @@ import msgspec
 import numpy as np
 from rich.progress import Progress
 
-from pi_controller.link.messages import Field
-from pi_controller.mat.bead_fit import HIGHEST_MM, BeadFit, BeadFitter, shipped_fitter
-from pi_controller.mat.beads import BeadTracker
+from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_fit import HIGHEST_MM, BeadFit, BeadFitter, shipped_fitter
+from pi_controller.sensing.beads import BeadTracker
 
 if TYPE_CHECKING:
-    from pi_controller.mat.events import Beads
     from pi_controller.pinmap import PinMap
+    from pi_controller.sensing.events import BeadsAtRest
 
 PADS = pinmap().pads
 SENSORS = np.array(pinmap().magnetometer_positions())
@@ -300,12 +300,12 @@ class Play:
         self.took.append(1e3 * (time.thread_time() - began))
         return self.last
 
-    def scans(self, count: int, magnets: list[Magnet], shift: np.ndarray, broken: bool) -> list[Beads]:
+    def scans(self, count: int, magnets: list[Magnet], shift: np.ndarray, broken: bool) -> list[BeadsAtRest]:
         still = replace(self.mat, noise=0.0)
         still.places, still.gains, still.offsets = self.mat.places, self.mat.gains, self.mat.offsets
         still.earth = self.mat.earth
         clean, _ = still.scan(magnets, shift, everything=True)
-        said: list[Beads] = []
+        said: list[BeadsAtRest] = []
         for _ in range(count):
             ut = clean + self.rng.normal(0, self.mat.noise, clean.shape)
             if broken and self.scene.fault is not None:
@@ -330,7 +330,7 @@ class Play:
         """Play the scene through."""
         seen, calm = self.scene, np.zeros(3)
         drift = 20.0 * direction(self.rng)
-        self.tracker.known_empty()
+        self.tracker.set_empty()
         self.scans(60, [], calm, seen.faulty_from_the_start)
         for n in range(10):
             self.scans(2, [], drift * (n + 1) / 10, seen.fault is not None)
@@ -338,13 +338,13 @@ class Play:
             drift = drift + 50.0 * direction(self.rng) - self.mat.earth
         if seen.fault is not None:
             self.scans(40, [], drift, broken=True)
-        before: list[Beads] = []
+        before: list[BeadsAtRest] = []
         if seen.first is not None:
             before = self.scans(40, seen.first, drift, broken=False)
         said = self.scans(40, seen.beads + seen.others, drift, broken=True)
         return Told(self.verdict(before, said), *self.places(said), self.took, self.last.doubts if self.last else ())
 
-    def verdict(self, before: list[Beads], said: list[Beads]) -> str:
+    def verdict(self, before: list[BeadsAtRest], said: list[BeadsAtRest]) -> str:
         seen = self.scene
         if seen.fault is not None and self.tracker.faults != dict([seen.fault]):
             return f"faults {self.tracker.faults}"
@@ -358,10 +358,10 @@ class Play:
             was, now = before[-1].found[0], said[-1].found[0]
             if np.hypot(was.x_mm - now.x_mm, was.y_mm - now.y_mm) < 5.0:
                 return "wrong"
-        last = said[-1] if said else self.tracker.present
+        last = said[-1] if said else self.tracker.last_report
         return "right" if last is not None and last.sure and self.right(last) else "unsure"
 
-    def right(self, beads: Beads) -> bool:
+    def right(self, beads: BeadsAtRest) -> bool:
         """Whether pads and kinds are all right."""
         if self.kind == "held":
             return all(bead.pad is None for bead in beads.found)
@@ -370,7 +370,7 @@ class Play:
             ((PADS.at(m.place[0], m.place[1]) or 0), m.marked) for m in self.scene.beads
         )
 
-    def places(self, said: list[Beads]) -> tuple[list[float], list[float]]:
+    def places(self, said: list[BeadsAtRest]) -> tuple[list[float], list[float]]:
         """Return how far off the beads of a last sure reading are, mm, and the same in sigmas of the fit."""
         last = said[-1] if said else None
         if last is None or not last.sure or not self.right(last) or self.kind == "held" or self.last is None:

@@ -2,7 +2,7 @@
 
 Each scene is a minute: a stroke every two to three seconds at 0.02 to 6 m/s on any pad, a hand, palm or knee bearing on
 another pad in between, drums in the floor at 0, 0.1 and 0.5 m/s^2. Then minutes of hands alone. A simulation
-(`pi_controller/sim/fsr.py`), with other seeds than those that the detector's figures were chosen on (1000 to 3500).
+(`simulation/sensors.py`), with other seeds than those that the detector's figures were chosen on (1000 to 3500).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections import defaultdict
 
 import numpy as np
 
-from pi_controller.mat.strike_settings import FSR, StrikeSettings
-from pi_controller.mat.strikes import Decision, StrikeDetector
-from pi_controller.sim.fsr import HANDS, FsrMat
+from pi_controller.sensing.strike_settings import FSR_SETTINGS, StrikeSettings
+from pi_controller.sensing.strikes import Decision, StrikeDetector
+from pi_controller.simulation.sensors import HANDS, FsrMat
 
 FLOORS = (0.0, 0.1, 0.5)
 SECONDS = 60.0
@@ -45,12 +45,12 @@ def hands(seed: int, floor: float) -> FsrMat:
     return mat
 
 
-def felt(mat: FsrMat, settings: StrikeSettings = FSR) -> list[Decision]:
+def felt(mat: FsrMat, settings: StrikeSettings = FSR_SETTINGS) -> list[Decision]:
     return StrikeDetector(mat.rate, mat.pads, settings=settings).feed_samples(mat.samples())
 
 
 def measure(
-    seeds: range, settings: StrikeSettings = FSR
+    seeds: range, settings: StrikeSettings = FSR_SETTINGS
 ) -> tuple[dict[float, dict[str, list[float]]], dict[float, float]]:
     """Per floor: right pads by strength, times to the decision (ms), false strikes; and strikes of hands a minute."""
     table: dict[float, dict[str, list[float]]] = {}

@@ -2,7 +2,7 @@
 
     python tests/mat/measure_hands.py --hides 2000 [--processes 2] [--first SEED]
 
-A simulation (`pi_controller/sim/hands.py` and `touch.py`), not evidence about real hands. A hide is *exact* when the
+A simulation (`simulation/sensors.py` and `touch.py`), not evidence about real hands. A hide is *exact* when the
 sure passes are those that were made, in number, pad and side; *unsure* when they are not, but a pass is told as
 unsure; else it is *silently wrong*.
 """
@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pi_controller.link.messages import Touch
-from pi_controller.mat.events import HandIn, HandOut
-from pi_controller.mat.hands import HandDetector
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.hands import Hand, HandStyle
-from pi_controller.sim.touch import TouchStrips
+from pi_controller.board.messages import Touch
+from pi_controller.sensing.events import HandIn, HandOut
+from pi_controller.sensing.hands import HandDetector
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.sensors import Hand, HandStyle, TouchStrips
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -63,8 +62,8 @@ STYLES = {
     "brushing": Style(habit="brushing"),
     "hesitant": Style(habit="hesitant"),
 }
-WET = replace(Conditions.pow_wow(), touch_drift=20.0)
-MATS = {"quiet": Conditions.quiet(), "pow_wow": Conditions.pow_wow(), "wet": WET}
+WET = replace(Conditions.drums(), touch_drift=20.0)
+MATS = {"quiet": Conditions.quiet(), "drums": Conditions.drums(), "wet": WET}
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """`python tests/mat/measure_slow.py [SEEDS]`: the strike detector at what a Pi without the board reads, a table.
 
-Simulated piezos (`pi_controller/sim/piezo.py`) read 500 to 4000 times a second with the ten bits of an MCP3008, as they
+Simulated piezos (`simulation/sensors.py`) read 500 to 4000 times a second with the ten bits of an MCP3008, as they
 are and behind a peak hold (attack at once, decay 15 ms, one side only); the board's twelve bits beside them. As in a
 game strikes are reported while a hit is due only, and hands are away then. Each seed is 20 such stretches of 1.7 s,
 in a quiet room and in a hall with drums; three in four have one stroke of -30 to -10 dBFS, soft below -23. With
@@ -16,9 +16,9 @@ import sys
 import numpy as np
 
 from pi_controller.errors import SettingsError
-from pi_controller.mat.strikes import StrikeDetector
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.piezo import MID, TOP, Piezo
+from pi_controller.sensing.strikes import StrikeDetector
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.sensors import MID, TOP, Piezo
 
 RATES = (500, 1000, 1250, 1500, 2000, 4000)
 STRETCHES, STRETCH_S, BEGINS_S = 20, 2.6, 0.5
@@ -65,7 +65,7 @@ def felt(x: np.ndarray, rate: float, bits: int, strokes: Strokes) -> tuple[list[
     detector = StrikeDetector(rate, x.shape[1], 1 << bits - 1)
     told, block = [], max(1, round(0.016 * rate))
     for first in range(0, len(x), block):
-        detector.armed = ARMED[0] <= (first / rate - BEGINS_S) % STRETCH_S < ARMED[1]
+        detector.reporting_enabled = ARMED[0] <= (first / rate - BEGINS_S) % STRETCH_S < ARMED[1]
         told += detector.feed_samples(x[first : first + block])
     rows, used = [], set()
     for t, pad, level in strokes:
@@ -101,14 +101,14 @@ def measure(scenes: list[tuple[np.ndarray, Strokes]], rate: float, bits: int) ->
 def main(argv: list[str]) -> int:
     count = int(argv[0]) if argv else 12
     print("room   front end   rate  bits   felt  right pad  soft right  false/min  median ms")
-    for name, conditions in (("quiet", Conditions.quiet()), ("drums", Conditions.pow_wow())):
+    for name, conditions in (("quiet", Conditions.quiet()), ("drums", Conditions.drums())):
         plain = [scene(seed, conditions) for seed in range(300, 300 + count)]
         for front, scenes in (("plain", plain), ("peak hold", [(held(x), strokes) for x, strokes in plain])):
             for rate, bits in (*((rate, 10) for rate in RATES), (4000, 12)):
                 try:
                     row = measure(scenes, rate, bits)
                 except SettingsError as error:
-                    print(f"{name:6} {front:10}  {rate:5}  {bits:4}  {error.what}")
+                    print(f"{name:6} {front:10}  {rate:5}  {bits:4}  {error.message}")
                     continue
                 print(
                     f"{name:6} {front:10}  {rate:5}  {bits:4}  {row['felt']:5.3f}  {row['right']:9.3f}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pi_controller.link.messages import Field
-from pi_controller.mat.bead_faults import SensorFaults
-from pi_controller.mat.beads import BeadTracker
-from pi_controller.mat.dipole import response
+from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_solver import response
+from pi_controller.sensing.beads import BeadTracker
+from pi_controller.sensing.faults import MagnetometerMonitor
 
 SENSORS = np.array(pinmap().magnetometer_positions())
 ALL = np.ones(24, dtype=np.bool_)
@@ -22,22 +22,22 @@ def readings(seed: int, count: int, noise: float = 1.0) -> np.ndarray:
 
 def test_sound_sensors_have_no_faults() -> None:
     for noise in (0.1, 0.5, 2.0):
-        watch = SensorFaults(24)
+        watch = MagnetometerMonitor(24)
         for ut in readings(1, 2000, noise):
             assert watch.feed(ut, ALL).all()
-            assert watch.wrong == {}
+            assert watch.faults == {}
 
 
 def test_sensors_without_any_noise_are_not_called_stuck() -> None:
-    watch = SensorFaults(24)
+    watch = MagnetometerMonitor(24)
     for _ in range(100):
         assert watch.feed(np.full((24, 3), 12.0), ALL).all()
-    assert watch.wrong == {}
+    assert watch.faults == {}
 
 
 @pytest.mark.parametrize("wrong", ["silent", "rail", "stuck", "noisy"])
 def test_a_fault_is_named_and_forgiven(wrong: str) -> None:
-    watch = SensorFaults(24)
+    watch = MagnetometerMonitor(24)
     rng = np.random.default_rng(2)
 
     def scan(ut: np.ndarray, broken: bool) -> np.ndarray:
@@ -58,16 +58,16 @@ def test_a_fault_is_named_and_forgiven(wrong: str) -> None:
         scan(ut, broken=False)
     for ut in readings(4, 100):
         use = scan(ut, broken=True)
-    assert watch.wrong == {7: wrong}
+    assert watch.faults == {7: wrong}
     assert list(np.flatnonzero(~use)) == [7]
     for ut in readings(5, 250):
         use = scan(ut, broken=False)
-    assert watch.wrong == {}
+    assert watch.faults == {}
     assert use.all()
 
 
 def test_one_that_falls_silent_on_its_way_up_is_at_its_rail() -> None:
-    watch = SensorFaults(24)
+    watch = MagnetometerMonitor(24)
     for n, ut in enumerate(readings(6, 100)):
         ok = ALL.copy()
         if n < 50:
@@ -75,20 +75,20 @@ def test_one_that_falls_silent_on_its_way_up_is_at_its_rail() -> None:
         else:
             ok[3], ut[3] = False, 0.0
         watch.feed(ut, ok)
-    assert watch.wrong == {3: "rail"}
+    assert watch.faults == {3: "rail"}
 
 
 def test_a_bead_stirred_over_a_sensor_is_no_noise() -> None:
-    watch = SensorFaults(24)
+    watch = MagnetometerMonitor(24)
     for n, ut in enumerate(readings(7, 1200)):
         place = SENSORS[8] + (30 * np.sin(n / 3), 30 * np.cos(n / 2.3), 60.0)
         watch.feed(ut + response(SENSORS, place) @ np.array([0.09, -0.11, 0.104]), ALL)
-        assert watch.wrong == {}, n
+        assert watch.faults == {}, n
 
 
 def test_a_bead_right_over_a_sensor_drives_it_to_its_rail_and_that_is_no_fault() -> None:
     tracker = BeadTracker()
-    tracker.known_empty()
+    tracker.set_empty()
     rng = np.random.default_rng(8)
     bead = response(SENSORS, SENSORS[8] + (0.0, 0.0, 33.0)) @ np.array([0.0, 0.0, 0.176])
     said = []

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pi_controller.link.messages import Field
-from pi_controller.mat.bead_fit import UNMARKED_AM2
-from pi_controller.mat.beads import BeadTracker
+from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_fit import UNMARKED_AM2
+from pi_controller.sensing.beads import BeadTracker
 
 if TYPE_CHECKING:
-    from pi_controller.mat.events import Beads
+    from pi_controller.sensing.events import BeadsAtRest
 
 SENSORS = np.array(pinmap().magnetometer_positions())
 AWAY = np.array([0.0, -520.0, 160.0])
@@ -40,7 +40,7 @@ class Mat:
         self.offsets = self.rng.uniform(-1, 1, SENSORS.shape) * self.offset * 3**0.5
         self.places = SENSORS + self.rng.normal(0, 0.4, SENSORS.shape)
 
-    def scan(self) -> list[Beads]:
+    def scan(self) -> list[BeadsAtRest]:
         self.t += 0.05
         ut = self.uniform + self.offsets + self.rng.normal(0, self.noise, SENSORS.shape)
         if self.bead is not None:
@@ -51,19 +51,19 @@ class Mat:
         ok[list(self.dead)] = False
         return self.tracker.feed(Field(self.t, ut, ok))
 
-    def rest(self, seconds: float) -> list[Beads]:
+    def rest(self, seconds: float) -> list[BeadsAtRest]:
         return [beads for _ in range(round(seconds * 20)) for beads in self.scan()]
 
-    def carry(self, to: np.ndarray, seconds: float = 0.6) -> list[Beads]:
+    def carry(self, to: np.ndarray, seconds: float = 0.6) -> list[BeadsAtRest]:
         start = AWAY if self.bead is None else self.bead
         n = round(seconds * 20)
-        said: list[Beads] = []
+        said: list[BeadsAtRest] = []
         for i in range(n):
             self.bead = start + (to - start) * (i + 1) / n
             said += self.scan()
         return said
 
-    def take_away(self) -> list[Beads]:
+    def take_away(self) -> list[BeadsAtRest]:
         said = self.carry(AWAY)
         self.bead = None
         return said
@@ -74,7 +74,7 @@ def spot(pad: int, dx: float = 15.0, dy: float = 35.0, dz: float = 0.0) -> np.nd
     return np.array([x + dx, y + dy, 6.0 + dz])
 
 
-def told(said: list[Beads]) -> list[tuple[tuple[int | None, ...], bool]]:
+def told(said: list[BeadsAtRest]) -> list[tuple[tuple[int | None, ...], bool]]:
     return [(tuple(bead.pad for bead in beads.found), beads.sure) for beads in said]
 
 
@@ -167,7 +167,7 @@ def test_the_empty_mat_is_followed_as_the_sensors_drift() -> None:
     mat.take_away()
     mat.rest(2)
     wander = mat.rng.normal(0, 1.0, SENSORS.shape)
-    said: list[Beads] = []
+    said: list[BeadsAtRest] = []
     for _ in range(300 * 20):
         mat.offsets = mat.offsets + wander * (6.0 / (300 * 20))  # 6 microtesla in five minutes, each its own way
         said += mat.scan()
@@ -190,18 +190,18 @@ def test_a_bead_lying_there_at_the_start_never_becomes_a_sure_untruth(seed: int)
 
 def test_told_that_the_mat_is_empty_it_starts_from_that() -> None:
     mat = Mat(6, offset=14.0)
-    mat.tracker.known_empty()
+    mat.tracker.set_empty()
     assert told(mat.rest(2)) == [((), True)]
     other = Mat(6, offset=14.0)
     other.rest(2)
-    other.tracker.known_empty()
+    other.tracker.set_empty()
     other.carry(spot(2, dx=118.0, dy=143.0))
     assert [pads for pads, _ in told(other.rest(1))] == [(2,)]
 
 
 def test_a_baseline_can_be_kept() -> None:
     mat = Mat(7, offset=14.0)
-    mat.tracker.known_empty()
+    mat.tracker.set_empty()
     mat.rest(2)
     later = Mat(7, offset=14.0, bead=spot(4, dx=-50.0), tracker=BeadTracker(baseline=mat.tracker.baseline))
     assert told(later.rest(1)) == [((4,), True)]
@@ -226,7 +226,7 @@ def test_what_a_hand_left_behind_is_said_once_after_it_went_also_when_nothing_ch
     mat.carry(spot(2))
     mat.rest(1)
     gone = mat.t
-    mat.tracker.emit_again(gone)
+    mat.tracker.request_report(gone)
     (again,) = mat.rest(1)
     assert told([again]) == [((2,), True)]
     assert again.t - gone == pytest.approx(0.45, abs=0.001)
@@ -237,7 +237,7 @@ def test_the_time_after_a_hand_does_not_tell_whether_it_laid_something_down(laid
     mat = Mat(14)
     mat.rest(2)
     gone = mat.t
-    mat.tracker.emit_again(gone)
+    mat.tracker.request_report(gone)
     mat.rest(laid_s)
     mat.bead = spot(2)
     (said,) = mat.rest(1)
@@ -250,7 +250,7 @@ def test_what_a_hand_left_behind_is_not_said_while_it_moves() -> None:
     mat.rest(2)
     mat.carry(spot(2))
     mat.rest(1)
-    mat.tracker.emit_again(mat.t)
+    mat.tracker.request_report(mat.t)
     assert mat.carry(spot(3), 1.0) == []
     assert told(mat.rest(1)) == [((3,), True)]
 
@@ -329,7 +329,7 @@ def test_a_bead_that_lay_there_at_the_start_and_was_laid_elsewhere_is_not_two(se
 @pytest.mark.parametrize("seed", range(6))
 def test_bones_in_fists_that_rest_on_the_pads(seed: int) -> None:
     mat = Mat(seed, tracker=BeadTracker(smallest=UNMARKED_AM2, most=2, highest_mm=45.0))
-    mat.tracker.known_empty()
+    mat.tracker.set_empty()
     assert told(mat.rest(1)) == [((), True)]
     mat.moment = MOMENT * (UNMARKED_AM2 / 0.176)
     mat.carry(spot(1 + seed % 4, dz=6.0 + 6.0 * seed))
@@ -339,7 +339,7 @@ def test_bones_in_fists_that_rest_on_the_pads(seed: int) -> None:
 def test_where_a_bead_could_hide_from_dead_sensors_nothing_is_called_empty() -> None:
     pad_1 = (0, 1, 2, 3, 4, 5)
     mat = Mat(15, dead=pad_1)
-    mat.tracker.known_empty()
+    mat.tracker.set_empty()
     assert told(mat.rest(3))[-1] == ((), False)
     assert mat.tracker.faults == dict.fromkeys(pad_1, "silent")
     mat.carry(spot(3))
@@ -348,7 +348,7 @@ def test_where_a_bead_could_hide_from_dead_sensors_nothing_is_called_empty() -> 
 
 def test_sensors_that_die_while_all_is_still_make_what_was_said_a_doubt() -> None:
     mat = Mat(17)
-    mat.tracker.known_empty()
+    mat.tracker.set_empty()
     mat.rest(2)
     mat.carry(spot(3))
     assert told(mat.rest(2))[-1] == ((3,), True)
@@ -360,6 +360,6 @@ def test_sensors_that_die_while_all_is_still_make_what_was_said_a_doubt() -> Non
 
 def test_what_was_last_said_can_be_asked_for() -> None:
     mat = Mat(16)
-    assert mat.tracker.present is None
+    assert mat.tracker.last_report is None
     said = mat.rest(2)
-    assert mat.tracker.present == said[-1]
+    assert mat.tracker.last_report == said[-1]

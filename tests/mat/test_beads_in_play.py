@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pi_controller.link.messages import Field
-from pi_controller.mat.bead_fit import MARKED_AM2, UNMARKED_AM2
-from pi_controller.mat.beads import BeadTracker
+from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_fit import MARKED_AM2, UNMARKED_AM2
+from pi_controller.sensing.beads import BeadTracker
 
 if TYPE_CHECKING:
-    from pi_controller.mat.events import Beads
+    from pi_controller.sensing.events import BeadsAtRest
 
 SENSORS = np.array(pinmap().magnetometer_positions())
 LYING_MM = 6.0
@@ -43,7 +43,7 @@ class Mat:
         d = np.linalg.norm(r, axis=1, keepdims=True)
         self.balls[name] = 1e8 * (3 * r * (r @ moment)[:, None] / d**5 - moment / d**3)
 
-    def rest(self, seconds: float = 2.0) -> Beads | None:
+    def rest(self, seconds: float = 2.0) -> BeadsAtRest | None:
         """Let time pass; return the last thing said."""
         said = None
         for _ in range(round(seconds * 20)):
@@ -87,7 +87,7 @@ def test_a_ball_that_lay_there_at_power_up_and_was_pocketed_is_not_counted_for_s
     for pad in others:
         mat.lay(f"ball {pad}", pad, MARKED_AM2 if pad == others[0] else UNMARKED_AM2)
         mat.rest(0.7)
-    said = mat.rest(1.5) or mat.tracker.present
+    said = mat.rest(1.5) or mat.tracker.last_report
     assert said is not None
     if said.sure:
         assert sorted(ball.pad or 0 for ball in said.found) == others

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pi_controller.board.messages import Touch
 from pi_controller.errors import MatError, UsageError
-from pi_controller.link.messages import Touch
-from pi_controller.mat.events import HandIn, HandOut
-from pi_controller.mat.hands import HandDetector
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.hands import Hand, HandStyle
+from pi_controller.sensing.events import HandIn, HandOut
+from pi_controller.sensing.hands import HandDetector
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.sensors import Hand, HandStyle
 
 SPEC = importlib.util.spec_from_file_location("measure_hands", Path(__file__).with_name("measure_hands.py"))
 assert SPEC is not None
@@ -265,9 +265,9 @@ def test_inside_names_the_pads_with_a_hand() -> None:
     cloth = Cloth(np.random.default_rng(6))
     cloth.wait(1.0)
     cloth.wait(0.5, {1: (170.0, 40.0), 4: (170.0, 40.0)})
-    assert cloth.detector.inside == (1, 4)
+    assert cloth.detector.occupied_pads == (1, 4)
     cloth.detector.reset()
-    assert cloth.detector.inside == ()
+    assert cloth.detector.occupied_pads == ()
 
 
 def test_another_shape_is_refused_and_changes_nothing() -> None:
@@ -275,7 +275,7 @@ def test_another_shape_is_refused_and_changes_nothing() -> None:
     cloth.wait(1.0)
     with pytest.raises(MatError, match="pads") as error:
         cloth.detector.feed(Touch(2.0, np.full((4, 2), 700, dtype=np.int16)))
-    assert error.value.todo
+    assert error.value.hint
     assert isinstance(error.value, ValueError)
     cloth.pass_under(1, move=0.2, dwell=0.5, strength=40.0)
     cloth.wait(0.3)
@@ -321,7 +321,7 @@ def test_a_side_that_cannot_be_told_is_left_open() -> None:
 @pytest.mark.parametrize("quick", [False, True])
 def test_a_hand_at_the_hiders_edge_does_not_lend_its_side_to_another(quick: bool) -> None:
     for seed in range(20):
-        scene = measure.Scene(seed, Conditions.pow_wow())
+        scene = measure.Scene(seed, Conditions.drums())
         waiting, hitter = scene.hands[0], scene.hands[2]
         scene.until(waiting.go_in(scene.t, 2, HandStyle(0.3, 45.0, -80.0)) + 1.0)
         scene.until(hitter.go_in(scene.t, 2, HandStyle(0.1 if quick else 0.4, 45.0, 60.0)) + 0.5)
@@ -330,9 +330,7 @@ def test_a_hand_at_the_hiders_edge_does_not_lend_its_side_to_another(quick: bool
 
 def test_fists_on_all_four_pads_are_felt_in_and_out() -> None:
     for seed in range(10):
-        scene = measure.Scene(
-            seed, Conditions.pow_wow() if seed % 2 else Conditions.quiet(), HandDetector(most_hands=4)
-        )
+        scene = measure.Scene(seed, Conditions.drums() if seed % 2 else Conditions.quiet(), HandDetector(most_hands=4))
         scene.hands = [Hand("hider") for _ in range(4)]
         wanted: list[tuple[str, int]] = []
         for pad in (int(p) for p in scene.rng.permutation(4) + 1):
@@ -342,7 +340,7 @@ def test_fists_on_all_four_pads_are_felt_in_and_out() -> None:
             )
             scene.until(arrived + scene.pick((0.1, 0.5)))
             wanted.append(("in", pad))
-        assert scene.detector.inside == (1, 2, 3, 4), seed
+        assert scene.detector.occupied_pads == (1, 2, 3, 4), seed
         scene.wait(scene.pick((2.0, 15.0)))
         for pad in (int(p) for p in scene.rng.permutation(4) + 1):
             scene.until(scene.hands[pad - 1].go_out(scene.t) + 0.3)
@@ -356,7 +354,7 @@ def test_four_fists_may_rest_five_minutes() -> None:
     cloth.wait(5.0)
     fists = dict.fromkeys(range(1, 5), (150.0, 40.0))
     cloth.wait(300.0, fists)
-    assert cloth.detector.inside == (1, 2, 3, 4)
+    assert cloth.detector.occupied_pads == (1, 2, 3, 4)
     cloth.wait(1.0)
     assert [e.pad for e in cloth.events if isinstance(e, HandOut)] == [1, 2, 3, 4]
 

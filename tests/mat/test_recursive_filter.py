@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import signal
 
-from pi_controller.mat.recursive_filter import Design, RecursiveFilter, butterworth
-from pi_controller.mat.strike_filter import band
+from pi_controller.sensing.filters import FilterDesign, RecursiveFilter, band, butterworth
 
 RATE = 4000.0
 
@@ -68,6 +67,6 @@ def test_what_is_no_filter_is_refused():
         with pytest.raises(ValueError, match="Butterworth"):
             butterworth(order, hz, "lowpass", RATE)
     with pytest.raises(ValueError, match="pairs"):
-        RecursiveFilter([Design(np.array([0j]), np.array([0.5 + 0j]), 1.0)], 1)
+        RecursiveFilter([FilterDesign(np.array([0j]), np.array([0.5 + 0j]), 1.0)], 1)
     with pytest.raises(ValueError, match="first"):
         RecursiveFilter([butterworth(2, 400, "lowpass", RATE), butterworth(4, 400, "lowpass", RATE)], 1)

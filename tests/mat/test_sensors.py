@@ -5,10 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
-from pi_controller.mat.events import Beads, Blind, HandIn, HandOut, Link, MatEvent, SensorFault, Sensors, Strike
-from pi_controller.mat.sensors import MatSensors
+from pi_controller.board.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.events import (
+    BeadsAtRest,
+    HandIn,
+    HandOut,
+    Link,
+    MatEvent,
+    SamplesMissing,
+    SensorFault,
+    SensorFaultsChange,
+    Strike,
+)
+from pi_controller.sensing.sensors import MatSensors
 
 RATE = 4000.0
 BLOCK = 32
@@ -77,22 +87,22 @@ def place(pad: int) -> np.ndarray:
 def test_a_hide_and_a_hit() -> None:
     board = Board()
     assert board.up() == [Link(100.0, up=True)]
-    board.mat_sensors.armed = False
+    board.mat_sensors.reporting_enabled = False
     board.run(1.0)
-    assert [(b.found, b.sure) for b in board.of(Beads)] == [((), True)]
+    assert [(b.found, b.sure) for b in board.of(BeadsAtRest)] == [((), True)]
     board.hand = 3
     board.run(0.5)
     board.bead = place(3)
     board.run(0.5)
     board.hand = None
     board.run(0.6)
-    assert [type(event) for event in board.events] == [Beads, HandIn, Beads, HandOut, Beads]
+    assert [type(event) for event in board.events] == [BeadsAtRest, HandIn, BeadsAtRest, HandOut, BeadsAtRest]
     # when it came to rest, and once more after the hand that laid it went
-    assert [len(beads.found) for beads in board.of(Beads)] == [0, 1, 1]
-    for beads in board.of(Beads)[-2:]:
+    assert [len(beads.found) for beads in board.of(BeadsAtRest)] == [0, 1, 1]
+    for beads in board.of(BeadsAtRest)[-2:]:
         assert [(b.pad, b.marked) for b in beads.found] == [(3, True)]
         assert beads.sure
-    board.mat_sensors.armed = True
+    board.mat_sensors.reporting_enabled = True
     board.run(0.5)
     board.block(strike=3)
     board.run(0.3)
@@ -102,13 +112,13 @@ def test_a_hide_and_a_hit() -> None:
 
 def test_unarmed_nothing_is_struck() -> None:
     board = Board()
-    board.mat_sensors.armed = False
+    board.mat_sensors.reporting_enabled = False
     board.run(0.6)
     board.block(strike=2)
     board.run(0.3)
     assert board.of(Strike) == []
-    board.mat_sensors.armed = True
-    assert board.mat_sensors.armed
+    board.mat_sensors.reporting_enabled = True
+    assert board.mat_sensors.reporting_enabled
     board.run(0.5)
     board.block(strike=2)
     board.run(0.3)
@@ -118,11 +128,11 @@ def test_unarmed_nothing_is_struck() -> None:
 def test_a_gap_is_blind_and_invents_no_strike() -> None:
     board = Board()
     board.run(0.6)
-    assert board.mat_sensors.feed(Gap(board.t, board.t + 0.5, 2000)) == [Blind(board.t, board.t + 0.5)]
+    assert board.mat_sensors.feed(Gap(board.t, board.t + 0.5, 2000)) == [SamplesMissing(board.t, board.t + 0.5)]
     board.index += 2000
     board.t += 0.5
     board.run(0.5)
-    assert board.of(Blind) == []  # told of once, not again for the jump of the numbers
+    assert board.of(SamplesMissing) == []  # told of once, not again for the jump of the numbers
     assert board.of(Strike) == []
 
 
@@ -134,7 +144,7 @@ def test_missing_numbers_are_a_gap_that_nobody_told_of() -> None:
     board.t += 0.2
     new = board.block()
     assert len(new) == 1
-    assert isinstance(new[0], Blind)
+    assert isinstance(new[0], SamplesMissing)
     assert (new[0].t, new[0].until) == (pytest.approx(end), pytest.approx(end + 0.2))
 
 
@@ -144,16 +154,16 @@ def test_the_bead_is_sensed_again_when_the_link_comes_back() -> None:
     board.run(1.0)
     board.bead = place(2)
     board.run(1.0)
-    assert len(board.of(Beads)) == 2
+    assert len(board.of(BeadsAtRest)) == 2
     assert board.mat_sensors.feed(LinkDown(board.t, "unplugged")) == [Link(board.t, up=False, why="unplugged")]
     board.t += 3.0
     board.index = 0
     board.up(boots=2)
     board.run(1.0)
-    again = board.of(Beads)[2:]
+    again = board.of(BeadsAtRest)[2:]
     assert [b.pad for beads in again for b in beads.found] == [2]
     assert again[0].sure
-    assert board.of(Blind) == []
+    assert board.of(SamplesMissing) == []
 
 
 def test_another_board_has_sensors_of_its_own() -> None:
@@ -187,10 +197,10 @@ def test_health_says_nothing() -> None:
 
 def test_samples_of_another_rate_get_another_detector() -> None:
     mat_sensors = MatSensors()
-    mat_sensors.armed = False
+    mat_sensors.reporting_enabled = False
     for rate in (4000.0, 2000.0):
         assert mat_sensors.feed(Piezo(1.0, 0, rate, np.zeros((32, 4), dtype=np.int16))) == []
-    assert not mat_sensors.armed
+    assert not mat_sensors.reporting_enabled
 
 
 def test_a_strip_that_breaks_is_told_once_and_again_when_it_is_well() -> None:
@@ -201,13 +211,13 @@ def test_a_strip_that_breaks_is_told_once_and_again_when_it_is_well() -> None:
     board.run(0.5)
     board.broken = None  # a loose plug for a moment is nothing to tell
     board.run(2.0)
-    assert board.of(Sensors) == []
+    assert board.of(SensorFaultsChange) == []
     board.broken = 2
     board.run(3.0)
     broken = (SensorFault("strip", 2, "silent", 1),)
-    assert [event.faults for event in board.of(Sensors)] == [broken]
+    assert [event.faults for event in board.of(SensorFaultsChange)] == [broken]
     assert board.mat_sensors.faults == broken
     board.broken = None
     board.run(3.0)
-    assert [event.faults for event in board.of(Sensors)] == [broken, ()]
+    assert [event.faults for event in board.of(SensorFaultsChange)] == [broken, ()]
     assert board.mat_sensors.faults == ()

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from pi_controller.board.messages import Piezo
 from pi_controller.errors import SettingsError
-from pi_controller.link.messages import Piezo
-from pi_controller.mat.strike_faults import swapped
-from pi_controller.mat.strikes import StrikeDetector, StrikeSettings
+from pi_controller.sensing.faults import find_swapped_pads
+from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
 
 RATE = 4000.0
 
@@ -47,6 +47,20 @@ def test_a_stroke_on_the_silent_pad_is_never_surely_its_neighbours():
         assert not any(d.sure for d in StrikeDetector(RATE, 4).feed_samples(counts(x)))
 
 
+@pytest.mark.parametrize(
+    ("echo_db", "silent", "sure"),
+    [(10.0, False, True), (11.0, True, False), (14.0, True, False), (16.0, True, False), (20.0, True, True)],
+)
+def test_beside_a_silent_pad_a_sure_stroke_leads_clearly(echo_db, silent, sure):
+    """The others feel the stroke `echo_db` and 3 dB below; 10 dB suffice, and 10 more beside a silent pad."""
+    x = noise(5.0)
+    stroke(x, 4.0, 2, 400, echo_db)
+    if silent:
+        x[:, 0] = 0.0
+    (found,) = StrikeDetector(RATE, 4).feed_samples(counts(x))
+    assert (found.pads, found.sure) == ((2,), sure)
+
+
 @pytest.mark.parametrize("rail", [-2048, 2047])
 def test_a_channel_at_its_rail_is_named_until_it_comes_back(rail):
     x = counts(noise(6.0))
@@ -73,6 +87,32 @@ def test_a_noisy_channel_is_named_after_longer_than_a_hand_rubs_and_its_strokes_
     found = detector.feed_samples(counts(x[round(31 * RATE) :]))
     assert detector.faults == {1: "noisy"}
     assert [(d.pads, d.sure) for d in found] == [((1,), False), ((4,), True)]
+
+
+@pytest.mark.parametrize(("pads", "named"), [(2, {}), (3, {1: "noisy"}), (5, {1: "noisy"})])
+def test_noise_is_named_beside_two_or_more(pads, named):
+    x = noise(42.0, pads)
+    x[:, 0] *= 30.0
+    detector = StrikeDetector(RATE, pads)
+    assert detector.feed_samples(counts(x)) == []
+    assert detector.faults == named
+
+
+@pytest.mark.parametrize(("pads", "quiet"), [(4, 1), (6, 2)])
+def test_channels_that_move_alike_beside_quiet_ones_are_not_noisy(pads, quiet):
+    x = noise(42.0, pads, 30.0)
+    x[:, :quiet] /= 25.0
+    detector = StrikeDetector(RATE, pads)
+    assert detector.feed_samples(counts(x)) == []
+    assert detector.faults == {}
+
+
+def test_resting_channel_beside_flickering_ones_is_not_silent():
+    x = noise(5.0, 4, 0.4)
+    x[:, 0] = 0.0
+    detector = StrikeDetector(RATE, 4)
+    assert detector.feed_samples(counts(x)) == []
+    assert detector.faults == {}
 
 
 def test_missing_samples_are_named_for_a_second():
@@ -288,4 +328,4 @@ def test_the_disc_on_the_frame_is_never_struck_and_cannot_be_alone():
     ],
 )
 def test_swapped_pads_show_when_each_is_knocked_on(knocked, felt, told):
-    assert swapped(knocked, felt) == told
+    assert find_swapped_pads(knocked, felt) == told

@@ -3,35 +3,35 @@
 import numpy as np
 import pytest
 
-from pi_controller.mat.strike_settings import FSR, SENSORS
-from pi_controller.mat.strikes import StrikeDetector
-from pi_controller.sim import fsr
-from pi_controller.sim.fsr import HANDS, FsrMat
-from pi_controller.table.settings import StrikesSection
+from pi_controller.config.model import StrikesSection
+from pi_controller.sensing.strike_settings import FSR_SETTINGS, SETTINGS_BY_SENSOR
+from pi_controller.sensing.strikes import StrikeDetector
+from pi_controller.simulation import sensors
+from pi_controller.simulation.sensors import HANDS, FsrMat
 
 
 def felt(mat: FsrMat):
-    return StrikeDetector(mat.rate, mat.pads, settings=FSR).feed_samples(mat.samples())
+    return StrikeDetector(mat.rate, mat.pads, settings=FSR_SETTINGS).feed_samples(mat.samples())
 
 
 def test_the_sensor_follows_its_data_sheet():
     force = np.array([0.0, 0.05, 0.1, 1.0, 10.0, 100.0])
-    x = fsr.counts(force)
+    x = sensors.counts(force)
     assert (x[:2] < 2).all()  # blind below 0.1 N: 10 megohm
     assert (np.diff(x[1:]) > 0).all()
     assert x[2] > 100
     assert x[3] == pytest.approx(4095 * 3.3 / 9.3)
     assert x[-1] < 4095
-    assert fsr.counts(np.array([1.0]), 1.06)[0] < x[3] < fsr.counts(np.array([1.0]), 0.94)[0]
+    assert sensors.counts(np.array([1.0]), 1.06)[0] < x[3] < sensors.counts(np.array([1.0]), 0.94)[0]
 
 
 def test_a_stroke_weighs_what_momentum_says():
     mat = FsrMat(1, 2.0)
     mat.strike(1.0, 2, 1.5)
     got = mat.force[:, 1].sum() / mat.rate  # N s: the stick's momentum, there and back, and what goes past the sensor
-    assert 0.5 * 2 * fsr.STICK_KG * 1.5 <= got <= 2 * fsr.STICK_KG * 1.5 + 1e-3
+    assert 0.5 * 2 * sensors.STICK_KG * 1.5 <= got <= 2 * sensors.STICK_KG * 1.5 + 1e-3
     assert mat.force[:, 1].max() > 10 * np.delete(mat.force, 1, axis=1).max()
-    assert 0.005 < fsr.contact_s() < 0.012
+    assert 0.005 < sensors.contact_s() < 0.012
 
 
 def test_a_drum_in_the_floor_weighs_on_all_plates():
@@ -82,10 +82,10 @@ def test_the_same_seed_gives_the_same_mat_and_another_another():
 
 
 def test_settings_choose_the_sensor_and_shift_its_own_thresholds():
-    assert StrikesSection().detector() == SENSORS["piezo"]
-    assert StrikesSection(sensor="fsr").detector() == FSR
-    stricter = StrikesSection(sensor="fsr", threshold_db=18.0, dominance_db=12.0, lockout_ms=400.0).detector()
-    assert stricter.peak_db - FSR.peak_db == stricter.stand_db - FSR.stand_db == 5.0
-    assert stricter.dominance_db == FSR.dominance_db + 2.0
+    assert StrikesSection().detector_settings() == SETTINGS_BY_SENSOR["piezo"]
+    assert StrikesSection(sensor="fsr").detector_settings() == FSR_SETTINGS
+    stricter = StrikesSection(sensor="fsr", threshold_db=18.0, dominance_db=12.0, lockout_ms=400.0).detector_settings()
+    assert stricter.peak_db - FSR_SETTINGS.peak_db == stricter.stand_db - FSR_SETTINGS.stand_db == 5.0
+    assert stricter.dominance_db == FSR_SETTINGS.dominance_db + 2.0
     assert stricter.lockout_s == 0.4
-    assert stricter.bands_hz == FSR.bands_hz
+    assert stricter.bands_hz == FSR_SETTINGS.bands_hz

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from pi_controller.link.messages import LinkDown, Piezo, Touch
-from pi_controller.mat.events import HandIn, Link, Strike
-from pi_controller.mat.hands import HandDetector
-from pi_controller.mat.sensors import MatSensors
-from pi_controller.mat.stroke_hands import AFTER_S, HAND_S, UNHEARD_S, StrokeHands
+from pi_controller.board.messages import LinkDown, Piezo, Touch
+from pi_controller.sensing.events import HandIn, Link, Strike
+from pi_controller.sensing.hands import HandDetector
+from pi_controller.sensing.sensors import MatSensors
+from pi_controller.sensing.strikes import AFTER_S, HAND_S, UNHEARD_S, StrikeLabeller
 
 SCAN_S = 0.02
 REST = 700
@@ -18,7 +18,7 @@ class Pads:
 
     def __init__(self) -> None:
         self.hands = HandDetector()
-        self.strokes = StrokeHands(self.hands)
+        self.strokes = StrikeLabeller(self.hands)
         self.t = 0.0
         self.lost: dict[int, tuple[int, int, int]] = {}
         self.scan(20)
@@ -31,7 +31,7 @@ class Pads:
             counts = np.full((4, 3), REST, np.int16)
             for pad, lost in self.lost.items():
                 counts[pad - 1] -= np.array(lost, np.int16)
-            told += self.strokes.scanned(self.t, self.hands.feed(Touch(self.t, counts)))
+            told += self.strokes.take_scan(self.t, self.hands.feed(Touch(self.t, counts)))
         return told
 
 
@@ -75,7 +75,7 @@ def test_a_hand_that_bumps_the_pad_on_its_way_in(pads: Pads, edge: tuple, middle
 def test_a_hand_at_another_pad_holds_nothing_back(pads: Pads) -> None:
     pads.lost[4] = (30, 40, 5)
     pads.scan(10)
-    assert pads.hands.inside == (4,)
+    assert pads.hands.occupied_pads == (4,)
     stroke = Strike(pads.t - 0.01, (1,))
     assert pads.strokes.hold([stroke]) == [stroke]
 
@@ -88,7 +88,7 @@ def test_a_hand_that_is_in_and_one_that_has_just_left(pads: Pads) -> None:
     assert [each.hand for each in told] == ["hider"]
     pads.lost.clear()
     pads.scan(5)
-    assert pads.hands.inside == ()
+    assert pads.hands.occupied_pads == ()
     assert [each.hand for each in pads.strokes.hold([Strike(pads.t - 0.01, (2,))])] == ["hider"]
     pads.scan(10)
     assert [each.hand for each in pads.strokes.hold([Strike(pads.t - 0.01, (2,))])] == [None]
@@ -116,14 +116,14 @@ def test_strips_that_say_no_more_are_not_waited_for(pads: Pads) -> None:
     pads.strokes.hold([stroke])
     assert pads.strokes.overdue(stroke.t + UNHEARD_S) == []
     assert pads.strokes.overdue(stroke.t + AFTER_S + UNHEARD_S + 0.001) == [stroke]
-    assert pads.strokes.lost() == []
+    assert pads.strokes.release_all() == []
 
 
 def test_a_stroke_with_something_at_its_pad_is_a_doubt_when_the_board_goes(pads: Pads) -> None:
     pads.strokes.hold([Strike(pads.t + 0.012, (2,))])
     pads.lost[2] = (20, 0, 0)
     pads.scan()
-    assert [(each.pads, each.sure) for each in pads.strokes.lost()] == [((2,), False)]
+    assert [(each.pads, each.sure) for each in pads.strokes.release_all()] == [((2,), False)]
 
 
 def test_what_nobody_waits_for_is_forgotten(pads: Pads) -> None:

@@ -3,9 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, SensorFault, Sensors, Strike
-from pi_controller.mat.turned import turned
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.events import (
+    Bead,
+    BeadsAtRest,
+    Button,
+    HandIn,
+    HandOut,
+    Link,
+    SamplesMissing,
+    SensorFault,
+    SensorFaultsChange,
+    Strike,
+    mirror_event,
+)
 
 PADS = st.integers(1, 4)
 SIDES = st.sampled_from(("hider", "hitter", None))
@@ -15,28 +26,28 @@ FAULTS = st.builds(SensorFault, st.just("strip"), PADS, st.just("silent"), st.in
 EVENTS = st.one_of(
     st.builds(HandIn, st.just(1.0), PADS, SIDES),
     st.builds(HandOut, st.just(1.0), PADS, SIDES),
-    st.builds(Beads, st.just(1.0), st.lists(BEADS, max_size=3).map(tuple)),
+    st.builds(BeadsAtRest, st.just(1.0), st.lists(BEADS, max_size=3).map(tuple)),
     st.builds(Strike, st.just(1.0), st.lists(PADS, max_size=4, unique=True).map(tuple)),
-    st.builds(Sensors, st.just(1.0), st.lists(FAULTS, max_size=3).map(tuple)),
-    st.sampled_from((Blind(1.0, 2.0), Button(1.0, "ready"), Link(1.0, up=False, why="gone"))),
+    st.builds(SensorFaultsChange, st.just(1.0), st.lists(FAULTS, max_size=3).map(tuple)),
+    st.sampled_from((SamplesMissing(1.0, 2.0), Button(1.0, "ready"), Link(1.0, up=False, why="gone"))),
 )
 
 
 @given(EVENTS)
 def test_turned_twice_is_the_same_again(event):
-    assert turned(turned(event)) == event
+    assert mirror_event(mirror_event(event)) == event
 
 
 @given(x=st.floats(-560.0, 560.0), y=st.floats(-140.0, 140.0))
 def test_a_bead_lies_under_the_pad_that_its_place_says(x, y):
     pads = pinmap().pads
-    (bead,) = turned(Beads(1.0, (Bead(pads.at(x, y), x_mm=x, y_mm=y),))).found
+    (bead,) = mirror_event(BeadsAtRest(1.0, (Bead(pads.at(x, y), x_mm=x, y_mm=y),))).found
     assert bead.pad == pads.at(bead.x_mm, bead.y_mm)
 
 
 def test_left_is_left_and_the_hiders_edge_is_the_hiders():
-    assert turned(Strike(1.0, (1, 3), onsets=(1.0, 1.001))).pads == (4, 2)
-    assert turned(HandIn(1.0, 2, "hitter")) == HandIn(1.0, 3, "hider")
-    assert turned(Sensors(1.0, (SensorFault("strip", 1, "silent", 0),))).faults == (
+    assert mirror_event(Strike(1.0, (1, 3), onsets=(1.0, 1.001))).pads == (4, 2)
+    assert mirror_event(HandIn(1.0, 2, "hitter")) == HandIn(1.0, 3, "hider")
+    assert mirror_event(SensorFaultsChange(1.0, (SensorFault("strip", 1, "silent", 0),))).faults == (
         SensorFault("strip", 4, "silent", 2),
     )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pi_controller.cli.strikes import main
 from pi_controller.errors import UsageError
-from pi_controller.mat.wav import WavReader
+from pi_controller.sensing.wav import WavReader
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "data" / "strikes"
 
@@ -248,7 +248,7 @@ def test_samples_that_are_no_numbers_count_as_rest(tmp_path, capsys):
     assert main([str(path)]) == 0
     out, err = capsys.readouterr()
     assert [json.loads(line)["pad"] for line in out.splitlines()] == [2]
-    assert "no numbers" in err
+    assert "not numbers" in err
 
 
 def test_no_samples_at_all_is_no_strike(tmp_path, capsys):
@@ -290,8 +290,8 @@ def test_what_is_no_recording_is_refused_in_two_lines(tmp_path, capsys, kind):
     path.write_bytes(BAD[kind])
     with pytest.raises(UsageError) as error:
         main([str(path)])
-    assert len(error.value.what.splitlines()) == len(error.value.todo.splitlines()) == 1
-    assert str(path) in error.value.what
+    assert len(error.value.message.splitlines()) == len(error.value.hint.splitlines()) == 1
+    assert str(path) in error.value.message
     assert capsys.readouterr().out == ""
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
+from pi_controller.record.file import read, write
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +28,6 @@ def canonical():
         record = read((head + body).encode())
         lines = write(record).partition("\n\n")[2].splitlines()
         assert lines.pop().startswith("end")
-        return [line.strip() for line in lines], [(fault.line, fault.what) for fault in record.faults]
+        return [line.strip() for line in lines], [(fault.line, fault.message) for fault in record.faults]
 
     return run

@@ -20,13 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
 
 from random_play import options_of
 
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.record.decoding import MOST_FAULTS
+from pi_controller.record.file import MAX_ISSUES, Playthrough, read, write
 from pi_controller.record.model import Check, Comment, Move, Record, Ruling
-from pi_controller.record.playthrough import Playthrough
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
 
 MOST_S = 5.0
 """What a case of some kilobytes may take on a slow, busy machine, s."""
@@ -56,7 +53,7 @@ PADS = (1, 2, 3, 4)
 
 def game_of(rng, name=None):
     """Return a game with some options chosen."""
-    kind = registry.kind(name or rng.choice(registry.names()))
+    kind = registry.game_class(name or rng.choice(registry.names()))
     return kind(options_of(rng, kind, share=0.3))
 
 
@@ -102,7 +99,7 @@ def record_of(rng, name=None, texts=TEXTS, moves=40):
         if rng.random() < 0.1:
             calls = tuple(rng.sample(("wheya", "game", "killed", "catch"), rng.randint(0, 2)))
             try:
-                playthrough.once(action)
+                playthrough.check_action(action)
             except InvalidActionError:
                 continue
             entries.append(Move(action, calls, superseded=True, **said))
@@ -177,7 +174,7 @@ def noise(rng, *, words):
 def check(data):
     """Read `data` and what is written of it; return what is wrong with the result, or nothing."""
     record = read(data)
-    if len(record.faults) > MOST_FAULTS + 1:
+    if len(record.faults) > MAX_ISSUES + 1:
         return f"{len(record.faults)} faults listed"
     text = write(record)
     again = read(text.encode())

@@ -7,22 +7,31 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.games.registry import game
-from pi_controller.record.converting import from_journal, from_sheet, to_sheet
+from pi_controller.record.convert import as_json, as_text, from_journal, from_sheet, to_sheet
+from pi_controller.record.file import Playthrough, read, write
 from pi_controller.record.model import Check, Move, Record, RecordError
-from pi_controller.record.playback import as_json, as_text
-from pi_controller.record.playthrough import Playthrough
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
-from pi_controller.referee.facts import Answer, Commit, Done, HideAgain, Opened, Question, Reveal, Struck, Undone
+from pi_controller.referee.facts import (
+    ActionPlayed,
+    Answer,
+    Commit,
+    GameOpened,
+    HideAgain,
+    Question,
+    Reveal,
+    StrikeFelt,
+    Undone,
+)
+from pi_controller.rules.registry import game
 
 CHAPTER11 = Path(__file__).parents[1] / "scenarios" / "chapter11.txt"
 RECORD = Path(__file__).with_name("chapter11.record")
-OPENED = Opened(100.0, "dakota", "1", "the booklet", {"points": 3, "low_hider": "floor"}, {"A": "Red", "B": "x" * 50})
+OPENED = GameOpened(
+    100.0, "dakota", "1", "the booklet", {"points": 3, "low_hider": "floor"}, {"A": "Red", "B": "x" * 50}
+)
 
 
 def hit(t, found, pad=None, calls=(), by="sensor"):
-    return Done(t, {"do": "hit", "found": found, **({"pad": pad} if pad else {})}, calls, by)
+    return ActionPlayed(t, {"do": "hit", "found": found, **({"pad": pad} if pad else {})}, calls, by)
 
 
 def chapter11():
@@ -73,7 +82,7 @@ def test_a_count_changed_by_one_is_found():
     text = RECORD.read_text("utf-8")
     changed = text.replace("long.A=14 middle=6", "long.A=14 middle=7")
     assert changed != text
-    assert [fault.what for fault in read(changed.encode()).faults] == ["middle is 6, not 7"]
+    assert [fault.message for fault in read(changed.encode()).faults] == ["middle is 6, not 7"]
 
 
 def records(batches):
@@ -83,9 +92,9 @@ def records(batches):
 def test_from_a_journal():
     batches = [
         (1, [OPENED]),
-        (2, [Done(101.0, {"do": "toss", "winner": "A"}, (), "sensor")]),
+        (2, [ActionPlayed(101.0, {"do": "toss", "winner": "A"}, (), "sensor")]),
         (3, [Commit(102.0, 1, "ab" * 32), HideAgain(102.5, "the cloth slipped")]),
-        (4, [Struck(103.0, (1,)), hit(103.0, found=True, pad=1), Reveal(103.0, 1, 1, "cd" * 32)]),
+        (4, [StrikeFelt(103.0, (1,)), hit(103.0, found=True, pad=1), Reveal(103.0, 1, 1, "cd" * 32)]),
         (5, [Undone(104.0, 4, reason="it was pad 3")]),
         (6, [hit(105.25, found=False, pad=3, by="judge")]),
         (7, [Question(106.0, "two_struck", ("2", "4", "none"), pads=(2, 4))]),
@@ -122,7 +131,7 @@ end
 def test_the_bead_of_a_hide_that_was_reopened_is_not_told():
     batches = [
         (1, [OPENED]),
-        (2, [Done(101.0, {"do": "toss", "winner": "A"}, (), "sensor")]),
+        (2, [ActionPlayed(101.0, {"do": "toss", "winner": "A"}, (), "sensor")]),
         (3, [hit(103.0, found=True, pad=1), Reveal(103.0, 1, 1, "cd" * 32)]),
         (4, [Undone(104.0, 3)]),
     ]
@@ -134,12 +143,12 @@ def test_the_bead_of_a_hide_that_was_reopened_is_not_told():
 def test_journals_that_tell_no_game():
     with pytest.raises(RecordError, match="no game yet"):
         from_journal([])
-    with pytest.raises(RecordError, match="does not say which game"):
+    with pytest.raises(RecordError, match="does not name its game"):
         from_journal([(1, hit(0.0, found=True))])
     with pytest.raises(RecordError, match="does not follow the rules"):
         from_journal([(1, OPENED), (1, hit(101.0, found=True))])
     with pytest.raises(RecordError, match="no game 'chess'"):
-        from_journal([(1, Opened(0.0, "chess", "1", "", {}, {}))])
+        from_journal([(1, GameOpened(0.0, "chess", "1", "", {}, {}))])
 
 
 def test_from_and_to_a_score_sheet():

@@ -2,10 +2,8 @@
 
 import pytest
 
-from pi_controller.record.decoding import LONGEST_LINE, MOST_FAULTS, MOST_LINES
-from pi_controller.record.model import Comment, Fault, Move, Ruling
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
+from pi_controller.record.file import MAX_ISSUES, MAX_LINE_BYTES, MAX_LINES, read, write
+from pi_controller.record.model import Comment, Move, ParseIssue, Ruling
 
 GOOD = """\
 Record: 1
@@ -71,26 +69,26 @@ def test_other_encodings_are_read_and_listed(encoding):
     assert write(record) == GOOD
     (fault,) = record.faults
     assert fault.line == 1
-    assert "not UTF-8: read as UTF-" in fault.what
+    assert "not UTF-8: read as UTF-" in fault.message
 
 
 def test_a_line_that_is_not_utf_8_is_read_as_what_it_may_be():
     record = read(GOOD.replace("Ḣoḋ", "Hod").encode("latin-1"))
     assert record.teams["B"] == "Hod Ká"
-    assert record.faults == [Fault(6, "not UTF-8: read as Windows-1252")]
+    assert record.faults == [ParseIssue(6, "not UTF-8: read as Windows-1252")]
     assert read(b"Game: dakota\n; \x93so\x94\x81\nend").entries == (Comment("so"),)  # none in Windows-1252
 
 
 def test_nuls_are_left_out():
     record = read(GOOD.replace("toss A", "to\0ss\0 A\x07").encode())
-    assert record.faults == [Fault(9, "control characters or NULs: left out")]
+    assert record.faults == [ParseIssue(9, "control characters or NULs: left out")]
     assert write(record) == GOOD
 
 
 @pytest.mark.parametrize("at", range(0, len(GOOD.encode()) - 2, 7))
 def test_a_record_cut_anywhere_says_so_and_keeps_what_came_before(at):
     record = read(GOOD.encode()[:at])
-    assert any("may have been cut" in fault.what for fault in record.faults)
+    assert any("may have been cut" in fault.message for fault in record.faults)
     whole = GOOD.encode()[:at].count(b"\n") - 8
     assert moves(record)[: max(0, whole)] == MOVES[: max(0, whole)]
 
@@ -98,7 +96,7 @@ def test_a_record_cut_anywhere_says_so_and_keeps_what_came_before(at):
 def test_a_game_that_is_won_needs_no_end():
     assert read(b"Game: dakota\nOption points: 1\ntoss A\n" + b"hit missed\n" * 15).faults == []
     record = read(b"Game: dakota\ntoss A\nend winner=B")
-    assert record.faults == [Fault(3, "winner is null, not 'B'")]
+    assert record.faults == [ParseIssue(3, "winner is null, not 'B'")]
 
 
 def test_what_is_no_action_or_not_allowed_is_left_out_and_listed(canonical):
@@ -126,7 +124,7 @@ def test_what_is_no_action_or_not_allowed_is_left_out_and_listed(canonical):
     assert lines == ["toss A", "1. hit missed 2", "hit missed 3"]
     assert [line for line, _ in faults] == [2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]
     said = dict(faults)
-    assert said[2] == "'hit' is not allowed here: nobody hides yet"
+    assert said[2] == "'hit' is not allowed here: there is no hider yet"
     assert said[7] == "'hit' is no action: pad cannot be 7"
     assert said[8].startswith("hit does not take 3")
     assert said[13] == "found comes twice"
@@ -189,7 +187,7 @@ def test_headers():
     )
     assert dict(record.teams) == {"B": "é" * 40}
     assert dict(record.options) == {"low_hider": "literal"}
-    assert [(fault.line, fault.what.partition(";")[0]) for fault in record.faults] == [
+    assert [(fault.line, fault.message.partition(";")[0]) for fault in record.faults] == [
         (3, "Game comes twice: the first one counts"),
         (4, "this is format '2'"),
         (8, "a team's name has 1 to 40 characters"),
@@ -197,8 +195,8 @@ def test_headers():
         (11, "dakota has no option 'pionts'"),
         (12, "option points cannot be 0: left out"),
         (14, "written by dakota '9', read by the rules of dakota 1"),
-        (15, "Option points stands behind the first action: left out"),
-        (18, "stands behind the end: this and what follows was not read"),
+        (15, "Option points comes after the first action: left out"),
+        (18, "after the end: this and all further lines were not read"),
     ]
 
 
@@ -214,7 +212,7 @@ def test_without_a_known_game_words_are_kept_and_actions_are_not(head):
     record = read(f"{head}Option points: 3\nPlace: here\ntoss A\nhit missed\n! so\n= middle=16\nend".encode())
     assert record.headers == (("Place", "here"),)
     assert [type(entry).__name__ for entry in record.entries] == ["Ruling", "Check"]
-    assert any(fault.what.startswith("2 lines could not be read") for fault in record.faults)
+    assert any(fault.message.startswith("2 lines could not be read") for fault in record.faults)
     assert read(write(record).encode()) == record
 
 
@@ -229,16 +227,16 @@ def test_a_name_is_the_same_however_its_accents_are_spelt():
 
 def test_noise_is_bounded():
     record = read(b"Game: dakota\n" + b"x\n" * 500_000)
-    assert len(record.faults) == MOST_FAULTS + 1
-    assert "more faults" in record.faults[-1].what
+    assert len(record.faults) == MAX_ISSUES + 1
+    assert "more faults" in record.faults[-1].message
     record = read(b";\n" * 500_000)
-    assert len(record.entries) == MOST_LINES
-    assert "not read" in record.faults[-2].what + record.faults[-1].what
+    assert len(record.entries) == MAX_LINES
+    assert "not read" in record.faults[-2].message + record.faults[-1].message
     record = read(GOOD.encode() + b"\n")
     assert record.faults == []
-    record = read(GOOD.replace("Sisseton", "x" * LONGEST_LINE).encode())
+    record = read(GOOD.replace("Sisseton", "x" * MAX_LINE_BYTES).encode())
     assert [fault.line for fault in record.faults] == [7]
     assert moves(record) == MOVES
-    assert read(b"").faults[0].what.startswith("the record does not say which game it is")
+    assert read(b"").faults[0].message.startswith("the record does not name its game")
     assert read(b"Game: dakota\nhit " + b"[" * 30_000).entries == ()
     assert read(b"Game: dakota\n= x=" + b"1" * 5000).entries == ()

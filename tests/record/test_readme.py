@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 import pi_controller.record
-from pi_controller.games import registry
-from pi_controller.record.notation import parse_action, spoken
-from pi_controller.record.reading import read
-from pi_controller.record.values import scan
-from pi_controller.record.writing import write
+from pi_controller.record.file import read, write
+from pi_controller.record.notation import format_action, parse_action, scan
+from pi_controller.rules import registry
 
 FOLDER = Path(pi_controller.record.__file__).parent
 PAGE = (FOLDER / "README.md").read_text("utf-8")
@@ -27,7 +25,7 @@ def test_the_example_is_written_as_records_are():
 @pytest.mark.parametrize("game", registry.names())
 def test_the_short_forms_are_those(game):
     for line in re.findall(r"`([^`]+)`", ROWS[game]):
-        assert spoken(game, parse_action(game, scan(line)[0])) == line
+        assert format_action(game, parse_action(game, scan(line)[0])) == line
 
 
 def test_every_module_is_in_the_table():

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.games import registry
-from pi_controller.record.converting import from_sheet, to_sheet
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
+from pi_controller.record.convert import from_sheet, to_sheet
+from pi_controller.record.file import read, write
+from pi_controller.rules import registry
 
 TEXTS = st.lists(st.text(max_size=30), min_size=1, max_size=4)
 EACH = -(-1000 // len(registry.names()))

@@ -7,28 +7,26 @@ import random
 import pytest
 from random_play import steps
 
-from pi_controller.games import registry
-from pi_controller.record.converting import from_journal, from_sheet, to_sheet
+from pi_controller.record.convert import as_json, as_text, from_journal, from_sheet, to_sheet
+from pi_controller.record.file import read, write
 from pi_controller.record.model import Move, Record, RecordError
-from pi_controller.record.playback import as_json, as_text
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
 from pi_controller.referee.facts import (
-    ByEye,
-    Called,
+    ActionPlayed,
     ClockSet,
-    Done,
-    Opened,
+    CommandIssued,
+    GameOpened,
+    JudgedByEye,
     ProtestMade,
     ProtestRuled,
     SensorsUsed,
     StateSet,
     Undone,
 )
+from pi_controller.rules import registry
 
 DAKOTA = registry.game("dakota")
-OPENED = Opened(100.0, "dakota", "1", DAKOTA.source, dict(DAKOTA.settings), {"A": "Red", "B": "Blue"})
-TOSS = Done(101.0, {"do": "toss", "winner": "A"}, (), "judge")
+OPENED = GameOpened(100.0, "dakota", "1", DAKOTA.source, dict(DAKOTA.settings), {"A": "Red", "B": "Blue"})
+TOSS = ActionPlayed(101.0, {"do": "toss", "winner": "A"}, (), "judge")
 SHEET = {
     "hider": "B", "long": {"A": 2, "B": 14}, "middle": 4, "short": {"A": 0, "B": 1}, "owed": "first",
     "situation": None, "winner": None,
@@ -36,7 +34,7 @@ SHEET = {
 
 
 def called(t, call="set", who="Ann"):
-    return Called(t, who, "judge", call, f"key {t}")
+    return CommandIssued(t, who, "judge", call, f"key {t}")
 
 
 BATCHES = [
@@ -44,13 +42,13 @@ BATCHES = [
     (2, [called(101.0, "action"), TOSS]),
     (3, [called(102.0), StateSet(102.0, SHEET, "the sticks had fallen over")]),
     (4, [called(103.0, "sensors"), SensorsUsed(103.0, on=False, reason="the drums")]),
-    (5, [called(104.0, "hidden"), ByEye(104.0)]),
+    (5, [called(104.0, "hidden"), JudgedByEye(104.0)]),
     (6, [called(105.0, "protest", "Bo"), ProtestMade(105.0, "A", "his sleeve")]),
     (7, [called(106.0, "ruling"), ProtestRuled(106.0, "denied", "nobody saw it")]),
     (8, [ClockSet(107.0, running=False), ClockSet(108.0, running=True, reason="they are back")]),
     (9, [called(109.0), StateSet(109.0, {**SHEET, "middle": 2, "long": {"A": 4, "B": 14}}, "a slip")]),
     (10, [called(110.0, "undo"), Undone(110.0, 9, reason="it was right")]),
-    (11, [Done(111.0, {"do": "hit", "found": True}, (), "judge")]),
+    (11, [ActionPlayed(111.0, {"do": "hit", "found": True}, (), "judge")]),
 ]
 RECORDS = [(number, fact) for number, facts in BATCHES for fact in facts]
 WRITTEN = """\
@@ -99,7 +97,7 @@ def test_a_score_sheet_cannot_tell_it():
     taken_back = [*RECORDS, (12, Undone(112.0, 3))]
     assert len(list(to_sheet(from_journal(taken_back)))) == 1, "one that was taken back is in nobody's way"
     record = from_sheet(b'{"do":"toss","winner":"A"}\n{"do":"set","middle":20}\n', DAKOTA)
-    assert [fault.what for fault in record.faults] == ["a score sheet cannot set the table"]
+    assert [fault.message for fault in record.faults] == ["a score sheet cannot set the table"]
 
 
 def test_a_table_that_cannot_stand_so_is_refused_with_every_fault():
@@ -109,8 +107,8 @@ def test_a_table_that_cannot_stand_so_is_refused_with_every_fault():
     text = WRITTEN.replace("middle=4", "middle=5").replace("owed=first situation=null", "owed=third situation=null", 1)
     (fault, *_) = read(f"Game: dakota\n\n{text}".encode()).faults
     assert fault.line == 4
-    assert "owed is one of first, second or null, not 'third'" in fault.what
-    assert "long and middle add up to 21" in fault.what
+    assert "owed is one of first, second or null, not 'third'" in fault.message
+    assert "long and middle add up to 21" in fault.message
     with pytest.raises(RecordError, match="does not follow the rules"):
         from_journal([(1, OPENED), (2, StateSet(1.0, {}, "nothing"))])
 

@@ -6,13 +6,13 @@ import pytest
 
 from pi_controller.cli.record import main
 from pi_controller.errors import JournalError, UsageError
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Button
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal.journal import Journal
+from pi_controller.record.file import read
 from pi_controller.record.model import RecordError
-from pi_controller.record.reading import read
-from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
-from pi_controller.table.journal import Journal
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import Button
 from pi_controller.table.table import Table
 
 SHEET = b'{"do":"toss","winner":"A"}\n{"do":"hit","found":true}\n'
@@ -78,7 +78,7 @@ def test_faults_are_listed(tmp_path, capsys):
 def test_what_is_none_of_them(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"\x89PNG and so on")
-    with pytest.raises(RecordError, match="x is no journal"):
+    with pytest.raises(RecordError, match="x is neither a journal"):
         main([str(path)])
     assert main([str(path), "--check"]) == 2
     with pytest.raises(JournalError):

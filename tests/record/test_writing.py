@@ -2,14 +2,11 @@
 
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.games.base import InvalidActionError
+from pi_controller.record.file import Playthrough, read, write
 from pi_controller.record.model import Check, Comment, Move, Record, RecordError, Ruling
-from pi_controller.record.notation import forms, parse_action, spoken
-from pi_controller.record.playthrough import Playthrough
-from pi_controller.record.reading import read
-from pi_controller.record.values import scan
-from pi_controller.record.writing import write
+from pi_controller.record.notation import format_action, forms, parse_action, scan
+from pi_controller.rules import registry
+from pi_controller.rules.base import InvalidActionError
 
 RED = {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}
 
@@ -26,7 +23,7 @@ RED = {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}
         ("ojibwe", {"do": "shoot", "opened": [1, 4], "hit": 3, "ball": 3}, "shoot open 1,4 hit 3 ball 3"),
         ("ojibwe", {"do": "shoot", "opened": [2], "hit": None, "ball": 2}, "shoot open 2 hit - ball 2"),
         ("ojibwe", {"do": "shoot", "opened": [], "hit": 1, "ball": 2}, "shoot open - hit 1 ball 2"),
-        ("slahal", {"do": "duel", "A": True, "B": False}, "duel A yes B no"),
+        ("slahal", {"do": "duo", "A": True, "B": False}, "duo A yes B no"),
         ("slahal", {"do": "guess", "signal": "left", "actual": "inside"}, "guess left inside"),
         (
             "slahal",
@@ -53,13 +50,13 @@ RED = {"woman": 1, "fish": 0, "knives": 2, "buttons": 3}
     ],
 )
 def test_the_short_form(game, action, line):
-    assert spoken(game, action) == line
+    assert format_action(game, action) == line
     assert parse_action(game, scan(line)[0]) == action
-    plain = spoken("", action)  # the form that any game takes
+    plain = format_action("", action)  # the form that any game takes
     assert parse_action(game, scan(plain)[0]) == action
     try:
         made = registry.game(game)
-        Playthrough(made).once(action)
+        Playthrough(made).check_action(action)
     except InvalidActionError as error:
         pytest.fail(f"{game} has no such action: {error}")
 
@@ -69,16 +66,16 @@ def test_the_short_form(game, action, line):
 )
 def test_any_name_can_stand_in_a_line(player):
     action = {"do": "start", "player": player, "river": "north", "direction": "counterclockwise"}
-    line = spoken("patol", action)
+    line = format_action("patol", action)
     assert parse_action("patol", scan(line)[0]) == action
     assert "\n" not in line
 
 
 def test_an_action_that_does_not_fit_its_form_is_written_with_keys():
-    assert spoken("dakota", {"do": "hit", "pad": 3}) == "hit pad=3"
-    assert spoken("dakota", {"do": "foul", "kind": "time", "hide": "this"}) == "foul kind=time hide=this"
-    assert spoken("bageswin", {"do": "throw", "red": {}}) == "throw red={}"
-    assert spoken("none", {"do": "x", "a": [1, {"b": None}], "c": 1.5}) == 'x a=[1,{"b":null}] c=1.5'
+    assert format_action("dakota", {"do": "hit", "pad": 3}) == "hit pad=3"
+    assert format_action("dakota", {"do": "foul", "kind": "time", "hide": "this"}) == "foul kind=time hide=this"
+    assert format_action("bageswin", {"do": "throw", "red": {}}) == "throw red={}"
+    assert format_action("none", {"do": "x", "a": [1, {"b": None}], "c": 1.5}) == 'x a=[1,{"b":null}] c=1.5'
 
 
 def test_every_game_has_its_form():

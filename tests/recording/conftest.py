@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.recording.chunks import ChunkFile
-from pi_controller.recording.model import Header, settings_as_json
+from pi_controller.recording.format import ChunkFile, Header, settings_as_json
 from pi_controller.recording.recorder import Recorder
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
-from pi_controller.table.observer import Observer
+from pi_controller.rules import registry
+from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import Mischief
+from pi_controller.table.table import Observer
 
 
 class Log(Observer):

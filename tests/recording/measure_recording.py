@@ -1,6 +1,6 @@
 """How much a recording takes, on disk and of the processor, on the simulated mat.
 
-python tests/recording/measure_recording.py [--conditions quiet|pow_wow] [--seed N]
+python tests/recording/measure_recording.py [--conditions quiet|drums] [--seed N]
 """
 
 import argparse
@@ -12,15 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pi_controller.games import registry
-from pi_controller.link.messages import Field, Piezo, Touch
-from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.recording.chunks import ChunkFile, Recording
-from pi_controller.recording.columns import pack
-from pi_controller.recording.model import Header, settings_as_json
+from pi_controller.board.messages import Field, Piezo, Touch
+from pi_controller.recording.format import ChunkFile, Header, Recording, pack, settings_as_json
 from pi_controller.recording.recorder import Recorder
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.simulation import Simulation
+from pi_controller.rules import registry
+from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.simulation import Simulation
 
 
 def main():
@@ -31,7 +29,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.sensors"
         game = registry.game("dakota", {"points": "1"})
-        conditions = Conditions.named(args.conditions)
+        conditions = Conditions.from_name(args.conditions)
         with Simulation(args.seed, Path(folder) / "j.sqlite", game, conditions=conditions) as table:
             recorder = Recorder(
                 ChunkFile(path, Header(0.0, strikes=settings_as_json(StrikeSettings()))), table.daemon.table

@@ -5,19 +5,18 @@ from contextlib import closing
 
 import pytest
 
+from pi_controller.board.buttons import MockButtons
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.interfaces import ButtonsError
+from pi_controller.board.messages import Field, Piezo, Touch
+from pi_controller.board.serial_port import SerialPort
 from pi_controller.cli.record_sensors import main
-from pi_controller.drivers.buttons import MockButtons
-from pi_controller.drivers.ports import ButtonsError
-from pi_controller.drivers.serial_port import SerialPort
 from pi_controller.errors import PortError, UsageError
-from pi_controller.link.connection import BoardConnection
-from pi_controller.link.messages import Field, Piezo, Touch
-from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.recording.bench import CONTACT, Bench
-from pi_controller.recording.chunks import ChunkFile, Recording
-from pi_controller.recording.model import Header, settings_as_json
-from pi_controller.recording.scoring import Struck, detect, score, timed
-from pi_controller.sim.mat import SimMat
+from pi_controller.recording.format import ChunkFile, Header, Recording, settings_as_json
+from pi_controller.recording.recorder import CONTACT, Bench
+from pi_controller.recording.scoring import TrueStroke, assign_times, detect, score
+from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.simulation.mat import SimMat
 
 TICK = 0.032
 
@@ -35,7 +34,7 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
                 pad = len(truth) % 4 + 1
                 mat.world.strike(pad, -20.0)
                 contact.press(CONTACT, t, held_s=0.03)
-                truth.append(Struck(None, pad, "firm"))
+                truth.append(TrueStroke(None, pad, "firm"))
             n = mat.advance(TICK, sent)
             t += TICK
             before = bench.source.sent
@@ -49,7 +48,7 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
     assert {Piezo, Touch, Field} <= {type(entry) for entry in entries}
     assert bench.touches == len(truth) == 7
     heard = detect(entries, recording.header.strike_settings(), recording.header.t)
-    figures = score(heard.strikes, timed(truth, heard.touches), heard.seconds)
+    figures = score(heard.strikes, assign_times(truth, heard.touches), heard.seconds)
     assert (figures["found"], figures["false"]) == (7, 0)
     assert figures["right_pad"]["value"] == 1.0
 
@@ -99,7 +98,7 @@ def test_a_contact_that_cannot_be_had_leaves_no_file_open(tmp_path, monkeypatch)
     def none(*_, **__):
         raise ButtonsError("no pin 4", "choose another")
 
-    monkeypatch.setattr("pi_controller.drivers.buttons.GpioButtons", none)
+    monkeypatch.setattr("pi_controller.board.buttons.GpioButtons", none)
     with pytest.raises(ButtonsError):
         main([str(tmp_path / "x.sensors"), "--contact", "4", "--seconds", "0.05"])
     gc.collect()  # a file that nobody closed warns, and a warning is an error here

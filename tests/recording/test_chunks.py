@@ -2,11 +2,20 @@
 
 import pytest
 
-from pi_controller.recording.chunks import MAGIC, ChunkFile, Recording, chunk, is_recording
-from pi_controller.recording.columns import pack
-from pi_controller.recording.model import Began, Ended, Header, RecordingError
+from pi_controller.recording.format import (
+    MAGIC,
+    ChunkFile,
+    Header,
+    Recording,
+    RecordingError,
+    StepBegan,
+    StepEnded,
+    encode_chunk,
+    is_recording,
+    pack,
+)
 
-BLOCKS = [chunk(b"D", pack([Began(float(n)), Ended()], 30.0)) for n in range(5)]
+BLOCKS = [encode_chunk(b"D", pack([StepBegan(float(n)), StepEnded()], 30.0)) for n in range(5)]
 
 
 @pytest.fixture
@@ -21,7 +30,7 @@ def path(tmp_path):
 
 
 def begun(recording):
-    return [entry.t for entry in recording.entries() if isinstance(entry, Began)]
+    return [entry.t for entry in recording.entries() if isinstance(entry, StepBegan)]
 
 
 def test_what_was_written_is_read(path):
@@ -67,13 +76,20 @@ def test_a_damaged_byte_costs_its_block_alone(path):
 def test_what_is_no_recording_is_refused(path, tmp_path):
     data = path.read_bytes()
     other = tmp_path / "other"
-    for bad in (b"", b"RIFF0000", MAGIC, MAGIC + BLOCKS[0], MAGIC + chunk(b"H", b"{}"), MAGIC + chunk(b"H", b"no")):
+    for bad in (
+        b"",
+        b"RIFF0000",
+        MAGIC,
+        MAGIC + BLOCKS[0],
+        MAGIC + encode_chunk(b"H", b"{}"),
+        MAGIC + encode_chunk(b"H", b"no"),
+    ):
         other.write_bytes(bad)
         with pytest.raises(RecordingError):
             Recording(other)
     with pytest.raises(RecordingError, match="cannot read"):
         Recording(tmp_path / "none")
-    other.write_bytes(data.replace(data[len(MAGIC) :], chunk(b"H", b'{"t":0,"format":2}')))
+    other.write_bytes(data.replace(data[len(MAGIC) :], encode_chunk(b"H", b'{"t":0,"format":2}')))
     with pytest.raises(RecordingError, match="newer"):
         Recording(other)
     assert is_recording(path)

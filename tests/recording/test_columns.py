@@ -9,10 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_controller.link.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
-from pi_controller.mat.events import Button
-from pi_controller.recording.columns import alike, pack, unpack
-from pi_controller.recording.model import Armed, Batch, Began, Ended, Felt, Lost, RecordingError
+from pi_controller.board.messages import Field, Gap, Health, LinkDown, LinkUp, Piezo, Touch
+from pi_controller.recording.format import (
+    Batch,
+    Checkpoint,
+    RecordingError,
+    RecordingGap,
+    ReportingChange,
+    StepBegan,
+    StepEnded,
+    pack,
+    shape_key,
+    unpack,
+)
+from pi_controller.sensing.events import Button
 
 times = st.floats(allow_nan=False)
 int16 = st.integers(-32768, 32767)
@@ -37,12 +47,12 @@ field = st.builds(
     st.lists(st.booleans(), min_size=6, max_size=6),
 )
 rare = st.one_of(
-    st.builds(Began, times),
+    st.builds(StepBegan, times),
     st.builds(Batch, st.booleans()),
-    st.builds(Armed, st.booleans()),
-    st.just(Ended()),
-    st.builds(Felt, st.integers(0, 10**6), st.integers(0, 2**32 - 1)),
-    st.builds(Lost, times, times, st.text()),
+    st.builds(ReportingChange, st.booleans()),
+    st.just(StepEnded()),
+    st.builds(Checkpoint, st.integers(0, 10**6), st.integers(0, 2**32 - 1)),
+    st.builds(RecordingGap, times, times, st.text()),
     st.builds(Gap, times, times, st.integers(0, 10**6)),
     st.builds(Health, times, times, *[st.integers(0, 10**9)] * 4),
     st.builds(LinkUp, times, st.text(), st.text(), st.integers(0, 99), st.text(), st.integers(1, 8)),
@@ -79,8 +89,8 @@ def test_readings_in_counts_take_a_few_bytes():
 
 def test_what_must_not_share_a_block():
     one = Piezo(0.0, 0, 4000.0, np.zeros((2, 4), np.int16))
-    assert alike(one) != alike(Piezo(0.0, 0, 2000.0, np.zeros((2, 4), np.int16)))
-    assert alike(Ended()) is None
+    assert shape_key(one) != shape_key(Piezo(0.0, 0, 2000.0, np.zeros((2, 4), np.int16)))
+    assert shape_key(StepEnded()) is None
 
 
 @given(st.binary(max_size=60))
@@ -93,7 +103,9 @@ def test_other_bytes_are_refused(data):
 @given(st.integers(0, 12), st.one_of(st.binary(max_size=9), st.integers(-(2**60), 2**60), st.just([["Nothing"]])))
 def test_a_block_with_one_thing_wrong_never_does_worse_than_refuse(place, wrong):
     good = msgspec.msgpack.decode(
-        zlib.decompress(pack([Began(1.0), Piezo(2.0, 5, 4000.0, np.ones((3, 4), np.int16)), Felt(1, 2)], 30.0))
+        zlib.decompress(
+            pack([StepBegan(1.0), Piezo(2.0, 5, 4000.0, np.ones((3, 4), np.int16)), Checkpoint(1, 2)], 30.0)
+        )
     )
     good[place] = wrong
     try:
@@ -104,7 +116,7 @@ def test_a_block_with_one_thing_wrong_never_does_worse_than_refuse(place, wrong)
 
 
 def test_a_block_that_would_fill_the_memory_is_refused(monkeypatch):
-    monkeypatch.setattr("pi_controller.recording.columns.MOST_BYTES", 1000)
+    monkeypatch.setattr("pi_controller.recording.format.MAX_BLOCK_BYTES", 1000)
     with pytest.raises(RecordingError, match="too large"):
         unpack(zlib.compress(bytes(100_000)))
 

@@ -4,14 +4,11 @@ import errno
 
 import pytest
 
-from pi_controller.link.messages import Field, Piezo, Touch
-from pi_controller.recording.chunks import HEAD, MAGIC, ChunkFile, Recording
-from pi_controller.recording.columns import unpack
-from pi_controller.recording.model import Header, Lost
-from pi_controller.recording.recorder import Recorder
-from pi_controller.recording.watching import make_room, new_path
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
+from pi_controller.board.messages import Field, Piezo, Touch
+from pi_controller.recording.format import HEAD, MAGIC, ChunkFile, Header, Recording, RecordingGap, unpack
+from pi_controller.recording.recorder import Recorder, make_room, new_path
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import Mischief
 
 CLOCKS_S = 0.02
 """The board's clock is mapped to the host's: a reading may seem to come this much after the step that took it in."""
@@ -77,7 +74,7 @@ def test_the_file_grows_only_with_what_is_over(judged_game):
 
 @pytest.fixture
 def table(tmp_path):
-    from pi_controller.games import registry
+    from pi_controller.rules import registry
 
     with Simulation(5, tmp_path / "j.sqlite", registry.game("dakota", {"points": "1"}), mischief=Mischief(0, 0)) as sim:
         yield sim
@@ -102,7 +99,7 @@ def test_stopped_in_the_middle_of_a_hide_nothing_of_it_is_kept(table, tmp_path):
     recorder.close()
     recorder.close()
     assert max(entry.t for entry in readings(path)) <= shown + CLOCKS_S
-    *_, last = [entry for entry in Recording(path).entries() if isinstance(entry, Lost)]
+    *_, last = [entry for entry in Recording(path).entries() if isinstance(entry, RecordingGap)]
     assert last.why == "the hide was not over"
     assert last.until == pytest.approx(table.t, abs=0.1)
 
@@ -117,7 +114,7 @@ def test_a_hide_that_outgrows_the_memory_loses_its_beginning(table, tmp_path):
     for _ in range(10):
         table.tick()
     recorder.close()
-    lost = next(entry for entry in Recording(path).entries() if isinstance(entry, Lost))
+    lost = next(entry for entry in Recording(path).entries() if isinstance(entry, RecordingGap))
     assert lost.why == "the hide outgrew the memory"
     assert 0.0 < lost.until < readings(path)[0].t + 0.1
 
@@ -141,7 +138,7 @@ def test_it_ends_where_there_is_no_room(table, tmp_path, caplog):
     recorder = Recorder(ChunkFile(tmp_path / "x.sensors", Header(0.0)), table.daemon.table, room=lambda size: False)
     table.daemon.observers.append(recorder)
     play_until(table, "hide", hide=2)
-    assert "as large as it may" in caplog.text
+    assert "reached its size limit" in caplog.text
     assert readings(tmp_path / "x.sensors") == []
 
 

@@ -5,15 +5,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.recording.chunks import Recording
-from pi_controller.recording.compare import due, first_otherwise, hide_at, stretches_due, strikes_differ, strikes_of
-from pi_controller.recording.model import Lost, RecordingError
-from pi_controller.recording.replaying import felt, judge_calls, judged, plain
+from pi_controller.recording.format import Recording, RecordingError, RecordingGap
+from pi_controller.recording.replaying import (
+    diff_strikes,
+    first_difference,
+    hide_at,
+    judge_calls,
+    replay_events,
+    replay_table,
+    reporting_intervals,
+    select_reported,
+    strikes_of,
+    strip_random,
+)
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
+from pi_controller.rules import registry
+from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import Mischief
 
 
 @pytest.fixture(scope="module", params=["smooth", "judged_game"])
@@ -28,11 +37,11 @@ def recording(played):
 
 
 def facts(records):
-    return [(batch, plain(fact)) for batch, fact in records]
+    return [(batch, strip_random(fact)) for batch, fact in records]
 
 
 def test_the_mat_events_are_exactly_those_of_the_table(played, recording):
-    feeling = felt(*recording)
+    feeling = replay_events(*recording)
     assert feeling.events == played.log.events
     assert feeling.same > 20
     assert feeling.other == 0
@@ -40,7 +49,7 @@ def test_the_mat_events_are_exactly_those_of_the_table(played, recording):
 
 
 def test_the_facts_are_exactly_those_of_the_journal(played, recording):
-    again = judged(*recording, played.records)
+    again = replay_table(*recording, played.records)
     assert again.events == played.log.events
     assert facts(again.records) == facts(played.records)
     assert again.stopped == ""
@@ -49,7 +58,7 @@ def test_the_facts_are_exactly_those_of_the_journal(played, recording):
 def test_where_no_judge_was_needed_the_recording_alone_gives_the_facts(smooth):
     assert smooth.questions == 0
     recording = Recording(smooth.path)
-    again = judged(recording.header, recording.entries())
+    again = replay_table(recording.header, recording.entries())
     assert facts(again.records) == facts(smooth.records)
 
 
@@ -58,24 +67,26 @@ def test_a_recording_that_was_tampered_with_is_noticed(smooth):
     entries = list(recording.entries())
     loud = max(range(len(entries)), key=lambda n: getattr(entries[n], "samples", np.zeros(1)).max())
     entries[loud] = replace(entries[loud], samples=entries[loud].samples // 64)
-    assert felt(recording.header, entries).other > 0
+    assert replay_events(recording.header, entries).other > 0
 
 
 def test_other_settings_tell_what_would_differ(judged_game):
     recording = Recording(judged_game.path)
     entries = list(recording.entries())
     deaf = replace(StrikeSettings(), peak_db=40.0)
-    before = strikes_of(felt(recording.header, entries).events)
-    stretches = stretches_due(entries)
-    assert due(before, stretches) == before
-    same = due(strikes_of(felt(recording.header, entries, StrikeSettings(), always=True).events), stretches)
-    assert strikes_differ(before, same) == []
-    now = due(strikes_of(felt(recording.header, entries, deaf, always=True).events), stretches)
-    differing = strikes_differ(before, now)
+    before = strikes_of(replay_events(recording.header, entries).events)
+    stretches = reporting_intervals(entries)
+    assert select_reported(before, stretches) == before
+    same = select_reported(
+        strikes_of(replay_events(recording.header, entries, StrikeSettings(), always=True).events), stretches
+    )
+    assert diff_strikes(before, same) == []
+    now = select_reported(strikes_of(replay_events(recording.header, entries, deaf, always=True).events), stretches)
+    differing = diff_strikes(before, now)
     assert any(one.now is None for one in differing)
     assert {hide_at(judged_game.records, one.t) for one in differing} <= set(range(1, 40))
-    again = judged(recording.header, entries, judged_game.records, deaf)
-    was, _ = first_otherwise(judged_game.records, again.records, exactly=False) or (None, None)
+    again = replay_table(recording.header, entries, judged_game.records, deaf)
+    was, _ = first_difference(judged_game.records, again.records, exactly=False) or (None, None)
     assert was is not None
     assert was.t >= differing[0].t
 
@@ -85,13 +96,13 @@ def test_a_game_resumed_is_replayed_from_where_it_was(tmp_path, smooth):
     game = registry.game("dakota", {"points": "1"})
     recording = Recording(smooth.path)
     with pytest.raises(RecordingError, match="middle of a game"):
-        judged(replace_header(recording.header, seq=3), recording.entries())
+        replay_table(replace_header(recording.header, seq=3), recording.entries())
     with Simulation(2, tmp_path / "j.sqlite", game, mischief=Mischief(0, 0)) as table:
         other = list(table.journal.read())
     with pytest.raises(RecordingError, match="ends before"):
-        judged(replace_header(recording.header, seq=300), recording.entries(), other)
+        replay_table(replace_header(recording.header, seq=300), recording.entries(), other)
     with pytest.raises(RecordingError, match="another game"):
-        judged(replace_header(recording.header, game="ojibwe", seq=3), recording.entries(), other)
+        replay_table(replace_header(recording.header, game="ojibwe", seq=3), recording.entries(), other)
 
 
 def replace_header(header, **changed):
@@ -103,9 +114,9 @@ def replace_header(header, **changed):
 def test_after_something_was_lost_it_says_so(smooth):
     recording = Recording(smooth.path)
     entries = list(recording.entries())
-    entries[len(entries) // 2 : len(entries) // 2 + 400] = [Lost(15.0, 17.0, "gone")]
-    assert felt(recording.header, entries).lost == [Lost(15.0, 17.0, "gone")]
-    assert "gone" in judged(recording.header, entries).stopped
+    entries[len(entries) // 2 : len(entries) // 2 + 400] = [RecordingGap(15.0, 17.0, "gone")]
+    assert replay_events(recording.header, entries).lost == [RecordingGap(15.0, 17.0, "gone")]
+    assert "gone" in replay_table(recording.header, entries).stopped
 
 
 def test_the_judges_word_is_read_from_the_facts_it_led_to(tmp_path, judged_game):

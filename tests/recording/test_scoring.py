@@ -5,15 +5,13 @@ import csv
 import numpy as np
 import pytest
 
+from pi_controller.board.messages import Gap, Piezo
 from pi_controller.cli.score_strikes import main
 from pi_controller.errors import UsageError
-from pi_controller.link.messages import Gap, Piezo
-from pi_controller.mat.events import Button
-from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.recording.blocks import Blocks
-from pi_controller.recording.chunks import ChunkFile
-from pi_controller.recording.model import Header, RecordingError, settings_as_json
-from pi_controller.recording.scoring import Known, Struck, detect, read_truth, score, timed
+from pi_controller.recording.format import BlockWriter, ChunkFile, Header, RecordingError, settings_as_json
+from pi_controller.recording.scoring import DetectedStrike, TrueStroke, assign_times, detect, read_truth, score
+from pi_controller.sensing.events import Button
+from pi_controller.sensing.strikes import StrikeSettings
 
 RATE, BLOCK = 4000.0, 32
 PADS = [1, 2, 3, 4, 4, 3, 2, 1, 1, 2]
@@ -61,11 +59,14 @@ def test_times_hold_over_a_gap():
 
 
 def test_figures_by_hand():
-    truth = [(float(t), Struck(None, 1 + t % 4, "firm" if t < 5 else "soft")) for t in range(10)]
-    strikes = [Known(t + 0.001, t + 0.004, (stroke.pad,), sure=True) for t, stroke in truth[:8]]
-    strikes[1] = Known(1.0, 1.01, (4,), sure=True)  # wrong pad: it was on 2
-    strikes[2] = Known(2.0, 2.02, (3, 2), sure=False)  # in doubt
-    strikes += [Known(7.5, 7.51, (1,), sure=True), Known(8.04, 8.05, (1,), sure=True)]  # nothing; too late
+    truth = [(float(t), TrueStroke(None, 1 + t % 4, "firm" if t < 5 else "soft")) for t in range(10)]
+    strikes = [DetectedStrike(t + 0.001, t + 0.004, (stroke.pad,), sure=True) for t, stroke in truth[:8]]
+    strikes[1] = DetectedStrike(1.0, 1.01, (4,), sure=True)  # wrong pad: it was on 2
+    strikes[2] = DetectedStrike(2.0, 2.02, (3, 2), sure=False)  # in doubt
+    strikes += [
+        DetectedStrike(7.5, 7.51, (1,), sure=True),
+        DetectedStrike(8.04, 8.05, (1,), sure=True),
+    ]  # nothing; too late
     told = score(strikes, truth, 120.0)
     assert (told["strokes"], told["found"], told["false"], told["in_doubt"]) == (10, 8, 2, 1)
     assert told["recall"]["value"] == 0.8
@@ -80,7 +81,11 @@ def test_figures_by_hand():
 
 
 def test_two_strikes_on_one_stroke_are_one_found_and_one_false():
-    told = score([Known(1.0, 1.0, (1,), True), Known(1.01, 1.01, (1,), True)], [(1.0, Struck(None, 1))], 60.0)
+    told = score(
+        [DetectedStrike(1.0, 1.0, (1,), True), DetectedStrike(1.01, 1.01, (1,), True)],
+        [(1.0, TrueStroke(None, 1))],
+        60.0,
+    )
     assert (told["found"], told["false"]) == (1, 1)
 
 
@@ -93,29 +98,29 @@ def test_nothing_struck_and_nothing_heard():
 
 def test_a_truth_is_read_line_by_line():
     lines = ["# our mat", "pad,group", "1,feather", "", "2,"]
-    assert read_truth(lines, "x.csv") == [Struck(None, 1, "feather"), Struck(None, 2, "")]
-    assert read_truth(["t,pad", "0.5,4"], "x.csv") == [Struck(0.5, 4, "")]
+    assert read_truth(lines, "x.csv") == [TrueStroke(None, 1, "feather"), TrueStroke(None, 2, "")]
+    assert read_truth(["t,pad", "0.5,4"], "x.csv") == [TrueStroke(0.5, 4, "")]
     for bad in (["t", "1"], ["pad", "9"], ["pad", "one"], ["t,pad", ",1"], ["t,pad", "nan,1"], ["t,pad", "1"], []):
         with pytest.raises(RecordingError):
             read_truth(bad, "x.csv")
 
 
 def test_times_come_from_the_touches_when_the_truth_has_none():
-    truth = [Struck(None, 1), Struck(None, 2)]
-    assert timed(truth, [3.0, 4.0]) == [(3.0, truth[0]), (4.0, truth[1])]
-    with pytest.raises(RecordingError, match="touched 3 times, and the truth lists 2"):
-        timed(truth, [3.0, 4.0, 5.0])
-    own = [Struck(2.0, 1), Struck(1.0, 2)]
-    assert timed(own, [9.0]) == [(1.0, own[1]), (2.0, own[0])]
+    truth = [TrueStroke(None, 1), TrueStroke(None, 2)]
+    assert assign_times(truth, [3.0, 4.0]) == [(3.0, truth[0]), (4.0, truth[1])]
+    with pytest.raises(RecordingError, match="touched 3 times, and the ground truth lists 2"):
+        assign_times(truth, [3.0, 4.0, 5.0])
+    own = [TrueStroke(2.0, 1), TrueStroke(1.0, 2)]
+    assert assign_times(own, [9.0]) == [(1.0, own[1]), (2.0, own[0])]
 
 
 @pytest.fixture
 def files(tmp_path):
     file = ChunkFile(tmp_path / "x.sensors", Header(100.0, strikes=settings_as_json(StrikeSettings())))
-    blocks = Blocks(30.0, file.add)
+    blocks = BlockWriter(30.0, file.add)
     for entry in entries():
         blocks.add(entry)
-        blocks.rest()
+        blocks.end_if_full()
     blocks.flush()
     file.close()
     with (tmp_path / "truth.csv").open("w", newline="") as out:

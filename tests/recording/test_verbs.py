@@ -6,24 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.assembly import open_table
 from pi_controller.cli import replay, review
-from pi_controller.daemon import Daemon
+from pi_controller.config import Settings, read_settings
 from pi_controller.errors import UsageError
-from pi_controller.games import registry
-from pi_controller.mat.sensors import MatSensors
-from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.mats import Mat
-from pi_controller.recording.chunks import Recording
-from pi_controller.recording.recorder import HOLD_BYTES
-from pi_controller.recording.replaying import felt, judged, plain
-from pi_controller.recording.strike_clips import Around
-from pi_controller.recording.watching import observers
-from pi_controller.referee.facts import Struck
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
-from pi_controller.table.review import Review, ReviewError, beside, strokes
-from pi_controller.table.settings import Settings, load
+from pi_controller.journal.review import Review, ReviewError, hits_path, strokes
+from pi_controller.recording.format import Recording
+from pi_controller.recording.recorder import HOLD_BYTES, make_observers
+from pi_controller.recording.replaying import replay_events, replay_table, strip_random
+from pi_controller.recording.strike_clips import StrikeClipper
+from pi_controller.referee.facts import StrikeFelt
+from pi_controller.rules import registry
+from pi_controller.runtime.assembly import open_table
+from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.sensing.sensors import MatSensors
+from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import Mischief
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +29,18 @@ def reviewed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reviewed")
     game = registry.game("dakota", {"points": "1"})
     with Simulation(6, folder / "j.sqlite", game, mischief=Mischief(0, 0.5)) as table:
-        around = Around(lambda: Review(beside(folder / "j.sqlite")), StrikeSettings())
+        around = StrikeClipper(lambda: Review(hits_path(folder / "j.sqlite")), StrikeSettings())
         table.daemon.observers.append(around)
         table.play()
         around.close()
         around.close()
-        told = [fact for _, fact in table.journal.read() if isinstance(fact, Struck)]
+        told = [fact for _, fact in table.journal.read() if isinstance(fact, StrikeFelt)]
     return folder / "j.sqlite", told
 
 
 def test_every_strike_that_was_due_is_kept_with_what_was_around_it(reviewed):
     journal, told = reviewed
-    kept = strokes(beside(journal))
+    kept = strokes(hits_path(journal))
     assert [(one.t, one.pads, one.margin_db) for one in kept] == [(fact.t, fact.pads, fact.margin_db) for fact in told]
     assert len(kept) > 5
     for one in kept[:-1]:  # the game's last hit ends the game, and the samples with it
@@ -55,7 +53,7 @@ def test_every_strike_that_was_due_is_kept_with_what_was_around_it(reviewed):
 
 def test_review_draws_them(reviewed, tmp_path, capsys):
     journal, _ = reviewed
-    kept = strokes(beside(journal))
+    kept = strokes(hits_path(journal))
     assert review.main([str(journal)]) == 0
     last = [one for one in kept if one.hide == kept[-1].hide]
     assert capsys.readouterr().out.count("pad 4") == len(last)
@@ -67,7 +65,7 @@ def test_review_draws_them(reviewed, tmp_path, capsys):
         review.main([str(journal), "--hide", "99"])
     with pytest.raises(UsageError):
         review.main([str(journal), "--hide", "1", "--all"])
-    with pytest.raises(ReviewError, match="nothing kept"):
+    with pytest.raises(ReviewError, match="no stored hits"):
         review.main([str(tmp_path / "other.sqlite")])
 
 
@@ -108,7 +106,7 @@ def settings_in(folder, **changed):
         f'[table]\njournal = "{folder / "table.sqlite"}"\n[board]\nport = "none"\n[game.options]\npoints = 1\n'
         f'[recording]\nfolder = "{folder / "rec"}"\n{lines}\n'
     )
-    return load(path)
+    return read_settings(path)
 
 
 def test_a_table_is_watched_only_as_it_wants(tmp_path):
@@ -116,7 +114,7 @@ def test_a_table_is_watched_only_as_it_wants(tmp_path):
     with ExitStack() as stack:
         table = open_table(settings_in(tmp_path, sensors="false", hits="false"), 5.0)
         stack.callback(table.journal.close)
-        assert observers(settings_in(tmp_path, sensors="false", hits="false"), table, 5.0, stack) == []
+        assert make_observers(settings_in(tmp_path, sensors="false", hits="false"), table, 5.0, stack) == []
         assert not (tmp_path / "rec").exists()
 
 
@@ -126,7 +124,7 @@ def test_what_cannot_be_kept_is_said_and_the_table_plays(tmp_path, caplog):
         settings = settings_in(tmp_path)
         table = open_table(settings, 5.0)
         stack.callback(table.journal.close)
-        found = observers(settings, table, 5.0, stack)
+        found = make_observers(settings, table, 5.0, stack)
     assert len(found) == 1
     assert "recordings cannot be kept" in caplog.text
 
@@ -138,7 +136,7 @@ def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
     with ExitStack() as stack:
         table = open_table(settings, 0.0)
         stack.callback(table.journal.close)
-        observers(settings, table, 0.0, stack)
+        make_observers(settings, table, 0.0, stack)
         from pi_controller.referee.judge import JudgeAction
 
         table.judge(JudgeAction(1.0, {"do": "toss", "winner": "A"}))
@@ -149,7 +147,7 @@ def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
         source = simulation.daemon.source
         simulation.daemon = Daemon(table, [Mat(source, MatSensors())], simulation.buttons, simulation.strip)
         stack.callback(table.journal.close)
-        simulation.daemon.observers += observers(settings, table, 10.0, stack)
+        simulation.daemon.observers += make_observers(settings, table, 10.0, stack)
         for _ in range(400):
             simulation.tick()
         facts = list(table.journal.read())
@@ -159,9 +157,9 @@ def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
     assert recording.header.seq == 3
     assert recording.header.teams == {"A": "A", "B": "B"}
     entries = list(recording.entries())
-    assert felt(recording.header, entries).other == 0
-    again = judged(recording.header, entries, facts)
-    assert [plain(fact) for _, fact in again.records][:4] == [plain(fact) for _, fact in facts][:4]
+    assert replay_events(recording.header, entries).other == 0
+    again = replay_table(recording.header, entries, facts)
+    assert [strip_random(fact) for _, fact in again.records][:4] == [strip_random(fact) for _, fact in facts][:4]
 
 
 def test_the_readme_shows_the_settings_as_they_are(tmp_path):
@@ -170,6 +168,6 @@ def test_the_readme_shows_the_settings_as_they_are(tmp_path):
     text = (Path(pi_controller.recording.__file__).parent / "README.md").read_text("utf-8")
     block = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
     (tmp_path / "s.toml").write_text(block[: block.index("moccasin-mat")], "utf-8")
-    assert load(tmp_path / "s.toml").recording == Settings().in_folder(tmp_path).recording
+    assert read_settings(tmp_path / "s.toml").recording == Settings().resolve_paths(tmp_path).recording
 
     assert HOLD_BYTES == 32 << 20, "the README says 32 MB"

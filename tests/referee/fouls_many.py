@@ -20,11 +20,11 @@ from planted import KINDS, OF_TURNS, Planting, outcomes, turn_outcomes
 from rich.console import Console
 from rich.table import Table
 
-from pi_controller.games import registry
 from pi_controller.referee.settings import PRESETS, RefereeSettings
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.simulation import Simulation
+from pi_controller.rules import registry
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import Mischief
 
 COLUMNS = ("called", "counted", "asked", "missed", "too late")
 OPTIONS = {
@@ -56,7 +56,7 @@ def play(seed, name, preset="home", conditions="quiet", limit_s=4 * 3600.0, kind
             seed,
             Path(folder) / "j.sqlite",
             game,
-            conditions=Conditions.named(conditions),
+            conditions=Conditions.from_name(conditions),
             settings=settings,
             **people,
         ) as table,

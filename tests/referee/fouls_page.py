@@ -14,8 +14,8 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from pi_controller.games.dakota_state import HIDER_FOULS, HITTER_FOULS
-from pi_controller.referee.settings import PRESETS, SENSED
+from pi_controller.games.dakota.rules import HIDER_FOULS, HITTER_FOULS
+from pi_controller.referee.settings import FOUL_TREATMENTS, PRESETS
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "tests" / "scenarios"
@@ -87,7 +87,7 @@ def made(text):
 
 def stories():
     """Return (name, the rule in a line, its fouls made) of every story: those of the settings first, in their order."""
-    order = [*SENSED, *HIDER_FOULS, *HITTER_FOULS]
+    order = [*FOUL_TREATMENTS, *HIDER_FOULS, *HITTER_FOULS]
     names = sorted(
         (path.stem.removeprefix("foul_") for path in SCENARIOS.glob("foul_*.txt")),
         key=lambda name: (order.index(name) if name in order else len(order), name),
@@ -107,13 +107,13 @@ def page():
     for name, rule, fouls in stories():
         link = f"[`{name}`](../../tests/scenarios/foul_{name}.txt)"
         lines.append(f"| {link} | {noticed_by(name)} | {' | '.join(outcomes(fouls))} | {rule} |")
-    modes = [f"| `{kind}` | {sensed.about} |" for kind, sensed in SENSED.items()]
+    modes = [f"| `{kind}` | {sensed.about} |" for kind, sensed in FOUL_TREATMENTS.items()]
     return HEAD + "\n".join(lines) + "\n" + MEANING + "\n".join(modes) + "\n"
 
 
 def noticed_by(name):
     """Return who notices the foul `name`."""
-    return "the clock" if name == "time" else "the mat" if name in SENSED else "the judge"
+    return "the clock" if name == "time" else "the mat" if name in FOUL_TREATMENTS else "the judge"
 
 
 def outcomes(fouls):

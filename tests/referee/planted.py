@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from pi_controller.referee.facts import Commit, Done, FoulSeen, Question
+from pi_controller.games.dakota.people import Players
+from pi_controller.referee.facts import ActionPlayed, Commit, FoulSeen, Question
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.reducer import apply, blank
-from pi_controller.sim.dakota import Players
-from pi_controller.sim.plans import HIDING_FOULS, HidePlan, Mischief, hide_plan
+from pi_controller.referee.story import apply, blank
+from pi_controller.simulation.truth import HIDING_FOULS, HidePlan, Mischief, hide_plan
 
 LATER = ("bead_moved", "touch", "two_struck", "early_hit", "same_pad", "time")
 """The fouls that are made once the bead is hidden, and that sensors or the clock notice."""
@@ -98,7 +98,7 @@ class Planting(Players):
                 yield from self._move(plan, int(chance.choice([pad for pad in (1, 2, 3, 4) if pad != plan.place])))
             if self._make(plan.hide, "touch", stroke.pad):
                 world.strike(stroke.pad, float(chance.uniform(*LIGHT_DBFS)))
-                self.truth.struck(plan.hide, owed, stroke.pad)
+                self.truth.record_stroke(plan.hide, owed, stroke.pad)
                 self._last_stroke = (plan.hide, owed, stroke.pad)
                 yield 2 * FELT_S
             if self._make(plan.hide, "two_struck", stroke.pad):
@@ -158,7 +158,7 @@ def turn_outcomes(facts, game, turns):
     found, invented, number, told = Counter(), Counter(), 0, []
     for fact in facts:
         told.append(fact)
-        if not isinstance(fact, Done) or fact.action["do"] in ("duel", "lot"):
+        if not isinstance(fact, ActionPlayed) or fact.action["do"] in ("duo", "lot"):
             continue
         number += 1
         mischief = turns[number].mischief.split(", ") if number in turns else []
@@ -172,7 +172,7 @@ def turn_outcomes(facts, game, turns):
     return found, invented, number
 
 
-MAY = {"bead_moved": ("doubtful",)}
+MAY = {"bead_moved": ("doubtful", "hand_again")}
 """What may be asked besides: the hand that moves the bead can bump a pad."""
 DUE = {"touch": ("doubtful",), "two_struck": ("two_struck", "doubtful"), "not_shown": ("no_bead",)}
 """What may be said of a foul, where that has another name."""
@@ -187,6 +187,8 @@ def _named(fact):
             return foul
         case Question(about="doubtful" | "two_struck" | "same_pad" | "bead_moved" | "early_hit" as about):
             return about
+        case Question(about="hitters_hand" | "hand_again" | "peek" as about):
+            return about
         case _:
             return None
 
@@ -196,7 +198,7 @@ def _outcome(kind, t, pad, told):
     due = [fact for fact in told if _named(fact) in DUE.get(kind, (kind,))]
     if any(isinstance(fact, Question) for fact in due):
         return "asked"
-    settled = [fact for fact in told if isinstance(fact, Done) and fact.action["do"] in ("foul", "hit")]
+    settled = [fact for fact in told if isinstance(fact, ActionPlayed) and fact.action["do"] in ("foul", "hit")]
     if due and kind in HIDING_FOULS and settled[0].by != "sensor":
         return "asked"  # the mat could not tell what lay there, and the judge said it
     if due:

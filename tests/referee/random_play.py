@@ -13,28 +13,16 @@ from typing import get_args
 import msgspec
 
 from pi_controller.errors import UsageError
-from pi_controller.games import registry
-from pi_controller.games.options import Choice, Flag, Names, OptionalNumber, Whole
-from pi_controller.mat.events import (
-    Bead,
-    Beads,
-    Blind,
-    Button,
-    HandIn,
-    HandOut,
-    Link,
-    MatEvent,
-    SensorFault,
-    Sensors,
-    Strike,
-)
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import (
+    BUTTONS,
     ClosedBy,
     JudgeAction,
     JudgeAnswer,
-    JudgeCall,
     JudgeClock,
     JudgeClose,
+    JudgeCloseVoid,
+    JudgeCommand,
     JudgeHidden,
     JudgeHideAgain,
     JudgeProtest,
@@ -45,9 +33,22 @@ from pi_controller.referee.judge import (
     JudgeTeams,
     JudgeUndo,
 )
-from pi_controller.referee.lines import BUTTONS
-from pi_controller.referee.referees import referee_for
-from pi_controller.referee.settings import PRESETS, SENSED, RefereeSettings
+from pi_controller.referee.settings import FOUL_TREATMENTS, PRESETS, RefereeSettings
+from pi_controller.rules import registry
+from pi_controller.rules.options import Choice, Flag, Names, OptionalNumber, WholeNumber
+from pi_controller.sensing.events import (
+    Bead,
+    BeadsAtRest,
+    Button,
+    HandIn,
+    HandOut,
+    Link,
+    MatEvent,
+    SamplesMissing,
+    SensorFault,
+    SensorFaultsChange,
+    Strike,
+)
 
 PADS = (1, 2, 3, 4)
 ENDS_AT_ONCE = frozenset({"time", "king_moved", "forfeit"})
@@ -55,8 +56,14 @@ ENDS_AT_ONCE = frozenset({"time", "king_moved", "forfeit"})
 
 
 def legal_action(rng, game, state, ends=0.02):
-    """Return a legal action, or None where there is none; what ends a game at once comes with the chance `ends`."""
-    legal = game.legal_actions(state)
+    """Return a legal action, or None where there is none; what ends a game at once comes with the chance `ends`.
+
+    A foul says in which hide it is: between two hides a table takes no other.
+    """
+    legal = [
+        {**action, "hide": action.get("hide", "this")} if action["do"] == "foul" else action
+        for action in game.legal_actions(state)
+    ]
     lasting = [action for action in legal if action["do"] not in ENDS_AT_ONCE]
     return rng.choice(lasting if lasting and rng.random() >= ends else legal) if legal else None
 
@@ -65,7 +72,7 @@ def steps(rng, game, most, ends=0.02):
     """Yield (state, action, state after, words called) of at most so many legal actions of one game."""
     state = game.opening()
     for _ in range(most):
-        action = None if game.over(state) else legal_action(rng, game, state, ends)
+        action = None if game.is_over(state) else legal_action(rng, game, state, ends)
         if action is None:
             return
         after, calls = game.play(state, action)
@@ -144,7 +151,7 @@ def chosen(rng, option):
             return rng.choice((None, low, 5, 30))
         case Names():
             return rng.choice(("A,B", "Kate,Big Bear,Zoë", "true,null,1,-"))
-        case Whole(low=low, high=high):
+        case WholeNumber(low=low, high=high):
             return rng.choice([n for n in (low, low + 1, 3, 10, 40, option.default) if low <= n <= high])
     raise AssertionError(f"{option}: of which kind are its values?")
 
@@ -155,8 +162,8 @@ def setup_of(run, seed, *, game=None, preset=None):
     name = game or registry.names()[run % 6]
     preset = preset or tuple(PRESETS)[(run + run // 6) % len(PRESETS)]
     default = rng.random() < 1 / 3
-    options = {} if default else options_of(rng, registry.kind(name))
-    fouls = {} if rng.random() < 0.5 else {kind: rng.choice(("automatic", "ask", "off")) for kind in SENSED}
+    options = {} if default else options_of(rng, registry.game_class(name))
+    fouls = {} if rng.random() < 0.5 else {kind: rng.choice(("automatic", "ask", "off")) for kind in FOUL_TREATMENTS}
     beads = "judge" if rng.random() < 0.1 else "mat"
     return Setup(name, options, preset, fouls, beads, tuple(rng.sample(PADS, 4)) if rng.random() < 0.3 else ())
 
@@ -170,7 +177,7 @@ class RandomPlay:
         self.now = 0.0
         self.lies = ()
         self.without = without
-        self.calls = [tag for tag in tags(JudgeCall) if tag in CALLS and tag not in without]
+        self.calls = [tag for tag in tags(JudgeCommand) if tag in CALLS and tag not in without]
 
     def later(self, least, most):
         self.now = round(self.now + self.rng.uniform(least, most), 3)
@@ -193,12 +200,12 @@ class RandomPlay:
         if kind == "judge":
             return [Input(self.judge_call(story), self.rng.choice(("", "", "Ann", "Bea")))]
         self.later(*self.rng.choice(((0.01, 0.05), (0.1, 1.0), (1.0, 20.0), (20.0, 70.0), (60.0, 600.0))))
-        return [Input(Sensors(self.now, story.link.faults))]  # as it was: time passes, and nothing else
+        return [Input(SensorFaultsChange(self.now, story.link.faults))]  # as it was: time passes, and nothing else
 
     def go_on(self, story):
         """Return what an orderly game would bring next: mostly from the players, sometimes from the judge."""
-        judge = self.rng.random() < 0.15 or self.game.over(story.state)
-        if story.held and "ruling" not in self.without:
+        judge = self.rng.random() < 0.15 or self.game.is_over(story.state)
+        if story.held_by_protest and "ruling" not in self.without:
             return [Input(JudgeRuling(self.later(1, 9), self.rng.choice(("upheld", "denied", "play_on")), "seen"))]
         if story.question is not None and self.rng.random() < 0.3:
             return [Input(event) for event in self.cleared(story)]
@@ -217,9 +224,9 @@ class RandomPlay:
 
     def cleared(self, story):
         """Return what may say more about what is asked: play out, the board back, sensors well, all as it lay."""
-        every = [HandOut(self.now, pad) for pad in PADS] + [Link(self.now, up=True), Sensors(self.now)]
+        every = [HandOut(self.now, pad) for pad in PADS] + [Link(self.now, up=True), SensorFaultsChange(self.now)]
         some = [event for event in every if self.rng.random() < 0.7]
-        some += [Beads(self.now, self.lies)] if self.rng.random() < 0.8 else players(self, story)
+        some += [BeadsAtRest(self.now, self.lies)] if self.rng.random() < 0.8 else players(self, story)
         return [msgspec.structs.replace(event, t=self.later(0.1, 1)) for event in some]
 
     def place(self):
@@ -255,30 +262,32 @@ def players(play, story):
             fists = PADS if two else rng.choice(((1, 2), (3, 4)))
             bones = rng.choice(((1, 3), (2, 4), (2, 3), (1, 4))) if two else (rng.choice(fists),)
             off = [HandOut(later(0.1, 1), pad, "hider") for pad in fists]
-            off += [Beads(later(0.1, 1), ()), *(HandIn(later(0.1, 0.5), pad, "hider") for pad in fists)]
-            lie = [*off, Beads(later(0.1, 1), tuple(map(Bead, bones)))]
+            off += [BeadsAtRest(later(0.1, 1), ()), *(HandIn(later(0.1, 0.5), pad, "hider") for pad in fists)]
+            lie = [*off, BeadsAtRest(later(0.1, 1), tuple(map(Bead, bones)))]
             return [
                 *lie,
-                Button(later(0.1, 0.5), "ready") if rng.random() < 0.3 else Sensors(later(1.5, 3), story.link.faults),
+                Button(later(0.1, 0.5), "ready")
+                if rng.random() < 0.3
+                else SensorFaultsChange(later(1.5, 3), story.link.faults),
             ]
         case "check":
-            return [Beads(later(0.1, 1), play.beads_of())]
+            return [BeadsAtRest(later(0.1, 1), play.beads_of())]
         case "hide":
             passes = rng.sample(PADS, 4) if rng.random() < 0.9 else rng.choices(PADS, k=rng.randint(1, 5))
             hide = [each(later(0.2, 1), pad, "hider") for pad in passes for each in (HandIn, HandOut)]
-            hide += [Beads(later(0.2, 1), play.beads_of()), Button(later(0.2, 1), "ready")]
+            hide += [BeadsAtRest(later(0.2, 1), play.beads_of()), Button(later(0.2, 1), "ready")]
             if rng.random() < 0.2:
-                hide[-2:] = [Button(hide[-2].t, "ready"), Beads(hide[-1].t, hide[-2].found)]
+                hide[-2:] = [Button(hide[-2].t, "ready"), BeadsAtRest(hide[-1].t, hide[-2].found)]
             return hide
         case "hit":
             pad, opened = play.place(), []
             if name == "ojibwe" and rng.random() < 0.5:
-                open_ = rng.choice(story.pads_open or PADS)
+                open_ = rng.choice(story.hittable_pads or PADS)
                 opened = [HandIn(later(0.5, 3), open_, "hitter"), HandOut(later(0.5, 1), open_, "hitter")]
             return [
                 *opened,
                 Strike(later(0.5, 4), (pad,), rng.choice((None, 3.0, 20.0))),
-                Sensors(later(0.3, 1), story.link.faults),
+                SensorFaultsChange(later(0.3, 1), story.link.faults),
             ]
         case "guess":
             two = play.game.sheet(story.state)["pairs_out"] == 2
@@ -287,9 +296,9 @@ def players(play, story):
             throws = [each for each in play.game.legal_actions(story.state) if each["do"] == "throw"]
             return [Strike(later(0.5, 3), (play.place(),)), JudgeAction(later(1, 4), rng.choice(throws))]
         case "show":
-            return [Button(later(0.5, 3), "shown") if rng.random() < 0.6 else Beads(later(0.5, 3), ())]
+            return [Button(later(0.5, 3), "shown") if rng.random() < 0.6 else BeadsAtRest(later(0.5, 3), ())]
         case _:
-            return [Sensors(later(1, 5), story.link.faults)]
+            return [SensorFaultsChange(later(1, 5), story.link.faults)]
 
 
 def tags(union):
@@ -310,15 +319,15 @@ def _hand(play, t, kind):
 def _faults(play, t):
     rng = play.rng
     faults = [SensorFault("disc", 2, "silent"), SensorFault("strip", 3, "stuck", 1), SensorFault("strip", 1, "lost", 0)]
-    return Sensors(t, tuple(rng.sample(faults, rng.randint(0, 2))))
+    return SensorFaultsChange(t, tuple(rng.sample(faults, rng.randint(0, 2))))
 
 
 EVENTS = {
     "hand_in": lambda play, t: _hand(play, t, HandIn),
     "hand_out": lambda play, t: _hand(play, t, HandOut),
-    "beads": lambda play, t: Beads(t, play.beads_of(), sure=play.rng.random() < 0.8),
+    "beads": lambda play, t: BeadsAtRest(t, play.beads_of(), sure=play.rng.random() < 0.8),
     "strike": _strike,
-    "blind": lambda play, t: Blind(t, t + 0.1),
+    "blind": lambda play, t: SamplesMissing(t, t + 0.1),
     "button": lambda play, t: Button(t, play.rng.choice(BUTTONS)),
     "link": lambda play, t: Link(t, play.rng.random() < 0.5, play.rng.choice(("", "unplugged", "stalled"))),
     "sensors": _faults,
@@ -389,6 +398,7 @@ CALLS = {
     "close": lambda play, story, t: JudgeClose(
         t, play.rng.choice(("A", "B", "Kate", "C")), play.rng.choice(get_args(ClosedBy)), _reason(play)
     ),
+    "close_void": lambda play, story, t: JudgeCloseVoid(t),
     "teams": lambda play, story, t: JudgeTeams(t, *play.rng.choices(("Red", "Blue", " ", "W" * 41), k=2)),
     "clock": lambda play, story, t: JudgeClock(t, play.rng.random() < 0.5, _reason(play)),
 }
@@ -401,7 +411,7 @@ OF_THE_TABLE_ALONE = {"new_game"}
 
 def check_makers():
     """Fail where there is an event or a call that nothing here makes."""
-    for what, union, makers in (("event of the mat", MatEvent, EVENTS), ("call of a judge", JudgeCall, CALLS)):
+    for what, union, makers in (("event of the mat", MatEvent, EVENTS), ("call of a judge", JudgeCommand, CALLS)):
         known = set(tags(union)) - OF_THE_TABLE_ALONE
         missing, gone = known - set(makers), set(makers) - known
         if missing or gone:

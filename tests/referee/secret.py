@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from pi_controller.errors import MatError
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Beads
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Commit, Reveal
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeSensors, JudgeUndo
-from pi_controller.referee.referees import referee_for
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.table.table import Table
 
 HASH = "0" * 64
@@ -34,7 +34,7 @@ class Memory:
     def read(self):
         return iter(self.facts)
 
-    def opened(self):
+    def read_opening(self):
         return None
 
 
@@ -52,8 +52,8 @@ def written(name, events, moved, journal=None, *, stop=True):
     )
     for n, event in enumerate(events):
         match event:
-            case Beads(t=t, found=found, sure=sure):
-                said = Beads(t, moved(found), sure)
+            case BeadsAtRest(t=t, found=found, sure=sure):
+                said = BeadsAtRest(t, moved(found), sure)
             case _:
                 said = event
         facts = []

@@ -2,15 +2,45 @@
 
 import pytest
 
-from pi_controller.errors import SettingsError
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.dakota import DakotaReferee
-from pi_controller.referee.facts import Commit, Done, FoulSeen, HideAgain, Question, Reveal, Void, Withdrawn
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
-from pi_controller.referee.reducer import apply_batch, blank
+from pi_controller.errors import MatError, SettingsError
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.referee.facts import (
+    ActionPlayed,
+    BeadShown,
+    Commit,
+    CommitmentWithdrawn,
+    FoulSeen,
+    HandsUnder,
+    HideAgain,
+    JudgedByEye,
+    MatchGiven,
+    MatchVoid,
+    Notice,
+    PassesDropped,
+    Question,
+    QuestionWithdrawn,
+    Ready,
+    Reveal,
+    SensorsUsed,
+    Undone,
+    VoidClosed,
+)
+from pi_controller.referee.judge import (
+    JudgeAction,
+    JudgeAnswer,
+    JudgeClose,
+    JudgeCloseVoid,
+    JudgeHidden,
+    JudgeHideAgain,
+    JudgeSensors,
+    JudgeSet,
+    JudgeUndo,
+)
 from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.story import apply_batch, blank
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
 
 class Seat:
@@ -37,7 +67,7 @@ class Seat:
         for p in (1, 2, 3, 4):
             self(HandIn(t, p))
             self(HandOut(t, p))
-        self(Beads(t, (Bead(pad),)))
+        self(BeadsAtRest(t, (Bead(pad),)))
         self(Button(t, "ready"))
 
     def tick(self, t):
@@ -47,10 +77,17 @@ class Seat:
 def test_strokes_buttons_and_readings_that_mean_nothing_are_passed_over():
     seat = Seat()
     seat(Link(0.0, up=True))
-    for event in [Strike(1, (1,)), Button(1, "ready"), Button(1, "shown"), Beads(1, ()), HandIn(1, 2), HandOut(1, 2)]:
+    for event in [
+        Strike(1, (1,)),
+        Button(1, "ready"),
+        Button(1, "shown"),
+        BeadsAtRest(1, ()),
+        HandIn(1, 2),
+        HandOut(1, 2),
+    ]:
         assert seat(event) == []
     seat(Button(2, "toss_a"))
-    for event in [Button(3, "toss_b"), Button(3, "shown"), Beads(3, (Bead(2),)), Button(3, "dance")]:
+    for event in [Button(3, "toss_b"), Button(3, "shown"), BeadsAtRest(3, (Bead(2),)), Button(3, "dance")]:
         assert seat(event) == []
     seat(HandIn(4, 2))
     assert seat(Strike(4, (1,))) == []  # it may be the hand
@@ -64,12 +101,12 @@ def test_the_last_point_ends_the_game_with_the_hit_and_opens_the_bead():
     assert seat.story.state.situation == "sahdogan"
     seat.hide(2)
     facts = seat(Strike(5, (1,)))
-    assert [type(fact) for fact in facts[1:]] == [Done, Reveal]
+    assert [type(fact) for fact in facts[1:]] == [ActionPlayed, Reveal]
     assert seat.story.phase == "over"
     assert seat.story.state.owed is None
-    assert not seat.story.armed
+    assert not seat.story.strike_expected
     assert seat(Strike(6, (2,))) == []
-    assert seat(Beads(6, ())) == []
+    assert seat(BeadsAtRest(6, ())) == []
     # a foul in the hide just settled opens it again
     seat(JudgeAction(7, {"do": "foul", "by": "hider", "kind": "bead_showing", "hide": "last"}))
     assert seat.story.phase == "show"
@@ -84,7 +121,7 @@ def test_a_point_in_the_middle_of_a_hide_does_not_settle_it():
     seat.hide(2)
     (_, done) = seat(Strike(5, (1,)))
     assert "obojun" in done.calls
-    assert seat.story.armed
+    assert seat.story.strike_expected
     assert seat.story.state.owed == "second"
     assert isinstance(seat(Strike(6, (2,)))[-1], Reveal)
 
@@ -97,7 +134,7 @@ def test_the_foul_of_the_last_hide_starts_this_one_over():
     seat.hide(2)
     assert seat.story.hide.commit
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hider", "kind": "no_bead", "hide": "last"}))
-    assert [type(fact) for fact in facts] == [FoulSeen, Done, Void, HideAgain]
+    assert [type(fact) for fact in facts] == [FoulSeen, ActionPlayed, CommitmentWithdrawn, HideAgain]
     assert (seat.story.phase, seat.story.hide.passes, seat.story.hide.commit) == ("hide", (), None)
 
 
@@ -107,7 +144,7 @@ def test_a_warning_settles_nothing():
     seat.hide(2)
     before = seat.story
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hitter", "kind": "outside_help"}))
-    assert [type(fact) for fact in facts] == [FoulSeen, Done]
+    assert [type(fact) for fact in facts] == [FoulSeen, ActionPlayed]
     assert (seat.story.phase, seat.story.hide.commit, seat.story.state) == ("hit", before.hide.commit, before.state)
 
 
@@ -116,7 +153,7 @@ def test_outside_help_by_the_hitter_settles_the_hide():
     seat(Button(0, "toss_a"))
     seat.hide(2)
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hitter", "kind": "outside_help"}))
-    assert [type(fact) for fact in facts] == [FoulSeen, Done, Reveal]
+    assert [type(fact) for fact in facts] == [FoulSeen, ActionPlayed, Reveal]
     assert seat.story.phase == "show"
     assert seat.story.hide.foul == "outside_help"
 
@@ -125,14 +162,14 @@ def test_the_time_for_a_hit_runs_while_one_is_owed():
     seat = Seat(RefereeSettings(hit_seconds=30))
     seat(Button(0, "toss_a"))
     seat.hide(2, t=10.0)
-    assert seat.referee.due(seat.story) == 40.0
-    assert seat.tick(39.9) == []
-    foul, done = seat.tick(40.0)
+    assert seat.referee.next_deadline(seat.story) == 41.5  # a stroke up to 1.5 s late is a question first
+    assert seat.tick(41.4) == []
+    foul, done = seat.tick(41.5)
     assert (foul.foul, foul.by, done.by) == ("time", "hitter", "clock")
     assert seat.story.state.owed == "second"
-    assert seat.tick(69.9) == []
-    assert isinstance(seat.tick(70.1)[-1], Reveal)
-    assert seat.referee.due(seat.story) is None
+    assert seat.tick(72.9) == []
+    assert isinstance(seat.tick(73.1)[-1], Reveal)
+    assert seat.referee.next_deadline(seat.story) is None
 
 
 def test_a_question_stops_the_time():
@@ -142,9 +179,9 @@ def test_a_question_stops_the_time():
     seat(Strike(20.0, (1, 2)))
     assert seat.tick(500.0) == []
     seat(JudgeAnswer(500.0, "none"))
-    assert seat.referee.due(seat.story) == 520.0
-    assert seat.tick(519.9) == []
-    assert seat.tick(520.0)
+    assert seat.referee.next_deadline(seat.story) == 521.5
+    assert seat.tick(521.4) == []
+    assert seat.tick(521.5)
 
 
 def test_a_foul_in_the_hide_just_settled_can_end_the_game_while_the_next_is_hidden():
@@ -164,12 +201,12 @@ def test_the_time_put_to_the_judge_or_left_alone(mode):
     seat = Seat(RefereeSettings(hit_seconds=30, fouls={"time": mode}))
     seat(Button(0, "toss_a"))
     seat.hide(2, t=10.0)
-    facts = seat.tick(41.0)
+    facts = seat.tick(42.0)
     if mode == "off":
         assert facts == []
         return
     assert [(type(fact), fact.foul) for fact in facts] == [(Question, "time")]
-    seat(JudgeAnswer(42.0, "play_on"))
+    seat(JudgeAnswer(43.0, "play_on"))
     assert seat.tick(100.0) == []
 
 
@@ -181,10 +218,10 @@ def test_an_unsure_reading_is_asked_about():
         seat(HandIn(1, p))
         seat(HandOut(1, p))
     seat(Button(2, "ready"))
-    (asked,) = seat(Beads(3, (Bead(2),), sure=False))
+    (asked,) = seat(BeadsAtRest(3, (Bead(2),), sure=False))
     assert (asked.about, asked.choices, asked.pads) == ("no_reading", ("play_on", "hide_again"), ())
     # a reading that is sure comes while the judge thinks: nobody need answer
-    assert [type(fact) for fact in seat(Beads(3.5, (Bead(2),)))] == [Withdrawn, Commit]
+    assert [type(fact) for fact in seat(BeadsAtRest(3.5, (Bead(2),)))] == [QuestionWithdrawn, Commit]
     with pytest.raises(IllegalActionError, match="nothing is asked"):
         seat(JudgeAnswer(4, "play_on"))
 
@@ -221,6 +258,211 @@ def test_refused_calls_change_nothing():
     assert seat(JudgeAnswer(3, "3"))
 
 
+def test_strikes_are_reported_from_ready_on():
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    assert not seat.referee.strike_reporting(seat.story)
+    for p in (1, 2, 3, 4):
+        seat(HandIn(1, p))
+        seat(HandOut(1, p))
+    assert not seat.referee.strike_reporting(seat.story)
+    seat(Button(2, "ready"))
+    assert seat.story.phase == "check"
+    assert seat.referee.strike_reporting(seat.story)
+    seat(HandIn(2, 2))
+    assert not seat.referee.strike_reporting(seat.story)  # the hand would be felt as a stroke
+    seat(HandOut(3, 2))
+    seat(JudgeAnswer(3, "play_on"))
+    seat(BeadsAtRest(4, (Bead(2),)))
+    assert seat.story.phase == "hit"
+    assert seat.referee.strike_reporting(seat.story)
+
+
+def test_ready_needs_a_hand_that_hid():
+    seat = Seat()
+    seat(Link(0, up=True))
+    seat(Button(0, "toss_a"))
+    seat(HandIn(1, 2))
+    seat(HandOut(1, 2))
+    assert [type(fact) for fact in seat(Button(2, "ready"))] == [Ready]
+    seat(JudgeAction(3, {"do": "hit", "found": True, "pad": 2}))
+    seat(HandIn(4, 2))
+    seat(HandOut(4, 2))  # it fetched the bead
+    assert [(type(fact), fact.about) for fact in seat(Button(5, "ready"))] == [(Notice, "nobody_hid")]
+    seat(HandIn(6, 1))
+    assert [type(fact) for fact in seat(Button(7, "ready"))] == [Ready]
+
+
+def test_hands_after_a_called_foul_are_dropped():
+    seat = Seat()
+    seat(Link(0, up=True))
+    seat(Button(0, "toss_a"))
+    for p in (1, 2, 3):
+        seat(HandIn(1, p))
+        seat(HandOut(1, p))
+    seat(Button(2, "ready"))
+    assert [type(fact) for fact in seat.tick(5)][:2] == [FoulSeen, ActionPlayed]
+    assert [type(fact) for fact in seat(Button(6, "ready"))] == [Notice]  # without a pass there is none to drop
+    for p in (4, 1):  # those who were told off go on hiding
+        seat(HandIn(7, p))
+        seat(HandOut(7, p))
+    facts = seat(Button(8, "ready"))
+    assert [type(fact) for fact in facts] == [PassesDropped]
+    assert (seat.story.hide.passes, seat.story.notice.about) == ((), "foul_settled")
+
+
+def test_empty_mat_shows_the_bead_the_judge_saw():
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    seat(JudgeAction(1, {"do": "hit", "found": True}))  # the mat has seen no bead yet
+    assert [type(fact) for fact in seat(BeadsAtRest(2, ()))] == [BeadShown]
+
+
+def test_judge_says_hidden_between_hides_only():
+    seat = Seat()
+    with pytest.raises(IllegalActionError, match="no hide is in progress"):
+        seat(JudgeHidden(0))
+    seat(Button(0, "toss_a"))
+    assert [type(fact) for fact in seat(JudgeHidden(1))] == [Ready, JudgedByEye]
+    with pytest.raises(IllegalActionError, match="no hide is in progress"):
+        seat(JudgeHidden(2))
+    seat(JudgeAction(3, {"do": "hit", "found": True}))
+    assert [type(fact) for fact in seat(JudgeHidden(4))] == [BeadShown, Ready, JudgedByEye]
+    seat(JudgeAction(5, {"do": "hit", "found": True}))
+    seat(HandIn(6, 3))
+    seat(HandOut(6, 3))
+    assert [type(fact) for fact in seat(JudgeHidden(7))] == [Ready, JudgedByEye]
+    assert seat.story.hide.passes == (3,)
+
+
+def test_stroke_takes_back_time_if_made_in_it():
+    seat = Seat(RefereeSettings(hit_seconds=30))
+    seat(Button(0, "toss_a"))
+    seat.hide(2, t=10.0)
+    seat.tick(41.5)
+    assert seat.story.state.owed == "second"
+    for late_news, taken_back in [
+        (Strike(41.4, (1,)), True),
+        (Strike(41.4, (1,), sure=False), True),
+        (Strike(41.4, ()), False),
+        (Strike(9.9, (1,)), False),
+        (Strike(41.5, (1,)), False),
+    ]:
+        facts = seat.referee.decide(seat.story, late_news, 41.6)
+        assert any(isinstance(fact, Undone) for fact in facts) == taken_back, late_news
+
+
+@pytest.mark.parametrize(("side", "stops"), [("hider", True), (None, True), ("hitter", False)])
+def test_clock_stands_for_a_hand_but_the_hitters(side, stops):
+    seat = Seat(RefereeSettings(hit_seconds=30))
+    seat(Button(0, "toss_a"))
+    seat.hide(2, t=10.0)
+    facts = seat(HandIn(12.0, 2, side))
+    assert [fact.on for fact in facts if isinstance(fact, HandsUnder)] == [True] * stops
+
+
+@pytest.mark.parametrize(("pads", "about"), [((1, 3), "two_struck"), ((1, 2, 3), "several_struck")])
+def test_pads_struck_at_once_are_asked_about(pads, about):
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    seat.hide(2)
+    assert seat(Strike(1, pads))[-1].about == about
+
+
+def test_stroke_answers_the_peek_under_its_pad():
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    seat.hide(2)
+    assert [fact.about for fact in seat(HandIn(1, 3, "hitter"))] == ["peek"]
+    facts = seat(Strike(1.2, (3,)))
+    assert [type(fact) for fact in facts if isinstance(fact, QuestionWithdrawn | ActionPlayed)] == [
+        QuestionWithdrawn,
+        ActionPlayed,
+    ]
+
+
+def test_stroke_within_the_time_is_no_late_one():
+    seat = Seat(RefereeSettings(hit_seconds=30))
+    seat(Button(0, "toss_a"))
+    seat.hide(2, t=20.0)
+    assert isinstance(seat(Strike(50.0, (1,)))[-1], ActionPlayed)
+    assert seat(Strike(80.1, (3,)))[-1].about == "late_hit"
+
+
+@pytest.mark.parametrize(
+    ("mode", "about"), [("automatic", "doubtful"), ("ask", "doubtful"), ("off", "touch_passed_over")]
+)
+def test_doubtful_touch_is_asked_or_passed_over(mode, about):
+    seat = Seat(RefereeSettings(fouls={"touch": mode}))
+    seat(Button(0, "toss_a"))
+    seat.hide(2)
+    assert seat(Strike(1, (3,), sure=False))[-1].about == about
+
+
+def test_only_a_sure_reading_shows_a_moved_bead():
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    seat.hide(2)
+    assert seat(BeadsAtRest(1, (Bead(3),), sure=False)) == []
+    assert [fact.about for fact in seat(BeadsAtRest(2, (Bead(3),)))] == ["bead_moved"]
+
+
+def test_bead_seen_after_the_judge_said_hidden_is_sealed():
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    seat(JudgeHidden(1))
+    assert [type(fact) for fact in seat(BeadsAtRest(2, (Bead(3),)))] == [Commit]
+
+
+@pytest.mark.parametrize(("hit", "again"), [(False, ("hide_again",)), (True, ())])
+def test_second_seal_is_the_judges_after_a_restart(hit, again):
+    seat = Seat()
+    seat(Link(0, up=True))
+    seat(Button(0, "toss_a"))
+    seat.hide(2)
+    if hit:
+        seat(Strike(1, (1,)))
+    seat.take(seat.referee.resume(seat.story, 5.0))
+    seat(Link(6, up=True))
+    (asked,) = seat(BeadsAtRest(7, (Bead(2),)))
+    assert (asked.about, asked.choices) == ("sealed_again", ("play_on", *again, "by_eye"))
+
+
+def test_sensors_switched_off_after_ready_leave_it_to_the_eye():
+    seat = Seat()
+    seat(Link(0, up=True))
+    seat(Button(0, "toss_a"))
+    seat(HandIn(1, 2))
+    seat(HandOut(1, 2))
+    seat(Button(2, "ready"))
+    assert [type(fact) for fact in seat(JudgeSensors(3, on=False))] == [SensorsUsed, JudgedByEye]
+    assert seat.story.phase == "hit"
+
+
+def test_void_match_is_closed_without_a_winner():
+    seat = Seat()
+    with pytest.raises(IllegalActionError, match="the match counts"):
+        seat(JudgeCloseVoid(0))
+    seat.take([MatchGiven(0, "spring", "1", "order 1")])
+    seat(Button(0, "toss_a"))
+    seat.hide(2)
+    seat.take([MatchVoid(1, "order 1", "recalled")])
+    assert [type(fact) for fact in seat(JudgeCloseVoid(2))] == [CommitmentWithdrawn, VoidClosed]
+    assert (seat.story.phase, seat.game.sheet(seat.story.state)["winner"]) == ("over", None)
+    with pytest.raises(IllegalActionError, match="over already"):
+        seat(JudgeCloseVoid(3))
+
+
+def test_impossible_call_is_refused_before_its_reason():
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    seat(JudgeClose(1, "A", "forfeit", "they left"))
+    for call in (JudgeClose(2, "B", "forfeit", ""), JudgeSet(2, {"middle": 99}, "")):
+        with pytest.raises(MatError) as refused:
+            seat(call)
+        assert "reason" not in refused.value.message
+
+
 def test_nothing_to_take_back():
     with pytest.raises(IllegalActionError, match="nothing to take back"):
         Seat()(JudgeUndo(0))
@@ -229,4 +471,4 @@ def test_nothing_to_take_back():
 def test_settings_name_every_fault():
     with pytest.raises(SettingsError) as error:
         RefereeSettings(fouls={"singing": "ask", "no_bead": "often"}, check_timeout_s=-1, hit_seconds=0)
-    assert len(error.value.what.splitlines()) == 4
+    assert len(error.value.message.splitlines()) == 4

@@ -3,8 +3,15 @@
 import pytest
 from fouls_page import JUDGE, PAGE, page, stories
 
-from pi_controller.games.dakota_state import HIDER_FOULS, HITTER_FOULS
-from pi_controller.referee.settings import BEAD_FOULS, PASS_FOULS, PRESETS, SENSED, RefereeSettings, preset_modes
+from pi_controller.games.dakota.rules import HIDER_FOULS, HITTER_FOULS
+from pi_controller.referee.settings import (
+    BEAD_FOULS,
+    FOUL_TREATMENTS,
+    PASS_FOULS,
+    PRESETS,
+    RefereeSettings,
+    preset_modes,
+)
 
 BY_MODE = {"automatic": "called", "ask": "asked", "off": "passed over"}
 
@@ -15,10 +22,10 @@ def test_the_page_is_up_to_date():
 
 def test_every_foul_of_chapter_12_has_a_story_and_every_setting_in_every_preset():
     told = {name: fouls for name, _, fouls in stories()}
-    assert set(told) == {*SENSED, *HIDER_FOULS, *HITTER_FOULS, "not_shown"}
-    for name in SENSED:
+    assert set(told) == {*FOUL_TREATMENTS, *HIDER_FOULS, *HITTER_FOULS, "not_shown"}
+    for name in FOUL_TREATMENTS:
         assert {foul.preset for foul in told[name]} == set(PRESETS), name
-    for name in {*told} - {*SENSED}:
+    for name in {*told} - {*FOUL_TREATMENTS}:
         assert {foul.outcome for foul in told[name]} == {JUDGE}, name
     assert {foul.label for foul in told["outside_help"]} == {"hiders", "hitters"}
 
@@ -35,6 +42,6 @@ def test_a_preset_is_what_its_line_says():
     assert "ask" not in demo.values(), "visitors are not stopped"
     assert tournament == home, "what the mat is sure of is called"
     assert set(umpired.values()) - {"ask"} == {umpired["two_struck"]}, "no foul costs a stick unasked"
-    assert {kind: RefereeSettings().mode(kind) for kind in SENSED} == home
+    assert {kind: RefereeSettings().mode(kind) for kind in FOUL_TREATMENTS} == home
     said = RefereeSettings(fouls={"no_bead": "off"}, preset="umpired")
     assert (said.mode("no_bead"), said.mode("two_beads")) == ("off", "ask")

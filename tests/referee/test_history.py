@@ -6,14 +6,22 @@ import pytest
 from random_play import RandomPlay
 
 from pi_controller.errors import MatError
-from pi_controller.games.base import IllegalActionError
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Link
+from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.referee import history as history_module
-from pi_controller.referee.dakota import DakotaReferee
-from pi_controller.referee.facts import LASTING, Done, HandPass, LinkSeen, Opened, Shown, Undone
-from pi_controller.referee.history import History, counted, effective, fold
-from pi_controller.referee.reducer import apply_batch, blank
+from pi_controller.referee.facts import (
+    UNDO_PROOF_FACTS,
+    ActionPlayed,
+    BeadShown,
+    GameOpened,
+    HandPass,
+    LinkSeen,
+    Undone,
+)
+from pi_controller.referee.history import History, effective_records, fold, with_status
+from pi_controller.referee.story import apply_batch, blank
+from pi_controller.rules.base import IllegalActionError
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import Link
 
 DAKOTA = game("dakota")
 
@@ -23,11 +31,11 @@ def numbered(*batches_of_facts):
 
 
 def hit(found, pad=None):
-    return Done(0.0, {"do": "hit", "found": found, **({"pad": pad} if pad else {})}, (), "judge")
+    return ActionPlayed(0.0, {"do": "hit", "found": found, **({"pad": pad} if pad else {})}, (), "judge")
 
 
-TOSS = Done(0.0, {"do": "toss", "winner": "A"}, (), "judge")
-OPENED = Opened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})
+TOSS = ActionPlayed(0.0, {"do": "toss", "winner": "A"}, (), "judge")
+OPENED = GameOpened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})
 
 
 def test_nothing_folds_to_the_opening():
@@ -48,14 +56,14 @@ def test_nothing_folds_to_the_opening():
 )
 def test_which_batches_count(undos, gone):
     records = [(n, Undone(0.0, undos[n]) if n in undos else HandPass(0.0, 1)) for n in range(1, 8)]
-    assert {batch for batch, _, counts in counted(records) if not counts} == gone
+    assert {batch for batch, _, counts in with_status(records) if not counts} == gone
 
 
 def test_a_second_thought_about_a_hit():
     story = fold(DAKOTA, numbered([OPENED], [TOSS], [hit(True, 2)], [Undone(0.0, 3)], [hit(False, 3)]))
     assert [(h.pad, h.found) for h in story.hide.hits] == [(3, False)]
     assert DAKOTA.sheet(story.state)["owed"] == "second"
-    assert story.undoable.batch == 5
+    assert story.undo_target.batch == 5
 
 
 def test_the_link_is_as_it_is_whatever_is_undone():
@@ -67,7 +75,7 @@ def test_the_link_is_as_it_is_whatever_is_undone():
 
 
 def test_the_hands_taken_back_are_in_doubt():
-    records = numbered([OPENED], [TOSS], [hit(True)], [Shown(0.0)], [HandPass(0.0, 1)], [Undone(0.0, 3, hide=2)])
+    records = numbered([OPENED], [TOSS], [hit(True)], [BeadShown(0.0)], [HandPass(0.0, 1)], [Undone(0.0, 3, hide=2)])
     story = fold(DAKOTA, records)
     assert (story.hide.number, story.hands.doubt, story.hide.passes) == (1, 2, ())
 
@@ -85,7 +93,7 @@ def test_stories_are_values():
 
 def test_effective_keeps_order_and_numbers():
     records = numbered([OPENED], [TOSS], [hit(True)], [Undone(0.0, 3)], [hit(False)])
-    assert [number for number, _ in effective(records)] == [1, 2, 4, 5]
+    assert [number for number, _ in effective_records(records)] == [1, 2, 4, 5]
 
 
 def naive(records):
@@ -104,7 +112,7 @@ def naive(records):
     story = blank(DAKOTA)
     for batch, facts in batches.items():
         story = apply_batch(
-            DAKOTA, story, batch, [fact for fact in facts if batch not in gone or isinstance(fact, LASTING)]
+            DAKOTA, story, batch, [fact for fact in facts if batch not in gone or isinstance(fact, UNDO_PROOF_FACTS)]
         )
     return story, gone
 
@@ -119,7 +127,7 @@ class Judge:
 
     def write(self, facts):
         batch = self.history.batch + 1
-        assert self.history.after(facts) == self.history.append(facts)
+        assert self.history.preview(facts) == self.history.append(facts)
         self.records += [(batch, fact) for fact in facts]
 
     def call(self):
@@ -133,7 +141,7 @@ class Judge:
             self.write([Undone(self.play.later(0.5, 1.5), self.chance.randint(2, self.history.batch), hide=1)])
             return
         try:
-            self.write(self.history.decided(self.call(), self.referee.decide))
+            self.write(self.history.resolve_event(self.call(), self.referee.decide))
         except MatError:
             assert self.history.now == naive(self.records)[0]
 
@@ -147,20 +155,20 @@ def test_it_is_as_folded_from_nothing_after_every_step(seed):
         judge.step()
         story, gone = naive(judge.records)
         assert judge.history.now == story
-        assert {batch for batch, fact, counts in counted(judge.records) if not counts} <= gone
+        assert {batch for batch, fact, counts in with_status(judge.records) if not counts} <= gone
         stories.append(story)
     again = History(DAKOTA)
     steps = list(again.walk(judge.records))
     assert again.now == judge.history.now == fold(DAKOTA, judge.records)
     assert [step.after for step in steps[:-1]] == [step.before for step in steps[1:]]
     assert {step.batch for step in steps if not step.counts} <= gone
-    assert all(step.counts == (step.batch not in gone) for step in steps if not isinstance(step.fact, LASTING))
+    assert all(step.counts == (step.batch not in gone) for step in steps if not isinstance(step.fact, UNDO_PROOF_FACTS))
     assert len(set(stories)) > 10
 
 
 def test_what_lasts_counts_though_its_batch_was_taken_back():
     records = numbered([OPENED], [TOSS], [LinkSeen(1.0, up=True), HandPass(1.0, 1)], [Undone(2.0, 2)])
-    assert [counts for _, _, counts in counted(records)] == [True, False, True, False, True]
+    assert [counts for _, _, counts in with_status(records)] == [True, False, True, False, True]
 
 
 def test_an_undo_of_its_own_batch_or_a_later_one_takes_nothing_back():
@@ -182,7 +190,7 @@ def test_a_fact_that_is_refused_changes_nothing():
         history.add(2, hit(True))
     assert (history.batch, history.now) == (1, fold(DAKOTA, numbered([OPENED])))
     history.append([TOSS])
-    assert (history.batch, history.now.phase, history.now.undoable.batch) == (2, "hide", 2)
+    assert (history.batch, history.now.phase, history.now.undo_target.batch) == (2, "hide", 2)
 
 
 def test_an_undo_costs_the_same_in_a_long_history(monkeypatch):

@@ -4,16 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.facts import OF_THE_MAT, Undone
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
-from pi_controller.referee.lines import BUTTONS
-from pi_controller.referee.reducer import apply_batch, blank
-from pi_controller.referee.referees import referee_for
+from pi_controller.config import read_settings
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import MAT_FACTS, Undone
+from pi_controller.referee.judge import BUTTONS, JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.settings import load
+from pi_controller.referee.story import apply_batch, blank
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, SamplesMissing, Strike
 
 OPTIONS = {"ojibwe": {"games": 1}, "bageswin": {"sticks": 20}, "plum_stone": {"counters": 12}, "slahal": {"minutes": 2}}
 PADS = st.integers(1, 4)
@@ -23,18 +22,18 @@ T = st.just(0.0)
 EVENTS = st.one_of(
     st.builds(HandIn, T, PADS, SIDES),
     st.builds(HandOut, T, PADS, SIDES),
-    st.builds(Beads, T, st.lists(BEAD, max_size=5).map(tuple), st.booleans()),
+    st.builds(BeadsAtRest, T, st.lists(BEAD, max_size=5).map(tuple), st.booleans()),
     st.builds(
-        Beads,
+        BeadsAtRest,
         T,
         st.permutations([True, False, False, False]).map(lambda m: tuple(map(Bead, (1, 2, 3, 4), m))),
         st.just(True),
     ),
     st.builds(
-        Beads, T, st.sampled_from([(1, 3), (2, 4), (1, 4), (2, 3), (2,), (3,)]).map(lambda p: tuple(map(Bead, p)))
+        BeadsAtRest, T, st.sampled_from([(1, 3), (2, 4), (1, 4), (2, 3), (2,), (3,)]).map(lambda p: tuple(map(Bead, p)))
     ),
     st.builds(Strike, T, st.lists(PADS, max_size=3, unique=True).map(tuple), st.none(), st.booleans()),
-    st.builds(Blind, T, T),
+    st.builds(SamplesMissing, T, T),
     st.builds(Button, T, st.sampled_from(BUTTONS)),
     st.builds(Link, T, st.booleans(), st.just("unplugged")),
 )
@@ -57,7 +56,7 @@ STEPS = st.lists(
 def test_the_settings_take_any_game(name, tmp_path):
     file = tmp_path / "table.toml"
     file.write_text(f"[game]\nname = '{name}'\n", "utf-8")
-    settings = load(file)
+    settings = read_settings(file)
     assert settings.game.name == name
     assert settings.referee_settings(registry.game(name).settings).hit_seconds is None
     assert referee_for(registry.game(name), RefereeSettings(hit_seconds=1.0), bytes).settings.hit_seconds == 1.0
@@ -79,7 +78,7 @@ def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
             for fact in facts:
                 if isinstance(fact, Undone):
                     before = told[fact.batch - 1][0]
-                    links = [f for _, each in told[fact.batch - 1 :] for f in each if isinstance(f, OF_THE_MAT)]
+                    links = [f for _, each in told[fact.batch - 1 :] for f in each if isinstance(f, MAT_FACTS)]
             story = apply_batch(game, before, len(told), [*links, *facts])
 
     for dt, what in steps:
@@ -87,18 +86,21 @@ def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
         take(referee.tick(story, t))
         if isinstance(what, int):  # the judge's console: any action that is allowed
             legal = game.legal_actions(story.state)
-            take(referee.decide(story, JudgeAction(t, legal[what % len(legal)])) if legal else [])
+            action = legal[what % len(legal)] if legal else None
+            if action and action["do"] == "foul" and story.phase == "show":
+                action = {"hide": "this", **action}  # between two hides the judge says in which
+            take(referee.decide(story, JudgeAction(t, action)) if action else [])
             continue
         event = type(what)(**{key: getattr(what, key) for key in what.__struct_fields__} | {"t": t})
         try:
             take(referee.decide(story, event))
         except (InvalidActionError, IllegalActionError):
             assert isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeUndo)
-        due = referee.due(story)
+        due = referee.next_deadline(story)
         assert due is None or story.question is None
         if story.question is not None:
             assert story.question.choices
-            assert not story.armed
+            assert not story.strike_expected
     resumed = referee.resume(story, t)
     take(resumed)
     assert story.hide.commit is None

@@ -11,33 +11,56 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.console import understand
 from pi_controller.errors import MatError
-from pi_controller.games.options import from_text
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, SensorFault, Sensors, Strike
-from pi_controller.record.notation import spoken
-from pi_controller.referee.facts import Done, FoulSeen, Lifted, Notice, Question, Reveal, Withdrawn
+from pi_controller.journal.journal import Journal
+from pi_controller.record.notation import format_action
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import ActionPlayed, FoulSeen, Notice, PadOpened, Question, QuestionWithdrawn, Reveal
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
-from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.journal import Journal
+from pi_controller.rules.options import from_text
+from pi_controller.rules.registry import game
+from pi_controller.runtime.console import parse_line
+from pi_controller.sensing.events import (
+    Bead,
+    BeadsAtRest,
+    Button,
+    HandIn,
+    HandOut,
+    Link,
+    SamplesMissing,
+    SensorFault,
+    SensorFaultsChange,
+    Strike,
+)
 from pi_controller.table.table import Table
 
 SCENARIOS = sorted(
     path for path in (Path(__file__).parent.parent / "scenarios").glob("*.txt") if path.stem != "chapter11"
 )
 TYPED = ("judge", "answer", "undo", "replace", "hidden", "sensors", "clock", "protest", "ruling", "set", "close")
-QUIET = {"opened", "hand_pass", "ready", "struck", "answer", "link", "sensors", "away"}
+QUIET = {
+    "opened",
+    "hand_pass",
+    "unclear_pass",
+    "ready",
+    "struck",
+    "struck_meanwhile",
+    "hands_under",
+    "answer",
+    "link",
+    "sensors",
+    "away",
+}
 
 
 def told(fact, name):
     kind = fact.__struct_config__.tag
     match fact:
-        case Done(action=action, calls=calls) if name != "dakota":
-            return f"action {spoken(name, action)}" + (f": {', '.join(calls)}" if calls else "")
-        case Done(action=action, calls=calls):
+        case ActionPlayed(action=action, calls=calls) if name != "dakota":
+            return f"action {format_action(name, action)}" + (f": {', '.join(calls)}" if calls else "")
+        case ActionPlayed(action=action, calls=calls):
             action = dict(action)
             words = [action.pop("do")]
             if words == ["hit"]:
@@ -51,9 +74,9 @@ def told(fact, name):
             return f"{asked}: {' '.join(choices)}"
         case Notice(about=about, pads=pads):
             return " ".join(["notice", about, *map(str, pads)])
-        case Withdrawn(about=about, why=why):
+        case QuestionWithdrawn(about=about, why=why):
             return f"withdrawn {about}: {why}"
-        case Lifted(pad=pad):
+        case PadOpened(pad=pad):
             return f"opened {pad}"
         case Reveal(pad=pad):
             return f"reveal {pad}"
@@ -150,7 +173,7 @@ class Scene:
             case ["answer", answer]:
                 return JudgeAnswer(self.t, answer)
             case [word, *_] if word not in ("judge", "answer", "undo"):
-                return understand(line, self.t, self.game, self.game.sheet(self.table.story.state))
+                return parse_line(line, self.t, self.game, self.game.sheet(self.table.story.state))
             case ["undo"]:
                 return JudgeUndo(self.t)
             case ["judge", "hide", "again"]:
@@ -163,7 +186,7 @@ class Scene:
                     self.t, {"do": "foul", "by": by, "kind": kind, **({"hide": hide[0]} if hide else {})}
                 )
             case ["judge", *said] if self.game.name != "dakota":
-                return understand(" ".join(said), self.t, self.game)
+                return parse_line(" ".join(said), self.t, self.game)
             case ["judge", do, team]:
                 return JudgeAction(self.t, {"do": do, "winner": team})
         raise AssertionError(words)
@@ -184,15 +207,15 @@ class Scene:
             case ["fists", *pads]:
                 return [HandIn(t, int(pad), "hider") for pad in pads]
             case ["balls", *balls]:
-                return [Beads(t, tuple(Bead(int(ball[0]), marked=ball.endswith("*")) for ball in balls))]
+                return [BeadsAtRest(t, tuple(Bead(int(ball[0]), marked=ball.endswith("*")) for ball in balls))]
             case ["bones", *pads]:
-                return [Beads(t, tuple(Bead(int(pad)) for pad in pads))]
+                return [BeadsAtRest(t, tuple(Bead(int(pad)) for pad in pads))]
             case ["disc", pad, why]:
-                return [Sensors(t, (SensorFault("disc", int(pad), why),))]
+                return [SensorFaultsChange(t, (SensorFault("disc", int(pad), why),))]
             case ["strip", pad, strip, why]:
-                return [Sensors(t, (SensorFault("strip", int(pad), why, int(strip)),))]
+                return [SensorFaultsChange(t, (SensorFault("strip", int(pad), why, int(strip)),))]
             case ["all", "well"]:
-                return [Sensors(t)]
+                return [SensorFaultsChange(t)]
             case ["button", name]:
                 return [Button(t, name)]
             case ["hand", pad, "unsure"]:
@@ -200,23 +223,25 @@ class Scene:
             case ["hand", pad, *side]:
                 return [HandIn(t, int(pad), *side), HandOut(t, int(pad), *side)]
             case ["bead", "off"]:
-                return [Beads(t, (Bead(None),))]
+                return [BeadsAtRest(t, (Bead(None),))]
             case ["bead" | "beads", *pads]:
-                return [Beads(t, tuple(Bead(int(pad), marked=True) for pad in pads))]
+                return [BeadsAtRest(t, tuple(Bead(int(pad), marked=True) for pad in pads))]
             case ["no", "bead"]:
-                return [Beads(t, ())]
+                return [BeadsAtRest(t, ())]
             case ["unsure", "bead", pad]:
-                return [Beads(t, (Bead(int(pad)),), sure=False)]
+                return [BeadsAtRest(t, (Bead(int(pad)),), sure=False)]
             case ["strike", *pads, "light"]:
                 return [Strike(t, tuple(map(int, pads)), 2.5)]
             case ["strike", *pads, "doubtful"]:
                 return [Strike(t, tuple(map(int, pads)), sure=False)]
+            case ["strike", *pads, "ago", seconds]:  # made then, and reported only now
+                return [Strike(round(t - float(seconds), 6), tuple(map(int, pads)))]
             case ["strike", *pads, "hand", whose]:
                 return [Strike(t, tuple(map(int, pads)), hand=whose)]
             case ["strike", *pads]:
                 return [Strike(t, tuple(map(int, pads)))]
             case ["blind"]:
-                return [Blind(t - 0.05, t)]
+                return [SamplesMissing(t - 0.05, t)]
             case ["link", "up"]:
                 return [Link(t, up=True)]
             case ["link", "down"]:
@@ -229,11 +254,18 @@ class Scene:
         view = self.table.view
         if name in ("A", "B"):
             return (view.long or view.sheet.get("counters") or view.sheet["sticks"])[name]
-        return getattr(view, name) if hasattr(view, name) and self.game.name == "dakota" else self.of_sheet(view, name)
+        own = hasattr(view, name) and name != "question" and self.game.name == "dakota"
+        return getattr(view, name) if own else self.of_sheet(view, name)
 
     def of_sheet(self, view, name):
         if name == "armed":
             return self.table.armed
+        if name == "clock_stands":
+            return view.stood is not None
+        if name == "question":
+            return view.question and view.question.about
+        if name == "struck":
+            return " ".join(str(pad) for stroke in view.question.struck for pad in stroke.pads)
         if name in view.sheet and name != "phase":
             return view.sheet[name]
         told = getattr(view, name)

@@ -8,7 +8,7 @@ import pickle
 import msgspec
 import pytest
 
-from pi_controller.referee.commitment import UNBOUND, Bound, commitment
+from pi_controller.referee.commitment import NO_CONTEXT, CommitmentContext, commitment
 from pi_controller.referee.sealed import SealedBead, check
 
 NONCE = bytes(range(32))
@@ -21,7 +21,7 @@ def beads():
 def test_opens_to_what_was_sealed():
     for pad, bead in enumerate(beads(), 1):
         assert bead.open() == (pad, NONCE.hex())
-        assert [bead.found(p) for p in (1, 2, 3, 4)] == [p == pad for p in (1, 2, 3, 4)]
+        assert [bead.is_under(p) for p in (1, 2, 3, 4)] == [p == pad for p in (1, 2, 3, 4)]
 
 
 def test_the_bytes_of_a_commitment_are_those_written_down():
@@ -30,13 +30,18 @@ def test_the_bytes_of_a_commitment_are_those_written_down():
 
 
 def test_a_commitment_is_bound_to_table_journal_and_event():
-    bound = Bound("Hall", "0f" * 16, 41)
+    bound = CommitmentContext("Hall", "0f" * 16, 41)
     by_hand = hashlib.sha256(b"moccasin-mat/bead/2|Hall|" + b"0f" * 16 + b"|41|dakota|7|3|" + NONCE).hexdigest()
     sealed = SealedBead("dakota", 7, 3, NONCE, bound)
     assert sealed.commitment == by_hand
-    assert sealed.bound == bound
+    assert sealed.context == bound
     assert check(by_hand, "dakota", 7, 3, NONCE.hex(), bound)
-    others = [UNBOUND, Bound("Hal", *bound[1:]), Bound("Hall", "1f" * 16, 41), Bound("Hall", "0f" * 16, 42)]
+    others = [
+        NO_CONTEXT,
+        CommitmentContext("Hal", *bound[1:]),
+        CommitmentContext("Hall", "1f" * 16, 41),
+        CommitmentContext("Hall", "0f" * 16, 42),
+    ]
     assert not any(check(by_hand, "dakota", 7, 3, NONCE.hex(), other) for other in others)
 
 

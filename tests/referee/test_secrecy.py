@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from secret import HASH
 from secret import written as written_of
 
-from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
+from pi_controller.journal.journal import Journal
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeSensors, JudgeUndo
-from pi_controller.table.journal import Journal
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, SamplesMissing, Strike
 
 
 def moved(beads, place):
@@ -25,23 +25,33 @@ def a_hide():
     yield Button(0.1, "toss_a")
     for n, pad in enumerate((3, 1, 4, 2)):
         yield HandIn(1.0 + n, pad)
-        yield Beads(1.2 + n, (Bead(1, marked=True, x_mm=12.5, y_mm=-3.0),) if n else ())
+        yield BeadsAtRest(1.2 + n, (Bead(1, marked=True, x_mm=12.5, y_mm=-3.0),) if n else ())
         yield HandOut(1.5 + n, pad)
-        yield Beads(1.7 + n, (Bead(1, marked=True),))
+        yield BeadsAtRest(1.7 + n, (Bead(1, marked=True),))
     yield Button(6.0, "ready")
-    yield Beads(7.0, (Bead(1),))
+    yield BeadsAtRest(7.0, (Bead(1),))
 
 
 @pytest.mark.parametrize(
     "then",
     [
         [],
-        [Beads(8.0, (Bead(2),)), JudgeAnswer(9.0, "play_on")],
-        [Beads(8.0, (Bead(2),)), JudgeAnswer(9.0, "2")],
-        [Beads(8.0, ()), JudgeAnswer(9.0, "hide_again")],
+        [BeadsAtRest(8.0, (Bead(2),)), JudgeAnswer(9.0, "play_on")],
+        [BeadsAtRest(8.0, (Bead(2),)), JudgeAnswer(9.0, "2")],
+        [BeadsAtRest(8.0, ()), JudgeAnswer(9.0, "hide_again")],
         [Strike(8.0, (1, 2)), Strike(8.1, (1,)), JudgeAnswer(9.0, "none")],
-        [Link(8.0, up=False, why="unplugged"), Link(9.0, up=True), JudgeAnswer(9.5, "none"), Beads(10.0, (Bead(1),))],
-        [JudgeSensors(8.0, on=False), JudgeSensors(8.5, on=True), Beads(9.0, (Bead(1),)), JudgeAnswer(9.5, "play_on")],
+        [
+            Link(8.0, up=False, why="unplugged"),
+            Link(9.0, up=True),
+            JudgeAnswer(9.5, "none"),
+            BeadsAtRest(10.0, (Bead(1),)),
+        ],
+        [
+            JudgeSensors(8.0, on=False),
+            JudgeSensors(8.5, on=True),
+            BeadsAtRest(9.0, (Bead(1),)),
+            JudgeAnswer(9.5, "play_on"),
+        ],
         [JudgeHideAgain(8.0)],
         [JudgeAction(8.0, {"do": "hit", "found": False}), JudgeUndo(9.0), JudgeUndo(9.0)],
         [JudgeAction(8.0, {"do": "hit", "found": False, "pad": 9})],
@@ -63,10 +73,12 @@ def test_four_places_one_story(tmp_path, then):
 def test_whether_it_lies_where_it_lay_is_told_by_nothing():
     """A seal withdrawn with the sensors off, then a reading: the same is asked wherever the bead lies by then."""
     unplugged = [*a_hide(), JudgeSensors(8.0, on=False), JudgeSensors(8.5, on=True)]
-    asked = [written([*unplugged, Beads(9.0, (Bead(pad),))], 0) for pad in (1, 2, 3, 4)]
+    asked = [written([*unplugged, BeadsAtRest(9.0, (Bead(pad),))], 0) for pad in (1, 2, 3, 4)]
     assert any(b'"about":"sealed_again"' in line for line in asked[0])
     assert asked[0] == asked[1] == asked[2] == asked[3]
-    sealed = [written([*unplugged, Beads(9.0, (Bead(pad),)), JudgeAnswer(9.5, "play_on")], 0) for pad in (1, 2, 3, 4)]
+    sealed = [
+        written([*unplugged, BeadsAtRest(9.0, (Bead(pad),)), JudgeAnswer(9.5, "play_on")], 0) for pad in (1, 2, 3, 4)
+    ]
     assert sealed[0] == sealed[1] == sealed[2] == sealed[3]
 
 
@@ -83,9 +95,9 @@ times = st.floats(0, 100)
 quiet_events = st.one_of(
     st.builds(HandIn, times, pads),
     st.builds(HandOut, times, pads),
-    st.builds(Beads, times, beads, st.booleans()),
+    st.builds(BeadsAtRest, times, beads, st.booleans()),
     st.builds(Button, times, st.sampled_from(["toss_a", "ready", "ready", "shown"])),
-    st.builds(Blind, times, times),
+    st.builds(SamplesMissing, times, times),
     st.builds(Link, times, st.booleans()),
     st.builds(Strike, times, st.just((1, 3))),
     st.builds(JudgeAnswer, times, st.sampled_from(["none", "play_on", "hide_again", "foul"])),

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secret import HASH, written
 
-from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
+from pi_controller.journal.journal import Journal
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
-from pi_controller.table.journal import Journal
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, SamplesMissing, Strike
 
 BALLS = tuple(Bead(pad, marked=pad == 1) for pad in (1, 2, 3, 4))
 FLIP = {0: {}, 1: {1: 2, 2: 1}, 2: {3: 4, 4: 3}, 3: {1: 2, 2: 1, 3: 4, 4: 3}}
@@ -38,9 +38,9 @@ def hidden(name):
         yield HandIn(0.5 + pad / 10, pad, "hider")
         if name == "ojibwe":
             yield HandOut(0.55 + pad / 10, pad, "hider")
-    yield Beads(1.2, BALLS if name == "ojibwe" else (Bead(1), Bead(3)))
+    yield BeadsAtRest(1.2, BALLS if name == "ojibwe" else (Bead(1), Bead(3)))
     yield Button(1.4, "ready")
-    yield Beads(2.0, BALLS if name == "ojibwe" else (Bead(1), Bead(3)))
+    yield BeadsAtRest(2.0, BALLS if name == "ojibwe" else (Bead(1), Bead(3)))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def hidden(name):
         [Link(8.0, up=False, why="unplugged"), Link(9.0, up=True), JudgeAnswer(9.5, "none")],
         [JudgeHideAgain(8.0)],
         [Strike(2.5, (1, 2)), JudgeAnswer(9.0, "none")],
-        [Beads(8.0, ()), JudgeAnswer(9.0, "play_on")],
+        [BeadsAtRest(8.0, ()), JudgeAnswer(9.0, "play_on")],
         [JudgeAction(8.0, {"do": "guess"}), JudgeAction(8.0, {"do": "shoot", "opened": [1]})],
     ],
     ids=lambda then: "-".join(type(event).__name__ for event in then) or "sealed",
@@ -99,9 +99,9 @@ def quiet(name):
     return st.one_of(
         st.builds(HandIn, times, pads, st.just("hider")),
         st.builds(HandOut, times, pads, st.just("hider")),
-        st.builds(Beads, times, bead_lists[name], st.booleans()),
+        st.builds(BeadsAtRest, times, bead_lists[name], st.booleans()),
         st.builds(Button, times, st.sampled_from(["toss_a", "ready", "ready", "shown"])),
-        st.builds(Blind, times, times),
+        st.builds(SamplesMissing, times, times),
         st.builds(Link, times, st.booleans()),
         st.builds(JudgeAnswer, times, st.sampled_from(["none", "play_on", "hide_again"])),
         st.builds(JudgeHideAgain, times),

@@ -5,12 +5,12 @@ from msgspec import convert, json
 from test_scenarios import SCENARIOS, Scene, steps, told
 
 from pi_controller.errors import MatError
-from pi_controller.mat.events import Sensors
-from pi_controller.referee.facts import Fact, Opened
+from pi_controller.referee.facts import Fact, GameOpened
 from pi_controller.referee.history import History
 from pi_controller.referee.stream import Pipe
+from pi_controller.sensing.events import SensorFaultsChange
 
-AT_A_TABLE = Opened
+AT_A_TABLE = GameOpened
 """What only a table says: a pipe has no journal to begin."""
 
 
@@ -28,7 +28,7 @@ class Piped(Scene):
     def and_the_pipe(self, call):
         def both(said):
             # a line that says nothing new lets the time pass
-            event = Sensors(said, self.table.story.link.faults) if isinstance(said, float) else said
+            event = SensorFaultsChange(said, self.table.story.link.faults) if isinstance(said, float) else said
             self.pipe.line(json.encode(event))
             return call(said)
 

@@ -9,12 +9,12 @@ import pytest
 
 from pi_controller.cli.referee import main
 from pi_controller.errors import MatError, UsageError
-from pi_controller.games.registry import game
+from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.referee import stream
 from pi_controller.referee.commitment import check
-from pi_controller.referee.dakota import DakotaReferee
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.stream import run
+from pi_controller.rules.registry import game
 
 TOSS = {"t": 0.5, "event": "button", "name": "toss_a"}
 
@@ -104,7 +104,13 @@ def test_the_judge_on_the_pipe():
         {"t": 12.0, "judge": "hide_again"},
     )
     assert status == 2
-    assert [line.get("kind", "error") for line in out[-4:]] == ["undone", "void", "action", "error"]
+    assert [line.get("kind", "error") for line in out[-5:]] == [
+        "undone",
+        "void",
+        "hide_again",
+        "action",
+        "error",
+    ]
     assert out[-2]["state"]["owed"] == "second"
     assert out[-1]["error"]["kind"] == "illegal"
 
@@ -171,7 +177,7 @@ def test_lines_are_counted_with_the_blank_ones():
     status, out = referee(TOSS, b"", b"  ", {"t": 1.0, "judge": "undo"}, {"t": 2.0, "judge": "undo"})
     assert status == 2
     assert out[-1] == {
-        "error": {"kind": "illegal", "message": f"line 5: there is nothing to take back; {stream.TODO}", "line": 5}
+        "error": {"kind": "illegal", "message": f"line 5: there is nothing to take back; {stream.LINE_HINT}", "line": 5}
     }
 
 

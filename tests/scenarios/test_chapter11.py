@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pi_controller.games.registry import game
+from pi_controller.rules.registry import game
 
 STORY = Path(__file__).with_name("chapter11.txt")
 
@@ -96,4 +96,4 @@ def test_the_typical_game_of_the_booklet():
     }
     assert dakota.sheet(state)["winner"] == "B"
     assert dakota.sheet(state)["short"] == {"A": 3, "B": 5}
-    assert dakota.over(state)
+    assert dakota.is_over(state)

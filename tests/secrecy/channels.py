@@ -34,7 +34,7 @@ CHANNELS = {
 }
 """What leaves a table."""
 
-PUBLIC = ("/", "/room", "/overlay", "/find", "/check", "/view.json", "/healthz", "/metrics")
+PUBLIC = ("/", "/room", "/overlay", "/find", "/check", "/rules", "/view.json", "/healthz", "/metrics")
 SIGNED_IN = ("/judge", "/judge/sign-in", "/judge/state.json", "/judge/hits.json", "/judge/hit/1.svg", "/judge/people")
 STREAMS = ("/events", "/events?page=overlay", "/judge/events")
 STATIC = ("/static/{name}", "/openapi.json")
@@ -74,7 +74,7 @@ TOPICS = {
     "hub": frozenset({"t/t01/ack", "t/t01/cmd/match", "hub/state"}),
 }
 """Under which topics of its venue each of the two sends anything."""
-OBSERVERS = frozenset({"Around", "Recorder", "Backup", "TableLink"})
+OBSERVERS = frozenset({"StrikeClipper", "Recorder", "Backup", "TableLink"})
 """Who looks on at the daemon, sensors and all."""
 
 _HEX = re.compile(rb"\b[0-9a-f]{64}\b|\b[0-9a-f]{16}(?=\xe2\x80\xa6)")

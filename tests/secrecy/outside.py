@@ -34,30 +34,29 @@ from venue import VENUE, Venue
 
 import pi_controller.web.app as web_app
 import pi_controller.web.server as web_server
-from pi_controller import assembly, run
+from pi_controller.board.buttons import MockButtons
+from pi_controller.board.serial_port import SerialPort
 from pi_controller.cli import run as cli_run
-from pi_controller.daemon import Daemon
-from pi_controller.drivers.buttons import MockButtons
-from pi_controller.drivers.notify import Notifier
-from pi_controller.drivers.serial_port import SerialPort
-from pi_controller.drivers.sound import Clip
-from pi_controller.fleet import table_link
-from pi_controller.fleet.hub_settings import ACCOUNT
-from pi_controller.machine_health import MachineHealth
-from pi_controller.sim.cable import Cable
-from pi_controller.table import journal_file
-from pi_controller.table.backup import Backup
-from pi_controller.voice import at_table
-from pi_controller.voice.voice import Voice
+from pi_controller.display import voice
+from pi_controller.display.sound import Clip
+from pi_controller.display.voice import Voice
+from pi_controller.hub import table_link
+from pi_controller.hub.settings import ACCOUNT
+from pi_controller.journal import file
+from pi_controller.journal.backup import Backup
+from pi_controller.runtime import assembly, run
+from pi_controller.runtime.daemon import Daemon
+from pi_controller.simulation.mat import Cable
+from pi_controller.system.machine_health import MachineHealth
+from pi_controller.system.status import Notifier
 from pi_controller.web import judge_api
-from pi_controller.web.signing.sessions import Sessions
-from pi_controller.web.signing.users import FILE, Users
+from pi_controller.web.accounts import FILE, Sessions, Users
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator
 
-    from pi_controller.referee.judge import JudgeCall
+    from pi_controller.referee.judge import JudgeCommand
 
 START = 1_800_000_000.0
 """The table's clock when the mat is laid out, seconds since 1970."""
@@ -177,7 +176,7 @@ class Outside:
         else:
             self.say("mqtt", topic, payload, retain)
 
-    def judge(self, call: JudgeCall | dict[str, Any], role: str = "head") -> None:
+    def judge(self, call: JudgeCommand | dict[str, Any], role: str = "head") -> None:
         """Somebody at the console says `call`, as the page sends it."""
         said = msgspec.to_builtins(call) if isinstance(call, msgspec.Struct) else dict(call)
         said.pop("t", None)
@@ -279,7 +278,7 @@ class Outside:
             def play(self, clip, gain):
                 outside.say("voice", clip.name, gain)
 
-            def sounding(self):
+            def is_playing(self):
                 return False
 
             def stop(self):
@@ -292,7 +291,7 @@ class Outside:
         stack.enter_context(put(assembly, "Daemon", InStep))
         stack.enter_context(put(assembly, "SerialPort", Port))
         stack.enter_context(put(run, "_console", console))
-        stack.enter_context(put(assembly, "buttons", self._fingers))
+        stack.enter_context(put(assembly, "make_buttons", self._fingers))
         stack.enter_context(put(run, "Stop", Stop))
         stack.enter_context(put(run, "from_environment", Service))
         stack.enter_context(put(assembly, "Journal", functools.partial(assembly.Journal, token=self._token)))
@@ -301,10 +300,10 @@ class Outside:
         stack.enter_context(put(assembly, "Backup", Copies))
         stack.enter_context(put(table_link, "TableLink", Hall))
         stack.enter_context(put(table_link, "read_health", lambda **_: MachineHealth(50.0, False, False, 10**9, 0)))
-        stack.enter_context(put(at_table, "Voice", Spoken))
-        stack.enter_context(put(at_table, "AplaySound", Loudspeaker))
-        stack.enter_context(put(at_table, "speak", speak))
-        stack.enter_context(put(at_table, "time", types.SimpleNamespace(monotonic=clock)))
+        stack.enter_context(put(voice, "Voice", Spoken))
+        stack.enter_context(put(voice, "AplaySound", Loudspeaker))
+        stack.enter_context(put(voice, "speak", speak))
+        stack.enter_context(put(voice, "time", types.SimpleNamespace(monotonic=clock)))
         stack.enter_context(put(web_app, "datetime", Datetime))
         stack.enter_context(put(judge_api, "datetime", Datetime))
         stack.enter_context(put(sys, "stdin", _Terminal(self)))
@@ -383,7 +382,7 @@ class Outside:
                     self.say("hit", *row)
 
     def _say_rows(self, channel, path, last):
-        with closing(journal_file.look(path)) as db:
+        with closing(file.open_read_only(path)) as db:
             for row in db.execute("SELECT * FROM facts WHERE seq > ? ORDER BY seq", (last,)):
                 last = row[0]
                 self.say(channel, *row)

@@ -69,6 +69,6 @@ def balls(folder: Path, pad: int) -> Told:
 
 def bones(folder: Path, pads: tuple[int, int]) -> Told:
     """Return what left a table of slahal until the guess, with the unmarked bones in the fists on `pads`."""
-    duel = JudgeAction(0.0, {"do": "duel", "A": True, "B": False})
-    deeds = [(TOSS_T, lambda table: table.judge(duel)), *fists(HIDE_T, pads), *presses(READY_T, "ready")]
+    duo = JudgeAction(0.0, {"do": "duo", "A": True, "B": False})
+    deeds = [(TOSS_T, lambda table: table.judge(duo)), *fists(HIDE_T, pads), *presses(READY_T, "ready")]
     return Outside(folder, "slahal").play(deeds, HIT_T)

@@ -5,9 +5,9 @@ from channels import COMMANDS, OBSERVERS, PUBLIC, SECTIONS, SIGNED_IN, STATIC, S
 from outside import Outside
 from venue import VENUE
 
-from pi_controller.fleet import messages
-from pi_controller.fleet.messages import topic
-from pi_controller.table.settings import Settings
+from pi_controller.config import Settings
+from pi_controller.hub import messages
+from pi_controller.hub.messages import topic
 
 
 def written(path):

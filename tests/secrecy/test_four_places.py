@@ -9,7 +9,7 @@ from channels import CHANNELS, TOPICS, difference
 from people import strikes
 from venue import VENUE
 
-from pi_controller.fleet.messages import ROOT
+from pi_controller.hub.messages import ROOT
 from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeProtest, JudgeSet, JudgeUndo
 from pi_controller.table.table import Table
 from pi_controller.tournament import decisions as d
@@ -24,7 +24,7 @@ def gives_match(t, tournament="cup"):
     plan = d.Planned(tournament, options={"points": 2}, calling="director")
     entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
     called = d.Assigned("W1-1", "t01", "0123456789abcdef")
-    yield t, lambda table: table.venue.decide(plan, entered, d.Drawn(order=TEAMS), called)
+    yield t, lambda table: table.venue.decide(plan, entered, d.TeamsDrawn(order=TEAMS), called)
 
 
 def hub_away(t):

@@ -8,19 +8,19 @@ from channels import CHANNELS, difference
 from msgspec.structs import replace
 from people import strikes
 
-from pi_controller import daemon, run
-from pi_controller.fleet import hub as hub_module
-from pi_controller.fleet import table_link
-from pi_controller.fleet.mqtt import QOS, encode
-from pi_controller.link.board_strip import BoardStrip
+from pi_controller.board.strips import BoardStrip
+from pi_controller.display import voice
+from pi_controller.hub import hub as hub_module
+from pi_controller.hub import table_link
+from pi_controller.hub.mqtt import QOS, encode
+from pi_controller.journal import backup, review
+from pi_controller.journal.journal import Journal
 from pi_controller.recording.recorder import Recorder
 from pi_controller.referee import sealed
 from pi_controller.referee.judge import JudgeClock
-from pi_controller.table import backup, review
-from pi_controller.table.journal import Journal
+from pi_controller.runtime import daemon, run
 from pi_controller.table.table import Table
-from pi_controller.voice import voice
-from pi_controller.web import app, sse
+from pi_controller.web import app, feed
 
 PADS = (2, 3)
 HIT_ME_T = tables.READY_T + 0.9
@@ -71,7 +71,7 @@ def page(peek):
 
 
 def stream(peek):
-    peek.after(sse, "event", lambda sent, pad: sent + b":\n" * pad)
+    peek.after(feed, "event", lambda sent, pad: sent + b":\n" * pad)
 
 
 def answer(peek):
@@ -87,7 +87,7 @@ def log(peek):
 
 
 def service(peek):
-    peek.after(run, "condition", lambda line, pad: f"{line} ({pad})")
+    peek.after(run, "service_status", lambda line, pad: f"{line} ({pad})")
 
 
 def file(peek):

@@ -12,13 +12,13 @@ from unittest import mock
 
 import aiomqtt
 
-from pi_controller.fleet import mqtt
-from pi_controller.fleet.director import Director
-from pi_controller.fleet.hub import Hub
-from pi_controller.fleet.hub_settings import ACCOUNT
-from pi_controller.fleet.inbox import Inbox
-from pi_controller.fleet.mqtt import Broker
-from pi_controller.fleet.tournament_log import TournamentLog
+from pi_controller.hub import mqtt
+from pi_controller.hub.director import Director
+from pi_controller.hub.hub import Hub
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.mqtt import Broker
+from pi_controller.hub.settings import ACCOUNT
+from pi_controller.hub.store import TournamentLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ class Venue:
 
     def connections(self):
         """Return a context in which tables and hub meet at this broker."""
-        return mock.patch.object(mqtt, "connection", lambda broker, will: _Client(self, broker.user, will))
+        return mock.patch.object(mqtt, "make_client", lambda broker, will: _Client(self, broker.user, will))
 
     def start_hub(self) -> None:
         self._inbox, self._log = Inbox(self._path), TournamentLog(self._path)

@@ -26,7 +26,7 @@ from arm64_root import archives, arm64_runs, inside, reach_registries  # noqa: E
 PACKAGES = "ca-certificates,gcc,libc6-dev,python3-dev,python3-venv,systemd"
 """rpi-ws281x is compiled; systemd checks the unit."""
 PROGRAM = "/opt/moccasin-mat/bin/moccasin-mat"
-IMPORTS = "lgpio, gpiod, _rpi_ws281x, adafruit_raspberry_pi5_neopixel_write, gpiozero, adafruit_pixelbuf, scipy"
+IMPORTS = "lgpio, gpiod, _rpi_ws281x, adafruit_raspberry_pi5_neopixel_write, gpiozero, adafruit_pixelbuf, numpy"
 STEPS = {  # name -> (command, exit statuses that are right)
     "version": (f"{PROGRAM} --version", {0}),
     "imports": (f"/opt/moccasin-mat/bin/python -c 'import {IMPORTS}; print({IMPORTS})'", {0}),
@@ -60,7 +60,7 @@ def main() -> int:
         arm64_runs(stack)
         root = Path(args.again or tempfile.mkdtemp(prefix="moccasin-arm64-", dir=args.folder))
         root.chmod(0o755)  # or nobody but root could run anything in it
-        if args.keep or args.again:
+        if args.protect or args.again:
             print(f"user land: {root}")
         else:
             stack.callback(shutil.rmtree, root, ignore_errors=True)

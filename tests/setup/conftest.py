@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from pi_controller.setup.place import Place, place
+from pi_controller.system.place import Place, make_place
 
 CONFIG = "# For more options see the manual\ndtparam=audio=on\n\n[pi4]\narm_boost=1\n"
 
@@ -31,7 +31,7 @@ def pi(tmp_path):
 @pytest.fixture
 def here():
     """Return this machine as a place for a system service."""
-    installed = place(system=True)
+    installed = make_place(system=True)
     return Place(True, installed.program, installed.home)
 
 

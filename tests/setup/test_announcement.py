@@ -4,14 +4,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pi_controller.setup.announcement import DAEMON, FILE, announced, announcement
-from pi_controller.setup.place import place
-from pi_controller.table.settings import Settings
+from pi_controller.config import Settings
+from pi_controller.system.place import make_place
+from pi_controller.system.plan import DAEMON, FILE, announcement_text, plan_announcement
 
 
 def asked(root, *, system=True, table="Table 1", **web):
     settings = Settings.model_validate({"table": {"name": table}, "web": {"announce": True, "host": "0.0.0.0", **web}})
-    return announced(place(system=system, root=root), settings)
+    return plan_announcement(make_place(system=system, root=root), settings)
 
 
 def test_it_says_what_and_where(pi):
@@ -30,7 +30,7 @@ def test_it_says_what_and_where(pi):
 
 @pytest.mark.parametrize("name", ["<A> & </name>", "]]>", "é" * 40, "日本語" * 13, "%h"])
 def test_any_name_is_text_and_fits(name):
-    text = ET.fromstring(announcement(name, 80)).findtext("name")
+    text = ET.fromstring(announcement_text(name, 80)).findtext("name")
     assert f"Moccasin Mat, {name}".startswith(text)
     assert 20 < len(text.encode()) + 5 <= 68 or text.endswith(name)
 

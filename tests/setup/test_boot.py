@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.setup import boot
+from pi_controller.system import install
 
 PI3, PI4 = "Raspberry Pi 3 Model B Plus Rev 1.3", "Raspberry Pi 4 Model B Rev 1.4"
 ZERO, PI5 = "Raspberry Pi Zero 2 W Rev 1.0", "Raspberry Pi 5 Model B Rev 1.0"
@@ -12,15 +12,15 @@ ZERO, PI5 = "Raspberry Pi Zero 2 W Rev 1.0", "Raspberry Pi 5 Model B Rev 1.0"
     ("model", "core"), [(PI3, "core_freq=250"), (ZERO, "core_freq=250"), (PI4, "core_freq=500"), (PI5, None)]
 )
 def test_the_cores_clock_stands_still_where_the_strip_hangs_on_it(model, core):
-    lines = boot.needed(model, strips=True)
+    lines = install.required_lines(model, strips=True)
     assert "dtparam=spi=on" in lines
     assert next((line for line in lines if line.startswith("core_freq=")), None) == core
 
 
 def test_what_is_not_driven_needs_nothing():
-    assert boot.needed(PI4, strips=False) == boot.needed("", strips=True, pins=True) == ()
-    assert boot.needed(PI5, strips=False, pins=True) == ("dtparam=spi=on", "dtparam=i2c_arm=on")
-    assert boot.needed(PI5, strips=True, pins=True) == ("dtparam=spi=on", "dtparam=i2c_arm=on")
+    assert install.required_lines(PI4, strips=False) == install.required_lines("", strips=True, pins=True) == ()
+    assert install.required_lines(PI5, strips=False, pins=True) == ("dtparam=spi=on", "dtparam=i2c_arm=on")
+    assert install.required_lines(PI5, strips=True, pins=True) == ("dtparam=spi=on", "dtparam=i2c_arm=on")
 
 
 @pytest.mark.parametrize(
@@ -37,18 +37,18 @@ def test_what_is_not_driven_needs_nothing():
     ],
 )
 def test_a_line_counts_where_it_holds_for_this_model(text, missing):
-    assert boot.missing(text, PI3, ["core_freq=250"]) == (["core_freq=250"] if missing else [])
+    assert install.missing_lines(text, PI3, ["core_freq=250"]) == (["core_freq=250"] if missing else [])
 
 
 def test_parameters_of_other_things_are_other_lines():
     text = "dtparam=audio=on\ndtparam=spi=off\n"
-    assert boot.missing(text, PI5, ["dtparam=spi=on"]) == ["dtparam=spi=on"]
-    assert boot.missing(text + "dtparam=spi=on\n", PI5, ["dtparam=spi=on"]) == []
+    assert install.missing_lines(text, PI5, ["dtparam=spi=on"]) == ["dtparam=spi=on"]
+    assert install.missing_lines(text + "dtparam=spi=on\n", PI5, ["dtparam=spi=on"]) == []
 
 
 def test_the_block_holds_for_every_model_and_is_there_once():
-    text = boot.with_block("[pi4]\narm_boost=1\n", ["dtparam=spi=on"])
-    assert boot.block(text).splitlines()[1:3] == ["[all]", "dtparam=spi=on"]
-    again = boot.with_block(text, ["dtparam=spi=on", "enable_uart=1"])
-    assert again.count(boot.BEGIN) == 1
-    assert boot.without_block(again) == "[pi4]\narm_boost=1\n"
+    text = install.with_block("[pi4]\narm_boost=1\n", ["dtparam=spi=on"])
+    assert install.block(text).splitlines()[1:3] == ["[all]", "dtparam=spi=on"]
+    again = install.with_block(text, ["dtparam=spi=on", "enable_uart=1"])
+    assert again.count(install.BEGIN) == 1
+    assert install.without_block(again) == "[pi4]\narm_boost=1\n"

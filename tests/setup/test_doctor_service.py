@@ -4,37 +4,36 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.doctor import bundle
-from pi_controller.doctor import service as doctors
-from pi_controller.setup import manifest, service
-from pi_controller.setup.place import Place, place
-from pi_controller.setup.plan import plan
+from pi_controller.system import doctor, install, service
+from pi_controller.system import doctor_checks as doctors
+from pi_controller.system.place import Place, make_place
+from pi_controller.system.plan import plan
 
 
 def by_name():
-    return {line.name: line for line in doctors.lines()}
+    return {line.name: line for line in doctors.service_lines()}
 
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """Return a home in which a user's own service was installed."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    here = place(system=False)
-    manifest.write(here, plan(here).changes)
-    monkeypatch.setattr(service, "installed", lambda *_: "user")
+    here = make_place(system=False)
+    install.apply_changes(here, plan(here).changes)
+    monkeypatch.setattr(service, "installed_kind", lambda *_: "user")
     return here
 
 
 def test_no_service_is_no_fault(monkeypatch):
-    monkeypatch.setattr(service, "installed", lambda *_: "")
-    (line,) = doctors.lines()
+    monkeypatch.setattr(service, "installed_kind", lambda *_: "")
+    (line,) = doctors.service_lines()
     assert line.outcome == "not here"
     assert "moccasin-mat setup" in line.found
 
 
 def test_which_service_is_there(tmp_path):
     home, root = tmp_path / "home", tmp_path / "root"
-    assert service.installed(home, root) == ""
+    assert service.installed_kind(home, root) == ""
     assert service.log_choice(home, root) == ["--unit", "moccasin-mat"]
     for path, kind, option in (
         (home / ".config/systemd/user", "user", "--user-unit"),
@@ -42,12 +41,12 @@ def test_which_service_is_there(tmp_path):
     ):
         path.mkdir(parents=True)
         (path / "moccasin-mat.service").touch()
-        assert service.installed(home, root) == kind
+        assert service.installed_kind(home, root) == kind
         assert service.log_choice(home, root) == [option, "moccasin-mat"]
 
 
 def test_a_unit_that_is_as_written_passes_and_one_that_is_not_is_told(home, monkeypatch):
-    monkeypatch.setattr(service, "booted", lambda: False)
+    monkeypatch.setattr(service, "is_systemd_running", lambda: False)
     assert by_name()["unit"].outcome == "pass"
     assert by_name()["running"].outcome == "not here"
     home.unit.write_text(home.unit.read_text("utf-8") + "# mine\n", "utf-8")
@@ -57,7 +56,7 @@ def test_a_unit_that_is_as_written_passes_and_one_that_is_not_is_told(home, monk
 
 
 def test_settings_that_stop_the_service_are_told_without_what_stands_in_them(home, monkeypatch):
-    monkeypatch.setattr(service, "booted", lambda: False)
+    monkeypatch.setattr(service, "is_systemd_running", lambda: False)
     home.settings.write_text("[table]\nname = 'secret\u200b'\nnmae = 'secret'\n", "utf-8")
     line = by_name()["unit"]
     assert line.outcome == "fail"
@@ -67,7 +66,7 @@ def test_settings_that_stop_the_service_are_told_without_what_stands_in_them(hom
 
 @pytest.mark.parametrize("lingers", [True, False])
 def test_a_users_service_must_outlive_the_login(home, monkeypatch, tmp_path, lingers):
-    monkeypatch.setattr(service, "booted", lambda: True)
+    monkeypatch.setattr(service, "is_systemd_running", lambda: True)
     monkeypatch.setattr(service, "properties", lambda **_: {"ActiveState": "active", "NRestarts": "2"})
     monkeypatch.setattr(service, "LINGER", tmp_path / "linger")
     monkeypatch.setenv("USER", "ann")
@@ -95,7 +94,7 @@ def test_a_users_service_must_outlive_the_login(home, monkeypatch, tmp_path, lin
     ],
 )
 def test_how_the_service_is(told, outcome, says):
-    line = doctors.running(told, system=True)
+    line = doctors.running_line(told, system=True)
     assert line.outcome == outcome
     assert says in line.found
     assert (line.todo != "") is (outcome == "fail")
@@ -108,8 +107,8 @@ def test_the_bundle_reads_the_log_of_the_unit_that_setup_writes(monkeypatch, tmp
         asked.append(command)
         return type("Done", (), {"stdout": "a line\n", "stderr": ""})
 
-    monkeypatch.setattr(bundle.shutil, "which", lambda _: "/usr/bin/journalctl")
-    monkeypatch.setattr(bundle.subprocess, "run", run)
-    assert bundle.service_log() == "a line\n"
+    monkeypatch.setattr(doctor.shutil, "which", lambda _: "/usr/bin/journalctl")
+    monkeypatch.setattr(doctor.subprocess, "run", run)
+    assert doctor.service_log() == "a line\n"
     unit = Place(True, Path("/opt/x"), tmp_path).unit
     assert asked[0][1:3] in (["--unit", unit.stem], ["--user-unit", unit.stem])

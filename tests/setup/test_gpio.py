@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pi_controller.drivers import gpio
-from pi_controller.drivers.ports import ButtonsError
+from pi_controller.board import gpio
+from pi_controller.board.interfaces import ButtonsError
 
 PI5_OLD = {0: "gpio-brcmstb@107d508500", 4: "pinctrl-rp1", 10: "gpio-brcmstb@107d517c00"}
 PI5_NEW = {0: "pinctrl-rp1", 10: "gpio-brcmstb@107d508500"}
@@ -64,12 +64,12 @@ def check_closed_chip(dev):
     with pytest.raises(ButtonsError, match="this user may not open gpiochip0") as caught:
         gpio.header_chip(label, ButtonsError, folder)
     group = (folder / "gpiochip0").group()
-    assert f"sudo usermod -aG {group} $USER" in caught.value.todo
+    assert f"sudo usermod -aG {group} $USER" in caught.value.hint
 
 
 REAL_IMPORT = """
 import os, sys
-from pi_controller.drivers import gpio
+from pi_controller.board import gpio
 before = os.getcwd()
 module = gpio.import_lgpio()
 assert module is gpio.import_lgpio() is sys.modules["lgpio"]
@@ -143,5 +143,5 @@ def test_else_the_choice_is_gpiozeros(dev, monkeypatch, why):
 
 
 def test_the_model(pi, tmp_path):
-    assert gpio.model(pi("Raspberry Pi Zero 2 W Rev 1.0")) == "Raspberry Pi Zero 2 W Rev 1.0"
-    assert gpio.model(tmp_path) == ""
+    assert gpio.read_pi_model(pi("Raspberry Pi Zero 2 W Rev 1.0")) == "Raspberry Pi Zero 2 W Rev 1.0"
+    assert gpio.read_pi_model(tmp_path) == ""

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from pi_controller.cli import main
-from pi_controller.setup import reset_order, service
-from pi_controller.setup.place import RESET_PARTS, USUALLY_RESET, place
-from pi_controller.setup.reset import Resets
-from pi_controller.setup.reset_order import FILE, NAMESPACE, ResetError, machine_mark
-from pi_controller.setup.reset_unit import MOST_EXPOSED, UNIT, reset_unit
-from pi_controller.setup.update import NAMESPACE as OF_UPDATES
-from pi_controller.table.settings import load
+from pi_controller.config import read_settings
+from pi_controller.system import reset, service
+from pi_controller.system.kiosk import RESET_MAX_EXPOSURE, RESET_UNIT, reset_unit
+from pi_controller.system.place import DEFAULT_RESET_PARTS, RESET_PARTS, make_place
+from pi_controller.system.reset import FILE, NAMESPACE, ResetError, Resets, machine_mark
+from pi_controller.system.update import NAMESPACE as OF_UPDATES
 
 needs_keys = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
 SETTINGS = """
@@ -47,7 +46,7 @@ class Machine:
 
     def __init__(self, folder):
         self.root, self.stick, self.key = folder / "root", folder / "stick", folder / "key"
-        self.here = place(system=True, root=self.root)
+        self.here = make_place(system=True, root=self.root)
         self.state, self.etc = self.root / "var/lib/moccasin-mat", self.root / "etc/moccasin-mat"
         self.signers = self.etc / "update_signers"
         self.stick.mkdir(parents=True)
@@ -79,7 +78,7 @@ class Machine:
 
     def order(self, **other):
         """Return the order for this machine's next reset, by the staff page's example."""
-        text = reset_order.example(machine_mark(self.root), self.resets().number)
+        text = reset.example_order(machine_mark(self.root), self.resets().number)
         for name, value in other.items():
             text = "".join(line for line in text.splitlines(True) if not line.startswith(f"{name} ="))
             text += f"{name} = {value}\n"
@@ -107,7 +106,7 @@ def refused(machine, says):
     assert machine.held() == before
 
 
-def is_reset(machine, before, number, *, erased=False, parts=USUALLY_RESET):
+def is_reset(machine, before, number, *, erased=False, parts=DEFAULT_RESET_PARTS):
     """Everything of a reset of `parts` is as it must be; nothing else has changed."""
     now, aside = machine.held(), f"before-reset-{number}"
     gone = {f"var/lib/moccasin-mat/{name}" for name in GONE}
@@ -136,17 +135,17 @@ def test_a_signed_order_resets_this_machine_and_no_order_holds_twice(machine, er
     number = machine.resets().number
     pending = machine.resets().order(machine.stick, machine.signers)
     assert machine.held() == before, "what is accepted is done when the service does not run"
-    assert pending.parts == USUALLY_RESET
+    assert pending.parts == DEFAULT_RESET_PARTS
     assert f"reset {number} is done" in machine.resets().settle()
     if erased:
         before = {name: held for name, held in before.items() if "before-reset" not in name}
     is_reset(machine, before, number, erased=erased)
-    settings = load(machine.etc / "table.toml")
+    settings = read_settings(machine.etc / "table.toml")
     assert (settings.table.name, settings.exhibit.folder) == ("Table 1", "")
     assert (settings.board.profile, settings.exhibit.mat) == ("hall", "sensors"), "the mat is the one that was there"
     assert machine.resets().settle() == ""
     refused(machine, f"reset {number} is done: .* journals; old files")
-    machine.resets().note("the self-test of the next day")
+    machine.resets().save_outcome("the self-test of the next day")
     refused(machine, "the next reset here is")
 
 
@@ -157,17 +156,17 @@ def test_what_is_not_signed_for_this_is_refused(machine):
     refused(machine, "is not signed")
     machine.sign(machine.order())
     machine.sign(machine.order(), key=machine.key.with_name("visitor"))
-    refused(machine, "not what a key")
+    refused(machine, "is not signed by a key")
     machine.sign(machine.order(), namespace=OF_UPDATES)
-    refused(machine, "not what a key")
+    refused(machine, "is not signed by a key")
     machine.sign(machine.order())
     (machine.stick / FILE).write_text(machine.order(old_files='"erased"'))
-    refused(machine, "not what a key")
-    machine.sign("x" * (reset_order.MOST_BYTES + 1))
+    refused(machine, "is not signed by a key")
+    machine.sign("x" * (reset.MAX_BYTES + 1))
     refused(machine, "too large")
     machine.sign(machine.order())
     machine.signers.unlink()
-    refused(machine, "nobody may sign")
+    refused(machine, "this machine accepts no signatures")
 
 
 @needs_keys
@@ -192,7 +191,7 @@ def test_the_calibration_goes_only_where_it_is_asked_for(machine):
     machine.resets().accept(RESET_PARTS, erased=False)
     machine.resets().settle()
     is_reset(machine, before, number, parts=RESET_PARTS)
-    settings = load(machine.etc / "table.toml")
+    settings = read_settings(machine.etc / "table.toml")
     assert (settings.board.profile, settings.exhibit.mat) == ("", "screen")
 
 
@@ -211,7 +210,7 @@ def test_a_journal_that_is_written_stays(machine):
     machine.write(journal.with_suffix(".jsonl"), "in play")
     with (machine.state / f"{journal.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        stays = {one.path.name for one in machine.resets().found(("journals",)) if one.stays}
+        stays = {one.path.name for one in machine.resets().list_items(("journals",)) if one.stays}
         assert stays == {journal.name, f"{journal.name}.lock", f"{journal.stem}.jsonl"}
         machine.resets().accept(erased=True)
         machine.resets().settle()
@@ -223,7 +222,7 @@ def test_settings_that_cannot_be_read_are_reset_too(machine):
     (machine.etc / "table.toml").write_text("[tabel]\n")
     machine.resets().accept(erased=False)
     machine.resets().settle()
-    assert load(machine.etc / "table.toml").exhibit.mat == "screen"
+    assert read_settings(machine.etc / "table.toml").exhibit.mat == "screen"
 
 
 def test_the_cards_own_first_settings_come_back(machine):
@@ -234,7 +233,7 @@ def test_the_cards_own_first_settings_come_back(machine):
     machine.write(machine.root / "boot/firmware/table.toml", SETTINGS)
     machine.resets().accept(erased=False)
     machine.resets().settle()
-    assert load(machine.etc / "table.toml").web.host == "0.0.0.0"
+    assert read_settings(machine.etc / "table.toml").web.host == "0.0.0.0"
     assert len((machine.etc / "reset/set-aside").read_text().strip()) == 64
 
 
@@ -336,7 +335,7 @@ def test_on_a_full_disk_nothing_is_reset(machine, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ResetError, match=r"nothing is reset: .*No space left"):
+    with pytest.raises(ResetError, match=r"the reset cannot be saved: .*No space left"):
         machine.resets().accept(erased=False)
     monkeypatch.undo()
     assert machine.resets().settle() == ""
@@ -359,7 +358,7 @@ def test_the_verb_by_hand(machine, capsys, monkeypatch):
     before = machine.held()
     assert main(words) == 2
     told = capsys.readouterr()
-    assert "nobody is here to say yes" in told.err
+    assert "nobody can answer yes here" in told.err
     assert f"people: will be put aside: {machine.state / 'judges.sqlite'}" in told.out
     assert f"stays: {machine.root / 'srv/voices'}: is not in a folder of moccasin-mat's own" in told.out
     assert "stays: calibration" in told.out
@@ -387,11 +386,11 @@ def test_the_verb_takes_an_order_and_keeps_what_came_of_it(machine, capsys):
 def test_on_the_machine_itself_an_order_restarts_it_and_by_hand_the_service_waits(machine, monkeypatch):
     ran = []
     monkeypatch.setattr(service, "run", lambda command: ran.append(" ".join(command)) or "")
-    monkeypatch.setattr(service, "booted", lambda: True)
-    monkeypatch.setattr(service, "installed", lambda: "system")
+    monkeypatch.setattr(service, "is_systemd_running", lambda: True)
+    monkeypatch.setattr(service, "installed_kind", lambda: "system")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(type(machine.here), "live", True)
-    monkeypatch.setattr("pi_controller.cli.reset.place", lambda **_: machine.here)
+    monkeypatch.setattr("pi_controller.cli.reset.make_place", lambda **_: machine.here)
     machine.sign(machine.order())
     before = machine.held()
     assert main(["reset", "--order", str(machine.stick), "--signers", str(machine.signers)]) == 0
@@ -408,7 +407,7 @@ def test_the_unit_waits_for_nothing_else_and_may_do_little(exposure, tmp_path, h
     assert "ReadWritePaths=/etc/moccasin-mat /var/lib/moccasin-mat -/srv/games\n" in text
     assert "Before=moccasin-mat-card.service moccasin-mat.service" in text
     text = text.replace(f"ExecStart={here.program} ", "ExecStart=/bin/true ")
-    assert service.verified(text, UNIT.name) == []
-    path = tmp_path / UNIT.name
+    assert service.verify_unit(text, RESET_UNIT.name) == []
+    path = tmp_path / RESET_UNIT.name
     path.write_text(text, "utf-8")
-    assert exposure(path) <= MOST_EXPOSED
+    assert exposure(path) <= RESET_MAX_EXPOSURE

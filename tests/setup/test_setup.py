@@ -7,11 +7,11 @@ import pytest
 
 from pi_controller.cli import main
 from pi_controller.cli import setup as verb
+from pi_controller.config import Settings, read_settings
 from pi_controller.errors import SettingsError, UsageError
-from pi_controller.setup import manifest
-from pi_controller.setup.place import SetupError, place
-from pi_controller.setup.plan import plan
-from pi_controller.table.settings import Settings, load
+from pi_controller.system import install
+from pi_controller.system.place import SetupError, make_place
+from pi_controller.system.plan import plan
 
 UNIT = "etc/systemd/system/moccasin-mat.service"
 RULES = "etc/udev/rules.d/60-moccasin-mat.rules"
@@ -78,7 +78,7 @@ def test_a_second_time_changes_nothing(pi, snapshot, capsys):
 def test_the_first_settings_are_of_the_model_and_never_written_over(pi):
     root = pi()
     setup(root, "--yes", "--config-txt")
-    settings = load(root / TABLE)
+    settings = read_settings(root / TABLE)
     assert (settings.strips.kind, settings.strips.pin, settings.buttons.kind) == ("pi", 10, "pi")
     assert str(settings.table.journal) == "/var/lib/moccasin-mat/table.sqlite"
     mine = b'[table]\nname = "Hall"\njournal = "/srv/games/j.sqlite"\n[recording]\nhits = true\n'
@@ -96,16 +96,16 @@ def test_lights_that_would_keep_the_table_from_starting_are_left_off(pi, capsys)
     told = capsys.readouterr().out
     assert "config.txt needs: dtparam=spi=on, core_freq=500, core_freq_min=500, enable_uart=1" in told
     assert "the light strips are off" in told
-    assert load(root / TABLE).strips.kind == "none"
+    assert read_settings(root / TABLE).strips.kind == "none"
     setup(root, "--yes", "--config-txt")  # asked for afterwards
     assert "core_freq_min=500\n" in (root / "boot/firmware/config.txt").read_text("utf-8")
 
 
 def test_a_machine_that_is_no_pi_gets_a_table_without_pins(tmp_path):
     assert setup(tmp_path, "--yes") == 0
-    assert load(tmp_path / TABLE).model_copy(update={"table": None, "recording": None}) == Settings().model_copy(
+    assert read_settings(tmp_path / TABLE).model_copy(
         update={"table": None, "recording": None}
-    )
+    ) == Settings().model_copy(update={"table": None, "recording": None})
 
 
 def test_what_was_changed_by_hand_is_left_and_named(pi, capsys):
@@ -156,7 +156,7 @@ def test_a_full_disk_leaves_no_half_file_and_can_be_taken_back(pi, snapshot, mon
         setup(root, "--yes")
     monkeypatch.setattr(os, "fsync", real)
     half = {name: held for name, held in snapshot(root).items() if name not in before and held is not None}
-    wanted = {str(change.path): change for change in plan(place(system=True, root=root)).changes}
+    wanted = {str(change.path): change for change in plan(make_place(system=True, root=root)).changes}
     for name, held in half.items():
         if name != "etc/moccasin-mat/setup.json":
             assert held.decode() == wanted[f"/{name}"].text
@@ -188,7 +188,7 @@ def test_settings_that_no_table_can_run_with_stop_it_before_anything_is_written(
 def test_nobody_to_say_yes(pi, snapshot, capsys):
     root = pi()
     before = snapshot(root)
-    with pytest.raises(UsageError, match="nobody is here to say yes"):
+    with pytest.raises(UsageError, match="nobody can answer yes here"):
         setup(root)
     assert snapshot(root) == before
 
@@ -235,11 +235,11 @@ def test_a_list_that_cannot_be_read_is_told(pi):
     setup(root, "--yes")
     (root / "etc/moccasin-mat/setup.json").write_text("{", "utf-8")
     with pytest.raises(SetupError, match="cannot be read"):
-        manifest.undo(place(system=True, root=root))
+        install.undo_changes(make_place(system=True, root=root))
 
 
 def test_a_dry_run_warns_of_what_stands_in_the_way_and_still_shows_all(pi, monkeypatch, capsys):
-    monkeypatch.setattr("pi_controller.setup.plan.obstacles", lambda _made: ["no lgpio", "a closed folder"])
+    monkeypatch.setattr("pi_controller.system.plan.obstacles", lambda _made: ["no lgpio", "a closed folder"])
     root = pi()
     assert setup(root, "--dry-run") == 0
     told = capsys.readouterr().out

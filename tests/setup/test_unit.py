@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.setup import service
-from pi_controller.setup.place import Place, SetupError
-from pi_controller.setup.plan import closed_to_others
-from pi_controller.setup.unit import WATCHDOG_S, unit
-from pi_controller.web.timeouts import KEPT, MOST, SPARE
+from pi_controller.system import service
+from pi_controller.system.install import WATCHDOG_S, unit
+from pi_controller.system.place import Place, SetupError
+from pi_controller.system.plan import find_closed_path
+from pi_controller.web.limits import MAX_CONNECTIONS, MAX_KEPT_CONNECTIONS, SPARE
 
 MOST_EXPOSED = 2.0
 
@@ -27,16 +27,16 @@ def test_a_table_is_allowed_little(exposure, here, tmp_path):
 @pytest.mark.parametrize("system", [True, False])
 @pytest.mark.usefixtures("analyze")
 def test_systemd_finds_nothing_wrong(here, system):
-    assert service.verified(unit(Place(system, here.program, here.home))) == []
+    assert service.verify_unit(unit(Place(system, here.program, here.home))) == []
 
 
 @pytest.mark.usefixtures("analyze")
 def test_what_systemd_finds_wrong_is_told(here):
-    found = service.verified(unit(here).replace("Type=notify", "Type=notify\nWatchdogSec=soon"))
+    found = service.verify_unit(unit(here).replace("Type=notify", "Type=notify\nWatchdogSec=soon"))
     assert len(found) == 1
     assert "soon" in found[0]
     gone = Place(True, Path("/no/such/moccasin-mat"), here.home)
-    assert any("/no/such/moccasin-mat" in line for line in service.verified(unit(gone)))
+    assert any("/no/such/moccasin-mat" in line for line in service.verify_unit(unit(gone)))
 
 
 def test_the_game_loop_is_what_is_watched(here):
@@ -51,12 +51,12 @@ def test_a_path_with_spaces_and_percents_stays_one_word(tmp_path):
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n", "utf-8")
     program.chmod(0o755)
-    assert service.verified(unit(Place(True, program, tmp_path))) == []
+    assert service.verify_unit(unit(Place(True, program, tmp_path))) == []
 
 
 @pytest.mark.parametrize("name", ["a\nExecStartPre=rm", "a'b", 'a"b', "a\\b", "$HOME"])
 def test_a_path_that_no_unit_can_hold_is_refused(name):
-    with pytest.raises(SetupError, match="cannot stand in a unit"):
+    with pytest.raises(SetupError, match="cannot be written in a unit"):
         unit(Place(True, Path("/opt") / name, Path("/srv/ann")))
 
 
@@ -66,6 +66,12 @@ def test_what_lies_at_home_may_be_read_there_and_else_nothing(here):
 
     assert "\nProtectHome=read-only\n" in at(Path("/", "home", "ann", "venv/bin/moccasin-mat"))
     assert "\nProtectHome=yes\n" in at("/opt/moccasin-mat/bin/moccasin-mat")
+
+
+def test_the_service_may_open_the_loudspeaker(here):
+    text = unit(here)
+    assert "\nDeviceAllow=char-alsa rw\n" in text
+    assert "audio" in re.search(r"^SupplementaryGroups=(.*)$", text, re.MULTILINE)[1].split()
 
 
 def test_a_users_own_service_asks_for_nothing_that_needs_root(here):
@@ -81,14 +87,14 @@ def test_a_program_that_the_services_user_cannot_reach_is_told():
         (home / "bin").mkdir(parents=True)
         for name in ("python", "moccasin-mat"):
             (home / "bin" / name).touch(mode=0o755)
-        assert closed_to_others(home / "bin/moccasin-mat") == Path(folder)
+        assert find_closed_path(home / "bin/moccasin-mat") == Path(folder)
         Path(folder).chmod(0o755)
-        assert closed_to_others(home / "bin/moccasin-mat") is None
+        assert find_closed_path(home / "bin/moccasin-mat") is None
         home.chmod(0o700)
-        assert closed_to_others(home / "bin/moccasin-mat") == home
+        assert find_closed_path(home / "bin/moccasin-mat") == home
 
 
 @pytest.mark.parametrize("system", [True, False])
 def test_there_are_descriptors_for_all_that_may_come(here, system):
     found = re.findall(r"^LimitNOFILE=(\d+)$", unit(Place(system, here.program, here.home)), re.MULTILINE)
-    assert [int(limit) >= MOST + KEPT + SPARE for limit in found] == [True]
+    assert [int(limit) >= MAX_CONNECTIONS + MAX_KEPT_CONNECTIONS + SPARE for limit in found] == [True]

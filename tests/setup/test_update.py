@@ -2,6 +2,7 @@
 
 import errno
 import itertools
+import os
 import random
 import shutil
 import signal
@@ -14,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from pi_controller.cli import main
-from pi_controller.setup import update
-from pi_controller.setup.update import NAMESPACE, Programs, UpdateError
+from pi_controller.system import update
+from pi_controller.system.update import NAMESPACE, Programs, UpdateError
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
 
@@ -36,9 +37,9 @@ class Host:
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name], check=True)
         return self.folder / name
 
-    def wheel(self, version, *, extra=None, needs=(), size=2_000):
+    def wheel(self, version, *, extra=None, needs=(), size=2_000, package="moccasin-mat"):
         path = self.stick / f"moccasin_mat-{version}-py3-none-any.whl"
-        lines = ["Metadata-Version: 2.4", "Name: moccasin-mat", f"Version: {version}", "Requires-Python: >=3.11"]
+        lines = ["Metadata-Version: 2.4", f"Name: {package}", f"Version: {version}", "Requires-Python: >=3.11"]
         with zipfile.ZipFile(path, "w") as file:
             file.writestr("pi_controller/__init__.py", f"__version__ = {version!r}\n")
             for number in range(50):
@@ -112,30 +113,30 @@ def test_what_is_not_signed_by_the_host_is_refused(host):
     path = host.wheel("1.1")
     refused(host, "not signed", path)
     host.sign(path, host.make_key("other"))
-    refused(host, "not what a key")
+    refused(host, "is not signed by a key")
     host.sign(path, namespace="git")
-    refused(host, "not what a key")
+    refused(host, "is not signed by a key")
     host.sign(path)
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    refused(host, "not what a key")
+    refused(host, "is not signed by a key")
     path.write_bytes(content.replace(b"1.1", b"1.2"))
-    refused(host, "not what a key")
+    refused(host, "is not signed by a key")
     path.write_bytes(content)
     path.with_name(f"{path.name}.sig").write_text("nonsense")
-    refused(host, "not what a key")
+    refused(host, "is not signed by a key")
     host.sign(path)
     host.signers.unlink()
-    refused(host, "nobody may sign")
+    refused(host, "this machine accepts no signatures")
 
 
 def test_what_cannot_run_here_is_refused_though_it_is_signed(host):
     host.sign(host.wheel("0.9"))
     refused(host, "not newer than 1.0")
     for extra, needs, says in (
-        ({"../../etc/cron.d/x": "x"}, (), "no part of"),
-        ({"other/__init__.py": "x"}, (), "no part of"),
-        ({}, ("no-such-package-at-all>=1",), "needs what is not here"),
+        ({"../../etc/cron.d/x": "x"}, (), "do not belong to"),
+        ({"other/__init__.py": "x"}, (), "do not belong to"),
+        ({}, ("no-such-package-at-all>=1",), "needs packages that are not installed"),
         ({}, ("numpy>=900",), "numpy>=900"),
     ):
         host.sign(host.wheel("1.1", extra=extra, needs=needs))
@@ -143,10 +144,39 @@ def test_what_cannot_run_here_is_refused_though_it_is_signed(host):
     path = host.stick / "moccasin_mat-1.1-py3-none-any.whl"
     path.write_text("no wheel")
     host.sign(path)
-    refused(host, "no wheel")
+    refused(host, "not a wheel")
     shutil.rmtree(host.programs.folder)
-    with pytest.raises(UpdateError, match="takes no update"):
+    with pytest.raises(UpdateError, match="does not accept updates"):
         host.take()
+
+
+def test_strange_files_beside_a_signed_update_are_skipped(host):
+    host.sign(host.wheel("1.1"))
+    for version in ("9.1", "nonsense", "9.2", "9.3"):
+        (host.stick / f"moccasin_mat-{version}-py3-none-any.whl.sig").write_text("nonsense")
+    os.mkfifo(host.stick / "moccasin_mat-9.1-py3-none-any.whl")
+    os.mkfifo(host.stick / "moccasin_mat-8.0-py3-none-any.whl.sig")
+    (host.stick / "moccasin_mat-8.0-py3-none-any.whl").write_text("unsigned")
+    (host.stick / "moccasin_mat-nonsense-py3-none-any.whl").write_text("nonsense")
+    (host.stick / "moccasin_mat-9.2-py3-none-any.whl").mkdir()
+    host.wheel("9.3")
+    host.sign(host.wheel("9.4"), host.make_key("visitor"))
+    assert host.take() == "version 1.1 runs"
+
+
+def test_update_that_does_not_start_is_not_followed_by_another(host):
+    host.sign(host.wheel("1.1"))
+    host.sign(host.wheel("1.2"))
+    with pytest.raises(UpdateError, match=r"1\.2 did not start"):
+        host.take(wrong=("1.2",))
+    assert host.starts == ["1.2", "1.0"]
+
+
+def test_wheel_of_another_package_is_refused(host):
+    host.sign(host.wheel("1.1", package="other"))
+    refused(host, "the package 'other'")
+    host.sign(host.wheel("1.1", package="Moccasin.Mat"))
+    assert host.take() == "version 1.1 runs"
 
 
 def test_an_older_version_is_refused_after_an_update(host):
@@ -164,7 +194,7 @@ def test_one_that_does_not_come_up_is_rolled_back_and_not_tried_again(host):
     host.sign(host.wheel("1.1"))
     host.take()
     host.sign(host.wheel("1.2"))
-    with pytest.raises(UpdateError, match=r"1\.2 did not come up .*: 1\.1 runs again"):
+    with pytest.raises(UpdateError, match=r"1\.2 did not start .*: 1\.1 runs again"):
         host.take(wrong=("1.2",))
     assert host.starts == ["1.1", "1.2", "1.1"]
     assert host.runs() == "1.1"
@@ -194,7 +224,7 @@ def test_the_machines_own_newer_version_takes_over(host):
     host.sign(host.wheel("1.1"))
     host.take()
     newer = Programs(host.programs.folder, "1.2")
-    assert "let go" in newer.settle()
+    assert "is removed" in newer.settle()
     assert host.runs() == "1.0", "nothing is linked: the machine's own runs"
     assert host.left_over() == ["versions"]
 
@@ -202,7 +232,7 @@ def test_the_machines_own_newer_version_takes_over(host):
 CHILD = """
 import sys
 from pathlib import Path
-from pi_controller.setup.update import Programs
+from pi_controller.system.update import Programs
 folder, stick, signers = map(Path, sys.argv[1:])
 def start():
     print("started", flush=True)
@@ -236,7 +266,7 @@ def test_killed_while_the_new_version_is_tried_it_goes_back_at_the_next_start(ho
     assert host.runs() == "1.1"
     kill(process)
     assert host.runs() == "1.1", "until the machine starts"
-    assert "cut off" in host.programs.settle()
+    assert "interrupted" in host.programs.settle()
     assert host.runs() == "1.0"
     with pytest.raises(UpdateError, match="was tried before"):
         host.take()
@@ -266,7 +296,7 @@ def test_killed_at_any_moment_one_whole_version_runs(host):
 
 
 def test_the_verb(host, capsys, monkeypatch):
-    monkeypatch.setattr("pi_controller.setup.service.run", lambda command: "")
+    monkeypatch.setattr("pi_controller.system.service.run", lambda command: "")
     words = ["--folder", str(host.programs.folder), "--signers", str(host.signers)]
     assert main(["update", str(host.stick), *words]) == 2
     assert "there is no update" in capsys.readouterr().err

@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import strategies as st
 from random_play import legal_action
 
-from pi_controller.games import registry
-from pi_controller.referee.facts import Done
-from pi_controller.table.course import course_of
+from pi_controller.journal.export import build_score_history
+from pi_controller.referee.facts import ActionPlayed
+from pi_controller.rules import registry
 from pi_controller.table.view import View
 
-GAMES = tuple(name for name in registry.names() if not registry.kind(name).hand_passes)
+GAMES = tuple(name for name in registry.names() if not registry.game_class(name).hand_passes)
 """The games that are told by their score sheet."""
 
 PHASES = {"ojibwe": "hide", "slahal": "hide", "bageswin": "throw", "plum_stone": "throw", "patol": "throw"}
@@ -69,20 +69,20 @@ def play(
     game, chance = registry.game(name, settings or {}), random.Random(seed)
     state, calls, before, records = game.opening(), (), None, []
     for n in range(actions):
-        if n == leaves and not game.over(state):
+        if n == leaves and not game.is_over(state):
             sheet = game.sheet(state)
             rows = sheet.get("players") or sheet.get("horses") or ({"name": "A"}, {"name": "B"})
             left = [row.get("name") or row["player"] for row in rows if not row.get("out")]
             forfeit = {"do": "forfeit", "by": chance.choice(left)}
             before, (state, calls) = state, game.play(state, forfeit)
-            records.append((len(records) + 1, Done(float(n), forfeit, calls, "judge")))
+            records.append((len(records) + 1, ActionPlayed(float(n), forfeit, calls, "judge")))
         action = legal_action(chance, game, state)
         if action is None:
             break
         before, (state, calls) = state, game.play(state, action)
-        records.append((len(records) + 1, Done(float(n), action, calls, "judge")))
+        records.append((len(records) + 1, ActionPlayed(float(n), action, calls, "judge")))
     past = {} if before is None else dict(game.sheet(before))
-    course = course_of(game, records) if game.over(state) else None
+    course = build_score_history(game, records) if game.is_over(state) else None
     return view_of(name, game.sheet(state), calls, **{"before": past, "course": course, **changed})
 
 

@@ -6,8 +6,8 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-from pi_controller.show import i18n
-from pi_controller.show.extract import template
+from pi_controller.display import i18n
+from pi_controller.display.extract import template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +35,8 @@ def write(folder: Path) -> Path:
 
 
 def use(folder: Path) -> str:
-    """Use it from now on, until `i18n.OWN` forgets it; return its code."""
-    return i18n.chosen(str(write(folder)))
+    """Use it from now on, until `i18n.HOST_CATALOGUES` forgets it; return its code."""
+    return i18n.resolve_language(str(write(folder)))
 
 
 def escaped(text: str) -> list[str]:

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.games.chances import ChancesError
-from pi_controller.show.chances_bar import ChancesBar, ShownChances, basis, percents
-from pi_controller.show.terminal import render_text
+from pi_controller.display.chances_bar import ChancesBar, ShownChances, basis, percents
+from pi_controller.display.terminal import render_text
+from pi_controller.rules import registry
+from pi_controller.rules.chances import ChancesError
 
 sys.path.insert(0, str(Path(__file__).parent))
 from played import play, view_of
@@ -35,29 +35,29 @@ def bar():
 
 
 def test_before_the_toss_both_have_the_same(bar):
-    assert bar.of(dakota()).percents == (50, 50)
+    assert bar.look_up(dakota()).percents == (50, 50)
 
 
 def test_a_miss_is_good_for_the_hider(bar):
-    paguga = bar.of(dakota(TOSS, MISS, {"do": "hit", "found": True})).chance
-    assert bar.of(dakota(TOSS)).chance < bar.of(dakota(TOSS, MISS)).chance < paguga
-    assert bar.of(dakota(TOSS, MISS, MISS)).chance < paguga, "the second hit should not find"
+    paguga = bar.look_up(dakota(TOSS, MISS, {"do": "hit", "found": True})).chance
+    assert bar.look_up(dakota(TOSS)).chance < bar.look_up(dakota(TOSS, MISS)).chance < paguga
+    assert bar.look_up(dakota(TOSS, MISS, MISS)).chance < paguga, "the second hit should not find"
 
 
 def test_only_what_is_on_the_sheet_counts(bar):
     view = dakota(TOSS, MISS)
     for changed in ({"commit": "ab" * 32}, {"passes": 3}, {"phase": "check"}, {"seq": 99}, {"calls": ("paguga",)}):
-        assert bar.of(msgspec.structs.replace(view, **changed)) == bar.of(view)
+        assert bar.look_up(msgspec.structs.replace(view, **changed)) == bar.look_up(view)
 
 
 def test_there_is_none_for_another_game_or_after_the_end_or_without_a_sheet(bar):
     over = registry.game("dakota", {"points": 1})
     state = over.opening()
-    while not over.over(state):
+    while not over.is_over(state):
         state, _ = over.play(state, MISS if state.hider else TOSS)
-    assert bar.of(view_of("dakota", over.sheet(state))) is None
-    assert bar.of(play("plum_stone", 1, 3)) is None
-    assert bar.of(msgspec.structs.replace(dakota(TOSS), sheet={})) is None
+    assert bar.look_up(view_of("dakota", over.sheet(state))) is None
+    assert bar.look_up(play("plum_stone", 1, 3)) is None
+    assert bar.look_up(msgspec.structs.replace(dakota(TOSS), sheet={})) is None
 
 
 def test_a_game_without_chances_is_refused():
@@ -78,42 +78,32 @@ def test_a_game_without_chances_is_refused():
     ],
 )
 def test_percents_come_to_a_hundred_and_promise_nothing(chance, said):
-    chances = ShownChances("dakota", ("A", "B"), chance)
+    chances = ShownChances(chance)
     assert percents(chances) == said
     assert sum(chances.percents) == 100
 
 
 def test_what_the_chances_take_for_granted_is_said():
-    assert basis(ShownChances("dakota", ("A", "B"), 0.5, 0.25, 0.3333)) == (
+    assert basis(ShownChances(0.5, 0.25, 0.3333)) == (
         "if a hit finds by luck alone: the first with 25 %, a second with 33.3 %; no fouls"
     )
-    other = basis(ShownChances("dakota", ("A", "B"), 0.5, 0.4, 0.5))
+    other = basis(ShownChances(0.5, 0.4, 0.5))
     assert "luck" not in other
     assert "40 %" in other
     assert "50 %" in other
-    assert basis(ShownChances("patol", ("Ana", "Bo"), 0.5)) == "if every stick falls on either side equally"
 
 
 def test_the_terminal_has_a_line_of_it_only_when_given(bar):
     view = dakota(TOSS, MISS)
-    with_it, without = render_text(view, chances=bar.of(view)), render_text(view)
+    with_it, without = render_text(view, chances=bar.look_up(view)), render_text(view)
     assert with_it.startswith(without)
-    one, two = bar.of(view).percents
+    one, two = bar.look_up(view).percents
     added = " ".join(with_it.removeprefix(without).split())
     assert added.startswith(f"Chance of winning ● A {one} % ■ B {two} % if a hit finds by luck alone")
     assert "Chance" not in without
-    assert all(len(line) <= 40 for line in render_text(view, 40, chances=bar.of(view)).splitlines())
-
-
-def test_players_are_called_by_number_and_name():
-    chosen = {"players": "Ana,\u2068Bo"}
-    view = play("bageswin", 5, 4, chosen)
-    text = render_text(view, 120, chances=ChancesBar(registry.game("bageswin", chosen)).of(view))
-    assert "1 Ana " in text
-    assert "2 Bo " in text
-    assert "\u2068" not in text
+    assert all(len(line) <= 40 for line in render_text(view, 40, chances=bar.look_up(view)).splitlines())
 
 
 def test_no_word_is_about_betting(bar):
-    said = render_text(dakota(TOSS), chances=bar.of(dakota(TOSS))).lower()
+    said = render_text(dakota(TOSS), chances=bar.look_up(dakota(TOSS))).lower()
     assert not {"odds", "bet", "stake", "wager", "favourite"} & set(said.split())

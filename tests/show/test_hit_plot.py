@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pi_controller.mat.strikes import StrikeDetector, StrikeSettings
-from pi_controller.show.hit_plot import felt, headline, hit_svg, hit_text
-from pi_controller.table.review import Stroke
+from pi_controller.display.hit_plot import compute_pad_levels, headline, hit_svg, hit_text
+from pi_controller.journal.review import Stroke
+from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
 
 RATE = 4000.0
 SVG = "{http://www.w3.org/2000/svg}"
@@ -37,7 +37,7 @@ def texts(svg):
 
 def test_levels_are_what_the_detector_hears():
     stroke = made()
-    heard = felt(stroke)
+    heard = compute_pad_levels(stroke)
     quiet = heard.db[:, (heard.ms > -150) & (heard.ms < -20)]
     assert np.percentile(quiet, 75) < 3.0
     assert heard.db[1].max() > 35.0
@@ -53,14 +53,14 @@ def test_a_stroke_the_detector_felt_stands_above_the_drawn_threshold(level):
     stroke = made((0.0, level, 0.0, 0.0), before=2400)
     detector = StrikeDetector(RATE, 4, 2048)
     found = detector.feed_samples(stroke.samples)
-    heard = felt(made((0.0, level, 0.0, 0.0)))
+    heard = compute_pad_levels(made((0.0, level, 0.0, 0.0)))
     over = heard.db[1].max() > heard.threshold_db
     assert over or not found
 
 
 def test_the_threshold_is_the_one_that_held():
-    assert felt(made(strikes=StrikeSettings(peak_db=20.0))).threshold_db == 20.0
-    assert felt(replace(made(), rate=2000.0)).threshold_db == 14.5
+    assert compute_pad_levels(made(strikes=StrikeSettings(peak_db=20.0))).threshold_db == 20.0
+    assert compute_pad_levels(replace(made(), rate=2000.0)).threshold_db == 14.5
 
 
 @pytest.mark.parametrize(

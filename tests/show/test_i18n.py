@@ -11,25 +11,21 @@ from phases import NOW, PHASES, PLAYERS, TEAMS
 from played import view_of
 from pseudo import CODE, OPEN, SHUT, escaped, escaped_of_page, use
 
+from pi_controller.display import i18n, phrases
+from pi_controller.display.chances_bar import ChancesBar
+from pi_controller.display.game_display import word, words_of
+from pi_controller.display.terminal import render_text
 from pi_controller.errors import SettingsError
-from pi_controller.games import registry
-from pi_controller.mat.events import SensorFault
-from pi_controller.show import i18n, phrases
-from pi_controller.show.chances_bar import ChancesBar
-from pi_controller.show.terminal import render_text
-from pi_controller.show.words import word, words_of
-from pi_controller.table.view import Asked
+from pi_controller.rules import registry
+from pi_controller.sensing.events import SensorFault
+from pi_controller.table.view import QuestionView
 from pi_controller.web import console_page
-from pi_controller.web.address import Pages
-from pi_controller.web.check_page import check_page, sealed_games
+from pi_controller.web.address import PageSettings
+from pi_controller.web.app import find_page
 from pi_controller.web.feed import Feed
 from pi_controller.web.game_page import page_of
-from pi_controller.web.page import page, waiting
-from pi_controller.web.page_content import board
-from pi_controller.web.public_pages import find_page
-from pi_controller.web.room import room
+from pi_controller.web.live_page import check_page, make_board, overlay, page, render_waiting_page, room, sealed_games
 from pi_controller.web.server import WebServer
-from pi_controller.web.strip import overlay
 
 CALLED = " ".join(f"{known.shown} {known.sounds}" for known in words_of("dakota").values() if known.sounds)
 TYPED = " ".join([*TEAMS.values(), *PLAYERS.values(), *PHASES["wide"].teams.values(), "Team A"])
@@ -40,7 +36,7 @@ KNOWN = set(escaped(f"{TYPED} {CALLED} Hampa Apena, Lahal (Slahal), Pa-tol, SHA-
 @pytest.fixture(scope="module", autouse=True)
 def language(tmp_path_factory):
     yield use(tmp_path_factory.mktemp("catalogue"))
-    i18n.OWN.clear()
+    i18n.HOST_CATALOGUES.clear()
     i18n.catalogue.cache_clear()
 
 
@@ -63,7 +59,7 @@ def test_no_sentence_of_the_terminal_escapes(view, language):
 def test_no_sentence_of_the_pages_escapes(view, language):
     more = {"found": [], "event": "", "words": "", "place": "bottom"}
     for content, frame in (
-        (board(view, language), "phone"),
+        (make_board(view, language), "phone"),
         (room(view, language), "room"),
         (overlay(view, language), ""),
     ):
@@ -76,10 +72,10 @@ def test_no_sentence_of_the_pages_escapes(view, language):
 def test_no_sentence_of_the_pages_without_a_table_escapes(language):
     found = ["http://192.0.2.7:8080"]
     for html in (
-        waiting(language).replace("<title>Moccasin Mat</title>", ""),
+        render_waiting_page(language).replace("<title>Moccasin Mat</title>", ""),
         check_page(None, language),
-        find_page(found, Pages(), language),
-        find_page([], Pages(), language),
+        find_page(found, PageSettings(), language),
+        find_page([], PageSettings(), language),
         console_page.sign_in(language),
     ):
         assert strange(escaped_of_page(html)) == []
@@ -146,14 +142,14 @@ def test_no_button_of_any_game_escapes(name, language):
         if not legal:
             break
         view = view_of(name, game.sheet(state)) if name != "dakota" else PHASES["toss" if turn == 0 else "hit"]
-        labels += _said(page_of(view).play(view, legal, language, game.settings))
+        labels += _said(page_of(view).entry_form(view, legal, language, game.settings))
         state, _ = game.play(state, legal[turn % len(legal)])
     assert labels
     assert strange(word for text in labels for word in escaped(text)) == []
 
 
 def test_no_question_foul_choice_fault_or_chance_escapes(view, language):
-    said = [phrases.question(Asked(about, (), (2, 3)), language) for about in phrases.QUESTIONS]
+    said = [phrases.question(QuestionView(about, (), (2, 3)), language) for about in phrases.QUESTIONS]
     said += [phrases.foul(kind, language) for kind in phrases.FOULS]
     said += [phrases.choice(one, language) for one in phrases.CHOICES]
     said.append(phrases.choice("3", language))
@@ -164,7 +160,7 @@ def test_no_question_foul_choice_fault_or_chance_escapes(view, language):
         for call in words:
             known = word(call, language, game)
             said += [known.meaning, known.literal, known.source, "" if known.sounds else known.shown]
-    chances = ChancesBar(registry.game("dakota")).of(view())
+    chances = ChancesBar(registry.game("dakota")).look_up(view())
     said.append(render_text(view(), 300, language=language, chances=chances))
     assert strange(word for text in said for word in escaped(text)) == []
 
@@ -173,7 +169,7 @@ def test_a_sentence_that_escaped_would_be_found(view, language, monkeypatch):
     """The comparison can fail."""
     monkeypatch.setattr(phrases, "sentence", lambda view, language="en": "Plain English")
     assert {"Plain", "English"} <= set(strange(escaped(render_text(view(), 300, language=language))))
-    html = page(board(view(), language), language=language, as_of="")
+    html = page(make_board(view(), language), language=language, as_of="")
     assert {"Plain", "English"} <= set(strange(escaped_of_page(html)))
     assert strange(escaped_of_page('<p title="Odd one">x</p><code>not this</code>')) == ["Odd", "one"]
 
@@ -190,6 +186,6 @@ def test_where_there_is_no_catalogue_or_no_sentence_english_is_shown(view):
 
 @pytest.mark.parametrize("code", ["", "e", "../dak", "en fr", "dak.mo", "123"])
 def test_what_is_no_language_is_told(code):
-    with pytest.raises(SettingsError, match="no language code") as caught:
-        i18n.chosen(code)
-    assert "dak" in caught.value.todo
+    with pytest.raises(SettingsError, match="not a language code") as caught:
+        i18n.resolve_language(code)
+    assert "dak" in caught.value.hint

@@ -6,14 +6,14 @@ import logging
 
 import pytest
 
-from pi_controller.assembly import in_language
 from pi_controller.cli import main as cli
+from pi_controller.config import read_settings
+from pi_controller.display import i18n, phrases
+from pi_controller.display.extract import TEMPLATE, template
+from pi_controller.display.i18n import read_catalogue
+from pi_controller.display.terminal import render_text
 from pi_controller.errors import SettingsError
-from pi_controller.show import i18n, phrases
-from pi_controller.show.catalogue_file import read
-from pi_controller.show.extract import TEMPLATE, template
-from pi_controller.show.terminal import render_text
-from pi_controller.table.settings import load
+from pi_controller.runtime.assembly import in_language
 
 HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n{more}\n'
 FILLED = 'msgid "The bead is hidden"\nmsgstr "one"\n'
@@ -22,7 +22,7 @@ FILLED = 'msgid "The bead is hidden"\nmsgstr "one"\n'
 @pytest.fixture(autouse=True)
 def _forget():
     yield
-    i18n.OWN.clear()
+    i18n.HOST_CATALOGUES.clear()
     i18n.catalogue.cache_clear()
 
 
@@ -39,7 +39,7 @@ def write(tmp_path):
 
 
 def test_what_is_filled_is_shown_and_the_rest_is_english(write, view):
-    code = i18n.chosen(str(write(FILLED)))
+    code = i18n.resolve_language(str(write(FILLED)))
     assert code == "dak"
     assert phrases.sentence(view(phase="hide", hider=None), code) == "one"
     assert phrases.sentence(view(), code) == "First hit: Long Hollow"
@@ -63,11 +63,11 @@ def test_what_is_filled_is_shown_and_the_rest_is_english(write, view):
 )
 def test_a_sentence_that_would_fail_at_the_table_is_left_in_english(write, view, caplog, said, fault):
     path = write(f'msgid "First hit: {{hitter}}"\nmsgstr "{said}"\n\n{FILLED}')
-    (told,) = read(path).faults
+    (told,) = read_catalogue(path).faults
     assert told.startswith("line ")
     assert fault in told
     with caplog.at_level(logging.WARNING):
-        code = i18n.chosen(str(path))
+        code = i18n.resolve_language(str(path))
     assert "English is shown there" in caplog.text
     assert phrases.sentence(view(), code) == "First hit: Long Hollow"
     assert phrases.sentence(view(phase="hide", hider=None), code) == "one"
@@ -75,19 +75,19 @@ def test_a_sentence_that_would_fail_at_the_table_is_left_in_english(write, view,
 
 def test_what_its_writers_are_not_sure_of_is_left_in_english(write, view):
     path = write("#, fuzzy\n" + FILLED)
-    assert read(path).filled == frozenset()
-    assert phrases.sentence(view(phase="hide", hider=None), i18n.chosen(str(path))) == "The bead is hidden"
+    assert read_catalogue(path).filled == frozenset()
+    assert phrases.sentence(view(phase="hide", hider=None), i18n.resolve_language(str(path))) == "The bead is hidden"
 
 
 def test_an_english_sentence_that_was_changed_is_told(write):
-    (told,) = read(write('msgid "First hit: {hitter"\nmsgstr "one"\n')).faults
+    (told,) = read_catalogue(write('msgid "First hit: {hitter"\nmsgstr "one"\n')).faults
     assert "the English sentence was changed" in told
 
 
 def test_forms_for_numbers_by_the_languages_own_rule(write):
     more = '"Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n==2 ? 1 : 2);\\n"'
     forms = "".join(f'msgstr[{n}] "{said} {{pads}}"\n' for n, said in enumerate(("one", "two", "many")))
-    code = i18n.chosen(str(write('msgid "pad {pads}"\nmsgid_plural "pads {pads}"\n' + forms, more)))
+    code = i18n.resolve_language(str(write('msgid "pad {pads}"\nmsgid_plural "pads {pads}"\n' + forms, more)))
     told = i18n.catalogue(code).ngettext
     assert [told("pad {pads}", "pads {pads}", n).split()[0] for n in (1, 2, 3, 99)] == ["one", "two", "many", "many"]
 
@@ -98,15 +98,15 @@ def test_forms_for_numbers_by_the_languages_own_rule(write):
 def test_a_rule_for_numbers_that_does_not_hold_is_told(write, rule):
     path = write(FILLED, f'"Plural-Forms: {rule}\\n"')
     with pytest.raises(SettingsError, match="Plural-Forms") as caught:
-        read(path)
-    assert "nplurals=2" in caught.value.todo
+        read_catalogue(path)
+    assert "nplurals=2" in caught.value.hint
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "no-such-set", ""])
 def test_whatever_the_header_says_it_is_read_as_utf_8(write, charset):
     path = write('msgid "The bead is hidden"\nmsgstr "Ŋ Ȟ"\n')
     path.write_text(path.read_text("utf-8").replace("charset=utf-8", f"charset={charset}"), "utf-8")
-    assert read(path).sentences.gettext("The bead is hidden") == "Ŋ Ȟ"
+    assert read_catalogue(path).sentences.gettext("The bead is hidden") == "Ŋ Ȟ"
 
 
 @pytest.mark.parametrize(
@@ -117,31 +117,36 @@ def test_a_file_that_is_no_catalogue_is_told_with_what_to_do(tmp_path, content):
     path = tmp_path / "dak.po"
     path.write_bytes(content)
     with pytest.raises(SettingsError, match=r"dak\.po") as caught:
-        i18n.chosen(str(path))
-    assert "LANGUAGES.md" in caught.value.todo
+        i18n.resolve_language(str(path))
+    assert "LANGUAGES.md" in caught.value.hint
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(SettingsError, match="there is no catalogue"):
-        i18n.chosen(str(tmp_path / "dak.po"))
+        i18n.resolve_language(str(tmp_path / "dak.po"))
 
 
 def test_the_settings_take_a_code_or_a_file_and_nothing_else(write, tmp_path, view):
     path = tmp_path / "mat.toml"
     for said in ("dak", str(write(FILLED))):
         path.write_text(f'[web]\nlanguage = "{said}"\n', "utf-8")
-        assert in_language(load(path)).web.language == "dak"
+        assert in_language(read_settings(path)).web.language == "dak"
     assert phrases.sentence(view(phase="hide", hider=None), "dak") == "one"
     for wrong in ("", "english please", "/srv/dak.mo", "/srv/no code.po"):
         path.write_text(f'[web]\nlanguage = "{wrong}"\n', "utf-8")
         with pytest.raises(SettingsError, match=r"mat\.toml:2: \[web\] language: must be a language's code") as caught:
-            load(path)
-        assert "such as /srv/dak.po" in caught.value.what
+            read_settings(path)
+        assert "such as /srv/dak.po" in caught.value.message
 
 
-def test_the_verb_lists_the_languages_and_by_whose_word_they_are(capsys):
-    assert cli(["languages"]) == 0
+def test_the_verb_lists_the_languages_and_by_whose_word_they_are(write, capsys, monkeypatch, tmp_path):
     all_of_them = len(template())
+    assert cli(["languages"]) == 0
+    assert capsys.readouterr().out == f"en   {all_of_them} of {all_of_them} sentences\n"
+    write("")
+    write(FILLED, name="oj.po")
+    monkeypatch.setattr(i18n, "LOCALES", tmp_path)
+    assert cli(["languages"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"en   {all_of_them} of {all_of_them} sentences",
         f"dak  0 of {all_of_them} sentences, no speaker has vouched for it (X-Authority in the header is empty)",
@@ -168,7 +173,7 @@ def test_the_verb_prints_the_empty_list_which_is_itself_a_catalogue(capsys, tmp_
     assert said == TEMPLATE.read_text("utf-8")
     path = tmp_path / "lkt.po"
     path.write_text(said, "utf-8")
-    assert read(path).filled == frozenset()
+    assert read_catalogue(path).filled == frozenset()
 
 
 def test_the_verb_tells_of_a_file_that_is_none(capsys, tmp_path):

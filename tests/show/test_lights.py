@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pi_controller.display.lights import AMBER, OWED, RED, frame, glow
 from pi_controller.pinmap import pinmap
-from pi_controller.show.lights import AMBER, OWED, RED, frame, glow
-from pi_controller.table.view import Asked, Hit, Opening, View
+from pi_controller.table.view import Hit, Opening, QuestionView, View
 
 LIGHTS = pinmap().lights
 PHASES = ["toss", "hide", "check", "hit", "show", "over", "halted"]
@@ -38,7 +38,7 @@ def views(draw, phases=tuple(PHASES), asked=None):
         owed=draw(st.sampled_from([None, "first", "second"])),
         situation=None,
         winner=draw(st.sampled_from("AB")) if phase == "over" else None,
-        question=Asked("found", ("yes", "no"), ()) if question else None,
+        question=QuestionView("found", ("yes", "no"), ()) if question else None,
     )
 
 
@@ -105,7 +105,7 @@ def test_short_sticks_come_from_both_ends(view):
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("asked", [False, True])
 def test_nothing_changes_faster_than_half_a_hertz(view, phase, asked):
-    question = Asked("found", (), ()) if asked else None
+    question = QuestionView("found", (), ()) if asked else None
     shown = view(phase=phase, winner="B" if phase == "over" else None, question=question)
     seconds, per_second = 20, 50
     frames = [frame(shown, i / per_second) for i in range(seconds * per_second)]
@@ -147,7 +147,7 @@ def test_teams_differ_by_pattern_and_hiders_are_brighter(view):
 
 
 def test_a_question_and_a_halt_stand_on_the_ends(view):
-    asked = rows(view(question=Asked("found", (), ())))
+    asked = rows(view(question=QuestionView("found", (), ())))
     halted = rows(view(phase="halted"))
     for row in ("A", "B", "middle"):
         assert asked[row][0] == asked[row][-1] == glow(AMBER, 0.6)

@@ -11,28 +11,27 @@ from pathlib import Path
 import polib
 import pytest
 
+from pi_controller.display import extract
+from pi_controller.display.extract import TEMPLATE, outdated, sentences, sources, template, template_sentences
+from pi_controller.display.game_display import word, words_of
+from pi_controller.display.i18n import AUTHORITY, LOCALES, read_catalogue
 from pi_controller.errors import UsageError
-from pi_controller.show import extract
-from pi_controller.show.catalogue_file import AUTHORITY, read
-from pi_controller.show.extract import TEMPLATE, outdated, sentences, sources, template, template_sentences
-from pi_controller.show.i18n import LOCALES
-from pi_controller.show.words import word, words_of
 
 ROOT = Path(__file__).parents[2]
-SEEDS_OWN = {"oj": {"Bageswin (Fish Game)": "Bageswin"}}
-"""What a source itself gives in a language for one of our sentences, and nothing else. DGR-13, page 3."""
 CATALOGUES = sorted(LOCALES.glob("*.po"))
 
 
 def test_the_list_and_the_catalogues_are_what_the_sources_say():
     found = [path.name for path in outdated()]
-    assert not found, "run: python -m pi_controller.show.extract"
+    assert not found, "run: python -m pi_controller.display.extract"
 
 
 def test_a_new_sentence_and_one_that_is_gone_are_out_of_date(tmp_path, monkeypatch, capsys):
     """The comparison can fail, and what was filled in is kept when it is brought up to date."""
-    for path in (TEMPLATE, LOCALES / "oj.po"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / TEMPLATE.name).write_bytes(TEMPLATE.read_bytes())
+    catalogue = template()
+    catalogue.find("Bageswin (Fish Game)").msgstr = "Bageswin"
+    catalogue.save(str(tmp_path / "oj.po"))
     monkeypatch.setattr(extract, "LOCALES", tmp_path)
     monkeypatch.setattr(extract, "TEMPLATE", tmp_path / TEMPLATE.name)
     assert extract.main(["--check"]) == 0
@@ -55,7 +54,7 @@ def test_a_new_sentence_and_one_that_is_gone_are_out_of_date(tmp_path, monkeypat
 
 def test_the_command_is_there():
     done = subprocess.run(
-        [sys.executable, "-m", "pi_controller.show.extract", "--check"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "pi_controller.display.extract", "--check"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -102,7 +101,7 @@ def test_gettext_goes_by_no_name_that_the_list_does_not_know():
                 continue
             target = node.targets[0]
             many = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
-            pairs = zip(target.elts, node.value.elts, strict=True) if many else [(target, node.value)]
+            pairs = zip(target.elts, node.value.elts, strict=False) if many else [(target, node.value)]
             for target, value in pairs:
                 kind = value.attr if isinstance(value, ast.Attribute) else ""
                 if kind in {"gettext", "ngettext"}:
@@ -119,29 +118,16 @@ def test_every_english_sentence_can_be_filled_in():
             assert said.count("{") == said.count("}") == len(names), said
 
 
-@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
-def test_nothing_is_translated_but_what_a_source_says_itself(path):
-    """The catalogues are their speakers': until they fill them, with their name, nothing else stands in them."""
-    found = read(path)
-    assert not found.faults
-    if found.header[AUTHORITY]:
-        pytest.skip(f"filled by the word of {found.header[AUTHORITY]}")
-    said = {
-        entry.msgid: entry.msgstr
-        for entry in polib.pofile(str(path))
-        if entry.msgstr or any(entry.msgstr_plural.values())
-    }
-    assert said == SEEDS_OWN.get(path.stem, {})
+def test_every_catalogue_in_the_package_names_its_authority_and_has_no_fault():
+    """A catalogue is its speakers': it comes with the package once it names by whose word it is."""
+    for found in map(read_catalogue, CATALOGUES):
+        assert not found.faults
+        assert found.header[AUTHORITY]
 
 
-def test_both_languages_of_the_games_have_a_catalogue_with_every_sentence():
-    assert [path.stem for path in CATALOGUES] == ["dak", "oj"]
-    wanted = [entry.msgid for entry in template()]
-    for path in CATALOGUES:
-        catalogue = polib.pofile(str(path))
-        assert [entry.msgid for entry in catalogue] == wanted
-        assert catalogue.metadata["Language"] == path.stem
-        assert "LANGUAGES.md" in catalogue.header
+def test_an_empty_catalogue_asks_by_whose_word_it_is_filled():
+    assert template().metadata[AUTHORITY] == ""
+    assert "LANGUAGES.md" in template().header
 
 
 def test_words_that_are_the_games_own_are_in_no_list():
@@ -159,4 +145,8 @@ def test_the_catalogues_and_their_page_are_in_the_package():
         ["git", "check-ignore", *map(str, LOCALES.iterdir())], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert ignored.stdout == ""
-    assert {path.name for path in LOCALES.iterdir()} == {TEMPLATE.name, "LANGUAGES.md", "dak.po", "oj.po"}
+    assert {path.name for path in LOCALES.iterdir()} == {
+        TEMPLATE.name,
+        "LANGUAGES.md",
+        *(path.name for path in CATALOGUES),
+    }

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pi_controller.show.names import clean, inline, team_name
+from pi_controller.display.drawing import clean_name, isolate_name, team_name
 
 
 @settings(deadline=None)
@@ -13,24 +13,24 @@ from pi_controller.show.names import clean, inline, team_name
 @example("e\u200b\u0301")
 @example("a\u0301\u200b\u0323")
 def test_any_text_becomes_one_safe_line(text):
-    name = clean(text)
+    name = clean_name(text)
     assert len(name) <= 40
-    assert clean(name) == name
+    assert clean_name(name) == name
     assert name == name.strip()
     assert not any(unicodedata.category(c)[0] == "C" and c not in "\u200c\u200d" for c in name)
     name.encode()
 
 
 def test_spelling_is_kept_and_tricks_are_not():
-    assert clean("Oŋšpé  Dakȟóta\n") == "Oŋšpé Dakȟóta"
-    assert clean("e\u0301") == "é"
-    assert clean("e\u200b\u0301") == "é", "what goes does not keep a letter from its mark"
-    assert clean("a\u0301\u200b\u0323") == "\u1ea1\u0301"
-    assert clean("ab\u202etxt.exe") == "abtxt.exe"
-    assert clean("a\x1b[31m") == "a[31m"
-    assert clean("z" + "\u0335" * 30) == "z" + "\u0335" * 4
-    assert clean("\ud800x") == "x"
-    assert len(clean("w" * 100)) == 40
+    assert clean_name("Oŋšpé  Dakȟóta\n") == "Oŋšpé Dakȟóta"
+    assert clean_name("e\u0301") == "é"
+    assert clean_name("e\u200b\u0301") == "é", "what goes does not keep a letter from its mark"
+    assert clean_name("a\u0301\u200b\u0323") == "\u1ea1\u0301"
+    assert clean_name("ab\u202etxt.exe") == "abtxt.exe"
+    assert clean_name("a\x1b[31m") == "a[31m"
+    assert clean_name("z" + "\u0335" * 30) == "z" + "\u0335" * 4
+    assert clean_name("\ud800x") == "x"
+    assert len(clean_name("w" * 100)) == 40
 
 
 def test_a_team_without_a_name_is_called_by_its_letter(view):
@@ -39,5 +39,5 @@ def test_a_team_without_a_name_is_called_by_its_letter(view):
 
 
 def test_only_right_to_left_names_are_isolated():
-    assert inline("Big Coulee") == "Big Coulee"
-    assert inline("قبيلة") == "\u2068قبيلة\u2069"
+    assert isolate_name("Big Coulee") == "Big Coulee"
+    assert isolate_name("قبيلة") == "\u2068قبيلة\u2069"

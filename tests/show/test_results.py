@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.referee.facts import Done, Opened, Shown, Undone
+from pi_controller.display import phrases
+from pi_controller.journal.export import MAX_DRAWN_SCORES, build_score_history
+from pi_controller.referee.facts import ActionPlayed, BeadShown, GameOpened, Undone
 from pi_controller.referee.history import History
-from pi_controller.show import phrases
-from pi_controller.table.course import MOST, course_of
+from pi_controller.rules import registry
 from pi_controller.table.view import view_of
 
 TEAMS = {"A": "Big Coulee", "B": "Long Hollow"}
@@ -78,8 +78,8 @@ GAMES = {
         (shot(1, 1), "Found: three counters to Long Hollow, and Big Coulee hide next"),
     ],
     "slahal": [
-        ({"do": "duel", "A": True, "B": True}, ""),
-        ({"do": "duel", "A": True, "B": False}, "Big Coulee win the bones and hide first"),
+        ({"do": "duo", "A": True, "B": True}, ""),
+        ({"do": "duo", "A": True, "B": False}, "Big Coulee win the bones and hide first"),
         (guess("left", "left"), "Caught: no stick moves, and Long Hollow hide next"),
         (guess("left", "right"), "Missed: two sticks to Long Hollow, who hide again"),
         (guess("left", "inside"), "One caught, one missed: one stick to Long Hollow, who hide again"),
@@ -110,11 +110,11 @@ def played(name, actions):
     """Yield the facts of a game of `name`, with the bead shown after each hide, and the story after each."""
     game = registry.game(name, PLAYERS.get(name, {}))
     history = History(game)
-    history.append([Opened(0.0, game.name, game.version, game.source, dict(game.settings), TEAMS)], 1)
+    history.append([GameOpened(0.0, game.name, game.version, game.source, dict(game.settings), TEAMS)], 1)
     for batch, action in enumerate(actions, 2):
-        facts = [Shown(float(batch))] if history.now.phase == "show" and action.get("hide") != "last" else []
+        facts = [BeadShown(float(batch))] if history.now.phase == "show" and action.get("hide") != "last" else []
         _, calls = game.play(history.now.state, action)
-        facts.append(Done(float(batch), action, calls, "judge"))
+        facts.append(ActionPlayed(float(batch), action, calls, "judge"))
         history.append(facts, batch)
         yield facts, history.now
 
@@ -143,7 +143,7 @@ def test_before_the_hit_the_view_knows_no_more_than_the_score_sheet():
 def records(name, actions):
     """Return the game and the records that `played` makes."""
     game = registry.game(name, PLAYERS.get(name, {}))
-    opened = Opened(0.0, game.name, game.version, game.source, dict(game.settings), TEAMS)
+    opened = GameOpened(0.0, game.name, game.version, game.source, dict(game.settings), TEAMS)
     batches = [facts for facts, _ in played(name, actions)]
     return game, [(1, opened), *((batch, fact) for batch, facts in enumerate(batches, 2) for fact in facts)]
 
@@ -151,17 +151,17 @@ def records(name, actions):
 def test_the_course_of_a_game_is_its_points_leads_and_misses():
     point = [MISSED, FOUND] * 5 + [MISSED, MISSED]  # four sticks to the hiders until the hide is for a point
     game, made = records("dakota", [TOSS, *point, FOUND])
-    course = course_of(game, made)
+    course = build_score_history(game, made)
     assert course is not None
     assert course.turns == 7
     assert course.scores["A"][0] == 0
     assert course.scores["A"][-1] == sum(game.score(_last(game, made)).values()) == 1
     assert len(course.scores["B"]) == course.turns + 1
     assert (course.leads, course.misses) == (0, 2)
-    shorter = course_of(game, [*made, (len(made) + 2, Undone(99.0, 7, "wrong"))])
+    shorter = build_score_history(game, [*made, (len(made) + 2, Undone(99.0, 7, "wrong"))])
     assert shorter is not None
     assert shorter.turns < course.turns, "what was taken back is left out"
-    assert course_of(game, made[:1]) is None
+    assert build_score_history(game, made[:1]) is None
 
 
 def _last(game, made):
@@ -172,9 +172,11 @@ def _last(game, made):
 
 def test_a_long_game_is_told_by_some_of_its_throws():
     lot = {"do": "lot", "first": "A"}
-    game, made = records("plum_stone", [lot, *[{"do": "no_throw"}, {"do": "throw", "moons": 1, "whites": 0}] * MOST])
-    course = course_of(game, made)
+    game, made = records(
+        "plum_stone", [lot, *[{"do": "no_throw"}, {"do": "throw", "moons": 1, "whites": 0}] * MAX_DRAWN_SCORES]
+    )
+    course = build_score_history(game, made)
     assert course is not None
-    assert {len(scores) for scores in course.scores.values()} == {MOST}
+    assert {len(scores) for scores in course.scores.values()} == {MAX_DRAWN_SCORES}
     assert course.scores["A"][-1] + course.scores["B"][-1] == 100 - _last(game, made).sticks["pile"]
-    assert course.turns > MOST
+    assert course.turns > MAX_DRAWN_SCORES

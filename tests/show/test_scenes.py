@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from played import GAMES, NAMES, play, view_of, views
 
-from pi_controller.games.patol import RIVERS
+from pi_controller.display.drawing import AMBER, DARK, PLAYERS, RED, divide_pixels, glow, scale_to_pixels
+from pi_controller.display.lights import frame
+from pi_controller.games.ojibwe import display as ojibwe
+from pi_controller.games.patol.display import RHYTHMS
+from pi_controller.games.patol.rules import RIVERS
+from pi_controller.games.slahal import display as slahal
 from pi_controller.pinmap import pinmap
-from pi_controller.show.games import ojibwe, slahal
-from pi_controller.show.games.patol import RHYTHMS
-from pi_controller.show.lights import frame
-from pi_controller.show.paint import AMBER, DARK, PLAYERS, RED, glow, share, shares
-from pi_controller.table.view import Asked
+from pi_controller.table.view import QuestionView
 
 LIGHTS = pinmap().lights
 WHITES = {ojibwe.HIDES_ON, ojibwe.PLAIN_PAD, slahal.KING, *ojibwe.PAD.values()}
@@ -40,7 +41,7 @@ def test_a_frame_fits_the_strip_and_is_pure_and_frugal(view, t, how):
     if how == "halted":
         view = msgspec.structs.replace(view, phase="halted")
     if how == "asked":
-        view = msgspec.structs.replace(view, question=Asked("found", ("yes", "no"), ()))
+        view = msgspec.structs.replace(view, question=QuestionView("found", ("yes", "no"), ()))
     first = frame(view, t)
     assert len(first) == LIGHTS.count == 69
     assert all(isinstance(c, int) and 0 <= c <= 255 for pixel in first for c in pixel)
@@ -171,7 +172,7 @@ def test_nothing_flashes(game, actions):
 def test_a_notice_stands_still_on_the_ends(game):
     view = play(game, 2, 12)
     halted = msgspec.structs.replace(view, phase="halted")
-    asked = msgspec.structs.replace(view, question=Asked("found", (), ()))
+    asked = msgspec.structs.replace(view, question=QuestionView("found", (), ()))
     for shown, light in ((halted, RED), (asked, AMBER)):
         for row in ("A", "B", "middle"):
             assert rows(shown)[row][0] == rows(shown)[row][-1] == glow(light, 0.6)
@@ -190,8 +191,8 @@ def test_an_unknown_game_is_calm():
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=8), st.integers(0, 10**6), st.integers(33, 40))
 def test_shares_fit_and_hide_nobody(counts, rest, size):
     total = sum(counts) + rest
-    parts = shares(counts, total, size)
+    parts = divide_pixels(counts, total, size)
     assert sum(parts) <= size
     assert [part > 0 for part in parts] == [count > 0 for count in counts]
     for count in counts:
-        assert (share(count, total, size) == size) == (count == total > 0)
+        assert (scale_to_pixels(count, total, size) == size) == (count == total > 0)

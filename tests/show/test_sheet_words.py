@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from played import GAMES, NAMES, play, view_of, views
 from rich.cells import cell_len
 
-from pi_controller.show import phrases
-from pi_controller.show.terminal import render_text
-from pi_controller.show.words import game_name, word, words_of
+from pi_controller.display import phrases
+from pi_controller.display.game_display import game_name, word, words_of
+from pi_controller.display.terminal import render_text
 
 CALLED = {
     "ojibwe": {"high_ball", "double", "found", "missed", "short_stick", "game"},
@@ -37,7 +37,7 @@ def test_the_rules_are_named_by_their_numbers():
 @settings(max_examples=80)
 @given(views())
 def test_every_state_has_a_sentence(view):
-    said = phrases.sentence(view) + phrases.turn_worth(view)
+    said = phrases.sentence(view) + phrases.describe_stakes(view)
     assert phrases.sentence(view)
     assert "{" not in said
     assert "None" not in said
@@ -71,7 +71,7 @@ def test_the_end_is_told():
     told = phrases.sentence(slahal(finish="king_moved", winner="B"))
     assert told == "Long Hollow wins: Big Coulee moved the king stick too early"
     assert phrases.sentence(slahal(winner=None, finish=None)) == "Big Coulee hides, Long Hollow guesses"
-    assert phrases.turn_worth(slahal(winner=None, pairs_out=1)) == "One pair is out: left or right."
+    assert phrases.describe_stakes(slahal(winner=None, pairs_out=1)) == "One pair is out: left or right."
 
 
 def ojibwe(**changed):
@@ -84,11 +84,11 @@ def ojibwe(**changed):
 
 def test_what_is_special_about_a_turn_of_the_moccasin_game_is_told():
     assert phrases.sentence(ojibwe()) == "Big Coulee hides, Long Hollow shoots"
-    assert phrases.turn_worth(ojibwe()) == "Double: two fingers are shown, and nobody is asked."
-    assert phrases.turn_worth(ojibwe(banked=1)) == "Double, 1 find banked: the same team shoots until it misses."
-    assert phrases.turn_worth(ojibwe(banked=2)) == "Double, 2 finds banked: the same team shoots until it misses."
+    assert phrases.describe_stakes(ojibwe()) == "Double: two fingers are shown, and nobody is asked."
+    assert phrases.describe_stakes(ojibwe(banked=1)) == "Double, 1 find banked: the same team shoots until it misses."
+    assert phrases.describe_stakes(ojibwe(banked=2)) == "Double, 2 finds banked: the same team shoots until it misses."
     often = ojibwe(double=False, hides_left=3)
-    assert phrases.turn_worth(often) == "The hide passes when the hiders are found 3 times."
+    assert phrases.describe_stakes(often) == "The hide passes when the hiders are found 3 times."
     assert "to find   3" in render_text(often)
     assert "banked" not in render_text(often)
     assert render_text(ojibwe(banked=2)).count("banked") == 2

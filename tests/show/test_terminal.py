@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from pi_controller.show.terminal import render, render_text
-from pi_controller.table.view import Asked, Hit, Opening
+from pi_controller.display.terminal import render, render_text
+from pi_controller.table.view import Hit, Opening, QuestionView
 
 FULL = {
     "short": {"A": 4, "B": 4},
@@ -76,7 +76,7 @@ def test_every_phase_fits_eighty_by_twenty_four(view, phase):
 
 
 def test_a_question_is_shown_with_its_answers(view):
-    said = render_text(view(question=Asked("two_struck", ("2", "3"), (2, 3))))
+    said = render_text(view(question=QuestionView("two_struck", ("2", "3"), (2, 3))))
     assert "The judge decides" in said
     assert "? Pads 2 and 3." in said
     assert "pad 2 / pad 3" in said

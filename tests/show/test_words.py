@@ -4,12 +4,13 @@ import itertools
 
 import pytest
 
+from pi_controller.display import i18n, phrases
+from pi_controller.display.game_display import credit, game_name, glossary, sounds_credit, word, words_of
 from pi_controller.errors import MatError, SettingsError
-from pi_controller.games import registry
-from pi_controller.mat.events import SensorFault
-from pi_controller.show import i18n, phrases
-from pi_controller.show.words import credit, game_name, glossary, sounds_by, word, words_of
-from pi_controller.table.view import Asked, Hit
+from pi_controller.referee.story import KeptStroke
+from pi_controller.rules import registry
+from pi_controller.sensing.events import SensorFault
+from pi_controller.table.view import Hit, QuestionView
 
 CALLS = ["paguga", "wheya", "sahdogan", "yawapi", "it_stays", "obojun", "eyeya", "eyeya_obojun", "foul", "game"]
 FOULS = [
@@ -37,6 +38,9 @@ ABOUTS = [
     "bead_moved",
     "no_reading",
     "passes_unsure",
+    "hitters_hand",
+    "hand_again",
+    "peek",
     "foul",
     "found",
     "balls",
@@ -45,6 +49,9 @@ ABOUTS = [
     "lifted",
     "opened",
     "opened_pad",
+    "late_hit",
+    "struck_meanwhile",
+    "hand_stays",
     "too_many",
     "bones",
     "actual",
@@ -52,6 +59,8 @@ ABOUTS = [
     "disc_dead",
     "beside_dead",
     "puzzled",
+    "recovered",
+    "record_lost",
     "sealed_again",
     "time",
 ]
@@ -95,17 +104,17 @@ def test_what_the_booklet_notes_of_the_sounds_stands_with_them():
 
 
 def test_by_whom_the_sounds_are_is_said_wherever_there_is_one():
-    said = sounds_by(["game", "paguga"])
+    said = sounds_credit(["game", "paguga"])
     assert "Grady Renville" in said
     assert "does not call himself an expert" in said
-    assert sounds_by(["foul", "game", "high_ball"]) == ""
-    assert sounds_by(["found"], game="ojibwe") == sounds_by([]) == ""
+    assert sounds_credit(["foul", "game", "high_ball"]) == ""
+    assert sounds_credit(["found"], game="ojibwe") == sounds_credit([]) == ""
 
 
 def test_the_glossary_has_every_word_with_its_sound_and_source():
     lines = glossary("dakota")
     assert len(lines) == len(CALLS) + 1
-    assert lines[-1] == sounds_by(CALLS)
+    assert lines[-1] == sounds_credit(CALLS)
     (line,) = (line for line in lines if line.startswith("Sahdogan"))
     assert line.startswith("Sahdogan (shaw-ha-doe-gaa, the n silent) “eight”: The hiding team keeps twelve sticks")
     assert line.endswith("(chapter 7)")
@@ -126,7 +135,7 @@ def test_the_glossary_has_every_word_with_its_sound_and_source():
 )
 def test_a_game_is_credited_to_its_people_and_to_who_wrote_it_down(game, name, whose):
     assert game_name(game) == name
-    assert credit(game) == f"{whose} The rules as written down: {registry.kind(game).source}"
+    assert credit(game) == f"{whose} The rules as written down: {registry.game_class(game).source}"
 
 
 def test_every_game_is_credited():
@@ -142,15 +151,23 @@ def test_an_unknown_call_is_shown_and_not_explained():
 
 @pytest.mark.parametrize("about", ABOUTS)
 def test_questions_are_plain_and_name_their_pads(about):
-    said = phrases.question(Asked(about, (), (2, 3)))
+    said = phrases.question(QuestionView(about, (), (2, 3)))
     assert said.startswith("Pads 2 and 3. ")
     assert said.endswith("?")
     assert about not in said.lower() or "_" not in about
-    assert phrases.question(Asked(about, (), (4,))).startswith("Pad 4. ")
+    assert phrases.question(QuestionView(about, (), (4,))).startswith("Pad 4. ")
+
+
+def test_strokes_while_a_question_is_open_are_told_in_order():
+    said = phrases.question(QuestionView("doubtful", (), (4,), struck=(KeptStroke(1.0, (3,)), KeptStroke(2.0, (1, 2)))))
+    assert said.endswith("Then struck: pad 3. Then struck: pad 1 and 2.")
+    assert phrases.question(QuestionView("no_reading", (), (), struck=(KeptStroke(1.0, (3,)),))).endswith(
+        "Then struck: pad 3."
+    )
 
 
 def test_what_is_not_known_is_still_said():
-    assert phrases.question(Asked("odd_thing", (), ())) == "Odd thing?"
+    assert phrases.question(QuestionView("odd_thing", (), ())) == "Odd thing?"
     assert phrases.choice("odd_thing") == "odd thing"
     assert phrases.choice("3") == "pad 3"
     assert phrases.foul("odd_thing") == "Odd thing."
@@ -161,8 +178,8 @@ def test_the_phase_is_one_sentence(view):
     assert phrases.sentence(view(owed="second", hider="B")) == "Second hit: Big Coulee"
     assert phrases.sentence(view(phase="hide")) == "Big Coulee hides the bead"
     assert phrases.sentence(view(phase="over", winner="B", short={"A": 3, "B": 5})) == "Long Hollow wins, 5 to 3"
-    assert phrases.sentence(view(question=Asked("found", (), ()))) == "The judge decides"
-    assert "journal" in phrases.sentence(view(phase="halted", question=Asked("found", (), ())))
+    assert phrases.sentence(view(question=QuestionView("found", (), ()))) == "The judge decides"
+    assert "journal" in phrases.sentence(view(phase="halted", question=QuestionView("found", (), ())))
 
 
 @pytest.mark.parametrize(
@@ -175,17 +192,17 @@ def test_the_phase_is_one_sentence(view):
 )
 def test_every_state_has_a_sentence(view, phase, hider, owed, situation):
     told = view(phase=phase, hider=hider, owed=owed, situation=situation)
-    said = phrases.sentence(told) + phrases.turn_worth(told)
+    said = phrases.sentence(told) + phrases.describe_stakes(told)
     assert said
     assert "{" not in said
     assert "None" not in said
 
 
 def test_what_the_turn_is_worth_goes_with_the_first_hit_of_a_decision_hide(view):
-    assert "Long Hollow must find" in phrases.turn_worth(view(situation="sahdogan"))
-    assert phrases.turn_worth(view(situation="sahdogan", owed="second")) == ""
-    assert "second hit" in phrases.turn_worth(view(situation="wheya", owed="second"))
-    assert phrases.turn_worth(view(phase="over", situation="yawapi", winner="A")) == ""
+    assert "Long Hollow must find" in phrases.describe_stakes(view(situation="sahdogan"))
+    assert phrases.describe_stakes(view(situation="sahdogan", owed="second")) == ""
+    assert "second hit" in phrases.describe_stakes(view(situation="wheya", owed="second"))
+    assert phrases.describe_stakes(view(phase="over", situation="yawapi", winner="A")) == ""
 
 
 def test_a_hit_is_told_with_and_without_its_pad():
@@ -207,8 +224,8 @@ def test_a_catalogue_is_used_where_there_is_one(view, monkeypatch):
         def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
             return msgid1
 
-    monkeypatch.setattr("pi_controller.show.phrases.catalogue", lambda _language: Loud())
-    monkeypatch.setattr("pi_controller.show.words.catalogue", lambda _language: Loud())
+    monkeypatch.setattr("pi_controller.display.phrases.catalogue", lambda _language: Loud())
+    monkeypatch.setattr("pi_controller.display.game_display.catalogue", lambda _language: Loud())
     assert word("wheya", "xx").literal == "GOING AFTER"
     assert phrases.foul("no_bead", "xx") == phrases.FOULS["no_bead"].upper()
     assert phrases.sentence(view(phase="check"), "xx") == "HANDS AWAY: THE MAT CHECKS THE BEAD"
@@ -219,7 +236,7 @@ def test_a_bad_language_code_is_refused(code):
     with pytest.raises(SettingsError) as caught:
         i18n.catalogue(code)
     assert isinstance(caught.value, MatError)
-    assert caught.value.todo
+    assert caught.value.hint
 
 
 def test_what_the_mat_cannot_feel_is_said_by_pad(view):
@@ -238,4 +255,4 @@ def test_what_the_mat_cannot_feel_is_said_by_pad(view):
 
 @pytest.mark.parametrize(("pads", "said"), [((3,), "3"), ((1, 4), "1 and 4"), ((1, 2, 3, 4), "1, 2, 3 and 4")])
 def test_pads_are_listed_as_one_says_them(pads, said):
-    assert phrases.listed(pads) == said
+    assert phrases.join_pads(pads) == said

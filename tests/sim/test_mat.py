@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import serial
 
+from pi_controller.board import wire
 from pi_controller.errors import PortError
-from pi_controller.link import wire
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.mat import SimMat
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.mat import SimMat
 
 TICK = 0.032
 
@@ -58,7 +58,7 @@ class Host:
 
 @pytest.fixture
 def mat() -> Iterator[SimMat]:
-    with SimMat(4, Conditions.pow_wow()) as it:
+    with SimMat(4, Conditions.drums()) as it:
         yield it
 
 
@@ -130,7 +130,7 @@ def test_the_next_touch_scan_comes_soon_after_a_jolt_and_their_number_stays() ->
 
 def test_the_same_seed_sends_the_same_bytes() -> None:
     def record(seed: int) -> bytes:
-        with SimMat(seed, Conditions.pow_wow()) as mat:
+        with SimMat(seed, Conditions.drums()) as mat:
             host = Host(mat)
             host.hello()
             mat.world.hand_in(2)

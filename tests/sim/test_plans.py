@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from pi_controller.games import registry
+from pi_controller.games.ojibwe.people import BALLS, MARKED, ojibwe_script
+from pi_controller.games.patol.people import start
+from pi_controller.games.slahal.people import HOLDERS, PADS_OF, bones_plan, duos
+from pi_controller.games.slahal.referee import SIGNAL_BY_PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.slahal import SIGNALS
-from pi_controller.sim.ojibwe import BALLS, MARKED, ojibwe_script
-from pi_controller.sim.patol import start
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.slahal import HOLDERS, PADS_OF, bones_plan, duels
-from pi_controller.sim.throws import RATTLE_S, throw_script
+from pi_controller.rules import registry
+from pi_controller.simulation.people import RATTLE_S, throw_script
+from pi_controller.simulation.truth import Mischief
 
 ALL = Mischief(1.0, 1.0)
 HIDES = [(seed, hide) for seed in range(8) for hide in range(1, 26)]
@@ -76,13 +76,13 @@ def test_each_holder_has_one_bone_and_the_signals_are_the_referees() -> None:
         assert all(abs(fist.off_mm) < pinmap().pads.width_mm / 2 and 12 <= fist.high_mm <= 45 for fist in plan.fists)
     assert len(arrangements) == 4
     for signal, (one, other) in PADS_OF.items():
-        assert SIGNALS[10 * one + other] == signal
+        assert SIGNAL_BY_PADS[10 * one + other] == signal
 
 
-def test_duels_go_on_until_just_one_succeeds() -> None:
+def test_duos_go_on_until_just_one_succeeds() -> None:
     lengths = Counter[int]()
     for seed in range(60):
-        rounds = duels(seed)
+        rounds = duos(seed)
         lengths[len(rounds)] += 1
         assert [a == b for a, b in rounds] == [True] * (len(rounds) - 1) + [False]
     assert len(lengths) >= 3

@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCall
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.dakota import Players
-from pi_controller.sim.people import AGAIN_S
-from pi_controller.sim.plans import Mischief, PaceName, hide_plan
-from pi_controller.sim.truth import predict
-from pi_controller.sim.world import World
-from pi_controller.table.view import Asked, Hit, ShownPhase, View
+from pi_controller.games.dakota.people import Players
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand
+from pi_controller.rules import registry
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.people import RETRY_S
+from pi_controller.simulation.truth import Mischief, PaceName, hide_plan, predict
+from pi_controller.simulation.world import World
+from pi_controller.table.view import Hit, QuestionView, ShownPhase, View
 
 TICK = 0.032
 
@@ -48,12 +47,12 @@ class AllSeeingTable:
         self.hide = 1
         self.hits: tuple[Hit, ...] = ()
         self.foul: str | None = None
-        self.question: Asked | None = None
+        self.question: QuestionView | None = None
         self.passes: list[int] = []
         self.deaf = 0
         self.frozen = False
         self.pressed: list[tuple[float, str]] = []
-        self.calls: list[JudgeCall] = []
+        self.calls: list[JudgeCommand] = []
         self.after: list[tuple[float, Callable[[], None]]] = []
         self.shown: list[float] = []
         self._under: int | None = None
@@ -98,8 +97,8 @@ class AllSeeingTable:
             self.phase = "check"
             self.after.append((self.world.t + 0.4, self.look))
         elif self.phase == "show" and name == "shown":
-            assert self.world.lies("bead") is None
-            assert self.world.lies("second bead") is None
+            assert self.world.pad_of_bead("bead") is None
+            assert self.world.pad_of_bead("second bead") is None
             self.shown.append(self.world.t)
             self.phase, self.hide = "hide", self.hide + 1
             self.hits, self.foul = (), None
@@ -107,7 +106,7 @@ class AllSeeingTable:
 
     def look(self) -> None:
         places = {name: bead.place for name, bead in self.world.magnets.beads.items() if bead.place is not None}
-        pads = [self.world.lies(name) for name in places]
+        pads = [self.world.pad_of_bead(name) for name in places]
         foul = None
         if len(set(self.passes)) < 4:
             foul = "pad_skipped"
@@ -130,7 +129,7 @@ class AllSeeingTable:
         self.state, _ = self.game.play(self.state, action)
 
     def settle(self) -> None:
-        if self.game.over(self.state):
+        if self.game.is_over(self.state):
             self.phase = "over"
         elif self.game.sheet(self.state)["owed"] == "first":
             self.phase = "show"
@@ -141,7 +140,7 @@ class AllSeeingTable:
             if self.deaf:
                 self.deaf -= 1
             elif self.phase == "hit" and self.question is None:
-                found = self.world.lies("bead") == pad
+                found = self.world.pad_of_bead("bead") == pad
                 self.hits = (*self.hits, Hit(pad, found))
                 self.play({"do": "hit", "found": found, "pad": pad})
                 self.settle()
@@ -203,7 +202,7 @@ def test_a_stroke_that_was_not_felt_is_made_again_and_louder() -> None:
     table.feel = listen
     table.until(lambda: bool(table.hits))
     (t1, pad1, l1), (t2, pad2, l2), (_, pad3, l3) = strokes
-    assert t2 - t1 == pytest.approx(AGAIN_S, abs=0.1)
+    assert t2 - t1 == pytest.approx(RETRY_S, abs=0.1)
     assert pad1 == pad2 == pad3
     assert l1 < l2 <= l3
     assert len(table.players.truth.hides[1].hits) == 1
@@ -212,15 +211,15 @@ def test_a_stroke_that_was_not_felt_is_made_again_and_louder() -> None:
 def test_the_bead_is_hidden_anew_as_before_when_the_hide_starts_over() -> None:
     table = AllSeeingTable(5)
     table.until(lambda: table.phase == "hit")
-    place = table.world.lies()
+    place = table.world.pad_of_bead()
     table.phase, table.passes = "hide", []
     table.players.watch(table.view())
-    table.until(lambda: table.world.lies() is None)
+    table.until(lambda: table.world.pad_of_bead() is None)
     table.passes = []
     presses = len(table.pressed)
     table.until(lambda: table.phase == "check")
     assert len(table.pressed) > presses
-    assert table.world.lies() == place == hide_plan(5, 1).place
+    assert table.world.pad_of_bead() == place == hide_plan(5, 1).place
     assert table.players.truth.hides[1].hits == []
 
 
@@ -233,9 +232,9 @@ def test_hiding_starts_over_when_the_passes_are_wiped_after_ready() -> None:
     table.passes = []
     table.frozen = False
     table.tick()
-    table.until(lambda: table.world.lies() is None, 5.0)
+    table.until(lambda: table.world.pad_of_bead() is None, 5.0)
     table.until(lambda: table.phase == "check", 10.0)
-    assert table.world.lies() == hide_plan(5, 1).place
+    assert table.world.pad_of_bead() == hide_plan(5, 1).place
 
 
 def test_a_button_without_effect_is_pressed_again() -> None:
@@ -244,12 +243,12 @@ def test_a_button_without_effect_is_pressed_again() -> None:
     table.until(lambda: len(table.pressed) == 2)
     (a, first), (b, second) = table.pressed
     assert first == second
-    assert b - a == pytest.approx(AGAIN_S, abs=0.1)
+    assert b - a == pytest.approx(RETRY_S, abs=0.1)
 
 
 def ask(table: AllSeeingTable, about: str, choices: tuple[str, ...], foul: str = "") -> str:
     """Open a question and return the judge's answer."""
-    table.question = Asked(about, choices, (), foul)
+    table.question = QuestionView(about, choices, (), foul)
     start, before = table.world.t, len(table.calls)
     table.until(lambda: len(table.calls) > before, 5.0)
     call = table.calls[-1]
@@ -287,7 +286,7 @@ def test_the_judge_calls_the_foul_that_was_made() -> None:
     kind = hide_plan(8, 1, "brisk", Mischief(fouls=1.0)).foul or ""
     assert ask(table, "foul", ("foul", "play_on"), kind) == "foul"
     assert ask(table, "foul", ("foul", "play_on"), "time") == "play_on"
-    table.question = Asked("no_reading", ("play_on", "hide_again"), ())
+    table.question = QuestionView("no_reading", ("play_on", "hide_again"), ())
     table.until(lambda: len(table.calls) == 3, 5.0)
     call = table.calls[-1]
     assert isinstance(call, JudgeAction)
@@ -310,7 +309,7 @@ def test_at_a_halted_table_everyone_waits_and_goes_on_where_they_were() -> None:
 def test_nobody_acts_twice_at_once_when_a_question_took_long() -> None:
     table = AllSeeingTable(8)
     table.until(lambda: table.phase == "hit")
-    table.question = Asked("doubtful", ("1", "none"), ())
+    table.question = QuestionView("doubtful", ("1", "none"), ())
     for _ in range(600):
         table.tick()
     table.question = None
@@ -330,7 +329,7 @@ def test_people_who_come_back_in_the_middle_of_a_hide_go_on_with_the_same_one() 
     table = AllSeeingTable(11)
     table.state, table.phase, table.hide = state, "hit", 6
     table.players = table.people(11, None, "brisk")
-    assert table.world.lies() == hide_plan(11, 6).place
+    assert table.world.pad_of_bead() == hide_plan(11, 6).place
     table.until(lambda: table.hide == 7, 60.0)
     assert table.players.truth.hides[6] == truth.hides[6]
     assert table.state == whole.state

@@ -7,23 +7,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from pi_controller.games import registry
 from pi_controller.referee.facts import (
+    ActionPlayed,
+    BeadShown,
     Commit,
-    Done,
     Fact,
     FoulSeen,
+    GameOpened,
     HandPass,
     HideAgain,
-    Opened,
     Ready,
     Reveal,
-    Shown,
-    Struck,
+    StrikeFelt,
     Undone,
 )
-from pi_controller.sim.plans import Mischief
-from pi_controller.sim.truth import Truth, compare, predict
+from pi_controller.rules import registry
+from pi_controller.simulation.truth import Mischief, Truth, compare, predict
 
 GAME = registry.game("dakota")
 SOME = Mischief(fouls=0.2)
@@ -31,14 +30,14 @@ SOME = Mischief(fouls=0.2)
 
 def journalled(truth: Truth) -> list[Fact]:
     """Return the facts of a table that made no mistake."""
-    facts: list[Fact] = [Opened(0.0, "dakota", GAME.version, GAME.source, {}, {"A": "A", "B": "B"})]
+    facts: list[Fact] = [GameOpened(0.0, "dakota", GAME.version, GAME.source, {}, {"A": "A", "B": "B"})]
     state = GAME.opening()
     t = 0.0
 
     def done(action: dict[str, Any]) -> None:
         nonlocal state
         state, calls = GAME.play(state, action)
-        facts.append(Done(t, action, calls, "sensor"))
+        facts.append(ActionPlayed(t, action, calls, "sensor"))
 
     done({"do": "toss", "winner": truth.tossed})
     for hide in truth.hides.values():
@@ -51,12 +50,12 @@ def journalled(truth: Truth) -> list[Fact]:
             facts.append(FoulSeen(t, hide.foul, "hider"))
         for action in hide.actions():
             if action["do"] == "hit":
-                facts.append(Struck(t, (action["pad"],)))
+                facts.append(StrikeFelt(t, (action["pad"],)))
             done(action)
         if hide.foul is None and hide.place is not None:
             facts.append(Reveal(t, hide.hide, hide.place, "00"))
-        if not GAME.over(state):
-            facts.append(Shown(t))
+        if not GAME.is_over(state):
+            facts.append(BeadShown(t))
     return facts
 
 
@@ -92,9 +91,9 @@ def is_do(do: str) -> Callable[[Any], bool]:
 
 
 def test_a_hit_told_otherwise_is_named(truth: Truth, facts: list[Fact]) -> None:
-    i = first(facts, Done, lambda f: f.action["do"] == "hit" and not f.action["found"])
+    i = first(facts, ActionPlayed, lambda f: f.action["do"] == "hit" and not f.action["found"])
     done = facts[i]
-    assert isinstance(done, Done)
+    assert isinstance(done, ActionPlayed)
     facts[i] = msgspec.structs.replace(done, action={**done.action, "found": True})
     wrong = compare(truth, facts)
     assert any("told hit found, truly hit missed" in line for line in wrong)
@@ -102,12 +101,12 @@ def test_a_hit_told_otherwise_is_named(truth: Truth, facts: list[Fact]) -> None:
 
 
 def test_a_hit_on_another_pad_is_named_but_one_without_a_pad_is_fine(truth: Truth, facts: list[Fact]) -> None:
-    i = first(facts, Done, lambda f: f.action["do"] == "hit" and f.action["found"])
+    i = first(facts, ActionPlayed, lambda f: f.action["do"] == "hit" and f.action["found"])
     done = facts[i]
-    assert isinstance(done, Done)
+    assert isinstance(done, ActionPlayed)
     other = done.action["pad"] % 4 + 1
     before = facts[i - 2]
-    if isinstance(before, Done) and before.action.get("pad") == other:
+    if isinstance(before, ActionPlayed) and before.action.get("pad") == other:
         other = other % 4 + 1
     facts[i] = msgspec.structs.replace(done, action={**done.action, "pad": other})
     (line,) = compare(truth, facts)
@@ -117,9 +116,9 @@ def test_a_hit_on_another_pad_is_named_but_one_without_a_pad_is_fine(truth: Trut
 
 
 def test_a_foul_not_seen_or_seen_as_another_is_named(truth: Truth, facts: list[Fact]) -> None:
-    i = first(facts, Done, is_do("foul"))
+    i = first(facts, ActionPlayed, is_do("foul"))
     done = facts[i]
-    assert isinstance(done, Done)
+    assert isinstance(done, ActionPlayed)
     kind = "bead_showing"
     facts[i] = msgspec.structs.replace(done, action={**done.action, "kind": kind})
     assert any(f"told foul {kind} by hider, truly foul" in line for line in compare(truth, facts))
@@ -150,7 +149,7 @@ def test_the_hand_that_fetched_the_bead_is_no_pass(truth: Truth, facts: list[Fac
 def test_a_journal_that_stops_early_or_cannot_be_told_is_named(truth: Truth, facts: list[Fact]) -> None:
     cut = facts[: len(facts) // 2]
     assert any("told nothing" in line for line in compare(truth, cut))
-    twice = [*facts, facts[first(facts, Done)]]
+    twice = [*facts, facts[first(facts, ActionPlayed)]]
     assert any("cannot be told further" in line for line in compare(truth, twice))
     assert compare(truth, [*facts, Undone(9.0, 1)]) == [], "what still counts was asked for"
     assert compare(truth, facts[1:]) == ["the facts do not say which game was played"]
@@ -160,11 +159,11 @@ def test_a_stroke_made_again_replaces_the_one_before_and_one_without_a_first_sta
     again = copy.deepcopy(truth)
     hide = next(hide for hide in again.hides.values() if len(hide.hits) == 2)
     first_hit, second_hit = hide.hits
-    again.struck(hide.hide, "second", second_hit.pad)
+    again.record_stroke(hide.hide, "second", second_hit.pad)
     assert hide.hits == [first_hit, second_hit]
-    again.struck(hide.hide, "first", first_hit.pad)
+    again.record_stroke(hide.hide, "first", first_hit.pad)
     assert hide.hits == [first_hit]
     hide.hits = []
-    again.struck(hide.hide, "second", second_hit.pad)
-    again.struck(hide.hide, "second", second_hit.pad)
+    again.record_stroke(hide.hide, "second", second_hit.pad)
+    again.record_stroke(hide.hide, "second", second_hit.pad)
     assert hide.hits == [second_hit]

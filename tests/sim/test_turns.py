@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.referee.facts import Done, Fact, Reveal
-from pi_controller.sim.turns import Turns, compare_turns
+from pi_controller.referee.facts import ActionPlayed, Fact, Reveal
+from pi_controller.rules import registry
+from pi_controller.simulation.truth import Turns, compare_turns
 
 GAME = registry.game("ojibwe", {"games": "1"})
 ACTIONS: list[dict[str, Any]] = [
@@ -18,17 +18,17 @@ ACTIONS: list[dict[str, Any]] = [
 
 def truth() -> Turns:
     it = Turns(1)
-    it.did(0, ACTIONS[0])
+    it.record_actions(0, ACTIONS[0])
     for number, action in enumerate(ACTIONS[1:], 1):
         it.begin(number, 4)
-        it.did(number, action)
+        it.record_actions(number, action)
     return it
 
 
 def journal() -> list[Fact]:
     facts: list[Fact] = []
     for number, action in enumerate(ACTIONS):
-        facts.append(Done(float(number), action, (), "sensor"))
+        facts.append(ActionPlayed(float(number), action, (), "sensor"))
         if number:
             facts.append(Reveal(float(number), number, 4, "00"))
     return facts
@@ -41,9 +41,9 @@ def test_a_journal_that_tells_the_truth_is_silent() -> None:
 @pytest.mark.parametrize("at", [0, 3, 5])
 def test_another_action_is_named(at: int) -> None:
     facts = journal()
-    where = [i for i, fact in enumerate(facts) if isinstance(fact, Done)][at]
+    where = [i for i, fact in enumerate(facts) if isinstance(fact, ActionPlayed)][at]
     fact = facts[where]
-    assert isinstance(fact, Done)
+    assert isinstance(fact, ActionPlayed)
     facts[where] = msgspec.structs.replace(fact, action={**fact.action, "winner" if at == 0 else "hit": "B"})
     (said,) = compare_turns(truth(), facts, GAME)
     assert said.startswith(f"action {at + 1} (turn {at}): told")
@@ -51,7 +51,7 @@ def test_another_action_is_named(at: int) -> None:
 
 def test_an_action_too_few_or_too_many_is_named() -> None:
     facts = journal()
-    last = next(fact for fact in reversed(facts) if isinstance(fact, Done))
+    last = next(fact for fact in reversed(facts) if isinstance(fact, ActionPlayed))
     assert "told None" in compare_turns(truth(), [fact for fact in facts if fact is not last], GAME)[0]
     assert "truly None" in compare_turns(truth(), [*facts, last], GAME)[0]
 
@@ -63,10 +63,10 @@ def test_a_wrong_reveal_is_named_also_of_a_hide_that_nobody_hid_in() -> None:
 
 def test_true_actions_that_make_no_game_are_named() -> None:
     short = Turns(1)
-    short.did(0, ACTIONS[0])
-    assert "no winner" in compare_turns(short, [Done(0.0, ACTIONS[0], (), "sensor")], GAME)[0]
-    short.did(1, ACTIONS[0])
-    facts: list[Fact] = [Done(0.0, ACTIONS[0], (), "sensor")] * 2
+    short.record_actions(0, ACTIONS[0])
+    assert "no winner" in compare_turns(short, [ActionPlayed(0.0, ACTIONS[0], (), "sensor")], GAME)[0]
+    short.record_actions(1, ACTIONS[0])
+    facts: list[Fact] = [ActionPlayed(0.0, ACTIONS[0], (), "sensor")] * 2
     assert "cannot be folded" in compare_turns(short, facts, GAME)[0]
 
 
@@ -75,6 +75,6 @@ def test_a_turn_begun_anew_replaces_what_was_recorded() -> None:
     it.begin(2, 3, "ball_out")
     assert it.turns[2].actions == []
     assert it.turns[2].place == 3
-    it.did(2, {"do": "shoot", "opened": [], "hit": 1, "ball": 3})
-    it.did(2, {"do": "shoot", "opened": [], "hit": 2, "ball": 3})
+    it.record_actions(2, {"do": "shoot", "opened": [], "hit": 1, "ball": 3})
+    it.record_actions(2, {"do": "shoot", "opened": [], "hit": 2, "ball": 3})
     assert [action["hit"] for number, action in it.actions() if number == 2] == [2]

@@ -7,10 +7,10 @@ import pytest
 
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
-from pi_controller.sim.board import SimBoard
-from pi_controller.sim.conditions import Conditions
-from pi_controller.sim.hands import HandStyle
-from pi_controller.sim.world import World
+from pi_controller.simulation.board import SimBoard
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.sensors import HandStyle
+from pi_controller.simulation.world import World
 
 PINS = pinmap()
 STILL = Conditions(
@@ -206,7 +206,7 @@ def test_a_carried_bead_moves_the_field_along_its_path() -> None:
 
 
 def test_the_noise_of_the_field_is_as_asked() -> None:
-    world = World(8, Conditions.pow_wow())
+    world = World(8, Conditions.drums())
     rows = []
     for _ in range(100):
         world.advance(0.05)
@@ -241,7 +241,7 @@ def play(world: World, cuts: list[float]) -> tuple[bytes, list[bytes | None], li
     return b"".join(blocks), strips, magnets
 
 
-@pytest.mark.parametrize("conditions", [Conditions.quiet(), Conditions.pow_wow()])
+@pytest.mark.parametrize("conditions", [Conditions.quiet(), Conditions.drums()])
 def test_how_time_is_cut_changes_nothing(conditions: Conditions) -> None:
     coarse = play(World(21, conditions), [])
     fine = play(World(21, conditions), [float(c) for c in np.random.default_rng(0).uniform(0.0, 3.4, 400)])
@@ -250,7 +250,7 @@ def test_how_time_is_cut_changes_nothing(conditions: Conditions) -> None:
 
 
 def test_blocks_are_the_same_in_any_order_of_asking() -> None:
-    a, b = World(3, Conditions.pow_wow()), World(3, Conditions.pow_wow())
+    a, b = World(3, Conditions.drums()), World(3, Conditions.drums())
     firsts = list(range(0, 16000, 32))
     forward = {first: a.piezo.block(first) for first in firsts}
     backward = {first: b.piezo.block(first) for first in reversed(firsts)}
@@ -266,7 +266,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing() -> None:
         lambda: world.strike(0),
         lambda: world.drop("bead", 7),
         lambda: World(-1),
-        lambda: Conditions.named("loud"),
+        lambda: Conditions.from_name("loud"),
     ):
         with pytest.raises(UsageError):
             wrong()

@@ -1,14 +1,15 @@
 import random
 import sqlite3
-from contextlib import closing
+import subprocess
+from contextlib import closing, suppress
 
 import msgspec
 import pytest
 
-from pi_controller.games.registry import game
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Fact
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
-from pi_controller.referee.referees import referee_for
+from pi_controller.rules.registry import game
 from pi_controller.table.table import Table
 
 
@@ -31,13 +32,37 @@ class Memory:
         for batch, body in self.rows:
             yield batch, msgspec.json.decode(body, type=Fact)
 
-    def opened(self):
+    def read_opening(self):
         return next((fact for _, fact in self.read()), None)
 
 
 @pytest.fixture(scope="session")
 def memory_journal():
     return Memory
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder that is a disk of 800 kB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=800k", "none", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can only be mounted by root")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def fill():
+    """Fill the disk by a file: `fill(small_disk / "photos")`."""
+
+    def run(path):
+        with path.open("wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(1024))
+
+    return run
 
 
 OLD_SCHEMA = """
@@ -68,7 +93,10 @@ def play_on():
                 legal = [
                     action for action in dakota.legal_actions(table.story.state) if n % 5 or action["do"] == "foul"
                 ]
-                table.judge(JudgeAction(t + n, chance.choice(legal or dakota.legal_actions(table.story.state))))
+                action = chance.choice(legal or dakota.legal_actions(table.story.state))
+                if action["do"] == "foul":
+                    action = {"hide": "this", **action}  # between two hides the judge says in which
+                table.judge(JudgeAction(t + n, action))
         return table
 
     return play

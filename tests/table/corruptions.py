@@ -23,13 +23,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
 from random_play import legal_action
 
 from pi_controller.errors import MatError
-from pi_controller.games.registry import game
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.recover import recover
+from pi_controller.journal.verify import verify_journal
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.journal import Journal
-from pi_controller.table.recover import recover
+from pi_controller.rules.registry import game
 from pi_controller.table.table import Table
-from pi_controller.table.verify import verdict
 
 PAGE = 4096
 KINDS = ("bit", "bits", "byte in the head", "noise", "zeros", "old sector", "swapped", "cut", "gone")
@@ -96,16 +96,16 @@ def start(path):
     said = []
     handler = logging.Handler()
     handler.emit = lambda record: said.append(record.getMessage())
-    logging.getLogger("pi_controller.table").addHandler(handler)
+    logging.getLogger("pi_controller.journal").addHandler(handler)
     try:
         with Journal(path) as journal:
             had = journal.seq
             sit(journal, 5000.0)
         return had, " ".join(said)
     except MatError as error:
-        return None, f"{error.what}; {error.todo}"
+        return None, f"{error.message}; {error.hint}"
     finally:
-        logging.getLogger("pi_controller.table").removeHandler(handler)
+        logging.getLogger("pi_controller.journal").removeHandler(handler)
 
 
 def one_case(whole, folder, target, kind, witness, chance):
@@ -123,7 +123,7 @@ def one_case(whole, folder, target, kind, witness, chance):
     before = {one.name: one.read_bytes() for one in folder.glob("game.sqlite*") if not one.name.endswith("-shm")}
     could = saved(path)
     try:
-        found = verdict(path)
+        found = verify_journal(path)
         noticed = not found.whole or found.torn
     except MatError:
         noticed = True

@@ -5,14 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_controller.errors import MatError
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Bead, Beads, Blind, Button, HandIn, HandOut, Link, Strike
+from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.referee.commitment import check
-from pi_controller.referee.dakota import DakotaReferee
-from pi_controller.referee.facts import Commit, Reveal, Undone, Void
-from pi_controller.referee.history import effective, fold
+from pi_controller.referee.facts import Commit, CommitmentWithdrawn, Reveal, Undone
+from pi_controller.referee.history import effective_records, fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.settings import RefereeSettings
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, SamplesMissing, Strike
 from pi_controller.table.table import Table
 from pi_controller.table.view import View
 
@@ -27,12 +27,12 @@ beads = st.one_of(one_bead, st.lists(st.builds(Bead, st.none() | pads), max_size
 mat = st.one_of(
     st.builds(HandIn, times, pads),
     st.builds(HandOut, times, pads),
-    st.builds(Beads, times, beads, st.booleans()),
-    st.builds(Beads, times, one_bead),
+    st.builds(BeadsAtRest, times, beads, st.booleans()),
+    st.builds(BeadsAtRest, times, one_bead),
     st.builds(Button, times, st.sampled_from(["toss_a", "toss_b", "ready", "ready", "shown"])),
     st.builds(Strike, times, st.lists(pads, max_size=2, unique=True).map(tuple), st.none(), st.booleans()),
     st.builds(Strike, times, pads.map(lambda pad: (pad,))),
-    st.builds(Blind, times, times),
+    st.builds(SamplesMissing, times, times),
     st.builds(Link, times, st.booleans(), st.sampled_from(["", "gone"])),
 )
 actions = st.one_of(
@@ -65,7 +65,7 @@ def a_hand_under_every_pad():
 
 
 def a_hide(pad):
-    return [*a_hand_under_every_pad(), Beads(1.0, (Bead(pad),)), Button(1.0, "ready")]
+    return [*a_hand_under_every_pad(), BeadsAtRest(1.0, (Bead(pad),)), Button(1.0, "ready")]
 
 
 def sensible(table, pad, choice):
@@ -76,7 +76,7 @@ def sensible(table, pad, choice):
     return {
         "toss": [Button(1.0, "toss_b")],
         "hide": a_hide(pad),
-        "check": [Beads(1.0, (Bead(pad),))],
+        "check": [BeadsAtRest(1.0, (Bead(pad),))],
         "hit": [Strike(1.0, (pad,) if choice else (pad, pad % 4 + 1))],
         "show": [Button(1.0, "shown")],
         "over": [],
@@ -94,7 +94,7 @@ def do(table, step):
         try:
             table.judge(step)
         except MatError as error:
-            assert error.what  # noqa: PT017
+            assert error.message  # noqa: PT017
             assert table.story == story
     else:
         table.mat_event(step)
@@ -128,7 +128,7 @@ def test_any_order(memory_journal, given_steps):
 def every_seal_is_opened_or_withdrawn(journal, story):
     """Of what counts, each commitment is followed by its own reveal or a withdrawal, or it is the one that stands."""
     sealed = None
-    for _, fact in effective(journal.read()):
+    for _, fact in effective_records(journal.read()):
         match fact:
             case Commit():
                 assert sealed is None
@@ -136,7 +136,7 @@ def every_seal_is_opened_or_withdrawn(journal, story):
             case Reveal(hide=hide, pad=pad, nonce=nonce):
                 assert check(sealed.hash, "dakota", hide, pad, nonce)
                 sealed = None
-            case Void():
+            case CommitmentWithdrawn():
                 sealed = None
             case _:
                 pass

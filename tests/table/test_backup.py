@@ -8,15 +8,15 @@ from contextlib import closing
 
 import pytest
 
-from pi_controller.assembly import backup
-from pi_controller.referee.facts import Opened, Ready
-from pi_controller.table import backup as module
-from pi_controller.table.backup import Backup, BackupError, copy_of
-from pi_controller.table.journal import Journal
-from pi_controller.table.settings import Settings
-from pi_controller.table.verify import verdict
+from pi_controller.config import Settings
+from pi_controller.journal import backup as module
+from pi_controller.journal.backup import Backup, BackupError, copy_of
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.verify import verify_journal
+from pi_controller.referee.facts import GameOpened, Ready
+from pi_controller.runtime.assembly import make_backup
 
-OPENED = Opened(0.0, "dakota", "1", "booklet", {}, {"A": "Red", "B": "Blå"})
+OPENED = GameOpened(0.0, "dakota", "1", "booklet", {}, {"A": "Red", "B": "Blå"})
 
 
 @pytest.fixture
@@ -38,14 +38,14 @@ def names(folder):
 
 def test_a_copy_is_the_journal(table, stick):
     copy = copy_of(table.journal.path, stick)
-    assert verdict(copy).whole
+    assert verify_journal(copy).whole
     with Journal(copy, read_only=True) as kept:
         assert kept.head == table.journal.head
         assert list(kept.rows()) == list(table.journal.rows())
     assert names(stick) == [f"table-{table.journal.meta.epoch[:8]}.sqlite"]
     table.journal.append([Ready(99.0)])
     assert copy_of(table.journal.path, stick) == copy
-    assert verdict(copy).head == table.journal.head[1]
+    assert verify_journal(copy).head == table.journal.head[1]
     shutil.copy(copy, stick / "go_on.sqlite")
     with Journal(stick / "go_on.sqlite") as journal:  # the stick put into another table
         journal.append([Ready(100.0)])
@@ -74,7 +74,7 @@ def test_a_torn_copy_is_replaced(table, stick):
     copy = copy_of(table.journal.path, stick)
     copy.write_bytes(copy.read_bytes()[:5000])
     assert copy_of(table.journal.path, stick) == copy
-    assert verdict(copy).whole
+    assert verify_journal(copy).whole
 
 
 def test_a_stick_that_gives_back_something_else_is_not_trusted(table, stick, monkeypatch):
@@ -86,7 +86,7 @@ def test_a_stick_that_gives_back_something_else_is_not_trusted(table, stick, mon
         path.write_bytes(before)
 
     monkeypatch.setattr(module.file, "sync", lying)
-    with pytest.raises(BackupError, match="is not what was written"):
+    with pytest.raises(BackupError, match="differs from the journal"):
         copy_of(table.journal.path, stick)
     assert copy.read_bytes() == before
 
@@ -96,7 +96,7 @@ def test_a_journal_that_is_not_whole_replaces_no_copy(table, stick):
     before = copy.read_bytes()
     with closing(sqlite3.connect(table.journal.path)) as db, db:
         db.execute("INSERT INTO facts VALUES (?, 999, 0, 'ready', '{}', '')", (table.journal.seq + 1,))
-    with pytest.raises(BackupError, match="whole only up to record"):
+    with pytest.raises(BackupError, match="intact only up to record"):
         copy_of(table.journal.path, stick)
     assert copy.read_bytes() == before
 
@@ -110,18 +110,18 @@ def test_it_goes_on_while_the_game_is_played(table, stick):
     keeper.on_step(0.0, table, armed=False)
     settle(keeper)
     (name,) = names(stick)
-    first = verdict(stick / name).records
+    first = verify_journal(stick / name).records
     table.journal.append([Ready(1.0)])
     keeper.on_step(59.0, table, armed=False)
     settle(keeper)
-    assert verdict(stick / name).records == first == table.journal.seq - 1
+    assert verify_journal(stick / name).records == first == table.journal.seq - 1
     keeper.on_step(60.0, table, armed=False)
     settle(keeper)
-    assert verdict(stick / name).records == first + 1
+    assert verify_journal(stick / name).records == first + 1
     table.journal.append([Ready(61.0)])
     keeper.on_step(61.0, table, armed=False)
     keeper.close()
-    assert verdict(stick / name).records == first + 2  # what was new when the table stopped
+    assert verify_journal(stick / name).records == first + 2  # what was new when the table stopped
     assert names(stick) == [name]
 
 
@@ -143,7 +143,7 @@ def test_a_slow_stick_does_not_hold_up_the_game(table, stick):
     gate.set()
     keeper.close()
     assert 1 <= len(copied) <= 2
-    assert verdict(stick / names(stick)[0]).records == table.journal.seq
+    assert verify_journal(stick / names(stick)[0]).records == table.journal.seq
 
 
 def test_a_stick_that_is_pulled_out_is_said_once_and_tried_again(table, stick, caplog):
@@ -154,20 +154,20 @@ def test_a_stick_that_is_pulled_out_is_said_once_and_tried_again(table, stick, c
         keeper.on_step(float(t), table, armed=False)
         settle(keeper)
     (said,) = caplog.messages
-    assert said.endswith("No such file or directory; the game goes on, and it is tried again")
+    assert said.endswith("No such file or directory; the game goes on, and the backup is retried")
     stick.mkdir()
     keeper.on_step(6.0, table, armed=False)
     settle(keeper)
     assert "is copied to" in caplog.messages[1]
     keeper.close()
-    assert verdict(stick / names(stick)[0]).records == table.journal.seq
+    assert verify_journal(stick / names(stick)[0]).records == table.journal.seq
 
 
 def test_it_is_off_unless_the_host_says_so(tmp_path):
     from contextlib import ExitStack
 
     with ExitStack() as stack:
-        assert backup(Settings(), stack) == []
+        assert make_backup(Settings(), stack) == []
         wanted = {"backup": {"folder": str(tmp_path)}, "table": {"journal": tmp_path / "j"}}
-        (keeper,) = backup(Settings.model_validate(wanted), stack)
+        (keeper,) = make_backup(Settings.model_validate(wanted), stack)
         assert isinstance(keeper, Backup)

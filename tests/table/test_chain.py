@@ -9,11 +9,11 @@ import pytest
 
 from pi_controller import __version__
 from pi_controller.errors import JournalError
-from pi_controller.referee.facts import Opened, Ready, Void
-from pi_controller.table.chain import Row, chained, follow, genesis
-from pi_controller.table.journal import Journal
+from pi_controller.journal.file import Row, chain_rows, genesis, next_hash
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.facts import CommitmentWithdrawn, GameOpened, Ready
 
-OPENED = Opened(0.0, "dakota", "1", "booklet", {}, {"A": "Red", "B": "Blå"})
+OPENED = GameOpened(0.0, "dakota", "1", "booklet", {}, {"A": "Red", "B": "Blå"})
 
 
 def test_a_hash_is_what_the_page_says_it_is():
@@ -24,7 +24,7 @@ def test_a_hash_is_what_the_page_says_it_is():
     texts = b"".join(len(text).to_bytes(8, "big") + text for text in (b"void", body.encode()))
     own = hashlib.sha256(b"moccasin-mat record\0" + bytes.fromhex(before) + numbers + texts).hexdigest()
     assert genesis(bytes(range(16)).hex()) == before
-    assert follow(before, Row(1, 7, -0.5, "void", body)) == own
+    assert next_hash(before, Row(1, 7, -0.5, "void", body)) == own
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ def test_a_hash_is_what_the_page_says_it_is():
 )
 def test_every_part_of_a_record_counts(change):
     row = Row(2, 2, 2.0, "ready", "{}")
-    assert follow("00" * 32, row._replace(**change)) != follow("00" * 32, row)
-    assert follow("01" * 32, row) != follow("00" * 32, row)
+    assert next_hash("00" * 32, row._replace(**change)) != next_hash("00" * 32, row)
+    assert next_hash("01" * 32, row) != next_hash("00" * 32, row)
 
 
 def test_a_time_of_minus_nothing_is_nothing():
     """SQLite keeps no sign of a zero, so neither may the hash."""
-    assert follow("00" * 32, Row(1, 1, -0.0, "ready", "{}")) == follow("00" * 32, Row(1, 1, 0.0, "ready", "{}"))
+    assert next_hash("00" * 32, Row(1, 1, -0.0, "ready", "{}")) == next_hash("00" * 32, Row(1, 1, 0.0, "ready", "{}"))
 
 
 def test_the_head_proves_all_before_it(tmp_path):
@@ -46,14 +46,14 @@ def test_the_head_proves_all_before_it(tmp_path):
     with Journal(path, created=1_700_000_000.5, token=lambda n: bytes(range(n))) as journal:
         assert journal.head == (0, genesis(bytes(range(16)).hex()))
         heads = [journal.head]
-        for facts in ([OPENED], [Ready(-0.0), Void(1.5, "x\0y \U0001f41f")], [Ready(2e300)]):
+        for facts in ([OPENED], [Ready(-0.0), CommitmentWithdrawn(1.5, "x\0y \U0001f41f")], [Ready(2e300)]):
             journal.append(facts)
             heads.append(journal.head)
         rows = list(journal.rows())
     assert len({hash_ for _, hash_ in heads}) == 4
     with Journal(path) as journal:
         assert journal.head == heads[-1] == (4, rows[-1].hash)
-        assert list(chained(heads[0][1], journal.rows())) == rows
+        assert list(chain_rows(heads[0][1], journal.rows())) == rows
         assert journal.meta == (bytes(range(16)).hex(), __version__, 1_700_000_000.5, "")
         assert len(list(journal.read())) == 4
 
@@ -82,7 +82,7 @@ def test_who_changes_a_record_is_found_out(tmp_path, change):
     with Journal(path) as journal:
         journal.append([OPENED])
         for n in range(5):
-            journal.append([Void(float(n), "one")])
+            journal.append([CommitmentWithdrawn(float(n), "one")])
     with closing(sqlite3.connect(path)) as db:
         for (trigger,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             db.execute(f"DROP TRIGGER {trigger}")
@@ -91,7 +91,7 @@ def test_who_changes_a_record_is_found_out(tmp_path, change):
     path.with_name("game.sqlite.lock").unlink()  # it knows how many records were acknowledged
     with Journal(path) as journal, pytest.raises(JournalError, match=r"hash does not follow|is missing") as error:
         list(journal.read())
-    assert "recover" in error.value.todo
+    assert "recover" in error.value.hint
 
 
 def test_a_journal_that_does_not_say_which_it_is(tmp_path):

@@ -3,11 +3,8 @@
 import pytest
 
 from pi_controller.errors import MatError
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.dakota import DakotaReferee
-from pi_controller.referee.facts import Called, ClockSet, Done, ProtestRuled, Undone
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.referee.facts import ActionPlayed, ClockSet, CommandIssued, ProtestRuled, Undone
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeAnswer,
@@ -21,8 +18,10 @@ from pi_controller.referee.judge import (
     JudgeUndo,
 )
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.table.command import Command, StaleError, UsedKeyError
-from pi_controller.table.table import Table
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
+from pi_controller.table.table import Command, StaleError, Table, UsedKeyError
 
 
 class Sitting:
@@ -52,7 +51,7 @@ class Sitting:
         for pad in (1, 2, 3, 4):
             self.feel(HandIn, pad)
             self.feel(HandOut, pad)
-        self.feel(Beads, (Bead(place),))
+        self.feel(BeadsAtRest, (Bead(place),))
         self.feel(Button, "ready")
 
     def facts(self, kind):
@@ -67,14 +66,14 @@ def sitting(memory_journal):
 
 
 def test_what_is_said_is_journalled_with_who_said_it(sitting):
-    (called,) = sitting.facts(Called)
+    (called,) = sitting.facts(CommandIssued)
     assert (called.actor, called.role, called.call, called.key) == ("Ann", "judge", "action", "key 1")
 
 
 def test_said_twice_it_counts_once_also_after_a_restart(sitting):
     sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one")
     assert sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one").repeated
-    assert len(sitting.facts(Done)) == 2
+    assert len(sitting.facts(ActionPlayed)) == 2
     again = Table(sitting.journal, sitting.game, {}, DakotaReferee(sitting.game, None, bytes), 100.0)
     assert again.command(Command(JudgeAction(101.0, {"do": "hit", "found": False}), "Ann", "judge", "one")).repeated
     assert again.story.state.owed == "second"
@@ -84,7 +83,7 @@ def test_two_judges_may_use_the_same_key(sitting):
     sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one")
     told = sitting.table.command(Command(JudgeAction(9.0, {"do": "hit", "found": True}), "Bo", "judge", "one"))
     assert not told.repeated
-    assert len(sitting.facts(Done)) == 3
+    assert len(sitting.facts(ActionPlayed)) == 3
 
 
 def test_another_call_under_the_same_key_is_refused(sitting):
@@ -99,7 +98,7 @@ def test_another_call_under_the_same_key_is_refused(sitting):
 
 
 def test_the_keys_of_an_older_journal_are_known_by_what_was_said(sitting):
-    sitting.journal.append([Called(5.0, "Ann", "judge", "clock", "old"), ClockSet(5.0, running=False)])
+    sitting.journal.append([CommandIssued(5.0, "Ann", "judge", "clock", "old"), ClockSet(5.0, running=False)])
     again = Table(sitting.journal, sitting.game, {}, DakotaReferee(sitting.game, None, bytes), 100.0)
     assert again.command(Command(JudgeClock(101.0, running=False), "Ann", "judge", "old")).repeated
     with pytest.raises(UsedKeyError):
@@ -164,7 +163,7 @@ def test_sensors_off_in_the_middle_of_a_hide_and_on_again(sitting):
     with pytest.raises(IllegalActionError):
         sitting.say(JudgeSensors, on=False)
     sitting.say(JudgeSensors, on=True)
-    sitting.feel(Beads, (Bead(2),))
+    sitting.feel(BeadsAtRest, (Bead(2),))
     assert sitting.table.view.question.about == "sealed_again"
     sitting.say(JudgeAnswer, "play_on")
     sitting.feel(Strike, (2,))
@@ -186,7 +185,7 @@ def test_play_stands_until_a_protest_is_decided(sitting):
         sitting.say(JudgeRuling, "denied", "  ")
     sitting.say(JudgeRuling, "play_on", "decided after the game")
     assert (sitting.table.view.held, sitting.table.view.protest) == (False, "B")
-    sitting.feel(Beads, (Bead(2),))
+    sitting.feel(BeadsAtRest, (Bead(2),))
     sitting.feel(Strike, (2,))
     assert sitting.table.view.hits[0].found
     sitting.say(JudgeUndo)
@@ -217,10 +216,10 @@ def test_a_stopped_clock_calls_no_time(memory_journal):
     assert sitting.table.view.since == pytest.approx(began + 1001.0)
     sitting.t += 7.0
     sitting.table.tick(sitting.t)
-    assert not [fact for fact in sitting.facts(Done) if fact.by == "clock"]
-    sitting.t += 3.0
+    assert not [fact for fact in sitting.facts(ActionPlayed) if fact.by == "clock"]
+    sitting.t += 4.0
     sitting.table.tick(sitting.t)
-    (late,) = [fact for fact in sitting.facts(Done) if fact.by == "clock"]
+    (late,) = [fact for fact in sitting.facts(ActionPlayed) if fact.by == "clock"]
     assert late.action["kind"] == "time"
 
 

@@ -5,13 +5,12 @@ import threading
 
 import pytest
 
-from pi_controller.games import registry
-from pi_controller.referee.dakota import DakotaReferee
-from pi_controller.referee.facts import Called
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.referee.facts import CommandIssued
 from pi_controller.referee.judge import JudgeAction, JudgeProtest
-from pi_controller.table.command import StaleError
-from pi_controller.table.command_queue import A_STEP, CommandQueue, CommandQueueError, Settled
-from pi_controller.table.table import Table
+from pi_controller.rules import registry
+from pi_controller.table.commands import MAX_COMMANDS_PER_STEP, CommandOutcome, CommandQueue, CommandQueueError
+from pi_controller.table.table import StaleError, Table
 
 TOSS = JudgeAction(0.0, {"do": "toss", "winner": "A"})
 MISS = JudgeAction(0.0, {"do": "hit", "found": False})
@@ -26,7 +25,7 @@ def table(memory_journal):
 async def asked(command_queue, *calls, key="key", timeout_s=10.0):
     """Ask all at once and give them the time to reach the desk."""
     said = [
-        asyncio.ensure_future(command_queue.ask(call, "Ann", "judge", f"{key}-{n}", timeout_s=timeout_s))
+        asyncio.ensure_future(command_queue.submit(call, "Ann", "judge", f"{key}-{n}", timeout_s=timeout_s))
         for n, call in enumerate(calls)
     ]
     await asyncio.sleep(0)
@@ -37,21 +36,25 @@ def test_the_table_says_when_it_was_said(table):
     async def main():
         command_queue = CommandQueue()
         (toss,) = await asked(command_queue, TOSS)
-        assert command_queue.serve(table, 7.5) == 1
+        assert command_queue.process_commands(table, 7.5) == 1
         return await toss
 
     done = asyncio.run(main())
-    assert done == Settled(table.journal.seq, repeated=False, revision=table.view.revision)
-    (called,) = [fact for _, fact in table.journal.read() if isinstance(fact, Called)]
+    assert done == CommandOutcome(table.journal.seq, repeated=False, revision=table.view.revision)
+    (called,) = [fact for _, fact in table.journal.read() if isinstance(fact, CommandIssued)]
     assert (called.t, called.actor) == (7.5, "Ann")
 
 
 def test_commands_are_taken_in_order_a_few_a_step(table):
     async def main():
         command_queue = CommandQueue()
-        said = await asked(command_queue, TOSS, *[MISS] * (A_STEP + 1))
-        assert [command_queue.serve(table, 1.0), command_queue.serve(table, 2.0), command_queue.serve(table, 3.0)] == [
-            A_STEP,
+        said = await asked(command_queue, TOSS, *[MISS] * (MAX_COMMANDS_PER_STEP + 1))
+        assert [
+            command_queue.process_commands(table, 1.0),
+            command_queue.process_commands(table, 2.0),
+            command_queue.process_commands(table, 3.0),
+        ] == [
+            MAX_COMMANDS_PER_STEP,
             2,
             0,
         ]
@@ -64,12 +67,12 @@ def test_commands_are_taken_in_order_a_few_a_step(table):
 def test_whoever_is_answered_sees_what_came_of_it(table):
     async def main():
         command_queue = CommandQueue()
-        command_queue.show(table)
+        command_queue.update_picture(table)
         before = command_queue.picture
         (toss,) = await asked(command_queue, TOSS)
         seen = []
         toss.add_done_callback(lambda _: seen.append(command_queue.picture))
-        command_queue.serve(table, 1.0, "the board is connected")
+        command_queue.process_commands(table, 1.0, "the board is connected")
         await toss
         return before, seen[0]
 
@@ -78,7 +81,7 @@ def test_whoever_is_answered_sees_what_came_of_it(table):
     assert after.view.hider == "A"
     assert (after.board, after.last_undoable, after.protest) == (
         "the board is connected",
-        table.story.undoable.batch,
+        table.story.undo_target.batch,
         None,
     )
 
@@ -87,7 +90,7 @@ def test_the_words_of_a_protest_are_in_the_picture_and_not_in_the_view(table):
     async def main():
         command_queue = CommandQueue()
         said = await asked(command_queue, TOSS, JudgeProtest(0.0, "B", "his sleeve"))
-        command_queue.serve(table, 1.0)
+        command_queue.process_commands(table, 1.0)
         await asyncio.gather(*said)
         return command_queue.picture
 
@@ -100,11 +103,11 @@ def test_the_tables_own_errors_come_back(table):
     async def main():
         command_queue = CommandQueue()
         (toss,) = await asked(command_queue, TOSS)
-        command_queue.serve(table, 1.0)
+        command_queue.process_commands(table, 1.0)
         await toss
-        stale = asyncio.ensure_future(command_queue.ask(MISS, "Ann", "judge", "old", expect=0))
+        stale = asyncio.ensure_future(command_queue.submit(MISS, "Ann", "judge", "old", expect=0))
         await asyncio.sleep(0)
-        command_queue.serve(table, 2.0)
+        command_queue.process_commands(table, 2.0)
         with pytest.raises(StaleError):
             await stale
 
@@ -117,10 +120,10 @@ def test_a_full_desk_and_a_table_that_hangs(table):
         said = await asked(command_queue, TOSS, MISS, MISS, timeout_s=0.05)
         results = await asyncio.gather(*said, return_exceptions=True)
         assert all(isinstance(one, CommandQueueError) for one in results)
-        assert "too many" in results[2].what
-        assert "does not answer" in results[0].what
+        assert "too many" in results[2].message
+        assert "does not answer" in results[0].message
         # it goes on: what nobody waits for any more is not done
-        assert command_queue.serve(table, 1.0) == 0
+        assert command_queue.process_commands(table, 1.0) == 0
         assert table.view.phase == "toss"
 
     asyncio.run(main())
@@ -129,10 +132,10 @@ def test_a_full_desk_and_a_table_that_hangs(table):
 def test_said_again_with_its_key_it_counts_once(table):
     async def main():
         command_queue = CommandQueue()
-        first = asyncio.ensure_future(command_queue.ask(TOSS, "Ann", "judge", "one"))
-        again = asyncio.ensure_future(command_queue.ask(TOSS, "Ann", "judge", "one"))
+        first = asyncio.ensure_future(command_queue.submit(TOSS, "Ann", "judge", "one"))
+        again = asyncio.ensure_future(command_queue.submit(TOSS, "Ann", "judge", "one"))
         await asyncio.sleep(0)
-        command_queue.serve(table, 1.0)
+        command_queue.process_commands(table, 1.0)
         return await first, await again
 
     first, again = asyncio.run(main())
@@ -148,7 +151,7 @@ def test_a_fault_of_the_program_reaches_both_sides(table):
         command_queue = CommandQueue()
         (said,) = await asked(command_queue, TOSS)
         with pytest.raises(ZeroDivisionError):
-            command_queue.serve(Broken(), 1.0)
+            command_queue.process_commands(Broken(), 1.0)
         with pytest.raises(ZeroDivisionError):
             await said
 
@@ -162,15 +165,15 @@ def test_from_another_thread_while_the_table_plays(table):
         t = 0.0
         while not stop.wait(0.001):
             t += 1.0
-            command_queue.serve(table, t)
+            command_queue.process_commands(table, t)
 
     loop = threading.Thread(target=play)
     loop.start()
     try:
 
         async def main():
-            await command_queue.ask(TOSS, "Ann", "judge", "toss")
-            return await asyncio.gather(*(command_queue.ask(MISS, "Ann", "judge", f"n {n}") for n in range(20)))
+            await command_queue.submit(TOSS, "Ann", "judge", "toss")
+            return await asyncio.gather(*(command_queue.submit(MISS, "Ann", "judge", f"n {n}") for n in range(20)))
 
         done = asyncio.run(main())
     finally:

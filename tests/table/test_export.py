@@ -17,12 +17,13 @@ from random_play import RandomPlay
 from pi_controller.cli import main
 from pi_controller.cli import main as cli
 from pi_controller.errors import JournalError, MatError, UsageError
-from pi_controller.games import registry
-from pi_controller.games.wording import printable
-from pi_controller.record.playthrough import BESIDE, SET
-from pi_controller.record.reading import read
-from pi_controller.record.writing import begun
-from pi_controller.referee.facts import FoulSeen, Opened
+from pi_controller.journal.export import BROWSERS, CSV_COLUMNS, ExportError, as_csv, as_json, page
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.sheet import columns, sheet_of
+from pi_controller.record.convert import read_journal_record
+from pi_controller.record.file import OUTSIDE_TURNS, SET, read, start_playthrough
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import FoulSeen, GameOpened
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
     JudgeAction,
@@ -33,14 +34,9 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.command import Command
-from pi_controller.table.export import BROWSERS, CSV_COLUMNS, ExportError, as_csv, as_json
-from pi_controller.table.journal import Journal
-from pi_controller.table.printed import page
-from pi_controller.table.record import kept_in
-from pi_controller.table.sheet import columns, sheet_of
-from pi_controller.table.table import Table
+from pi_controller.rules import registry
+from pi_controller.table.table import Command, Table
+from pi_controller.text import strip_controls
 
 NAMES = [
     "Big <Coulee> & Söhne",
@@ -70,7 +66,7 @@ def path(tmp_path):
         table.judge(JudgeUndo(t + 70, "the wrong <pad>"))
         table.judge(JudgeAction(t + 75, {"do": "hit", "found": False, "pad": 2}))
         table.judge(JudgeAction(t + 80, {"do": "hit", "found": True, "pad": 3}))
-        table.judge(JudgeAction(t + 3700, {"do": "foul", "by": "hider", "kind": "no_bead"}))
+        table.judge(JudgeAction(t + 3700, {"do": "foul", "by": "hider", "kind": "no_bead", "hide": "this"}))
     return path
 
 
@@ -167,7 +163,7 @@ def test_a_name_may_be_anything(tmp_path, name):
     found = Page(html)
     assert found.tags <= TAGS
     assert not {one for one in found.attributes if one.startswith("on") or one in ("href", "src", "style")}
-    assert printable(name) in unescape(html)
+    assert strip_controls(name) in unescape(html)
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
 
 
@@ -207,8 +203,8 @@ def played(path, name, seed):
 @pytest.mark.parametrize("name", registry.names())
 def test_hides_are_numbered_as_in_the_record_and_on_the_page(tmp_path, name, seed):
     hides = played(tmp_path / "j", name, seed)
-    told, record = sheet(tmp_path / "j"), kept_in(str(tmp_path / "j"))
-    course, numbers = begun(record), []
+    told, record = sheet(tmp_path / "j"), read_journal_record(str(tmp_path / "j"))
+    course, numbers = start_playthrough(record), []
     for move in record.moves():
         course.play(move.action)
         if move.action["do"] != SET:
@@ -219,7 +215,7 @@ def test_hides_are_numbered_as_in_the_record_and_on_the_page(tmp_path, name, see
     assert len(numbers) > 3
     if name in ("dakota", "ojibwe"):
         of_this = [line for line in lines if line.seq in hides and line.action.get("hide") != "last"]
-        shown = [(line.turn, hides[line.seq]) for line in of_this if line.action["do"] not in ("toss", *BESIDE)]
+        shown = [(line.turn, hides[line.seq]) for line in of_this if line.action["do"] not in ("toss", *OUTSIDE_TURNS)]
         assert all(turn == hide for turn, hide in shown)
         assert shown
 
@@ -289,7 +285,7 @@ def test_what_cannot_be_written_out(path, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ExportError, match="no Chromium here") as error:
         export([str(path), "-o", str(tmp_path / "out"), "--pdf"])
-    assert "final.html" in error.value.todo
+    assert "final.html" in error.value.hint
 
 
 def test_a_spreadsheet_reads_it(path, capsysbinary):
@@ -346,7 +342,9 @@ def test_printed_by_chromium(path, tmp_path):
 
 def test_a_game_of_another_clock_has_no_day(tmp_path):
     with Journal(tmp_path / "j") as journal:
-        journal.append([Opened(12.0, "dakota", "1", "x", dict(registry.game("dakota").settings), {"A": "A", "B": "B"})])
+        journal.append(
+            [GameOpened(12.0, "dakota", "1", "x", dict(registry.game("dakota").settings), {"A": "A", "B": "B"})]
+        )
         html = page(sheet_of(journal))
     assert "begun" not in html
     assert "<h1><bdi>A</bdi> against <bdi>B</bdi></h1>" in html

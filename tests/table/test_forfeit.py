@@ -6,17 +6,16 @@ import msgspec
 import pytest
 
 from pi_controller.cli import replay
-from pi_controller.console import run_line
-from pi_controller.games import registry
-from pi_controller.record.converting import from_journal
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
+from pi_controller.display import phrases
+from pi_controller.journal.export import page
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.sheet import sheet_of
+from pi_controller.record.convert import from_journal
+from pi_controller.record.file import read, write
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.history import fold
-from pi_controller.referee.referees import referee_for
-from pi_controller.show import phrases
-from pi_controller.table.journal import Journal
-from pi_controller.table.printed import page
-from pi_controller.table.sheet import sheet_of
+from pi_controller.rules import registry
+from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
 
@@ -35,7 +34,7 @@ FIRST = {
     "ojibwe": ["toss A", "shoot open - hit 1 ball 2", "shoot open 2 hit - ball 2"],
     "plum_stone": ["lot A", "throw moons 0 whites 0", "throw moons 2 whites 0", "throw moons 0 whites 0"],
     "bageswin": ["f", "fw", "w"],
-    "slahal": ["duel A yes B no", "guess left inside mirror=false", "rehide", "guess left right mirror"],
+    "slahal": ["duo A yes B no", "guess left inside mirror=false", "rehide", "guess left right mirror"],
 }
 """Lines of a game that is in the middle of a hide or turn when B leaves."""
 TURNS = {"dakota": 2, "slahal": 2, "plum_stone": 2, "bageswin": 2, "patol": 2, "ojibwe": 2}
@@ -57,9 +56,9 @@ def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
     with Journal(path) as journal:
         table = sit(journal, name)
         for n, line in enumerate(FIRST[name] if begun else ()):
-            assert run_line(table, line, float(n)) == "so it stands", line
-        assert run_line(table, "forfeit C", 50.0) != "so it stands"
-        assert run_line(table, "forfeit B", 60.0) == "so it stands"
+            assert execute_line(table, line, float(n)) == "so it stands", line
+        assert execute_line(table, "forfeit C", 50.0) != "so it stands"
+        assert execute_line(table, "forfeit B", 60.0) == "so it stands"
         view = table.view
         assert (view.phase, view.winner, view.sheet["finish"]) == ("over", "A", "forfeit")
         assert view.calls == ("forfeit", "game")
@@ -73,10 +72,10 @@ def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
         sheet = sheet_of(journal)
         assert [line.turn for line in sheet.lines if line.action][-1] == (TURNS[name] if begun else 0)
         assert "by forfeit" in page(sheet)
-        assert run_line(table, "forfeit A", 61.0) != "so it stands"
-        assert run_line(table, "undo too early", 62.0) == "so it stands"
+        assert execute_line(table, "forfeit A", 61.0) != "so it stands"
+        assert execute_line(table, "undo too early", 62.0) == "so it stands"
         assert (table.view.winner, table.view.sheet["finish"]) == (None, None)
-        assert run_line(table, "forfeit B", 63.0) == "so it stands"
+        assert execute_line(table, "forfeit B", 63.0) == "so it stands"
     assert replay.main([str(path)]) == 0
     assert "forfeit" in capsys.readouterr().out
     with Journal(path) as journal:

@@ -10,39 +10,38 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.errors import JournalError
+from pi_controller.errors import DamagedJournalError, JournalError
+from pi_controller.journal.file import APPLICATION_ID, Row, next_hash
+from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import (
+    ActionPlayed,
     Answer,
+    BeadShown,
     Commit,
-    Done,
+    CommitmentWithdrawn,
     FoulSeen,
+    GameOpened,
     HandPass,
     HideAgain,
     LinkSeen,
-    Opened,
     Question,
     Ready,
     Reveal,
-    Shown,
-    Struck,
+    StrikeFelt,
     Undone,
-    Void,
 )
-from pi_controller.table.chain import Row, follow
-from pi_controller.table.journal import Journal
-from pi_controller.table.journal_file import APPLICATION_ID
 
-OPENED = Opened(0.0, "dakota", "1", "booklet", {"points": 5, "hit_seconds": None}, {"A": "Red", "B": "Blå"})
+OPENED = GameOpened(0.0, "dakota", "1", "booklet", {"points": 5, "hit_seconds": None}, {"A": "Red", "B": "Blå"})
 EVERY_KIND = [
     [OPENED],
     [LinkSeen(0.5, up=True)],
-    [Done(1.0, {"do": "toss", "winner": "A"}, (), "sensor")],
+    [ActionPlayed(1.0, {"do": "toss", "winner": "A"}, (), "sensor")],
     [HandPass(2.0, 1)],
     [Ready(3.0), Commit(3.0, 1, "ab" * 32)],
-    [Struck(4.0, (2, 3), 7.5), Question(4.0, "two_struck", ("2", "3", "none"), (2, 3))],
-    [Answer(5.0, "two_struck", "2"), Done(5.0, {"do": "hit", "found": True, "pad": 2}, ("x",), "judge")],
-    [Reveal(5.0, 1, 2, "cd" * 32), Shown(6.0)],
-    [FoulSeen(6.5, "no_bead", "hider"), Void(7.0, "because")],
+    [StrikeFelt(4.0, (2, 3), 7.5), Question(4.0, "two_struck", ("2", "3", "none"), (2, 3))],
+    [Answer(5.0, "two_struck", "2"), ActionPlayed(5.0, {"do": "hit", "found": True, "pad": 2}, ("x",), "judge")],
+    [Reveal(5.0, 1, 2, "cd" * 32), BeadShown(6.0)],
+    [FoulSeen(6.5, "no_bead", "hider"), CommitmentWithdrawn(7.0, "because")],
     [HideAgain(8.0, "restart", "restart")],
     [Undone(9.0, 3, "judge", "misread", 2)],
 ]
@@ -64,7 +63,7 @@ def slip_in(path, row):
     """Write a record as another program would that knows the chain."""
     with closing(sqlite3.connect(path)) as db, db:
         (last,) = db.execute("SELECT hash FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
-        db.execute("INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)", row._replace(hash=follow(last, row)))
+        db.execute("INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)", row._replace(hash=next_hash(last, row)))
 
 
 def pairs(batches):
@@ -78,7 +77,7 @@ def test_gives_back_what_it_took(path):
     with Journal(path) as journal:
         assert list(journal.read()) == pairs(EVERY_KIND)
         assert (journal.seq, journal.batch) == (len(pairs(EVERY_KIND)), len(EVERY_KIND))
-        assert journal.opened() == OPENED
+        assert journal.read_opening() == OPENED
         assert list(journal.read(to=3)) == pairs(EVERY_KIND)[:3]
         assert journal.append([Ready(10.0)]) == len(EVERY_KIND) + 1
 
@@ -92,7 +91,7 @@ def test_every_commit_is_on_disk_before_it_counts(path):
 
 def test_a_killed_writer_has_written_what_it_acknowledged(path):
     code = (
-        "import sys, os, signal; from pi_controller.table.journal import Journal; "
+        "import sys, os, signal; from pi_controller.journal.journal import Journal; "
         "from pi_controller.referee.facts import Ready; j = Journal(sys.argv[1]);\n"
         "for n in range(40):\n"
         "    j.append([Ready(float(n)), Ready(n + 0.5)]); print(n, flush=True)\n"
@@ -134,7 +133,7 @@ def test_two_tables_cannot_write_one_journal(path):
 
 
 def test_two_processes_cannot_write_one_journal(path):
-    code = "import sys; from pi_controller.table.journal import Journal; Journal(sys.argv[1])"
+    code = "import sys; from pi_controller.journal.journal import Journal; Journal(sys.argv[1])"
     with Journal(path):
         done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     assert "another table is writing" in done.stderr
@@ -171,8 +170,8 @@ def test_a_full_disk_takes_nothing_of_the_batch(path):
         db = journal.database()
         db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
         with pytest.raises(JournalError, match="disk is full") as error:
-            journal.append([Void(float(n), "x" * 500) for n in range(50)])
-        assert error.value.todo
+            journal.append([CommitmentWithdrawn(float(n), "x" * 500) for n in range(50)])
+        assert error.value.hint
         assert (journal.seq, journal.batch) == (1, 1)
         assert list(journal.read()) == [(1, OPENED)]
         db.execute("PRAGMA max_page_count = 1000000")
@@ -183,15 +182,15 @@ def test_a_full_disk_takes_nothing_of_the_batch(path):
 def test_a_write_the_system_refuses_takes_nothing_of_the_batch(path):
     """A limit on the size of files is the nearest to a disk that is full in the middle of a write."""
     code = (
-        "import sys, resource; from pi_controller.table.journal import Journal; from pi_controller.errors import *\n"
-        "from pi_controller.referee.facts import Ready, Void\n"
+        "import sys, resource; from pi_controller.journal.journal import Journal; from pi_controller.errors import *\n"
+        "from pi_controller.referee.facts import CommitmentWithdrawn, Ready\n"
         "j = Journal(sys.argv[1]); j.append([Ready(0.0)])\n"
         "soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (60000, hard))\n"
         "n = 1\n"
         "try:\n"
-        "    while n < 1000: j.append([Void(float(n), 'x' * 300)] * 5); n += 1\n"
-        "except JournalError as error: print(n, error.what)\n"
+        "    while n < 1000: j.append([CommitmentWithdrawn(float(n), 'x' * 300)] * 5); n += 1\n"
+        "except JournalError as error: print(n, error.message)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard)); j.reopen()\n"
         "assert j.batch == n, (j.batch, n)\n"
         "j.append([Ready(1.0)]); print('well', len(list(j.read())) == 1 + 5 * (n - 1) + 1)"
@@ -279,7 +278,7 @@ def test_another_programs_file(path):
 def test_an_empty_file_is_a_fresh_journal(path):
     path.touch()
     with Journal(path) as journal:
-        assert journal.opened() is None
+        assert journal.read_opening() is None
         assert journal.database().execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
 
 
@@ -295,7 +294,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 
 
 def test_truncated(path):
-    filled(path, [[OPENED], *([Void(float(n), "x" * 200)] for n in range(200))])
+    filled(path, [[OPENED], *([CommitmentWithdrawn(float(n), "x" * 200)] for n in range(200))])
     whole = path.read_bytes()
     assert len(whole) > 20000
     for left in (8192, len(whole) // 2, len(whole) - 4096):
@@ -310,12 +309,97 @@ def test_truncated(path):
         assert journal.batch == 201
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "error"), [("user_version", 3, "newer version"), ("application_id", 7, "another program")]
+)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_reopening_refuses_a_file_another_program_took(path, name, value, error, read_only):
+    filled(path, [[OPENED]])
+    with Journal(path, read_only=read_only) as journal:
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(f"PRAGMA {name} = {value}")
+        with pytest.raises(JournalError, match=error):
+            journal.reopen()
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute(f"PRAGMA {name}").fetchone() == (value,)
+
+
+def test_missing_record_is_found_though_the_chain_follows(path):
+    filled(path, [[OPENED]])
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TRIGGER facts_follow")
+    slip_in(path, Row(3, 2, 1.0, "ready", '{"kind":"ready","t":1.0}'))
+    with Journal(path, read_only=True) as journal, pytest.raises(DamagedJournalError, match="record 2 is missing"):
+        list(journal.read())
+
+
+def test_missing_record_of_a_version_1_journal_is_found(path, tmp_path, as_version_1):
+    old = tmp_path / "old.sqlite"
+    as_version_1(filled(path), old)
+    with closing(sqlite3.connect(old)) as db, db:
+        db.execute("DROP TRIGGER facts_remain")
+        db.execute("DELETE FROM facts WHERE seq = 4")
+    with Journal(old, read_only=True) as journal, pytest.raises(DamagedJournalError, match="record 4 is missing"):
+        list(journal.read())
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_damaged_page_amid_the_records_refuses_opening(path, read_only):
+    filled(path, [[OPENED], *([CommitmentWithdrawn(float(n), "x" * 200)] for n in range(200))])
+    whole = path.read_bytes()
+    at = whole.index(b'"t":100.0') // 4096 * 4096
+    path.write_bytes(whole[:at] + bytes(4096) + whole[at + 4096 :])
+    with pytest.raises(DamagedJournalError):
+        Journal(path, read_only=read_only)
+
+
+def test_disk_without_shared_memory_is_refused(path, monkeypatch):
+    """A network share often has none; `unix-none` is SQLite's name for such a file system."""
+    connect = sqlite3.connect
+
+    def on_a_share(place, *args, **options):
+        return connect(f"{place}&vfs=unix-none" if "mode=rw" in str(place) else place, *args, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", on_a_share)
+    with pytest.raises(JournalError, match="power cuts"):
+        Journal(path)
+
+
+def test_checkpoint_is_true_once_the_log_is_empty(path):
+    with Journal(path) as journal:
+        journal.append([OPENED])
+        with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM facts").fetchone()
+            journal.append([Ready(1.0)])
+            assert journal.checkpoint() is False
+            reader.execute("COMMIT")
+            assert journal.checkpoint() is True
+        assert path.with_name("game.sqlite-wal").stat().st_size == 0
+        assert journal.database().execute("PRAGMA busy_timeout").fetchone() == (250,)
+
+
+def test_next_game_waits_until_no_program_reads_the_log(path):
+    with Journal(path) as journal:
+        journal.append([OPENED])
+        with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM facts").fetchone()
+            journal.append([Ready(1.0)])
+            kept = journal.archive_path()
+            with pytest.raises(JournalError, match="another program reads it"):
+                journal.rotate([OPENED], kept, 2.0)
+        assert not kept.exists()
+        journal.reopen()
+        assert list(journal.read()) == [(1, OPENED), (2, Ready(1.0))]
+
+
 def test_a_torn_end_loses_only_what_was_not_acknowledged(path, tmp_path):
     """The write-ahead log cut off anywhere holds whole batches only."""
     copy = tmp_path / "copy.sqlite"
     with Journal(path) as journal:
         for n in range(20):
-            journal.append([Ready(float(n)), Shown(float(n))])
+            journal.append([Ready(float(n)), BeadShown(float(n))])
         main, log = path.read_bytes(), path.with_name("game.sqlite-wal").read_bytes()
     seen = set()
     for cut in range(0, len(log), 1500):

@@ -2,11 +2,11 @@
 
 import random
 
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.dakota import DakotaReferee
+from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAnswer
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 from pi_controller.table.table import Table
 
 PLAN = random.Random(11)
@@ -57,11 +57,11 @@ class Players:
         elif view.phase == "hide":
             table.mat_event(Button(t, "ready"))
         elif view.phase == "check" or (view.phase == "hit" and view.commit is None):
-            table.mat_event(Beads(t, (Bead(place),)))
+            table.mat_event(BeadsAtRest(t, (Bead(place),)))
         elif view.phase == "hit":
             table.mat_event(Strike(t, (hits[len(view.hits)],)))
         elif view.phase == "show":
-            table.mat_event(Beads(t, ()))
+            table.mat_event(BeadsAtRest(t, ()))
             self.hands = []
         table.tick(t)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from pi_controller.errors import JournalError
+from pi_controller.journal import journal as module
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.verify import verify_journal
 from pi_controller.referee.facts import LinkSeen
-from pi_controller.table import migrate as module
-from pi_controller.table.journal import Journal
-from pi_controller.table.verify import verdict
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_looked_at_it_is_read_as_it_is(old):
     with Journal(path, read_only=True) as journal:
         assert journal.head == (len(rows), "")
         assert journal.meta is None
-    found = verdict(path)
+    found = verify_journal(path)
     assert (found.whole, found.chained, found.records) == (True, False, len(rows))
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
@@ -55,7 +55,7 @@ def test_opened_for_writing_it_gets_a_chain_and_a_copy_is_kept(old):
         assert journal.meta.created == rows[0][2]
         journal.append([LinkSeen(5000.0, up=True)])
     assert plain(path)[:-1] == rows
-    assert verdict(path).whole
+    assert verify_journal(path).whole
     copy = path.with_name("table.v1.sqlite")
     assert plain(copy) == rows
     with closing(sqlite3.connect(copy)) as db:
@@ -110,14 +110,15 @@ def test_one_that_somebody_holds_waits(old):
 KILL_AT_EVERY_LINE = """
 import os, shutil, sys
 from pathlib import Path
-from pi_controller.table.journal import Journal
+from pi_controller.journal.journal import Journal
+SKIPPED = ("_run", "open_read_only", "rows", "identity")
 path, folder, modules = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
 
 def opened(at):
     lines = 0
     def trace(frame, event, arg):
         nonlocal lines
-        if frame.f_code.co_filename not in modules or frame.f_code.co_name in ("_run", "look", "rows", "identity"):
+        if frame.f_code.co_filename not in modules or frame.f_code.co_name in SKIPPED:
             return None
         if event == "line":
             lines += 1
@@ -143,7 +144,7 @@ print(at)
 def test_killed_at_any_line_one_whole_journal_is_left(old):
     path, rows = old
     home = Path(module.__file__).parent
-    lines = [str(home / name) for name in ("migrate.py", "journal_file.py")]
+    lines = [str(home / name) for name in ("journal.py", "file.py")]
     command = [sys.executable, "-c", KILL_AT_EVERY_LINE, str(path), str(path.parent), *lines]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ})
     steps = int(done.stdout)
@@ -156,7 +157,7 @@ def test_killed_at_any_line_one_whole_journal_is_left(old):
         assert plain(left) == rows
         with Journal(left) as journal:
             journal.append([LinkSeen(9000.0, up=True)])
-        assert verdict(left).whole
+        assert verify_journal(left).whole
         assert plain(left.with_name("table.v1.sqlite")) == rows
     assert seen == {1, 2}
 
@@ -189,7 +190,7 @@ def test_an_older_journal_of_this_version_gets_the_trigger_that_reads_one_record
         assert journal.head == head
         journal.append([LinkSeen(5000.0, up=True)])
     assert trigger(path) == trigger(fresh) != OLD_TRIGGER
-    assert verdict(path).whole
+    assert verify_journal(path).whole
 
 
 def test_an_append_reads_no_more_of_a_long_journal(tmp_path):

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from pi_controller.errors import JournalError
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError
-from pi_controller.mat.events import Link, SensorFault, Sensors
-from pi_controller.mat.strikes import StrikeSettings
+from pi_controller.journal.backup import Backup
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.review import Review, hits_path, move_hits, stored_hits, strokes
+from pi_controller.journal.verify import verify_journal
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeClose,
@@ -22,13 +23,11 @@ from pi_controller.referee.judge import (
     JudgeSensors,
     JudgeUndo,
 )
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.backup import Backup
-from pi_controller.table.command import Command, StaleError
-from pi_controller.table.journal import Journal
-from pi_controller.table.review import Review, beside, follow, kept, strokes
-from pi_controller.table.table import Table
-from pi_controller.table.verify import verdict
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError
+from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
+from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.table.table import Command, StaleError, Table
 
 TEAMS = {"A": "Red", "B": "Blue"}
 BEGUN = 1_793_000_000.0
@@ -69,7 +68,7 @@ def test_the_finished_game_is_kept_and_another_begins(journal, tmp_path):
     assert {path.stat().st_mode & 0o777 for path in (there, journal.path)} == {0o600}
     with Journal(there, read_only=True) as old:
         assert (old.meta, old.head, list(old.read())) == before
-    assert verdict(there).wrong == verdict(journal.path).wrong == ""
+    assert verify_journal(there).wrong == verify_journal(journal.path).wrong == ""
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
     table.judge(JudgeAction(BEGUN + 3601.0, {"do": "toss", "winner": "B"}))
     journal.close()
@@ -90,14 +89,14 @@ def test_many_games_of_one_minute_are_all_kept(journal, tmp_path):
         table.judge(JudgeNewGame(BEGUN + n))
         assert table.view.phase == "toss"
     assert [path.name[-6:] for path in others(tmp_path)].count("sqlite") == 4
-    assert len({verdict(path).epoch for path in [*others(tmp_path), journal.path]}) == 5
+    assert len({verify_journal(path).epoch for path in [*others(tmp_path), journal.path]}) == 5
 
 
 def test_no_file_that_is_there_is_written_over(journal, tmp_path, monkeypatch):
     table = finish(sit(journal))
-    taken = journal.place_to_keep()
+    taken = journal.archive_path()
     taken.write_text("somebody's")
-    monkeypatch.setattr(Journal, "place_to_keep", lambda self: taken)  # as if it had come in this very moment
+    monkeypatch.setattr(Journal, "archive_path", lambda self: taken)  # as if it had come in this very moment
     with pytest.raises(JournalError, match="kept under its date"):
         table.judge(JudgeNewGame(BEGUN + 20.0))
     assert taken.read_text() == "somebody's"
@@ -150,7 +149,7 @@ def test_players_have_no_sides_to_change(journal):
 def test_the_board_is_as_it_was(journal):
     table = sit(journal)
     table.mat_event(Link(BEGUN, up=True))
-    table.mat_event(Sensors(BEGUN, (SensorFault("disc", 2, "silent"),)))
+    table.mat_event(SensorFaultsChange(BEGUN, (SensorFault("disc", 2, "silent"),)))
     table.judge(JudgeSensors(BEGUN, on=False, reason="the drums"))
     before = finish(table).view
     table.judge(JudgeNewGame(BEGUN + 20.0))
@@ -227,23 +226,23 @@ def test_the_backup_has_the_finished_game_to_its_end_and_the_next_one(journal, t
     table.judge(JudgeNewGame(BEGUN + 20.0))
     keeper.on_step(BEGUN + 20.0, table, armed=False)
     keeper.close()
-    copies = [verdict(path) for path in sorted(stick.glob("*.sqlite"))]
+    copies = [verify_journal(path) for path in sorted(stick.glob("*.sqlite"))]
     assert sorted(copy.records for copy in copies) == sorted([last, journal.seq])
     assert [copy.wrong for copy in copies] == ["", ""]
 
 
 def test_what_was_felt_stays_with_its_game(tmp_path, stroke_at):
-    hits = beside(tmp_path / "table.sqlite")
+    hits = hits_path(tmp_path / "table.sqlite")
     review = Review(hits)
     review.add([stroke_at(BEGUN)])
     review.close()
-    there = beside(tmp_path / "table-2026-11-03-1915.sqlite")
-    follow(hits, there, BEGUN + 20.0)
-    assert (hits.exists(), len(kept(there))) == (False, 1)
+    there = hits_path(tmp_path / "table-2026-11-03-1915.sqlite")
+    move_hits(hits, there, BEGUN + 20.0)
+    assert (hits.exists(), len(stored_hits(there))) == (False, 1)
     review = Review(hits)
     review.add([stroke_at(BEGUN + 30.0)])
     review.close()
-    follow(hits, there, BEGUN + 20.0)
+    move_hits(hits, there, BEGUN + 20.0)
     assert [stroke.t for stroke in strokes(hits)] == [BEGUN + 30.0]
 
 
@@ -251,7 +250,7 @@ def test_what_was_felt_stays_with_its_game(tmp_path, stroke_at):
 def stroke_at():
     import numpy as np
 
-    from pi_controller.table.review import Stroke
+    from pi_controller.journal.review import Stroke
 
     def make(t):
         samples = np.zeros((8, 4), np.int16)
@@ -301,9 +300,9 @@ def test_killed_at_any_step_it_is_the_one_game_or_the_other(tmp_path):
             assert table.view.phase == ("toss" if new else "over")
             assert len(there) == new, (step, there)
             finished = there[0] if new else path
-            assert verdict(finished).wrong == verdict(path).wrong == ""
-            assert verdict(finished).epoch == epoch
-            assert verdict(finished).records >= records
+            assert verify_journal(finished).wrong == verify_journal(path).wrong == ""
+            assert verify_journal(finished).epoch == epoch
+            assert verify_journal(finished).records >= records
             assert not list(folder.glob(".*"))
             told[step] = new
             if not new:

@@ -21,28 +21,25 @@ from pathlib import Path
 import pytest
 
 from pi_controller.cli import export, replay
-from pi_controller.games import registry, sheet
-from pi_controller.mat.events import Link
-from pi_controller.record.converting import from_sheet, to_sheet
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.sheet import sheet_of
+from pi_controller.journal.verify import verify_journal
+from pi_controller.record.convert import from_sheet, read_journal_record, to_sheet
+from pi_controller.record.file import SET, Playthrough, read, write
 from pi_controller.record.model import Move, Ruling
-from pi_controller.record.playthrough import SET, Playthrough
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
-from pi_controller.referee.facts import Called, Done, HideAgain, StateSet
-from pi_controller.referee.history import counted, fold
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import ActionPlayed, CommandIssued, HideAgain, StateSet
+from pi_controller.referee.history import fold, with_status
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeRuling, JudgeUndo
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.journal import Journal
-from pi_controller.table.record import kept_in
-from pi_controller.table.sheet import sheet_of
+from pi_controller.rules import registry, sheet
+from pi_controller.sensing.events import Link
 from pi_controller.table.table import Table, journalled_game
-from pi_controller.table.verify import verdict
 
 OLD = Path(__file__).with_name("old_journals")
 JOURNALS = sorted(OLD.glob("*.journal"))
 CHANGED = {
     "key": {"lives": "hides_left"},
-    "word": {"hunt": "shoot", "sunwise": "clockwise", "against": "counterclockwise"},
+    "word": {"hunt": "shoot", "duel": "duo", "sunwise": "clockwise", "against": "counterclockwise"},
     "new": {"": {"finish": None}, "ojibwe": {"banked": 0}},
 }
 """Keys and words that have another name now, and keys that the score sheet of a game ("": of each) has gained.
@@ -144,14 +141,14 @@ def test_all_that_can_stand_in_a_journal_stands_in_these():
             records = list(journal.read())
         for _, fact in records:
             kinds.add(fact.__struct_config__.tag)
-            if isinstance(fact, Done):
+            if isinstance(fact, ActionPlayed):
                 actions[records[0][1].game].add(fact.action["do"])
         undos = {batch: fact.batch for batch, fact in records if fact.__struct_config__.tag == "undone"}
         takes_back_an_undo += any(taken in undos for taken in undos.values())
-        assert any(isinstance(fact, Called) and fact.actor == "Ann" for _, fact in records)
+        assert any(isinstance(fact, CommandIssued) and fact.actor == "Ann" for _, fact in records)
         if path.stem.endswith("_open"):
             assert any(isinstance(fact, StateSet) for _, fact in records)
-            default = {option.name: option.default for option in registry.kind(records[0][1].game).options}
+            default = {option.name: option.default for option in registry.game_class(records[0][1].game).options}
             assert all(value != default[name] for name, value in records[0][1].options.items())
     assert kinds == KINDS
     assert actions == ACTIONS
@@ -159,7 +156,7 @@ def test_all_that_can_stand_in_a_journal_stands_in_these():
     with Journal(OLD / "dakota_finished.journal", read_only=True) as journal:
         facts = [fact for _, fact in journal.read()]
     assert any(isinstance(fact, HideAgain) and fact.by == "restart" for fact in facts)
-    assert any(isinstance(fact, Done) and fact.action.get("hide") == "last" for fact in facts)
+    assert any(isinstance(fact, ActionPlayed) and fact.action.get("hide") == "last" for fact in facts)
 
 
 def test_it_is_opened_to_be_looked_at_and_nothing_is_left_beside_it(old):
@@ -178,7 +175,7 @@ def test_after_each_batch_it_stands_as_it_stood(name, records, game, states):
 
 
 def test_it_is_whole_and_follows_the_rules(old, records):
-    found = verdict(old)
+    found = verify_journal(old)
     assert found.wrong == ""
     assert (found.chained, found.records, found.batches) == (True, len(records), records[-1][0])
 
@@ -188,7 +185,7 @@ def test_it_is_told_again(old, name, states, capsys):
     *told, last = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert as_now(name, last["view"]["sheet"]) == states[-1]
     with Journal(old, read_only=True) as journal:
-        assert [line["counts"] for line in told] == [record.counts for record in counted(journal.read())]
+        assert [line["counts"] for line in told] == [record.counts for record in with_status(journal.read())]
     assert replay.main([str(old)]) == 0
     assert "Ann, judge" in capsys.readouterr().out
 
@@ -198,7 +195,7 @@ def test_it_is_exported(old, name, states, tmp_path, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 4
     exported = json.loads((tmp_path / f"{old.stem}.json").read_text("utf-8"))
     assert as_now(name, exported["state"]) == states[-1]
-    assert moves(read((tmp_path / f"{old.stem}.record").read_bytes())) == moves(kept_in(str(old)))
+    assert moves(read((tmp_path / f"{old.stem}.record").read_bytes())) == moves(read_journal_record(str(old)))
     with Journal(old, read_only=True) as journal:
         kept = sheet_of(journal)
     assert kept.over == (states[-1]["winner"] is not None)
@@ -206,7 +203,7 @@ def test_it_is_exported(old, name, states, tmp_path, capsys):
 
 
 def test_its_record_is_the_one_it_had(old, name, states):
-    then, now = read(old.with_suffix(".record").read_bytes()), kept_in(str(old))
+    then, now = read(old.with_suffix(".record").read_bytes()), read_journal_record(str(old))
     assert then.faults == []
     assert moves(now) == moves(then)
     assert rulings(now) == rulings(then)
@@ -227,7 +224,7 @@ def test_its_score_sheet_is_still_taken(old, name, game, states):
     for action in actions:
         course.play(action)
     assert as_now(name, course.sheet) == states[-1]
-    assert [renamed(move.action) for move in kept_in(str(old)).moves()] == renamed(actions)
+    assert [renamed(move.action) for move in read_journal_record(str(old)).moves()] == renamed(actions)
     if any(action["do"] == SET for action in actions):
         return  # which a score sheet cannot
     out = StringIO()
@@ -265,5 +262,5 @@ def test_a_copy_of_it_is_resumed_and_played_to_the_end(old, name, states, tmp_pa
         assert table.view.phase == "over"
         assert fold(game, journal.read()) == table.story
         assert journal.seq > seq
-    assert verdict(copy).whole
-    assert read(write(kept_in(str(copy))).encode()).faults == []
+    assert verify_journal(copy).whole
+    assert read(write(read_journal_record(str(copy))).encode()).faults == []

@@ -13,19 +13,17 @@ import msgspec
 import pytest
 
 from pi_controller.cli import replay
-from pi_controller.games.registry import game
-from pi_controller.record.converting import from_sheet, to_sheet
-from pi_controller.record.reading import read
-from pi_controller.record.writing import write
-from pi_controller.referee.facts import Done, Fact, Opened
+from pi_controller.journal.export import as_json
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.replay import replay as retold
+from pi_controller.journal.sheet import sheet_of
+from pi_controller.record.convert import from_sheet, read_journal_record, to_sheet
+from pi_controller.record.file import read, write
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import ActionPlayed, Fact, GameOpened
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeSet, JudgeUndo
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.export import as_json
-from pi_controller.table.journal import Journal
-from pi_controller.table.record import kept_in
-from pi_controller.table.replay import replay as retold
-from pi_controller.table.sheet import sheet_of
+from pi_controller.rules.registry import game
 from pi_controller.web import event_log
 
 OLDER = (Path(__file__).parent / "older" / "ojibwe.jsonl").read_text("utf-8")
@@ -46,7 +44,7 @@ def shot(*opened, hit, ball):
 
 def begun():
     opened = RECORDS[0][1]
-    assert isinstance(opened, Opened)
+    assert isinstance(opened, GameOpened)
     assert "one_stick" not in opened.options
     return game(opened.game, opened.options)
 
@@ -89,7 +87,7 @@ def test_it_goes_on_in_todays_words():
     story = fold(ojibwe, records)
     assert (story.hide.number, story.state.counters["A"], story.state.hides_left) == (6, 0, 2)
     (done,) = [fact for _, fact in does(JudgeAction(53.0, {"do": "hunt", "opened": [], "hit": 1, "ball": 2}))
-               if isinstance(fact, Done)]  # fmt: skip
+               if isinstance(fact, ActionPlayed)]  # fmt: skip
     assert done.action == shot(hit=1, ball=2)
     older = {"hider": "B", "counters": {"A": 1, "B": 1}, "pool": 18, "short": {"A": 1, "B": 0}, "high": None,
              "lives": 2, "winner": None}  # fmt: skip
@@ -113,14 +111,14 @@ def test_it_is_replayed_and_told_in_todays_words(path, capsys):
     assert sheet.state == STANDS
     assert [line.action["do"] for line in sheet.lines if line.action] == ["toss", *["shoot"] * 9]
     assert "hunt" not in as_json(sheet)
-    last = event_log.kept(path, "ojibwe", TEAMS, mark=26)
+    last = event_log.read_event_log(path, "ojibwe", TEAMS, mark=26)
     assert last.action == shot(hit=3, ball=3)
     assert last.undo.startswith("Struck 3, ball under 3")
     assert not [line.text for line in last.lines if "hunt" in line.text]
 
 
 def test_its_record_is_written_and_read_in_todays_words(path):
-    record = kept_in(str(path))
+    record = read_journal_record(str(path))
     text = write(record)
     assert "hunt" not in text
     assert "lives" not in text
@@ -147,7 +145,7 @@ def test_an_older_record_is_read():
         read(OLDER_RECORD.replace("hunt", "shoot").replace("lives", "hides_left").encode()),
     )
     assert record == now
-    assert [fault.what for fault in record.faults] == [fault.what for fault in now.faults]
+    assert [fault.message for fault in record.faults] == [fault.message for fault in now.faults]
     assert "shoot open - hit 4 ball 3" in write(record)
     assert "= hides_left=1 high=2" in write(record)
     assert "hides_left=2 winner=null" in write(record)

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.console import run_line, understand
 from pi_controller.errors import JournalError, UsageError
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError
-from pi_controller.mat.events import Button, Link, Strike
-from pi_controller.record.notation import spoken
-from pi_controller.referee.facts import Done, Undone
+from pi_controller.journal.journal import Journal
+from pi_controller.record.notation import format_action
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import ActionPlayed, Undone
 from pi_controller.referee.history import fold
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.journal import Journal
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError
+from pi_controller.runtime.console import execute_line, parse_line
+from pi_controller.sensing.events import Button, Link, Strike
 from pi_controller.table.table import Table, journalled_game
 from pi_controller.table.view import View
 
@@ -30,7 +30,7 @@ OPTIONS = {
     "patol": {"players": "Kate,Big Bear,null,Zoë", "circuits": "2"},
 }
 WORDS = [
-    "duel ",
+    "duo ",
     "guess ",
     "guess left right ",
     "rehide ",
@@ -45,7 +45,7 @@ ENDS_AT_ONCE = {"king_moved", "time"}
 
 
 def test_all_games_but_those_of_the_mat_are_here():
-    assert set(OPTIONS) == set(registry.names()) - {registry.DEFAULT}
+    assert set(OPTIONS) == set(registry.names()) - {registry.DEFAULT_GAME}
 
 
 def sit(journal, name, t=0.0):
@@ -60,7 +60,7 @@ def lines_of(name, seed=1):
     while actions := game.legal_actions(state):
         lasting = [action for action in actions if action["do"] not in ENDS_AT_ONCE] if len(lines) < 60 else actions
         action = rng.choice(lasting)
-        lines.append(spoken(name, action))
+        lines.append(format_action(name, action))
         state, _ = game.play(state, action)
     return lines, game.sheet(state)
 
@@ -82,7 +82,7 @@ def test_a_game_from_the_first_word_to_the_last(name, path):
         table = sit(journal, name)
         for n, line in enumerate(lines):
             assert table.view.phase not in ("over", "halted")
-            assert run_line(table, line, float(n)) == "so it stands", line
+            assert execute_line(table, line, float(n)) == "so it stands", line
             assert table.view.sheet == table.game.sheet(table.story.state)
             assert json.loads(msgspec.json.encode(table.view))["sheet"] == table.view.sheet
         view = table.view
@@ -93,11 +93,11 @@ def test_a_game_from_the_first_word_to_the_last(name, path):
         assert (view.hider, view.long, view.middle, view.short, view.points) == (None, {}, 0, {}, 0)
         assert (view.owed, view.situation, view.hits, view.question) == (None, None, (), None)
         assert fold(table.game, journal.read()) == table.story
-        done = [fact for _, fact in journal.read() if isinstance(fact, Done)]
+        done = [fact for _, fact in journal.read() if isinstance(fact, ActionPlayed)]
         assert view.calls == done[-1].calls
         assert {fact.by for fact in done} == {"judge"}
         before = table.view
-        assert run_line(table, lines[-1], 1e6) != "so it stands"
+        assert execute_line(table, lines[-1], 1e6) != "so it stands"
         assert table.view is before
 
 
@@ -117,7 +117,7 @@ def test_killed_and_resumed_it_ends_the_same(name, path):
             assert msgspec.structs.replace(table.view, **away) == msgspec.structs.replace(before, **away)
             assert table.view.seq == before.seq + 1
         if n < len(lines):
-            assert run_line(table, lines[n], float(n)) == "so it stands"
+            assert execute_line(table, lines[n], float(n)) == "so it stands"
     journal.close()
     assert (table.view.phase, table.view.sheet) == ("over", end)
 
@@ -128,14 +128,14 @@ def test_all_can_be_taken_back_and_entered_again(name, memory_journal):
     table = sit(journal, name)
     last = lines[-12:]
     for n, line in enumerate(lines[:-12]):
-        run_line(table, line, float(n))
+        execute_line(table, line, float(n))
     stories = []
     for n, line in enumerate(last):
         stories.append(table.story)
-        assert run_line(table, line, 1000.0 + n) == "so it stands"
+        assert execute_line(table, line, 1000.0 + n) == "so it stands"
     over = table.view
     for story in reversed(stories):
-        assert run_line(table, "undo misread", 2000.0) == "so it stands"
+        assert execute_line(table, "undo misread", 2000.0) == "so it stands"
         assert (table.story.state, table.story.calls, table.view.note) == (
             story.state,
             story.calls,
@@ -143,7 +143,7 @@ def test_all_can_be_taken_back_and_entered_again(name, memory_journal):
         )
         assert table.view.phase == story.phase
     for line in last:
-        assert run_line(table, line, 3000.0) == "so it stands"
+        assert execute_line(table, line, 3000.0) == "so it stands"
         assert table.view.note == ""
     assert (table.view.phase, table.view.sheet, table.view.calls) == ("over", end, over.calls)
     assert sum(isinstance(fact, Undone) for _, fact in journal.read()) == 12
@@ -155,25 +155,25 @@ def test_back_to_the_first_word(name, memory_journal):
     table = sit(memory_journal(), name)
     opening = table.view
     for n, line in enumerate(lines[:5]):
-        run_line(table, line, float(n))
+        execute_line(table, line, float(n))
     for _ in range(5):
-        assert run_line(table, "undo", 9.0) == "so it stands"
+        assert execute_line(table, "undo", 9.0) == "so it stands"
     assert (table.view.sheet, table.view.calls, table.view.phase) == (opening.sheet, (), opening.phase)
-    assert "nothing to take back" in run_line(table, "undo", 9.0)
+    assert "nothing to take back" in execute_line(table, "undo", 9.0)
 
 
 def test_what_is_refused_changes_nothing(name, memory_journal):
     lines, _ = lines_of(name)
     journal = memory_journal()
     table = sit(journal, name)
-    run_line(table, lines[0], 0.0)
+    execute_line(table, lines[0], 0.0)
     before, rows = table.view, list(journal.rows)
     refused = ["found", "missed 3", "hit found", "foul hider no_bead", "answer 2", "fly", "throw 99", "; only", "\x00"]
     refused += ["throw", "guess", "lot C", "toss A B", "start Nobody north clockwise", "shoot open 9 hit 1 ball 1"]
     for line in refused:
-        assert run_line(table, line, 1.0) not in ("", "so it stands"), line
-    assert run_line(table, "   ", 1.0) == ""
-    assert run_line(table, "help", 1.0).startswith("Now: ")
+        assert execute_line(table, line, 1.0) not in ("", "so it stands"), line
+    assert execute_line(table, "   ", 1.0) == ""
+    assert execute_line(table, "help", 1.0).startswith("Now: ")
     assert table.view is before
     assert journal.rows == rows
 
@@ -182,9 +182,9 @@ def test_what_is_refused_changes_nothing(name, memory_journal):
 @given(line=st.text(max_size=40) | st.sampled_from(WORDS).flatmap(lambda word: st.text(max_size=20).map(word.__add__)))
 def test_nothing_that_can_be_typed_stops_the_table(memory_journal, line):
     table = sit(memory_journal(), "slahal")
-    run_line(table, "duel A yes B no", 0.0)
+    execute_line(table, "duo A yes B no", 0.0)
     before = table.view
-    answer = run_line(table, line, 1.0)
+    answer = execute_line(table, line, 1.0)
     assert answer.isprintable() or "\n" in answer
     if answer == "so it stands":
         assert table.view.seq == before.seq + 1
@@ -198,14 +198,14 @@ def test_the_help_tells_what_can_be_typed_now(name, memory_journal):
     table = sit(memory_journal(), name)
     for n, line in enumerate(lines):
         if n < 20:
-            told = run_line(table, "help", 0.0, width=1000).split("\n")[0].removeprefix("Now: ").split(" | ")
-            actions = [understand(line, 0.0, table.game).action for line in told if line != "hidden"]
+            told = execute_line(table, "help", 0.0, width=1000).split("\n")[0].removeprefix("Now: ").split(" | ")
+            actions = [parse_line(line, 0.0, table.game).action for line in told if line != "hidden"]
             legal = table.game.legal_actions(table.story.state)
             assert {action["do"] for action in actions} == {action["do"] for action in legal}
             for action in actions:
                 table.game.play(table.story.state, action)
-        run_line(table, line, float(n))
-    assert "For example: " in run_line(table, "help all", 0.0)
+        execute_line(table, line, float(n))
+    assert "For example: " in execute_line(table, "help all", 0.0)
 
 
 def test_a_board_comes_and_goes(name, path):
@@ -219,24 +219,24 @@ def test_a_board_comes_and_goes(name, path):
             assert table.mat_event(event) == []
         assert table.tick(2.0) == []
         assert table.view.seq == seq
-        run_line(table, lines[0], 2.0)
+        execute_line(table, lines[0], 2.0)
         table.mat_event(Link(3.0, up=False, why="unplugged"))
         assert (table.view.link, table.view.note) == (False, "unplugged")
-        run_line(table, "undo", 4.0)
+        execute_line(table, "undo", 4.0)
         assert not table.view.link
         table.mat_event(Link(5.0, up=True))
-        run_line(table, lines[0], 6.0)
+        execute_line(table, lines[0], 6.0)
     with Journal(path) as journal:
         table = sit(journal, name, 7.0)
         assert (table.view.link, table.view.note) == (False, "the controller restarted")
-        assert run_line(table, lines[1], 8.0) == "so it stands"
+        assert execute_line(table, lines[1], 8.0) == "so it stands"
 
 
 def test_a_full_disk_halts_it_and_nothing_is_lost(name, path, monkeypatch):
     lines, end = lines_of(name)
     with Journal(path) as journal:
         table = sit(journal, name)
-        run_line(table, lines[0], 0.0)
+        execute_line(table, lines[0], 0.0)
         before = table.view
         with monkeypatch.context() as broken:
             full = JournalError("journal game.sqlite: the disk is full", "make room")
@@ -245,23 +245,23 @@ def test_a_full_disk_halts_it_and_nothing_is_lost(name, path, monkeypatch):
                 raise full
 
             broken.setattr(journal, "append", append)
-            assert "disk is full" in run_line(table, lines[1], 1.0)
+            assert "disk is full" in execute_line(table, lines[1], 1.0)
             table.mat_event(Link(2.0, up=True))
         assert (table.view.phase, table.view.sheet) == ("halted", before.sheet)
         assert table.retry(3.0)
         assert (table.view.phase, table.view.sheet, table.view.link) == (before.phase, before.sheet, True)
         for line in lines[1:]:
-            assert run_line(table, line, 4.0) == "so it stands"
+            assert execute_line(table, line, 4.0) == "so it stands"
         assert table.view.sheet == end
 
 
 def test_the_sheet_is_in_the_view_of_the_mats_own_game_too(memory_journal):
     game = registry.game("dakota")
     table = Table(memory_journal(), game, TEAMS, referee_for(game, None, bytes))
-    run_line(table, "toss A", 1.0)
+    execute_line(table, "toss A", 1.0)
     assert table.view.sheet == game.sheet(table.story.state)
     assert (table.view.sheet["long"], table.view.sheet["middle"]) == (table.view.long, table.view.middle)
-    assert run_line(table, "help", 1.0).startswith("Now: hidden | found [PAD]")
+    assert execute_line(table, "help", 1.0).startswith("Now: hidden | found [PAD]")
 
 
 def test_another_game_on_the_same_journal_is_refused(path):
@@ -274,6 +274,6 @@ def test_another_game_on_the_same_journal_is_refused(path):
 def test_errors_of_the_judge_are_raised_as_ever(memory_journal):
     table = sit(memory_journal(), "slahal")
     with pytest.raises(IllegalActionError):
-        table.judge(understand("rehide", 0.0, table.game))
+        table.judge(parse_line("rehide", 0.0, table.game))
     with pytest.raises(UsageError):
-        understand("rehide now", 0.0, table.game)
+        parse_line("rehide now", 0.0, table.game)

@@ -4,20 +4,20 @@ import logging
 
 import pytest
 
-from pi_controller.games.base import IllegalActionError
-from pi_controller.games.registry import game, names
-from pi_controller.mat.events import Strike
+from pi_controller.display import phrases
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Question
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
-from pi_controller.referee.referees import referee_for
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.show import phrases
-from pi_controller.table.table import PUZZLED, Table
+from pi_controller.rules.base import IllegalActionError
+from pi_controller.rules.registry import game, names
+from pi_controller.sensing.events import Strike
+from pi_controller.table.table import RULES_REFUSED, Table
 
 BEGIN = {
     "dakota": {"do": "toss", "winner": "A"},
     "ojibwe": {"do": "toss", "winner": "A"},
-    "slahal": {"do": "duel", "A": True, "B": False},
+    "slahal": {"do": "duo", "A": True, "B": False},
     "plum_stone": {"do": "lot", "first": "A"},
 }
 
@@ -32,23 +32,23 @@ def table(request, memory_journal):
     return Table(memory_journal(), rules, {}, referee_for(rules, None, bytes))
 
 
-@pytest.mark.parametrize("what", ["_overdue", "_felt"])
+@pytest.mark.parametrize("what", ["_handle_timeout", "_handle_event"])
 def test_it_is_logged_once_asked_once_and_goes_on(table, what, monkeypatch, caplog):
     if begin := BEGIN.get(table.game.name):
         table.judge(JudgeAction(1.0, begin))
     referee = table.referee
     monkeypatch.setattr(referee, what, refuse)
-    monkeypatch.setattr(referee, "_due", lambda story: 0.0 if story.question is None else None)
+    monkeypatch.setattr(referee, "_wait_deadline", lambda story: 0.0 if story.question is None else None)
 
     def again(t):
-        return table.tick(t) if what == "_overdue" else table.mat_event(Strike(t, (1,)))
+        return table.tick(t) if what == "_handle_timeout" else table.mat_event(Strike(t, (1,)))
 
     with caplog.at_level(logging.ERROR):
         asked = again(2.0)
         for n in range(20):
             again(3.0 + n)
-    assert [fact.about for fact in asked if isinstance(fact, Question)] == [PUZZLED]
-    assert table.view.question.about == PUZZLED
+    assert [fact.about for fact in asked if isinstance(fact, Question)] == [RULES_REFUSED]
+    assert table.view.question.about == RULES_REFUSED
     assert [record.message for record in caplog.records] == ["the referee cannot go on: the clock has no say now"]
     table.judge(JudgeAnswer(30.0, "play_on"))
     again(31.0)
@@ -60,5 +60,5 @@ def test_it_is_logged_once_asked_once_and_goes_on(table, what, monkeypatch, capl
 
 
 def test_it_is_asked_in_words_and_answered_where_nobody_is_there():
-    assert PUZZLED in phrases.QUESTIONS
-    assert RefereeSettings(preset="demo").unasked(PUZZLED, ("play_on",)) == "play_on"
+    assert RULES_REFUSED in phrases.QUESTIONS
+    assert RefereeSettings(preset="demo").choose_default_answer(RULES_REFUSED, ("play_on",)) == "play_on"

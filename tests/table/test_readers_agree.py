@@ -8,24 +8,17 @@ import msgspec
 
 from pi_controller.cli import replay
 from pi_controller.errors import MatError
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Link
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.sheet import sheet_of
+from pi_controller.record.convert import read_journal_record
 from pi_controller.record.model import Move, Ruling
-from pi_controller.referee.facts import LASTING, Opened
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import UNDO_PROOF_FACTS, GameOpened
 from pi_controller.referee.history import History
-from pi_controller.referee.judge import (
-    JudgeAction,
-    JudgeClock,
-    JudgeProtest,
-    JudgeReplace,
-    JudgeSensors,
-    JudgeUndo,
-)
-from pi_controller.referee.referees import referee_for
+from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeProtest, JudgeReplace, JudgeSensors, JudgeUndo
 from pi_controller.referee.stream import Pipe
-from pi_controller.table.journal import Journal
-from pi_controller.table.record import kept_in
-from pi_controller.table.sheet import sheet_of
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import Link
 from pi_controller.table.table import Table
 from pi_controller.web import event_log
 
@@ -41,7 +34,7 @@ class Both:
         self.out = []
         self.pipe = Pipe(self.game, referee_for(self.game, None, bytes), self.out.append)
         self.pipe.history = History(self.game)
-        self.pipe.history.append([Opened(0.0, name, "", "", {}, {})])  # so that the batches have the same numbers
+        self.pipe.history.append([GameOpened(0.0, name, "", "", {}, {})])  # so that the batches have the same numbers
 
     def hear(self, said):
         try:
@@ -82,12 +75,12 @@ def test_what_an_undo_leaves_is_left_by_all_readers(tmp_path):
         story = replace(table.story)
         assert (story.link.up, story.clocks.paused, story.sensors, story.protest.by) == (True, 4.0, False, "A")
         records = list(journal.read())
-        lasting = {seq for seq, (_, fact) in enumerate(records, 1) if isinstance(fact, LASTING)}
+        lasting = {seq for seq, (_, fact) in enumerate(records, 1) if isinstance(fact, UNDO_PROOF_FACTS)}
         gone = {seq for seq, (_, fact) in enumerate(records, 1) if 2.0 <= fact.t < 7.0} - lasting
         assert len(lasting) == 4
         assert gone
         assert {line.seq for line in sheet_of(journal).lines if not line.counts} <= gone
-    shown = event_log.kept(journal.path, "dakota", {})
+    shown = event_log.read_event_log(journal.path, "dakota", {})
     assert {line.seq for line in shown.lines if line.undone} <= gone
     assert {line.seq for line in shown.lines if not line.undone} >= lasting
     out = StringIO()
@@ -95,6 +88,6 @@ def test_what_an_undo_leaves_is_left_by_all_readers(tmp_path):
         replay.main([str(journal.path)])
     told = out.getvalue()
     assert told.count("taken back)") == 1
-    record = kept_in(str(journal.path))
+    record = read_journal_record(str(journal.path))
     assert [entry.superseded for entry in record.entries if isinstance(entry, Move)] == [False, True]
     assert not any(entry.superseded for entry in record.entries if isinstance(entry, Ruling))

@@ -11,10 +11,10 @@ import pytest
 from pi_controller.cli import main
 from pi_controller.cli.recover import main as recover_main
 from pi_controller.errors import JournalError, UsageError
-from pi_controller.referee.facts import Void
-from pi_controller.table.journal import Journal
-from pi_controller.table.recover import recover
-from pi_controller.table.verify import verdict
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.recover import recover
+from pi_controller.journal.verify import verify_journal
+from pi_controller.referee.facts import CommitmentWithdrawn
 
 PAGE = 4096
 
@@ -27,7 +27,7 @@ def game(tmp_path_factory, play_on):
         play_on(journal, 80)
         journal.database().execute("PRAGMA wal_checkpoint(TRUNCATE)")
         play_on(journal, 40, seed=2, t=2000.0)
-        journal.append([Void(3000.0, "long " * 2000)])  # goes on over pages of its own
+        journal.append([CommitmentWithdrawn(3000.0, "long " * 2000)])  # goes on over pages of its own
         rows = list(journal.rows())
         for ending in ("", "-wal"):
             shutil.copy(folder / f"whole.sqlite{ending}", folder / f"killed.sqlite{ending}")
@@ -110,7 +110,7 @@ def test_40_damaged_copies(game, written, tmp_path, seed):
         assert {one: one.read_bytes() for one in tmp_path.glob(f"{n}.sqlite*")} == before
         assert status == (0 if new.exists() else 1)
         if new.exists():
-            found = verdict(new)
+            found = verify_journal(new)
             assert found.whole, (n, found.wrong)
             with Journal(new) as journal:  # and a table can go on with it
                 back = list(journal.rows())
@@ -177,7 +177,7 @@ def test_a_damaged_hash_is_made_good_by_the_next_record(game, tmp_path):
     path = tmp_path / "hash"
     shutil.copy(folder / "whole.sqlite", path)
     without(path, "UPDATE facts SET hash = substr(hash, 2) || substr(hash, 1, 1) WHERE seq = 60")
-    assert not verdict(path).whole
+    assert not verify_journal(path).whole
     assert len(recover(path).rows) == len(rows)
 
 
@@ -191,7 +191,7 @@ def test_a_bit_turned_over_is_turned_back(game, tmp_path):
         at = data.index(row.body.encode()) + chance.randrange(len(row.body))
         hurt[at] ^= 1 << chance.randrange(8)
         path.write_bytes(hurt)
-        assert not verdict(path).whole
+        assert not verify_journal(path).whole
         assert [one[:5] for one in recover(path).rows] == [one[:5] for one in rows]
 
 
@@ -213,7 +213,7 @@ def test_without_its_epoch_a_bit_of_record_1_is_turned_back_by_the_rules(game, t
     without(path, "UPDATE facts SET body = replace(body, 'wheya_16_4', 'wheya_06_4') WHERE seq = 1")
     assert main(["recover", str(path), "-o", str(tmp_path / "new")]) == 0
     assert "nothing proves what record 1 says" in capsys.readouterr().out
-    assert verdict(tmp_path / "new").whole
+    assert verify_journal(tmp_path / "new").whole
     with Journal(tmp_path / "new", read_only=True) as journal:
         assert [row[:5] for row in journal.rows()] == [row[:5] for row in rows]
 
@@ -237,7 +237,7 @@ def test_one_of_version_1(game, tmp_path, as_version_1):
     data[3 * PAGE : 4 * PAGE] = bytes(PAGE)
     path.write_bytes(data)
     assert main(["recover", str(path), "-o", str(tmp_path / "new")]) == 0
-    found = verdict(tmp_path / "new")
+    found = verify_journal(tmp_path / "new")
     assert found.whole
     assert found.chained
     assert 0 < found.records < len(rows)

@@ -9,11 +9,11 @@ from random_play import legal_action, steps
 
 from pi_controller.cli.replay import main
 from pi_controller.errors import JournalError, UsageError
-from pi_controller.games import registry
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.replay import replay
 from pi_controller.record.model import RecordError
-from pi_controller.referee.dakota import DakotaReferee
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Ready
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import (
@@ -27,11 +27,10 @@ from pi_controller.referee.judge import (
     JudgeSet,
     JudgeUndo,
 )
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.command import Command
-from pi_controller.table.journal import Journal
-from pi_controller.table.replay import replay
-from pi_controller.table.table import Table
+from pi_controller.rules import registry
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
+from pi_controller.table.table import Command, Table
 from pi_controller.table.view import View, view_of
 
 TOLD = """\
@@ -79,7 +78,7 @@ def path(tmp_path):
         for pad in (3, 1, 4, 2):
             table.mat_event(HandIn(2.0, pad))
             table.mat_event(HandOut(2.0, pad))
-        table.mat_event(Beads(3.0, (Bead(2),)))
+        table.mat_event(BeadsAtRest(3.0, (Bead(2),)))
         table.mat_event(Button(3.0, "ready"))
         table.mat_event(Strike(4.0, (1,)))
         table.judge(JudgeUndo(5.0, "pad 3"))
@@ -249,11 +248,11 @@ def test_what_is_wrong_in_a_record_is_told_beside_it(tmp_path, capsys):
     assert err.splitlines()[0] == "moccasin-mat: line 6: 'toss' is no action: winner cannot be 'C'"
     assert "||||| ||||| ||||| |||||   20" in out
     path.write_bytes(b"\x89PNG")
-    with pytest.raises(RecordError, match="no journal and no record"):
+    with pytest.raises(RecordError, match="neither a journal nor a record"):
         main([str(path)])
 
 
-@pytest.mark.parametrize("name", [name for name in registry.names() if name != registry.DEFAULT])
+@pytest.mark.parametrize("name", [name for name in registry.names() if name != registry.DEFAULT_GAME])
 def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path, capsys):
     chance = random.Random(name)
     rules = registry.game(name)
@@ -286,6 +285,6 @@ def test_a_score_sheet_of_any_game_is_told(name, tmp_path, capsys):
     how = ["--game", name, *(f"--set={option}={value}" for option, value in players.items())]
     assert main([str(path), "--json", *how]) == 0
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert last == json.loads(json.dumps({"state": rules.sheet(state), "over": rules.over(state)}))
+    assert last == json.loads(json.dumps({"state": rules.sheet(state), "over": rules.is_over(state)}))
     assert main([str(path), *how]) == 0
     assert f"{name} {rules.version}" in capsys.readouterr().out

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.table.review import Review, ReviewError, Stroke, beside, strokes
+from pi_controller.journal.review import Review, ReviewError, Stroke, hits_path, strokes
+from pi_controller.sensing.strikes import StrikeSettings
 
 
 def stroke(hide=1, seed=0, **changed):
@@ -26,7 +26,7 @@ def same(a, b):
 
 
 def test_what_is_kept_comes_back(tmp_path):
-    path = beside(tmp_path / "table.sqlite")
+    path = hits_path(tmp_path / "table.sqlite")
     assert path.name == "table.sqlite.hits"
     kept = [stroke(1), stroke(1, 1, sure=False, margin_db=None), stroke(2, 2, pads=(4,))]
     review = Review(path)
@@ -68,7 +68,7 @@ def test_there_is_no_place_for_a_bead_in_it(tmp_path):
 
 
 def test_what_is_not_there_or_not_ours_is_refused(tmp_path):
-    with pytest.raises(ReviewError, match="nothing kept"):
+    with pytest.raises(ReviewError, match="no stored hits"):
         strokes(tmp_path / "none")
     (tmp_path / "text").write_text("no database at all, but long enough to be taken for the header of one" * 10)
     with pytest.raises(ReviewError):

@@ -4,16 +4,16 @@ import msgspec
 import pytest
 
 from pi_controller.errors import JournalError
-from pi_controller.games.base import IllegalActionError
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.commitment import Bound, check
-from pi_controller.referee.dakota import DakotaReferee
-from pi_controller.referee.facts import Commit, Opened, Reveal
+from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.commitment import CommitmentContext, check
+from pi_controller.referee.facts import Commit, GameOpened, Reveal
 from pi_controller.referee.history import fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeUndo
-from pi_controller.table.journal import Journal
-from pi_controller.table.table import Table, bound_to, journalled_game
+from pi_controller.rules.base import IllegalActionError
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
+from pi_controller.table.table import Table, commitment_context, journalled_game
 from pi_controller.table.view import View
 
 TEAMS = {"A": "Red", "B": "Blue"}
@@ -39,7 +39,7 @@ def hide(table, pad):
     for p in (1, 2, 3, 4):
         table.mat_event(HandIn(1.0, p))
         table.mat_event(HandOut(1.0, p))
-    table.mat_event(Beads(2.0, (Bead(pad),)))
+    table.mat_event(BeadsAtRest(2.0, (Bead(pad),)))
     table.mat_event(Button(2.0, "ready"))
 
 
@@ -73,8 +73,8 @@ class Broken:
 
 def test_a_fresh_journal_is_opened_with_the_game_and_its_options(journal):
     table = sit(journal, points=3)
-    opened = journal.opened()
-    assert isinstance(opened, Opened)
+    opened = journal.read_opening()
+    assert isinstance(opened, GameOpened)
     assert (opened.game, opened.options["points"], opened.teams) == ("dakota", 3, TEAMS)
     assert (table.view.phase, table.view.points, table.view.teams, table.view.seq) == ("toss", 3, TEAMS, 1)
 
@@ -191,6 +191,7 @@ def test_what_happened_while_it_stood_still_is_seen_afterwards(table, journal, m
         table.mat_event(HandIn(5.0, p))
         table.mat_event(HandOut(5.0, p))
     table.mat_event(Button(6.0, "ready"))
+    table.tick(10.0)
     assert table.view.question.about == "passes_unsure"
 
 
@@ -203,7 +204,7 @@ def test_a_seal_that_was_not_written_is_made_again(table, journal, monkeypatch):
     table.mat_event(Button(2.0, "ready"))
     disk = Broken(journal, monkeypatch)
     disk.broken = True
-    table.mat_event(Beads(2.0, (Bead(3),)))
+    table.mat_event(BeadsAtRest(2.0, (Bead(3),)))
     disk.broken = False
     assert table.retry(3.0)
     assert table.view.phase == "hit"
@@ -260,7 +261,7 @@ def test_the_view_has_the_journals_head(table, journal):
 
 def test_each_seal_is_bound_to_its_table_journal_and_event(journal):
     dakota = game("dakota")
-    table = Table(journal, dakota, TEAMS, DakotaReferee(dakota, None, bytes, bound_to(journal, "Hall")), 0.0)
+    table = Table(journal, dakota, TEAMS, DakotaReferee(dakota, None, bytes, commitment_context(journal, "Hall")), 0.0)
     table.mat_event(Link(0.1, up=True))
     table.mat_event(Button(0.2, "toss_a"))
     for t in (3.0, 4.0):
@@ -271,7 +272,7 @@ def test_each_seal_is_bound_to_its_table_journal_and_event(journal):
     openings = [fact for _, fact in journal.read() if isinstance(fact, Reveal)]
     assert len(openings) == len(seals) == 2
     for seal, opened in zip(seals, openings, strict=True):
-        bound = Bound(opened.table, opened.epoch, opened.event)
+        bound = CommitmentContext(opened.table, opened.epoch, opened.event)
         assert bound == ("Hall", journal.meta.epoch, seals[seal])
         assert check(seal, "dakota", opened.hide, opened.pad, opened.nonce, bound)
         assert not check(seal, "dakota", opened.hide, opened.pad, opened.nonce)

@@ -5,17 +5,16 @@ import json
 import pytest
 
 from pi_controller.cli import export, replay, verify
-from pi_controller.games import registry
-from pi_controller.games.base import IllegalActionError, InvalidActionError
-from pi_controller.record.converting import from_journal
-from pi_controller.record.writing import write
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.sheet import sheet_of
+from pi_controller.record.convert import from_journal
+from pi_controller.record.file import write
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import TeamsNamed
 from pi_controller.referee.judge import JudgeAction, JudgeNewGame, JudgeTeams, JudgeUndo
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.command import Command, StaleError
-from pi_controller.table.journal import Journal
-from pi_controller.table.sheet import sheet_of
-from pi_controller.table.table import Table
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.table.table import Command, StaleError, Table
 
 NAMES = {"A": "Big Coulee", "B": "Long Hollow"}
 TOSS = {"do": "toss", "winner": "A"}

@@ -6,18 +6,17 @@ import unicodedata
 import pytest
 
 from pi_controller.cli import export, record, replay, verify
-from pi_controller.console import understand
-from pi_controller.games import registry
-from pi_controller.games.wording import printable
-from pi_controller.record.reading import read
-from pi_controller.referee.facts import Called, ProtestRuled
+from pi_controller.display.terminal import render_text
+from pi_controller.journal.journal import Journal
+from pi_controller.record.file import read
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import CommandIssued, ProtestRuled
 from pi_controller.referee.judge import JudgeAction, JudgeProtest, JudgeRuling
-from pi_controller.referee.referees import referee_for
-from pi_controller.show.terminal import render_text
-from pi_controller.table.command import Command
-from pi_controller.table.journal import Journal
-from pi_controller.table.table import Table
-from pi_controller.web.judge_command import understood
+from pi_controller.rules import registry
+from pi_controller.runtime.console import parse_line
+from pi_controller.table.table import Command, Table
+from pi_controller.text import strip_controls
+from pi_controller.web.requests import parse_command
 
 HOSTILE = (
     "the\x1b[2J\x1b]0;owned\x07 bead\x9b31m lay\x08\x08\x7f\u202eereht\u202c \u2066x\u2069\u200f\u00ad\ufeff\u200b"
@@ -38,19 +37,19 @@ def bad(text, lines=True):
 
 
 def test_what_is_not_seen_goes_and_lines_are_joined():
-    assert printable(HOSTILE) == PLAIN
-    assert printable("an a\u0301b, 日本, \ue000?") == "an a\u0301b, 日本, ?"
+    assert strip_controls(HOSTILE) == PLAIN
+    assert strip_controls("an a\u0301b, 日本, \ue000?") == "an a\u0301b, 日本, ?"
 
 
 def test_the_joiners_that_scripts_are_spelled_with_stay():
-    assert printable(JOINED) == JOINED
-    assert printable("\U0001f469\u200d\U0001f33e") == "\U0001f469\u200d\U0001f33e"
+    assert strip_controls(JOINED) == JOINED
+    assert strip_controls("\U0001f469\u200d\U0001f33e") == "\U0001f469\u200d\U0001f33e"
 
 
 def test_nothing_unseen_is_left_of_all_there_is():
     everything = "".join(map(chr, range(0x110000)))
-    assert bad(printable(everything), lines=False) == set()
-    assert printable(printable(everything)) == printable(everything)
+    assert bad(strip_controls(everything), lines=False) == set()
+    assert strip_controls(strip_controls(everything)) == strip_controls(everything)
 
 
 def play(path, reason):
@@ -126,14 +125,14 @@ def test_the_terminal_of_the_table_shows_nothing_that_moves_it(tmp_path):
 
 def test_what_a_signed_in_judge_sends_comes_in_clean():
     call = {"judge": "ruling", "ruling": "denied", "reason": HOSTILE}
-    assert understood({"key": "key-00001", "expect": None, "call": call}).call.reason == PLAIN
+    assert parse_command({"key": "key-00001", "expect": None, "call": call}).call.reason == PLAIN
     call = {"judge": "action", "action": {"do": "start", "player": f"An\u202en {JOINED}"}}
-    assert understood({"key": "key-00001", "expect": None, "call": call}).call.action["player"] == f"Ann {JOINED}"
+    assert parse_command({"key": "key-00001", "expect": None, "call": call}).call.action["player"] == f"Ann {JOINED}"
 
 
 def test_what_is_typed_comes_in_clean():
     line = "ruling denied a\x1b[31m b\u202e\x07"
-    assert understand(line, 1.0, registry.game("dakota", {})) == JudgeRuling(1.0, "denied", "a[31m b")
+    assert parse_line(line, 1.0, registry.game("dakota", {})) == JudgeRuling(1.0, "denied", "a[31m b")
 
 
 def test_the_journal_holds_what_came_in(tmp_path):
@@ -141,4 +140,4 @@ def test_the_journal_holds_what_came_in(tmp_path):
     with Journal(tmp_path / "j.sqlite", read_only=True) as journal:
         facts = [fact for _, fact in journal.read()]
     assert [fact.reason for fact in facts if isinstance(fact, ProtestRuled)] == [HOSTILE], "these tests' older journal"
-    assert any(isinstance(fact, Called) for fact in facts)
+    assert any(isinstance(fact, CommandIssued) for fact in facts)

@@ -9,13 +9,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from corruptions import killed_table
 
 from pi_controller.cli import main
 from pi_controller.errors import JournalError
-from pi_controller.referee.facts import Done, Opened, Ready
-from pi_controller.table.chain import Row, follow
-from pi_controller.table.journal import Journal
-from pi_controller.table.verify import verdict
+from pi_controller.journal.file import Row, next_hash
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.verify import verify_journal
+from pi_controller.referee.facts import ActionPlayed, GameOpened, Ready
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def add(path, **wrong):
     with closing(sqlite3.connect(path)) as db, db:
         seq, batch, head = db.execute("SELECT seq, batch, hash FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
         row = Row(seq + 1, batch + 1, 5000.0, "ready", '{"kind":"ready","t":5000.0}')._replace(**wrong)
-        db.execute("INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)", row._replace(hash=follow(head, row)))
+        db.execute("INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)", row._replace(hash=next_hash(head, row)))
     return seq + 1
 
 
@@ -95,8 +96,8 @@ def test_a_fresh_one_is_whole(tmp_path, capsys):
 
 def test_other_rules_are_told(tmp_path):
     with Journal(tmp_path / "j") as journal:
-        journal.append([Opened(0.0, "dakota", "0.9", "", {}, {})])
-    assert "a game of dakota 0.9, and the rules here are 1" in verdict(tmp_path / "j").wrong
+        journal.append([GameOpened(0.0, "dakota", "0.9", "", {}, {})])
+    assert "a game of dakota 0.9, and the rules here are 1" in verify_journal(tmp_path / "j").wrong
 
 
 def test_what_is_no_journal(tmp_path, capsys):
@@ -107,13 +108,13 @@ def test_what_is_no_journal(tmp_path, capsys):
     with closing(sqlite3.connect(tmp_path / "other")) as db:
         db.execute("CREATE TABLE photos(id)")
     with pytest.raises(JournalError, match="another program"):
-        verdict(tmp_path / "other")
+        verify_journal(tmp_path / "other")
 
 
 def test_beside_a_table_that_writes_it(path):
     with Journal(path) as journal:
-        journal.append([Done(6000.0, {"do": "hit", "found": False}, (), "judge")])
-        assert verdict(path).records == journal.seq
+        journal.append([ActionPlayed(6000.0, {"do": "hit", "found": False}, (), "judge")])
+        assert verify_journal(path).records == journal.seq
 
 
 @pytest.mark.parametrize("log", [False, True], ids=["closed", "killed"])
@@ -137,7 +138,7 @@ def test_on_a_medium_that_takes_no_writes(path, log):
         if not os.geteuid():
             os.seteuid(65534)
         try:
-            found = verdict(folder / "game.sqlite")
+            found = verify_journal(folder / "game.sqlite")
         finally:
             os.seteuid(os.getuid())
         assert found.whole, found.wrong
@@ -151,7 +152,54 @@ def test_on_a_medium_that_takes_no_writes(path, log):
 
 def test_looking_leaves_nothing_behind(path):
     (path.parent / "game.sqlite.lock").unlink()
-    verdict(path)
+    verify_journal(path)
     with Journal(path, read_only=True) as journal:
         list(journal.read())
     assert [one.name for one in path.parent.iterdir()] == ["game.sqlite"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("t", "'noon'"), ("t", "x'00ff'"), ("batch", "'many'"), ("kind", "x'ff'"), ("body", "x'7b7d'"), ("hash", "x'aa'")],
+)
+def test_value_of_another_type_is_a_journal_error(path, capsys, column, value):
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DROP TRIGGER facts_stay")
+        db.execute(f"UPDATE facts SET {column} = {value} WHERE seq = 5")
+        db.execute(f"UPDATE facts SET {column} = {value} WHERE seq = (SELECT max(seq) FROM facts)")
+    for verb in (["replay"], ["record"], ["export", "--json"]):
+        assert main([*verb, str(path)]) == 2
+        assert "damaged" in capsys.readouterr().err
+    found = verify_journal(path)
+    assert (found.whole, found.records) == (False, 4)
+    with pytest.raises(JournalError), Journal(path) as journal:
+        list(journal.read())
+
+
+def test_schema_that_is_no_text_is_a_journal_error(path, capsys):
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"CREATE TABLE facts(", b"CREATE TABL\xff facts(", 1))
+    for verb in (["replay"], ["record"], ["export", "--json"]):
+        assert main([*verb, str(path)]) == 2
+        assert "damaged" in capsys.readouterr().err
+    assert not verify_journal(path).whole
+    with pytest.raises(JournalError, match="damaged"):
+        Journal(path)
+    assert main(["recover", str(path), "-o", str(path.with_name("new.sqlite"))]) == 0
+
+
+def test_truncated_journal_of_a_killed_table_is_never_plainly_whole(tmp_path, capsys):
+    acknowledged = killed_table(tmp_path / "killed")
+    path = tmp_path / "killed" / "game.sqlite"
+    log = path.with_name("game.sqlite-wal")
+    path.with_name("game.sqlite.lock").unlink()
+    data = log.read_bytes()
+    for n in range(120):
+        cut = len(data) * n // 120 if n % 4 else 32 + (24 + 4096) * (n // 3)
+        log.write_bytes(data[:cut])
+        found = verify_journal(path)
+        assert found.torn or found.unwitnessed or not found.whole or found.records == acknowledged, cut
+        in_a_frame = (cut - 32) % (24 + 4096)
+        assert found.torn or not found.whole or not in_a_frame or not cut, cut
+    assert main(["verify", str(path)]) == 0
+    assert "whole" not in capsys.readouterr().out.splitlines()

@@ -5,10 +5,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pi_controller.games.registry import game
-from pi_controller.referee.lines import read
-from pi_controller.referee.referees import referee_for
-from pi_controller.table.journal import Journal
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.judge import parse_line
+from pi_controller.rules.registry import game
 from pi_controller.table.table import Table
 from pi_controller.table.view import View
 
@@ -51,7 +51,7 @@ PLAYED = {
         {"t": 7, "judge": "action", "action": {"do": "forfeit", "by": "A"}}
     """,
     "slahal": """
-        {"t": 1, "judge": "action", "action": {"do": "duel", "A": true, "B": false}}
+        {"t": 1, "judge": "action", "action": {"do": "duo", "A": true, "B": false}}
         {"t": 2, "event": "link", "up": true}
         {"t": 63, "event": "button", "name": "left"}
         {"t": 64, "event": "button", "name": "ready"}
@@ -76,7 +76,7 @@ def sent(name, path):
     with Journal(path, token=bytes) as journal:
         table = Table(journal, rules, {"A": "Red", "B": "Blue"}, referee_for(rules, None, bytes))
         for line in PLAYED[name].strip().splitlines():
-            event = read(line.encode())
+            event = parse_line(line.encode())
             table.tick(event.t)
             (table.judge if '"judge"' in line else table.mat_event)(event)
             if '"hand_' not in line or name == "ojibwe":

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pi_controller.games.registry import game
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAction, JudgeSet
-from pi_controller.referee.referees import referee_for
+from pi_controller.rules.registry import game
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 from pi_controller.table.table import Table
 
 HOUR = 3600.0
@@ -22,7 +22,7 @@ def hide(table, pad):
     for p in (1, 2, 3, 4):
         table.mat_event(HandIn(1.0, p))
         table.mat_event(HandOut(1.0, p))
-    table.mat_event(Beads(2.0, (Bead(pad),)))
+    table.mat_event(BeadsAtRest(2.0, (Bead(pad),)))
     table.mat_event(Button(2.0, "ready"))
 
 
@@ -47,12 +47,12 @@ def test_the_seal_of_the_hide_that_goes_on_stays_withdrawn(missed_once):
     assert (missed_once.view.hide, missed_once.view.withdrawn) == (1, (seal,))
 
 
-def test_a_duel_has_no_clock(memory_journal):
+def test_a_duo_has_no_clock(memory_journal):
     table = sit(memory_journal(), "slahal")
-    duel = table.game.sheet(table.story.state)
-    table.judge(JudgeAction(1.0, {"do": "duel", "A": True, "B": False}))
+    duo = table.game.sheet(table.story.state)
+    table.judge(JudgeAction(1.0, {"do": "duo", "A": True, "B": False}))
     won = table.game.sheet(table.story.state)
-    table.judge(JudgeSet(2.0, duel, "the duel again"))
+    table.judge(JudgeSet(2.0, duo, "the duo again"))
     assert table.view.phase == "toss"
     table.tick(HOUR)
     assert (table.view.phase, table.view.question) == ("toss", None)

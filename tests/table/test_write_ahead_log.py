@@ -12,12 +12,12 @@ from corruptions import KINDS, killed_table, one_case, saved
 
 from pi_controller.cli import main
 from pi_controller.errors import JournalError
-from pi_controller.games.registry import game
+from pi_controller.journal import file
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.referees import referee_for
-from pi_controller.table import write_ahead_log
-from pi_controller.table.journal import Journal
-from pi_controller.table.table import TEND_S, Table
+from pi_controller.rules.registry import game
+from pi_controller.table.table import MAINTAIN_EVERY_S, Table
 
 DAKOTA = game("dakota")
 FRAME = 24 + 4096
@@ -65,10 +65,10 @@ def test_a_table_does_not_start_on_a_damaged_log(whole, killed, frame, capsys):
     before = killed.read_bytes(), log_of(killed).read_bytes()
     with pytest.raises(JournalError, match=r"log is damaged.* event 121 is seen") as error:
         Journal(killed)
-    assert "'moccasin-mat recover FILE -o NEW'" in error.value.todo
+    assert "'moccasin-mat recover FILE -o NEW'" in error.value.hint
     assert (killed.read_bytes(), log_of(killed).read_bytes()) == before
     (copy,) = killed.parent.glob("game.damaged-????????.sqlite")
-    assert copy.name in error.value.todo
+    assert copy.name in error.value.hint
     assert (copy.read_bytes(), log_of(copy).read_bytes()) == before
     with pytest.raises(JournalError, match="log is damaged"):
         Journal(killed)
@@ -136,10 +136,10 @@ def test_a_recovered_journal_goes_on_under_the_old_name(whole, killed):
 def test_it_reads_as_many_frames_as_sqlite(killed):
     """The sums are those of the file format: SQLite counts the same frames, whatever one is damaged."""
     log, before = log_of(killed), log_of(killed).read_bytes()
-    whole, behind = write_ahead_log.whole_frames(before)
+    whole, behind = file.whole_frames(before)
     assert (whole, behind) == ((len(before) - 32) // FRAME, False)
     turn_a_bit(log, 32 + 10 * FRAME + 100)
-    whole, behind = write_ahead_log.whole_frames(log.read_bytes())
+    whole, behind = file.whole_frames(log.read_bytes())
     assert whole <= 10
     assert behind
     code = (
@@ -157,12 +157,12 @@ def table(tmp_path):
 
 def test_a_journal_that_is_moved_stops_play_until_it_is_back(table):
     path, elsewhere = table.journal.path, table.journal.path.with_name("elsewhere.sqlite")
-    table.tend(1.0)
+    table.maintain(1.0)
     path.rename(elsewhere)
-    table.tend(1.0 + TEND_S / 2)
+    table.maintain(1.0 + MAINTAIN_EVERY_S / 2)
     assert table.halted is None, "once a second"
-    table.tend(1.0 + TEND_S)
-    assert "it was deleted or moved away" in table.halted.what
+    table.maintain(1.0 + MAINTAIN_EVERY_S)
+    assert "it was deleted or moved away" in table.halted.message
     assert table.view.phase == "halted"
     with pytest.raises(JournalError):
         table.judge(JudgeAction(3.0, {"do": "toss", "winner": "A"}))
@@ -178,8 +178,8 @@ def test_a_journal_that_is_deleted_can_be_put_back(table):
     path = table.journal.path
     table.judge(JudgeAction(0.5, {"do": "toss", "winner": "A"}))
     path.unlink()
-    table.tend(1.0)
-    assert "game.rescued.sqlite, which holds all of it" in table.halted.todo
+    table.maintain(1.0)
+    assert "game.rescued.sqlite, which holds all of it" in table.halted.hint
     assert not table.retry(2.0)
     path.with_name("game.rescued.sqlite").rename(path)
     assert table.retry(3.0)
@@ -191,8 +191,8 @@ def test_another_journal_in_its_place_is_not_written_to(table, tmp_path):
         Table(other, DAKOTA, {"A": "X", "B": "Y"}, referee_for(DAKOTA, None, bytes), 0.0)
     before = (tmp_path / "other.sqlite").read_bytes()
     (tmp_path / "other.sqlite").replace(table.journal.path)
-    table.tend(1.0)
-    assert "another file lies in its place" in table.halted.what
+    table.maintain(1.0)
+    assert "another file lies in its place" in table.halted.message
     assert not table.retry(2.0)
     assert not table.retry(3.0)
     assert table.journal.path.read_bytes() == before
@@ -200,8 +200,8 @@ def test_another_journal_in_its_place_is_not_written_to(table, tmp_path):
 
 def test_a_log_that_is_deleted_is_made_anew(table):
     log_of(table.journal.path).unlink()
-    table.tend(1.0)
-    assert "its log was deleted" in table.halted.what
+    table.maintain(1.0)
+    assert "its log was deleted" in table.halted.message
     assert table.retry(2.0)
     table.judge(JudgeAction(3.0, {"do": "toss", "winner": "A"}))
     with Journal(table.journal.path, read_only=True) as journal:
@@ -212,16 +212,16 @@ def test_after_each_hide_the_log_is_empty(table):
     log = log_of(table.journal.path)
     table.judge(JudgeAction(0.5, {"do": "toss", "winner": "A"}))
     table.judge(JudgeAction(0.6, {"do": "hit", "found": True}))
-    table.tend(1.0)
+    table.maintain(1.0)
     assert log.stat().st_size > 0
     table.judge(JudgeAction(1.1, {"do": "hit", "found": False}))  # the next hide
     with Journal(table.journal.path, read_only=True) as reader:
         reading = reader.read()
         next(reading)
-        table.tend(2.0)
+        table.maintain(2.0)
         assert log.stat().st_size > 0, "somebody reads: it is not waited for"
         list(reading)
-    table.tend(3.0)
+    table.maintain(3.0)
     assert log.stat().st_size == 0
     assert table.halted is None
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
-from pi_controller.tournament.history import History
+from pi_controller.tournament.director import History
 
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
 
@@ -24,7 +24,7 @@ class Hall:
     def do(self, *facts, actor="Ann"):
         for fact in facts:
             self.t += 1.0
-            self.history.add(self.history.next(self.t, actor, fact))
+            self.history.add(self.history.make_decision(self.t, actor, fact))
         return self.now
 
     def undo(self):
@@ -41,15 +41,15 @@ class Hall:
         return self.do(d.Assigned(match, table, f"order{self.t:g}"), actor=d.HUB)
 
     def report(self, match, winner, table="t01"):
-        order = self.now.order(self.now.calls[match])
-        self.do(d.Begun(match), d.Reported(match, order, table, "ab", 9, winner), actor=d.HUB)
+        order = self.now.current_order(self.now.calls[match])
+        self.do(d.MatchStarted(match), d.Reported(match, order, table, "ab", 9, winner), actor=d.HUB)
         return order
 
 
 def seen(tournament):
     """Return all that is seen of a tournament."""
     found = {field: getattr(tournament, field) for field in tournament.__dataclass_fields__ if field != "state"}
-    return {**found, "answer": tournament.competition.answer(tournament.state)}
+    return {**found, "answer": tournament.competition.public_summary(tournament.state)}
 
 
 def played(rng, hall, tables=("t01", "t02")):
@@ -65,7 +65,7 @@ def played(rng, hall, tables=("t01", "t02")):
 @given(st.integers(2, 12), st.sampled_from(("double", "single", "round_robin")), st.sampled_from((1, 3)), st.randoms())
 def test_every_tournament_comes_to_its_champion_and_is_the_same_when_read_again(teams, kind, best_of, rng):
     hall = Hall([f"Team {n}" for n in range(teams)], format=kind, best_of=best_of)
-    hall.do(d.Drawn("4 1 6 2"))
+    hall.do(d.TeamsDrawn("4 1 6 2"))
     played(rng, hall)
     decoder = msgspec.json.Decoder(d.Fact)
     again = [one._replace(fact=decoder.decode(msgspec.json.encode(one.fact))) for one in hall.history.decisions]
@@ -77,7 +77,7 @@ def test_every_tournament_comes_to_its_champion_and_is_the_same_when_read_again(
 @given(st.randoms())
 def test_an_undo_leaves_what_was_before(rng):
     hall = Hall(format="round_robin")
-    hall.do(d.Drawn("4 1 6 2"))
+    hall.do(d.TeamsDrawn("4 1 6 2"))
     before = []
     for _ in range(6):
         before.append(seen(hall.now))
@@ -93,21 +93,21 @@ def test_an_undo_leaves_what_was_before(rng):
 
 def test_what_follows_from_a_decision_goes_with_it_unless_people_have_played():
     hall = Hall()
-    hall.do(d.Drawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
+    hall.do(d.TeamsDrawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
     hall.call("W2-1")
     hall.undo()
     assert not hall.now.calls, "the call hung on the result"
     assert hall.match("W1-2").teams == (TEAMS[1], TEAMS[2])
     hall.do(d.Result("W1-2", TEAMS[1]))
     hall.call("W2-1")
-    hall.do(d.Begun("W2-1"), actor=d.HUB)
+    hall.do(d.MatchStarted("W2-1"), actor=d.HUB)
     with pytest.raises(IllegalActionError, match="played on"):
         hall.undo()
 
 
 def test_a_reported_result_counts_when_it_is_confirmed_and_only_once():
     hall = Hall()
-    hall.do(d.Drawn(order=TEAMS))
+    hall.do(d.TeamsDrawn(order=TEAMS))
     hall.call("W1-1")
     order = hall.report("W1-1", TEAMS[0])
     assert hall.now.reports[order].expected
@@ -122,7 +122,7 @@ def test_a_reported_result_counts_when_it_is_confirmed_and_only_once():
 
 def test_a_result_from_another_table_than_the_match_was_given_is_marked():
     hall = Hall()
-    hall.do(d.Drawn(order=TEAMS))
+    hall.do(d.TeamsDrawn(order=TEAMS))
     hall.call("W1-1")
     hall.do(d.Reported("W1-1", "another", "t02", "ab", 9, TEAMS[0]), actor=d.HUB)
     assert not hall.now.reports["another"].expected
@@ -138,17 +138,17 @@ def test_a_result_from_another_table_than_the_match_was_given_is_marked():
         (d.Assigned("W1-1", "t01", "x", "Nobody"), "cannot judge"),
         (d.Entered((d.Entry("Veblen"),)), "drawn"),
         (d.Scratched(TEAMS[0]), "drawn"),
-        (d.Drawn("once more"), "drawn"),
+        (d.TeamsDrawn("once more"), "drawn"),
         (d.Planned("other"), "drawn"),
-        (d.Gone("Veblen"), "no team"),
-        (d.Recalled("W1-1"), "at no table"),
+        (d.TeamWithdrawn("Veblen"), "no team"),
+        (d.Recalled("W1-1"), "not at a table"),
         (d.Protested("W1-1", TEAMS[1], "the sleeve"), "not in W1-1"),
-        (d.Ruled(1, "upheld", "seen"), "no such protest"),
+        (d.ProtestDecided(1, "upheld", "seen"), "no such protest"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(fact, why):
     hall = Hall()
-    hall.do(d.Drawn(order=TEAMS))
+    hall.do(d.TeamsDrawn(order=TEAMS))
     before = hall.now
     with pytest.raises((IllegalActionError, InvalidActionError), match=why):
         hall.do(fact)
@@ -165,24 +165,24 @@ def test_names_are_looked_at_before_the_drawing():
     with pytest.raises(IllegalActionError, match="at most 5 players"):
         hall.do(d.Entered((d.Entry(TEAMS[0], tuple("ABCDEF")),)))
     with pytest.raises(InvalidActionError, match="not named: 'Enemy Swim'"):
-        hall.do(d.Drawn(order=TEAMS[:3]))
+        hall.do(d.TeamsDrawn(order=TEAMS[:3]))
 
 
 def test_a_protest_holds_the_result_until_the_committee_has_decided():
     hall = Hall()
-    hall.do(d.Drawn(order=TEAMS))
+    hall.do(d.TeamsDrawn(order=TEAMS))
     hall.call("W1-1")
     order = hall.report("W1-1", TEAMS[0])
     hall.do(d.Protested("W1-1", TEAMS[3], "the sleeve"))
     with pytest.raises(IllegalActionError, match="not decided"):
         hall.do(d.Confirmed(order))
-    hall.do(d.Ruled(1, "denied", "nothing was seen"), d.Confirmed(order))
+    hall.do(d.ProtestDecided(1, "denied", "nothing was seen"), d.Confirmed(order))
     assert hall.now.protests[0].ruling == "denied"
 
 
 def test_a_correction_takes_a_call_back_that_hung_on_it():
     hall = Hall()
-    hall.do(d.Drawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
+    hall.do(d.TeamsDrawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
     hall.call("W2-1")
     hall.do(d.Corrected("W1-1", TEAMS[3]))
     assert not hall.now.calls
@@ -191,7 +191,7 @@ def test_a_correction_takes_a_call_back_that_hung_on_it():
 
 def test_each_game_of_a_match_has_an_order_of_its_own():
     hall = Hall(best_of=3)
-    hall.do(d.Drawn(order=TEAMS))
+    hall.do(d.TeamsDrawn(order=TEAMS))
     hall.call("W1-1")
     orders = []
     for winner in (TEAMS[0], TEAMS[3], TEAMS[0]):
@@ -203,14 +203,14 @@ def test_each_game_of_a_match_has_an_order_of_its_own():
 
 def test_the_rosters_are_frozen_and_judges_are_of_neither_team():
     hall = Hall(judges="hub")
-    hall.do(d.Entered((d.Entry(TEAMS[0], ("Ann", "Bea")),)), d.Appointed(("Ann", "Joe")), d.Drawn(order=TEAMS))
+    hall.do(d.Entered((d.Entry(TEAMS[0], ("Ann", "Bea")),)), d.Appointed(("Ann", "Joe")), d.TeamsDrawn(order=TEAMS))
     called, _ = hall.now.schedule(("t01", "t02"), 0.0)
     judges = {one.match: one.judge for one in called}
     assert judges["W1-1"] == "Joe", "Ann plays for Big Coulee"
-    hall.do(d.Absent("Ann"), d.Absent("Bea", "left"))
-    with pytest.raises(IllegalActionError, match="nobody is left"):
+    hall.do(d.PlayerAbsent("Ann"), d.PlayerAbsent("Bea", "left"))
+    with pytest.raises(IllegalActionError, match="no players left"):
         hall.call("W1-1")
-    hall.do(d.Back("Ann"))
+    hall.do(d.PlayerReturned("Ann"))
     hall.call("W1-1")
     hall.report("W1-1", TEAMS[0])
     assert hall.now.registration.frozen
@@ -219,17 +219,17 @@ def test_the_rosters_are_frozen_and_judges_are_of_neither_team():
 def test_a_random_tournament_with_withdrawals_has_no_call_of_a_team_that_went():
     rng = random.Random(5)
     hall = Hall([f"Team {n}" for n in range(9)])
-    hall.do(d.Drawn("seed"))
+    hall.do(d.TeamsDrawn("seed"))
     hall.call("W1-1")
-    hall.do(d.Gone(hall.now.calls["W1-1"].teams[0], "no_show"))
+    hall.do(d.TeamWithdrawn(hall.now.calls["W1-1"].teams[0], "no_show"))
     assert not hall.now.calls
     played(rng, hall)
     assert hall.now.champion
 
 
-def test_a_match_goes_to_the_table_that_has_been_free_the_longest():
+def test_a_match_goes_to_the_least_used_table_then_the_longest_free():
     hall = Hall([f"Team {n}" for n in range(8)])
-    hall.do(d.Drawn("seed"))
+    hall.do(d.TeamsDrawn("seed"))
     here = {"t10", "t2", "t1"}
 
     def next_tables():
@@ -242,18 +242,18 @@ def test_a_match_goes_to_the_table_that_has_been_free_the_longest():
     hall.do(d.Confirmed(hall.report("W1-2", winner, "t2")))
     assert next_tables() == ["t10", "t2"]
     hall.do(d.Recalled("W1-1"))
-    assert next_tables() == ["t10", "t2", "t1"]
+    assert next_tables() == ["t10", "t1", "t2"], "no match has begun at t1: it was never free for less time than t10"
     hall.call("W1-1", "t10")
-    hall.do(d.Gone(hall.now.calls["W1-1"].teams[0]))
-    assert next_tables() == ["t2", "t1", "t10"]
+    hall.do(d.TeamWithdrawn(hall.now.calls["W1-1"].teams[0]))
+    assert next_tables() == ["t1", "t10", "t2"]
     hall.undo()
-    assert next_tables() == ["t2", "t1"]
+    assert next_tables() == ["t1", "t2"]
     assert hall.now.calls["W1-1"].table == "t10", "the match is there again"
 
 
 def lahal(**plan):
     hall = Hall(game="slahal", format="round_robin", clock="round", **plan)
-    hall.do(d.Drawn(order=TEAMS))
+    hall.do(d.TeamsDrawn(order=TEAMS))
     return hall
 
 
@@ -262,7 +262,7 @@ def test_one_clock_is_for_a_round_robin_of_a_game_with_a_time():
         with pytest.raises(IllegalActionError, match="one clock"):
             Hall(clock="round", **plan)
     with pytest.raises(IllegalActionError, match="its own time"):
-        Hall(game="slahal", format="round_robin").do(d.Drawn(order=TEAMS), d.ClockSet(1, running=True))
+        Hall(game="slahal", format="round_robin").do(d.TeamsDrawn(order=TEAMS), d.ClockSet(1, running=True))
 
 
 def test_the_clock_of_a_round_runs_stands_goes_on_and_starts_anew_when_its_time_was_up():
@@ -278,16 +278,16 @@ def test_the_clock_of_a_round_runs_stands_goes_on_and_starts_anew_when_its_time_
         hall.do(d.ClockSet(2, running=True))
     hall.t = began + 100.0
     hall.do(d.ClockSet(1, running=False))
-    assert hall.now.clock_of(1).left(hall.t + 50.0) == 600.0 - (hall.t - began)
+    assert hall.now.clock_of(1).remaining_s(hall.t + 50.0) == 600.0 - (hall.t - began)
     left = hall.now.clock_of(1).left_s
     hall.do(d.ClockSet(1, running=True))
     assert hall.now.clock_of(1).ends == hall.t + left
     hall.t += 1_000.0
-    assert hall.now.clock_of(1).left(hall.t) == 0.0
+    assert hall.now.clock_of(1).remaining_s(hall.t) == 0.0
     hall.do(d.ClockSet(1, running=True))
     assert hall.now.clock_of(1).ends == hall.t + 600.0
     hall.undo()
-    assert hall.now.clock_of(1).left(hall.t) == 0.0
+    assert hall.now.clock_of(1).remaining_s(hall.t) == 0.0
 
 
 def test_a_round_waits_until_the_one_before_is_over_and_a_match_may_end_with_nobody_winning():
@@ -295,7 +295,7 @@ def test_a_round_waits_until_the_one_before_is_over_and_a_match_may_end_with_nob
     assert [one.match for one in hall.now.schedule(("t01", "t02", "t03"), hall.t)[0]] == ["R1-1", "R1-2"]
     hall.do(d.Result("R1-1", TEAMS[0], sweep=True, sticks={TEAMS[0]: 11, TEAMS[3]: 0}))
     assert [one.match for one in hall.now.schedule(("t01", "t02", "t03"), hall.t)[0]] == ["R1-2"]
-    hall.do(d.Tied("R1-2"))
+    hall.do(d.TieEntered("R1-2"))
     assert {one.match for one in hall.now.schedule(("t01", "t02", "t03"), hall.t)[0]} == {"R2-1", "R2-2"}
     rows = {row["team"]: row for row in hall.now.competition.standings(hall.now.state)}
     tied = rows[hall.now.pairing("R1-2").teams[0]]
@@ -305,8 +305,36 @@ def test_a_round_waits_until_the_one_before_is_over_and_a_match_may_end_with_nob
     assert hall.now.pairing("R1-2").winner == hall.now.pairing("R1-2").teams[1]
 
 
+@pytest.mark.parametrize(
+    "fact", [d.Result("W1-1", TEAMS[0]), d.Corrected("W1-1", TEAMS[0]), d.Reported("W1-1", "o", "t", "ab", 9, TEAMS[0])]
+)
+def test_kept_result_without_a_word_of_it_is_no_sweep(fact):
+    kept = msgspec.to_builtins(fact)
+    assert "sweep" not in kept
+    assert msgspec.convert(kept, type(fact)).sweep is False
+
+
 def test_an_elimination_has_no_match_that_nobody_wins():
     hall = Hall()
-    hall.do(d.Drawn(order=TEAMS))
+    hall.do(d.TeamsDrawn(order=TEAMS))
     with pytest.raises(IllegalActionError, match="needs a winner"):
-        hall.do(d.Tied("W1-1"))
+        hall.do(d.TieEntered("W1-1"))
+
+
+def test_a_call_is_overdue_after_its_grace_until_it_begins():
+    hall = Hall([f"Team {n}" for n in range(4)], grace_s=600.0)
+    hall.do(d.TeamsDrawn("seed"))
+    hall.call("W1-1")
+    call = hall.now.calls["W1-1"]
+    assert hall.now.call_deadline(call) == call.t + 600.0
+    assert hall.now.overdue_calls(call.t + 600.0) == ()
+    assert hall.now.overdue_calls(call.t + 600.1) == (call,)
+    hall.do(d.MatchStarted("W1-1"))
+    assert hall.now.overdue_calls(call.t + 6_000.0) == ()
+
+
+def test_a_plan_without_a_grace_has_no_overdue_calls():
+    hall = Hall([f"Team {n}" for n in range(4)])
+    hall.do(d.TeamsDrawn("seed"))
+    hall.call("W1-1")
+    assert hall.now.overdue_calls(hall.t + 1e6) == ()

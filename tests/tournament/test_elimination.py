@@ -7,7 +7,7 @@ import random
 import pytest
 from random_tournaments import chance_of_rematches, check, check_random, kinds, play, rematches
 
-from pi_controller.games import IllegalActionError, InvalidActionError
+from pi_controller.rules import IllegalActionError, InvalidActionError
 from pi_controller.tournament import Elimination
 from pi_controller.tournament.bracket import Bye, double, seed_order, single
 
@@ -73,15 +73,15 @@ def test_two_teams_play_two_matches_or_three():
     assert ready(state) == {"F1": ("a", "b")}
     assert CUP.champion(won(state, "F1", "a")) == "a"
     state = won(state, "F1", "b")
-    assert (CUP.champion(state), CUP.eliminated(state), ready(state)) == (None, (), {"F2": ("a", "b")})
+    assert (CUP.champion(state), CUP.eliminated_teams(state), ready(state)) == (None, (), {"F2": ("a", "b")})
     state = won(state, "F2", "a")
-    assert (CUP.champion(state), CUP.eliminated(state), ready(state)) == ("a", ("b",), {})
+    assert (CUP.champion(state), CUP.eliminated_teams(state), ready(state)) == ("a", ("b",), {})
 
 
 def test_a_team_that_goes_loses_what_it_comes_to():
     state = CUP.play(entered(*"abcd"), {"do": "withdraw", "team": "a", "why": "no_show"})
     assert ready(state) == {"W1-2": ("b", "c")}
-    assert CUP.eliminated(state) == ("a",)
+    assert CUP.eliminated_teams(state) == ("a",)
     state = won(state, "W1-2", "b")
     # d was given the first match; c beats the one who went without a game
     assert ready(state) == {"W2-1": ("d", "b")}
@@ -103,7 +103,7 @@ def test_best_of_three_ends_with_the_second_win():
     state = entered("a", "b", cup=cup)
     for winner in "ab":
         state = won(state, "F1", winner, cup)
-    assert cup.answer(state)["ready"][0]["games"] == {"a": 1, "b": 1}
+    assert cup.public_summary(state)["ready"][0]["games"] == {"a": 1, "b": 1}
     state = won(state, "F1", "b", cup)
     assert cup.champion(state) == "b"
     with pytest.raises(IllegalActionError, match="F1 is decided: 'b' won"):
@@ -116,14 +116,14 @@ def test_a_corrected_result_on_which_nothing_hangs_is_as_if_the_first_had_never_
     state = entered(*"abcdefgh")
     wrong = won(won(state, "W1-1", "h"), "W1-3", "b")
     corrected = CUP.play(wrong, {"do": "correct", "match": "W1-1", "winner": "a"})
-    assert CUP.answer(corrected) == CUP.answer(won(won(state, "W1-1", "a"), "W1-3", "b"))
+    assert CUP.public_summary(corrected) == CUP.public_summary(won(won(state, "W1-1", "a"), "W1-3", "b"))
 
 
 def test_a_corrected_result_on_which_a_match_hangs_is_the_directors_to_decide():
     state = won(won(entered(*"abcd"), "W1-1", "a"), "W1-2", "b")
     state = CUP.play(state, {"do": "begin", "match": "W2-1"})
     correct = {"do": "correct", "match": "W1-1", "winner": "d"}
-    with pytest.raises(IllegalActionError, match=r"W2-1 hang on W1-1 and have begun"):
+    with pytest.raises(IllegalActionError, match=r"depend on W1-1 have begun: W2-1"):
         CUP.play(state, correct)
     assert ready(CUP.play(state, {**correct, "then": "replay"})) == {"L1-1": ("a", "c"), "W2-1": ("d", "b")}
     assert ready(CUP.play(state, {**correct, "then": "void"})) == {"W1-1": ("a", "d")}
@@ -183,3 +183,50 @@ def test_the_drawing_places_teams_the_same_way_whoever_enters_them():
     ]
     assert drawn[0] == drawn[1]
     assert drawn[0] != CUP.play(CUP.opening, {"do": "enter", "teams": teams, "draw": "4 1 6 3"}).teams
+
+
+def test_a_begun_losers_match_depends_on_the_match_its_team_lost():
+    state = won(won(entered(*"abcd"), "W1-1", "a"), "W1-2", "b")
+    state = CUP.play(state, {"do": "begin", "match": "L1-1"})
+    correct = {"do": "correct", "match": "W1-1", "winner": "d"}
+    with pytest.raises(IllegalActionError, match="depend on W1-1 have begun: L1-1"):
+        CUP.play(state, correct)
+    assert ready(CUP.play(state, {**correct, "then": "replay"}))["L1-1"] == ("a", "c")
+
+
+def test_a_begun_second_final_depends_on_the_first():
+    state = won(won(entered("a", "b"), "W1-1", "a"), "F1", "b")
+    state = CUP.play(state, {"do": "begin", "match": "F2"})
+    correct = {"do": "correct", "match": "F1", "winner": "a"}
+    with pytest.raises(IllegalActionError, match="depend on F1 have begun: F2"):
+        CUP.play(state, correct)
+    with pytest.raises(IllegalActionError, match="depend on W1-1 have begun: F1, F2"):
+        CUP.play(state, {"do": "correct", "match": "W1-1", "winner": "b"})
+    assert CUP.champion(CUP.play(state, {**correct, "then": "replay"})) == "a"
+
+
+def test_correcting_only_the_sticks_asks_nothing_though_later_matches_have_begun():
+    cup = Elimination("double", best_of=3)
+    state = won(won(won(entered(*"abcd", cup=cup), "W1-1", "d", cup), "W1-1", "a", cup), "W1-1", "a", cup)
+    state = won(won(state, "W1-2", "b", cup), "W1-2", "b", cup)
+    state = cup.play(state, {"do": "begin", "match": "W2-1"})
+    corrected = cup.play(state, {"do": "correct", "match": "W1-1", "game": 3, "winner": "a", "sticks": {"a": 9}})
+    assert corrected.games["W1-1"][-1].sticks == {"a": 9}
+    assert (ready(corrected, cup), corrected.started) == (ready(state, cup), state.started)
+
+
+def test_a_team_that_is_eliminated_cannot_withdraw():
+    state = won(won(won(entered(*"abcd"), "W1-1", "a"), "W1-2", "b"), "L1-1", "c")
+    with pytest.raises(IllegalActionError, match="eliminated already"):
+        CUP.play(state, {"do": "withdraw", "team": "d"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "places"), [("single", [1, 2, 3, 3, 5, 5, 5, 5]), ("double", [1, 2, 3, 4, 5, 5, 7, 7])]
+)
+def test_teams_that_go_out_in_one_round_share_its_best_place(kind, places):
+    cup = Elimination(kind)
+    state = entered(*"abcdefgh", cup=cup)
+    while found := cup.ready(state):
+        state = won(state, found[0].id, min(found[0].teams), cup)
+    assert [row["place"] for row in cup.standings(state)] == places

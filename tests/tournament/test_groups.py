@@ -9,7 +9,7 @@ import pytest
 
 from pi_controller.cli import bracket
 from pi_controller.errors import UsageError
-from pi_controller.games.base import IllegalActionError, InvalidActionError
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import Groups
 from pi_controller.web.bracket_page import page
 
@@ -31,7 +31,7 @@ def finish(cup, state, rng, until=lambda _: False):
 
 
 def in_cup(state):
-    return state.through is not None
+    return state.qualifiers is not None
 
 
 def test_teams_are_dealt_there_and_back_and_the_best_of_each_go_on():
@@ -44,8 +44,8 @@ def test_teams_are_dealt_there_and_back_and_the_best_of_each_go_on():
     assert len(cup.pairings(state)) == 12
     assert cup.champion(state) is None
     state = finish(cup, state, random.Random(1), in_cup)
-    assert state.through.teams == ("T1", "T2", "T4", "T3")
-    assert cup.eliminated(state) == ("T5", "T6", "T7", "T8")
+    assert state.qualifiers.teams == ("T1", "T2", "T4", "T3")
+    assert cup.eliminated_teams(state) == ("T5", "T6", "T7", "T8")
     assert [pairing.teams for pairing in cup.ready(state)] == [("T1", "T3"), ("T2", "T4")], (
         "each against the other group"
     )
@@ -65,13 +65,13 @@ def test_teams_of_a_group_meet_again_in_the_final_at_the_earliest(groups):
     teams = [f"T{number}" for number in range(3 * groups)]
     state = finish(cup, entered(cup, teams), random.Random(groups), in_cup)
     group = {team: letter for letter, league in cup.parts(state).leagues.items() for team in league.teams}
-    halves = [set(state.through.teams)]
+    halves = [set(state.qualifiers.teams)]
     drawn = cup.cup.bracket(cup.parts(state).cup)
     final = drawn.matches[-1]
 
     def below(source):
         if hasattr(source, "number"):
-            return {state.through.teams[source.number - 1]}
+            return {state.qualifiers.teams[source.number - 1]}
         match = next(match for match in drawn.matches if match.id == source.match)
         return below(match.a) | below(match.b)
 
@@ -92,33 +92,43 @@ def test_random_tournaments_end_whatever_order_matches_finish_in(seed):
         busy = [team for pairing in ready if "." not in pairing.id for team in pairing.teams]
         assert len(busy) == len(set(busy))
         if rng.random() < going:
-            there = [team for team in teams if team not in cup.eliminated(state)]
+            there = [team for team in teams if team not in cup.eliminated_teams(state)]
             state = cup.play(state, {"do": "withdraw", "team": rng.choice(there)})
             continue
         pairing = rng.choice(ready)
         results[pairing.id] = winner = rng.choice(pairing.teams)
         state = cup.play(state, {"do": "result", "match": pairing.id, "winner": winner})
     champion = cup.champion(state)
-    assert champion in teams or len(state.gone) == len(teams)
-    assert set(cup.eliminated(state)) == set(teams) - {champion}
-    if not state.gone:
-        assert len(state.through.teams) == groups * through
+    assert champion in teams or len(state.withdrawn) == len(teams)
+    assert set(cup.eliminated_teams(state)) == set(teams) - {champion}
+    if not state.withdrawn:
+        assert len(state.qualifiers.teams) == groups * through
         again = entered(cup, teams)
         while ready := cup.ready(again):
             one = rng.choice(ready)
             again = cup.play(again, {"do": "result", "match": one.id, "winner": results[one.id]})
-        assert cup.answer(again) == cup.answer(state)
+        assert cup.public_summary(again) == cup.public_summary(state)
 
 
 def test_one_that_goes_before_the_elimination_makes_room_and_one_that_goes_later_loses():
     cup = Groups(2, through=2)
     state = finish(cup, entered(cup), random.Random(3), in_cup)
     early = cup.play(state, {"do": "withdraw", "team": "T1"})
-    assert early.through.teams == ("T4", "T2", "T5", "T3")
+    assert early.qualifiers.teams == ("T4", "T2", "T5", "T3")
     begun = cup.play(state, {"do": "begin", "match": "W1-1"})
     late = cup.play(begun, {"do": "withdraw", "team": "T4"})
-    assert late.through.teams == state.through.teams
+    assert late.qualifiers.teams == state.qualifiers.teams
     assert "T2" in next(pairing.teams for pairing in cup.pairings(late) if pairing.id == "F1"), "by a walkover"
+
+
+def test_last_team_that_stays_is_the_champion():
+    cup = Groups(2, through=1)
+    state = entered(cup, TEAMS[:4])
+    for team in ("T2", "T3", "T4"):
+        assert cup.champion(state) is None
+        state = cup.play(state, {"do": "withdraw", "team": team})
+    assert state.qualifiers.teams == ("T1",)
+    assert cup.champion(state) == "T1"
 
 
 def test_a_correction_of_a_group_moves_who_goes_through_until_the_elimination_has_begun():
@@ -127,17 +137,17 @@ def test_a_correction_of_a_group_moves_who_goes_through_until_the_elimination_ha
     match = next(one.id for one in cup.pairings(state) if one.teams in {("T1", "T4"), ("T4", "T1")})
     sticks = {"do": "correct", "match": match, "winner": "T4", "sticks": {"T4": 90}}
     moved = cup.play(state, sticks)
-    assert moved.through.teams == ("T4", "T2")
+    assert moved.qualifiers.teams == ("T4", "T2")
     begun = cup.play(state, {"do": "begin", "match": "F1"})
-    with pytest.raises(IllegalActionError, match="F1 hang"):
+    with pytest.raises(IllegalActionError, match="have begun: F1"):
         cup.play(begun, sticks)
     kept = cup.play(begun, {**sticks, "then": "keep"})
-    assert kept.through.teams == ("T1", "T2")
+    assert kept.qualifiers.teams == ("T1", "T2")
     again = cup.play(begun, {**sticks, "then": "replay"})
-    assert again.through.teams == ("T4", "T2")
-    assert "F1" not in again.begun
+    assert again.qualifiers.teams == ("T4", "T2")
+    assert "F1" not in again.started
     void = cup.play(begun, {**sticks, "then": "void"})
-    assert void.through is None
+    assert void.qualifiers is None
     assert [pairing.id for pairing in cup.ready(void)] == [match]
 
 
@@ -158,9 +168,9 @@ def test_corrected_sticks_alone_ask_the_director_too_where_they_say_who_goes_thr
             }
             state = cup.play(state, result)
     state = cup.play(finish(cup, state, random.Random(5), in_cup), {"do": "begin", "match": "F1"})
-    assert state.through.teams[0] == "a"
+    assert state.qualifiers.teams[0] == "a"
     match, winner = next((one.id, one.winner) for one in cup.pairings(state) if one.winner not in {"a", None})
-    with pytest.raises(IllegalActionError, match="F1 hang"):
+    with pytest.raises(IllegalActionError, match="have begun: F1"):
         cup.play(state, {"do": "correct", "match": match, "winner": winner, "sticks": {winner: 20}})
 
 

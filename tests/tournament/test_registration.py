@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pi_controller.games import IllegalActionError, InvalidActionError, game
-from pi_controller.tournament.registration import Registration
+from pi_controller.rules import IllegalActionError, InvalidActionError, game
+from pi_controller.tournament.teams import Registration
 
 DAKOTA = Registration(game("dakota").roster)
 
@@ -40,13 +40,13 @@ def test_a_team_plays_on_with_fewer_and_nobody_is_replaced():
         registration.register("Long Hollow", ["Ann", "Bo", "Flo"])
     registration = registration.leave("Bo", "absent").leave("Cy", "disqualified")
     assert registration.present("Long Hollow") == ("Ann",)
-    assert registration.back("Bo").present("Long Hollow") == ("Ann", "Bo")
+    assert registration.return_player("Bo").present("Long Hollow") == ("Ann", "Bo")
     with pytest.raises(IllegalActionError, match="was not absent"):
-        registration.back("Cy")
+        registration.return_player("Cy")
     with pytest.raises(IllegalActionError, match="plays for no team"):
         registration.leave("Flo")
-    assert registration.missing(["Long Hollow"]) == ""
-    assert registration.leave("Ann").missing(["Long Hollow", "Big Coulee"]) == "'Long Hollow'"
+    assert registration.teams_without_players(["Long Hollow"]) == ""
+    assert registration.leave("Ann").teams_without_players(["Long Hollow", "Big Coulee"]) == "'Long Hollow'"
 
 
 def test_who_may_judge_is_appointed_and_can_be_dismissed():

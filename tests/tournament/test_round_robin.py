@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from pi_controller.games.base import IllegalActionError
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import Points, RoundRobin, circle
 
 
@@ -52,6 +52,25 @@ def test_sweeps_count_three_wins_two_and_losses_nothing():
         keys = [(-row["points"], -row["sticks"], -row["sweeps"]) for row in rows]
         assert keys == sorted(keys)
         assert league.champion(state) == rows[0]["team"]
+
+
+def test_standings_count_wins_and_losses_of_each_team():
+    league = RoundRobin()
+    state = play_all(league, entered(league, "abc"), lambda a, b: (min(a, b), {}))
+    rows = {row["team"]: (row["played"], row["wins"], row["losses"]) for row in league.standings(state)}
+    assert rows == {"a": (2, 2, 0), "b": (2, 1, 1), "c": (2, 0, 2)}
+
+
+@pytest.mark.parametrize(("sticks", "taken"), [(0, True), (10_000, True), (10_001, False)])
+def test_result_takes_up_to_10000_sticks(sticks, taken):
+    league = RoundRobin()
+    state = entered(league, "ab")
+    result = {"do": "result", "match": "R1-1", "winner": "a", "sticks": {"a": sticks}}
+    if taken:
+        assert league.play(state, result).games["R1-1"][0].sticks == {"a": sticks}
+    else:
+        with pytest.raises(InvalidActionError):
+            league.play(state, result)
 
 
 def test_head_to_head_tells_apart_what_points_sticks_and_sweeps_do_not():
@@ -127,7 +146,7 @@ def test_a_team_that_goes_gives_its_games_away_or_they_are_struck():
         state = league.play(state, {"do": "result", "match": _match(league, state, "ab"), "winner": "a"})
         state = league.play(state, {"do": "withdraw", "team": "c", "why": "disqualified"})
         assert league.champion(state) == "a"
-        assert league.eliminated(state) == ("c",)
+        assert league.eliminated_teams(state) == ("c",)
         rows = {row["team"]: row["points"] for row in league.standings(state)}
         assert {team: rows[team] for team in "ab"} == points
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from pi_controller.games import game
+from pi_controller.rules import game
 from pi_controller.tournament import Elimination, RoundRobin
-from pi_controller.tournament.registration import Registration
+from pi_controller.tournament.decisions import DEFAULT_REST_S
 from pi_controller.tournament.schedule import Hall, assign, may_judge
+from pi_controller.tournament.teams import Registration
 
 
 def registered(teams, judges=()):
@@ -20,6 +21,20 @@ def registered(teams, judges=()):
     for judge in judges:
         registration = registration.appoint(judge)
     return registration
+
+
+def finish_next(kind, state, hall, ends, rng):
+    """End the match at a table that ends first; return when that is, and the state and the hall after it."""
+    done = min(hall.playing, key=lambda one: ends[one.match])
+    now = ends[done.match]
+    state = kind.play(state, {"do": "result", "match": done.match, "winner": rng.choice(done.teams)})
+    hall = replace(
+        hall,
+        playing=tuple(one for one in hall.playing if one != done),
+        ended={**hall.ended, **dict.fromkeys(done.teams, now)},
+        freed={**hall.freed, done.table: now},
+    )
+    return now, state, hall
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -53,14 +68,7 @@ def test_a_whole_tournament_is_scheduled(kind, seed):
             assert {wait.why for wait in waiting} <= {"rest", "judge"}
             now = min(wait.until for wait in waiting if wait.until is not None)
             continue
-        done = min(hall.playing, key=lambda one: ends[one.match])
-        now = ends[done.match]
-        state = kind.play(state, {"do": "result", "match": done.match, "winner": rng.choice(done.teams)})
-        hall = replace(
-            hall,
-            playing=tuple(one for one in hall.playing if one != done),
-            ended={**hall.ended, **dict.fromkeys(done.teams, now)},
-        )
+        now, state, hall = finish_next(kind, state, hall, ends, rng)
     assert not kind.ready(state)
     assert sum(hall.judged.values()) == len(ends)
 
@@ -87,3 +95,29 @@ def test_a_judge_is_of_neither_team_and_does_not_play():
     assert may_judge(registration, "a1", ["b", "c"], [])
     assert not may_judge(registration.leave("a1", "disqualified"), "a1", ["b", "c"], [])
     assert not may_judge(registration, "somebody", ["a", "b"], [])
+
+
+def test_tables_are_used_alike():
+    """24 teams, double elimination, four tables, ten minutes of rest: how many matches each table has."""
+    counts = []
+    for seed in range(20):
+        rng = random.Random(seed)
+        cup = Elimination("double")
+        teams = [f"T{number}" for number in range(24)]
+        state = cup.play(cup.opening, {"do": "enter", "teams": teams})
+        hall = Hall(("1", "2", "3", "4"), rest=DEFAULT_REST_S, own_judges=True)
+        ends, now = {}, 0.0
+        while ready := cup.ready(state):
+            called, waiting = assign(hall, registered(()), ready, now)
+            used = dict(hall.used)
+            for one in called:
+                state = cup.play(state, {"do": "begin", "match": one.match})
+                ends[one.match] = now + rng.uniform(900, 3_600)
+                used[one.table] = used.get(one.table, 0) + 1
+            hall = replace(hall, playing=(*hall.playing, *called), used=used)
+            if not hall.playing:
+                now = min(wait.until for wait in waiting if wait.until is not None)
+                continue
+            now, state, hall = finish_next(cup, state, hall, ends, rng)
+        counts.append(sorted(hall.used.values()))
+    assert max(most - least for least, *_, most in counts) <= 2

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from memory_sound import MemorySound
 
-from pi_controller.drivers.sound import Clip
-from pi_controller.voice.voice import Voice
+from pi_controller.display.sound import Clip
+from pi_controller.display.voice import Voice
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from played import play
 
-from pi_controller.show.words import words_of
-from pi_controller.table.view import Asked, Hit
-from pi_controller.voice.announcements import Announcement, announcement, score, speakable
+from pi_controller.display.game_display import words_of
+from pi_controller.display.voice import Announcement, announcement, is_english_word, score
+from pi_controller.table.view import Hit, QuestionView
 
 MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)
 
@@ -66,7 +66,10 @@ def test_the_english_sentence_has_no_names_in_it(view):
     assert announcement(view(phase="check"), view()).sentence == "First hit: Team B", (
         "it is said after the mat has looked"
     )
-    assert announcement(view(), view(question=Asked("two_struck", ("1", "2"), (1, 2)))).sentence == "The judge decides"
+    assert (
+        announcement(view(), view(question=QuestionView("two_struck", ("1", "2"), (1, 2)))).sentence
+        == "The judge decides"
+    )
 
 
 @pytest.mark.parametrize("name", ["ojibwe", "slahal", "bageswin", "plum_stone", "patol"])
@@ -88,9 +91,9 @@ def test_the_other_games_call_their_words_and_no_others(name):
 
 
 def test_only_english_words_may_be_spoken():
-    assert [call for call in words_of("dakota") if speakable(call, "dakota")] == ["it_stays", "foul", "game"]
-    assert not speakable("paguga", "ojibwe")
-    assert all(speakable(call, game) for game in ("ojibwe", "slahal", "patol") for call in words_of(game))
+    assert [call for call in words_of("dakota") if is_english_word(call, "dakota")] == ["it_stays", "foul", "game"]
+    assert not is_english_word("paguga", "ojibwe")
+    assert all(is_english_word(call, game) for game in ("ojibwe", "slahal", "patol") for call in words_of(game))
 
 
 def test_the_score_is_said_for_both(view):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 
-from pi_controller.games import registry
-from pi_controller.sim.simulation import Simulation
-from pi_controller.table.settings_voice import VoiceSection
-from pi_controller.voice.at_table import heard
+from pi_controller.config.model import VoiceSection
+from pi_controller.display.voice import start_voice
+from pi_controller.rules import registry
+from pi_controller.simulation.simulation import Simulation
 
 PLAYED_S = 75.0
 CALLS = ("paguga", "it_stays", "obojun", "wheya", "foul", "game", "yawapi", "sahdogan", "eyeya", "eyeya_obojun")
@@ -24,7 +24,7 @@ class Stuck:
         self.reached.set()
         self.free.wait(100)
 
-    def sounding(self):
+    def is_playing(self):
         return False
 
     def stop(self):
@@ -45,7 +45,7 @@ def shown(path, folder="", sound=None):
                 (table.t, "page", view.phase, view.hide, view.hits, view.calls, view.short, view.long, view.note)
             )
 
-        hearers.append(heard(VoiceSection(folder=str(folder)), table.view, page, stack, sound))
+        hearers.append(start_voice(VoiceSection(folder=str(folder)), table.view, page, stack, sound))
         lit = []
         while table.t < PLAYED_S:
             table.tick()

@@ -8,37 +8,37 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from pi_controller.games.registry import names
-from pi_controller.show.words import words_of
-from pi_controller.voice import recordings
+from pi_controller.display import voice
+from pi_controller.display.game_display import words_of
+from pi_controller.rules.registry import names
 
 
 def test_every_word_of_every_game_has_its_file_and_nothing_else_has(record, tmp_path):
     for game in names():
-        assert set(recordings.words_of(game)) == set(words_of(game))
+        assert set(voice.recorded_words(game)) == set(words_of(game))
     path = record("dakota", "paguga")
-    assert recordings.find(tmp_path, "dakota", "paguga") == path
-    assert recordings.find(tmp_path, "dakota", "obojun") is None
-    assert recordings.find(tmp_path, "ojibwe", "paguga") is None
+    assert voice.find(tmp_path, "dakota", "paguga") == path
+    assert voice.find(tmp_path, "dakota", "obojun") is None
+    assert voice.find(tmp_path, "ojibwe", "paguga") is None
     record("dakota", "stranger")
-    assert recordings.find(tmp_path, "dakota", "stranger") is None
-    assert recordings.find(tmp_path, "dakota", "../dakota/paguga") is None
+    assert voice.find(tmp_path, "dakota", "stranger") is None
+    assert voice.find(tmp_path, "dakota", "../dakota/paguga") is None
     (tmp_path / "dakota" / "wheya.wav").mkdir()
-    assert recordings.find(tmp_path, "dakota", "wheya") is None
+    assert voice.find(tmp_path, "dakota", "wheya") is None
 
 
 @pytest.mark.parametrize("suffix", [".wav", ".flac", ".ogg", ".mp3"])
 def test_each_format_is_read(record, suffix):
     path = record("dakota", "paguga", suffix, rate=44100, seconds=0.5)
-    clip = recordings.load(path)
+    clip = voice.load(path)
     assert (clip.name, clip.rate) == ("paguga", 44100)
     assert clip.seconds == pytest.approx(0.5, abs=0.06)
     assert 0.4 < np.abs(clip.samples).max() < 0.6
 
 
 def test_more_than_two_channels_become_one(record):
-    assert recordings.load(record("dakota", "paguga", channels=2)).samples.shape[1] == 2
-    assert recordings.load(record("dakota", "paguga", channels=6)).samples.shape[1] == 1
+    assert voice.load(record("dakota", "paguga", channels=2)).samples.shape[1] == 2
+    assert voice.load(record("dakota", "paguga", channels=6)).samples.shape[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_more_than_two_channels_become_one(record):
 def test_a_broken_file_is_told_with_what_to_do(tmp_path, content):
     path = tmp_path / "paguga.wav"
     path.write_bytes(content)
-    with pytest.raises(recordings.RecordingError, match=r"paguga\.wav") as caught:
-        recordings.load(path)
-    assert caught.value.todo
+    with pytest.raises(voice.RecordingError, match=r"paguga\.wav") as caught:
+        voice.load(path)
+    assert caught.value.hint
 
 
 def test_a_file_cut_short_is_told_or_shorter_but_never_more(record):
@@ -57,8 +57,8 @@ def test_a_file_cut_short_is_told_or_shorter_but_never_more(record):
     path = record("dakota", "paguga")
     for kept in range(0, len(whole), 997):
         path.write_bytes(whole[:kept])
-        with suppress(recordings.RecordingError):
-            assert recordings.load(path).seconds <= 1.0
+        with suppress(voice.RecordingError):
+            assert voice.load(path).seconds <= 1.0
 
 
 def test_no_sound_too_much_sound_and_no_numbers(record, tmp_path):
@@ -67,12 +67,12 @@ def test_no_sound_too_much_sound_and_no_numbers(record, tmp_path):
     path = tmp_path / "paguga.wav"
     for samples, said in (
         (np.zeros((0, 1)), "holds no sound"),
-        (np.zeros((int(8000 * recordings.MOST_S) + 1, 1)), "lasts over 10 s"),
+        (np.zeros((int(8000 * voice.MAX_WORD_S) + 1, 1)), "lasts over 10 s"),
         (np.full((8000, 1), np.nan), "holds no sound"),
     ):
         soundfile.write(path, samples, 8000, subtype="FLOAT")
-        with pytest.raises(recordings.RecordingError, match=said):
-            recordings.load(path)
+        with pytest.raises(voice.RecordingError, match=said):
+            voice.load(path)
 
 
 @pytest.mark.parametrize("rate", [1, 1000, 3999, 192001, 1_000_000])
@@ -81,9 +81,9 @@ def test_a_rate_that_no_loudspeaker_takes_is_told(tmp_path, rate):
 
     path = tmp_path / "paguga.wav"
     soundfile.write(path, np.zeros((10, 1)), rate)
-    with pytest.raises(recordings.RecordingError, match=f"{rate} samples a second") as caught:
-        recordings.load(path)
-    assert "44100" in caught.value.todo
+    with pytest.raises(voice.RecordingError, match=f"{rate} samples a second") as caught:
+        voice.load(path)
+    assert "44100" in caught.value.hint
 
 
 def test_without_a_decoder_it_is_told_what_to_install(record, monkeypatch):
@@ -95,26 +95,26 @@ def test_without_a_decoder_it_is_told_what_to_install(record, monkeypatch):
         return real(name, *args)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(recordings.RecordingError, match="soundfile is missing") as caught:
-        recordings.load(path)
-    assert "moccasin-mat[voice]" in caught.value.todo
+    with pytest.raises(voice.RecordingError, match="soundfile is missing") as caught:
+        voice.load(path)
+    assert "moccasin-mat[voice]" in caught.value.hint
 
 
 def test_a_folder_that_no_disk_has_is_no_folder(tmp_path):
-    assert recordings.is_folder(tmp_path)
-    assert not recordings.is_folder(tmp_path / "none")
-    assert not recordings.is_folder(tmp_path / ("x" * 5000))
-    with pytest.raises(recordings.RecordingError, match="cannot be read"):
-        recordings.find(tmp_path / ("x" * 5000), "dakota", "paguga")
+    assert voice.is_folder(tmp_path)
+    assert not voice.is_folder(tmp_path / "none")
+    assert not voice.is_folder(tmp_path / ("x" * 5000))
+    with pytest.raises(voice.RecordingError, match="cannot be read"):
+        voice.find(tmp_path / ("x" * 5000), "dakota", "paguga")
 
 
 def of(clip, samples):
     made = clip()
-    return recordings.measure(type(made)("one", np.asarray(samples, np.float32)[:, None], 8000))
+    return voice.measure(type(made)("one", np.asarray(samples, np.float32)[:, None], 8000))
 
 
 def test_a_recording_is_measured(clip):
-    one = recordings.measure(clip(1.0))
+    one = voice.measure(clip(1.0))
     assert one.seconds == 1.0
     assert one.peak_db == pytest.approx(-6.0, abs=0.1)
     assert one.rms_db == pytest.approx(-9.0, abs=0.1)
@@ -127,9 +127,9 @@ def test_a_recording_is_measured(clip):
 
 
 def test_advice_says_what_is_wrong_and_nothing_where_nothing_is(clip):
-    good = recordings.measure(clip(0.8, rate=44100))
-    assert recordings.advice(good) == []
-    assert recordings.advice(good, good.rms_db + 3) == []
+    good = voice.measure(clip(0.8, rate=44100))
+    assert voice.suggest_improvements(good) == []
+    assert voice.suggest_improvements(good, good.rms_db + 3) == []
     for samples, said in (
         (np.ones(8000), "too loud"),
         (0.01 * clip(1.0).samples[:, 0], "quiet"),
@@ -138,6 +138,6 @@ def test_advice_says_what_is_wrong_and_nothing_where_nothing_is(clip):
         (np.concatenate([np.zeros(4000), clip(0.5).samples[:, 0]]), "silence before the word"),
         (clip(0.5).samples[:, 0], "like a telephone"),
     ):
-        assert any(said in one for one in recordings.advice(of(clip, samples))), said
-    assert "10 dB louder than the other words" in recordings.advice(good, good.rms_db - 10)[-1]
-    assert "10 dB quieter than the other words" in recordings.advice(good, good.rms_db + 10)[-1]
+        assert any(said in one for one in voice.suggest_improvements(of(clip, samples))), said
+    assert "10 dB louder than the other words" in voice.suggest_improvements(good, good.rms_db - 10)[-1]
+    assert "10 dB quieter than the other words" in voice.suggest_improvements(good, good.rms_db + 10)[-1]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from secret import Memory
 
-from pi_controller.games import registry
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
+from pi_controller.display import voice as voice_module
+from pi_controller.display.game_display import words_of
+from pi_controller.display.voice import Announcement
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAnswer
-from pi_controller.referee.referees import referee_for
-from pi_controller.show.words import words_of
+from pi_controller.rules import registry
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 from pi_controller.table.table import Table
-from pi_controller.voice import voice as voice_module
-from pi_controller.voice.announcements import Announcement
 
 
 def a_hide(t, place, winner="toss_a"):
@@ -23,9 +23,9 @@ def a_hide(t, place, winner="toss_a"):
     for n, pad in enumerate((3, 1, 4, 2)):
         yield HandIn(t + 1.0 + n, pad)
         yield HandOut(t + 1.5 + n, pad)
-        yield Beads(t + 1.7 + n, (Bead(place, marked=True),))
+        yield BeadsAtRest(t + 1.7 + n, (Bead(place, marked=True),))
     yield Button(t + 6.0, "ready")
-    yield Beads(t + 7.0, (Bead(place, marked=True),))
+    yield BeadsAtRest(t + 7.0, (Bead(place, marked=True),))
 
 
 def sounds(heard, record, tmp_path, place, then=()):
@@ -39,7 +39,7 @@ def sounds(heard, record, tmp_path, place, then=()):
         return record_of(sentence)
 
     def record_of(sentence):
-        from pi_controller.voice.recordings import load
+        from pi_controller.display.voice import load
 
         return load(record("dakota", "spoken", seconds=0.3))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from memory_sound import MemorySound
 
-from pi_controller.drivers.sound import OVERTIME_S, AplaySound, SoundError
+from pi_controller.display.sound import OVERTIME_S, AplaySound, SoundError
 
 ALSA = shutil.which("aplay") is not None
 needs_alsa = pytest.mark.skipif(not ALSA, reason="there is no aplay on the path")
@@ -67,34 +67,34 @@ def failed(sound):
     if getattr(sound, "process", None) is not None:
         sound.process.wait(10)
     with pytest.raises(SoundError) as caught:
-        sound.sounding()
+        sound.is_playing()
     return caught.value
 
 
 def test_nothing_sounds_before_and_after(side, clip):
-    assert not side.sound.sounding()
+    assert not side.sound.is_playing()
     side.sound.play(clip(0.5), 1.0)
-    assert side.sound.sounding()
+    assert side.sound.is_playing()
     side.to_the_end()
-    assert not side.sound.sounding()
+    assert not side.sound.is_playing()
 
 
 def test_stop_is_silence_at_once_and_can_be_said_twice(side, clip):
     side.sound.play(clip(30.0), 1.0)
     side.sound.stop()
     side.sound.stop()
-    assert not side.sound.sounding()
+    assert not side.sound.is_playing()
 
 
 def test_one_sound_cuts_off_the_other(side, clip):
     side.sound.play(clip(30.0), 1.0)
     first = getattr(side.sound, "process", None)
     side.sound.play(clip(30.0), 0.5)
-    assert side.sound.sounding()
+    assert side.sound.is_playing()
     if first is not None:
         assert first.returncode is not None, "the first one has ended, and was waited for"
     side.to_the_end()
-    assert not side.sound.sounding()
+    assert not side.sound.is_playing()
 
 
 def test_a_loudspeaker_that_is_pulled_out_is_told_and_plays_when_it_is_back(side, clip):
@@ -105,33 +105,33 @@ def test_a_loudspeaker_that_is_pulled_out_is_told_and_plays_when_it_is_back(side
         said = error
     else:
         said = failed(side.sound)
-    assert said.what
-    assert not side.sound.sounding(), "it is told once"
+    assert said.message
+    assert not side.sound.is_playing(), "it is told once"
     side.mended()
     side.sound.play(clip(), 1.0)
-    assert side.sound.sounding()
+    assert side.sound.is_playing()
 
 
 def test_what_the_program_says_is_what_is_told(program, clip):
     sound = AplaySound("usb", program(f"echo '{PULLED}' >&2; echo more >&2; exit 1"))
     sound.play(clip(), 1.0)
     said = failed(sound)
-    assert PULLED in said.what
-    assert "more" not in said.what
-    assert "'usb'" in said.what
-    assert "aplay -L" in said.todo
+    assert PULLED in said.message
+    assert "more" not in said.message
+    assert "'usb'" in said.message
+    assert "aplay -L" in said.hint
 
 
 def test_a_program_that_dies_without_a_word(program, clip):
     sound = AplaySound(program=program("exit 3"))
     sound.play(clip(), 1.0)
-    assert "it says nothing" in failed(sound).what
+    assert "it says nothing" in failed(sound).message
 
 
 def test_a_program_that_is_not_there(tmp_path, clip):
     with pytest.raises(SoundError, match="cannot be started") as caught:
         AplaySound(program=str(tmp_path / "none")).play(clip(), 1.0)
-    assert "apt install alsa-utils" in caught.value.todo
+    assert "apt install alsa-utils" in caught.value.hint
 
 
 def test_a_program_that_hangs_is_ended_when_its_sound_is_long_over(program, clip):
@@ -140,12 +140,12 @@ def test_a_program_that_hangs_is_ended_when_its_sound_is_long_over(program, clip
     sound.play(clip(0.5), 1.0)
     process = sound.process
     t = 0.5 + OVERTIME_S - 0.01
-    assert sound.sounding()
+    assert sound.is_playing()
     t += 0.02
     with pytest.raises(SoundError, match="does not come to an end"):
-        sound.sounding()
+        sound.is_playing()
     assert process.returncode is not None
-    assert not sound.sounding()
+    assert not sound.is_playing()
 
 
 class Undying:
@@ -172,10 +172,10 @@ def test_a_process_that_cannot_be_ended_is_left_behind(monkeypatch, clip):
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: made.append(Undying()) or made[-1])
     sound.play(clip(), 1.0)
     sound.stop()
-    assert not sound.sounding()
+    assert not sound.is_playing()
     with pytest.raises(SoundError, match="does not answer") as caught:
         sound.play(clip(), 1.0)
-    assert "plug it in again" in caught.value.todo
+    assert "plug it in again" in caught.value.hint
     assert len(made) == 1, "no second process is sent after the first"
     made[0].dead = True
     sound.play(clip(), 1.0)
@@ -198,7 +198,7 @@ def test_the_program_gets_the_samples_and_is_told_what_they_are(program, tmp_pat
     one = clip(0.2, rate=rate, channels=channels)
     sound.play(one, gain)
     sound.process.wait(10)
-    assert not sound.sounding()
+    assert not sound.is_playing()
     args = (tmp_path / "kept.args").read_text().split()
     assert args == ["-q", "-D", "hdmi", "-t", "raw", "-f", "S16_LE", "-r", str(rate), "-c", str(channels), "-"]
     frames = np.frombuffer((tmp_path / "kept.raw").read_bytes(), "<i2").reshape(-1, channels)
@@ -222,7 +222,7 @@ def test_the_real_program_plays_what_it_is_given(tmp_path, clip):
     sound, one = AplaySound(f"tee:null,{kept},raw"), clip(0.5, rate=44100)
     sound.play(one, 1.0)
     sound.process.wait(20)
-    assert not sound.sounding()
+    assert not sound.is_playing()
     heard = np.frombuffer(kept.read_bytes(), "<i2")[: len(one.samples)]  # ALSA fills its last period with silence
     assert np.allclose(heard / 32767, one.samples[:, 0], atol=1 / 32767)
 
@@ -233,11 +233,11 @@ def test_the_real_program_takes_every_rate_that_a_recording_may_have(rate, clip)
     sound = AplaySound("null")
     sound.play(clip(0.1, rate=rate), 1.0)
     sound.process.wait(20)
-    assert not sound.sounding()
+    assert not sound.is_playing()
 
 
 @needs_alsa
 def test_the_real_program_tells_of_a_loudspeaker_that_is_not_there(clip):
     sound = AplaySound("no_such_loudspeaker")
     sound.play(clip(), 1.0)
-    assert "no_such_loudspeaker" in failed(sound).what
+    assert "no_such_loudspeaker" in failed(sound).message

@@ -6,10 +6,9 @@ import shutil
 
 import pytest
 
-from pi_controller.drivers.sound import SoundError
-from pi_controller.voice import speech
-from pi_controller.voice.recordings import RecordingError
-from pi_controller.voice.speech import speak
+from pi_controller.display import voice
+from pi_controller.display.sound import SoundError
+from pi_controller.display.voice import RecordingError, speak
 
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="there is no espeak-ng on the path")
@@ -31,17 +30,17 @@ def test_the_sentence_is_never_part_of_the_command(program, tmp_path):
 def test_a_program_that_is_not_there_is_told_with_the_way_out(tmp_path):
     with pytest.raises(SoundError, match="is not installed") as caught:
         speak("Hello", str(tmp_path / "none"))
-    assert "apt install espeak-ng" in caught.value.todo
+    assert "apt install espeak-ng" in caught.value.hint
 
 
 @pytest.mark.parametrize("lines", ["exit 3", "echo nonsense", "exit 0"])
 def test_a_program_that_does_not_speak(program, lines):
     with pytest.raises((SoundError, RecordingError)) as caught:
         speak("Hello", program(f"cat >/dev/null; {lines}"))
-    assert caught.value.todo
+    assert caught.value.hint
 
 
 def test_a_program_that_hangs_is_ended(program, monkeypatch):
-    monkeypatch.setattr(speech, "_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(voice, "_TIMEOUT_S", 0.2)
     with pytest.raises(SoundError, match="does not speak"):
         speak("Hello", program("exec sleep 60"))

@@ -9,12 +9,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from pi_controller.drivers.sound import AplaySound
-from pi_controller.table.settings_voice import VoiceSection
+from pi_controller.config.model import VoiceSection
+from pi_controller.display import voice as at_table
+from pi_controller.display.sound import AplaySound
+from pi_controller.display.voice import MAX_WAITING_VIEWS, Voice, start_voice
 from pi_controller.table.view import Hit
-from pi_controller.voice import at_table
-from pi_controller.voice.at_table import heard
-from pi_controller.voice.voice import QUEUE, Voice
 
 SOON_S = 20.0  # far more than any of it takes, even here
 
@@ -29,7 +28,7 @@ class Stuck:
         self.reached.set()
         self.free.wait(60)
 
-    def sounding(self):
+    def is_playing(self):
         return False
 
     def stop(self):
@@ -49,8 +48,8 @@ def played(view):
 
 def test_nothing_is_started_where_nothing_is_to_be_heard(view):
     with ExitStack() as stack:
-        assert heard(VoiceSection(), view(), None, stack) is None
-        assert heard(VoiceSection(), view(), print, stack) is print
+        assert start_voice(VoiceSection(), view(), None, stack) is None
+        assert start_voice(VoiceSection(), view(), print, stack) is print
     assert all(thread.name != "voice" for thread in threading.enumerate())
 
 
@@ -59,7 +58,7 @@ def test_the_page_has_each_view_first_and_the_voice_gets_it_too(view, record, tm
     shown = []
     before, after = played(view)
     with ExitStack() as stack:
-        publish = heard(VoiceSection(folder=str(tmp_path)), before, shown.append, stack, stuck)
+        publish = start_voice(VoiceSection(folder=str(tmp_path)), before, shown.append, stack, stuck)
         publish(after)
         assert shown == [after]
         assert stuck.reached.wait(SOON_S)
@@ -78,10 +77,10 @@ def test_a_stuck_loudspeaker_keeps_a_bounded_queue_and_holds_no_end_up(view, rec
     voice.start()
     voice.hear(after)
     assert stuck.reached.wait(SOON_S)
-    for n in range(10 * QUEUE):
+    for n in range(10 * MAX_WAITING_VIEWS):
         voice.hear(view(seq=n))
-    assert len(voice.views) == QUEUE
-    assert voice.views[-1][1].seq == 10 * QUEUE - 1, "the newest stay"
+    assert len(voice.views) == MAX_WAITING_VIEWS
+    assert voice.views[-1][1].seq == 10 * MAX_WAITING_VIEWS - 1, "the newest stay"
     voice.close()
     assert voice.thread.is_alive(), "it is left behind, and ends with the program"
     stuck.free.set()
@@ -96,7 +95,7 @@ def test_the_end_of_the_program_ends_what_plays(view, record, tmp_path, program)
     record("dakota", "it_stays", seconds=5.0)
     before, after = played(view)
     with ExitStack() as stack:
-        publish = heard(VoiceSection(folder=str(tmp_path)), before, None, stack, sound)
+        publish = start_voice(VoiceSection(folder=str(tmp_path)), before, None, stack, sound)
         publish(after)
         process = _until(lambda: sound.process)
         assert process.poll() is None
@@ -111,7 +110,7 @@ def test_english_is_spoken_only_where_the_settings_switch_it_on(view, tmp_path, 
     monkeypatch.setattr(at_table, "speak", lambda sentence: asked.append(sentence) or clip(0.1, sentence))
     before, after = played(view)
     with ExitStack() as stack:
-        heard(VoiceSection(folder=str(tmp_path), english=english), before, None, stack, sound)(after)
+        start_voice(VoiceSection(folder=str(tmp_path), english=english), before, None, stack, sound)(after)
         if english:
             assert sound.reached.wait(SOON_S)
     assert ("It stays" in asked) == english
@@ -125,7 +124,7 @@ def test_a_table_plays_by_the_aplay_on_the_path(view, record, tmp_path, program,
     record("dakota", "it_stays")
     before, after = played(view)
     with ExitStack() as stack:
-        heard(VoiceSection(folder=str(tmp_path), device="usb"), before, None, stack)(after)
+        start_voice(VoiceSection(folder=str(tmp_path), device="usb"), before, None, stack)(after)
         assert _until(lambda: kept.read_text() if kept.exists() else None).startswith("-q -D usb -t raw")
 
 
@@ -134,7 +133,7 @@ def test_a_folder_that_is_not_there_is_told_and_the_table_plays(view, tmp_path, 
     for folder in (tmp_path / "none", tmp_path / ("x" * 5000)):
         caplog.clear()
         with caplog.at_level(logging.WARNING), ExitStack() as stack:
-            publish = heard(VoiceSection(folder=str(folder)), before, None, stack, Stuck())
+            publish = start_voice(VoiceSection(folder=str(folder)), before, None, stack, Stuck())
             publish(after)
         assert "see [voice] folder" in caplog.messages[0]
 
@@ -150,7 +149,7 @@ def test_the_quiet_hours_are_asked_at_each_word(view, record, tmp_path):
     sound = Loud()
     wanted = VoiceSection(folder=str(tmp_path), quiet_from="00:00", quiet_to="23:59", volume=0.9, quiet_volume=0.2)
     with ExitStack() as stack:
-        heard(wanted, before, None, stack, sound)(after)
+        start_voice(wanted, before, None, stack, sound)(after)
         assert sound.reached.wait(SOON_S)
     assert sound.gain in {0.2, 0.9}  # one minute of the day is loud
 

@@ -6,10 +6,9 @@ import logging
 
 import pytest
 
-from pi_controller.drivers.sound import Clip, SoundError
+from pi_controller.display.sound import Clip, SoundError
+from pi_controller.display.voice import MAX_WAITING_VIEWS, STALE_S, RecordingError
 from pi_controller.table.view import Hit
-from pi_controller.voice.recordings import RecordingError
-from pi_controller.voice.voice import QUEUE, STALE_S
 
 MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)
 
@@ -126,7 +125,7 @@ def test_of_many_words_at_once_the_newest_are_heard_and_nothing_piles_up(heard, 
     for hide in range(10, 5000):
         one.hear(*story("paguga", hide=hide))
     one.hear(*story("it_stays", hide=5001))
-    assert len(one.voice.views) == QUEUE
+    assert len(one.voice.views) == MAX_WAITING_VIEWS
     one.run(20.0)
     assert one.names == ["it_stays"]
 
@@ -181,8 +180,8 @@ def test_an_english_voice_that_fails_is_told_once_and_recordings_are_played(
             one.run(1.0)
     assert one.names == ["paguga"] * 3
     (said,) = caplog.messages
-    assert error.what in said
-    assert error.todo in said
+    assert error.message in said
+    assert error.hint in said
 
 
 def test_an_english_voice_that_hangs_holds_recorded_words_up_once_a_minute_at_most(
@@ -225,7 +224,7 @@ def test_a_loudspeaker_that_goes_is_told_once_and_plays_again_when_it_is_back(he
             one.run(1.0)
     assert len(one.sound.played) == 3
     lost, back = caplog.messages
-    assert "nothing is heard: it was pulled out" in lost
+    assert "the voice is silent: it was pulled out" in lost
     assert "is back" in back
 
 
@@ -239,7 +238,7 @@ class LateFault:
         self.begun += 1
         self._fails = True
 
-    def sounding(self):
+    def is_playing(self):
         if self._fails:
             self._fails = False
             raise SoundError("it was pulled out", "plug it in")

@@ -13,8 +13,8 @@ from headless import ARGUMENTS, CHROMIUM
 from judge_rig import Rig, sign_in
 from playwright.sync_api import sync_playwright
 
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
 QUIET_S = 0.7
 """Nothing more is said of a step after so long: a picture stands for 0.35 s, and a region is filled 0.1 s after."""
@@ -42,12 +42,12 @@ GAMES = {
             ("the toss", act(do="toss", winner="A")),
             (
                 "the mat is there, the bead is hidden",
-                feel((Link, True), *HANDS, (Beads, (Bead(2),)), (Button, "ready")),
+                feel((Link, True), *HANDS, (BeadsAtRest, (Bead(2),)), (Button, "ready")),
             ),
             ("a stroke on two pads", feel((Strike, (3, 4)))),
             ("answered: pad 3", answer("3")),
             ("a stroke on pad 2", feel((Strike, (2,)))),
-            ("the bead is taken up", feel((Beads, ()))),
+            ("the bead is taken up", feel((BeadsAtRest, ()))),
         ),
     ),
     "ojibwe": (
@@ -60,7 +60,7 @@ GAMES = {
     "slahal": (
         {},
         (
-            ("the duel", act(do="duel", A=True, B=False)),
+            ("the duo", act(do="duo", A=True, B=False)),
             ("a guess that splits", act(do="guess", signal="left", actual="inside")),
         ),
     ),

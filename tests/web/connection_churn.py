@@ -32,7 +32,7 @@ import httpx
 import numpy as np
 from judge_house import House, say, sign_in
 
-from pi_controller.run import Stop, settle
+from pi_controller.runtime.run import Stop, tune_interpreter
 
 PHONE, JUDGE, HONEST = "127.0.0.66", "127.0.0.2", "127.0.0.3"
 PATIENCE_S = 2.0
@@ -63,7 +63,7 @@ def be_the_table() -> None:
     stop = Punctual()
     with tempfile.TemporaryDirectory() as folder:
         house = House(Path(folder), stop=stop)
-        settle()
+        tune_interpreter()
         print(house.server.port, flush=True)
         sys.stdin.readline()
         stop.late.clear()

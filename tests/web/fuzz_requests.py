@@ -23,8 +23,9 @@ from unittest import mock
 import msgspec
 from judge_house import House, raw, say
 
-from pi_controller.referee.facts import Called
-from pi_controller.web import request_body, timeouts
+from pi_controller.referee.facts import CommandIssued
+from pi_controller.web import limits
+from pi_controller.web import requests as request_body
 from pi_controller.web.sign_in import SESSION
 
 SIGNED_EVERY = 10
@@ -34,7 +35,7 @@ A_REQUEST_S = 0.1
 POSTS = ("/judge/sign-in", "/judge/sign-out", "/judge/command", "/judge/people")
 PATHS = (
     "/", "/events", "/openapi.json", "/metrics", "/view.json",
-    "/healthz", "/static/judge.js", "/room", "/overlay", "/find", "/check", "/judge",
+    "/healthz", "/static/judge.js", "/room", "/overlay", "/find", "/check", "/rules", "/judge",
     "/judge/state.json", "/judge/events", "/judge/hits.json", "/judge/hit/1.svg", *POSTS,
 )  # fmt: skip
 METHODS = ("GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get", "PÖST", "G E T", "", "A" * 300)
@@ -245,7 +246,7 @@ def fuzz(house: House, requests: int, seed: int, workers: int = 4) -> Found:
     with (
         house.signed_in("Ann") as web,
         ThreadPoolExecutor(workers) as pool,
-        mock.patch.multiple(timeouts, HEAD_S=0.5),
+        mock.patch.multiple(limits, HEADER_TIMEOUT_S=0.5),
         mock.patch.multiple(request_body, BODY_S=0.5),
     ):
         assert say(web, "the-toss", "action", action={"do": "toss", "winner": "A"}).status_code == 200
@@ -262,7 +263,7 @@ def fuzz(house: House, requests: int, seed: int, workers: int = 4) -> Found:
                     wrong.append(f"{kind}: {found} {answer[:200]!r}")
             if strangers and house.facts(object) != before:
                 wrong.append("somebody who is not signed in changed the journal")
-        said = len(house.facts(Called)) - 1
+        said = len(house.facts(CommandIssued)) - 1
         if said != done:
             wrong.append(f"{said} commands are in the journal, {done} were answered with yes")
         if web.get("/judge/state.json").status_code != 200 or web.get("/healthz").json()["ok"] is not True:

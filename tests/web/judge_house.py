@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from pi_controller.assembly import mat_sensors, open_table
-from pi_controller.daemon import Daemon
-from pi_controller.drivers.notify import Notifier
-from pi_controller.link.source import NoSource
-from pi_controller.mats import Mat
-from pi_controller.run import Stop, drive
-from pi_controller.table.journal import Journal
-from pi_controller.table.settings import Settings
+from pi_controller.board.connection import NoSource
+from pi_controller.config import Settings
+from pi_controller.journal.journal import Journal
+from pi_controller.runtime.assembly import mat_sensors, open_table
+from pi_controller.runtime.daemon import Daemon, Mat
+from pi_controller.runtime.run import Stop, run_loop
+from pi_controller.system.status import Notifier
+from pi_controller.web.accounts import PinHasher
 from pi_controller.web.feed import Feed
-from pi_controller.web.judging import judging
+from pi_controller.web.judge_api import make_judge_console
 from pi_controller.web.server import WebServer
-from pi_controller.web.signing.pins import Pins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +35,9 @@ PIN = "135790"
 ROLES = {"Sam": "scorekeeper", "Jo": "judge", "Com": "committee", "Ann": "head"}
 
 
-def cheap() -> Pins:
+def cheap() -> PinHasher:
     """Return PINs whose hashes cost next to nothing."""
-    return Pins(passes=1, kib=8)
+    return PinHasher(passes=1, kib=8)
 
 
 class Clock:
@@ -73,7 +72,7 @@ class House:
     """One table, played in its own thread from the start. Everybody in `ROLES` has the same PIN."""
 
     def __init__(
-        self, folder: Path, pins: Pins | None = None, preset: str = "home", stop: Stop | None = None, **web: Any
+        self, folder: Path, pins: PinHasher | None = None, preset: str = "home", stop: Stop | None = None, **web: Any
     ) -> None:
         self.clock = Clock()
         wanted = {
@@ -100,14 +99,14 @@ class House:
         self.table = open_table(self.settings, self.clock())
         self.feed = Feed(clock=self.clock)
         self.feed.publish(self.table.view)
-        self.judges = judging(self.settings, self.table, self.feed, self.clock, self.pins)
-        if not self.judges.users.everybody():
+        self.judges = make_judge_console(self.settings, self.table, self.feed, self.clock, self.pins)
+        if not self.judges.users.list_users():
             kept = self.pins.hash(PIN)
             for name, role in ROLES.items():
                 self.judges.users.add(name, role, kept)
         daemon = Daemon(self.table, [Mat(NoSource(), mat_sensors(self.settings))], publish=self.feed.publish)
         opened.set()
-        drive(daemon, self.clock, queue.SimpleQueue(), self._stop, None, self._hangs, self.judges.command_queue)
+        run_loop(daemon, self.clock, queue.SimpleQueue(), self._stop, None, self._hangs, self.judges.command_queue)
         self.table.journal.close()
 
     def hang(self) -> None:

@@ -14,8 +14,8 @@ from headless import ARGUMENTS, CHROMIUM
 from judge_rig import Rig, answered, settled, sign_in, touch
 from playwright.sync_api import sync_playwright
 
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
 from pi_controller.referee.judge import JudgeAction, JudgeClose, JudgeProtest
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
 SIZES = {
     "320x568": (320, 568),
@@ -29,7 +29,7 @@ SIZES = {
 def hide(place):
     """Return what the mat feels of a hide with the bead under pad `place`."""
     hands = [(kind, pad) for pad in (1, 2, 3, 4) for kind in (HandIn, HandOut)]
-    return [(Link, True), *hands, (Beads, (Bead(place),)), (Button, "ready")]
+    return [(Link, True), *hands, (BeadsAtRest, (Bead(place),)), (Button, "ready")]
 
 
 def toss(page, rig):
@@ -157,7 +157,7 @@ def ojibwe(page, rig):
 
 def slahal(page, rig):
     """A guess is being entered."""
-    touch(page, "duel-1")
+    touch(page, "duo-1")
     page.click("[data-row=signal] [data-value='2']")
 
 

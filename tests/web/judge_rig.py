@@ -8,21 +8,18 @@ from concurrent.futures import Future
 
 import msgspec
 
-from pi_controller.games import registry
-from pi_controller.referee.referees import referee_for
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.story import Protest
-from pi_controller.table.command_queue import CommandQueue, Picture
-from pi_controller.table.journal import Journal
+from pi_controller.rules import registry
+from pi_controller.table.commands import CommandQueue, Picture
 from pi_controller.table.table import Table
+from pi_controller.web.accounts import Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
 from pi_controller.web.judge_api import JudgeApi, judge_routes
 from pi_controller.web.server import WebServer
-from pi_controller.web.signing.authenticator import Authenticator
-from pi_controller.web.signing.pins import Pins
-from pi_controller.web.signing.sessions import Sessions
-from pi_controller.web.signing.users import Users
 
 PIN = "271828"
 STEP_S = 0.005
@@ -36,8 +33,8 @@ OTHERS = {
         [{"do": "toss", "winner": "A"}, {"do": "shoot", "opened": [1], "hit": 2, "ball": 2}],
     ),
     "slahal": (
-        ["[data-id=duel-1]", "[data-row=signal] [data-value='2']", "[data-row=actual] [data-value='0']"],
-        [{"do": "duel", "A": True, "B": False}, {"do": "guess", "signal": "inside", "actual": "left"}],
+        ["[data-id=duo-1]", "[data-row=signal] [data-value='2']", "[data-row=actual] [data-value='0']"],
+        [{"do": "duo", "A": True, "B": False}, {"do": "guess", "signal": "inside", "actual": "left"}],
     ),
     "bageswin": (
         ["[data-row=woman] [data-value='0']", "[data-id=throw]", "[data-id=double_tap]"],
@@ -137,7 +134,7 @@ class Rig:
             while not self._asked.empty():
                 work, done = self._asked.get()
                 done.set_result(work(table, t))
-            self.command_queue.serve(table, t)
+            self.command_queue.process_commands(table, t)
             self.feed.publish(table.view)
             self._begun.set()
             self._ended.wait(STEP_S)
@@ -181,14 +178,14 @@ def sheet_of(view):
 
 def everybody(folder):
     """Return the people of `PEOPLE`, kept in `folder`."""
-    users, pins = Users(folder / "judges.sqlite"), Pins(passes=1, kib=64)
+    users, pins = Users(folder / "judges.sqlite"), PinHasher(passes=1, kib=64)
     for name, role in PEOPLE.items():
         users.add(name, role, pins.hash(PIN))
     return users
 
 
 def door_of(users, clock):
-    return Authenticator(users, Sessions(users), Pins(passes=1, kib=64), clock)
+    return Authenticator(users, Sessions(users), PinHasher(passes=1, kib=64), clock)
 
 
 def sign_in(page, url, name="Ann"):

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 from played import play
 
-from pi_controller.mat.events import SensorFault
+from pi_controller.journal.export import ScoreHistory
 from pi_controller.referee.commitment import commitment
 from pi_controller.referee.story import Turn
-from pi_controller.table.course import Course
-from pi_controller.table.view import Asked, Hit, Notice, Opening, View
+from pi_controller.sensing.events import SensorFault
+from pi_controller.table.view import Hit, Notice, Opening, QuestionView, View
 
 NONCE = bytes(range(32))
 SEAL = commitment("dakota", 7, 4, NONCE)
@@ -50,7 +50,7 @@ NOW = 1012.0
 """A time at which the clocks of these views run."""
 
 
-COURSE = Course(
+COURSE = ScoreHistory(
     17,
     {
         "A": (0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3),
@@ -98,9 +98,12 @@ PHASES: dict[str, View] = {
         middle=0,
     ),
     "point": _dakota(situation="sahdogan", calls=("sahdogan",), long={"A": 12, "B": 8}, middle=0, protest="A"),
-    "asked": _dakota(question=Asked("passes_unsure", ("foul", "play_on", "hide_again"), (1, 2, 3, 4)), limit=None),
+    "asked": _dakota(
+        question=QuestionView("passes_unsure", ("foul", "play_on", "hide_again"), (1, 2, 3, 4)), limit=None
+    ),
     "unasked": _dakota(
-        question=Asked("no_reading", ("play_on", "hide_again"), (), unasked="hide_again", until=1027.0), stood=1007.0
+        question=QuestionView("no_reading", ("play_on", "hide_again"), (), unasked="hide_again", until=1027.0),
+        stood=1007.0,
     ),
     "noticed": _dakota(phase="show", notice=Notice("nobody_hid"), commit=None, limit=None),
     "held": msgspec.structs.replace(_dakota(protest="B", sensors=False), held=True),

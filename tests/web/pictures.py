@@ -25,10 +25,10 @@ from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 
-from pi_controller.games import registry
-from pi_controller.show.terminal import render
-from pi_controller.sim.simulation import Simulation
-from pi_controller.web.address import Pages
+from pi_controller.display.terminal import render
+from pi_controller.rules import registry
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.web.address import PageSettings
 from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
 
@@ -38,8 +38,10 @@ EVERY = ((390, 844), (1080, 1920), (1366, 768), (1920, 1080), (3840, 2160))
 PATHS = {"live": "", "room": "room", "overlay": "overlay", "find": "find", "check": "check"}
 OF_THE_GAME = ("room", "live", "overlay")
 """The pages that look different in every phase."""
-WITH = Pages("http://192.168.1.40:8080", "Pow Wow of the Lower River", "Table 2", "Our own rules prevail.", reach=True)
-WITHOUT = Pages()
+WITH = PageSettings(
+    "http://192.168.1.40:8080", "Pow Wow of the Lower River", "Table 2", "Our own rules prevail.", reach=True
+)
+WITHOUT = PageSettings()
 """What the host says of the pages: with an address the room's page has a code to photograph, else none."""
 THUMB, MARGIN, CAPTION = 480, 12, 26
 """A picture's longer side on a sheet, the space between two, and the height of its caption, px."""

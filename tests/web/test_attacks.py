@@ -5,7 +5,7 @@ from fuzz_requests import fuzz, request, table
 from judge_house import House
 from wrong_pins import patience, rush
 
-from pi_controller.web.signing import throttle
+from pi_controller.web import accounts
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_rush_of_wrong_pins(house):
     found = rush(house, 120, 4)
     assert found.answers.total() == 120
     assert set(found.answers) <= {401, 429}
-    assert found.looked_at <= 4 * throttle.FREE_AT_ALL + 2
+    assert found.looked_at <= 4 * accounts.FREE_TRIES_PER_PLACE + 2
     assert found.counts <= 4 * 6 + 4
     assert all(tries <= 3 for _, tries in found.new)
     assert found.known

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from pi_controller.cli import bracket
 from pi_controller.tournament import Elimination, RoundRobin
-from pi_controller.web.bracket_page import COLUMN, HEIGHT, WIDTH, drawing, page, parts
+from pi_controller.web.bracket_page import COLUMN, HEIGHT, WIDTH, bracket_values, drawing, page
 
 
 def played(competition, teams, results, seed=1):
@@ -47,7 +47,7 @@ def test_who_is_not_known_yet_is_told_by_where_they_come_from():
 def test_who_is_still_in_stands_by_matches_lost_and_who_is_out_by_place():
     cup = Elimination("double")
     state = played(cup, list("abcdefgh"), 9, seed=4)
-    rows = parts(cup, state)["standings"]
+    rows = bracket_values(cup, state)["standings"]
     in_it = [(row["losses"], -row["wins"]) for row in rows if row["place"] is None]
     assert in_it == sorted(in_it) != []
     assert len({losses for losses, _ in in_it}) == 2

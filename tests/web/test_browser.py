@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_controller.table.view import Asked, Hit
+from pi_controller.table.view import Hit, QuestionView
 from pi_controller.web.server import WebServer
 
 pytestmark = pytest.mark.chromium
@@ -84,7 +84,9 @@ def test_nothing_runs_over_the_side(open_page, feed, view, size):
     page = open_page(size=size)
     states = [
         view(seq=2, teams=WIDE, calls=("paguga", "eyeya_obojun", "game"), commit="ab" * 32),
-        view(seq=3, teams=WIDE, question=Asked("passes_unsure", ("foul", "play_on", "hide_again"), (1, 2, 3, 4))),
+        view(
+            seq=3, teams=WIDE, question=QuestionView("passes_unsure", ("foul", "play_on", "hide_again"), (1, 2, 3, 4))
+        ),
         view(seq=4, phase="halted", note="x" * 200),
     ]
     for state in states:

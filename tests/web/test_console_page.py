@@ -11,16 +11,15 @@ import pytest
 from phases import ALL, PHASES
 
 import pi_controller.web
-from pi_controller.games import registry
-from pi_controller.referee.facts import Done, Shown
-from pi_controller.referee.reducer import apply, blank
+from pi_controller.games.dakota.console import foul_label
+from pi_controller.referee.facts import ActionPlayed, BeadShown
+from pi_controller.referee.story import apply, blank
+from pi_controller.rules import registry
 from pi_controller.table.view import view_of
-from pi_controller.web.console_fields import fields
-from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, page, sign_in
+from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, page, sheet_fields, sign_in
 from pi_controller.web.game_page import page_of
-from pi_controller.web.games.dakota import foul_label
-from pi_controller.web.judge_command import understood
-from pi_controller.web.middleware import CSP
+from pi_controller.web.limits import CSP
+from pi_controller.web.requests import parse_command
 
 STATIC = Path(pi_controller.web.__file__).parent / "static"
 TEMPLATES = STATIC.parent / "templates"
@@ -68,7 +67,7 @@ def buttons(content):
 def test_every_button_is_a_call_and_has_a_place_of_its_own(name):
     content = told(PHASES[name], sets=True)
     for one in buttons(content):
-        sent = understood({"key": "key-12345", "expect": None, "call": one.say})
+        sent = parse_command({"key": "key-12345", "expect": None, "call": one.say})
         assert sent.tag == one.say["judge"]
         assert one.label
         assert one.label[0] == one.label[0].upper()
@@ -152,7 +151,7 @@ def test_the_form_holds_the_whole_sheet(game):
     view = PHASES["hit" if game == "dakota" else game]
     sheet = view.sheet or {"hider": "A", "long": {"A": 8, "B": 5}, "middle": 7, "short": {"A": 1, "B": 2},
                            "owed": "first", "situation": None, "winner": None}  # fmt: skip
-    some = fields(msgspec.structs.replace(view, sheet=sheet))
+    some = sheet_fields(msgspec.structs.replace(view, sheet=sheet))
     copy = msgspec.json.decode(msgspec.json.encode(sheet))
     for field in some:
         part = sheet
@@ -173,7 +172,7 @@ def test_no_field_is_of_a_bead():
 
 
 def test_a_game_that_is_over_offers_nothing():
-    shown = page_of(PHASES["over"]).play(PHASES["over"], ())
+    shown = page_of(PHASES["over"]).entry_form(PHASES["over"], ())
     assert (shown.title, shown.buttons, shown.rows) == ("The game is over", (), ())
 
 
@@ -183,11 +182,11 @@ def reminded(*actions, shown=True, game="dakota"):
     story = blank(rules)
     for action in actions:
         if story.phase == "show" and action["do"] == "hit":
-            story = apply(rules, story, Shown(1.0))
+            story = apply(rules, story, BeadShown(1.0))
         calls = rules.play(story.state, action)[1]
-        story = apply(rules, story, Done(1.0, action, calls, "judge"))
+        story = apply(rules, story, ActionPlayed(1.0, action, calls, "judge"))
     if shown and story.phase == "show":
-        story = apply(rules, story, Shown(2.0))
+        story = apply(rules, story, BeadShown(2.0))
     view = msgspec.structs.replace(view_of(rules, story, 7), teams={"A": "Big Coulee", "B": "Long Hollow"})
     legal = rules.legal_actions(story.state)
     facts = console(view, legal, before=rules.hiders_before(story.state)).facts
@@ -227,3 +226,14 @@ def test_nobody_is_reminded_of_hiders_while_a_hit_is_owed_or_elsewhere():
     set_by_a_judge = msgspec.structs.replace(PHASES["hide"], calls=(), hide=7)
     assert not [fact for fact in told(set_by_a_judge).facts if "hides" in fact], "nobody knows who hid before"
     assert not [fact for fact in told(PHASES["over"]).facts if "hides" in fact]
+
+
+@pytest.mark.parametrize(("game", "actions", "asked"), [("dakota", [], 1), ("dakota", [TOSS], 0), ("slahal", [], 0)])
+def test_singers_are_asked_for_before_the_toss(game, actions, asked):
+    rules = registry.game(game)
+    story = blank(rules)
+    for t, action in enumerate(actions):
+        story = apply(rules, story, ActionPlayed(float(t), action, (), "judge"))
+    view = view_of(rules, story, 7)
+    assert sum("singer" in fact for fact in console(view, (), singer=True).facts) == asked
+    assert not any("singer" in fact for fact in console(view, ()).facts)

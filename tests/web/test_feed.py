@@ -5,8 +5,7 @@ import threading
 
 import msgspec
 
-from pi_controller.web.feed import ABREAST, Feed
-from pi_controller.web.sse import BLOCK, event, retry_ms, stream
+from pi_controller.web.feed import BLOCK, MAX_WOKEN_AT_ONCE, Feed, event, retry_ms, stream
 
 LONG = 30.0  # seconds: never waited for when things are right
 
@@ -123,7 +122,7 @@ def test_hanging_up_ends_streams_and_those_of_who_come_later_until_the_feed_is_o
             async for chunk in stream(feed, "en", None, 0):
                 got.append(chunk)
                 if len(got) == 2:
-                    feed.hang_up()
+                    feed.end_streams()
 
         await asyncio.wait_for(read(), LONG)
         late = feed.subscribe()
@@ -223,7 +222,7 @@ def test_a_whole_hall_is_woken_a_part_at_a_time(view):
 
     async def watch():
         feed = Feed()
-        waiting = [asyncio.create_task(feed.subscribe().next(LONG)) for _ in range(2 * ABREAST + 5)]
+        waiting = [asyncio.create_task(feed.subscribe().next(LONG)) for _ in range(2 * MAX_WOKEN_AT_ONCE + 5)]
         await asyncio.sleep(0)
         feed.publish(view(seq=7))
         told = []
@@ -233,5 +232,5 @@ def test_a_whole_hall_is_woken_a_part_at_a_time(view):
         return sorted(set(told) - {0}), {task.result().view.seq for task in waiting}
 
     steps, seen = asyncio.run(watch())
-    assert steps == [ABREAST, 2 * ABREAST, 2 * ABREAST + 5]
+    assert steps == [MAX_WOKEN_AT_ONCE, 2 * MAX_WOKEN_AT_ONCE, 2 * MAX_WOKEN_AT_ONCE + 5]
     assert seen == {7}

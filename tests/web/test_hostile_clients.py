@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 import pytest
 from judge_house import House, raw, say, sign_in
 
-from pi_controller.web import request_body, timeouts
+from pi_controller.web import limits, requests
 from pi_controller.web import sign_in as console
 
 POSTS = ("/judge/sign-in", "/judge/sign-out", "/judge/command", "/judge/people")
@@ -113,8 +113,8 @@ SLOW_BODY = (
     ids=["head", "silent", "body"],
 )
 def test_who_is_slow_keeps_nobody_waiting(house, ann, monkeypatch, data, end):
-    monkeypatch.setattr(timeouts, "HEAD_S", 2.0)
-    monkeypatch.setattr(request_body, "BODY_S", 2.0)
+    monkeypatch.setattr(limits, "HEADER_TIMEOUT_S", 2.0)
+    monkeypatch.setattr(requests, "BODY_S", 2.0)
     slow = Lines(house, data, 100)
     took = []
     for n in range(20):
@@ -145,8 +145,8 @@ def cut(line):
 @pytest.fixture
 def few(tmp_path, monkeypatch):
     """Return a house that lets in 40 connections, and one more for who is signed in; it waits long for a head."""
-    monkeypatch.setattr(timeouts, "MOST", 40)
-    monkeypatch.setattr(timeouts, "KEPT", 1)
+    monkeypatch.setattr(limits, "MAX_CONNECTIONS", 40)
+    monkeypatch.setattr(limits, "MAX_KEPT_CONNECTIONS", 1)
     house = House(tmp_path)
     yield house
     house.close()
@@ -182,10 +182,11 @@ def test_who_is_signed_in_keeps_a_line_that_the_same_address_does_not_push_out(f
 
 
 @pytest.mark.parametrize(
-    ("descriptors", "most"), [(1024, 1024 - timeouts.SPARE - timeouts.KEPT), (20_000, timeouts.MOST)]
+    ("descriptors", "most"),
+    [(1024, 1024 - limits.SPARE - limits.MAX_KEPT_CONNECTIONS), (20_000, limits.MAX_CONNECTIONS)],
 )
 def test_the_server_leaves_descriptors_to_the_table(descriptors, most):
-    shares = timeouts.Lines(descriptors).shares
+    shares = limits.LimitedServerState(descriptors).shares
     given_up = []
     for n in range(most + 1):
         shares.take(f"{n}", lambda n=n: given_up.append(n))
@@ -199,7 +200,7 @@ def callers(address, port, count):
 
 def test_a_rush_from_one_address_is_turned_away_at_the_gate():
     """Nobody looks while they come, as when more come than can be let in."""
-    with timeouts.Gate(socket.AF_INET) as gate, ExitStack() as stack:
+    with limits.LimitedListener(socket.AF_INET) as gate, ExitStack() as stack:
         gate.bind(("127.0.0.1", 0))
         gate.listen(32)
         gate.setblocking(False)
@@ -208,21 +209,21 @@ def test_a_rush_from_one_address_is_turned_away_at_the_gate():
             for line in callers(address, port, count):
                 stack.enter_context(closing(line))
         came = let_in(gate)
-        assert came == {"127.0.0.66": timeouts.RECENT_EACH, "127.0.0.3": 1, "127.0.0.4": 1}
+        assert came == {"127.0.0.66": limits.RECENT_EACH, "127.0.0.3": 1, "127.0.0.4": 1}
         for line in callers("127.0.0.66", port, 1):
             stack.enter_context(closing(line))
         assert let_in(gate) == {"127.0.0.66": 1}, "nobody waited meanwhile: it is let in again"
 
 
 def test_who_is_in_has_a_turn_while_many_are_turned_away():
-    with timeouts.Gate(socket.AF_INET) as gate, ExitStack() as stack:
+    with limits.LimitedListener(socket.AF_INET) as gate, ExitStack() as stack:
         gate.bind(("127.0.0.1", 0))
         gate.listen(32)
         gate.setblocking(False)
-        count = timeouts.RECENT_EACH + timeouts.TURNED_AWAY + 1
+        count = limits.RECENT_EACH + limits.TURNED_AWAY + 1
         for line in callers("127.0.0.66", gate.getsockname()[1], count):
             stack.enter_context(closing(line))
-        for _ in range(timeouts.RECENT_EACH):
+        for _ in range(limits.RECENT_EACH):
             gate.accept()[0].close()
         with pytest.raises(BlockingIOError):
             gate.accept()

@@ -12,16 +12,13 @@ import pytest
 from judge_house import PIN, House, cheap, say, sign_in
 from test_server import Stream
 
-from pi_controller.referee.facts import Called
-from pi_controller.table.command_queue import CommandQueue
-from pi_controller.table.settings import Settings
+from pi_controller.config import Settings
+from pi_controller.referee.facts import CommandIssued
+from pi_controller.table.commands import CommandQueue
 from pi_controller.table.view import View
-from pi_controller.web.judge_api import LOOK_S
-from pi_controller.web.judging import HEAD, Judging, welcome
+from pi_controller.web.accounts import FILE, Authenticator, Sessions, Users
+from pi_controller.web.judge_api import HEAD, SESSION_CHECK_S, JudgeConsole, welcome
 from pi_controller.web.sign_in import BURST
-from pi_controller.web.signing.authenticator import Authenticator
-from pi_controller.web.signing.sessions import Sessions
-from pi_controller.web.signing.users import FILE, Users
 
 TOSS = {"do": "toss", "winner": "A"}
 MISS = {"do": "hit", "found": False}
@@ -144,7 +141,7 @@ def test_a_command_counts_once_and_only_on_what_was_seen(house):
         assert state(web)["view"]["revision"] == first["revision"]
         error(say(web, "not-now1", "action", first["revision"], action=TOSS), 409, "illegal")
         error(say(web, "no-such1", "action", first["revision"], action={"do": "dance"}), 400, "invalid")
-    (called,) = house.facts(Called)
+    (called,) = house.facts(CommandIssued)
     assert (called.actor, called.role, called.key) == ("Jo", "judge", "the-toss")
     assert abs(called.t - house.clock()) < 60, "the table's time, not the sender's"
 
@@ -204,7 +201,7 @@ def test_two_judges_at_the_same_moment(house):
         first, late = sorted(("Jo", "Ann"), key=lambda name: answers[n, name].status_code)
         order.append((f"{first}-{n:06}", answers[n, first].json()["seq"]))
         assert "moved on" in error(answers[n, late], 409, "stale")["what"]
-    called = house.facts(Called)
+    called = house.facts(CommandIssued)
     assert [one.key for one in called] == ["the-toss", *(key for key, _ in order)], "journalled is what was answered"
     assert [seq for _, seq in order] == sorted(seq for _, seq in order)
 
@@ -232,7 +229,7 @@ def test_a_picture_that_is_published_before_it_is_laid_out(house, monkeypatch):
         events = Stream(response)
         events.next("judge")
         command_queue = house.judges.command_queue
-        monkeypatch.setattr(command_queue, "show", lambda *_: None)
+        monkeypatch.setattr(command_queue, "update_picture", lambda *_: None)
         view = msgspec.structs.replace(house.table.view, note="the disk is nearly full")
         house.feed.publish(view)
         threading.Timer(
@@ -240,14 +237,14 @@ def test_a_picture_that_is_published_before_it_is_laid_out(house, monkeypatch):
         ).start()
         began = time.monotonic()
         assert msgspec.json.decode(events.next("judge")["data"])["health"]["note"] == view.note
-        assert time.monotonic() - began < LOOK_S
+        assert time.monotonic() - began < SESSION_CHECK_S
 
 
 def test_the_events_end_with_the_session(house):
     with house.signed_in("Jo") as web, web.stream("GET", "/judge/events") as response:
         events = Stream(response)
         events.next("judge")
-        house.judges.users.remove(house.judges.users.named("Jo")[0].id)
+        house.judges.users.remove(house.judges.users.find_by_name("Jo")[0].id)
         with pytest.raises(EOFError):
             events.next("judge")
     with house.signed_in("Ann") as web, web.stream("GET", "/judge/events") as response:
@@ -348,11 +345,11 @@ def test_sessions_outlive_a_restart_of_the_program(house, tmp_path):
 
 def test_the_first_head_judges_pin_is_shown_once_and_in_a_terminal_only(tmp_path):
     with closing(Users(tmp_path / FILE)) as users:
-        judges = Judging(CommandQueue(), users, [], Authenticator(users, Sessions(users), cheap(), time.time))
+        judges = JudgeConsole(CommandQueue(), users, [], Authenticator(users, Sessions(users), cheap(), time.time))
         told = welcome(judges, shows=False)  # to a log
         assert "new-head" in told
         assert not re.search(r"\d{6}", told)
-        assert users.everybody() == []
+        assert users.list_users() == []
         (pin,) = re.findall(r"PIN (\d{6}) ", welcome(judges, shows=True))
         assert asyncio.run(judges.authenticator.sign_in(HEAD, pin, "127.0.0.1", None)).person.role == "head"
         assert welcome(judges, shows=True) == ""
@@ -374,7 +371,7 @@ def test_at_a_tournament_the_committee_decides_a_protest_before_play_goes_on(tmp
             assert say(judge, "his-sleeve", "protest", by="B", text="his sleeve").status_code == 200
             assert state(judge)["rulings"] == []
             told = error(say(judge, "by-judge", "ruling", ruling="denied", reason="no"), 403, "role")
-            assert told["todo"] == "call somebody of the committee"
+            assert told["todo"] == "call a member of the committee"
             assert state(committee)["rulings"] == ["upheld", "denied"]
             error(say(committee, "play-on-", "ruling", ruling="play_on", reason="later"), 409, "illegal")
             error(say(committee, "a-hit-of", "action", action={"do": "hit", "found": True}), 403, "role")

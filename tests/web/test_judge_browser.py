@@ -9,18 +9,11 @@ import httpx
 import pytest
 from judge_rig import OTHERS, PIN, Rig, answered, settled, sign_in, touch
 
-from pi_controller.games import registry
-from pi_controller.mat.events import Bead, Beads, Button, HandIn, HandOut, Link, Strike
-from pi_controller.referee.facts import Called, Done, GameClosed
-from pi_controller.referee.judge import (
-    JudgeAction,
-    JudgeClock,
-    JudgeHidden,
-    JudgeRuling,
-    JudgeSensors,
-    JudgeUndo,
-)
-from pi_controller.table.journal import Journal
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.facts import ActionPlayed, CommandIssued, GameClosed
+from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeHidden, JudgeRuling, JudgeSensors, JudgeUndo
+from pi_controller.rules import registry
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 from pi_controller.web.console_page import SETTLE_S
 
 pytestmark = pytest.mark.chromium
@@ -69,7 +62,7 @@ def pages(chromium):
     assert [said for said in complaints if not any(one in said for one in EXPECTED)] == []
 
 
-def journal(tmp_path, kind=Done):
+def journal(tmp_path, kind=ActionPlayed):
     with Journal(tmp_path / "game.sqlite", read_only=True) as kept:
         return [fact for _, fact in kept.read() if isinstance(fact, kind)]
 
@@ -142,7 +135,7 @@ def test_a_whole_game_without_sensors_takes_two_taps_a_hide(rigs, pages, tmp_pat
         if told.owed != "second":
             counts.append(taps)
             taps = 0
-    assert game.over(state)
+    assert game.is_over(state)
     assert rig.view.winner == game.sheet(state)["winner"]
     wait_text(page, "sentence", "wins")
     assert toss == 1
@@ -177,7 +170,7 @@ def test_a_whole_game_by_two_judges_who_take_turns(rigs, pages, tmp_path):
         wait_text(judge, "sentence", "wins")
     assert max(touches) <= 2
     assert len(journal(tmp_path)) == 1 + sum(touches)
-    assert {fact.actor for fact in journal(tmp_path, Called)} == {"Ann", "Bo"}
+    assert {fact.actor for fact in journal(tmp_path, CommandIssued)} == {"Ann", "Bo"}
     print(f"\n{len(touches)} hides, {sum(touches) / len(touches):.2f} touches a hide, at most {max(touches)}")
     print(f"{statistics.median(seconds):.2f} s a hide (half), at most {max(seconds):.2f} s, and {SETTLE_S} s after it")
 
@@ -308,6 +301,14 @@ def test_a_protest_stops_play_until_it_is_ruled_on(rigs, pages, tmp_path):
     page.fill("#ruling-reason", "asked at the break")
     press(page, "[data-ruling=play_on]")
     assert not rig.view.held
+    page.click("#protest-another summary")
+    page.click("#protest-another [data-team=A]")
+    press(page, "#protest-send")
+    assert (rig.view.protest, rig.view.held) == ("A", True)
+    wait_text(page, "why", "Big Coulee protests")
+    page.fill("#ruling-reason", "nobody saw it")
+    press(page, "[data-ruling=denied]")
+    assert (rig.view.protest, rig.view.held) == ("B", False)
     touch(page, "found")
     page.fill("#ruling-reason", "seen by two")
     press(page, "[data-ruling=denied]")
@@ -318,7 +319,7 @@ def test_a_protest_stops_play_until_it_is_ruled_on(rigs, pages, tmp_path):
 def hidden_under(pad):
     """Return what the mat feels of a hide."""
     hands = [(kind, one) for one in (1, 2, 3, 4) for kind in (HandIn, HandOut)]
-    return [(Link, True), *hands, (Beads, (Bead(pad),)), (Button, "ready")]
+    return [(Link, True), *hands, (BeadsAtRest, (Bead(pad),)), (Button, "ready")]
 
 
 def test_what_the_mat_is_unsure_of_is_asked_and_ruled(rigs, pages):
@@ -378,7 +379,7 @@ def test_an_answer_that_is_lost_counts_once(rigs, pages, tmp_path):
     answered(page)
     page.wait_for_function("() => document.querySelector('#toast').dataset.value === ''")
     assert [fact.action["do"] for fact in journal(tmp_path)] == ["toss", "hit"]
-    assert len({fact.key for fact in journal(tmp_path, Called)}) == 2
+    assert len({fact.key for fact in journal(tmp_path, CommandIssued)}) == 2
 
 
 def test_it_comes_back_after_the_server(rigs, pages):
@@ -484,7 +485,7 @@ def test_the_other_games_are_played_from_it_too(rigs, pages, tmp_path, name):
 def test_a_block_is_two_guesses_and_one_with_a_pair_out_may_be_mirrored(rigs, pages, tmp_path):
     rig = rigs("slahal")
     page = pages(rig)
-    touch(page, "duel-1")
+    touch(page, "duo-1")
     page.click("[data-row=signal] [data-value='2']")
     page.click("[data-row=block] button")  # what was touched was no guess of a block
     assert page.locator("#play .pick[aria-pressed=true]").count() == 1
@@ -541,8 +542,8 @@ def test_a_whole_game_and_a_rematch(rigs, pages, chromium, tmp_path):
     (kept,) = tmp_path.glob("game-*.sqlite")
     with Journal(kept, read_only=True) as old, Journal(tmp_path / "game.sqlite", read_only=True) as new:
         assert old.meta.epoch != new.meta.epoch
-        assert next(fact.call for _, fact in new.read() if isinstance(fact, Called)) == "new_game"
-        assert [type(fact).__name__ for _, fact in old.read()][-1] == "Done"
+        assert next(fact.call for _, fact in new.read() if isinstance(fact, CommandIssued)) == "new_game"
+        assert [type(fact).__name__ for _, fact in old.read()][-1] == "ActionPlayed"
     unfold(page, "log")
     assert f"The one before is kept: {kept.name}" in page.locator("#log").inner_text()
     viewer.context.close()
@@ -552,7 +553,7 @@ UNTOUCHED = {
     "bageswin": (None, "none", {"do": "throw", "red": {"woman": 0, "fish": 0, "knives": 0, "buttons": 0}}),
     "plum_stone": ("lot-A", "none", {"do": "throw", "moons": 0, "whites": 0}),
     "ojibwe": ("toss-A", "", None),
-    "slahal": ("duel-1", "", None),
+    "slahal": ("duo-1", "", None),
 }
 
 
@@ -735,7 +736,7 @@ def test_a_double_tap_on_any_control_counts_once_at_most(rigs, pages, tmp_path, 
             table.judge(JudgeSensors(t, on=True))
         if story.clocks.paused is not None:
             table.judge(JudgeClock(t, running=True))
-        while table.story.undoable.batch:
+        while table.story.undo_target.batch:
             table.judge(JudgeUndo(t))
         for action in actions:
             table.judge(JudgeAction(t, action))
@@ -758,14 +759,14 @@ def test_a_double_tap_on_any_control_counts_once_at_most(rigs, pages, tmp_path, 
         control = controls.nth(i)
         if not control.count() or not control.is_visible() or control.inner_text() in SIGNS_OUT:
             continue
-        before = len(journal(tmp_path, Called))
+        before = len(journal(tmp_path, CommandIssued))
         revision, epoch = rig.view.revision, rig.view.phase
         control.scroll_into_view_if_needed()
         box = control.bounding_box()
         for _ in range(2):  # where the finger is, whatever stands there by then
             page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         answered(page)
-        said = len(journal(tmp_path, Called)) - before
+        said = len(journal(tmp_path, CommandIssued)) - before
         assert said <= 1, page.evaluate("() => document.querySelector('#log').innerText")
         tapped, counted = tapped + 1, counted + said
         if said or (rig.view.revision, rig.view.phase) != (revision, epoch):
@@ -787,4 +788,4 @@ def test_a_double_tap_in_the_list_of_people_removes_one(rigs, pages):
         page.mouse.click(box["x"] + 5, box["y"] + 5)
         page.wait_for_timeout(100)
     page.wait_for_function("() => document.querySelectorAll('.person').length === 2")
-    assert [one.name for one in rig.users.everybody()] == ["Ann", "Cy"]
+    assert [one.name for one in rig.users.list_users()] == ["Ann", "Cy"]

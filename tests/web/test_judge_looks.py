@@ -10,8 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from judge_rig import Shown, settled, sign_in
 from phases import ALL, NOW, PHASES
 
-from pi_controller.mat.strikes import StrikeSettings
-from pi_controller.table.review import Review, Stroke, beside
+from pi_controller.journal.review import Review, Stroke, hits_path
+from pi_controller.sensing.strikes import StrikeSettings
 
 np = pytest.importorskip("numpy")
 pytestmark = pytest.mark.chromium
@@ -33,7 +33,7 @@ def hit():
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shown")
-    review = Review(beside(folder / "no.sqlite"))
+    review = Review(hits_path(folder / "no.sqlite"))
     review.add([hit()])
     review.close()
     console = Shown(folder, NOW)

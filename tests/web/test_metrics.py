@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from pi_controller.mat.events import SensorFault
-from pi_controller.table.settings import Settings
+from pi_controller.config import Settings
+from pi_controller.sensing.events import SensorFault
+from pi_controller.web.app import metrics_route
 from pi_controller.web.feed import Feed
-from pi_controller.web.metrics import metrics_route
 from pi_controller.web.server import WebServer
 
 

@@ -13,9 +13,9 @@ from judge_rig import Rig
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
+from pi_controller.web.accounts import Sessions
 from pi_controller.web.openapi import OPERATIONS, document
 from pi_controller.web.sign_in import SESSION
-from pi_controller.web.signing.sessions import Sessions
 
 PAGES = {"/", "/room", "/overlay", "/find", "/check", "/judge", "/static/{name}"}
 """Answer what people look at and no program reads."""
@@ -51,7 +51,7 @@ def rig(tmp_path_factory):
 
 def session(rig):
     """Return the cookie of a head judge who has just signed in."""
-    found = rig.users.named("Ann")
+    found = rig.users.find_by_name("Ann")
     return Sessions(rig.users).begin(found[0], rig.clock())
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from contrast import contrast
 
 import pi_controller.web
-from pi_controller.table.view import Asked, Hit, Opening
-from pi_controller.web.page import page, waiting
-from pi_controller.web.page_content import ONLY_HEARD, board
+from pi_controller.table.view import Hit, Opening, QuestionView
+from pi_controller.web.live_page import SPOKEN_ONLY, make_board, page, render_waiting_page
 
 STATES = {
     "toss": {"phase": "toss", "hider": None, "owed": None, "hide": 0},
@@ -19,7 +19,7 @@ STATES = {
     "second": {"owed": "second", "hits": (Hit(2, found=False),), "commit": "ab" * 32},
     "paguga": {"calls": ("paguga", "wheya"), "hits": (Hit(2, found=False), Hit(4, found=True)), "phase": "show"},
     "sahdogan": {"situation": "sahdogan", "calls": ("sahdogan",), "long": {"A": 12, "B": 8}, "middle": 0},
-    "question": {"question": Asked("two_struck", ("2", "3", "none"), (2, 3))},
+    "question": {"question": QuestionView("two_struck", ("2", "3", "none"), (2, 3))},
     "foul": {"foul": "no_bead", "calls": ("foul",), "phase": "hide"},
     "opened": {"phase": "show", "opening": Opening(3, "ab" * 32, 2, "cd" * 32), "commit": "ab" * 32},
     "over": {"phase": "over", "winner": "B", "short": {"A": 3, "B": 5}, "calls": ("obojun", "game")},
@@ -65,7 +65,7 @@ class Tree(HTMLParser):
 
 def read(view):
     tree = Tree()
-    tree.feed(page(board(view), language="en", as_of="12:34:56"))
+    tree.feed(page(make_board(view), language="en", as_of="12:34:56"))
     tree.close()
     assert tree.open == []
     return tree
@@ -74,7 +74,7 @@ def read(view):
 @pytest.mark.parametrize("state", STATES)
 def test_every_state_is_on_the_page(view, state):
     told = view(**STATES[state])
-    content, tree = board(told), read(told)
+    content, tree = make_board(told), read(told)
     assert {key: content.texts[key] for key in tree.texts if key != "as_of"} == {
         key: text for key, text in tree.texts.items() if key != "as_of"
     }
@@ -84,15 +84,15 @@ def test_every_state_is_on_the_page(view, state):
 
 
 def test_the_page_uses_all_that_the_board_offers(view):
-    content, tree = board(view()), read(view())
-    assert set(content.texts) - ONLY_HEARD <= set(tree.texts)
+    content, tree = make_board(view()), read(view())
+    assert set(content.texts) - SPOKEN_ONLY <= set(tree.texts)
     assert {key for key, (_, of) in content.counts.items() if of} == set(tree.counts)
     assert set(content.marks) - {"moment"} == set(tree.marks)
 
 
 def test_team_names_cannot_become_markup(view):
     wicked = {"A": "<script>alert(1)</script>", "B": "\"' onload=x &amp; </title>"}
-    html = page(board(view(teams=wicked, note="<img src=x>")), language="en", as_of="")
+    html = page(make_board(view(teams=wicked, note="<img src=x>")), language="en", as_of="")
     assert "<script>alert" not in html
     assert "<img" not in html
     tree = read(view(teams=wicked, note="<img src=x>"))
@@ -102,9 +102,13 @@ def test_team_names_cannot_become_markup(view):
 
 
 def test_it_works_without_scripts_and_asks_nobody_else(view):
-    html = page(board(view()), language="en", as_of="")
+    html = page(make_board(view()), language="en", as_of="")
     assert '<noscript><meta http-equiv="refresh"' in html
-    for text in (html, waiting("en"), *(path.read_text("utf-8") for path in STATIC.iterdir() if path.suffix != ".png")):
+    for text in (
+        html,
+        render_waiting_page("en"),
+        *(path.read_text("utf-8") for path in STATIC.iterdir() if path.suffix != ".png"),
+    ):
         links = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text)) - {"http://www.w3.org"}
         assert not links
     assert " style=" not in html
@@ -115,7 +119,7 @@ STATIC = Path(pi_controller.web.__file__).parent / "static"
 
 
 def test_roles_hits_and_calls(view):
-    shown = board(view(**STATES["paguga"]))
+    shown = make_board(view(**STATES["paguga"]))
     assert shown.marks["pad_2"] == "struck"
     assert shown.marks["pad_4"] == "found"
     assert shown.texts["pad_4"] == "second hit: found"
@@ -128,21 +132,21 @@ def test_roles_hits_and_calls(view):
 
 
 def test_a_pad_is_marked_only_by_what_is_public(view):
-    before = board(view(commit="ab" * 32))
+    before = make_board(view(commit="ab" * 32))
     assert all(before.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
-    after = board(view(**STATES["opened"]))
+    after = make_board(view(**STATES["opened"]))
     assert after.marks["pad_2"] == "bead"
     assert after.marks["seal"] == "opened"
-    next_hide = board(view(hide=4, opening=Opening(3, "ab" * 32, 2, "cd" * 32)))
+    next_hide = make_board(view(hide=4, opening=Opening(3, "ab" * 32, 2, "cd" * 32)))
     assert all(next_hide.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
 
 
 def test_a_foul_is_told_in_plain_words(view):
-    assert board(view(**STATES["foul"])).texts["meaning_1"] == "There was no bead under the pads."
+    assert make_board(view(**STATES["foul"])).texts["meaning_1"] == "There was no bead under the pads."
 
 
 def test_strange_counts_do_not_break_the_page(view):
-    shown = board(view(long={"A": 64}, middle=-2, short={"A": 12, "B": 0}, points=1))
+    shown = make_board(view(long={"A": 64}, middle=-2, short={"A": 12, "B": 0}, points=1))
     assert shown.counts["long_a"] == (20, 20)
     assert shown.counts["long_b"] == (0, 20)
     assert shown.counts["middle"] == (0, 20)
@@ -152,18 +156,7 @@ def test_strange_counts_do_not_break_the_page(view):
 
 def test_the_board_is_json(view):
     for state in STATES.values():
-        msgspec.json.encode(board(view(**state)))
-
-
-def luminance(colour):
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, two):
-    high, low = sorted((luminance(one), luminance(two)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
+        msgspec.json.encode(make_board(view(**state)))
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])

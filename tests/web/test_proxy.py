@@ -3,10 +3,10 @@
 import pytest
 from judge_house import PIN, House, sign_in
 
+from pi_controller.config import Settings
 from pi_controller.errors import MatError
-from pi_controller.table.settings import Settings
 from pi_controller.web import sign_in as console
-from pi_controller.web.signing.throttle import FREE_AT_ALL
+from pi_controller.web.accounts import FREE_TRIES_PER_PLACE
 
 PROXY, OTHER = "127.0.0.9", "127.0.0.8"
 
@@ -38,7 +38,7 @@ def wrong(house, web, count):
 def test_wrong_pins_are_counted_for_each_client_of_the_proxy(house):
     with house.browser(PROXY) as web:
         through(web, "192.0.2.66")
-        wrong(house, web, FREE_AT_ALL + 6)
+        wrong(house, web, FREE_TRIES_PER_PLACE + 6)
         refused = sign_in(web, "Ann").json()["error"]
         assert (refused["code"], refused["what"]) == ("pin", "too many wrong PINs from here")
         through(web, "192.0.2.7")
@@ -48,14 +48,14 @@ def test_wrong_pins_are_counted_for_each_client_of_the_proxy(house):
 def test_the_last_address_counts_for_the_first_is_the_clients_own_word(house):
     with house.browser(PROXY) as web:
         through(web, "192.0.2.7, 192.0.2.66")
-        wrong(house, web, FREE_AT_ALL + 6)
+        wrong(house, web, FREE_TRIES_PER_PLACE + 6)
         through(web, "192.0.2.8, 192.0.2.66")
         assert sign_in(web, "Ann").status_code == 401
 
 
 def test_nobody_else_is_believed(house):
     with house.browser(OTHER) as web:
-        for n in range(FREE_AT_ALL + 6):
+        for n in range(FREE_TRIES_PER_PLACE + 6):
             house.clock.ahead += 6
             through(web, f"192.0.2.{n}")
             sign_in(web, f"Nobody {n}", "000000")

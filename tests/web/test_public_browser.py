@@ -16,10 +16,10 @@ from phases import DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
 
-from pi_controller.referee.commitment import UNBOUND, Bound, commitment
-from pi_controller.show.phrases import sentence
+from pi_controller.display.phrases import sentence
+from pi_controller.referee.commitment import NO_CONTEXT, CommitmentContext, commitment
 from pi_controller.table.view import Hit, Opening
-from pi_controller.web.address import Pages
+from pi_controller.web.address import PageSettings
 from pi_controller.web.server import WebServer
 
 pytestmark = pytest.mark.chromium
@@ -137,7 +137,7 @@ def test_the_codes_lead_to_the_pages(chromium, feed):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = WebServer(feed, port=port, pages=Pages(f"127.0.0.1:{port}"))
+    server = WebServer(feed, port=port, pages=PageSettings(f"127.0.0.1:{port}"))
     server.start()
     try:
         tab = chromium.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
@@ -161,7 +161,7 @@ def verdict(page):
     return page.locator("#verdict").get_attribute("data-value")
 
 
-@pytest.mark.parametrize("bound", [UNBOUND, Bound("Ann & Bo’s  Table", "0f" * 16, 41)])
+@pytest.mark.parametrize("bound", [NO_CONTEXT, CommitmentContext("Ann & Bo’s  Table", "0f" * 16, 41)])
 @pytest.mark.parametrize(("game", "pad"), [("dakota", 4), ("ojibwe", 1), ("slahal", 13)])
 def test_a_true_seal_holds_and_a_changed_one_does_not(open_page, feed, game, pad, bound):
     seal = commitment(game, 7, pad, NONCE, bound)

@@ -17,21 +17,18 @@ from phases import ALL, DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
 
-from pi_controller.games import registry
-from pi_controller.referee.commitment import UNBOUND, Bound, check, commitment
-from pi_controller.referee.facts import Commit, Reveal, Shown, Void
-from pi_controller.referee.reducer import apply, blank
+from pi_controller.referee.commitment import NO_CONTEXT, CommitmentContext, check, commitment
+from pi_controller.referee.facts import BeadShown, Commit, CommitmentWithdrawn, Reveal
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.story import apply, blank
+from pi_controller.rules import registry
 from pi_controller.table.view import Opening, view_of
 from pi_controller.web import address
-from pi_controller.web.address import Pages, addresses, base, blocks, qr_code
-from pi_controller.web.check_page import check_page
+from pi_controller.web.address import PageSettings, list_urls, normalize_address, qr_code, qr_text
+from pi_controller.web.app import find_page, rules_page, rules_route
 from pi_controller.web.feed import Feed
-from pi_controller.web.page import page
-from pi_controller.web.page_content import board
-from pi_controller.web.public_pages import find_page
-from pi_controller.web.room import room
+from pi_controller.web.live_page import check_page, make_board, overlay, page, room, strip
 from pi_controller.web.server import WebServer
-from pi_controller.web.strip import overlay, strip
 
 WICKED = "<script>alert(1)</script>"
 PUBLIC = ("/", "/room", "/overlay", "/find", "/check")
@@ -65,7 +62,7 @@ def test_every_phase_of_every_game_is_a_page(phase, frame):
 def test_clocks_are_told_by_the_tables_time():
     def clocks(t, **changed):
         view = msgspec.structs.replace(PHASES["slahal"], **changed)
-        html = page(board(view), language="en", as_of="", t=t)
+        html = page(make_board(view), language="en", as_of="", t=t)
         return [(key, left) for key, left in re.findall(r'data-clock="(\w+)"[^>]*>([^<]*)<', html) if key != "unasked"]
 
     assert clocks(1012.0) == [("limit", "0:48"), ("ends", "12:34")]
@@ -103,7 +100,7 @@ def test_the_strips_numbers_are_the_tables():
 def test_names_and_words_cannot_become_markup(path, view):
     feed = Feed()
     feed.publish(view(teams={"A": WICKED, "B": WICKED}, note=WICKED))
-    server = WebServer(feed, port=0, pages=Pages("192.0.2.4", WICKED, WICKED, WICKED, reach=True))
+    server = WebServer(feed, port=0, pages=PageSettings("192.0.2.4", WICKED, WICKED, WICKED, reach=True))
     server.start()
     try:
         answer = httpx.get(f"{server.url}{path[1:]}", trust_env=False)
@@ -147,32 +144,32 @@ def test_before_the_first_view_the_pages_wait_and_come_back():
 def test_where_the_pages_are(monkeypatch, tmp_path):
     monkeypatch.setattr(socket, "gethostname", lambda: "mat")
     monkeypatch.setattr(address, "LOCAL", tmp_path / "none")
-    assert addresses(Pages("mat.example"), 8080) == ["http://mat.example"]
-    assert addresses(Pages("https://mat.example/hall/"), 8080) == ["https://mat.example/hall"]
-    assert addresses(Pages(), 8080, asked="127.0.0.1") == [], "to this machine only"
-    by_number = addresses(Pages(reach=True), 8080, asked="192.0.2.7")
+    assert list_urls(PageSettings("mat.example"), 8080) == ["http://mat.example"]
+    assert list_urls(PageSettings("https://mat.example/hall/"), 8080) == ["https://mat.example/hall"]
+    assert list_urls(PageSettings(), 8080, asked="127.0.0.1") == [], "to this machine only"
+    by_number = list_urls(PageSettings(reach=True), 8080, asked="192.0.2.7")
     assert by_number == ["http://192.0.2.7:8080"], "nobody answers to a name with .local"
     monkeypatch.setattr(address, "LOCAL", tmp_path)
-    assert addresses(Pages(reach=True), 8080, asked="192.0.2.7") == [*by_number, "http://mat.local:8080"]
-    assert addresses(Pages(reach=True), 80, asked="2001:db8::7")[0] == "http://[2001:db8::7]"
-    assert Pages("mat.example:81").hosts == ("mat.example",)
-    assert base("mat.example", "https") == "https://mat.example"
+    assert list_urls(PageSettings(reach=True), 8080, asked="192.0.2.7") == [*by_number, "http://mat.local:8080"]
+    assert list_urls(PageSettings(reach=True), 80, asked="2001:db8::7")[0] == "http://[2001:db8::7]"
+    assert PageSettings("mat.example:81").hosts == ("mat.example",)
+    assert normalize_address("mat.example", "https") == "https://mat.example"
 
 
 def test_the_codes_say_the_addresses():
-    html = find_page(["http://192.0.2.7:8080", "http://mat.local:8080"], Pages(), "en")
+    html = find_page(["http://192.0.2.7:8080", "http://mat.local:8080"], PageSettings(), "en")
     codes = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     assert [re.search(r'aria-label="([^"]*)"', one)[1] for one in codes] == [
         f"Code of http://192.0.2.7:8080/{path}" for path in ("", "room", "check", "overlay")
     ]
     assert html.count('href="http://mat.local:8080/') == 4
-    none = find_page([], Pages(), "en")
+    none = find_page([], PageSettings(), "en")
     assert "<svg" not in none
     assert "set host to 0.0.0.0" in none
 
 
 def test_the_terminals_code_can_be_read():
-    lines = blocks("http://192.0.2.7:8080/").plain.splitlines()
+    lines = qr_text("http://192.0.2.7:8080/").plain.splitlines()
     image = Image.new("L", (len(lines[0]), 2 * len(lines)), 255)
     for y, line in enumerate(lines):
         for x, char in enumerate(line):
@@ -209,10 +206,10 @@ def test_the_check_page_tells_nothing_of_a_seal_that_is_closed():
 
 def test_a_void_is_said_on_every_page():
     void = msgspec.structs.replace(DAKOTA, commit=None, withdrawn=(SEAL,), opening=Opening(6, "ee" * 32, 1, "00" * 32))
-    shown = board(void)
+    shown = make_board(void)
     assert (shown.marks["seal"], shown.texts["seal"], shown.texts["opened"]) == ("void", SEAL, "void: never opened")
     assert f"The seal {SEAL[:16]}… is void: it will never be opened." in texts(check_page(void))
-    again = board(msgspec.structs.replace(void, commit="ab" * 32))
+    again = make_board(msgspec.structs.replace(void, commit="ab" * 32))
     assert (again.marks["seal"], again.texts["seal"]) == ("sealed", "ab" * 32)
     assert again.texts["opened"] == f"not yet opened · {SEAL[:16]}… is void"
 
@@ -223,14 +220,14 @@ def test_a_void_stays_told_until_the_hide_is_opened_or_over(name):
     story = blank(game)
     for fact, withdrawn in (
         (Commit(1.0, 1, SEAL), ()),
-        (Void(2.0, "the bead moved"), (SEAL,)),
+        (CommitmentWithdrawn(2.0, "the bead moved"), (SEAL,)),
         (Commit(3.0, 1, "ab" * 32), (SEAL,)),
-        (Void(3.2, "the bead moved"), (SEAL, "ab" * 32)),
+        (CommitmentWithdrawn(3.2, "the bead moved"), (SEAL, "ab" * 32)),
         (Commit(3.4, 1, "12" * 32), (SEAL, "ab" * 32)),
         (Reveal(4.0, 1, 2, "cd" * 32), ()),
         (Commit(5.0, 1, "ef" * 32), ()),
-        (Void(6.0, "the judge set the table"), ("ef" * 32,)),
-        (Shown(7.0), ()),
+        (CommitmentWithdrawn(6.0, "the judge set the table"), ("ef" * 32,)),
+        (BeadShown(7.0), ()),
     ):
         story = apply(game, story, fact)
         assert view_of(game, story, 1).withdrawn == withdrawn, fact
@@ -240,7 +237,7 @@ def test_a_void_stays_told_until_the_hide_is_opened_or_over(name):
     assert all(f"The seal {seal[:16]}… is void: it will never be opened." in said for seal in (SEAL, "ab" * 32))
 
 
-@pytest.mark.parametrize("bound", [UNBOUND, Bound("Ann's %d table|", "0f" * 16, 41)])
+@pytest.mark.parametrize("bound", [NO_CONTEXT, CommitmentContext("Ann's %d table|", "0f" * 16, 41)])
 @pytest.mark.parametrize(("game", "pad"), [("dakota", 3), ("ojibwe", 1), ("slahal", 13)])
 def test_the_shells_line_gives_the_seal(game, pad, bound):
     nonce = hashlib.sha256(game.encode()).digest()
@@ -256,10 +253,10 @@ def test_the_shells_line_gives_the_seal(game, pad, bound):
 
 @pytest.mark.parametrize("name", ["hit", *ALL])
 def test_whose_game_it_is_and_who_wrote_it_down_is_on_the_pages(web, feed, name):
-    assert "written down" not in find_page([], Pages(), "en"), "before there is a table"
+    assert "written down" not in find_page([], PageSettings(), "en"), "before there is a table"
     view = PHASES[name]
     feed.publish(view)
-    source = f"The rules as written down: {registry.kind(view.game).source}"
+    source = f"The rules as written down: {registry.game_class(view.game).source}"
     for path in ("/", "/room", "/find"):
         assert source in texts(html.unescape(web.get(path).text)), path
     assert source not in texts(html.unescape(web.get("/overlay").text))
@@ -277,5 +274,47 @@ def test_how_a_word_sounds_is_shown_with_by_whom(web, feed):
 
 def test_the_judges_console_is_found_where_judges_are_on():
     where = ["http://192.0.2.7:8080"]
-    assert "http://192.0.2.7:8080/judge" in find_page(where, Pages(), "en", judged=True)
-    assert "/judge" not in find_page(where, Pages(), "en")
+    assert "http://192.0.2.7:8080/judge" in find_page(where, PageSettings(), "en", judged=True)
+    assert "/judge" not in find_page(where, PageSettings(), "en")
+
+
+def rules_page_of(game, options=None, **referee):
+    return texts(unescape(rules_page(registry.game(game, options or {}), RefereeSettings(**referee))))
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_rules_page_says_every_option_with_its_value(name):
+    said = rules_page_of(name)
+    kind = registry.game_class(name)
+    assert all(option.about in said for option in kind.options)
+    assert kind.source in said
+    assert ("How the mat helps the judge" in said) == (kind.hidden is not None)
+
+
+def test_rules_page_names_the_source_of_a_chosen_reading():
+    assert "Owens" in rules_page_of("patol", {"throws": "zuni_1891"})
+    assert "Owens" not in rules_page_of("patol")
+    assert "Isleta" in rules_page_of("patol")
+    assert "Hinckley, Minnesota" in rules_page_of("bageswin", {"table": "hinckley_2009"})
+
+
+def test_rules_page_has_customs_and_the_nearest_pads():
+    dakota = rules_page_of("dakota", nearest=(2, 3, 1, 4))
+    assert dakota.count("unwritten rule") == 2
+    assert "2, 3, 1, 4" in dakota
+    assert "(Trickery)" in rules_page_of("slahal")
+
+
+def test_rules_are_served_and_linked_only_with_their_route(feed):
+    in_force = lambda: (registry.game("dakota", {"points": 3}), RefereeSettings())  # noqa: E731
+    feed.publish(PHASES["show"])
+    for more, served in (([rules_route(in_force)], 200), ([], 404)):
+        server = WebServer(feed, port=0, more=more)
+        server.start()
+        try:
+            with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as client:
+                assert client.get("/rules").status_code == served
+                assert ('href="/rules"' in client.get("/").text) == (served == 200)
+                assert ("/rules" in client.get("/find").text) == (served == 200)
+        finally:
+            server.stop()

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from phases import DAKOTA, PHASES
 
 from pi_controller.table.view import Hit
-from pi_controller.web.address import Pages
+from pi_controller.web.address import PageSettings
 from pi_controller.web.server import WebServer
 
 pytestmark = pytest.mark.chromium
@@ -19,7 +19,9 @@ pytestmark = pytest.mark.chromium
 SIZES = ((390, 844), (1080, 1920), (1366, 768), (1920, 1080), (3840, 2160))
 NEAR = 12
 """So far from the last stick a count may stand, px."""
-WITH = Pages("http://192.0.2.7:8080", "Pow Wow of the Lower River", "Table 2", "Our own rules prevail.", reach=True)
+WITH = PageSettings(
+    "http://192.0.2.7:8080", "Pow Wow of the Lower River", "Table 2", "Our own rules prevail.", reach=True
+)
 NAMED = "header, .now, main > .team, .table .team, .mat, .tossed, .ring, .riders, .round, .end, .aside, footer"
 """The boxes of the page that divide the screen among them."""
 MEASURE = """named => {
@@ -62,7 +64,7 @@ def still(chromium):
 @pytest.fixture
 def room(chromium, feed):
     """Return what yields the page for the room, with a code or without one, measured in a phase and a size."""
-    servers = {code: WebServer(feed, port=0, pages=WITH if code else Pages()) for code in (True, False)}
+    servers = {code: WebServer(feed, port=0, pages=WITH if code else PageSettings()) for code in (True, False)}
     for server in servers.values():
         server.start()
     tab = still(chromium)

@@ -234,7 +234,7 @@ def test_of_too_many_watchers_the_oldest_of_the_place_with_most_leaves(feed):
             other = _watcher(stack, server, "127.0.0.3")
             watch[2].end()
             assert feed.watchers == 3
-            feed.hang_up()
+            feed.end_streams()
             for one in (watch[0], late, other):
                 one.end()
     finally:
@@ -288,7 +288,7 @@ def test_a_busy_port_is_a_clear_error(server, feed):
         WebServer(feed, port=server.port).start()
     assert isinstance(caught.value, MatError)
     assert isinstance(caught.value, OSError)
-    assert "port" in caught.value.todo
+    assert "port" in caught.value.hint
 
 
 @pytest.mark.parametrize(("host", "port"), [("no such host", 0), ("127.0.0.1", 99999), ("192.0.2.1", 0)])

@@ -62,7 +62,7 @@ def test_watchers_who_do_not_read_hold_up_no_stop(feed, view, caplog):
 def test_a_stream_asked_for_just_before_the_stop_ends_with_the_others(feed, caplog, monkeypatch):
     """The request is in; its stream begins when all others have been ended."""
     asked, hung_up = threading.Event(), asyncio.Event()
-    hang_up = feed.hang_up
+    hang_up = feed.end_streams
 
     def app(hosts):
         inner = create_app(feed, hosts=hosts)
@@ -74,7 +74,7 @@ def test_a_stream_asked_for_just_before_the_stop_ends_with_the_others(feed, capl
 
         return late
 
-    monkeypatch.setattr(feed, "hang_up", lambda: (hang_up(), hung_up.set()))
+    monkeypatch.setattr(feed, "end_streams", lambda: (hang_up(), hung_up.set()))
     with ExitStack() as stack:
         server = WebServer(feed, port=0, app=app)
         server.start()

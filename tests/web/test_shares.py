@@ -2,7 +2,7 @@
 
 import pytest
 
-from pi_controller.web.shares import Shares, place_of
+from pi_controller.web.limits import ConnectionLimits, client_network
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def take(given_up):
 
 
 def test_who_holds_most_gives_up_the_oldest(take, given_up):
-    shares = Shares(4)
+    shares = ConnectionLimits(4)
     for who, name in (("hall", "h1"), ("phone", "p1"), ("phone", "p2"), ("phone", "p3"), ("judge", "j1")):
         take(shares, who, name)
     assert given_up == ["p1"]
@@ -27,32 +27,32 @@ def test_who_holds_most_gives_up_the_oldest(take, given_up):
 
 
 def test_where_all_hold_the_same_the_first_who_came_gives_up(take, given_up):
-    shares = Shares(2)
+    shares = ConnectionLimits(2)
     for who in ("a", "b", "c"):
         take(shares, who, who)
     assert given_up == ["a"]
 
 
 def test_who_holds_enough_gives_up_the_own(take, given_up):
-    shares = Shares(10, each=2)
+    shares = ConnectionLimits(10, each=2)
     for who, name in (("a", "a1"), ("b", "b1"), ("b", "b2"), ("b", "b3")):
         take(shares, who, name)
     assert given_up == ["b1"]
 
 
 def test_a_share_given_back_makes_room_and_is_given_back_once(take, given_up):
-    shares = Shares(1)
+    shares = ConnectionLimits(1)
     share = take(shares, "a", "a")
-    shares.leave(share)
-    shares.leave(share)
+    shares.release(share)
+    shares.release(share)
     assert len(shares) == 0
     take(shares, "b", "b")
     assert given_up == []
 
 
 def test_what_is_kept_is_not_given_up_and_takes_no_place(take, given_up):
-    shares = Shares(2, keeps=1)
-    shares.keep(take(shares, "a", "judge"))
+    shares = ConnectionLimits(2, keeps=1)
+    shares.protect(take(shares, "a", "judge"))
     for name in ("a1", "a2", "a3"):
         take(shares, "a", name)
     assert given_up == ["a1"]
@@ -60,18 +60,18 @@ def test_what_is_kept_is_not_given_up_and_takes_no_place(take, given_up):
 
 
 def test_of_too_many_kept_the_oldest_is_as_any_other(take, given_up):
-    shares = Shares(1, keeps=1)
+    shares = ConnectionLimits(1, keeps=1)
     for name in ("first", "second"):
-        shares.keep(take(shares, "a", name))
+        shares.protect(take(shares, "a", name))
     take(shares, "b", "b")
     assert given_up == ["first"]
 
 
 def test_a_share_that_is_gone_is_not_kept(take):
-    shares = Shares(1, keeps=1)
+    shares = ConnectionLimits(1, keeps=1)
     share = take(shares, "a", "a")
-    shares.leave(share)
-    shares.keep(share)
+    shares.release(share)
+    shares.protect(share)
     assert len(shares) == 0
 
 
@@ -89,4 +89,4 @@ def test_a_share_that_is_gone_is_not_kept(take):
     ],
 )
 def test_one_host_has_one_place(address, place):
-    assert place_of(address) == place
+    assert client_network(address) == place

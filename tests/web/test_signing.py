@@ -11,15 +11,29 @@ import pytest
 from judge_house import PIN, cheap
 
 from pi_controller.cli import main
-from pi_controller.referee.judge import JudgeCall
-from pi_controller.web.judging import new_head
-from pi_controller.web.signing import throttle
-from pi_controller.web.signing.authenticator import Authenticator, BusyError, PinError
-from pi_controller.web.signing.pins import Pins, is_pin, new_pin
-from pi_controller.web.signing.roles import ROLES, may
-from pi_controller.web.signing.sessions import ABSOLUTE_S, EACH, Sessions
-from pi_controller.web.signing.throttle import Rate, Throttle, keys
-from pi_controller.web.signing.users import FILE, StoreError, UserError, Users, folded
+from pi_controller.referee.judge import JudgeCommand
+from pi_controller.web import accounts
+from pi_controller.web.accounts import (
+    FILE,
+    MAX_SESSION_S,
+    MAX_SESSIONS_PER_PERSON,
+    Authenticator,
+    BusyError,
+    PinError,
+    PinHasher,
+    Rate,
+    Sessions,
+    Throttle,
+    UserError,
+    Users,
+    UserStoreError,
+    fold_name,
+    is_pin,
+    new_pin,
+    throttle_keys,
+)
+from pi_controller.web.judge_api import new_head
+from pi_controller.web.roles import ROLES, has_right
 
 ELSEWHERE = "10.0.0.66"
 
@@ -67,12 +81,18 @@ def wrong(office, times, **how):
 
 
 def test_every_call_has_a_role_and_no_role_has_more():
-    tags = {kind.__struct_config__.tag for kind in JudgeCall.__args__}
-    assert {tag for tag in tags if may("head", tag)} == tags
-    assert {tag for tag in tags if may("scorekeeper", tag)} == {"action", "answer", "hidden", "undo"}
-    assert {tag for tag in tags if not may("judge", tag)} == {"set", "teams", "new_game"}
-    assert not any(may(role, right) for role in ("viewer", "", "HEAD") for right in (*tags, "people", "raw"))
-    assert not any(may(role, right) for role in ("scorekeeper", "judge") for right in ("people", "raw"))
+    tags = {kind.__struct_config__.tag for kind in JudgeCommand.__args__}
+    assert {tag for tag in tags if has_right("head", tag)} == tags
+    assert {tag for tag in tags if has_right("scorekeeper", tag)} == {
+        "action",
+        "answer",
+        "hidden",
+        "undo",
+        "close_void",
+    }
+    assert {tag for tag in tags if not has_right("judge", tag)} == {"set", "teams", "new_game"}
+    assert not any(has_right(role, right) for role in ("viewer", "", "HEAD") for right in (*tags, "people", "raw"))
+    assert not any(has_right(role, right) for role in ("scorekeeper", "judge") for right in ("people", "raw"))
 
 
 def test_a_pin_is_by_chance_and_only_its_hash_is_kept():
@@ -83,12 +103,12 @@ def test_a_pin_is_by_chance_and_only_its_hash_is_kept():
     kept = pins.hash(PIN)
     assert kept.startswith("$argon2id$")
     assert PIN not in kept
-    assert (pins.right(kept, PIN), pins.right(kept, "135791"), pins.right(None, PIN)) == (True, False, False)
-    assert pins.right("no hash", PIN) is False
+    assert (pins.verify(kept, PIN), pins.verify(kept, "135791"), pins.verify(None, PIN)) == (True, False, False)
+    assert pins.verify("no hash", PIN) is False
 
 
 def test_the_cost_of_a_hash_is_as_said():
-    assert re.match(r"\$argon2id\$v=19\$m=19456,t=2,p=1\$", Pins().hash(PIN))
+    assert re.match(r"\$argon2id\$v=19\$m=19456,t=2,p=1\$", PinHasher().hash(PIN))
 
 
 def test_the_file_is_the_owners_and_holds_no_pin_and_no_cookie(office, users):
@@ -102,8 +122,8 @@ def test_the_file_is_the_owners_and_holds_no_pin_and_no_cookie(office, users):
 
 def test_names_are_compared_as_people_read_them(users):
     users.add("Žofie ", "judge", "x")
-    assert users.named(" žofie")[0].name == "Žofie"
-    assert folded("ＡＮＮ") == folded("ann")
+    assert users.find_by_name(" žofie")[0].name == "Žofie"
+    assert fold_name("ＡＮＮ") == fold_name("ann")
     with pytest.raises(UserError, match="already"):
         users.add("ŽOFIE", "judge", "x")
 
@@ -121,7 +141,7 @@ def test_the_last_head_judge_stays(office, users):
         users.remove(office.ann.id)
     bo = users.add("Bo", "head", "x")
     users.remove(office.ann.id)
-    assert users.everybody() == [bo]
+    assert users.list_users() == [bo]
     with pytest.raises(UserError, match="no such"):
         users.remove(office.ann.id)
     assert users.add("Ann", "judge", "x").id not in (office.ann.id, bo.id)
@@ -132,8 +152,21 @@ def test_a_file_that_is_none(tmp_path):
     with closing(sqlite3.connect(tmp_path / "b")) as db, db:
         db.execute("CREATE TABLE other(x)")
     for name in ("a", "b", "missing/c"):
-        with pytest.raises(StoreError):
+        with pytest.raises(UserStoreError):
             Users(tmp_path / name)
+
+
+def test_a_full_disk_is_named(users):
+    with users.reading() as db:
+        db.execute("PRAGMA max_page_count = 1")  # SQLite takes it for the pages that there are
+
+    def fill():
+        for number in range(1000):
+            users.add(f"{number}", "head", "x" * 500)
+
+    with pytest.raises(UserStoreError, match="full"):
+        fill()
+    assert users.list_users(), "it can be read on"
 
 
 def test_a_few_mistakes_cost_nothing_then_the_wait_doubles(office):
@@ -141,7 +174,7 @@ def test_a_few_mistakes_cost_nothing_then_the_wait_doubles(office):
     assert [wrong(office, 1)] == [1]
     waits = []
     for _ in range(12):
-        office.clock.t += throttle.MOST_S
+        office.clock.t += accounts.MAX_WAIT_S
         waits.append(wrong(office, 1))
     assert waits == [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]
 
@@ -158,7 +191,7 @@ def test_in_the_wait_nothing_is_looked_at(office):
 
 
 def test_who_tries_other_names_waits_as_well(office):
-    for n in range(throttle.FREE_AT_ALL):
+    for n in range(accounts.FREE_TRIES_PER_PLACE):
         office.clock.t += 1  # else all together are too many
         with pytest.raises(PinError):
             office.come(name=f"nobody {n}")
@@ -216,13 +249,13 @@ def test_a_thousand_wrong_pins_keep_nobody_out(office, sources):
 def test_a_known_device_is_known_for_its_person_only(office):
     device = office.come().device
     bo = office.users.add("Bo", "judge", office.pins.hash("999999"))
-    assert office.users.knows(office.ann.id, device)
-    assert not office.users.knows(bo.id, device)
+    assert office.users.has_device(office.ann.id, device)
+    assert not office.users.has_device(bo.id, device)
     assert office.come(device=device).device == device
     other = office.come("999999", name="Bo", device=device).device
     assert other != device
     office.users.give_pin(office.ann.id, office.pins.hash("246810"))
-    assert not office.users.knows(office.ann.id, device), "a new PIN: everything begins anew"
+    assert not office.users.has_device(office.ann.id, device), "a new PIN: everything begins anew"
 
 
 def test_tries_at_the_same_moment_are_not_all_the_first(office):
@@ -232,12 +265,12 @@ def test_tries_at_the_same_moment_are_not_all_the_first(office):
 
     before = office.pins.hashed
     assert all(isinstance(one, PinError) for one in asyncio.run(rush()))
-    assert office.pins.hashed - before <= throttle.FREE
+    assert office.pins.hashed - before <= accounts.FREE_TRIES_PER_NAME
 
 
 def test_one_hash_at_a_time(office):
     busy, most, threads = 0, 0, set()
-    right = office.pins.right
+    right = office.pins.verify
 
     def watched(kept, pin):
         nonlocal busy, most
@@ -249,7 +282,7 @@ def test_one_hash_at_a_time(office):
         finally:
             busy -= 1
 
-    office.pins.right = watched
+    office.pins.verify = watched
 
     async def rush():
         tries = (office.authenticator.sign_in("Ann", PIN, f"10.1.0.{n}", None) for n in range(8))
@@ -266,37 +299,37 @@ def test_an_unknown_name_is_answered_as_a_wrong_pin(office, caplog):
         before = office.pins.hashed
         with pytest.raises(PinError) as caught:
             office.come("000000", name=name)
-        told.append((caught.value.what, caught.value.todo, caught.value.wait_s, office.pins.hashed - before))
+        told.append((caught.value.message, caught.value.hint, caught.value.wait_s, office.pins.hashed - before))
     assert told[0] == told[1]
     assert "Nobody" not in caplog.text, "it may be a PIN in the wrong place"
     assert "000000" not in caplog.text
 
 
 def test_places():
-    assert keys("ann", "10.0.0.1")[1] == keys("ann", "::ffff:10.0.0.1")[1]
-    assert keys("ann", "fd00::1:2:3:4")[1] == keys("ann", "fd00::9%eth0")[1]
-    assert keys("ann", "fd00:0:0:1::1")[1] != keys("ann", "fd00::1")[1]
-    assert keys("ann", "x")[1] == ("place", "nowhere")
+    assert throttle_keys("ann", "10.0.0.1")[1] == throttle_keys("ann", "::ffff:10.0.0.1")[1]
+    assert throttle_keys("ann", "fd00::1:2:3:4")[1] == throttle_keys("ann", "fd00::9%eth0")[1]
+    assert throttle_keys("ann", "fd00:0:0:1::1")[1] != throttle_keys("ann", "fd00::1")[1]
+    assert throttle_keys("ann", "x")[1] == ("place", "nowhere")
 
 
 def test_counts_are_bounded_and_forgotten():
     counts = Throttle(kept=100)
     for n in range(1000):
-        counts.charge(keys(f"name {n}", ELSEWHERE), 0.0)
+        counts.charge(throttle_keys(f"name {n}", ELSEWHERE), 0.0)
     assert len(counts.counts) <= 100
-    assert counts.wait(keys("new", ELSEWHERE), 1.0) > 0
-    assert counts.wait(keys("new", ELSEWHERE), 1.0 + throttle.FORGET_S) == 0
+    assert counts.wait(throttle_keys("new", ELSEWHERE), 1.0) > 0
+    assert counts.wait(throttle_keys("new", ELSEWHERE), 1.0 + accounts.FORGET_S) == 0
 
 
 def test_who_does_not_wait_for_their_turn_is_not_among_the_others():
-    counts, rash, calm = Throttle(), keys("ann", ELSEWHERE), keys("ann", "10.0.0.7")
+    counts, rash, calm = Throttle(), throttle_keys("ann", ELSEWHERE), throttle_keys("ann", "10.0.0.7")
     for under, back in ((rash, 0.9), (calm, 1.0)):
-        counts.turned_away(under, 0.0, 1.0)
+        counts.record_turned_away(under, 0.0, 1.0)
         assert counts.clean(under, 0.5)
-        counts.turned_away(under, back, 1.0)
+        counts.record_turned_away(under, back, 1.0)
     assert (counts.clean(rash, 1.0), counts.clean(calm, 1.0)) == (False, True)
     assert counts.wait(rash, 1.0) == 0, "no PIN was wrong"
-    assert counts.clean(rash, 1.0 + throttle.RASH_S)
+    assert counts.clean(rash, 1.0 + accounts.RASH_S)
 
 
 def test_a_rate():
@@ -309,7 +342,7 @@ def test_a_rate():
 
 def test_a_session_ends_when_nothing_is_done_and_after_a_day(office):
     token = office.come().session
-    look = office.sessions.of
+    look = office.sessions.find
     office.clock.t += 1700
     assert look(token, office.clock.t, touch=False).person == office.ann, "who only looks stays no longer"
     office.clock.t += 101
@@ -318,7 +351,7 @@ def test_a_session_ends_when_nothing_is_done_and_after_a_day(office):
     for _ in range(25):
         office.clock.t += 1700
         assert look(token, office.clock.t, touch=True)
-    office.clock.t += ABSOLUTE_S - 25 * 1700 + 1
+    office.clock.t += MAX_SESSION_S - 25 * 1700 + 1
     assert look(token, office.clock.t, touch=True) is None
     assert office.sessions.of_all(office.clock.t) == []
 
@@ -326,37 +359,37 @@ def test_a_session_ends_when_nothing_is_done_and_after_a_day(office):
 def test_sessions_outlive_a_restart_with_the_time_they_were_idle(office, users):
     token = office.come().session
     office.clock.t += 1000
-    office.sessions.of(token, office.clock.t, touch=True)
+    office.sessions.find(token, office.clock.t, touch=True)
     again = Sessions(users)
-    assert again.of(token, office.clock.t + 1700, touch=False).person == office.ann
-    assert again.of(token, office.clock.t + 1900, touch=False) is None
+    assert again.find(token, office.clock.t + 1700, touch=False).person == office.ann
+    assert again.find(token, office.clock.t + 1900, touch=False) is None
     token = office.come().session
-    assert Sessions(users).of(token, office.clock.t - 3600, touch=False) is None, "the clock was set back"
+    assert Sessions(users).find(token, office.clock.t - 3600, touch=False) is None, "the clock was set back"
 
 
 def test_sessions_are_few_listed_and_revoked(office, users):
     tokens = []
-    for n in range(EACH + 2):
+    for n in range(MAX_SESSIONS_PER_PERSON + 2):
         office.clock.t += 1
         tokens.append(office.come(address=f"10.0.1.{n}").session)
-    alive = [token for token in tokens if office.sessions.of(token, office.clock.t, touch=False)]
+    alive = [token for token in tokens if office.sessions.find(token, office.clock.t, touch=False)]
     assert alive == tokens[2:]
     listed = office.sessions.of_all(office.clock.t)
-    assert len(listed) == EACH
+    assert len(listed) == MAX_SESSIONS_PER_PERSON
     assert not any(one.id in token or token in one.id for one in listed for token in tokens)
-    assert office.sessions.revoke(office.ann.id) == EACH
-    assert not any(office.sessions.of(token, office.clock.t, touch=True) for token in tokens)
+    assert office.sessions.revoke(office.ann.id) == MAX_SESSIONS_PER_PERSON
+    assert not any(office.sessions.find(token, office.clock.t, touch=True) for token in tokens)
     token = office.come(address="10.0.2.1").session
     users.add("Bo", "head", "x")
     users.remove(office.ann.id)
-    assert office.sessions.of(token, office.clock.t, touch=True) is None
+    assert office.sessions.find(token, office.clock.t, touch=True) is None
 
 
 def test_a_new_head_from_the_shell(users):
     name, first = new_head(users, cheap())
     assert new_head(users, cheap())[0] == name
-    assert len(users.everybody()) == 1
-    assert not cheap().right(users.named(name)[1], first)
+    assert len(users.list_users()) == 1
+    assert not cheap().verify(users.find_by_name(name)[1], first)
     users.add("Jo", "judge", "x")
     with pytest.raises(UserError, match="is a judge"):
         new_head(users, cheap(), "Jo")
@@ -374,7 +407,7 @@ def test_the_verb(tmp_path, capsys):
     pin = re.search(r"Head judge: (\d{6}) ", judges("new-head"))[1]
     judges("add", "Jo", "judge")
     with closing(Users(tmp_path / FILE)) as users:
-        assert Pins().right(users.named("head judge")[1], pin)
+        assert PinHasher().verify(users.find_by_name("head judge")[1], pin)
     assert judges("list") == "Head judge: head\nJo: judge\n"
     assert re.search(r"Jo: \d{6} ", judges("new-pin", "jo"))
     assert judges("revoke", "Jo") == "Jo: 0 sessions ended\n"

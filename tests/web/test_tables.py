@@ -6,16 +6,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from contrast import contrast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from played import GAMES, NAMES, SETTINGS, play, views
 
 import pi_controller.web
 from pi_controller.table.view import Opening
-from pi_controller.web.feed import Feed
-from pi_controller.web.page import page
-from pi_controller.web.page_content import ONLY_HEARD, board
-from pi_controller.web.sse import BLOCK, event
+from pi_controller.web.feed import BLOCK, Feed, event
+from pi_controller.web.live_page import SPOKEN_ONLY, make_board, page
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 WICKED = "<script>alert(1)</script>\"' onload=x data-html=table"
@@ -51,7 +50,7 @@ class Tree(HTMLParser):
 
 
 def read(view):
-    return Tree(page(board(view), language="en", as_of="12:34:56"))
+    return Tree(page(make_board(view), language="en", as_of="12:34:56"))
 
 
 @settings(max_examples=60)
@@ -59,11 +58,11 @@ def read(view):
 def test_every_reachable_sheet_is_a_page(view, halted):
     if halted:
         view = msgspec.structs.replace(view, phase="halted", note="The disk is full.")
-    content = board(view)
+    content = make_board(view)
     tree = read(view)
     assert content.layout == "sheet"
     live = {attrs["data-live"] for _, attrs in tree.tags if "data-live" in attrs}
-    assert live == {*content.texts, "as_of"} - ONLY_HEARD
+    assert live == {*content.texts, "as_of"} - SPOKEN_ONLY
     marked = {attrs["data-state"]: attrs["data-value"] for _, attrs in tree.tags if "data-state" in attrs}
     assert marked == {key: value for key, value in content.marks.items() if key != "moment"}
     assert content.counts == {"chances": (0, 0)}
@@ -74,7 +73,7 @@ def test_every_reachable_sheet_is_a_page(view, halted):
 @settings(max_examples=40)
 @given(views(("ojibwe", "slahal")))
 def test_strokes_are_sticks(view):
-    sections = dict(re.findall(r'data-team="([AB])">(.*?)</section>', board(view).table))
+    sections = dict(re.findall(r'data-team="([AB])">(.*?)</section>', make_board(view).table))
     for team, inside in sections.items():
         heaps = {kind: row.count('"on"') for kind, row in re.findall(r'class="(\w+) sticks"[^>]*>(.*?)</div>', inside)}
         if view.game == "ojibwe":
@@ -87,16 +86,16 @@ def test_strokes_are_sticks(view):
 def test_how_often_the_hiders_may_be_found_and_finds_banked_are_told():
     view = play("ojibwe", 5, 4)
     told = {"hider": "A", "hides_left": 3, "banked": 0, "double": False, "winner": None}
-    often = board(msgspec.structs.replace(view, sheet={**view.sheet, **told})).table
+    often = make_board(msgspec.structs.replace(view, sheet={**view.sheet, **told})).table
     assert "hides left: 3" in often
     banked = {**view.sheet, **told, "hides_left": 1, "double": True, "banked": 2}
-    assert "double, banked: 2" in board(msgspec.structs.replace(view, sheet=banked)).table
+    assert "double, banked: 2" in make_board(msgspec.structs.replace(view, sheet=banked)).table
 
 
 @settings(max_examples=40)
 @given(views(("bageswin", "patol", "plum_stone")))
 def test_who_throws_is_said_and_the_numbers_are_exact(view):
-    sheet, table = view.sheet, board(view).table
+    sheet, table = view.sheet, make_board(view).table
     marks = re.findall(r'data-value="(\w*)" data-(?:player|team)', table)
     throwing = [mark for mark in marks if mark in {"throws", "hides"}]
     assert len(throwing) == (sheet["thrower"] is not None and not sheet["winner"])
@@ -107,7 +106,7 @@ def test_who_throws_is_said_and_the_numbers_are_exact(view):
 
 def test_the_ring_has_forty_stones_four_rivers_and_every_horse():
     view = play("patol", 4, 40, {"players": ",".join(NAMES), "killing": False})
-    tree = Tree(board(view).table)
+    tree = Tree(make_board(view).table)
     assert sum(tag == "circle" and "cx" in attrs for tag, attrs in tree.tags) == 40
     assert sum(tag == "line" for tag, _ in tree.tags) == 4
     horses = [attrs for tag, attrs in tree.tags if tag == "g" and "horse" in (attrs["class"] or "")]
@@ -137,26 +136,15 @@ def test_an_event_carries_the_table_in_whole_kilobytes(game):
     sent = event(feed.latest, "en")
     assert len(sent) % BLOCK == 0
     body = msgspec.json.decode(re.search(rb"^data: (.*)$", sent, re.MULTILINE)[1])
-    assert body["table"] == board(feed.latest.view).table
+    assert body["table"] == make_board(feed.latest.view).table
     assert body["layout"] == "sheet"
 
 
 def test_the_moccasin_games_own_page_has_no_table(view):
-    content = board(view())
+    content = make_board(view())
     assert (content.layout, content.table) == ("live", "")
-    for shown, layout in ((content, "live"), (board(play("slahal", 1, 2)), "sheet")):
+    for shown, layout in ((content, "live"), (make_board(play("slahal", 1, 2)), "sheet")):
         assert f'data-layout="{layout}"' in page(shown, language="en", as_of="")
-
-
-def luminance(colour):
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, two):
-    high, low = sorted((luminance(one), luminance(two)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from played import GAMES, NAMES, SETTINGS, play
 
-from pi_controller.show.phrases import sentence
+from pi_controller.display.phrases import sentence
 
 pytestmark = pytest.mark.chromium
 SIZES = [(320, 640), (820, 1180), (1366, 768), (1920, 1080)]

@@ -10,10 +10,10 @@ import pytest
 from judge_house import PIN, ROLES, House, raw, say, sign_in
 from test_server import Stream
 
-from pi_controller.referee.facts import Called
+from pi_controller.referee.facts import CommandIssued
 from pi_controller.web import judge_api
 from pi_controller.web import sign_in as console
-from pi_controller.web.middleware import CSP, HEADERS
+from pi_controller.web.limits import CSP, HEADERS
 
 TOSS = {"do": "toss", "winner": "A"}
 POSTS = {
@@ -51,7 +51,7 @@ def error(answer, status, code):
 
 def unchanged(house, web):
     """Return what no refused request may change; `web` is still signed in."""
-    users = house.judges.users.everybody()
+    users = house.judges.users.list_users()
     return house.table.journal.seq, users, web.get("/judge/state.json").status_code
 
 
@@ -213,7 +213,7 @@ def test_signing_out_ends_the_sessions_own_streams(house):
                 assert tab.post("/judge/sign-out", json={}).status_code == 200
             with pytest.raises(EOFError):
                 ending.next("judge")
-            assert time.monotonic() - began < judge_api.LOOK_S + 3
+            assert time.monotonic() - began < judge_api.SESSION_CHECK_S + 3
             assert say(other, "still-in-1", "protest", by="A", text="on").status_code == 200
             assert "judge" in staying.next("judge")["event"]
         assert say(other, "still-in-2", "ruling", ruling="denied", reason="on").status_code == 200
@@ -239,11 +239,11 @@ MAY = {
 def test_what_a_role_may_say(house, name, call):
     with ExitStack() as stack:
         web = stack.enter_context(house.signed_in(name) if name else house.browser())
-        before, called = house.table.journal.seq, len(house.facts(Called))
+        before, called = house.table.journal.seq, len(house.facts(CommandIssued))
         answer = say(web, f"{name}-{call:_<10}", call, **CALLS[call])
         if call in MAY[name]:
             assert answer.status_code in {200, 400, 409}
-            new = house.facts(Called)[called:]
+            new = house.facts(CommandIssued)[called:]
             assert all((one.actor, one.role, one.call) == (name, ROLES[name], call) for one in new)
             assert len(new) == (answer.status_code == 200)
         else:
@@ -255,7 +255,7 @@ def test_what_a_role_may_say(house, name, call):
 def test_only_the_head_judge_sees_to_the_people(house, name):
     with ExitStack() as stack:
         web = stack.enter_context(house.signed_in(name) if name else house.browser())
-        before = house.judges.users.everybody()
+        before = house.judges.users.list_users()
         told = [{"do": "add", "name": "Eve", "role": "head"}]
         told += [{"do": do, "id": before[2].id} for do in ("new_pin", "revoke", "remove")]
         if name == "Ann":
@@ -265,7 +265,7 @@ def test_only_the_head_judge_sees_to_the_people(house, name):
         error(web.get("/judge/people"), status, code)
         for one in told:
             error(web.post("/judge/people", json=one), status, code)
-        assert house.judges.users.everybody() == before
+        assert house.judges.users.list_users() == before
 
 
 @pytest.mark.parametrize("more", [{"actor": "Ann"}, {"role": "head"}, {"t": 0.0}])

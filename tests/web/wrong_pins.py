@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from judge_house import PIN, ROLES, House, say, sign_in
 
-from pi_controller.web.signing.pins import Pins
-from pi_controller.web.signing.throttle import KEPT
+from pi_controller.web.accounts import KEPT, PinHasher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +158,7 @@ def main() -> int:
     args = parser.parse_args()
     logging.getLogger("pi_controller").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
-        house = House(Path(folder), Pins())
+        house = House(Path(folder), PinHasher())
         try:
             found = rush(house, args.pins, args.addresses)
         finally:

@@ -35,5 +35,15 @@ document.getElementById("own")?.addEventListener("submit", async (event) => {
   const notice = /** @type {HTMLInputElement} */ (document.getElementById("notice")).value;
   if (notice.trim() && (await send("/staff/do", { do: "notice", notice }))) location.reload();
 });
+const now = /** @type {HTMLInputElement | null} */ (document.getElementById("now"));
+if (now) {
+  // a phone knows the time; on the machine's own screen it is the machine's
+  const here = new Date();
+  now.value = new Date(here.getTime() - here.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+}
+document.getElementById("clock")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (now?.value && (await send("/staff/do", { do: "clock", now: now.value }))) location.reload();
+});
 goBack(Number(document.body.dataset.back), signOut);
 tellHere();

@@ -1,11 +1,11 @@
-// What those hear who cannot see the page: what came of a turn, what the table waits for, the score; and questions at once.
+// Announcements for screen readers: the result of a turn, the state of play, the score; and questions at once.
 // @ts-check
 
 /** @typedef {{ texts: Record<string, string>, marks: Record<string, string> }} Board */
 
-const APART_MS = 100; // a region that is emptied and filled at once says nothing where the words are the same
+const APART_MS = 100; // a live region that is cleared and refilled at once with the same text is not announced
 
-/** Say `text` in the live region `id`, also where it said the same before. */
+/** Announce `text` in the live region `id`, even if it is the same as before. */
 function speak(/** @type {string} */ id, /** @type {string} */ text) {
   const region = document.getElementById(id);
   if (!region) return;
@@ -13,7 +13,7 @@ function speak(/** @type {string} */ id, /** @type {string} */ text) {
   setTimeout(() => (region.textContent = text), APART_MS);
 }
 
-/** Says what is new from one picture of the table to the next, each thing once. The first picture is there to be read. */
+/** Announces each change from one state of the table to the next once. The first state is not announced: it can be read. */
 export class News {
   constructor() {
     /** @type {Board | null} */

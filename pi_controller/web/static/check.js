@@ -1,4 +1,4 @@
-// Checks an opened commitment: the place and the nonce must give the very hash that was shown before the hit.
+// Checks an opened commitment: the place and the nonce must give the hash that was shown before the hit.
 // @ts-check
 import { seen } from "./seals.js";
 import { sha256 } from "./sha256.js";
@@ -7,7 +7,7 @@ const DOMAIN = "moccasin-mat/bead/2";
 const UNBOUND_DOMAIN = "moccasin-mat/bead/1";
 
 /**
- * Return the commitment (64 hex digits) that these open; `nonce` is 64 hex digits. With no `epoch` it is one of an
+ * Return the commitment (64 hex digits) to these values; `nonce` is 64 hex digits. With no `epoch` it is one of an
  * earlier version, bound to neither table, journal nor event.
  */
 export function commitment(
@@ -27,20 +27,20 @@ const HEX = /^[0-9a-f]{64}$/;
 const EPOCH = /^([0-9a-f]{32})?$/;
 const NUMBER = /^[1-9][0-9]{0,8}$/;
 
-/** Return what a field holds, as it is hashed: no spaces (people copy them along), lower case; a name as it is. */
+/** Return the value of a field as it is hashed: without spaces (often copied by mistake) and in lower case; names unchanged. */
 function value(/** @type {string} */ name) {
   const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (document.getElementById(name));
   return name === "table" ? field.value : field.value.replace(/\s+/g, "").toLowerCase();
 }
 
-/** Say one of the verdicts that the page brought along: match, differ, or the field that is not filled in. */
+/** Show one of the page's verdicts: match, differ, or the field that is not filled in. */
 function tell(/** @type {string} */ which) {
   const place = /** @type {HTMLElement} */ (document.getElementById("verdict"));
   place.dataset.value = which;
   for (const one of place.children) one.toggleAttribute("hidden", one.getAttribute("data-verdict") !== which);
 }
 
-/** Say whether this device saw `seal` before it was opened; of one that does not match there is nothing to say. */
+/** Show whether this device saw `seal` before it was opened; only for one that matches. */
 function witness(/** @type {string} */ seal) {
   const place = /** @type {HTMLElement} */ (document.getElementById("witness"));
   const since = seal && seen(seal);
@@ -75,9 +75,10 @@ function check() {
 }
 
 const button = document.getElementById("check");
-if (button) {
+if (button instanceof HTMLButtonElement) {
   button.addEventListener("click", check);
   addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target instanceof HTMLInputElement) check();
   });
+  button.disabled = false;
 }

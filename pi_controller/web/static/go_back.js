@@ -1,8 +1,8 @@
-// Goes back to the page everybody sees when nobody touches this one any more: it may stand on a screen of visitors.
+// Returns to the public page after a while without input: the device may be shared by visitors.
 // @ts-check
 const LOOK_MS = 1_000;
 
-/** Go to "/" after `seconds` without a touch or a key, 0 for never, and only to a page that answers; `first` is done before. */
+/** Go to "/" after `seconds` without a touch or a key, 0 for never, and only if the server answers; call `first` before. */
 export function goBack(/** @type {number} */ seconds, /** @type {() => Promise<unknown>} */ first = async () => {}) {
   if (!seconds) return;
   let touched = performance.now();
@@ -16,7 +16,7 @@ export function goBack(/** @type {number} */ seconds, /** @type {() => Promise<u
       const answer = await fetch("/", { method: "HEAD" });
       if (answer.ok) location.replace("/");
     } catch {
-      // it is tried again
+      // the next timer tries again
     }
     going = false;
   }, LOOK_MS);

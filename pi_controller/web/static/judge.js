@@ -1,4 +1,4 @@
-// The judge's console: shows the table, and says to it what is touched. Nothing is entered here before the table has it.
+// The judge's console: shows the table's state and sends commands. The page changes only after the table has accepted one.
 // @ts-check
 import { News } from "./announce.js";
 import { Clock, sounds } from "./judge_clock.js";
@@ -9,9 +9,9 @@ import { Panel } from "./judge_play.js";
 import { Sender } from "./judge_send.js";
 import { signIn } from "./judge_sign.js";
 
-const INERT_MS = 300; // after the table has changed: what is touched then was meant for what stood there before
+const INERT_MS = 300; // after a change of the table: a touch within this time was meant for the old state
 const AGAIN_MS = 1_000;
-const VIBRATE_MS = 40; // what was touched has counted
+const VIBRATE_MS = 40; // confirms a command
 
 function console_() {
   const beat = 1000 * Number(document.body.dataset.beat);
@@ -36,14 +36,14 @@ function console_() {
   people();
   sounds();
 
-  /** Why nothing can be said now; nothing when it can. `play`: also what stops only the game. */
+  /** Return why no command can be sent now, or "". With `play` include reasons that stop only the game. */
   function off(play = true) {
     if (!live) return words.off_stale;
     if (sender.busy || catching) return words.off_sending;
     return play ? (state?.console.off ?? "") : "";
   }
 
-  /** Return whether a touch on `from` counts; if not, say why. The hiders' word ends the wait after a settled turn. */
+  /** Return whether a touch on `from` counts; if not, show why. The hiders' button ends the wait after a settled turn. */
   function asked(/** @type {HTMLElement} */ from, on = true, play = true) {
     const next = by("play").contains(from) && !from.closest(".ready");
     const why = performance.now() < (next ? Math.max(inert, settled) : inert) ? words.just_changed : off(play) || (on ? "" : words.off_rules);
@@ -54,7 +54,7 @@ function console_() {
 
   /** @typedef {{ label: string, does: () => void }} Does */
 
-  /** Show what was `told`, with a button, and `more` of them. */
+  /** Show the message `told` with one or two buttons. */
   function toast(/** @type {(Node | string)[]} */ told, /** @type {string} */ value, label = words.close, does = quiet, /** @type {Does | null} */ more_ = null) {
     by("toast-more").hidden = !more_;
     say(by("toast-more"), more_?.label ?? "");
@@ -70,16 +70,16 @@ function console_() {
     by("toast-told").replaceChildren();
   }
 
-  /** Say `call` for the picture that is on the screen. */
-  async function press(/** @type {any} */ call, /** @type {HTMLElement} */ from) {
+  /** Send `call` for the state that is on the screen. */
+  async function press(/** @type {any} */ call, /** @type {HTMLElement} */ from, seen = state.view.revision) {
     const game = ["action", "answer", "hidden", "hide_again"].includes(call.judge);
     if (!asked(from, true, game)) return;
-    const [seen, before] = [state.view.revision, state.log.at(-1)?.seq ?? 0];
+    const before = state.log.at(-1)?.seq ?? 0;
     from.dataset.busy = "yes";
     announce(words.sending);
     const outcome = await sender.send(call, seen);
     catching = true;
-    if ((outcome?.revision ?? 0) > state.view.revision) await fresh(); // else the next touch would be for the old picture
+    if ((outcome?.revision ?? 0) > state.view.revision) await fresh(); // else the next touch would be for the old state
     catching = false;
     delete from.dataset.busy;
     if (!outcome) return;
@@ -87,6 +87,7 @@ function console_() {
     if (outcome.ok) {
       quiet();
       panel.forget();
+      more.discard(from.closest(".inside"));
       announce(words.done);
       if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(VIBRATE_MS);
       if (call.judge === "ruling" && call.ruling === "upheld") upheld();
@@ -106,7 +107,7 @@ function console_() {
     }
   }
 
-  /** A protest was upheld: what follows from it is entered apart, so it is offered at once. */
+  /** After a protest was upheld, open the score sheet: its consequences are entered there. */
   function upheld() {
     const { undo: taken, fields } = state.console;
     const setting = () => {
@@ -129,13 +130,13 @@ function console_() {
     if (asked(from, on("undo"), false)) press({ judge: "undo" }, from);
   }
 
-  /** Ask for the whole picture at once. */
+  /** Fetch the whole state at once. */
   async function fresh() {
     const answer = await fetch("/judge/state.json").catch(() => null);
     if (answer?.ok) show(await answer.json());
   }
 
-  /** Show a picture of the table. */
+  /** Show a state of the table. */
   function show(/** @type {any} */ now) {
     if (state && state.view.revision !== now.view.revision) {
       const turned = JSON.stringify(state.view.sheet) !== JSON.stringify(now.view.sheet) && now.view.owed !== "second";
@@ -164,7 +165,7 @@ function console_() {
     told = texts.sentence;
     news.tell(now.board);
     const { shape, more: seldom } = now.console.play;
-    by("teams").hidden = !now.console.nameable || ["shoot", "guess"].includes(shape); // there all room is for the form
+    by("teams").hidden = !now.console.nameable || ["shoot", "guess"].includes(shape); // these forms need the space
     showFouls([now.fouls, shape === "guess" ? seldom : []]);
     showProtest([now.protest, now.view.teams, now.rulings]);
     showClosing([now.sides]);
@@ -179,7 +180,7 @@ function console_() {
     tick();
   }
 
-  /** Bring the buttons up to date with what may be said now. */
+  /** Enable or disable the buttons by the commands that are possible now. */
   function offer() {
     if (!state) return;
     const { console: told, view } = state;
@@ -224,6 +225,7 @@ function console_() {
     by("play").focus({ preventScroll: true });
   });
   by("to-ruling").addEventListener("click", () => {
+    more.discard(by("protest-inside"));
     by("protest").setAttribute("open", "");
     by("protest").scrollIntoView({ block: "start" });
     by("ruling-reason").focus({ preventScroll: true });
@@ -262,7 +264,7 @@ function console_() {
     }
   });
 
-  // ---- the line
+  // ---- the connection
 
   function alive() {
     heard = spoken = performance.now();

@@ -1,4 +1,4 @@
-// The clock: how long the table has waited, what is left, and the tones near the end for those who want them.
+// The clock: time since the last entry, time left, and optional tones near the end.
 // @ts-check
 import { announce, by, fill, make, minutes, say, set, words } from "./judge_page.js";
 import { switchSound, tone } from "./tones.js";
@@ -6,7 +6,7 @@ import { switchSound, tone } from "./tones.js";
 const SOON_S = 10;
 const TONES_S = [10, 5, 4, 3, 2, 1, 0];
 
-/** Make the sound's switch work. */
+/** Initialise the sound switch. */
 export function sounds() {
   const button = by("sound");
   button.addEventListener("click", async () => {
@@ -16,14 +16,14 @@ export function sounds() {
   });
 }
 
-/** Put `text` into `place`, its times as elements of their own: they are read from afar. */
+/** Put `text` into `place` with its times in separate elements, which are larger. */
 function show(/** @type {HTMLElement} */ place, /** @type {string} */ text) {
   if (place.textContent === text) return;
   const parts = text.split(/(\d+:\d\d)/);
   place.replaceChildren(...parts.filter(Boolean).map((part) => (/^\d+:\d\d$/.test(part) ? make("b", {}, part) : part)));
 }
 
-/** Keeps the clock from the view's `since`, `limit`, `stood`, `ends` and `ends_stood`, seconds on the table's clock. */
+/** Runs the clock from the view's `since`, `limit`, `stood`, `ends` and `ends_stood`, seconds on the table's clock. */
 export class Clock {
   constructor() {
     this.before = Infinity;
@@ -42,7 +42,7 @@ export class Clock {
     else if (left !== null && left <= SOON_S) parts.push(words.soon);
     if (left !== null && left > 0) parts.unshift(fill(words.left, { time: minutes(left) }));
     if (game !== null) parts.push(fill(words.game_left, { time: minutes(game) }));
-    place.hidden = !parts.length; // where no clock runs, none is shown
+    place.hidden = !parts.length; // hide the clock if none runs
     say(by("entry"), left === null && waits && view.paused === null ? fill(words.waiting_for, { time: minutes(waited) }) : "");
     const near = [left, game].filter((one) => one !== null && one <= SOON_S);
     const out = near.some((one) => one !== null && one <= 0);

@@ -1,30 +1,51 @@
-// What is below the play panel: fouls, the protest, the log, the hits felt, the score sheet as a form.
+// The sections below the play panel: fouls, protest, log, recorded hits, and the score sheet as a form.
 // @ts-check
 import { announce, by, fill, make, say, set, words } from "./judge_page.js";
 
-/** @typedef {(say: any, from: HTMLElement) => void} Press */
+/** @typedef {(say: any, from: HTMLElement, seen?: number) => void} Press */
 
-/** Make a button that says something. */
+/** Create a button that calls `does`. */
 function button(/** @type {string} */ label, /** @type {(from: HTMLElement) => void} */ does, attributes = {}) {
   const element = make("button", { type: "button", ...attributes }, label);
   element.addEventListener("click", () => does(element));
   return element;
 }
 
-/** Return a function that draws into `place` when what it is drawn from is another. */
+/** Return a function that redraws `place` when its data has changed. While it contains a choice
+ * that was not sent yet, it waits; `discard` drops the choice. */
 function redraw(/** @type {HTMLElement} */ place, /** @type {(from: any) => (Node | string)[]} */ draw) {
-  let drawn = "";
+  let [drawn, newest] = ["", ""];
+  const put = () => {
+    if (newest === drawn || place.dataset.touched) return;
+    drawn = newest;
+    place.replaceChildren(...draw(JSON.parse(newest)));
+  };
+  place.addEventListener("input", () => (place.dataset.touched = "yes"));
+  place.addEventListener("click", (event) => {
+    if (/** @type {Element} */ (event.target).closest(".pick")) place.dataset.touched = "yes";
+  });
+  place.addEventListener("discard", () => {
+    if (place.dataset.touched) drawn = "";
+    delete place.dataset.touched;
+    put();
+  });
+  place.closest("details")?.addEventListener("toggle", (event) => {
+    if (!(/** @type {HTMLDetailsElement} */ (event.target).open)) discard(place);
+  });
   return (/** @type {any} */ from) => {
-    const now = JSON.stringify(from);
-    if (now === drawn) return;
-    drawn = now;
-    place.replaceChildren(...draw(from));
+    newest = JSON.stringify(from);
+    put();
   };
 }
 
-/** The fouls, and what else is said seldom: one touch each, and every button says of which hide it is and whom it is for. */
+/** Drop the choices in a section, also after they were sent, and redraw it. */
+export function discard(/** @type {Element | null} */ place) {
+  place?.dispatchEvent(new Event("discard"));
+}
+
+/** The fouls and other rare actions: one touch each; every button names its hide and the team that gains. */
 export function fouls(/** @type {Press} */ press) {
-  /** The hide chosen, among hides that are told apart by their labels. */
+  /** The chosen hide, and the labels of the hides to choose from. */
   let [chosen, among] = ["", ""];
   return redraw(by("fouls-inside"), ([hides, seldom]) => {
     const others = seldom.map((/** @type {any} */ one) =>
@@ -60,7 +81,7 @@ function part(/** @type {any} */ hide, /** @type {Press} */ press) {
   return make("div", { class: "of-hide", "data-hide": hide.hide }, ...parts);
 }
 
-/** The last hides or throws, newest first; the newest with `undo` where that takes back the last of it. */
+/** The last hides or throws, newest first; the newest with `undo` if that takes back its last action. */
 export function past(/** @type {(from: HTMLElement) => void} */ undo) {
   return redraw(by("past"), ([turns, taken]) =>
     turns.map((/** @type {any} */ turn, /** @type {number} */ i) => {
@@ -70,7 +91,7 @@ export function past(/** @type {(from: HTMLElement) => void} */ undo) {
     }));
 }
 
-/** The teams' names, for whoever may give them. */
+/** The form of the teams' names, for users who may set them. */
 export function teams(/** @type {Press} */ press) {
   return redraw(by("teams-inside"), ([names]) => {
     const problem = make("p", { role: "alert", class: "problem" });
@@ -88,7 +109,7 @@ export function teams(/** @type {Press} */ press) {
   });
 }
 
-/** A side is out of the game other than by play: who, why, and the reason in words. */
+/** The form for closing the game: the side that is out, the cause, and the reason as text. */
 export function closing(/** @type {Press} */ press) {
   return redraw(by("closing-inside"), ([sides]) => {
     /** @type {Record<string, string>} */
@@ -122,50 +143,53 @@ export function closing(/** @type {Press} */ press) {
   });
 }
 
-/** The protest: written down, then ruled on. What is being written stays until it is sent. */
+/** The protest: recorded, then ruled on; meanwhile another one can be recorded. Unsent text is kept. */
 export function protest(/** @type {Press} */ press) {
   return redraw(by("protest-inside"), ([open, teams, possible]) => {
-    if (open && !possible.length) {
-      const about = [make("bdi", {}, teams[open.by] ?? open.by), ": ", make("bdi", {}, open.text || "–")];
-      return [make("p", { class: "asked" }, ...about), make("p", {}, words.committee)];
-    }
-    if (open) {
-      const reason = make("input", { id: "ruling-reason", type: "text", maxlength: "500", autocomplete: "off" });
-      const rule = (/** @type {string} */ ruling) => (/** @type {HTMLElement} */ from) => {
-        const said = /** @type {HTMLInputElement} */ (reason).value.trim();
-        if (said) return press({ judge: "ruling", ruling, reason: said }, from);
-        say(problem, words.reason_first);
-        reason.focus();
-      };
-      const problem = make("p", { role: "alert", class: "problem" });
-      const rulings = possible.filter((/** @type {string} */ one) => one !== "play_on" || !open.play_on);
-      return [
-        make("p", { class: "asked" }, make("bdi", {}, teams[open.by] ?? open.by), ": ", make("bdi", {}, open.text || "–")),
-        make("label", { for: "ruling-reason" }, words.ruling_reason), reason, problem,
-        make("div", { class: "stack" }, ...rulings.map((one) => button(words[one], rule(one), { class: "act wide", "data-ruling": one }))),
-      ];
-    }
-    let team = "";
+    if (!open) return writing(press, teams);
+    const about = make("p", { class: "asked" }, make("bdi", {}, teams[open.by] ?? open.by), ": ", make("bdi", {}, open.text || "–"));
+    const another = make("details", { id: "protest-another" }, make("summary", {}, words.protest_another));
+    another.addEventListener("toggle", () => another.append(...writing(press, teams)), { once: true });
+    if (!possible.length) return [about, make("p", {}, words.committee), another];
+    const reason = make("input", { id: "ruling-reason", type: "text", maxlength: "500", autocomplete: "off" });
+    const rule = (/** @type {string} */ ruling) => (/** @type {HTMLElement} */ from) => {
+      const said = /** @type {HTMLInputElement} */ (reason).value.trim();
+      if (said) return press({ judge: "ruling", ruling, reason: said }, from);
+      say(problem, words.reason_first);
+      reason.focus();
+    };
     const problem = make("p", { role: "alert", class: "problem" });
-    const which = make("div", { class: "row", role: "group", "aria-label": words.protest_by });
-    for (const letter of ["A", "B"]) {
-      const choose = button("", () => {
-        team = letter;
-        for (const one of which.children) set(one, "aria-pressed", String(one === choose));
-      }, { "aria-pressed": "false", class: `pick ${letter.toLowerCase()}`, "data-team": letter });
-      choose.append(make("span", { class: "shape", "aria-hidden": "true" }, letter), make("bdi", {}, teams[letter] || `Team ${letter}`));
-      which.append(choose);
-    }
-    const text = make("textarea", { id: "protest-text", rows: "2", maxlength: "500" });
-    const send = button(words.protest_send, (from) => {
-      if (!team) return say(problem, words.protest_team);
-      press({ judge: "protest", by: team, text: /** @type {HTMLTextAreaElement} */ (text).value.trim() }, from);
-    }, { class: "act wide", id: "protest-send" });
-    return [make("p", { class: "row-label" }, words.protest_by), which, make("label", { for: "protest-text" }, words.protest_text), text, problem, send];
+    const rulings = possible.filter((/** @type {string} */ one) => one !== "play_on" || !open.play_on);
+    return [
+      about, make("label", { for: "ruling-reason" }, words.ruling_reason), reason, problem,
+      make("div", { class: "stack" }, ...rulings.map((/** @type {string} */ one) => button(words[one], rule(one), { class: "act wide", "data-ruling": one }))),
+      another,
+    ];
   });
 }
 
-/** Return a moment of the table's clock as people say it. */
+/** Return the form that records a protest. */
+function writing(/** @type {Press} */ press, /** @type {any} */ teams) {
+  let team = "";
+  const problem = make("p", { role: "alert", class: "problem" });
+  const which = make("div", { class: "row", role: "group", "aria-label": words.protest_by });
+  for (const letter of ["A", "B"]) {
+    const choose = button("", () => {
+      team = letter;
+      for (const one of which.children) set(one, "aria-pressed", String(one === choose));
+    }, { "aria-pressed": "false", class: `pick ${letter.toLowerCase()}`, "data-team": letter });
+    choose.append(make("span", { class: "shape", "aria-hidden": "true" }, letter), make("bdi", {}, teams[letter] || `Team ${letter}`));
+    which.append(choose);
+  }
+  const text = make("textarea", { id: "protest-text", rows: "2", maxlength: "500" });
+  const send = button(words.protest_send, (from) => {
+    if (!team) return say(problem, words.protest_team);
+    press({ judge: "protest", by: team, text: /** @type {HTMLTextAreaElement} */ (text).value.trim() }, from);
+  }, { class: "act wide", id: "protest-send" });
+  return [make("p", { class: "row-label" }, words.protest_by), which, make("label", { for: "protest-text" }, words.protest_text), text, problem, send];
+}
+
+/** Format a time of the table's clock for people. */
 function moment(/** @type {number} */ t) {
   const far = t > 1e8; // seconds since 1970, or since a simulated game began
   return far ? new Date(t * 1000).toTimeString().slice(0, 8) : `${t.toFixed(0)} s`;
@@ -181,13 +205,13 @@ export const log = () =>
     });
   });
 
-/** Return a hit felt in a few words. */
+/** Return a short description of a hit. */
 function told_of(/** @type {any} */ hit) {
   const margin = hit.margin_db === null ? "" : `, ${hit.margin_db.toFixed(0)} dB`;
   return `${fill(words.hit_line, { hide: hit.hide, pads: hit.pads.join(", ") })}${margin}${hit.sure ? "" : `, ${words.hit_unsure}`}`;
 }
 
-/** The last hits felt: a list, each with its picture to look at closely. */
+/** The recorded hits: a list, each with its plot, which can be enlarged. */
 export function hits() {
   const place = by("hits-inside");
   const picture = /** @type {HTMLDialogElement} */ (by("picture"));
@@ -225,12 +249,13 @@ export function hits() {
   });
 }
 
-/** The score sheet as a form, for whoever may set the table: filled in as the table stands when it is opened. */
+/** The score sheet as a form, for users who may set the table: filled in with the state at the time of opening. */
 export function sheet(/** @type {Press} */ press, /** @type {() => any} */ state) {
   const place = by("set-inside");
   const draw = () => {
     const now = state();
     if (!now?.console.fields.length) return;
+    const seen = now.view.revision;
     const inputs = now.console.fields.map((/** @type {any} */ field, /** @type {number} */ i) => {
       if (field.fixed) return null;
       const id = `set-${field.path.join("-")}`;
@@ -264,7 +289,7 @@ export function sheet(/** @type {Press} */ press, /** @type {() => any} */ state
         const at = field.path.slice(0, -1).reduce((/** @type {any} */ part, /** @type {any} */ key) => part[key], told);
         at[field.path.at(-1)] = value;
       }
-      press({ judge: "set", sheet: told, reason: why }, from);
+      press({ judge: "set", sheet: told, reason: why }, from, seen); // the command is refused if the game went on since the form was filled in
     }, { class: "act wide", id: "set-send" });
     place.replaceChildren(
       make("p", {}, words.set_help),

@@ -1,26 +1,26 @@
-// What the console's scripts share: the page's words, making and filling elements, and saying things aloud.
+// Shared by the console's scripts: the page's texts, creating and filling elements, and announcements.
 // @ts-check
 
 /** @type {Record<string, string>} */
 export const words = JSON.parse(document.body.dataset.words ?? "{}");
 
-/** Return the element that is in the page's HTML under `id`. */
+/** Return the element with this `id`, which the page must have. */
 export function by(/** @type {string} */ id) {
   return /** @type {HTMLElement} */ (document.getElementById(id));
 }
 
-/** Put `text` into `element` unless it says so already: nothing is announced twice. */
+/** Set the text of `element` if it differs, so that it is not announced twice. */
 export function say(/** @type {Element} */ element, /** @type {string} */ text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Set an attribute unless it has that value. */
+/** Set an attribute if it differs. */
 export function set(/** @type {Element} */ element, /** @type {string} */ name, /** @type {string} */ value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
 /**
- * Make an element with attributes and what is inside.
+ * Create an element with attributes and content.
  * @param {string} tag
  * @param {Record<string, string>} attributes
  * @param {...(Node | string)} inside
@@ -39,7 +39,7 @@ export function fill(/** @type {string} */ text, /** @type {Record<string, unkno
 
 const said = document.getElementById("said");
 
-/** Tell those who cannot see the page. */
+/** Announce a text to screen readers. */
 export function announce(/** @type {string} */ text) {
   if (said) said.textContent = text;
 }

@@ -1,13 +1,16 @@
-// The people who may sign in, for the head judge: a new PIN is shown once and kept nowhere here.
+// User management for the head judge; a new PIN is shown once and not stored.
 // @ts-check
 import { by, fill, make, say, words } from "./judge_page.js";
 
-const INERT_MS = 600; // after a change another person may stand where one was touched
+const INERT_MS = 600; // after a change another user may be at the place of a touch
 
-/** Make the section for people work. */
+/** Initialise the section for users. */
 export function people() {
   const place = by("people-inside");
   let inert = 0;
+  // these stay when the list is redrawn, because someone may be typing
+  const name = /** @type {HTMLInputElement} */ (make("input", { id: "people-name", type: "text", maxlength: "40", autocomplete: "off" }));
+  const role = /** @type {HTMLSelectElement} */ (make("select", { id: "people-role" }));
 
   /** @returns {Promise<any>} */
   async function ask(/** @type {object | null} */ told) {
@@ -31,11 +34,12 @@ export function people() {
     return element;
   }
 
-  /** Do what is told, then show everybody again with what came of it. */
-  async function change(/** @type {object} */ told, /** @type {string} */ name) {
+  /** Send a change, then show all users again with its result. */
+  async function change(/** @type {object} */ told, /** @type {string} */ whose) {
     inert = Infinity;
     const done = await ask(told);
-    await draw(done.problem ?? (done.pin ? fill(words.people_pin, { name }) : words.done), done.pin ?? "");
+    if (!done.problem && Object(told).do === "add") name.value = "";
+    await draw(done.problem ?? (done.pin ? fill(words.people_pin, { name: whose }) : words.done), done.pin ?? "");
     inert = performance.now() + INERT_MS;
   }
 
@@ -51,8 +55,7 @@ export function people() {
           button(words.people_revoke, () => change({ do: "revoke", id: one.id }, one.name)),
           button(words.people_remove, () => change({ do: "remove", id: one.id }, one.name)))),
     );
-    const name = /** @type {HTMLInputElement} */ (make("input", { id: "people-name", type: "text", maxlength: "40", autocomplete: "off" }));
-    const role = /** @type {HTMLSelectElement} */ (make("select", { id: "people-role" }, ...all.roles.map((/** @type {string} */ one) => make("option", { value: one }, words[`role_${one}`] ?? one))));
+    if (!role.options.length) role.append(...all.roles.map((/** @type {string} */ one) => make("option", { value: one }, words[`role_${one}`] ?? one)));
     const add = button(words.people_add, () => {
       if (name.value.trim()) change({ do: "add", name: name.value.trim(), role: role.value }, name.value.trim());
       else say(problem, words.people_name_first);

@@ -1,4 +1,4 @@
-// The play panel: buttons and rows in fixed places, drawn anew only when there are others.
+// The play panel: buttons and rows in fixed places, redrawn only if they differ.
 // @ts-check
 import { announce, fill, make, say, set, words } from "./judge_page.js";
 
@@ -16,11 +16,11 @@ const ARROWS = { left: "←", right: "→", inside: "→←", outside: "←→" 
  * @type {Record<string, Record<string, string>>} */
 const BLOCKED = { left: { left: "left", right: "outside" }, right: { left: "inside", right: "right" } };
 
-/** The row that tells a throw in which nothing is touched. */
+/** The row for a throw without visible pieces. */
 const NONE = "none";
 const pieces = (/** @type {Play} */ play) => play.rows.filter((row) => row.key !== NONE);
 
-const SURE_MS = 600; // a touch that comes sooner after the first belongs to it
+const SURE_MS = 600; // an earlier second touch belongs to the first (double tap)
 
 export class Panel {
   /** `press` is called with what a button says; `asked` before it, and may refuse. */
@@ -35,18 +35,18 @@ export class Panel {
     this.drawn = "";
     /** @type {Map<string, any[]>} */
     this.picked = new Map();
-    /** The first of the two guesses of a block, told already.
+    /** The first of the two guesses of a block, entered already.
      * @type {{ signal: string, actual: string } | null} */
     this.first = null;
     /** @type {Play | null} */
     this.play = null;
     this.off = false;
-    /** The button that was touched once and is to be touched again. */
+    /** The button that waits for a confirming second touch. */
     this.sure = "";
     this.sureFrom = 0;
   }
 
-  /** Forget what was touched and not entered. */
+  /** Clear the choices that were not entered. */
   forget() {
     this.picked.clear();
     this.first = null;
@@ -106,7 +106,7 @@ export class Panel {
     return group;
   }
 
-  /** A choice of a row is touched: on, off, or in the place of another. */
+  /** Handle a touch on a choice: select it, deselect it, or replace another one. */
   pick(/** @type {string} */ key, /** @type {number} */ i, /** @type {HTMLElement} */ from) {
     const row = this.play?.rows.find((one) => one.key === key);
     if (!row || !this.asked(from, this.on(row, i))) return;
@@ -135,13 +135,13 @@ export class Panel {
     this.picked.delete("actual");
   }
 
-  /** Return whether a choice can be touched: a guess of a block is of one holder, left or right. */
+  /** Return whether a choice is enabled: a guess of a block is for one holder, left or right. */
   on(/** @type {Row} */ row, /** @type {number} */ i) {
     const { value, on } = row.choices[i];
     return on && !(this.values("block")[0] && ["inside", "outside"].includes(value));
   }
 
-  /** Touch choice `i` of the first row that still needs one. */
+  /** Select choice `i` of the first row that still needs one. */
   pickNext(/** @type {number} */ i) {
     const rows = this.play?.rows ?? [];
     const one = this.play?.shape === "pieces" ? null : rows.find((row) => row.key !== "opened" && row.choices.length > 1 && !this.picked.get(row.key)?.length) ?? rows.at(-1);
@@ -180,7 +180,7 @@ export class Panel {
     this.press(told, from);
   }
 
-  /** Return what is said with what was touched, null while something is missing. */
+  /** Return the call with the selected choices, null while one is missing. */
   told(/** @type {Play} */ play, /** @type {Button} */ one) {
     const action = one.say.action;
     if (!action) return one.say;
@@ -211,7 +211,7 @@ export class Panel {
     }
   }
 
-  /** Bring words, marks and what is touched up to date; nothing moves. */
+  /** Update texts, marks and selections without moving anything. */
   refresh() {
     const play = this.play;
     if (!play) return;

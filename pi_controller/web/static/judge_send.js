@@ -1,12 +1,12 @@
-// Commands on their way: each has a key of its own and is sent with it until there is an answer, so it counts once.
+// Sends commands: each has an idempotency key and is resent until there is an answer, so it counts once.
 // @ts-check
 
 const AGAIN_MS = 1_000;
 const MOST_MS = 5_000;
 const ANSWER_MS = 6_000;
-const LATER = new Set(["busy", "waiting", "slow"]); // said by a table that may not have taken it
+const LATER = new Set(["busy", "waiting", "slow"]); // answers of a table that may not have accepted the command
 
-/** Return a key that nobody else has; `randomUUID` is not there on a page without TLS. */
+/** Return a unique key; `randomUUID` is not available on a page without TLS. */
 function fresh() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -16,7 +16,7 @@ function fresh() {
  * @typedef {{ ok: boolean, status: number, revision?: number, error?: Refusal, gone?: boolean }} Outcome
  */
 
-/** Sends one command at a time. `changed` is called whenever `late` or `busy` may have. */
+/** Sends one command at a time. `changed` is called whenever `late` or `busy` may have changed. */
 export class Sender {
   constructor(/** @type {() => void} */ changed) {
     this.busy = false;
@@ -26,7 +26,7 @@ export class Sender {
     this.stop = false;
   }
 
-  /** Send `call`, given for the picture `expect`, until there is an answer; null when one is on its way already. */
+  /** Send `call`, made for the revision `expect`, until there is an answer; null if another one is being sent. */
   async send(/** @type {object} */ call, /** @type {number} */ expect) {
     if (this.busy) return null;
     const body = JSON.stringify({ key: fresh(), expect, call });
@@ -54,7 +54,7 @@ export class Sender {
     }
   }
 
-  /** Send once; null when it is not known what came of it. */
+  /** Send once; null if the result is not known. */
   async once(/** @type {string} */ body) {
     try {
       const answer = await fetch("/judge/command", {
@@ -71,12 +71,12 @@ export class Sender {
     }
   }
 
-  /** Try again at once: the line is back. */
+  /** Resend at once: the connection is back. */
   now() {
     this.wake();
   }
 
-  /** Send no more. */
+  /** Stop sending. */
   giveUp() {
     this.stop = true;
     this.wake();

@@ -5,7 +5,7 @@ import { by, fill, say, set, words } from "./judge_page.js";
 
 const home = document.body.dataset.home ?? "/judge";
 
-/** Make the sign-in page work. */
+/** Initialise the sign-in page. */
 export function signIn() {
   const form = /** @type {HTMLFormElement} */ (by("sign-in"));
   const name = /** @type {HTMLInputElement} */ (by("name"));

@@ -1,4 +1,4 @@
-// Keeps the page current: events in, elements patched by the keys they carry. The page is complete without it.
+// Updates the live page: receives events and patches elements by their keys. The page is complete without it.
 // @ts-check
 
 import { News } from "./announce.js";
@@ -12,12 +12,12 @@ import { sounds } from "./tones.js";
  */
 
 const STREAM = document.body.dataset.events ?? "/events";
-const SILENT_MS = 40_000; // two heartbeats and some: after that the line is dead, whatever the browser thinks
+const SILENT_MS = 40_000; // a bit more than two heartbeats: then the connection counts as lost
 const AGAIN_MS = 1_000;
-const FAR_S = 86_400; // an end that is further off is on another clock: a simulated game's
-const SPREAD_MS = 2_000; // not all pages come back at once
-const PICTURE_MS = 350; // each picture stands at least so long, so that nothing on the page flashes three times a second
-const ASLEEP_MS = 5_000; // a page that was out of sight for longer asks anew, and hears what time it is
+const FAR_S = 86_400; // a later end is of another clock: a simulated game's
+const SPREAD_MS = 2_000; // spreads the pages' reconnections
+const PICTURE_MS = 350; // minimum time of each state on the page, so that it never flashes three times a second
+const ASLEEP_MS = 5_000; // a page that was hidden for longer reconnects, which also updates its clock
 
 const badge = /** @type {HTMLElement} */ (document.getElementById("badge"));
 const hold = document.getElementById("hold");
@@ -28,9 +28,9 @@ let source = null;
 let heard = performance.now();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let again;
-/** The id of the newest picture, by which a page that comes back asks only for what it has not seen. */
+/** The id of the newest event, with which a reconnecting page asks only for newer ones. */
 let seen = "";
-/** By how many seconds the table's clock is ahead of this page's own. */
+/** How many seconds the table's clock is ahead of this page's clock. */
 let ahead = -Infinity;
 /** @type {Board | null} */
 let next = null;
@@ -40,22 +40,22 @@ let held = false;
 const news = new News();
 const sound = sounds(document.getElementById("sound"));
 
-/** Put `text` into `element` unless it says so already: nothing is announced twice. */
+/** Set the text of `element` if it differs, so that it is not announced twice. */
 function say(/** @type {Element} */ element, /** @type {string} */ text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Bring a row of strokes to `of` children, the first `lit` of them on. */
+/** Give a row of strokes `of` children, the first `lit` of them on. */
 function count(/** @type {Element} */ row, /** @type {number} */ lit, /** @type {number} */ of) {
   while (row.children.length > of) row.lastElementChild?.remove();
   while (row.children.length < of) row.append(document.createElement("i"));
   for (const [i, stroke] of [...row.children].entries()) stroke.classList.toggle("on", i < lit);
 }
 
-/** The table's HTML as the server last sent it: what is in the page has been parsed, and may be written otherwise. */
+/** The table's HTML as the server last sent it; the page's own HTML may be serialised differently. */
 let shown = "";
 
-/** Show a board: texts, marks and counts go to the elements that carry their keys. Another game has another page. */
+/** Show a board: set texts, marks and counts of the elements with their keys. Reload for another layout. */
 function show(/** @type {Board} */ board) {
   if (board.layout !== document.body.dataset.layout) return location.reload();
   const letFly = noteSticks();
@@ -80,7 +80,7 @@ function show(/** @type {Board} */ board) {
   tell();
 }
 
-/** Show the newest board, unless the one before has stood for too short a time, or is held. */
+/** Show the newest board, unless the last one is too recent or is held. */
 function turn() {
   if (held || turning !== undefined || next === null) return;
   show(next);
@@ -91,7 +91,7 @@ function turn() {
   }, PICTURE_MS);
 }
 
-/** Note that the line lives, and since when what is shown has been true. */
+/** Note that the connection works, and the time of the shown state. */
 function alive() {
   heard = performance.now();
   if (held) return;
@@ -99,18 +99,18 @@ function alive() {
   say(asOf, new Date().toTimeString().slice(0, 8));
 }
 
-/** Say that what is shown may be old; "as of" stays at the last sign of life. */
+/** Mark the page as possibly out of date; "as of" keeps the time of the last message. */
 function stale() {
   if (!held) badge.dataset.value = "stale";
 }
 
-/** Take in the table's time. The message that came soonest is the nearest to it. */
+/** Synchronise with the table's clock. The message with the shortest delay is the most accurate. */
 function set(/** @type {string} */ time) {
   ahead = Math.max(ahead, Number(time) - performance.now() / 1000);
   tell();
 }
 
-/** Open the stream, leaving an older one. */
+/** Open the stream and close an older one. */
 function open() {
   clearTimeout(again);
   source?.close();
@@ -131,8 +131,8 @@ function open() {
     alive();
   });
   stream.addEventListener("error", () => {
-    // Left to itself the browser gives up for good after a refusal (a table that restarts), and it
-    // waits as long as it likes. So the page comes back itself, and says as the browser would which id it saw last.
+    // The browser itself gives up for good after a refusal (a table that restarts), and its
+    // delay is not defined. So the page reconnects itself, and sends the last id as the browser would.
     stream.close();
     if (stream !== source) return;
     stale();
@@ -141,7 +141,7 @@ function open() {
   });
 }
 
-/** Tell the times that are left, where the ends (seconds on the table's clock) are near. A stopped clock stands. */
+/** Show the times left until the ends (seconds on the table's clock), if these are near. A stopped clock keeps its value. */
 function tell() {
   if (held || ahead === -Infinity) return;
   for (const told of document.querySelectorAll("[data-clock]")) {

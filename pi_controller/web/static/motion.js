@@ -1,19 +1,19 @@
-// What moves where the picture changes: sticks fly to who is given them, and what came of a turn is held for a moment.
+// Animations of a change: sticks fly to their new owner, and the result of a turn is shown for a moment.
 // @ts-check
 
 const FLIGHT_MS = 800;
-const APART = 0.35; // of the flight: so much later than the first one the last stick leaves
+const APART = 0.35; // delay from the first stick of a flight to the last one
 const HELD_MS = 4_500;
 const GLOSS_MS = 4_000;
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** The rows of sticks on the page: each belongs to an owner, by what it stands in. */
+/** The rows of sticks on the page, each with its owner. */
 function rows() {
   return [...document.querySelectorAll(".sticks")].map((row) => [...row.querySelectorAll(":scope > i.on")]);
 }
 
-/** Note where each stick lies, before another picture is shown; what is returned lets them fly from there. */
+/** Store the position of each stick before a change; the returned function animates them from there. */
 export function noteSticks() {
   if (still.matches || !document.body.classList.contains("room")) return () => {};
   const before = rows().map((row) => row.map((stick) => stick.getBoundingClientRect()));
@@ -26,7 +26,7 @@ export function noteSticks() {
   };
 }
 
-/** Let `stick` come from where another one lay. */
+/** Animate `stick` from the position of another one. */
 function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @type {number} */ late) {
   const there = stick.getBoundingClientRect();
   if (!there.width || !there.height || !from.width) return;
@@ -51,7 +51,7 @@ let holding;
 /** @type {string | undefined} */
 let moment;
 
-/** Hold what came of a turn in the place of what the table waits for. What the judge is asked comes before it. */
+/** Show the result of a turn for a moment instead of the state of play. A question to the judge has priority. */
 export function holdResult(/** @type {Record<string, string>} */ texts, /** @type {Record<string, string>} */ marks) {
   const changed = moment !== undefined && marks.moment !== moment;
   const came = changed && texts.result && texts.result !== texts.sentence;
@@ -68,7 +68,7 @@ export function holdResult(/** @type {Record<string, string>} */ texts, /** @typ
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let glossing;
 
-/** Show for a moment what the word called means, on a page that has room for it. */
+/** Show the meaning of a call for a moment, on a page with room for it. */
 function gloss() {
   clearTimeout(glossing);
   document.body.dataset.gloss = "shown";

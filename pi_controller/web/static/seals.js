@@ -1,10 +1,10 @@
-// The seals that this device saw before they were opened, kept on it alone: its own witness for the check of a seal.
+// The commitments that this device saw before they were opened, stored only here: its own evidence for the check page.
 // @ts-check
 
 const KEY = "moccasin-mat seals";
 const KEPT = 99; // more hides than a game has
 
-/** Return the seals seen, newest last, with when (milliseconds since 1970). A device that keeps nothing has seen none. */
+/** Return the seals seen, newest last, with their times (ms since 1970); empty if the device cannot store them. */
 function all() {
   try {
     /** @type {[string, number][]} */
@@ -15,14 +15,14 @@ function all() {
   }
 }
 
-/** Keep `seal`, which is not yet opened, unless it is known already. */
+/** Store the unopened `seal` if it is new. */
 export function remember(/** @type {string} */ seal) {
   const kept = all();
   if (kept.some(([one]) => one === seal)) return;
   try {
     localStorage.setItem(KEY, JSON.stringify([...kept, [seal, Date.now()]].slice(-KEPT)));
   } catch {
-    // private windows may refuse: then this device is no witness, and the check says so
+    // private windows may refuse: then the check page shows that this device has no evidence
   }
 }
 

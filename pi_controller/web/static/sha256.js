@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) for pages on plain HTTP, where the browser's own is not to be had.
+// SHA-256 (FIPS 180-4) for pages on plain HTTP, where the browser's own is not available.
 // @ts-check
 
 /** Return the first 32 bits of the fractional part of the `root`-th root of each of the first `count` primes. */

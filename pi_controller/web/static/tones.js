@@ -1,4 +1,4 @@
-// Tones by WebAudio, nothing before somebody switched the sound on by a touch. They say what the page shows, and no more.
+// Tones by WebAudio, off until a user switches them on. They only repeat what the page shows.
 // @ts-check
 
 /** @type {AudioContext | null} */
@@ -28,12 +28,12 @@ export async function switchSound() {
   return context !== null;
 }
 
-/** What is heard where a mark of the picture is another than before: [hertz, seconds, after]. */
+/** The tones for a changed mark: [hertz, seconds, after]. */
 const MOMENT = [[330, 0.12, 0]];
 const ASKED = [[523, 0.2, 0], [659, 0.3, 0.2]];
 const OVER = [[392, 0.3, 0], [523, 0.3, 0.25], [659, 0.6, 0.5]];
 
-/** Make `button` switch the sound, and return what sounds the change from one picture's marks to the next's. */
+/** Make `button` switch the sound, and return a function that plays the tones for changed marks. */
 export function sounds(/** @type {HTMLElement | null} */ button) {
   /** @type {Record<string, string> | null} */
   let before = null;

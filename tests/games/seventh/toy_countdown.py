@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from pi_controller.games import actions
-from pi_controller.games.base import Action, Game, IllegalActionError, Json, Team, other
-from pi_controller.games.forms import Forms, Place
-from pi_controller.games.options import Option, Whole
-from pi_controller.games.restoring import Sheet
-from pi_controller.games.sticks import Sticks
+from pi_controller.rules import validation
+from pi_controller.rules.base import Action, Forms, Game, IllegalActionError, Json, Place, Team, opposing_team
+from pi_controller.rules.options import Option, WholeNumber
+from pi_controller.rules.sticks import Sticks
+from pi_controller.rules.validation import SheetReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +34,7 @@ class ToyCountdown(Game[State]):
     name: ClassVar[str] = "toy_countdown"
     version: ClassVar[str] = "1"
     source: ClassVar[str] = "made up for a test"
-    options: ClassVar[tuple[Option, ...]] = (Whole("counters", 10, "Counters in the pile at first.", 1, 100),)
+    options: ClassVar[tuple[Option, ...]] = (WholeNumber("counters", 10, "Counters in the pile at first.", 1, 100),)
     forms: ClassVar[Forms] = {"take": (Place("n"),)}
 
     def opening(self) -> State:
@@ -43,7 +42,7 @@ class ToyCountdown(Game[State]):
         assert isinstance(counters, int)
         return State(Sticks.of(pile=counters, A=0, B=0))
 
-    def over(self, state: State) -> bool:
+    def is_over(self, state: State) -> bool:
         return state.winner is not None
 
     def thrower(self, state: State) -> Team | None:
@@ -59,7 +58,7 @@ class ToyCountdown(Game[State]):
         }
 
     def restore(self, sheet: Mapping[str, Json]) -> State:
-        read = Sheet(sheet, ("thrower", "pile", "counters", "winner"), optional=("finish",))
+        read = SheetReader(sheet, ("thrower", "pile", "counters", "winner"), optional=("finish",))
         total = self.opening().sticks.total
         thrower, winner = read.word("thrower", SIDES), read.word("winner", SIDES)
         counts = (read.whole("pile", total), *read.counts("counters", SIDES, total))
@@ -69,22 +68,22 @@ class ToyCountdown(Game[State]):
         return State(Sticks(("pile", *SIDES), counts), thrower or "A", winner, finish)
 
     def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
-        do = actions.word(action, ("take", "forfeit"))
+        do = validation.parse_verb(action, ("take", "forfeit"))
         if do == "forfeit":
-            by = actions.forfeit(action, SIDES).by
+            by = validation.parse_forfeit(action, SIDES).by
         else:
-            actions.only(action, ("n",))
-            n = actions.whole(action, "n", 1, MOST)
+            validation.check_keys(action, ("n",))
+            n = validation.parse_whole(action, "n", 1, MOST)
         if state.winner:
             raise IllegalActionError(f"the game is over: {state.winner} has won")
         if do == "forfeit":
-            return replace(state, winner=other(by), finish="forfeit"), ("forfeit", "game")
+            return replace(state, winner=opposing_team(by), finish="forfeit"), ("forfeit", "game")
         if n > state.sticks["pile"]:
             raise IllegalActionError(f"there are no {n} left")
         sticks = state.sticks.move(n, "pile", state.thrower)
         if not sticks["pile"]:
             return State(sticks, state.thrower, state.thrower), ("game",)
-        return State(sticks, other(state.thrower)), ()
+        return State(sticks, opposing_team(state.thrower)), ()
 
     def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
         most = 0 if state.winner else min(MOST, state.sticks["pile"])

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pi_controller.games.dakota.people import Players
 from pi_controller.pinmap import pinmap
-from pi_controller.sim.dakota import Players
-from pi_controller.sim.mat import SimMat
+from pi_controller.simulation.mat import SimMat
 from pi_controller.table.view import View
 
 if TYPE_CHECKING:
-    from pi_controller.referee.judge import JudgeCall
+    from pi_controller.referee.judge import JudgeCommand
 
 CONTROLLER = Path("/sys/kernel/config/usb_gadget/board/UDC")
 FAR_END = "/dev/ttyGS0"
@@ -115,7 +115,7 @@ class Judge:
         self._cookie = ""
         self._given = 0
 
-    def __call__(self, call: JudgeCall) -> None:
+    def __call__(self, call: JudgeCommand) -> None:
         """Send one call; what comes of it is printed."""
         if not self._cookie:
             self._ask("POST", "/judge/sign-in", self._who)

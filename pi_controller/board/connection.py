@@ -1,0 +1,190 @@
+"""The connection to a board: opens its port, reconnects if it is lost, and states why there is no board.
+
+`BoardConnection.step(t)` drives it; it never reads a clock and never sleeps. The daemon uses it, and so do the verbs
+that read a mat without a game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from pi_controller.board.interfaces import Port
+from pi_controller.board.messages import Gap, LinkDown, LinkUp, Message, Piezo
+from pi_controller.board.session import Session
+from pi_controller.errors import PortError
+
+RETRY_S = 1.0
+"""Interval between attempts to open a missing board's port."""
+
+
+class BoardConnection:
+    """Reads the board behind `open_port`, which raises `PortError` while there is no board."""
+
+    def __init__(self, open_port: Callable[[], Port]) -> None:
+        self.port: Port | None = None
+        self.session = Session(self._send)
+        self.sent = 0
+        """Bytes sent to the board so far."""
+        self.missing: PortError | None = None
+        """Why the port cannot be opened, or was lost; None while it is open."""
+        self.why = ""
+        """Why there is no link, in one line without a port's path; empty while there is one."""
+        self.open_port = open_port
+        self._look_at = float("-inf")
+
+    @property
+    def up(self) -> bool:
+        """True if the board has answered and its frames arrive."""
+        return self.session.up
+
+    @property
+    def pinging(self) -> bool:
+        """True while a PONG is expected, whose arrival time sets the clock: read it at once."""
+        return self.session.pinging
+
+    def step(self, t: float, at_least: int = 0) -> list[Message]:
+        """Read the port (in lock step at least `at_least` bytes), advance to `t`, and return the messages, joined.
+
+        A board that cannot be reached is reported once as `LinkDown`, and again if the reason changes.
+        """
+        messages: list[Message] = []
+        try:
+            if self.port is None:
+                if t < self._look_at:
+                    return []
+                self._look_at = t + RETRY_S
+                self.port = self.open_port()
+                self.missing = None
+                self.session.start(t)
+            messages += self.session.feed(self.port.read(at_least), t)
+            messages += self.session.tick(t)
+        except PortError as error:
+            messages += self._lost(t, error)
+        for message in messages:
+            if isinstance(message, LinkDown):
+                self.why = message.why
+        if self.session.up:
+            self.why = ""
+        return coalesce(messages)
+
+    def close(self) -> None:
+        """Send BYE to the board and release the port. Closing twice is fine."""
+        if self.port is not None:
+            with suppress(PortError):  # the board may be gone already
+                self.session.close()
+            self.port.close()
+            self.port = None
+
+    def _lost(self, t: float, error: PortError) -> list[Message]:
+        if self.port is not None:
+            self.port.close()
+            self.port = None
+        self.missing = error
+        messages = self.session.report_port_loss(t, error.public)
+        return messages if messages or error.public == self.why else [LinkDown(t, error.public)]
+
+    def _send(self, data: bytes) -> None:
+        if self.port is not None:
+            self.port.write(data)
+            self.sent += len(data)
+
+
+def coalesce(messages: Iterable[Message]) -> list[Message]:
+    """Return the messages with consecutive blocks of samples joined into one, at the place of the first."""
+    out: list[Message] = []
+    runs: dict[int, list[Piezo]] = {}
+    place, end = -1, -1
+    for message in messages:
+        if isinstance(message, Piezo):
+            if message.index == end:
+                runs[place].append(message)
+            else:
+                place = len(out)
+                runs[place] = [message]
+                out.append(message)
+            end = message.index + len(message.samples)
+        else:
+            out.append(message)
+            if isinstance(message, LinkUp | LinkDown | Gap):
+                end = -1
+    for at, run in runs.items():
+        if len(run) > 1:
+            out[at] = replace(run[0], samples=np.concatenate([block.samples for block in run]))
+    return out
+
+
+# Interface of a message source: a connected board, the sensors on the Pi's own pins, or none.
+
+
+class Waitable(Protocol):
+    """The port or reader of a source, which can be waited for."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for people."""
+        ...
+
+    def wait(self, seconds: float) -> None:
+        """Wait at most `seconds` for data; called by the outermost loop only."""
+        ...
+
+
+class Source(Protocol):
+    """A source of messages, driven by `step`, which never reads a clock and never sleeps."""
+
+    missing: PortError | None
+    """Why the port or reader cannot be opened, or was lost; None while it is open."""
+    why: str
+    """Why there is no link, in one line without a port's path; empty while there is one."""
+
+    @property
+    def port(self) -> Waitable | None:
+        """The port or reader; None while it is closed."""
+        ...
+
+    @property
+    def up(self) -> bool:
+        """True if readings arrive."""
+        ...
+
+    @property
+    def pinging(self) -> bool:
+        """True while a PONG is expected, whose arrival time sets the clock: read it at once."""
+        ...
+
+    @property
+    def sent(self) -> int:
+        """Bytes sent so far."""
+        ...
+
+    def step(self, t: float, at_least: int = 0) -> list[Message]:
+        """Read new data (in lock step at least `at_least` bytes), advance to `t`, and return the messages."""
+        ...
+
+    def close(self) -> None:
+        """Release the port or readers. Closing twice is fine."""
+        ...
+
+
+class NoSource:
+    """The source of a table without sensors: it yields no messages and reports no error."""
+
+    missing: PortError | None = None
+    why = ""
+    port: Waitable | None = None
+    up = False
+    pinging = False
+    sent = 0
+
+    def step(self, t: float, at_least: int = 0) -> list[Message]:
+        """Return no messages."""
+        del t, at_least
+        return []
+
+    def close(self) -> None:
+        """Close; there is no port to release."""

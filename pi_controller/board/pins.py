@@ -1,0 +1,266 @@
+"""A message source for sensors on the Pi's own pins, without the mat board: [board] port = "pins".
+
+Piezos on an MCP3008, touch strips on an MPR121, no magnetometers. The Pi reads the piezos as often as it can, which is
+less often than the board does; `reads_per_s` is the measured rate. If a reader cannot be opened, or ends, the link is
+down, and opening is retried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pi_controller.board.chips import PiezoReader, TouchReader
+from pi_controller.board.messages import Gap, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.errors import PortError
+from pi_controller.pads import PADS
+from pi_controller.pinmap import pinmap
+
+# Resamples irregular ADC readings to a uniform rate; longer pauses become gaps.
+#
+# The strike detector needs evenly spaced samples; a program that reads a converter gets them unevenly. Each channel is
+# interpolated linearly at the grid's times, using its own reading times (the pads are read one after the other). A
+# longer pause is never interpolated: it becomes a `Gap`.
+
+
+RATES = (1500.0, 1250.0, 1000.0)
+"""Possible rates of the grid, samples a second; the first that the readings reach is used. With ten bits the strike
+detector's low band performs better than those it uses from 2000 on (`python tests/mat/measure_slow.py`)."""
+REACHED = 0.97
+"""Share of a grid's rate that the readings must reach."""
+LATE_S = 0.004
+"""Readings further apart than this leave a gap. A stroke rings ten times as long."""
+KEPT = 4
+"""Readings kept from one call to the next."""
+
+
+def measure_rate(began: NDArray[np.float64]) -> float:
+    """Return the readings per second, from the median interval between their times `began`."""
+    return 1.0 / float(np.median(np.diff(began)))
+
+
+def grid_rate(readings_a_second: float) -> float | None:
+    """Return the grid's rate for the given rate of readings, or None if that is too low for any grid."""
+    return next((rate for rate in RATES if readings_a_second >= REACHED * rate), None)
+
+
+class Resampler:
+    """Resamples scans (dtype `readings.SCAN`), fed oldest first. Sample n of the grid is at `origin` + n / `rate`."""
+
+    def __init__(self, origin: float, rate: float, bits: int, index: int = 0) -> None:
+        """Take the number `index` of the first sample, which is at `origin`."""
+        self.rate = rate
+        self.next = index
+        """The number of the next sample."""
+        self._origin = origin - index / rate
+        self._full_scale = 1 << bits - 1
+        self._before: NDArray[Any] | None = None
+
+    def feed(self, scans: NDArray[Any]) -> list[Message]:
+        """Return the blocks completed by these readings, and the gaps between them, in order."""
+        if self._before is not None:
+            scans = np.concatenate((self._before, scans))
+        if len(scans) < 2:
+            self._before = scans
+            return []
+        out: list[Message] = []
+        breaks = np.flatnonzero(np.diff(scans["began"]) > LATE_S) + 1
+        for i, run in enumerate(np.split(scans, breaks)):
+            if i:
+                out += self._gap(float(run["began"][0]))
+            out += self._block(run)
+        # older readings are not needed again: the samples between them have been returned
+        self._before = scans[max(int(breaks[-1]) if len(breaks) else 0, len(scans) - KEPT) :]
+        return out
+
+    def _at(self, index: int) -> float:
+        return self._origin + index / self.rate
+
+    def _gap(self, until: float) -> list[Message]:
+        """Skip the samples before the reading at `until`."""
+        first = self.next
+        self.next = max(first, int(np.ceil((until - self._origin) * self.rate - 1e-6)) + 1)
+        missing = self.next - first
+        return [Gap(self._at(first), self._at(self.next), missing)] if missing else []
+
+    def _block(self, run: NDArray[Any]) -> list[Message]:
+        """Interpolate one unbroken run of readings on the grid, up to the last time that all channels cover."""
+        pads = int(run["counts"].shape[1])
+        began, ended = (cast("NDArray[np.float64]", run[name])[:, None] for name in ("began", "ended"))
+        moments = began + (ended - began) * ((np.arange(pads) + 0.5) / pads)
+        last = int(np.floor((float(moments[-1, 0]) - self._origin) * self.rate))
+        count = last - self.next + 1
+        if len(run) < 2 or count <= 0:
+            return []
+        first = self.next
+        grid = self._origin + np.arange(first, last + 1) / self.rate
+        values = np.stack([np.interp(grid, moments[:, pad], run["counts"][:, pad]) for pad in range(pads)], axis=1)
+        samples = (np.rint(values) - self._full_scale).astype(np.int16)
+        self.next = last + 1
+        return [Piezo(self._at(first), first, self.rate, samples, self._full_scale)]
+
+
+RETRY_S = 1.0
+"""Interval between attempts to open missing readers."""
+MEASURE_S = 0.5
+"""Duration over which the rate of readings is measured."""
+STARTS_S = 15.0
+"""Longest time until a reader's first reading: Python is slow to start on a small Pi."""
+SILENT_S = 1.0
+"""A running reader that is silent for this long is lost."""
+SLOWER = 0.8
+"""Readings below this share of the grid's rate are too slow for it."""
+BOARD_ID = "pins"
+
+
+class PinsSource:
+    """Reads the piezos and strips of `open_piezos` and `open_strips`; both raise `PortError` while they are missing.
+
+    Implements `link.source.Source`. Times are on the readers' clock.
+    """
+
+    def __init__(self, open_piezos: Callable[[], PiezoReader], open_strips: Callable[[], TouchReader]) -> None:
+        self.missing: PortError | None = None
+        """Why the piezos cannot be read; None while they are."""
+        self.why = ""
+        """Why there is no link, in one line; empty while the link is up."""
+        self.sent = 0
+        self.reads_per_s = 0.0
+        """Measured readings of each piezo per second."""
+        self._open_piezos = open_piezos
+        self._open_strips = open_strips
+        self._piezos: PiezoReader | None = None
+        self._strips: TouchReader | None = None
+        self._grid: Resampler | None = None
+        self._index = 0
+        self._ups = 0
+        self._early: list[NDArray[Any]] = []
+        self._since = self._received_at = 0.0
+        self._look_at = float("-inf")
+
+    @property
+    def up(self) -> bool:
+        """True if readings arrive."""
+        return self._grid is not None
+
+    @property
+    def pinging(self) -> bool:
+        """False, because the readings have the host's time."""
+        return False
+
+    @property
+    def port(self) -> PiezoReader | None:
+        """The piezos' reader; None while it is closed."""
+        return self._piezos
+
+    @property
+    def strips_missing(self) -> PortError | None:
+        """Why the touch strips cannot be read; None while they can. The table shows it as a strip fault."""
+        return self._strips.missing if self._strips is not None else None
+
+    def step(self, t: float, at_least: int = 0) -> list[Message]:
+        """Process the new readings, advance to `t`, and return the messages. `at_least` is ignored."""
+        del at_least
+        try:
+            if self._piezos is None:
+                if t < self._look_at:
+                    return []
+                self._open(t)
+            return [*self._read(t), *self._touch()]
+        except PortError as error:
+            return self._lost(t, error)
+
+    def close(self) -> None:
+        """Stop the readers. Closing twice is fine."""
+        for reader in (self._piezos, self._strips):
+            if reader is not None:
+                reader.close()
+        self._piezos = self._strips = self._grid = None
+        self._early.clear()
+
+    def _open(self, t: float) -> None:
+        self._look_at = t + RETRY_S
+        self._piezos = self._open_piezos()
+        self._strips = self._open_strips()
+        self._since, self._received_at = t, t + STARTS_S - SILENT_S
+
+    def _read(self, t: float) -> list[Message]:
+        assert self._piezos is not None
+        scans = self._piezos.take()
+        if len(scans):
+            self._received_at = t
+        elif t - self._received_at > SILENT_S:
+            raise PortError(f"{self._piezos.name} tells nothing", "check its wires, then start the table again")
+        if self._grid is not None:
+            out = self._grid.feed(scans)
+            self._index = self._grid.next
+            return out + self._follow(t, scans)
+        if len(scans):
+            self._early.append(scans)
+        return self._begin(t) if self._early else []
+
+    def _begin(self, t: float) -> list[Message]:
+        """Choose the grid once enough readings have come to measure the rate."""
+        scans = np.concatenate(self._early)
+        began = scans["began"]
+        if began[-1] - began[0] < MEASURE_S or len(scans) < 3:
+            return []
+        self._early.clear()
+        self.reads_per_s = measure_rate(began)
+        rate = grid_rate(self.reads_per_s)
+        if rate is None:
+            raise PortError(
+                "the piezos are read too slowly to feel strikes",
+                f"each is read {self.reads_per_s:,.0f} times a second, {REACHED * RATES[-1]:,.0f} are needed: "
+                "stop other programs on this Pi, or use the mat board",
+            )
+        self._grid = Resampler(float(began[-1]), rate, pinmap().pi.mcp3008.bits, self._index)
+        self._ups += 1
+        self.missing, self.why = None, ""
+        if self._strips is not None:
+            self._strips.take()  # discard scans from before the link
+        return [LinkUp(t, BOARD_ID, "", self._ups, "opened", PADS)]
+
+    def _follow(self, t: float, scans: NDArray[Any]) -> list[Message]:
+        """Keep measuring the rate; choose another grid if the readings have become too slow."""
+        self._early.append(scans)
+        seen = np.concatenate(self._early)
+        if len(seen) < 3 or seen["began"][-1] - seen["began"][0] < 4 * MEASURE_S:
+            return []
+        self._early.clear()
+        self.reads_per_s = measure_rate(seen["began"])
+        if self._grid is None or self.reads_per_s >= SLOWER * self._grid.rate:
+            return []
+        self._grid = None
+        self._index += 1  # a jump in the index, because the next grid differs
+        self.why = f"each piezo is read only {self.reads_per_s:,.0f} times a second now"
+        return [LinkDown(t, self.why)]
+
+    def _touch(self) -> list[Message]:
+        shape = (PADS, len(pinmap().touch.strips))
+        if self._strips is None or self._grid is None:
+            return []
+        return [Touch(at, np.array(counts, np.int16).reshape(shape)) for at, counts in self._strips.take()]
+
+    def _lost(self, t: float, error: PortError) -> list[Message]:
+        was_up = self.up
+        self.close()
+        self.missing = error
+        is_news = was_up or error.message != self.why
+        self.why = error.message
+        return [LinkDown(t, error.message)] if is_news else []
+
+
+def pins_source(clock: Callable[[], float]) -> PinsSource:
+    """Return a closed source for this Pi's own pins; `clock` is the clock of the times passed to `step`."""
+    from pi_controller.board.chips import (  # noqa: PLC0415
+        ReaderProcess,
+        TouchChip,
+        TouchThread,
+        open_i2c,
+    )
+
+    return PinsSource(lambda: ReaderProcess(clock), lambda: TouchThread(TouchChip(open_i2c), clock))

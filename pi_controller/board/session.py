@@ -1,0 +1,555 @@
+"""The protocol session with one board: turns bytes into messages stamped with the host's clock.
+
+The session sends HELLO until the board answers, keeps pinging, and reports a board that is gone, restarted or
+incompatible. Losses are counted and reported as a `Gap`. An intact frame with impossible content (samples beyond the
+converter's range, an index that contradicts its time, a time far from now) is refused and yields no message.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from pi_controller.board import wire
+from pi_controller.board.clock import BoardClock
+from pi_controller.board.messages import (
+    REASONS,
+    WORDS,
+    BoardEvent,
+    Field,
+    Gap,
+    Health,
+    LinkDown,
+    LinkUp,
+    Message,
+    Piezo,
+    Touch,
+)
+from pi_controller.pads import PADS
+from pi_controller.pinmap import pinmap
+
+# Removes duplicate board events and puts them in order, per board and boot.
+#
+# The state survives a lost link and a reopened port, because the board resends every event that was not acknowledged.
+
+
+_NAMES = ("", *WORDS)
+_BOARDS = 8
+"""Largest number of boards remembered."""
+_KEPT = 32
+"""Largest number of events that a board keeps."""
+_FAR = 0x10000
+"""A jump of the event number larger than this is invalid."""
+_PARTS = {
+    wire.STARTED: range(256),
+    wire.MAGNET_SILENT: range(1, wire.MAGNETS + 1),
+    wire.MAGNET_BACK: range(1, wire.MAGNETS + 1),
+    wire.PIEZO_RAIL: range(1, wire.PADS + 1),
+    wire.PIEZO_STUCK: range(1, wire.PADS + 1),
+    wire.PIEZO_GOOD: range(1, wire.PADS + 1),
+    wire.TESTED: range(2 << wire.PADS),
+}
+"""Valid parts by kind; 0 for all others."""
+_NONE = range(1)
+
+
+class BoardEvents:
+    """Tracks a board's events: call `begin` for each link and `take` for each EVENT; acknowledge up to `upto`."""
+
+    def __init__(self) -> None:
+        self.upto: int = 0
+        self.fresh = False
+        """True if the last event taken was new and the next in order."""
+        self._boards: dict[bytes, tuple[int, int]] = {}  # board -> its boot count, and upto
+        self._board = b""
+        self._boots = 0
+        self._known = False
+        self._us: int = 0
+        self._lost: int = 0
+
+    def begin(self, board: bytes, boots: int) -> None:
+        """Begin a link to `board`, which has booted `boots` times."""
+        if (board, boots) == (self._board, self._boots):
+            return
+        if self._known:
+            self._boards.pop(self._board, None)
+            self._boards[self._board] = (self._boots, self.upto)
+            if len(self._boards) > _BOARDS:
+                del self._boards[next(iter(self._boards))]
+        self._board, self._boots, self._us, self._lost = board, boots, 0, 0
+        was, upto = self._boards.get(board, (-1, 0))
+        self._known = was == boots
+        self.upto = upto if self._known else 0
+
+    def take(self, payload: bytes, t: float) -> BoardEvent | None:
+        """Process an EVENT of host time `t`. Return None for an invalid one."""
+        number, before, dropped, us, kind, part, value = wire.event(payload)
+        self.fresh = False
+        if not (
+            1 <= kind <= wire.KINDS
+            and part in _PARTS.get(kind, _NONE)
+            and before < _KEPT
+            and before + dropped < number
+            and not (self._known and number > self.upto + _FAR)
+        ):
+            return None
+        before_all = number - before - 1
+        if not self._known or before_all > self.upto:
+            # another program may have received some of these; the board counts those that no host acknowledged
+            self._lost += min(before_all - self.upto, dropped)
+            self.upto, self._known = before_all, True
+        lost = 0
+        if number == self.upto + 1:
+            if us < self._us:
+                return None
+            self.upto, self._us, self.fresh = number, us, True
+            lost, self._lost = self._lost, 0
+        return BoardEvent(t, number, _NAMES[kind], part, value, lost)
+
+
+# Sends commands to the board, one at a time, and resends each until the board acknowledges it.
+#
+# The board executes a command once, however often it arrives. A command belongs to one link: if that goes down, the
+# command is aborted, and its source may issue it again on the next link.
+
+
+RETRY_S, MAX_RETRY_S = 0.05, 0.4
+"""A command without an answer is resent after this long, then after twice as long, up to the longest."""
+
+
+def _ignore_result(_: int | None) -> None:
+    """Ignore the result of a command."""
+
+
+class BoardCommand(NamedTuple):
+    """`body(number)` returns the frame's body; `done(result)` gets the board's result, None if the link went down."""
+
+    body: Callable[[int], bytearray]
+    on_result: Callable[[int | None], None] = _ignore_result
+
+
+class BoardCommands:
+    """The command queue of a session; `send` sends a body.
+
+    `sources` are asked in turn for their next command when none is in flight, so no stale command waits in a queue.
+    """
+
+    def __init__(self, send: Callable[[bytearray], None]) -> None:
+        self.sources: list[Callable[[], BoardCommand | None]] = []
+        self.links: int = 0
+        """Links that accepted commands so far. On a new one the board may have lost its state."""
+        self.repeated = 0
+        """Number of resends."""
+        self._send = send
+        self._waiting: deque[BoardCommand] = deque()
+        self._open = False
+        self.number = 0
+        self._order: BoardCommand | None = None
+        self._again = 0.0
+        self._wait = RETRY_S
+
+    def enqueue(self, order: BoardCommand) -> None:
+        """Queue `order` to be executed once, on this link or, if there is none, on the next."""
+        self._waiting.append(order)
+
+    def begin(self) -> None:
+        """Begin a link to a board that accepts commands. Numbers continue, so that old commands are recognised."""
+        self.end()
+        self._open = True
+        self.links += 1
+
+    def end(self) -> None:
+        """End the link, and abort the command in flight."""
+        self._open = False
+        order, self._order = self._order, None
+        if order is not None:
+            order.on_result(None)
+
+    def take_result(self, number: int, result: int) -> bool:
+        """Process a DONE; return False if it acknowledges no command of this link."""
+        if self.number - number & 0xFFFF > 0x7FFF:
+            return False
+        if number == self.number and self._order is not None:
+            order, self._order = self._order, None
+            order.on_result(result)
+        return True
+
+    def tick(self, t: float) -> None:
+        """Send or resend the command that is due at `t`."""
+        if not self._open:
+            return
+        if self._order is None:
+            self._order = self._next()
+            if self._order is None:
+                return
+            self.number = self.number + 1 & 0xFFFF
+            self._wait = RETRY_S
+        elif t < self._again:
+            return
+        else:
+            self.repeated += 1
+            self._wait = min(2 * self._wait, MAX_RETRY_S)
+        self._again = t + self._wait
+        self._send(self._order.body(self.number))
+
+    def _next(self) -> BoardCommand | None:
+        if self._waiting:
+            return self._waiting.popleft()
+        for source in self.sources:
+            order = source()
+            if order is not None:
+                return order
+        return None
+
+
+FLASH_HINT = "'moccasin-mat flash' puts the right firmware on it"
+"""Hint for an incompatible board."""
+HELLO_S = 0.5
+PING_S = 0.5
+SILENCE_S = 0.9
+"""The link is down after this long without a valid frame."""
+MAX_LOSSES, LOSSES_WITHIN_S, SETTLE_S = 3, 10.0, 2.0
+"""A link lost this often within this time stays down for `SETTLE_S`: a noisy board would fill the journal."""
+REASON_S = 1.0
+"""Shortest time between two reported reasons while the link stays down."""
+STALE_S = 2.0
+"""A frame older than this on arrival, or more than `AHEAD_S` ahead of the clock, is invalid."""
+AHEAD_S = 0.25
+
+
+class LinkStats(msgspec.Struct):
+    """Counters since the session was created."""
+
+    frames: int = 0
+    bad: int = 0
+    lost: int = 0
+    repeated: int = 0
+    refused: int = 0
+    gaps: int = 0
+    missing_samples: int = 0
+    ups: int = 0
+    downs: int = 0
+
+
+class _Board(msgspec.Struct):
+    """The contents of WELCOME."""
+
+    id: bytes
+    boots: int
+    reason: int
+    firmware: str
+    pads: int
+    hz: int
+    block: int
+    minor: int
+    features: int
+
+
+class Session:
+    """The host's end of the link. `write` sends bytes to the board; its errors are passed on.
+
+    Call `start(t)` when the port is open, `feed(data, t)` with the bytes read, then `tick(t)` (about every 10 ms, after
+    `feed`), `lost(t, why)` if the port fails, `close()` to send BYE. Times are host seconds. Commands to the board go
+    through `commands`.
+    """
+
+    def __init__(self, write: Callable[[bytes], None]) -> None:
+        self.clock = BoardClock()
+        self.board: _Board | None = None
+        self.commands = BoardCommands(self._send)
+        self._write = write
+        self._decoder = wire.Decoder(wire.TO_HOST, wire.WELCOME)
+        self._stats = LinkStats()
+        self._number = 0
+        self._mark = 0
+        self._pings: OrderedDict[int, float] = OrderedDict()
+        self._out: list[Message] = []
+        self._down_reason = ""
+        self._told_at = self._settles_at = float("-inf")
+        self._losses = deque[float](maxlen=MAX_LOSSES)
+        self._up = False
+        self._received_at = 0.0
+        self._next = float("inf")
+        self.next_index = -1
+        self._astray = 0
+        self._board_events = BoardEvents()
+        self._ack: int | None = None
+        maps = pinmap()
+        self._strips = len(maps.touch.strips)
+        self._counts_per_ut = 1.0
+        self._sensors = PADS * len(maps.magnetometers.offsets_mm)
+        self._bits = 1 << np.arange(self._sensors)
+        self._rest = np.int16(1 << maps.board.adc_bits - 1)
+        self._over = np.int16(~((1 << maps.board.adc_bits) - 1))
+
+    @property
+    def up(self) -> bool:
+        """True if the board has answered and its frames arrive."""
+        return self._up
+
+    @property
+    def pinging(self) -> bool:
+        """True while the newest PING waits for its PONG, whose arrival time sets the clock."""
+        return self._mark in self._pings
+
+    @property
+    def stats(self) -> LinkStats:
+        """Counters since the session was created."""
+        decoder = self._decoder
+        self._stats.frames, self._stats.bad = decoder.frames, decoder.bad
+        self._stats.lost, self._stats.repeated = decoder.lost, decoder.repeated
+        return self._stats
+
+    @property
+    def accepts_commands(self) -> bool:
+        """True if the connected board, or the last one, accepts commands and sends events."""
+        return self.board is not None and self.board.minor >= wire.ORDERS
+
+    def has_feature(self, feature: int) -> bool:
+        """Return True if the connected or last board accepts commands and has `feature` (a `wire.HAS_...`)."""
+        return self.board is not None and self.accepts_commands and bool(self.board.features & feature)
+
+    def request_self_test(self) -> None:
+        """Request a self test as soon as the board accepts commands; a `BoardEvent` "tested" has the result."""
+        self.commands.enqueue(BoardCommand(wire.test_body))
+
+    def start(self, t: float) -> None:
+        """Start a session at `t` on a port just opened."""
+        if self._up:
+            self._down(t, "The board's port was opened anew.")
+        self._decoder.restart()
+        self._down_reason = ""
+        self._received_at = max(t, self._settles_at)
+        self._hello(t)
+
+    def report_port_loss(self, t: float, why: str) -> list[Message]:
+        """Take the link down at `t` after the port failed; stay silent until `start`. `why` is a line for the judge."""
+        self._down(t, why)
+        self._next = float("inf")
+        return self._flush()
+
+    def close(self) -> None:
+        """Send BYE, so that the board falls silent at once."""
+        self._up = False
+        self.commands.end()
+        self._next = float("inf")
+        self._send(wire.bye_body())
+
+    def feed(self, data: bytes, t: float) -> list[Message]:
+        """Process bytes read by `t`; return their messages. Never raises because of the bytes."""
+        for kind, _, payload in self._decoder.feed(data):
+            if kind == wire.WELCOME:
+                good = self._welcome(payload, t)
+            elif not self._up:
+                continue  # refused, or the tail of a session that is over
+            elif kind == wire.PIEZO:
+                good = self._piezo(payload, t)
+            elif kind == wire.PONG:
+                good = self._pong(payload, t)
+            elif kind == wire.TOUCH:
+                good = self._touch(payload, t)
+            elif kind == wire.FIELD:
+                good = self._field(payload, t)
+            elif kind == wire.HEALTH:
+                good = self._health(payload, t)
+            elif kind == wire.DONE:
+                good = self.commands.take_result(*wire.done(payload))
+            else:
+                good = self._event(payload, t)
+            if good:
+                self._received_at = t
+            else:
+                self._stats.refused += 1
+        return self._flush()
+
+    def tick(self, t: float) -> list[Message]:
+        """Advance to `t`: send HELLO or PING if due, and detect silence. Call it after `feed`."""
+        if t - self._received_at > SILENCE_S:
+            if self._up:
+                self._down(t, "The board has fallen silent.")
+                self._hello(t)
+            elif not self._down_reason and self._next < float("inf"):
+                self._down(t, "The board does not answer.")
+        if t >= self._next:
+            if self._up:
+                self._next = t + PING_S
+                self._ping(t)
+            else:
+                self._hello(t)
+        if self._ack is not None:
+            number, self._ack = self._ack, None
+            self._send(wire.ack_body(number))
+        self.commands.tick(t)
+        return self._flush()
+
+    def _flush(self) -> list[Message]:
+        out = self._out
+        self._out = []
+        return out
+
+    def _send(self, body: bytearray) -> None:
+        frame = wire.seal(body, self._number)
+        self._number = self._number + 1 & 0xFFFF
+        self._write(frame)
+
+    def _hello(self, t: float) -> None:
+        if t < self._settles_at:
+            self._next = self._settles_at
+            return
+        # the PING that follows is answered before the first samples arrive, so even they get accurate times
+        self._next = t + HELLO_S
+        self._send(wire.hello_body())
+        self._ping(t)
+
+    def _ping(self, t: float) -> None:
+        self._mark = self._mark + 1 & 0xFFFFFFFF
+        self._pings[self._mark] = t
+        if len(self._pings) > 8:
+            self._pings.popitem(last=False)
+        self._send(wire.ping_body(self._mark))
+
+    def _down(self, t: float, why: str) -> None:
+        if self._up:
+            self._losses.append(t)
+            if len(self._losses) == MAX_LOSSES and t - self._losses[0] < LOSSES_WITHIN_S:
+                self._settles_at = t + SETTLE_S
+        new = why != self._down_reason and (not self._down_reason or t - self._told_at >= REASON_S)
+        if self._up or new:
+            self._out.append(LinkDown(t, why))
+            self._stats.downs += 1
+            self._down_reason, self._told_at = why, t
+        self._up = False
+        self._ack = None
+        self.commands.end()
+        self._decoder.restart()
+
+    def _welcome(self, payload: bytes, t: float) -> bool:
+        if payload[0] != wire.PROTOCOL[0]:
+            theirs, ours = f"{payload[0]}.{payload[1]}", "{}.{}".format(*wire.PROTOCOL)
+            self._down(t, f"The board speaks protocol {theirs}, this program {ours}: {FLASH_HINT}.")
+            return True
+        _, minor, x, y, z, name, boots, reason, features, pads, hz, block = wire.welcome(payload)
+        board = _Board(name, boots, reason, f"{x}.{y}.{z}", pads, hz, block, minor, features)
+        if self._up and self.board is not None:
+            if msgspec.structs.replace(board, features=self.board.features) == self.board:
+                self._learn(board)  # the answer to a repeated HELLO, or its magnetometers answered only now
+                return True
+            if board.id != self.board.id or board.boots == self.board.boots:
+                return False
+            self._down(t, "The board restarted.")
+        if pads != PADS or not 100 <= hz <= 100_000 or not 1 <= block <= 128:
+            self._down(t, f"The board has {pads} pads at {hz} Hz, the pin map {PADS}: {FLASH_HINT}.")
+            return True
+        if t < self._settles_at:
+            return True
+        self.clock = BoardClock()
+        self._learn(board)
+        self.next_index = -1
+        self._astray = 0
+        self._up = True
+        self._down_reason = ""
+        self._stats.ups += 1
+        self._board_events.begin(name, boots)
+        if minor >= wire.ORDERS:
+            self.commands.begin()
+        self._out.append(LinkUp(t, name.hex(), board.firmware, boots, REASONS.get(reason, "unknown"), pads))
+        return True
+
+    def _learn(self, board: _Board) -> None:
+        self.board = board
+        maps = pinmap().magnetometers
+        p = board.features & wire.QMC5883P
+        self._counts_per_ut = maps.qmc5883p_counts_per_ut if p else maps.counts_per_ut
+
+    def _host_time(self, us: int, t: float, last_s: float = 0.0) -> float | None:
+        """Return the host time of board time `us`, or None if that is not close to `t`."""
+        board = us * 1e-6
+        clock = self.clock
+        if us >> 52:
+            return None
+        if not clock.known:
+            clock.take_arrival(board + last_s, t)
+        when = clock.peek_host(board)
+        if not t - STALE_S <= when <= t + AHEAD_S:
+            return None
+        return clock.to_host(board, board + last_s)
+
+    def _pong(self, payload: bytes, t: float) -> bool:
+        mark, us = wire.pong(payload)
+        sent = self._pings.pop(mark, None)
+        if sent is None or us >> 52 or (self.clock.known and abs(self.clock.peek_host(us * 1e-6) - t) > STALE_S):
+            return False
+        self.clock.take_pong(sent, t, us * 1e-6)
+        return True
+
+    def _piezo(self, payload: bytes, t: float) -> bool:
+        board = self.board
+        assert board is not None
+        low, _, us = wire.piezo(payload)
+        index = -(-us * board.hz // 1_000_000)  # the whole number; the frame has its low 32 bits
+        if index & 0xFFFFFFFF != low or len(payload) != wire.PIEZO_HEAD + 2 * PADS * board.block:
+            return False
+        raw = np.frombuffer(payload, "<i2", offset=wire.PIEZO_HEAD)
+        if np.bitwise_or.reduce(raw) & self._over:
+            return False
+        when = self._host_time(us, t, board.block / board.hz)
+        missing = index - self.next_index if self.next_index >= 0 else 0
+        if when is None or missing < 0:
+            # a damaged frame, or a board that restarted its count: the second one in a row decides
+            self._astray += 1
+            if self._astray > 1:
+                self._down(t, "The board lost count of its samples.")
+                self._hello(t)
+            return False
+        self._astray = 0
+        if missing:
+            self._stats.gaps += 1
+            self._stats.missing_samples += missing
+            self._out.append(Gap(when - missing / board.hz, when, missing))
+        self.next_index = index + board.block
+        samples: NDArray[np.int16] = (raw - self._rest).reshape(-1, PADS)
+        self._out.append(Piezo(when, index, float(board.hz), samples, int(self._rest)))
+        return True
+
+    def _touch(self, payload: bytes, t: float) -> bool:
+        us, *counts = wire.touch(payload)
+        if max(counts) > 1023 or (when := self._host_time(us, t)) is None:
+            return False
+        self._out.append(Touch(when, np.array(counts, np.int16).reshape(PADS, self._strips)))
+        return True
+
+    def _field(self, payload: bytes, t: float) -> bool:
+        us, mask, *_ = wire.field(payload)
+        raw = np.frombuffer(payload, "<i2", offset=12).reshape(self._sensors, 3)
+        ok = self._bits & mask != 0
+        if mask >> self._sensors or raw[~ok].any() or (when := self._host_time(us, t)) is None:
+            return False
+        self._out.append(Field(when, raw / self._counts_per_ut, ok))
+        return True
+
+    def _health(self, payload: bytes, t: float) -> bool:
+        uptime, overflows, i2c, bad, worst, us = wire.health(payload)
+        if us // 1000 & 0xFFFFFFFF != uptime or (when := self._host_time(us, t)) is None:
+            return False
+        self._out.append(Health(when, us * 1e-6, overflows, i2c, bad, worst))
+        return True
+
+    def _event(self, payload: bytes, t: float) -> bool:
+        if not self.clock.known:
+            return True  # its time is not known yet; the board resends it
+        _, _, _, us, *_ = wire.event(payload)
+        when = self.clock.past_to_host(us * 1e-6)
+        if us >> 52 or when > t + AHEAD_S:
+            return False
+        event = self._board_events.take(payload, when)
+        if event is None:
+            return False
+        if self._board_events.fresh:
+            self._out.append(event)
+        self._ack = self._board_events.upto
+        return True

@@ -1,0 +1,703 @@
+"""Base classes of a calibration step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Literal, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from pi_controller.board.messages import Field, Message, Piezo, Touch
+from pi_controller.calibration.detectors import Detectors, RunningStats, magnetometer_name
+from pi_controller.pads import PADS
+from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_fit import shipped_fitter
+from pi_controller.sensing.bead_solver import MARKED_AM2
+from pi_controller.sensing.events import BeadsAtRest, HandIn, HandOut, MatEvent, Strike
+from pi_controller.sensing.faults import find_swapped_pads
+from pi_controller.sensing.hands import HandSettings
+
+# View model of a calibration, shared by the terminal and the page.
+
+
+BarState = Literal["wait", "now", "good", "bad"]
+StepState = Literal["to_come", "now", "passed", "failed", "left_out"]
+
+
+class Bar(msgspec.Struct, frozen=True):
+    """One live bar: `share` (0 to 1) of it is filled; `text` has the value in numbers."""
+
+    label: str
+    share: float
+    text: str
+    state: BarState = "wait"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A fault (`what`) and its remedy (`todo`), one line each."""
+
+    what: str
+    todo: str
+
+
+class StepView(msgspec.Struct, frozen=True):
+    """One step of the walk: its results (`found`), or its faults (`wrong`)."""
+
+    name: str
+    title: str
+    state: StepState
+    found: tuple[str, ...] = ()
+    wrong: tuple[Finding, ...] = ()
+
+
+class WalkView(msgspec.Struct, frozen=True):
+    """The whole walk: `at` is the current step (0 first), `ask` the instruction, `note` the current problem.
+
+    `pad` is the current pad, if the step has one.
+    """
+
+    steps: tuple[StepView, ...]
+    at: int
+    ask: str
+    note: str = ""
+    bars: tuple[Bar, ...] = ()
+    pad: int | None = None
+    over: bool = False
+    passed: bool = False
+    saved: str = ""
+
+
+PATIENCE_S = 45.0
+"""A pad without input for this long is given up."""
+
+
+class Step(Protocol):
+    """A calibration step: takes messages and their events until it is `over`; `found` and `wrong` are the result.
+
+    `name` and `title` identify it, `note` is the current problem, `pad` the current pad.
+    """
+
+    name: str
+    title: str
+    over: bool
+    note: str
+    pad: int | None
+    found: list[str]
+    wrong: list[Finding]
+
+    def begin(self, detectors: Detectors, t: float) -> None:
+        """Start, or start over."""
+        ...
+
+    def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:
+        """Process one message and the events that the detectors made of it."""
+        ...
+
+    def tick(self, t: float) -> None:
+        """Advance to `t`."""
+        ...
+
+    def ask(self) -> str:
+        """Return the current instruction for the person at the mat."""
+        ...
+
+    def bars(self) -> tuple[Bar, ...]:
+        """Return the live bars."""
+        ...
+
+
+class PadByPad:
+    """A step that goes from pad to pad and gives up on one after a timeout."""
+
+    def __init__(self, pads: int) -> None:
+        self.pads = pads
+        self.restart(0.0)
+
+    def restart(self, t: float) -> None:
+        """Start over at `t`."""
+        self.over = False
+        self.note = ""
+        self.pad: int | None = 1
+        self.found: list[str] = []
+        self.wrong: list[Finding] = []
+        self.states: list[BarState] = ["wait"] * self.pads
+        self.states[0] = "now"
+        self.moved = t
+        """Time of the last input."""
+
+    def fail(self, what: str, todo: str) -> None:
+        """Report a fault of the current pad."""
+        assert self.pad is not None
+        self.wrong.append(Finding(what, todo))
+        self.states[self.pad - 1] = "bad"
+
+    def next_pad(self, t: float) -> None:
+        """Go on to the next pad, or end."""
+        assert self.pad is not None
+        if self.states[self.pad - 1] == "now":
+            self.states[self.pad - 1] = "good"
+        self.note, self.moved = "", t
+        if self.pad == self.pads:
+            self.over, self.pad = True, None
+        else:
+            self.pad += 1
+            self.states[self.pad - 1] = "now"
+
+    def is_timed_out(self, t: float) -> bool:
+        """Return True if the current pad's timeout has expired."""
+        return not self.over and t - self.moved > PATIENCE_S
+
+
+# Step 1, empty mat: measures every sensor's noise, the strips at rest and the magnetometers' baseline.
+
+
+CALM_S = 6.0
+"""How long the mat must stay untouched: longer than detecting any dead sensor takes, except a stuck strip."""
+DOUBT_S = 20.0
+"""The same if a magnet may be on the mat: time to check, because the mat is then assumed to be empty."""
+GIVE_UP_S = 60.0
+TRIES = 4
+"""Strokes detected on an empty mat that are no accident any more."""
+NOISY_COUNTS = 40.0
+"""Piezo noise, rms, above which soft strokes are lost: 34 dB below the rail."""
+NOISY_TOUCH = 4.0
+NOISY_UT = 3.0
+
+
+class EmptyStep:
+    """Measures the mat at rest. Restarts whenever the mat is touched."""
+
+    name = "empty"
+    title = "The empty mat"
+    pad: int | None = None
+
+    def begin(self, detectors: Detectors, t: float) -> None:
+        """Start, or start over."""
+        self._detectors = detectors
+        self.over = False
+        self.note = ""
+        self.found: list[str] = []
+        self.wrong: list[Finding] = []
+        self._began = t
+        self._struck: list[int] = []
+        self._magnet: int | None = None
+        self._doubt = False
+        self._restart_measurement(t)
+
+    def _restart_measurement(self, t: float) -> None:
+        maps = pinmap()
+        self._calm, self._now = t, t
+        self._asked = False
+        self.piezo = RunningStats((PADS,))
+        self.touch = RunningStats((PADS, len(maps.touch.strips)))
+        self.field = RunningStats((len(maps.magnetometer_positions()), 3))
+        self._received = [0, 0, 0]  # messages of each kind
+
+    def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:
+        """Process one message and the events that the detectors made of it."""
+        for event in events:
+            match event:
+                case HandIn():
+                    self._note_disturbance(t, f"A hand was felt at pad {event.pad}: keep hands away from the mat.")
+                case Strike():
+                    self._struck.append(event.pads[0])
+                    self._note_disturbance(t, f"A stroke was felt on pad {event.pads[0]}: do not touch the mat.")
+                case BeadsAtRest():
+                    self._read(t, event)
+                case _:
+                    pass
+        match message:
+            case Piezo():
+                self.piezo.add(message.samples.astype(np.float64))
+                self._received[0] += 1
+            case Touch():
+                self.touch.add(message.counts.astype(np.float64))
+                self._received[1] += 1
+            case Field():
+                self.field.add(message.ut, message.ok[:, None])
+                self._received[2] += 1
+            case _:
+                pass
+
+    def tick(self, t: float) -> None:
+        """Advance to `t`: end the step once the mat has been calm for long enough."""
+        if self.over:
+            return
+        self._now = t
+        if t - self._began > GIVE_UP_S or len(self._struck) >= TRIES:
+            self._judge()
+        elif t - self._calm >= (DOUBT_S if self._doubt else CALM_S) and self._magnet is None:
+            if not self._asked:
+                self._asked = True
+                self._detectors.beads.set_empty()
+            elif self._detectors.beads.baseline is not None or not self._received[2]:
+                self._judge()
+
+    def ask(self) -> str:
+        """Return the current instruction for the person at the mat."""
+        return "Take the bead off the mat and keep hands, phones and keys away from it."
+
+    def bars(self) -> tuple[Bar, ...]:
+        """Return the live bars."""
+        noise = self.piezo.rms
+        long = DOUBT_S if self._doubt else CALM_S
+        quiet = min(self._now - self._calm, long)
+        bars = [Bar("still", quiet / long, f"{quiet:.0f} of {long:.0f} s", "now")]
+        for pad, rms in enumerate(noise.tolist(), 1):
+            state = "bad" if rms > NOISY_COUNTS else "good" if self.over else "now"
+            bars.append(Bar(f"pad {pad}", min(rms / NOISY_COUNTS, 1.0), f"noise {rms:.1f} counts", state))
+        touch, field = float(self.touch.rms.max()), float(self.field.rms.max())
+        for label, rms, most, unit in (
+            ("strips", touch, NOISY_TOUCH, "counts"),
+            ("magnets", field, NOISY_UT, "\u00b5T"),
+        ):
+            state = "bad" if rms > most else "good" if self.over else "now"
+            bars.append(Bar(label, min(rms / most, 1.0), f"noise {rms:.1f} {unit}", state))
+        return tuple(bars)
+
+    def _read(self, t: float, beads: BeadsAtRest) -> None:
+        """Check the beads for a magnet on the mat; without a baseline the reading is often unsure."""
+        pad = (beads.found[0].pad or 0) if beads.found else None
+        before = self._doubt or self._magnet is not None
+        self._magnet = pad if beads.sure else None
+        self._doubt = pad is not None and not beads.sure
+        if pad is not None:
+            where = f"on pad {pad}" if pad else "beside the pads"
+            what = f"A magnet is read {where}" if beads.sure else f"A magnet may lie {where}"
+            self._note_disturbance(t, f"{what}: take the bead, phones and keys away from the mat.")
+        elif before:
+            self._note_disturbance(t, "")  # the measurements so far include the magnet
+
+    def _note_disturbance(self, t: float, note: str) -> None:
+        self.note = note
+        self._restart_measurement(t)
+
+    def _judge(self) -> None:
+        """End the step with its faults or its results."""
+        detectors = self._detectors
+        self.over, self.note = True, ""
+        self._judge_piezo()
+        wrong_strips = {(fault.pad, fault.strip): fault.wrong for fault in detectors.hands.faults}
+        for (pad, strip), noise in np.ndenumerate(self.touch.rms):
+            why = wrong_strips.get((pad + 1, strip)) or ("noisy" if noise > NOISY_TOUCH else "")
+            if why and self._received[1]:
+                todo = "check its wire and its plug on the touch board"
+                self.wrong.append(Finding(f"{detectors.strip_name(pad + 1, strip)} is {why}", todo))
+        faults = detectors.beads.faults
+        for number, noise in enumerate(self.field.rms.max(axis=1).tolist()):
+            why = faults.get(number) or ("noisy" if noise > NOISY_UT else "")
+            if why and self._received[2]:
+                todo = "check its plug, and its channel on the multiplexer"
+                self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", todo))
+        for count, what in zip(self._received, ("the pads", "the touch strips", "the magnetometers"), strict=True):
+            if not count:
+                self.wrong.append(Finding(f"nothing comes from {what}", "run 'moccasin-mat doctor'"))
+        if self._magnet is not None:
+            where = f"on pad {self._magnet}" if self._magnet else "beside the pads"
+            self.wrong.append(Finding(f"a magnet is read {where} all the time", "look for iron or magnets near there"))
+        elif self._now - self._calm < CALM_S and not self.wrong:
+            self.wrong.append(Finding("the mat never came to rest", "keep hands away from it, then try again"))
+        if not self.wrong:
+            noise = ", ".join(f"{rms:.1f}" for rms in self.piezo.rms.tolist())
+            self.found = [
+                f"pads: noise {noise} counts",
+                f"touch strips: noise up to {self.touch.rms.max():.1f} counts",
+                f"magnetometers: noise up to {self.field.rms.max():.1f} \u00b5T; the empty mat is known",
+            ]
+
+    def _judge_piezo(self) -> None:
+        detector = self._detectors.strikes
+        faults = {} if detector is None else detector.faults
+        for pad, noise in enumerate(self.piezo.rms.tolist(), 1):
+            if why := faults.get(pad):
+                todo = (
+                    "check its cable and its bias resistors" if why == "at its rail" else "check its cable and its disc"
+                )
+                self.wrong.append(Finding(f"the piezo of pad {pad} is {_reason(why)}", todo))
+            elif noise > NOISY_COUNTS:
+                todo = "check its shield and its ground, and keep chargers away"
+                self.wrong.append(Finding(f"the piezo of pad {pad} is noisy: {noise:.0f} counts", todo))
+        if len(self._struck) >= TRIES:
+            pads = ", ".join(str(pad) for pad in sorted(set(self._struck)))
+            todo = "quieten the floor or the drums; else raise [strikes] threshold_db"
+            self.wrong.append(Finding(f"strokes are felt where nobody strikes: pad {pads}", todo))
+
+
+def _reason(why: str) -> str:
+    return "at its rail" if why == "rail" else f"losing samples ({why})" if why == "samples are missing" else why
+
+
+# Step 2, taps: asks for five taps on each pad, measures level and margin, and fits the threshold.
+
+
+TAPS = 5
+RING_S = 0.05
+"""Time after which a stroke has reached its peak."""
+SPARE_DB = 6.0
+"""Margin of the weakest tap at the fitted threshold..."""
+LOWER_DB, RAISE_DB = 4.0, 8.0
+"""... which is lowered and raised by no more than this."""
+BOTTOM_DBFS = -66.0
+"""Level at the start of the bars."""
+
+
+class TapStep(PadByPad):
+    """Asks for taps, pad by pad."""
+
+    name = "taps"
+    title = "Taps on each pad"
+
+    def __init__(self) -> None:
+        super().__init__(PADS)
+
+    def begin(self, detectors: Detectors, t: float) -> None:
+        """Start, or start over."""
+        self.restart(t)
+        self._detectors = detectors
+        self._felt: list[list[Strike]] = [[] for _ in range(self.pads)]
+        self.levels: list[list[float]] = [[] for _ in range(self.pads)]
+        self._ringing: Strike | None = None
+        self._now = t
+
+    def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:  # noqa: ARG002 - required by Step
+        """Process one message and the events that the detectors made of it."""
+        for event in events:
+            if isinstance(event, Strike) and self.pad is not None:
+                self._settle()
+                if len(self._felt[self.pad - 1]) < TAPS:
+                    self._felt[self.pad - 1].append(event)
+                    self._ringing, self.moved = event, t
+                    self.note = "" if event.pads[0] == self.pad else f"That was felt on pad {event.pads[0]}."
+
+    def tick(self, t: float) -> None:
+        """Advance to `t`: note a tap's peak, and go to the next pad after the last tap or a timeout."""
+        self._now = t
+        if self._ringing is not None and t - self._ringing.t >= RING_S:
+            self._settle()
+        if self.pad is None:
+            return
+        if len(self.levels[self.pad - 1]) >= TAPS:
+            self._judge(self.pad)
+            self.next_pad(t)
+        elif self.is_timed_out(t):
+            felt = len(self._felt[self.pad - 1])
+            what = f"pad {self.pad} felt {felt} of {TAPS} taps" if felt else f"pad {self.pad} feels nothing"
+            self.fail(what, "check the disc under its plate and its cable, then tap a little harder")
+            self.next_pad(t)
+        if self.over and not self.wrong:
+            self.found = [
+                f"taps: {', '.join(f'{-level:.0f}' for level in self.level_dbfs)} dB under the rail",
+                f"a threshold of {self.threshold_db:g} dB suits them",
+            ]
+
+    def ask(self) -> str:
+        """Return the current instruction for the person at the mat."""
+        return f"Tap pad {self.pad} with the stick {TAPS} times, as lightly as should still count."
+
+    def bars(self) -> tuple[Bar, ...]:
+        """Return one bar per pad: its level now, and the number of taps detected."""
+        bars: list[Bar] = []
+        for pad in range(1, self.pads + 1):
+            level = self._detectors.peak_dbfs(pad, self._now - 0.25)
+            share = min(max(1.0 - level / BOTTOM_DBFS, 0.0), 1.0)
+            count = len(self._felt[pad - 1])
+            bars.append(Bar(f"pad {pad}", share, f"{level:.0f} dB, {count} of {TAPS} taps", self.states[pad - 1]))
+        return tuple(bars)
+
+    @property
+    def level_dbfs(self) -> list[float]:
+        """Level of the median tap on each pad, dBFS."""
+        return [round(median(levels), 1) if levels else 0.0 for levels in self.levels]
+
+    @property
+    def margin_db(self) -> list[float]:
+        """Margin of the weakest tap on each pad over the threshold, dB."""
+        return [min((strike.margin_db or 0.0 for strike in felt), default=0.0) for felt in self._felt]
+
+    @property
+    def threshold_db(self) -> float:
+        """The threshold fitted to the taps, dB: the weakest passes with a margin of `SPARE_DB`."""
+        usual = self._detectors.settings.peak_db
+        more = min(max(min(self.margin_db) - SPARE_DB, -LOWER_DB), RAISE_DB)
+        return min(max(round(2 * (usual + more)) / 2, 3.0), 40.0)
+
+    def _settle(self) -> None:
+        """Note the last tap's peak on the pad that detected it."""
+        if self._ringing is None:
+            return
+        at = self.pad
+        assert at is not None
+        self.levels[at - 1].append(self._detectors.peak_dbfs(self._ringing.pads[0], self._ringing.t))
+        self._ringing = None
+
+    def _judge(self, pad: int) -> None:
+        felt = [strike.pads[0] for strike in self._felt[pad - 1]]
+        if why := find_swapped_pads([pad] * len(felt), felt).get(pad):
+            self.fail(f"a tap on pad {pad} is {why}", "the plugs of these pads are exchanged: put them right")
+        elif any(one != pad for one in felt):
+            others = sorted({one for one in felt if one != pad})
+            self.fail(
+                f"some taps on pad {pad} were felt on pad {', '.join(map(str, others))}",
+                "check that the plates lie loose and apart, and that the disc of the pad sits tight",
+            )
+        elif sum(not strike.sure for strike in self._felt[pad - 1]) > 1:
+            self.fail(f"taps on pad {pad} are felt unsurely", "tap harder, or check the disc under its plate")
+
+
+# Step 3, hands: asks for a hand under each pad from the hider's side, and measures the counts the strips lose.
+
+
+SHARE = 0.225
+"""The touch threshold is this share of the counts lost by the weakest middle strip: 9 of 40 counts."""
+NOISES = 5.0
+"""It is also at least this many sigmas of a strip's noise."""
+MIN_TOUCH_COUNTS, MAX_TOUCH_COUNTS = 5.0, 14.0
+FULL_COUNTS = 60.0
+"""Counts at the end of the bars."""
+
+
+class SlideStep(PadByPad):
+    """Asks for a hand under each pad. `rest` and `noise` (pads, strips) are the empty mat's counts and their noise."""
+
+    name = "hands"
+    title = "A hand under each pad"
+
+    def __init__(self) -> None:
+        super().__init__(PADS)
+
+    def begin(self, detectors: Detectors, t: float) -> None:
+        """Start, or start over."""
+        self.restart(t)
+        self._detectors = detectors
+        shape = (self.pads, detectors.strip_count)
+        self.rest: NDArray[np.float64] | None = None
+        self.noise = np.zeros(shape)
+        self.lost = np.zeros(shape)
+        self._now = np.zeros(shape)
+        self._before = np.zeros(shape)
+        self._in: HandIn | None = None
+        self._elsewhere: set[int] = set()
+
+    def set_rest(self, rest: NDArray[np.float64], noise: NDArray[np.float64]) -> None:
+        """Set the strips' counts on the empty mat (pads, strips) and their noise."""
+        self.rest, self.noise = rest, noise
+
+    def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:
+        """Process one message and the events that the detectors made of it."""
+        if isinstance(message, Touch):
+            counts = message.counts.astype(np.float64)
+            if self.rest is None:
+                self.rest = counts
+            self._before, self._now = self._now, self.rest - counts
+            if self.pad is not None:
+                lost = np.minimum(self._before, self._now)[self.pad - 1]
+                self.lost[self.pad - 1] = np.maximum(self.lost[self.pad - 1], lost)
+        for event in events:
+            if self.pad is None:
+                continue
+            if isinstance(event, HandIn | HandOut) and event.pad != self.pad:
+                if isinstance(event, HandIn):
+                    self._elsewhere.add(event.pad)
+                    self.note = f"A hand was felt at pad {event.pad}; it is asked for under pad {self.pad}."
+            elif isinstance(event, HandIn):
+                self._in, self.moved, self.note = event, t, ""
+            elif isinstance(event, HandOut) and self._in is not None:
+                self._judge(self._in, event)
+                self._leave(t)
+
+    def tick(self, t: float) -> None:
+        """Advance to `t`: give up the pad after a timeout, and set the results at the end."""
+        if self.pad is not None and self.is_timed_out(t):
+            if self._in is not None:
+                what, todo = f"the hand never came out of pad {self.pad}", "draw the hand back beyond the edge"
+            elif self._elsewhere:
+                felt = ", ".join(str(pad) for pad in sorted(self._elsewhere))
+                what = f"a hand under pad {self.pad} is felt at pad {felt}"
+                todo = "the plugs of these pads' touch strips are exchanged: put them right"
+            else:
+                what = f"no hand is felt under pad {self.pad}"
+                todo = "check the strips' plug, or slide the hand in as far as the wrist"
+            self.fail(what, todo)
+            self._leave(t)
+        if self.over and not self.wrong:
+            lost = ", ".join(f"{counts:.0f}" for counts in self.middle.tolist())
+            self.found = [
+                f"a hand takes {lost} counts from the middle strips",
+                f"a threshold of {self.settings().touch:g} counts suits that",
+            ]
+
+    def ask(self) -> str:
+        """Return the current instruction for the person at the mat."""
+        if self._in is not None:
+            return f"Draw the hand out from under pad {self.pad} again."
+        return f"From the hider's side, slide a hand flat under pad {self.pad}, wait a moment, and draw it out."
+
+    def bars(self) -> tuple[Bar, ...]:
+        """Return one bar per strip of the current pad with the counts lost now, and one per pad."""
+        pad = self.pad or self.pads
+        bars: list[Bar] = []
+        threshold = HandSettings().touch
+        for strip, name in enumerate(pinmap().touch.strips):
+            lost = float(self._now[pad - 1, strip])
+            share = min(max(lost / FULL_COUNTS, 0.0), 1.0)
+            state = "now" if lost >= threshold else "wait"
+            bars.append(Bar(f"pad {pad} {name}", share, f"{max(lost, 0.0):.0f} counts lost", state))
+        for number, state in enumerate(self.states, 1):
+            labels = {
+                "wait": "to come",
+                "now": "hand in" if self._in else "asked for",
+                "good": "in and out",
+                "bad": "not right",
+            }
+            done = 1.0 if state == "good" else 0.5 if state == "now" and self._in else 0.0
+            bars.append(Bar(f"pad {number}", done, labels[state], state))
+        return tuple(bars)
+
+    @property
+    def middle(self) -> NDArray[np.float64]:
+        """Counts that the middle strip of each pad lost to the hand."""
+        return self.lost[:, self._detectors.strip_count // 2]
+
+    def settings(self) -> HandSettings:
+        """Return the thresholds that suit these hands."""
+        usual = HandSettings()
+        touch = max(SHARE * float(self.middle.min()), NOISES * float(self.noise.max()), MIN_TOUCH_COUNTS)
+        touch = round(2 * min(touch, MAX_TOUCH_COUNTS)) / 2
+        share = touch / usual.touch
+        return HandSettings(touch=touch, clear=round(usual.clear * share, 1), brushed=round(usual.brushed * share, 1))
+
+    def _leave(self, t: float) -> None:
+        self._in, self._elsewhere = None, set()
+        self.next_pad(t)
+
+    def _judge(self, came: HandIn, left: HandOut) -> None:
+        middle = float(self.lost[came.pad - 1, self._detectors.strip_count // 2])
+        if came.side == "hitter":
+            self.fail(
+                f"a hand from the hider's side is felt from the hitter's at pad {came.pad}",
+                "the strips of this pad are connected the wrong way round, or the mat is",
+            )
+        elif not (came.sure and left.sure):
+            self.fail(
+                f"the hand at pad {came.pad} is felt unsurely", "slide it in farther, and do not linger at the edge"
+            )
+        elif middle < 1.5 * max(NOISES * float(self.noise.max()), MIN_TOUCH_COUNTS):
+            self.fail(
+                f"a hand takes only {middle:.0f} counts from the middle strip of pad {came.pad}",
+                "check its plug, and that the cloth over the strips is thin and dry",
+            )
+
+
+# Step 4, bead: checks on each pad that one marked bead is detected on that pad, and measures its strength.
+
+
+HINT_S = 1.5
+"""Delay before a wrong reading is reported: the hand may still be moving the bead."""
+WEAK = 0.6
+"""A bead below this share of a marked bead's strength cannot be reliably distinguished from an unmarked ball."""
+
+
+class BeadStep(PadByPad):
+    """Asks for the bead on each pad. A wrong reading may be corrected until a timeout."""
+
+    name = "bead"
+    title = "The bead on each pad"
+
+    def __init__(self) -> None:
+        super().__init__(PADS)
+
+    def begin(self, detectors: Detectors, t: float) -> None:
+        """Start, or start over."""
+        self.restart(t)
+        self._detectors = detectors
+        self.moments = [0.0] * self.pads
+        self._last: int | None = None
+        self._why: tuple[str, str] | None = None
+        self._why_since = t
+
+    def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:  # noqa: ARG002 - required by Step
+        """Process one message and the events that the detectors made of it."""
+        for event in events:
+            if isinstance(event, BeadsAtRest) and self.pad is not None:
+                self._read(event, t, self.pad)
+
+    def tick(self, t: float) -> None:
+        """Advance to `t`: show hints, and give up the pad after a timeout."""
+        self.note = ""
+        if self._why is not None and t - self._why_since > HINT_S:
+            what, todo = self._why
+            self.note = f"{what[0].upper()}{what[1:]}: {todo}."
+        if self.pad is not None and self.is_timed_out(t):
+            what, todo = self._why or (
+                f"no bead is read on pad {self.pad}",
+                "check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers",
+            )
+            self.fail(what, todo)
+            self._last = None
+            self._leave(t)
+        if self.over and not self.wrong:
+            strong = ", ".join(f"{1000 * moment:.0f}" for moment in self.moments)
+            self.found = [f"the bead is read as one, marked, on the right pad; strength {strong} mA m\u00b2"]
+
+    def ask(self) -> str:
+        """Return the current instruction for the person at the mat."""
+        return f"Lay the marked bead on pad {self.pad} and take the hand away."
+
+    def bars(self) -> tuple[Bar, ...]:
+        """Return one bar per pad: the bead's strength relative to a marked bead's."""
+        bars: list[Bar] = []
+        for pad, (moment, state) in enumerate(zip(self.moments, self.states, strict=True), 1):
+            message = (
+                f"{1000 * moment:.0f} mA m\u00b2"
+                if moment
+                else {"now": "asked for", "bad": "not right"}.get(state, "to come")
+            )
+            bars.append(Bar(f"pad {pad}", min(moment / MARKED_AM2 / 1.25, 1.0), message, state))
+        return tuple(bars)
+
+    def _read(self, beads: BeadsAtRest, t: float, pad: int) -> None:
+        """Check the beads at rest; accept the bead or set a hint."""
+        found = list(beads.found)
+        if not found:
+            self._last = self._why = None
+            return
+        if len(found) > 1:
+            self._hint(t, f"{len(found)} magnets are read while one bead lies on pad {pad}", "take other magnets away")
+        elif found[0].pad != pad:
+            if found[0].pad == self._last:
+                return  # it is still on the previous pad
+            where = f"on pad {found[0].pad}" if found[0].pad else "beside the pads"
+            todo = f"lay it on pad {pad}; if it does lie there, the plugs of these pads' magnetometers are exchanged"
+            self._hint(t, f"the bead asked for on pad {pad} is read {where}", todo)
+        elif not beads.sure:
+            self._hint(t, f"the bead on pad {pad} is read unsurely", "take phones and keys away from the mat")
+        else:
+            self._accept(t, pad, marked=found[0].marked)
+
+    def _accept(self, t: float, pad: int, *, marked: bool) -> None:
+        self.moments[pad - 1] = self._moment()
+        if not marked:
+            self.fail(f"the bead on pad {pad} is read as an unmarked ball", "use the bead with the strong magnet")
+        elif self.moments[pad - 1] < WEAK * MARKED_AM2:
+            self.fail(f"the bead on pad {pad} is weak", "use a bead with a magnet of 6 x 6 mm, N42")
+        self._last = pad
+        self._leave(t)
+
+    def _moment(self) -> float:
+        """Return the strength of the bead on the mat, A m^2; 0 without a fit."""
+        base = self._detectors.beads.baseline
+        if base is None or not self._detectors.scans:
+            return 0.0
+        ut, ok = self._detectors.field()
+        fit = shipped_fitter().fit(ut - base.offsets, ok & base.known, noise=1.0, most=1)
+        return float(np.linalg.norm(fit.beads[0].moment)) if fit.beads else 0.0
+
+    def _hint(self, t: float, what: str, todo: str) -> None:
+        self._why, self._why_since = (what, todo), t
+
+    def _leave(self, t: float) -> None:
+        self._why = None
+        self.next_pad(t)

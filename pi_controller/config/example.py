@@ -1,0 +1,128 @@
+"""Write settings as TOML: a commented example, the settings that are used, or those that differ from the defaults."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from pi_controller.config.fields import describe_values, list_fields
+from pi_controller.config.model import GameSection, Settings, TeamsSection, has_single_players
+from pi_controller.rules import chances, registry
+
+
+def format_example(
+    settings: Settings | None = None, head: str = "Every line may be left out: these are the defaults."
+) -> str:
+    """Return a settings file with every key: its purpose, the values it takes, its value. It loads as `settings`."""
+    return "\n".join([f"# Settings of one table. {head}", *_format_example(settings or Settings(), ())]) + "\n"
+
+
+def game_defaults(name: str | None) -> Settings:
+    """Return the default settings of a table for the game `name`, None for the default game. Raises `UsageError`."""
+    if name is None:
+        return Settings()
+    registry.game_class(name)
+    return Settings(game=GameSection(name=name))
+
+
+def format_settings(settings: Settings) -> str:
+    """Return the settings as TOML with the defaults marked, and with all options of the game."""
+    return "\n".join(_format_settings(settings, Settings(), ())) + "\n"
+
+
+def format_changes(settings: Settings) -> str:
+    """Return a settings file with only the keys that differ from the defaults. It loads as `settings`."""
+    return "\n".join(_format_changes(settings, Settings(), ())).lstrip("\n") + "\n"
+
+
+def explain_missing_chances(settings: Settings) -> str:
+    """Return why the table's game has no chances of winning to show, or "" if it has."""
+    try:
+        chances.check(registry.game(settings.game.name, settings.game.options))
+    except chances.ChancesError as error:
+        return f"[web] chances shows nothing here: {error.message}; {error.hint}"
+    return ""
+
+
+def _format_example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+    for key, field, section in list_fields(type(model)):
+        value = getattr(model, key)
+        if section is not None:
+            yield ""
+            yield f"# {_format_docstring(section)}"
+            if section is TeamsSection and isinstance(model, Settings) and has_single_players(model.game.name):
+                yield "# This game is played by players, each alone: [game.options] players names them."
+            yield f"[{'.'.join((*path, key))}]"
+            yield from _format_example(value, (*path, key))
+        elif isinstance(value, dict):
+            yield ""
+            yield f"[{'.'.join((*path, key))}]"
+            yield from _format_choices(model)
+        else:
+            yield f"# {field.description} ({describe_values(field)})"
+            yield f"{key} = {_format_value(value)}"
+
+
+def _format_settings(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+    for key, _, section in list_fields(type(model)):
+        value, usual = getattr(model, key), getattr(default, key)
+        if section is not None:
+            yield ""
+            yield f"[{'.'.join((*path, key))}]"
+            yield from _format_settings(value, usual, (*path, key))
+        elif isinstance(value, dict):
+            yield ""
+            yield f"[{'.'.join((*path, key))}]"
+            yield from _format_options(model)
+        else:
+            yield f"{key} = {_format_value(value)}" + ("  # default" if value == usual else "")
+
+
+def _format_changes(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+    """Yield the changed keys of a section under its heading, then those of the sections in it."""
+    own: list[str] = []
+    inner: list[str] = []
+    for key, _, section in list_fields(type(model)):
+        value, usual = getattr(model, key), getattr(default, key)
+        if section is not None:
+            inner += _format_changes(value, usual, (*path, key))
+        elif isinstance(value, dict):
+            chosen = cast("dict[str, str]", value)
+            head = [f"\n[{'.'.join((*path, key))}]"] if chosen else []
+            inner += [*head, *(f"{name} = {_format_value(text)}" for name, text in chosen.items())]
+        elif value != usual:
+            own.append(f"{key} = {_format_value(value)}")
+    yield from [f"\n[{'.'.join(path)}]", *own] if own else []
+    yield from inner
+
+
+def _format_choices(section: Any) -> Iterator[str]:
+    """Yield the game's options as comments; the defaults are those of the rule set."""
+    for option in registry.game_class(section.name).options:
+        yield f"# {option.about}"
+        default = "none" if option.default is None else option.default
+        yield f"# {option.name} = {_format_value(default)}  # {option.allowed}"
+
+
+def _format_options(section: Any) -> Iterator[str]:
+    for name, value in registry.game(section.name, section.options).settings.items():
+        mark = "" if name in section.options else "  # default"
+        yield f"{name} = {_format_value('none' if value is None else value)}{mark}"
+
+
+def _format_docstring(section: type[BaseModel]) -> str:
+    return " ".join((section.__doc__ or "").split())
+
+
+def _format_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_format_value, cast('tuple[object, ...]', value)))}]"
+    # TOML takes JSON's escapes
+    return json.dumps(str(value), ensure_ascii=False)

@@ -1,0 +1,344 @@
+"""Base class and field types of the settings: names, addresses, pins, hours and paths, with errors in plain words."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import time
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, cast, get_args, get_origin
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
+
+from pi_controller.board.gpio import PINS
+from pi_controller.pads import are_distinct_pads
+from pi_controller.text import format_value, is_code, is_file, is_invisible
+
+Keys = tuple[str, ...]
+"""Names of a key and of the sections around it: `("buttons", "pins", "ready")`."""
+_HOUR = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
+
+
+class SettingsIssue(NamedTuple):
+    """One thing that is wrong with the settings: the keys of the value, and what is wrong with it."""
+
+    keys: tuple[str, ...]
+    text: str
+
+
+def raise_issues(found: Iterable[SettingsIssue]) -> None:
+    """Report issues from a validator, if there are any; their keys start at the section it validates."""
+    if issues := tuple(found):
+        raise PydanticCustomError("issues", "several issues", {"found": issues})
+
+
+@dataclass(frozen=True)
+class SettingsPath:
+    """Mark a field type as a path relative to the folder of the settings file; `Section.resolve_paths` reads the mark.
+
+    `is_path` returns False for a value that is no path, such as an empty text or the code of a language.
+    """
+
+    is_path: Callable[[str], bool] = bool
+
+    def resolve(self, value: str | Path, folder: Path) -> str | Path:
+        """Return the path `value` relative to `folder`; an absolute one, and a value that is no path, unchanged."""
+        if not self.is_path(str(value)):
+            return value
+        path = folder / Path(value).expanduser()
+        return str(path) if isinstance(value, str) else path
+
+
+def path_mark(field: FieldInfo) -> SettingsPath | None:
+    """Return the mark of a field that holds a path or a tuple of paths, else None."""
+    of_items = (mark for item in get_args(field.annotation) for mark in get_args(item)[1:])
+    return next((mark for mark in (*field.metadata, *of_items) if isinstance(mark, SettingsPath)), None)
+
+
+class Section(BaseModel):
+    """Base class of all sections: refuses unknown keys and values of another type, and does not change."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    former_names: ClassVar[Mapping[Keys, str]] = {}
+    """Keys and sections by the names they once had, with the name of today."""
+
+    def find_conflicts(self, faulty: Collection[str] = ()) -> list[SettingsIssue]:
+        """Return what is wrong between sections; `faulty` names sections that hold defaults instead of their values."""
+        del faulty
+        return []
+
+    def resolve_paths(self, folder: Path) -> Self:
+        """Return this section with its relative paths, and those of the sections in it, relative to `folder`."""
+        resolved: dict[str, Any] = {}
+        for key, field in type(self).model_fields.items():
+            value: Any = getattr(self, key)
+            mark = path_mark(field)
+            if isinstance(value, Section):
+                resolved[key] = value.resolve_paths(folder)
+            elif mark is not None and isinstance(value, tuple):
+                resolved[key] = tuple(mark.resolve(path, folder) for path in cast("tuple[str, ...]", value))
+            elif mark is not None:
+                resolved[key] = mark.resolve(value, folder)
+        return self.model_copy(update=resolved)
+
+
+def list_fields(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo, type[BaseModel] | None]]:
+    """Yield (key, field, model of the section or None) for every key of a model."""
+    for key, field in model.model_fields.items():
+        kind = field.annotation
+        yield key, field, kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def describe_values(field: FieldInfo) -> str:
+    """Return the values that a field takes, in words: `a whole number from 0 to 65535`."""
+    extra = cast("object", field.json_schema_extra)  # pyright: ignore[reportUnknownMemberType]
+    if isinstance(extra, dict) and "takes" in extra:
+        return str(cast("dict[str, object]", extra)["takes"])
+    kind = field.annotation
+    if isinstance(kind, UnionType):  # a key that may be left out has the type `int | None`
+        kind = next(one for one in get_args(kind) if one is not NoneType)
+    if get_origin(kind) is Literal:
+        return " or ".join(f'"{word}"' for word in get_args(kind))
+    bounds = {
+        name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)
+    }
+    words = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
+    type_name = words[cast("type", kind)]
+    if "ge" in bounds and "le" in bounds:
+        return f"{type_name} from {bounds['ge']:g} to {bounds['le']:g}"
+    return type_name
+
+
+def is_topic_name(text: str) -> bool:
+    """Return whether `text` can name a venue or a table in an MQTT topic: 1 to 31 of a-z, 0-9, - and _."""
+    return re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,30}", text) is not None
+
+
+def is_between(now: time, begins: time, ends: time) -> bool:
+    """Return whether `now` is from `begins` on and before `ends`, which may be after midnight."""
+    return begins <= now < ends if begins <= ends else now >= begins or now < ends
+
+
+def _as_tuple(value: object) -> object:
+    """Return a list as a tuple, which strict validation asks for, and any other value unchanged."""
+    return tuple(cast("list[object]", value)) if isinstance(value, list) else value
+
+
+def _refuse_control_characters(text: str, what: str = "name") -> None:
+    # line separators and direction overrides would let one name rearrange the rest of the board
+    if any(map(is_invisible, text)):
+        raise ValueError(f"a control character stands in this {what}")
+
+
+def _check_name(text: str) -> str:
+    _refuse_control_characters(text)
+    if not text.strip() or len(text) > 40:
+        raise ValueError(f"must be a name of 1 to 40 characters, not {format_value(text)}")
+    return text
+
+
+def _check_words(text: str) -> str:
+    _refuse_control_characters(text, "text")
+    if len(text) > 300:
+        raise ValueError(f"must be a text of up to 300 characters, not of {len(text)}")
+    return text
+
+
+def _check_address(text: str) -> str:
+    if not text or re.fullmatch(r"(https?://)?([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?", text):
+        return text
+    raise ValueError(f'must be an address like "mat.example" or "http://mat.example:8080", not {format_value(text)}')
+
+
+def _parse_ip_address(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text)) if text else text
+    except ValueError as error:
+        raise ValueError(
+            f'must be an address in numbers like "127.0.0.1", or empty, not {format_value(text)}'
+        ) from error
+
+
+def _check_port(text: str) -> str:
+    if text in {"auto", "none"} or (text.startswith("/") and text.isprintable()):
+        return text
+    raise ValueError(f'must be "auto", "none" or a path like "/dev/ttyACM0", not {format_value(text)}')
+
+
+def _check_port_or_pins(text: str) -> str:
+    if text == "pins":
+        return text
+    try:
+        return _check_port(text)
+    except ValueError as error:
+        raise ValueError(str(error).replace('"none"', '"none", "pins"', 1)) from error
+
+
+def _check_profile(text: str) -> str:
+    if not text or re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", text):
+        return text
+    raise ValueError(f"must be up to 40 letters, digits, - and _, not {format_value(text)}")
+
+
+def _check_topic_name(text: str) -> str:
+    if not text or is_topic_name(text):
+        return text
+    raise ValueError(f"must be up to 31 small letters, digits, - and _, not {format_value(text)}")
+
+
+def _check_host(text: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9.:_-]{1,253}", text):
+        return text
+    raise ValueError(f"must be an address or a host name, not {format_value(text)}")
+
+
+def _check_hosts(value: object) -> object:
+    """Return the host names as a tuple."""
+    names = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else (None,)
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError("must be a list of host names, each in quotes")  # noqa: TRY004
+        _check_host(name)
+    return names
+
+
+def _expand_home(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"there is no home folder for {format_value(text)}") from error
+
+
+def _check_language(text: str) -> str:
+    if is_file(text):
+        _expand_home(text)
+    elif not is_code(text):
+        raise ValueError(
+            f"must be a language's code, such as en or dak, or its catalogue, such as /srv/dak.po, "
+            f"not {format_value(text)}"
+        )
+    return text
+
+
+def _check_languages(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value or len(set(value)) != len(value):
+        raise ValueError("must name at least one language, each once")
+    return value
+
+
+def _parse_path(value: object) -> object:
+    if not isinstance(value, str | Path):
+        raise ValueError(f"must be the path of a file, in quotes, not {format_value(value)}")  # noqa: TRY004
+    text = str(value)
+    if not text.strip() or not text.isprintable() or text.endswith("/"):
+        raise ValueError(f"must be the path of a file, not {format_value(text)}")
+    return _expand_home(text)
+
+
+def _parse_optional_path(text: str) -> str:
+    return str(_parse_path(text)) if text else text
+
+
+def _parse_pads(value: object) -> object:
+    """Return the pads, the nearest first, as a tuple."""
+    pads = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else ("none",)
+    if not are_distinct_pads(pads):
+        raise ValueError("must be a list of pads from 1 to 4, each once")
+    return pads
+
+
+def _parse_options(value: object) -> object:
+    """Return the options as text, the way the command line would write them."""
+    if not isinstance(value, dict):
+        return value
+    found: list[SettingsIssue] = []
+    texts: dict[str, str] = {}
+    for key, given in cast("dict[str, object]", value).items():
+        match given:
+            case bool():
+                texts[key] = "true" if given else "false"
+            case str() | int() | float():
+                texts[key] = str(given)
+            case list() if all(isinstance(one, str) for one in cast("list[object]", given)):
+                texts[key] = ",".join(cast("list[str]", given))
+            case _:
+                found.append(
+                    SettingsIssue((key,), f"must be text, a number, or true or false, not {format_value(given)}")
+                )
+    raise_issues(found)
+    return texts
+
+
+def _check_pin(number: int) -> int:
+    if number == 0 or number in PINS:
+        return number
+    raise ValueError(f"must be a BCM number from {PINS[0]} to {PINS[-1]}, or 0 for no button, not {number}")
+
+
+def _check_hour(text: str) -> str:
+    if not text or _HOUR.fullmatch(text):
+        return text
+    raise ValueError(f'must be a time of day like "21:30", or empty, not {format_value(text)}')
+
+
+def _check_test_hour(text: str) -> str:
+    if text == "off" or not text or _HOUR.fullmatch(text):
+        return text
+    raise ValueError(f'must be a time of day like "03:00", "off", or empty, not {format_value(text)}')
+
+
+def _check_day(text: str) -> str:
+    match = re.fullmatch(r"(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", text)
+    if not text or match:
+        return text
+    raise ValueError(f'must be a month and a day like "11-01", or empty, not {format_value(text)}')
+
+
+def _check_sound_device(text: str) -> str:
+    if re.match("(hw|dmix|dsnoop):", text):  # these play a recording of another rate too high or too low, or not at all
+        raise ValueError(f'takes no sound but its own kind: write it as "plughw:...", not {format_value(text)}')
+    if text and text.isprintable() and not text.startswith("-") and len(text) <= 200:
+        return text
+    raise ValueError(f"must be a loudspeaker as 'aplay -L' lists it, not {format_value(text)}")
+
+
+def _takes(words: str) -> Any:
+    """Return the part of a field's type that says in `words` which values it takes."""
+    return Field(json_schema_extra={"takes": words})
+
+
+Pin = Annotated[int, Field(ge=PINS[0], le=PINS[-1])]
+PinOrNone = Annotated[int, AfterValidator(_check_pin), _takes(f"0, or a whole number from {PINS[0]} to {PINS[-1]}")]
+Pads = Annotated[tuple[int, ...], BeforeValidator(_parse_pads)]
+Port = Annotated[str, AfterValidator(_check_port)]
+PortOrPins = Annotated[str, AfterValidator(_check_port_or_pins)]
+Profile = Annotated[str, AfterValidator(_check_profile)]
+SoundDevice = Annotated[str, AfterValidator(_check_sound_device)]
+
+Name = Annotated[str, AfterValidator(_check_name), _takes("a name of 1 to 40 characters")]
+Words = Annotated[str, AfterValidator(_check_words), _takes("a text of up to 300 characters")]
+Options = Annotated[dict[str, str], BeforeValidator(_parse_options)]
+
+Address = Annotated[str, AfterValidator(_check_address), _takes('an address: "http://mat.example:8080"')]
+IpAddress = Annotated[str, AfterValidator(_parse_ip_address), _takes('an address in numbers: "127.0.0.1"')]
+TopicName = Annotated[str, AfterValidator(_check_topic_name), _takes('a short name: "t01", or empty')]
+Host = Annotated[str, AfterValidator(_check_host)]
+HostOrNone = Annotated[str, AfterValidator(lambda text: text and _check_host(text))]
+Hosts = Annotated[tuple[str, ...], BeforeValidator(_check_hosts)]
+
+Day = Annotated[str, AfterValidator(_check_day), _takes('a month and a day like "11-01", or empty')]
+Hour = Annotated[str, AfterValidator(_check_hour), _takes('a time of day like "21:30", or empty')]
+TestHour = Annotated[str, AfterValidator(_check_test_hour), _takes('a time of day like "03:00", "off", or empty')]
+
+FilePath = Annotated[Path, BeforeValidator(_parse_path), SettingsPath()]
+"""The path of a file or folder."""
+OptionalPath = Annotated[str, AfterValidator(_parse_optional_path), SettingsPath()]
+"""The path of a file or folder, or an empty text."""
+Language = Annotated[str, AfterValidator(_check_language), SettingsPath(is_file)]
+"""The code of a language, or the path of its catalogue."""
+Languages = Annotated[tuple[Language, ...], BeforeValidator(_as_tuple), AfterValidator(_check_languages)]

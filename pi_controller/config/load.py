@@ -1,0 +1,325 @@
+"""Read a TOML file into a model of settings; report every issue at once, with section, key and line."""
+
+from __future__ import annotations
+
+import logging
+import re
+import tomllib
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from pi_controller.config.fields import Keys, Section, SettingsIssue, describe_values, list_fields
+from pi_controller.config.model import Settings
+from pi_controller.errors import SettingsError
+from pi_controller.text import did_you_mean, format_value
+
+log = logging.getLogger(__name__)
+MAX_BYTES = 262_144
+"""A settings file has some hundred lines; a far larger file is another one."""
+_EXAMPLE_HINT = "'moccasin-mat check-settings --example' prints a settings file"
+_SYNTAX = {
+    "Cannot overwrite a value": "this key stands here for the second time",
+    "Invalid value": 'this is no value: text needs quotes, like "this"',
+    "Invalid statement": "this is neither a [section] nor key = value",
+}
+_TWICE = re.compile(r"Cannot declare \((.*?),?\) twice")
+_AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[A-Za-z0-9_-]+")
+_STRING = re.compile(
+    r"\"\"\"(?:[^\\]|\\.)*?\"{3,5}|'''.*?'{3,5}|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'",
+    re.DOTALL,
+)
+_SCALAR = re.compile(r"[^,\]}#\n]+")
+
+Model = TypeVar("Model", bound=Section)
+
+
+def read_settings(path: Path | str) -> Settings:
+    """Return the settings of a table in the TOML file `path`; paths in it are relative to its folder.
+
+    Raises `SettingsError` with every issue and its line, or if the journal is only in the current folder, to which
+    paths were once relative.
+    """
+    path = Path(path)
+    written = _read_model(path, Settings, _EXAMPLE_HINT)
+    settings = written.resolve_paths(path.parent)
+    journal, former = settings.table.journal, written.table.journal
+    if not journal.exists() and former.exists() and not former.is_absolute():
+        raise SettingsError(
+            f"{path}: there is no journal {journal}, but one in the current folder: {former.absolute()}",
+            "relative paths are counted from the settings' own folder: move it there, or write [table] journal in full",
+        )
+    return settings
+
+
+def read_model(path: Path, model: type[Model], hint: str = _EXAMPLE_HINT) -> Model:
+    """Return the TOML file `path` as a `model`; paths in it are relative to its folder.
+
+    Raises `SettingsError` with `hint`; it lists every issue as `FILE:LINE: ...`, one a line in the order of the file.
+    """
+    return _read_model(path, model, hint).resolve_paths(path.parent)
+
+
+def validate_data(model: type[Model], data: dict[str, Any]) -> tuple[Model | None, list[SettingsIssue]]:
+    """Return `data` as a `model`, or None, and what is wrong with it: in sections and between them."""
+    try:
+        found = model.model_validate(data)
+    except ValidationError as error:
+        details = error.errors()
+    else:
+        issues = found.find_conflicts()
+        return (None if issues else found), issues
+    issues = [issue for one in details for issue in _translate_error(model, one)]
+    faulty = {str(one["loc"][0]) for one in details}
+    rest = {key: value for key, value in data.items() if key not in faulty}
+    with suppress(ValidationError):  # a model may require the faulty key
+        issues += model.model_validate(rest).find_conflicts(faulty)
+    return None, issues
+
+
+def key_lines(text: str) -> dict[Keys, int]:
+    """Return the line (from 1) of the first place of each key and section: `{("web", "port"): 12, ...}`.
+
+    `text` must be TOML that `tomllib` takes, which returns values without lines. Of an array only the key is listed.
+    """
+    return _KeyScanner(text).lines
+
+
+def _read_model(path: Path, model: type[Model], hint: str) -> Model:
+    """Return the file `path` as a `model` with its paths as they are written."""
+    text = _read(path, hint)
+    data = _parse(path, text, hint)
+    renamed, issues = _rename_former_keys(data, model.former_names)
+    found, more = validate_data(model, data)
+    issues += more
+    lines = key_lines(text) if issues or renamed else {}
+    if issues or found is None:
+        issues = [SettingsIssue(_written_keys(issue.keys, renamed), issue.text) for issue in issues]
+        placed = sorted(((_line_of(lines, issue.keys), issue) for issue in issues), key=lambda one: one[0])
+        raise SettingsError(
+            "\n".join(f"{path}:{line}: {_format_keys(issue.keys)}{issue.text}" for line, issue in placed), hint
+        )
+    for now, once in renamed.items():
+        log.warning("%s:%s: %sis now called %s", path, _line_of(lines, once), _format_keys(once), now[-1])
+    return found
+
+
+def _read(path: Path, hint: str) -> str:
+    if path.is_dir():
+        raise SettingsError(f"{path} is a folder, not a settings file", hint)
+    if path.exists() and not path.is_file():
+        raise SettingsError(f"{path} is not a file", hint)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        raise SettingsError(f"there is no settings file {path}", hint) from error
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"the settings file {str(path)!r} cannot be read: {error}", hint) from error
+    if len(data) > MAX_BYTES:
+        raise SettingsError(f"{path} is too large for a settings file", hint)
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SettingsError(f"{path}:{line}: this is not UTF-8 text", "save the file as UTF-8") from error
+
+
+def _parse(path: Path, text: str, hint: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise SettingsError(f"{path}: brackets in brackets without end", hint) from error
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        at = _AT.search(message)
+        line = at[1] if at is not None and at[1] else str(text.count("\n") + 1)
+        what = _AT.sub("", message)
+        if twice := _TWICE.fullmatch(what):
+            what = f"the section [{twice[1].replace(', ', '.').replace(chr(39), '')}] stands here for the second time"
+        raise SettingsError(f"{path}:{line}: {_SYNTAX.get(what, what)}", hint) from error
+    except ValueError as error:  # Python reads no whole number of thousands of digits
+        raise SettingsError(f"{path}: a number is far too long", hint) from error
+
+
+def _rename_former_keys(
+    data: dict[str, Any], former: Mapping[Keys, str]
+) -> tuple[dict[Keys, Keys], list[SettingsIssue]]:
+    """Rename the keys in `data` that have a former name to their name of today.
+
+    Return {name of today: former name} of the renamed keys, and an issue for each key that has both names.
+    """
+    renamed: dict[Keys, Keys] = {}
+    found: list[SettingsIssue] = []
+    for once, name in former.items():
+        around: object = data
+        for key in once[:-1]:
+            around = cast("dict[str, object]", around).get(key) if isinstance(around, dict) else None
+        if not isinstance(around, dict) or once[-1] not in around:
+            continue
+        section = cast("dict[str, object]", around)
+        value = section.pop(once[-1])
+        if name in section:
+            found.append(SettingsIssue(once, f"is now called {name}, which stands here too: delete one"))
+        else:
+            section[name] = value
+            renamed[*once[:-1], name] = once
+    return renamed, found
+
+
+def _written_keys(keys: Keys, renamed: Mapping[Keys, Keys]) -> Keys:
+    """Return `keys` by the names that the file uses."""
+    for now, once in renamed.items():
+        if keys[: len(now)] == now:
+            return (*once, *keys[len(now) :])
+    return keys
+
+
+def _translate_error(model: type[BaseModel], details: ErrorDetails) -> list[SettingsIssue]:
+    """Return one of pydantic's errors about a `model` in plain words."""
+    keys = tuple(map(str, details["loc"]))
+    context = details.get("ctx", {})
+    match details["type"]:
+        case "issues":
+            found = cast("tuple[SettingsIssue, ...]", context["found"])
+            return [SettingsIssue((*keys, *issue.keys), issue.text) for issue in found]
+        case "extra_forbidden":
+            return [SettingsIssue(keys, _explain_unknown_key(model, keys, details["input"]))]
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return [SettingsIssue(keys, f"this is a section: write [{'.'.join(keys)}] on a line of its own")]
+        case "value_error":
+            return [SettingsIssue(keys, str(context["error"]))]
+        case _:
+            field = _find_field(model, keys)
+            wanted = details["msg"] if field is None else f"must be {describe_values(field)}"
+            near = ""
+            if field is not None and get_origin(field.annotation) is Literal and isinstance(details["input"], str):
+                near = did_you_mean(details["input"], get_args(field.annotation))
+            return [SettingsIssue(keys, f"{wanted}, not {format_value(details['input'])}{near}")]
+
+
+def _explain_unknown_key(model: type[BaseModel], keys: Keys, value: object) -> str:
+    here = _find_section(model, keys[:-1])
+    known = {} if here is None else here.model_fields
+    what = "section" if isinstance(value, dict) else "key"
+    if near := did_you_mean(keys[-1], known):
+        return f"there is no such {what}{near}"
+    elsewhere = [f"[{'.'.join(path)}]" for path, section in _list_sections(model) if keys[-1] in section.model_fields]
+    if elsewhere:
+        return f"there is no such {what} here; it belongs to {' or '.join(elsewhere)}"
+    return f"there is no such {what}; there are: {', '.join(known)}"
+
+
+def _list_sections(model: type[BaseModel], path: Keys = ()) -> Iterator[tuple[Keys, type[BaseModel]]]:
+    for key, _, section in list_fields(model):
+        if section is not None:
+            yield (*path, key), section
+            yield from _list_sections(section, (*path, key))
+
+
+def _find_section(model: type[BaseModel], path: Keys) -> type[BaseModel] | None:
+    return dict([((), model), *_list_sections(model)]).get(path)
+
+
+def _find_field(model: type[BaseModel], keys: Keys) -> FieldInfo | None:
+    section = _find_section(model, keys[:-1])
+    return None if section is None else section.model_fields.get(keys[-1])
+
+
+def _line_of(lines: dict[Keys, int], keys: Keys) -> int:
+    """Return the line of a key, or of the nearest section around it that the file has."""
+    while keys and keys not in lines:
+        keys = keys[:-1]
+    return lines.get(keys, 1)
+
+
+def _format_keys(keys: Keys) -> str:
+    """Return `keys` as the start of a message: `[buttons.pins] ready: `."""
+    section, key = ".".join(keys[:-1]), keys[-1] if keys else ""
+    return f"[{section}] {key}: " if section else f"{key}: " if key else ""
+
+
+class _KeyScanner:
+    """Scans TOML text once. The text is known to be valid, so values are skipped and not parsed."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._newlines = [n for n, char in enumerate(text) if char == "\n"]
+        self.lines: dict[Keys, int] = {}
+        section: Keys = ()
+        while self._skip_space():
+            if self._skip("["):
+                self._skip("[")
+                section = self._scan_key(())
+                self._skip("]")
+                self._skip("]")
+            else:
+                self._scan_assignment(section)
+
+    def _skip_space(self) -> bool:
+        """Skip spaces, line ends and comments; return whether more text follows."""
+        space = _SPACE.match(self._text, self._at)
+        assert space is not None
+        self._at = space.end()
+        return self._at < len(self._text)
+
+    def _skip(self, char: str) -> bool:
+        if self._text.startswith(char, self._at):
+            self._at += 1
+            return True
+        return False
+
+    def _scan_assignment(self, prefix: Keys) -> None:
+        keys = self._scan_key(prefix)
+        self._skip_space()
+        self._skip("=")
+        self._skip_space()
+        self._scan_value(keys)
+
+    def _scan_key(self, prefix: Keys) -> Keys:
+        """Skip a dotted key; note the line of each of its parts."""
+        while True:
+            self._skip_space()
+            part = _KEY.match(self._text, self._at)
+            assert part is not None
+            prefix = (*prefix, _unquote(part[0]))
+            self.lines.setdefault(prefix, bisect_right(self._newlines, part.start()) + 1)
+            self._at = part.end()
+            self._skip_space()
+            if not self._skip("."):
+                return prefix
+
+    def _scan_value(self, keys: Keys) -> None:
+        """Skip a value; note the keys of an inline table, but none in an array."""
+        if self._skip("{"):
+            while self._skip_space() and not self._skip("}"):
+                self._scan_assignment(keys)
+                self._skip_space()
+                self._skip(",")
+        elif self._skip("["):
+            known = self.lines.copy()
+            while self._skip_space() and not self._skip("]"):
+                self._scan_value(keys)
+                self._skip_space()
+                self._skip(",")
+            self.lines = known
+        else:
+            value = _STRING.match(self._text, self._at) or _SCALAR.match(self._text, self._at)
+            assert value is not None
+            self._at = value.end()
+
+
+def _unquote(key: str) -> str:
+    """Return a key without its quotes and escapes."""
+    if key.startswith('"'):
+        return str(tomllib.loads(f"key = {key}")["key"])
+    return key.strip("'")

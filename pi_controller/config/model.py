@@ -1,0 +1,726 @@
+"""The settings of one table as one model: a class for each section, a field with its unit for each key.
+
+A key that the file does not name keeps its default, and the defaults play: no pin is driven before a file names lights
+or buttons. Checks of one section are its validators; `Settings.find_conflicts` checks what two sections say together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from datetime import date, time
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+from pydantic import Field, create_model, model_validator
+
+from pi_controller.config.fields import (
+    Address,
+    Day,
+    FilePath,
+    Host,
+    HostOrNone,
+    Hosts,
+    Hour,
+    IpAddress,
+    Keys,
+    Language,
+    Languages,
+    Name,
+    OptionalPath,
+    Options,
+    Pads,
+    Pin,
+    PinOrNone,
+    Port,
+    PortOrPins,
+    Profile,
+    Section,
+    SettingsIssue,
+    SoundDevice,
+    TestHour,
+    TopicName,
+    Words,
+    is_between,
+    raise_issues,
+)
+from pi_controller.errors import UsageError
+from pi_controller.pinmap import pinmap
+from pi_controller.referee.facts import Seats
+from pi_controller.referee.settings import (
+    ANSWER_WITHIN_RANGE_S,
+    CHECK_TIMEOUT_RANGE_S,
+    FOUL_TREATMENTS,
+    PRESETS,
+    QUESTION_DEFAULTS,
+    TOURNAMENT_PRESETS,
+    WAIT,
+    BeadSource,
+    Mode,
+    Preset,
+    RefereeSettings,
+    Singer,
+    possible_answers,
+    preset_answers,
+    preset_modes,
+)
+from pi_controller.rules import chances, registry
+from pi_controller.sensing.strike_settings import LOCKOUT_S, SETTINGS_BY_SENSOR, THRESHOLD_DB, StrikeSettings
+from pi_controller.text import format_value, join_words
+
+MINUTES_A_DAY = 24 * 60
+MatKind = Literal["screen", "sensors", "eye"]
+_STRIKES = StrikeSettings()
+
+
+class TableSection(Section):
+    """The table itself."""
+
+    name: Name = Field(default="Table 1", description="what this table is called, in the hall and at the tournament")
+    journal: FilePath = Field(
+        default=Path("table.sqlite"),
+        description="the journal's file; the journal is the game, so keep it on a disk that lasts",
+        json_schema_extra={"takes": "the path of a file, in quotes"},
+    )
+    damaged: Literal["recover", "stop"] = Field(
+        default="recover",
+        description='a damaged journal: "recover" sets it aside, goes on with proven records; "stop" does not start',
+    )
+
+
+class WebSection(Section):
+    """The live page."""
+
+    enabled: bool = Field(default=True, description="serve pages")
+    host: Host = Field(
+        default="127.0.0.1",
+        description='"127.0.0.1" serves this machine only, "0.0.0.0" everyone on the network',
+        json_schema_extra={"takes": "an address or a host name"},
+    )
+    port: int = Field(default=8080, ge=0, le=65535, description="0 takes any free one")
+    chances: bool = Field(
+        default=False,
+        description="show each side's chance of winning, on page and terminal; for learning, not for a tournament",
+    )
+    hosts: Hosts = Field(
+        default=(),
+        description="names the pages answer to, besides this machine's own, with and without .local",
+        json_schema_extra={"takes": 'a list of names: ["mat.example"]'},
+    )
+    proxy: IpAddress = Field(
+        default="",
+        description="a TLS proxy in front: from there alone X-Forwarded-For and X-Forwarded-Proto are believed",
+    )
+    address: Address = Field(
+        default="",
+        description="where phones find the pages, for the QR codes; nothing: this machine's own name and number",
+    )
+    event: Words = Field(default="", description="the gathering's name, above the scoreboard for the room")
+    words: Words = Field(default="", description="the community's own words, below the scoreboard and on /find")
+    language: Language = Field(
+        default="en",
+        description="of the sentences; words called at the table are the game's own",
+        json_schema_extra={"takes": 'the code of a language, "en", or its catalogue, "/srv/dak.po"'},
+    )
+    judges: bool = Field(default=False, description="judges sign in at /judge and enter what they see, from any device")
+    idle_min: int = Field(default=30, ge=1, le=720, description="a judge who did nothing for so long signs in again")
+    metrics: bool = Field(
+        default=False, description="figures for Prometheus at /metrics; nothing the pages do not show"
+    )
+    announce: bool = Field(
+        default=False, description="the network is told of the pages (_http._tcp), by avahi-daemon; then 'setup' again"
+    )
+
+
+class RecordingSection(Section):
+    """What is kept of the sensors' readings. Nothing is unless a file says so."""
+
+    hits: bool = Field(
+        default=False, description="keep what the pads felt around each hit, for 'moccasin-mat review JOURNAL'"
+    )
+    sensors: bool = Field(
+        default=False, description="keep every reading of the mat, for 'moccasin-mat replay FILE --sensors'"
+    )
+    folder: FilePath = Field(
+        default=Path("recordings"),
+        description="where; about 32 MB an hour",
+        json_schema_extra={"takes": "the path of a folder, in quotes"},
+    )
+    keep_days: int = Field(default=30, ge=1, le=3650, description="recordings older than this go")
+    max_mb: int = Field(default=1000, ge=10, le=1000000, description="the oldest go when they take more than this")
+
+
+class BackupSection(Section):
+    """A copy of the journal on another disk, such as a USB stick, renewed during play. None unless a file says so."""
+
+    folder: OptionalPath = Field(
+        default="",
+        description="where the copy goes: a folder that is there; empty: no copy",
+        json_schema_extra={"takes": "the path of a folder, in quotes"},
+    )
+    every_s: float = Field(default=60.0, ge=1.0, le=3600.0, description="when there is news, but no more often")
+
+
+class HubSection(Section):
+    """The tournament's hub, which keeps every table's journal once more. Nothing is sent unless a file names one."""
+
+    address: HostOrNone = Field(
+        default="",
+        description="where the hub's broker is; empty: nothing is sent to anybody",
+        json_schema_extra={"takes": "an address or a host name, or empty"},
+    )
+    port: int = Field(default=8883, ge=1, le=65535, description="the broker's port; without TLS it is 1883")
+    venue: TopicName = Field(default="hall", description="the tournament, as 'moccasin-mat hub setup' was told")
+    table: TopicName = Field(default="", description="this table's account at the broker")
+    password_file: OptionalPath = Field(
+        default="",
+        description="the file with the account's password; empty: the broker wants none",
+        json_schema_extra={"takes": "the path of a file, in quotes"},
+    )
+    ca: OptionalPath = Field(
+        default="",
+        description="the venue's certificate; empty: no TLS, which only this machine's own broker may be without",
+        json_schema_extra={"takes": "the path of a file, in quotes"},
+    )
+
+    @model_validator(mode="after")
+    def _check_complete(self) -> HubSection:
+        found = list[SettingsIssue]()
+        if self.address and not self.table:
+            found.append(SettingsIssue(("table",), "is missing: the name under which this table speaks to the hub"))
+        if self.address and not self.ca and self.address not in {"localhost", "127.0.0.1", "::1"}:
+            found.append(SettingsIssue(("ca",), "is missing: to another machine all goes over TLS"))
+        if not self.venue:
+            found.append(SettingsIssue(("venue",), "is missing"))
+        raise_issues(found)
+        return self
+
+
+class GameSection(Section):
+    """What is played. [game.options] holds the rule set's own options: 'moccasin-mat score GAME --help' lists them."""
+
+    name: str = Field(default=registry.DEFAULT_GAME, description="the rule set")
+    options: Options = Field(default_factory=dict[str, str], json_schema_extra={"takes": "a section"})
+
+    @model_validator(mode="after")
+    def _check_game(self) -> GameSection:
+        raise_issues(_find_game_issues(self.name, self.options))
+        return self
+
+
+def has_single_players(game: str) -> bool:
+    """Return whether `game`, a name of the registry, is played by single players, named by an option, not by teams."""
+    return any(option.name == "players" for option in registry.game_class(game).options)
+
+
+class TeamsSection(Section):
+    """The teams' names."""
+
+    a: Name = Field(default="A", description="the team at A")
+    b: Name = Field(default="B", description="the team at B")
+
+
+class ChancesSection(Section):
+    """How often a hit finds in the Dakota game, for the chances of winning. The defaults are luck alone."""
+
+    first: float = Field(
+        default=chances.FIRST_HIT_CHANCE, ge=0.01, le=0.99, description="the first hit of a hide finds with this chance"
+    )
+    second: float = Field(
+        default=round(chances.SECOND_HIT_CHANCE, 4), ge=0.01, le=0.99, description="after a miss, the second one"
+    )
+
+
+def _create_section(name: str, fields: dict[str, Any]) -> type[Section]:
+    """Return a section with a key for each of `fields`: its type and its `Field`."""
+    return create_model(name, __base__=Section, **fields)
+
+
+_Fouls = _create_section(
+    "_Fouls", {kind: (Mode, Field(default=foul.home, description=foul.about)) for kind, foul in FOUL_TREATMENTS.items()}
+)
+
+
+class FoulsSection(_Fouls):
+    """What follows a foul that was sensed: it is called, the judge is asked, or it is left to the judge's own eyes."""
+
+
+def _answer_field(about: str) -> Any:
+    return Field(
+        default=WAIT,
+        description=QUESTION_DEFAULTS[about].about,
+        json_schema_extra={"takes": " or ".join(f'"{answer}"' for answer in possible_answers(about))},
+    )
+
+
+_Answers = _create_section("_Answers", {about: (str, _answer_field(about)) for about in QUESTION_DEFAULTS})
+
+
+class AnswersSection(_Answers):
+    """What follows where nobody answers a question in time: it waits, or is answered by itself."""
+
+    @model_validator(mode="after")
+    def _check_answers(self) -> AnswersSection:
+        found = [
+            SettingsIssue((about,), f"must be one of {join_words(possible_answers(about))}, not {format_value(answer)}")
+            for about, answer in self
+            if answer not in possible_answers(about)
+        ]
+        raise_issues(found)
+        return self
+
+
+class RefereeSection(Section):
+    """How the hide is watched."""
+
+    check_timeout_s: float = Field(
+        default=3.0,
+        ge=CHECK_TIMEOUT_RANGE_S[0],
+        le=CHECK_TIMEOUT_RANGE_S[1],
+        description="a bead not seen at rest for this long after ready is a question to the judge",
+    )
+    beads: BeadSource = Field(
+        default="mat",
+        description='"mat" looks where the bead lies, "judge" confirms what a hit finds; always so with port = "pins"',
+    )
+    nearest: Pads = Field(
+        default=(),
+        description="of pads struck at once the first named here counts; empty: the judge says",
+        json_schema_extra={"takes": "a list of pads, nearest first: [2, 3, 1, 4]"},
+    )
+    singer: Singer = Field(
+        default="off",
+        description='"reminder": before the toss the judge is reminded to ask for each team\'s singer (chapter 12)',
+    )
+    preset: Preset = Field(
+        default="home",
+        description="decides what is not written in [referee.fouls] and [referee.answers]",
+    )
+    answer_within_s: float = Field(
+        default=20.0,
+        ge=ANSWER_WITHIN_RANGE_S[0],
+        le=ANSWER_WITHIN_RANGE_S[1],
+        description="how long a question waits before [referee.answers] answers it",
+    )
+    fouls: FoulsSection = Field(default_factory=FoulsSection)
+    answers: AnswersSection = Field(default_factory=AnswersSection)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _apply_preset(cls, data: object) -> object:
+        """Fill in the preset's modes and answers for the fouls and questions that the file does not name."""
+        if not isinstance(data, dict):
+            return data  # pyright: ignore[reportUnknownVariableType]
+        section = cast("dict[str, object]", data)
+        preset = section.get("preset")
+        if not isinstance(preset, str) or preset not in PRESETS:
+            return section
+        chosen: dict[str, Mapping[str, str]] = {
+            "fouls": preset_modes(cast("Preset", preset)),
+            "answers": preset_answers(cast("Preset", preset)),
+        }
+        for name, by_preset in chosen.items():
+            named = section.get(name, {})
+            if isinstance(named, dict):
+                section = section | {name: {**by_preset, **cast("dict[str, object]", named)}}
+        return section
+
+
+def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]:
+    """Return what is wrong with a game's name and options: each option alone, then all together."""
+
+    def try_options(keys: Keys, chosen: dict[str, str]) -> list[SettingsIssue]:
+        try:
+            registry.game(name, chosen)
+        except UsageError as error:
+            return [SettingsIssue(keys, f"{error.message}; {error.hint}" if error.hint else error.message)]
+        return []
+
+    if unknown := try_options(("name",), {}):
+        return unknown
+    found = [issue for key, text in options.items() for issue in try_options(("options", key), {key: text})]
+    return found or try_options(("options",), options)
+
+
+class BoardSection(Section):
+    """The mat board on USB, or the sensors on the Pi's own pins."""
+
+    # one key, so that no two can contradict each other: "none" was said here already
+    port: PortOrPins = Field(
+        default="auto",
+        description='"auto" finds the board, "pins" are the Pi\'s own, "none": the judge\'s console',
+        json_schema_extra={"takes": '"auto" or "none" or "pins" or a path like "/dev/ttyACM0"'},
+    )
+    profile: Profile = Field(
+        default="",
+        description="the mat's profile by 'moccasin-mat calibrate', in this file's folder; empty: without one",
+        json_schema_extra={"takes": "the name of a profile, in quotes"},
+    )
+    write_timeout_s: float = Field(
+        default=0.5, ge=0.05, le=5.0, description="a board that takes nothing for this long is lost"
+    )
+
+
+class SecondBoardSection(BoardSection):
+    """The board of the mat before B, where each team has one."""
+
+    port: Port = Field(
+        default="none",
+        description="where two boards are plugged in, both are named: 'moccasin-mat ports' lists them",
+        json_schema_extra={"takes": '"none" or a path like "/dev/ttyACM1"'},
+    )
+
+
+class MatSection(Section):
+    """Where the mat lies: between the teams, or one before each, [board] the one of A and [board_b] that of B."""
+
+    seats: Seats = Field(
+        default="turn",
+        description='"turn": A at the near edge, B at the far one; "stay": hiders at the near edge; "each": two mats',
+        json_schema_extra={"takes": "one of these, in quotes"},
+    )
+
+
+class StripsSection(Section):
+    """The light strips."""
+
+    kind: Literal["pi", "board", "memory", "none"] = Field(
+        default="none",
+        description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" keeps the lights unseen',
+    )
+    pin: Pin = Field(
+        default_factory=lambda: pinmap().pi.strip_pin,
+        description="BCM number; on a Pi up to 4 all but 10 need root, which the service has not",
+    )
+    brightness: float = Field(default=0.5, ge=0.0, le=1.0, description="1.0 is all the pixels can")
+    current_cap_ma: float = Field(
+        default=2000.0,
+        ge=100.0,
+        le=20000.0,
+        description="all pixels together draw no more; stay below the supply and the fuse",
+    )
+
+
+def _mapped_pin(button: str) -> Callable[[], int]:
+    """Return a function that reads the button's pin from the pin map."""
+    return lambda: pinmap().pi.buttons[button]
+
+
+class ButtonPins(Section):
+    """BCM numbers; each button goes from its pin to ground. 0 is no button, where that is allowed."""
+
+    ready: PinOrNone = Field(
+        default_factory=_mapped_pin("ready"), description="the hider: the bead is hidden; 0: no button"
+    )
+    ready_a: PinOrNone = Field(default=0, description="ready for team A alone: it counts only while A hides")
+    ready_b: PinOrNone = Field(default=0, description="ready for team B alone: it counts only while B hides")
+    shown: Pin = Field(default_factory=_mapped_pin("shown"), description="the hider: the bead was shown")
+    toss_a: Pin = Field(default_factory=_mapped_pin("toss_a"), description="the judge: A won the toss")
+    toss_b: Pin = Field(default_factory=_mapped_pin("toss_b"), description="the judge: B won the toss")
+    left: PinOrNone = Field(default=0, description="slahal, the guesser's left")
+    right: PinOrNone = Field(default=0, description="slahal, the guesser's right")
+    inside: PinOrNone = Field(default=0, description="slahal, the inside hands")
+    outside: PinOrNone = Field(default=0, description="slahal, the outside hands")
+
+    @model_validator(mode="after")
+    def _check_pins_differ(self) -> ButtonPins:
+        first: dict[int, str] = {}
+        found: list[SettingsIssue] = []
+        for key in type(self).model_fields:
+            pin = getattr(self, key)
+            if pin == 0:
+                continue
+            if pin in first:
+                found.append(SettingsIssue((key,), f"pin {pin} is taken by {first[pin]}"))
+            first.setdefault(pin, key)
+        raise_issues(found)
+        return self
+
+
+class ButtonsSection(Section):
+    """The buttons at the mat."""
+
+    kind: Literal["pi", "none"] = Field(default="none", description='"pi" reads buttons on pins')
+    settle_ms: float = Field(
+        default=20.0, ge=1.0, le=500.0, description="released this long, a button can be pressed again"
+    )
+    pins: ButtonPins = Field(default_factory=ButtonPins)
+
+
+class StrikesSection(Section):
+    """What counts as a strike. The defaults are the detector's own."""
+
+    sensor: Literal["piezo", "fsr"] = Field(
+        default="piezo", description="what the pads feel with: piezo discs, or force-sensing resistors"
+    )
+    threshold_db: float = Field(
+        default=_STRIKES.peak_db,
+        ge=THRESHOLD_DB[0],
+        le=THRESHOLD_DB[1],
+        description="how far a strike stands above the pad's own noise",
+    )
+    dominance_db: float = Field(
+        default=_STRIKES.dominance_db, ge=0.0, le=40.0, description="how far it stands above what other pads feel"
+    )
+    lockout_ms: float = Field(
+        default=_STRIKES.lockout_s * 1000,
+        ge=LOCKOUT_S[0] * 1000,
+        le=LOCKOUT_S[1] * 1000,
+        description="no second strike is felt for this long",
+    )
+
+    def detector_settings(self) -> StrikeSettings:
+        """Return the detector's settings: a higher threshold raises each comparison in time by as much."""
+        own, more = SETTINGS_BY_SENSOR[self.sensor], self.threshold_db - _STRIKES.peak_db
+        return replace(
+            own,
+            peak_db=own.peak_db + more,
+            mean_db=own.mean_db + more,
+            rise_db=own.rise_db + more,
+            stand_db=own.stand_db + more,
+            dominance_db=own.dominance_db + self.dominance_db - _STRIKES.dominance_db,
+            lockout_s=self.lockout_ms / 1000,
+        )
+
+
+class VoiceSection(Section):
+    """What is heard: recordings of the words called at the table. Nothing is unless a file says so."""
+
+    folder: OptionalPath = Field(
+        default="",
+        description="holds the recordings, such as dakota/paguga.wav; empty: none; 'moccasin-mat voice' lists them",
+        json_schema_extra={"takes": "the path of a folder, in quotes"},
+    )
+    english: bool = Field(
+        default=False,
+        description="speak the score and plain sentences, in English only (apt install espeak-ng)",
+    )
+    device: SoundDevice = Field(
+        default="default",
+        description="the loudspeaker, as 'aplay -L' lists it",
+        json_schema_extra={"takes": "the name of a loudspeaker, in quotes"},
+    )
+    volume: float = Field(default=0.8, ge=0.0, le=1.0, description="1.0 plays recordings as loud as they are")
+    quiet_volume: float = Field(default=0.3, ge=0.0, le=1.0, description="no louder than this in the quiet hours")
+    quiet_from: Hour = Field(default="", description="the quiet hours begin; empty: there are none")
+    quiet_to: Hour = Field(default="", description="the quiet hours end; over midnight is fine")
+
+    @model_validator(mode="after")
+    def _check_quiet_hours(self) -> VoiceSection:
+        if bool(self.quiet_from) != bool(self.quiet_to):
+            missing = "quiet_to" if self.quiet_from else "quiet_from"
+            raise_issues([SettingsIssue((missing,), "is missing: the quiet hours have a beginning and an end")])
+        return self
+
+    @property
+    def is_audible(self) -> bool:
+        """True if recordings or English sentences are played."""
+        return bool(self.folder or self.english)
+
+    def volume_at(self, now: time) -> float:
+        """Return the volume (0 to 1) at the local time `now`."""
+        if not self.quiet_from:
+            return self.volume
+        quiet = is_between(now, time.fromisoformat(self.quiet_from), time.fromisoformat(self.quiet_to))
+        return min(self.volume, self.quiet_volume) if quiet else self.volume
+
+
+class ExhibitSection(Section):
+    """The installation that visitors use by themselves: 'moccasin-mat exhibit'."""
+
+    mat: MatKind = Field(
+        default="screen",
+        description='"screen" plays on the touch screen alone, "sensors" on the mat, "eye" on cloths without sensors',
+    )
+    points: int = Field(default=1, ge=1, le=5, description="short sticks that end a session's game")
+    hides: int = Field(default=12, ge=1, le=60, description="a session's game ends after so many hides at the latest")
+    opponent: Literal["habits", "random"] = Field(
+        default="habits", description="how the mat guesses: by this visitor's habits, which it forgets, or by chance"
+    )
+    languages: Languages = Field(
+        default=("en",),
+        description="offered on every screen, the first one to begin with",
+        json_schema_extra={"takes": 'a list of languages: ["en", "/srv/dak.po"]'},
+    )
+    touch: Literal["here", "network"] = Field(
+        default="here", description='"here" lets only a browser on this machine play, "network" any that sees the page'
+    )
+    folder: OptionalPath = Field(
+        default="",
+        description="the host's texts.toml and pictures; empty: none; 'moccasin-mat exhibit --check' looks at them",
+        json_schema_extra={"takes": "the path of a folder, in quotes"},
+    )
+    approve_texts: bool = Field(
+        default=False, description="changed texts wait until the staff has looked at them on the staff page"
+    )
+    answer_s: float = Field(default=30.0, ge=5, le=600, description="a choice nobody makes in so long is made for them")
+    ask_after_s: float = Field(default=40.0, ge=5, le=600, description="nobody did anything for so long: still there?")
+    leave_after_s: float = Field(default=20.0, ge=5, le=600, description="and back to the beginning so long after that")
+    longest_min: float = Field(
+        default=15.0, ge=1, le=240, description="no session is longer, so that others have a turn"
+    )
+    opens: Hour = Field(default="", description="opening hours begin; empty: always open")
+    closes: Hour = Field(default="", description="opening hours end; over midnight is fine")
+    dim_from: Hour = Field(default="", description="lights and page are dimmed from this hour; empty: never")
+    dim_to: Hour = Field(default="", description="until this one; over midnight is fine")
+    dim_lights: float = Field(default=0.3, ge=0.0, le=1.0, description="the light strips are no brighter then")
+    dim_page: float = Field(default=0.6, ge=0.1, le=1.0, description="what is left of the page's brightness then")
+    self_test: TestHour = Field(
+        default="",
+        description='the hour of the nightly self-test; empty: in the middle of the closed hours; "off": never',
+    )
+    season_from: Day = Field(default="", description="the first day of the season in which the game is played here")
+    season_to: Day = Field(default="", description="the last day of that season; empty: all year")
+    record: bool = Field(default=False, description="keep each session's game beside the table's journal; else nowhere")
+    keep_days: int = Field(default=30, ge=1, le=3650, description="games so kept are removed after so many days")
+    keep_mb: int = Field(default=200, ge=1, le=100_000, description="and the oldest of them where all are larger")
+    usage: bool = Field(default=False, description="count sessions and how long they last, on this machine alone")
+
+    @model_validator(mode="after")
+    def _check_pairs(self) -> ExhibitSection:
+        pairs = (("opens", "closes"), ("dim_from", "dim_to"), ("season_from", "season_to"))
+        missing = [
+            SettingsIssue((b if getattr(self, a) else a,), f"is missing: it belongs to {a if getattr(self, a) else b}")
+            for a, b in pairs
+            if bool(getattr(self, a)) != bool(getattr(self, b))
+        ]
+        raise_issues(missing)
+        return self
+
+    def is_open_at(self, now: time) -> bool:
+        """Return whether the local time `now` is in the opening hours."""
+        return not self.opens or is_between(now, time.fromisoformat(self.opens), time.fromisoformat(self.closes))
+
+    def is_dimmed_at(self, now: time) -> bool:
+        """Return whether lights and page are dimmed at the local time `now`."""
+        begins = self.dim_from
+        return bool(begins) and is_between(now, time.fromisoformat(begins), time.fromisoformat(self.dim_to))
+
+    @property
+    def self_test_hour(self) -> time | None:
+        """Local time of the nightly self-test; None for never."""
+        if self.self_test == "off" or not (self.self_test or self.opens):
+            return None
+        if self.self_test:
+            return time.fromisoformat(self.self_test)
+        closes, opens = (60 * one.hour + one.minute for one in map(time.fromisoformat, (self.closes, self.opens)))
+        middle = (closes + (opens - closes) % MINUTES_A_DAY // 2) % MINUTES_A_DAY
+        return time(middle // 60, middle % 60)
+
+    def is_in_season(self, day: date) -> bool:
+        """Return whether the game is played on `day`."""
+        if not self.season_from:
+            return True
+        today = f"{day:%m-%d}"
+        if self.season_from <= self.season_to:
+            return self.season_from <= today <= self.season_to
+        return today >= self.season_from or today <= self.season_to
+
+
+class Settings(Section):
+    """All settings of a table. `Settings()` are the defaults."""
+
+    table: TableSection = Field(default_factory=TableSection)
+    game: GameSection = Field(default_factory=GameSection)
+    teams: TeamsSection = Field(default_factory=TeamsSection)
+    mat: MatSection = Field(default_factory=MatSection)
+    board: BoardSection = Field(default_factory=BoardSection)
+    board_b: SecondBoardSection = Field(default_factory=SecondBoardSection)
+    strips: StripsSection = Field(default_factory=StripsSection)
+    buttons: ButtonsSection = Field(default_factory=ButtonsSection)
+    web: WebSection = Field(default_factory=WebSection)
+    voice: VoiceSection = Field(default_factory=VoiceSection)
+    chances: ChancesSection = Field(default_factory=ChancesSection)
+    strikes: StrikesSection = Field(default_factory=StrikesSection)
+    recording: RecordingSection = Field(default_factory=RecordingSection)
+    backup: BackupSection = Field(default_factory=BackupSection)
+    referee: RefereeSection = Field(default_factory=RefereeSection)
+    hub: HubSection = Field(default_factory=HubSection)
+    exhibit: ExhibitSection = Field(default_factory=ExhibitSection)
+
+    former_names: ClassVar[Mapping[Keys, str]] = {("web", "odds"): "chances", ("odds",): "chances"}
+
+    @property
+    def for_mat_b(self) -> Settings:
+        """These settings for the mat in front of B, if each team has one: [board_b] takes the place of [board]."""
+        return self.model_copy(update={"board": self.board_b})
+
+    def referee_settings(self, options: Mapping[str, object]) -> RefereeSettings:
+        """Return the referee's settings. The time for a hit is one of the game's `options` (`Game.settings`)."""
+        seconds = options.get("hit_seconds")
+        return RefereeSettings(
+            fouls=self.referee.fouls.model_dump(),
+            preset=self.referee.preset,
+            check_timeout_s=self.referee.check_timeout_s,
+            hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
+            nearest=self.referee.nearest,
+            answers=self.referee.answers.model_dump(),
+            answer_within_s=self.referee.answer_within_s,
+            beads="judge" if self.board.port == "pins" else self.referee.beads,  # those pins have no magnetometers
+        )
+
+    def find_conflicts(self, faulty: Collection[str] = ()) -> list[SettingsIssue]:
+        """Return what is wrong between sections. A check of a section in `faulty` is left out."""
+        checks = (
+            (_find_pin_conflicts, {"strips", "buttons", "board"}),
+            (_find_mat_conflicts, {"mat", "board", "board_b", "recording"}),
+            (_find_chances_conflicts, {"web", "referee"}),
+            (_find_team_conflicts, {"game", "teams"}),
+        )
+        return [issue for find, sections in checks if sections.isdisjoint(faulty) for issue in find(self)]
+
+
+def _find_pin_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
+    """Yield the pins that two devices would drive."""
+    strips, buttons, board = settings.strips, settings.buttons, settings.board
+    taken: dict[int, str] = {}
+    if strips.kind == "board" and board.port in {"none", "pins"}:
+        yield SettingsIssue(("strips", "kind"), f'is the board\'s, but [board] port is "{board.port}"')
+    if board.port == "pins":
+        pi = pinmap().pi
+        taken |= dict.fromkeys(pi.mcp3008.pins, "the MCP3008") | dict.fromkeys(pi.mpr121.pins, "the MPR121")
+    if strips.kind == "pi":
+        if strips.pin in taken:
+            hint = "18 is free, but needs root on a Pi up to 4"
+            yield SettingsIssue(("strips", "pin"), f"pin {strips.pin} is taken by {taken[strips.pin]}; {hint}")
+        taken.setdefault(strips.pin, "the light strips")
+    if buttons.kind == "pi":
+        for key, pin in buttons.pins:
+            if pin in taken:
+                yield SettingsIssue(("buttons", "pins", key), f"pin {pin} is taken by {taken[pin]}")
+
+
+def _find_mat_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
+    """Yield boards and recordings that do not fit the number of mats."""
+    boards = (("board", settings.board), ("board_b", settings.board_b))
+    if settings.mat.seats != "each":
+        if settings.board_b.port != "none":
+            yield SettingsIssue(("board_b", "port"), 'is read only where [mat] seats = "each"')
+        return
+    searched = [name for name, board in boards if board.port == "auto"]
+    for name in searched:
+        yield SettingsIssue((name, "port"), 'must be "none" or the path of one board: there are two')
+    if settings.board.port == settings.board_b.port != "none" and not searched:
+        yield SettingsIssue(("board_b", "port"), "is the board of [board]")
+    for key in ("hits", "sensors"):
+        if getattr(settings.recording, key):
+            yield SettingsIssue(("recording", key), "cannot be kept of two mats yet: leave it false")
+
+
+def _find_chances_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
+    """Yield an issue if chances of winning, a learning aid, would be shown at a tournament."""
+    preset = settings.referee.preset
+    if settings.web.chances and preset in TOURNAMENT_PRESETS:
+        yield SettingsIssue(("web", "chances"), f'must be false where [referee] preset is "{preset}"')
+
+
+def _find_team_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
+    """Yield each team that is named in a game of single players, which shows no team's name."""
+    game = settings.game.name
+    if not has_single_players(game):
+        return
+    default = TeamsSection()
+    for key, name in settings.teams:
+        if name != getattr(default, key):
+            text = f'is of no use in {game}: name the players, [game.options] players = "Ann, Bo"'
+            yield SettingsIssue(("teams", key), text)

@@ -1,0 +1,232 @@
+"""Building blocks of light scenes: colours, gamma, patterns, animation, and proportional counts."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from rich.cells import set_cell_size
+from rich.style import Style
+from rich.text import Text
+
+from pi_controller.board.interfaces import Rgb
+from pi_controller.pinmap import pinmap
+from pi_controller.table.view import View
+from pi_controller.text import strip_controls
+
+Light = tuple[float, float, float]
+
+
+GAMMA = 2.2
+DARK: Rgb = (0, 0, 0)
+# colours as the eye sees them, 0..1 a channel; `glow` turns them into the strip's linear values
+TEAM_A: Light = (0.25, 0.62, 1.0)
+TEAM_B: Light = (1.0, 0.36, 0.10)
+MIDDLE: Light = (1.0, 0.82, 0.55)
+WHITE: Light = (1.0, 0.95, 0.88)
+AMBER: Light = (1.0, 0.66, 0.0)
+RED: Light = (1.0, 0.0, 0.0)
+RIVER: Light = (0.30, 0.75, 0.95)
+
+HIDING, WAITING, STEADY, ASIDE = 0.64, 0.44, 0.42, 0.26
+"""Perceived brightness, 0..1: the row whose turn it is, the other row, middle and short sticks, dimmed rows."""
+BREATH_HZ = 0.25
+WAVE_HZ = 0.15
+SECOND_DIM = 0.45
+
+PLAYERS: tuple[tuple[Light, str], ...] = (
+    (TEAM_A, "1"),
+    (TEAM_B, "10"),
+    ((0.35, 0.90, 0.35), "110"),
+    ((1.0, 0.80, 0.15), "100"),
+    ((0.85, 0.40, 0.95), "1110"),
+    ((0.20, 0.90, 0.80), "1000"),
+    ((1.0, 0.45, 0.60), "1100"),
+    ((0.95, 0.95, 0.75), "11100"),
+)
+"""Colours and patterns of up to eight players in turn order; a `0` in a pattern is a dimmed pixel."""
+
+
+class Rows(NamedTuple):
+    """The parts of the strip, each of any length: missing pixels are dark, extra ones are dropped."""
+
+    a: Sequence[Rgb]
+    b: Sequence[Rgb]
+    middle: Sequence[Rgb]
+    short: Sequence[Rgb] = ()
+
+
+@lru_cache(1024)  # a row is drawn over and over, mostly of the same few lights
+def glow(light: Light, level: float) -> Rgb:
+    """Return the strip's values for a colour at the perceived brightness `level` 0..1; at least 1 in a channel."""
+    red, green, blue = (round(255 * (channel * level) ** GAMMA) for channel in light)
+    return (red, green, blue) if red or green or blue else (1, 1, 1)
+
+
+OWED = glow(WHITE, 0.5)
+"""The pixel that marks an owed hit."""
+
+
+def pattern(team: str, size: int, level: Callable[[int], float]) -> list[Rgb]:
+    """Return `size` sticks of a team: A solid, B every second pixel dimmed."""
+    if team == "A":
+        return [glow(TEAM_A, level(i)) for i in range(size)]
+    return [glow(TEAM_B, level(i) * (SECOND_DIM if i % 2 else 1.0)) for i in range(size)]
+
+
+def breath(t: float) -> float:
+    """Return the brightness of the hiding team's row at `t` seconds, breathing at 0.25 Hz."""
+    return HIDING - 0.10 * (0.5 - 0.5 * math.cos(2 * math.pi * BREATH_HZ * t))
+
+
+def swell(size: int, t: float) -> Callable[[int], float]:
+    """Return the brightness by pixel of a winner's row of `size` at `t` seconds: a slow wave along it."""
+    return lambda i: 0.54 + 0.10 * math.sin(2 * math.pi * (WAVE_HZ * t - i / size))
+
+
+def winner_rows(winner: str, t: float) -> tuple[list[Rgb], list[Rgb], list[Rgb]]:
+    """Return the three long rows with the winning team's row fully lit, the others dark."""
+    lights = pinmap().lights
+    size = lights.a if winner == "A" else lights.b
+    lit = pattern(winner, size, swell(size, t))
+    middle = [DARK] * lights.middle
+    return (lit, [DARK] * lights.b, middle) if winner == "A" else ([DARK] * lights.a, lit, middle)
+
+
+def ends(row: Sequence[Rgb], inward: tuple[Rgb, ...]) -> list[Rgb]:
+    """Return `row` with the notice pixels `inward` at both ends."""
+    n = len(inward)
+    return [*inward, *row[n:-n], *reversed(inward)]
+
+
+def short_row(short: Mapping[str, int], size: int) -> list[Rgb]:
+    """Return the short sticks: A's from the first pixel on, B's from the last, unearned ones dark."""
+    a = min(max(short.get("A", 0), 0), size)
+    b = min(max(short.get("B", 0), 0), size - a)
+    lit_b = list(reversed(pattern("B", b, lambda _: HIDING)))
+    return [*pattern("A", a, lambda _: HIDING), *[DARK] * (size - a - b), *lit_b]
+
+
+def scale_to_pixels(count: int, total: int, size: int) -> int:
+    """Return how many of `size` pixels represent `count` of `total`: none only for 0, all only for `total`."""
+    if count <= 0 or size <= 0:
+        return 0
+    if count >= total:
+        return size
+    return min(max(1, round(count * size / total)), max(1, size - 1))
+
+
+def divide_pixels(counts: Sequence[int], total: int, size: int) -> list[int]:
+    """Return the pixels of several counts that share `size` pixels; there must be a pixel for each."""
+    parts = [scale_to_pixels(count, total, size) for count in counts]
+    while sum(parts) > size:
+        parts[parts.index(max(parts))] -= 1
+    return parts
+
+
+# Lines for a terminal: bars of sticks, labels of equal width, and lines cut to the width.
+
+
+LABEL = 12  # cells before a strip
+GROUP = 4  # sticks are paid by fours
+WIDE, NARROW = 104, 62  # from WIDE on two cells a stick; below NARROW no gaps
+TEAMS: Mapping[str, tuple[str, Light, str]] = {"A": ("●", TEAM_A, "1"), "B": ("■", TEAM_B, "10")}
+"""Each team's shape, colour and pattern."""
+DIM, BOLD = Style(dim=True), Style(bold=True)
+
+
+def solid(light: Light, *, bold: bool = True) -> Style:
+    """Return a colour for text."""
+    red, green, blue = (round(255 * channel) for channel in light)
+    return Style(color=f"#{red:02x}{green:02x}{blue:02x}", bold=bold)
+
+
+def fit(line: Text, width: int) -> Text:
+    """Return `line` cut to `width` cells, with an ellipsis."""
+    line.no_wrap, line.overflow, line.end = True, "ellipsis", "\n"
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def label(title: str) -> Text:
+    """Return `title` padded to the width of all labels."""
+    return Text.assemble((set_cell_size(title, LABEL - 1), DIM), " ")
+
+
+def bar(lit: int, of: int, width: int, light: Light, dims: str = "1") -> Text:
+    """Return a bar of `of` places, the first `lit` filled; a `0` in the pattern `dims` is a hatched place."""
+    cells = 2 if width >= WIDE else 1
+    gap, group_gap = ("", "") if width < NARROW else (" ", " ")
+    strip = Text()
+    for i in range(of):
+        if i:
+            strip.append(gap if i % GROUP else gap + group_gap)
+        if i < lit:
+            strip.append(("█" if dims[i % len(dims)] == "1" else "▒") * cells, solid(light, bold=False))
+        else:
+            strip.append("·".ljust(cells), DIM)
+    return strip
+
+
+def team_line(team: str, name: str, score: object, width: int) -> Text:
+    """Return a team's line: its shape and letter, its score, its name."""
+    shape, light, _ = TEAMS[team]
+    head = Text.assemble((f"{shape} {team}  ", solid(light)))
+    if score != "":
+        head.append(f"{score}  ", BOLD)
+    return fit(head.append(name, solid(light)), width)
+
+
+def bar_line(title: str, strip: Text, count: object, width: int) -> Text:
+    """Return a line with a label, a strip and its count."""
+    return fit(label(f"  {title}").append_text(strip).append(f"  {count}", BOLD), width)
+
+
+# Sanitise names for display on one line: any script, without invisible characters that break a layout.
+
+
+MAX_CHARACTERS = 40
+_MAX_MARKS = 4  # no spelling needs more; further marks would overlap the lines above
+_JOINERS = "\u200c\u200d"  # some scripts and emoji are spelled with them
+_FIRST_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
+ISOLATES = re.compile(f"[{_FIRST_ISOLATE}{_POP_ISOLATE}]")
+
+
+def clean_name(name: str) -> str:
+    """Return `name` in NFC on one line, at most 40 characters, without control or direction characters.
+
+    Combining marks on one letter are limited.
+    """
+    kept: list[str] = []
+    marks = 0
+    # compose after removal: a removed character may be between a letter and its mark
+    for char in unicodedata.normalize("NFC", strip_controls(name)):
+        if char.isspace() or unicodedata.category(char)[0] == "Z":
+            if kept and kept[-1] != " ":
+                kept.append(" ")
+        else:
+            marks = marks + 1 if unicodedata.category(char)[0] == "M" else 0
+            if marks <= _MAX_MARKS:
+                kept.append(char)
+    return "".join(kept)[:MAX_CHARACTERS].strip(" " + _JOINERS)
+
+
+def team_name(view: View, team: str) -> str:
+    """Return the display name of team `A` or `B`; without a name, its letter."""
+    return clean_name(view.teams.get(team, "")) or f"Team {team}"
+
+
+def player_name(view: View, player: str) -> str:
+    """Return the display name of a player on the score sheet; team letters become their teams' names."""
+    return clean_name(view.teams.get(player, "")) or clean_name(player) or "?"
+
+
+def isolate_name(name: str) -> str:
+    """Return `name` for the middle of a sentence; right-to-left names are isolated from the words around them."""
+    if any(unicodedata.bidirectional(char) in {"R", "AL", "AN"} for char in name):
+        return f"{_FIRST_ISOLATE}{name}{_POP_ISOLATE}"
+    return name

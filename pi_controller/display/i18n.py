@@ -1,0 +1,182 @@
+"""Translations by gettext: any language code works, including those without a locale database (`dak`, `oj`).
+
+Catalogues are the files `locale/CODE.po`, read directly, so that a translator sees a change at once without compiling.
+They belong to the communities that speak the language (LANGUAGES.md). A sentence is shown in English if its catalogue
+or its translation is missing or unusable.
+"""
+
+from __future__ import annotations
+
+import gettext
+import io
+import logging
+import string
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import polib
+
+from pi_controller.errors import SettingsError
+from pi_controller.text import SUFFIX, is_code, is_file
+
+log = logging.getLogger(__name__)
+
+DOMAIN = "moccasin_mat"
+LOCALES = Path(__file__).parent / "locale"
+HOST_CATALOGUES: dict[str, Path] = {}
+"""Paths of the host's own catalogues outside the package, by language code."""
+
+
+def mark(text: str) -> str:
+    """Return `text` unchanged; marks a sentence for extraction into the catalogues."""
+    return text
+
+
+def resolve_language(language: str) -> str:
+    """Return `language` if it is a code, or the code of a catalogue file `FOLDER/CODE.po` after registering that file.
+
+    Raises `SettingsError` if it is neither, or the catalogue cannot be read.
+    """
+    if not is_file(language):
+        catalogue(language)
+        return language
+    path = Path(language).expanduser()
+    HOST_CATALOGUES[path.stem] = path
+    catalogue.cache_clear()
+    catalogue(path.stem)
+    return path.stem
+
+
+def path_of(language: str) -> Path | None:
+    """Return the path of a language's catalogue, or None.
+
+    The host's own comes before the package's; without a catalogue for the region the plain language is used.
+    """
+    code = language.replace("-", "_")
+    while code:
+        for path in (HOST_CATALOGUES.get(code), LOCALES / f"{code}{SUFFIX}"):
+            if path is not None and (code in HOST_CATALOGUES or path.is_file()):
+                return path
+        code = code.rpartition("_")[0]
+    return None
+
+
+@cache
+def catalogue(language: str) -> gettext.NullTranslations:
+    """Return the sentences of `language` (a code such as `en` or `dak`); missing ones are in English.
+
+    Raises `SettingsError` if it is not a language code, or its catalogue cannot be read.
+    """
+    if not is_code(language):
+        raise SettingsError(f"{language!r} is not a language code", "use a code such as en, fr, dak or oj")
+    path = path_of(language)
+    if path is None:
+        return gettext.NullTranslations()
+
+    found = read_catalogue(path)
+    for fault in found.faults:
+        log.warning("%s: %s; English is shown there", path.name, fault)
+    return found.sentences
+
+
+# Load a catalogue of translated sentences, a `.po` file as its translators write it, and skip unusable entries.
+#
+# A translation with a placeholder that the English sentence lacks, or with a misspelt one, would raise an error in the
+# middle of a game. It is found here when the file is read; skipped entries are reported.
+
+
+AUTHORITY = "X-Authority"
+"""Header that names the source of the catalogue and the authority behind it."""
+_MAX_BYTES = 4_000_000
+_COUNTS = range(200)
+"""Numbers for testing a plural rule: more than the sticks or notches of any table."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueFile:
+    """A catalogue: usable `sentences`, the texts that are `filled`, its header, and the faults of skipped entries."""
+
+    sentences: gettext.GNUTranslations
+    filled: frozenset[str]
+    header: dict[str, str]
+    faults: tuple[str, ...]
+
+
+def read_catalogue(path: Path) -> CatalogueFile:
+    """Return the catalogue in `path` without fuzzy and unusable sentences.
+
+    Raises `SettingsError` if the file is not a catalogue, or its plural rule fails.
+    """
+    entries = _parse_catalogue(path)
+    entries.metadata["Content-Type"] = "text/plain; charset=utf-8"  # it was read as UTF-8, so override the header
+    faults: list[str] = []
+    for entry in entries:
+        if not entry.translated():
+            continue
+        wrong = _find_problem(entry)
+        if wrong:
+            faults.append(f"line {entry.linenum}: {wrong}")
+            entry.flags = ["fuzzy"]  # skipped below, like entries that translators marked as unsure
+    filled = frozenset(entry.msgid for entry in entries if entry.translated())
+    try:
+        sentences = gettext.GNUTranslations(io.BytesIO(entries.to_binary()))
+        probe = "n"
+        for n in _COUNTS:
+            sentences.ngettext(probe, probe, n)
+    except (ValueError, ArithmeticError, IndexError, RecursionError) as error:
+        raise SettingsError(
+            f"{path}: the header Plural-Forms is invalid: {error}",
+            'write the number of forms and the rule that selects one, such as "nplurals=2; plural=(n != 1);"',
+        ) from error
+    return CatalogueFile(sentences, filled, dict(entries.metadata), tuple(faults))
+
+
+def _parse_catalogue(path: Path) -> polib.POFile:
+    todo = "open it with a program for catalogues (Poedit, a text editor), and see LANGUAGES.md"
+    try:
+        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+            raise SettingsError(f"there is no catalogue {path}", todo)
+        return polib.pofile(str(path), encoding="utf-8")
+    except (OSError, UnicodeError, ValueError) as error:
+        if isinstance(error, SettingsError):
+            raise
+        what = f"{error} instead of UTF-8" if isinstance(error, UnicodeError) else str(error)
+        raise SettingsError(f"{path} is not a catalogue: {what}", todo) from error
+
+
+def _find_problem(entry: polib.POEntry) -> str:
+    """Return why a translation cannot be shown, or ""."""
+    asked = _places([entry.msgid, entry.msgid_plural])
+    if asked is None:
+        return "the English sentence was changed: the table no longer uses it"
+    for translation in entry.msgstr_plural.values() or [entry.msgstr]:
+        if any(unicodedata.category(char) in {"Cc", "Cs"} for char in translation):
+            return "it contains a control character"
+        places = _places([translation])
+        if places is None:
+            return "a { without its }, or the other way round"
+        if more := places - asked:
+            names = " and ".join("{" + name + "}" for name in sorted(more))
+            return f"the English sentence has no {names}"
+        if translation != translation.strip() and entry.msgid == entry.msgid.strip():
+            return "it begins or ends with a space"
+    return ""
+
+
+def _places(sentences: Iterable[str]) -> set[str] | None:
+    """Return the names in braces; None if the braces do not match or contain more than a name."""
+    names: set[str] = set()
+    try:
+        for sentence in sentences:
+            for _, name, form, conversion in string.Formatter().parse(sentence):
+                if name is None:
+                    continue
+                if form or conversion or not name.isidentifier():
+                    return None
+                names.add(name)
+    except ValueError:
+        return None
+    return names

@@ -1,0 +1,420 @@
+"""Sentences for players and judges: the expected action, the open question, fouls, faults and clocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from pi_controller.display.drawing import isolate_name, player_name, team_name
+from pi_controller.display.game_display import (
+    describe_action,
+    describe_throw_value,
+    get_show,
+    has_sheet,
+    key_to_words,
+    word,
+)
+from pi_controller.display.i18n import catalogue, mark
+from pi_controller.referee.story import Turn
+from pi_controller.rules.base import opposing_team
+
+if TYPE_CHECKING:
+    from pi_controller.table.view import Hit, QuestionView, View
+
+FOULS: Mapping[str, str] = {
+    "pad_skipped": mark("The hider's hand did not go under all four pads."),
+    "pad_twice": mark("The hider's hand went under a pad twice."),
+    "no_bead": mark("There was no bead under the pads."),
+    "two_beads": mark("More than one bead was hidden."),
+    "bead_showing": mark("The bead was showing."),
+    "bead_off_mat": mark("The bead lay between the pads or off the mat."),
+    "left_position": mark("The hider left the place behind the pads."),
+    "outside_help": mark("Someone outside the team helped."),
+    "time": mark("The time to hit ran out."),
+    "early_hit": mark("A pad was hit before the bead was seen to lie well."),
+    "bead_moved": mark("The bead was moved after it was hidden."),
+    "rehide": mark("A bone moved after the hands were out."),
+    "double_tap": mark("The bowl was tapped twice in one turn."),
+    "no_throw": mark("The bowl was tapped twice in one turn."),
+}
+"""The fouls of chapter 12 in plain words, and those the mat can detect in the other games."""
+
+QUESTIONS: Mapping[str, str] = {
+    "two_struck": mark("More than one pad was touched. Which was first?"),
+    "several_struck": mark("Shook at once: something may have fallen on the mat. Was it a hit?"),
+    "disc_dead": mark("Strokes there are not felt. Which pad was hit?"),
+    "beside_dead": mark("A stroke was felt there, but strokes on another pad are not. Which pad was hit?"),
+    "doubtful": mark("Touched faintly, or with a hand there. Was it a hit?"),
+    "same_pad": mark("The second hit touched the pad of the first. Which pad counts?"),
+    "early_hit": mark("A pad was hit too early. Play on?"),
+    "link_gap": mark("The mat was not heard for a moment. Was there a hit?"),
+    "bead_moved": mark("The bead moved after it was hidden. Play on?"),
+    "no_reading": mark("The mat cannot tell where the bead is. Play on by eye?"),
+    "passes_unsure": mark("The mat is not sure that the hand went under every pad once. Was it a foul?"),
+    "hitters_hand": mark("A hand of the hitters was under the pad while the bead is hidden. Play on?"),
+    "hand_again": mark(
+        "A hand was under the pad after ready, and the hand goes there only once. Play on, hide again, or is it a foul?"
+    ),
+    "peek": mark("A hand of the hitters was under a pad that was not struck. The time to hit runs on. Is it a hit?"),
+    "foul": mark("The mat saw what may be a foul. Was it one?"),
+    "found": mark("Was the bead found?"),
+    "balls": mark("There is not one ball under each pad, or not one marked. Play on?"),
+    "ball": mark("The mat did not see the balls. Under which pad did the marked ball lie?"),
+    "sealed_again": mark(
+        "The seal of this hide was withdrawn, and nobody knows whether what is hidden lies where it lay. Play on: it "
+        "is sealed as it lies now. By eye: the judge says what is found. Which?"
+    ),
+    "ball_moved": mark("The marked ball moved after it was hidden. Play on?"),
+    "lifted": mark(
+        "A hand was at the pad, but the mat cannot tell whose, or whether it went under. Did the shooter open the pad?"
+    ),
+    "opened": mark("The pad was opened. Did the marked ball lie there?"),
+    "opened_pad": mark("The stroke touched a pad that was opened. Which pad counts?"),
+    "too_many": mark(
+        "One more pad was opened than may be. Play on: it does not count and is closed again. Counts as opened: where "
+        "the marked ball lay there the attempt is over, else it goes on. Hide again: the hide starts over. Which?"
+    ),
+    "bones": mark("The mat does not see one bone for each holder. Play on by eye?"),
+    "actual": mark("The mat did not see the bones. Which guess would have caught them?"),
+    "time": mark("The game's time has run out. Is the game over?"),
+    "late_hit": mark(
+        "The stroke came after the end of the time, by 1.5 seconds at most. Does it count as the first hit, as the "
+        "second after a first one missed for time, or not at all?"
+    ),
+    "struck_meanwhile": mark("Struck while the judge was asked. Was it the hit?"),
+    "hand_stays": mark("A hand seems to stay under a pad, and the hitters' clock stands. Let the clock run on?"),
+    "puzzled": mark("The table cannot tell what follows by the rules. See that it stands right. Play on?"),
+    "recovered": mark(
+        "The game's record was damaged. It is recovered up to this hide. Check the score. Play on, or begin a new game?"
+    ),
+    "record_lost": mark(
+        "The record of the last game was damaged and could not be read. The damaged file is kept. This is a new game. "
+        "Play on?"
+    ),
+}
+"""The mat's questions to the judge, by `Asked.about`."""
+_AFTER_A_STROKE = mark("The bead lies elsewhere since the stroke: that may have moved it. Play on?")
+
+NOTICES: Mapping[str, str] = {
+    "nobody_hid": mark("Ready was pressed, but no hand has been under a pad since the last hide: nothing begins yet."),
+    "others_ready": mark("The other team pressed ready: only the hiders' own button counts."),
+    "ready_withdrawn": mark("Ready came too early: the hand goes on hiding. Press ready again when it is done."),
+    "foul_settled": mark("The last hide was settled by a foul. Show the bead, press shown, then the next hide begins."),
+    "show_bead": mark("The bead still lies where it was hidden. Show the bead."),
+    "touch_passed_over": mark("A touch was in doubt and did not count."),
+    "hide_time": mark("The time to hide has run out."),
+    "struck_in_time_out": mark("Struck while the clock was stopped: the stroke does not count."),
+    "place_known": mark("The bead has been shown to all: the judge enters the second hit, or takes back the first."),
+    "seal_disagrees": mark("The seal says that the bead lay there. What was entered does not agree with it."),
+    "hand_out": mark("The hand is out: the question is settled."),
+    "bead_seen": mark("The mat sees now what lies there: the question is settled."),
+    "bead_there": mark("It lies where it was hidden: the question is settled."),
+    "link_back": mark("The mat is heard again and nothing has moved: the question is settled."),
+    "disc_back": mark("Strokes are felt again on every pad: the question is settled."),
+    "hit_felt": mark("The stroke was felt: the question is settled."),
+    "hiding": mark("Hiding goes on: the question is settled."),
+    "pad_opened": mark("The pad was opened: the question is settled."),
+}
+"""Notices that need no answer, by `Notice.about`."""
+
+CHOICES: Mapping[str, str] = {
+    "yes": mark("yes"),
+    "no": mark("no"),
+    "found": mark("found"),
+    "missed": mark("not found"),
+    "none": mark("no hit"),
+    "first": mark("the first hit"),
+    "second": mark("the second hit"),
+    "foul": mark("a foul"),
+    "hide_again": mark("hide again"),
+    "play_on": mark("play on"),
+    "by_eye": mark("by eye"),
+    "counts": mark("counts as opened"),
+    "time": mark("the game is over"),
+    "left": mark("left"),
+    "right": mark("right"),
+    "inside": mark("inside"),
+    "outside": mark("outside"),
+    "new_game": mark("a new game"),
+}
+
+_OTHER_CLOCK_S = 86_400.0
+
+_WORTH: Mapping[str, str] = {
+    "wheya": mark("{hitter} has four sticks left to give: a find on the second hit is a point for {hider}."),
+    "sahdogan": mark("For a point: {hitter} must find the bead on the first hit."),
+    "yawapi": mark("For a point: {hitter} must find the bead on the first hit."),
+    "eyeya": mark("{hitter} scores by finding the bead on the first hit."),
+}
+
+
+def _names(view: View) -> dict[str, str]:
+    hider = view.hider if view.hider in {"A", "B"} else "A"
+    hitter = opposing_team(hider)
+    return {"hider": isolate_name(team_name(view, hider)), "hitter": isolate_name(team_name(view, hitter))}
+
+
+def describe_turn(view: View, turn: Turn, language: str = "en") -> str:
+    """Return the actions of a hide or throw with the called words: `Missed · Found at pad 4 · Paguga`."""
+    done = [
+        describe_action(view.game, action, view.teams, language) or key_to_words(str(action["do"]))
+        for action in turn.actions
+    ]
+    return " · ".join((*done, *(word(call, language, view.game).shown for call in turn.calls)))
+
+
+def sentence(view: View, language: str = "en") -> str:
+    """Return the one action that the table is waiting for, e.g. `First hit: Team B`."""
+    text = catalogue(language).gettext
+    names = _names(view)
+    match view.phase:
+        case "halted":
+            return text("Play stops: the table cannot write its journal.")
+        case "over" if view.void:
+            return text("Wait for the next match: this one does not count")
+        case _ if view.void:
+            return text("Stop playing: this match no longer counts")
+        case _ if view.held:
+            return text("Protest by {team}: play stands").format(team=isolate_name(team_name(view, view.protest)))
+        case _ if view.winner and view.sheet.get("finish") == "forfeit":
+            return text("{winner} wins by forfeit").format(winner=isolate_name(player_name(view, view.winner)))
+        case _ if has_sheet(view) and view.question is None:
+            show, winner = get_show(view.game), view.sheet.get("winner")
+            return show.describe_win(view, winner, language) if winner else show.sentence(view, language)
+        case "over" if view.winner in {"A", "B"}:
+            winner, loser = view.winner, opposing_team(view.winner)
+            return text("{winner} wins, {won} to {lost}").format(
+                winner=isolate_name(team_name(view, winner)),
+                won=view.short.get(winner, 0),
+                lost=view.short.get(loser, 0),
+            )
+        case "over":
+            return text("The game is over")
+        case _ if view.question is not None:
+            return text("The judge decides")
+        case "toss":
+            return text("The coin toss: the winner hides first")
+        case "check":
+            return text("Hands away: the mat checks the bead")
+        case "show":
+            return result(view, language) or text("The bead is shown: {hider} hide next").format(**names)
+        case "hit" if view.owed == "second":
+            return text("Second hit: {hitter}").format(**names)
+        case "hit":
+            return text("First hit: {hitter}").format(**names)
+        case _ if view.hider is None:
+            return text("The bead is hidden")
+        case _:
+            return text("{hider} hides the bead").format(**names)
+
+
+def result(view: View, language: str = "en") -> str:
+    """Return the result of the last hide, hit or throw as a sentence, for everybody to read at once.
+
+    `Found at the first hit: four sticks to Long Hollow, who hide next`. "" if there is none yet.
+    """
+    return "" if view.phase == "halted" or view.held else get_show(view.game).result(view, language)
+
+
+def outcome(view: View, language: str = "en") -> str:
+    """Return the result of the last hit, throw or guess with the current counts; "" if there is none yet."""
+    text = catalogue(language).gettext
+    if has_sheet(view):
+        parts = [describe_throw_value(view.sheet.get("value"), language)]
+    else:
+        parts = [foul(view.foul, language).rstrip(".")] if view.foul else []
+        parts += [hit(len(view.hits), view.hits[-1], language)] if view.hits else []
+    if parts == [] or not (parts[0] or view.calls):
+        return ""
+    if view.calls:
+        words = ", ".join(word(call, language, view.game).shown for call in view.calls)
+        parts.append(text("Called: {words}").format(words=words))
+    if has_sheet(view):
+        return ". ".join(filter(None, (*parts, get_show(view.game).describe_counts(view, language))))
+    if view.phase == "hit":
+        return ". ".join(parts)  # the second hit is owed, and no sticks have moved
+    opened = view.opening
+    if opened is not None and opened.hide == view.hide:
+        parts.append(text("The bead was under pad {pad}").format(pad=opened.pad))
+    long = {team.lower(): f"{isolate_name(team_name(view, team))} {view.long.get(team, 0)}" for team in ("A", "B")}
+    parts.append(text("Sticks: {a}, {b}, in the middle {middle}").format(**long, middle=view.middle))
+    return ". ".join(parts)
+
+
+def describe_stakes(view: View, language: str = "en") -> str:
+    """Return the stakes of a hide beyond sticks (wheya, sahdogan, yawapi, eyeya), else "".
+
+    In a game with a score sheet: the special stakes of this turn, or the value of the last throw.
+    """
+    if has_sheet(view):
+        done = view.phase == "halted" or view.sheet.get("winner")
+        return "" if done else get_show(view.game).describe_stakes(view, language)
+    worth_text = _WORTH.get(view.situation or "")
+    only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}
+    if worth_text is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
+        return ""
+    return catalogue(language).gettext(worth_text).format(**_names(view))
+
+
+def hiders_reminder(view: View, before: str | None, language: str = "en") -> str:
+    """Return the judge's reminder to the hiders before a hide of Hampa Apena; "" at any other time.
+
+    A new hider's moccasins are shaken out (chapter 12), and a team that was not found keeps its hider (chapter 2).
+    `before` is the team that hid in the hide just settled, if known (`Game.hiders_before`).
+    """
+    if has_sheet(view) or view.phase not in {"hide", "show"} or view.hider is None:
+        return ""
+    text, by_foul = catalogue(language).gettext, "foul" in view.calls
+    if before == view.hider:
+        template = text("{hider} hides again: no change of hiders until the bead is found.")
+        if "paguga" in view.calls and not by_foul:
+            template = text("{hider} hides again. The hider may change now: then shake out the moccasins.")
+    elif before is not None or by_foul or view.hide <= 1:
+        template = text("{hider} hides: a new hider. Shake out the moccasins.")
+    else:
+        return ""
+    return template.format(**_names(view))
+
+
+def singer_reminder(view: View, language: str = "en") -> str:
+    """Return the judge's question before a game of Hampa Apena if the organiser wants singers; "" after the toss."""
+    if has_sheet(view) or view.phase != "toss":
+        return ""
+    return catalogue(language).gettext("Before the toss: does each team have a singer?")
+
+
+def describe_status(view: View, language: str = "en") -> str:
+    """Return unusual states of the table: a deferred protest, a stopped clock, sensors off; "" if there are none."""
+    text, parts = catalogue(language).gettext, list[str]()
+    if view.protest and not view.held:
+        team = isolate_name(team_name(view, view.protest))
+        parts.append(text("Protest by {team}: play goes on before it is decided.").format(team=team))
+    if view.paused is not None:
+        parts.append(text("The clock is stopped."))
+    if not view.sensors:
+        parts.append(text("The mat’s sensors are off: the judge enters what happens."))
+    return " ".join(parts)
+
+
+def limit_label(view: View, language: str = "en") -> str:
+    """Return the label of the time limit that ends at `turn_deadline`."""
+    text = catalogue(language).gettext
+    return text("Time to hide") if view.phase == "hide" else text("Time to hit")
+
+
+def turn_deadline(view: View) -> float | None:
+    """Return when the hit or the hiding must be done, seconds on the table's clock; None without a limit."""
+    return None if view.limit is None else view.since + view.limit
+
+
+def remaining(end: float | None, t: float) -> str:
+    """Return the time from `t` to `end` as minutes and seconds, `0:00` after the end, "" for None.
+
+    An end more than a day away belongs to another clock, a simulated game's: it gives "", too.
+    """
+    if end is None or abs(end - t) >= _OTHER_CLOCK_S:
+        return ""
+    minutes, seconds = divmod(max(0, math.ceil(end - t)), 60)
+    return f"{minutes}:{seconds:02}"
+
+
+def clocks(view: View, t: float, language: str = "en") -> list[str]:
+    """Return the times running at `t` with their labels: `Time to hit 0:23`. A stopped clock keeps its value."""
+    running = (
+        (limit_label(view, language), turn_deadline(view), view.stood),
+        (catalogue(language).gettext("Time left"), view.ends, view.ends_stood),
+    )
+    return [
+        f"{label} {left}" for label, end, stood in running if (left := remaining(end, t if stood is None else stood))
+    ]
+
+
+def join_pads(pads: Iterable[object], language: str = "en") -> str:
+    """Return pads as a spoken list: `1, 2 and 4`."""
+    *most, last = map(str, pads)
+    both = catalogue(language).gettext("{pads} and {last}")
+    return both.format(pads=", ".join(most), last=last) if most else last
+
+
+def question(asked: QuestionView, language: str = "en") -> str:
+    """Return the judge's question in plain words, with its pads."""
+    text = catalogue(language).gettext
+    sentence_text = text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{key_to_words(asked.about)}?"
+    if asked.about == "bead_moved" and "hide_again" not in asked.choices:
+        sentence_text = text(_AFTER_A_STROKE)
+    about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(asked.pads))
+    parts = [about.format(pads=join_pads(asked.pads, language))] if asked.pads else []
+    then = (join_pads(stroke.pads, language) for stroke in asked.struck)
+    return " ".join([*parts, sentence_text, *(text("Then struck: pad {pads}.").format(pads=pads) for pads in then)])
+
+
+def describe_default_answer(asked: QuestionView, language: str = "en") -> str:
+    """Return the result if the question `asked` stays unanswered: `If nobody answers: no hit`; "" if it waits."""
+    if not asked.unasked:
+        return ""
+    template = catalogue(language).gettext("If nobody answers: {answer}")
+    return template.format(answer=choice(asked.unasked, language))
+
+
+VOID_REASONS: Mapping[str, str] = {
+    "changed": mark("The director has corrected an earlier result, so other teams play this match."),
+    "decided": mark("The director has entered the result of this match."),
+    "recalled": mark("The director has taken this match back from this table."),
+}
+"""Why a match no longer counts, by `judge.VoidReason`."""
+
+
+def notice(view: View, language: str = "en") -> str:
+    """Return why the match does not count, else a notice of the mat, else the host's note; "" if there is none."""
+    if view.void and view.phase != "halted":
+        return catalogue(language).gettext(VOID_REASONS.get(view.void, VOID_REASONS["changed"]))
+    if view.notice is None or view.phase == "halted":
+        return view.note
+    text = catalogue(language).gettext
+    sentence_text = (
+        text(NOTICES[view.notice.about]) if view.notice.about in NOTICES else f"{key_to_words(view.notice.about)}."
+    )
+    if not view.notice.pads:
+        return sentence_text
+    about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(view.notice.pads))
+    return f"{about.format(pads=join_pads(view.notice.pads, language))} {sentence_text}"
+
+
+def choice(answer: str, language: str = "en") -> str:
+    """Return one answer of a question in plain words: a pad's number, a known word, a foul, or the answer itself."""
+    text = catalogue(language).gettext
+    if answer.isdecimal():
+        return text("pad {pad}").format(pad=answer)
+    if answer in CHOICES:
+        return text(CHOICES[answer])
+    return key_to_words(answer).lower()
+
+
+def foul(kind: str, language: str = "en") -> str:
+    """Return the foul `kind` as a sentence."""
+    return catalogue(language).gettext(FOULS[kind]) if kind in FOULS else f"{key_to_words(kind)}."
+
+
+def faults(view: View, language: str = "en") -> str:
+    """Return the pads with failed sensors as short sentences; "" if all are well."""
+    text = catalogue(language).gettext
+    deaf = sorted({fault.pad for fault in view.faults if fault.sensor == "disc"})
+    numb = sorted({fault.pad for fault in view.faults if fault.sensor == "strip"})
+    sentences: list[str] = []
+    for pads, one in (
+        (deaf, text("Strokes are not felt on {pads}: the judge enters them.")),
+        (numb, text("Hands are not felt for sure on {pads}: the judge watches them.")),
+    ):
+        if pads:
+            which = catalogue(language).ngettext("pad {pads}", "pads {pads}", len(pads))
+            sentences.append(one.format(pads=which.format(pads=join_pads(pads, language))))
+    return " ".join(sentences)
+
+
+def hit(number: int, one: Hit, language: str = "en") -> str:
+    """Return the hit with its number (1 or 2) as words: `First hit, pad 2: not found`."""
+    text = catalogue(language).gettext
+    order = text("First hit") if number == 1 else text("Second hit")
+    where = text("{order}, pad {pad}").format(order=order, pad=one.pad) if one.pad is not None else order
+    return text("{hit}: found").format(hit=where) if one.found else text("{hit}: not found").format(hit=where)

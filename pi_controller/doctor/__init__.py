@@ -1,1 +1,0 @@
-"""Diagnostics: checks every part of a table and says whether it is well, and what to do if not."""

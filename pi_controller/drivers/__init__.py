@@ -1,1 +1,0 @@
-"""What touches hardware, each with its mock on one contract suite. Nothing is opened at import."""

@@ -1,1 +1,0 @@
-"""Putting the firmware on a board, and looking which boards there are."""

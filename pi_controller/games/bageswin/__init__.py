@@ -1,0 +1,1 @@
+"""Bageswin, the fish game."""

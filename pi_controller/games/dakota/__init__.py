@@ -1,0 +1,1 @@
+"""Hampa Apena, the Dakota Moccasin Game."""

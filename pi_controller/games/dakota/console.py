@@ -1,0 +1,196 @@
+"""Pages of Hampa Apena: the sticks and points of two teams, and the pads that are hit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from pi_controller.display import phrases
+from pi_controller.display.drawing import isolate_name, scale_to_pixels, team_name
+from pi_controller.display.game_display import key_to_words
+from pi_controller.display.i18n import catalogue
+from pi_controller.games.dakota.rules import FOUL_KINDS, DakotaSheet, State
+from pi_controller.pads import EVERY_PAD
+from pi_controller.pinmap import pinmap
+from pi_controller.rules.base import Game, IllegalActionError, opposing_team
+from pi_controller.table.view import View
+from pi_controller.web.game_page import (
+    MAX_STROKES,
+    Button,
+    Card,
+    Cell,
+    FormContext,
+    FoulButton,
+    FoulsOf,
+    GamePage,
+    Pad,
+    Play,
+    Pool,
+    Row,
+    Strip,
+    WhichHide,
+    first_team,
+    pad_choices,
+    ready_button,
+)
+
+Text = Callable[[str], str]
+
+
+class DakotaPage(GamePage[DakotaSheet]):
+    """Shows Hampa Apena. Its table is the layout `live`, which the script updates key by key."""
+
+    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "owed": (None, "first", "second"),
+        "situation": (None, "wheya", "sahdogan", "yawapi", "eyeya"),
+    }
+    replaceable_actions: ClassVar[frozenset[str]] = frozenset({"toss", "hit"})
+
+    def turn(self, view: View) -> str | None:
+        """Return the team that hides, or the winner."""
+        return view.winner or (view.hider if view.phase not in {"toss", "over"} else None)
+
+    def strip(self, view: View, language: str) -> Strip:
+        """Return the points and the sticks of each team, and the middle."""
+        total = pinmap().lights.a
+        cells = [
+            Cell(team, view.short.get(team, 0), n, scale_to_pixels(n, total, MAX_STROKES))
+            for team, n in ((team, view.long.get(team, 0)) for team in "AB")
+        ]
+        return Strip(cells, Pool(catalogue(language).gettext("middle"), view.middle) if view.long else None)
+
+    def pads(self, view: View, language: str) -> list[Pad]:
+        """Return the pads of this hide: the hits, and after it the place of the bead."""
+        text, opened = catalogue(language).gettext, view.opening
+        pads: dict[int, Pad] = {pad: Pad() for pad in EVERY_PAD}
+        if opened is not None and opened.hide == view.hide and opened.pad in pads:
+            pads[opened.pad] = Pad("bead", text("the bead was here"))
+        for number, hit in enumerate(view.hits[:2], 1):
+            if hit.pad is not None:
+                order = text("first hit") if number == 1 else text("second hit")
+                template = text("{order}: found") if hit.found else text("{order}: not found")
+                pads[hit.pad] = Pad("found" if hit.found else "struck", template.format(order=order))
+        return [*pads.values()]
+
+    def cards(self, view: View, language: str) -> list[Card]:
+        """Return the teams with the middle between them."""
+        text = catalogue(language).gettext
+        a, b = (self.team_card(view, team, _role(view, team, text), text) for team in "AB")
+        return [a, *self.rest_card(view, text), b]
+
+    def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
+        """Return a team with its sticks and points."""
+        numbers = [(view.long.get(team, 0), text("sticks")), (view.short.get(team, 0), text("points"))]
+        return Card(team.lower(), team_name(view, team), role, numbers)
+
+    def rest_card(self, view: View, text: Text) -> list[Card]:
+        """Return the middle."""
+        return [Card("middle", text("In the middle"), "", [(view.middle, text("sticks"))])]
+
+    def form(self, moment: FormContext) -> Play | None:
+        """Return the form of the toss, or of a hit."""
+        view, text = moment.view, moment.text
+        if "toss" in moment.words:
+            label = text("{team} hides first")
+            return first_team(moment, ("toss", "winner"), text("Who won the toss?"), label, team_name)
+        if not moment.words & {"hit", "foul"}:
+            return None
+        second, owed = view.owed == "second" and not moment.again, "hit" in moment.words
+        struck = frozenset(hit.pad for hit in view.hits if second and hit.pad is not None)
+        buttons = tuple(
+            Button(look, label, moment.make_call({"do": "hit", "found": found}), look, key, on=owed)
+            for look, label, found, key in (
+                ("found", text("Found"), True, "f"),
+                ("missed", text("Missed"), False, "m"),
+            )
+        )
+        row = Row("pad", text("Pad hit, if you want it kept"), pad_choices(text, struck), needed=False)
+        return Play("hits", moment.title, buttons, (row,), ready_button(moment, text("Hidden")))
+
+    def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[FoulsOf, ...]:
+        """Return the fouls that the rules allow now, by hide: the current one, and the one just settled.
+
+        While the bead is shown the hide just settled comes first: a foul seen then is nearly always of that one.
+        """
+        return _fouls(view, game, state, language) if isinstance(state, State) else ()
+
+
+def _role(view: View, team: str, text: Text) -> str:
+    if view.phase == "over":
+        return text("wins") if view.winner == team else ""
+    if view.hider not in {"A", "B"}:
+        return ""
+    return text("hides") if view.hider == team else text("hits") if opposing_team(view.hider) == team else ""
+
+
+def _fouls(view: View, game: Game[Any], state: State, language: str) -> tuple[FoulsOf, ...]:
+    found: list[FoulsOf] = []
+    settled = view.phase in {"show", "over"}
+    for hide in ("last", "this") if settled else ("this", "last"):
+        began = state.last if hide == "last" else state
+        if began is None or began.hider is None:
+            continue
+        buttons = _foul_buttons(view, game, state, hide, began, language)
+        if buttons:
+            label = _hide_label(view, hide, began, settled=settled, language=language)
+            found.append(FoulsOf(hide, label, not found, buttons))
+    return tuple(found)
+
+
+def _hide_label(view: View, hide: WhichHide, began: State, *, settled: bool, language: str) -> str:
+    text = catalogue(language).gettext
+    number = view.hide + (settled and hide == "this") - (not settled and hide == "last")
+    template = text("Hide {n}, just settled: {team} hid") if hide == "last" else text("Hide {n}: {team} hides")
+    return template.format(n=number, team=isolate_name(team_name(view, began.hider or "A")))
+
+
+def _foul_buttons(
+    view: View, game: Game[Any], state: State, hide: WhichHide, began: State, language: str
+) -> tuple[FoulButton, ...]:
+    buttons: list[FoulButton] = []
+    for by, kinds in FOUL_KINDS.items():
+        for kind in kinds:
+            named = hide == "last" or view.phase == "show"  # between two hides the table requires it
+            action = {"do": "foul", "by": by, "kind": kind} | ({"hide": hide} if named else {})
+            try:
+                after, _ = game.play(state, action)
+            except IllegalActionError:
+                continue
+            outcome = _foul_outcome(view, game, by, began, state, after, language)
+            buttons.append(
+                FoulButton(by, kind, hide, foul_label(kind, language), outcome, {"judge": "action", "action": action})
+            )
+    return tuple(buttons)
+
+
+def _foul_outcome(view: View, game: Game[Any], by: str, began: State, now: State, after: State, language: str) -> str:
+    """Return which team gains by the foul, and the score of both teams afterwards."""
+    text, plural = catalogue(language).gettext, catalogue(language).ngettext
+    if game.sheet(now) == game.sheet(after):
+        return text("A warning: nothing changes.")
+    assert began.hider
+    team = opposing_team(began.hider) if by == "hider" else began.hider
+    opponents = opposing_team(team)
+    if after.winner:
+        template = text("For {team}: {sticks}, {points}, and the game")
+    elif after.owed == "second":
+        template = text("For {team}: {sticks}, {points} ({opponents}: {count}). The second hit is owed")
+    elif after.hider == team:
+        template = text("For {team}: {sticks}, {points} ({opponents}: {count}). They hide next")
+    else:
+        template = text("For {team}: {sticks}, {points} ({opponents}: {count}). They hit next")
+    return template.format(
+        team=isolate_name(team_name(view, team)),
+        opponents=isolate_name(team_name(view, opponents)),
+        sticks=plural("{n} stick", "{n} sticks", after.sticks[team]).format(n=after.sticks[team]),
+        points=plural("{n} point", "{n} points", after.points(team)).format(n=after.points(team)),
+        count=after.sticks[opponents],
+    )
+
+
+def foul_label(kind: str, language: str = "en") -> str:
+    """Return the short label of a foul's button."""
+    return phrases.foul(kind, language).rstrip(".") or key_to_words(kind)
+
+
+PAGE = DakotaPage()

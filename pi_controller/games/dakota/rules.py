@@ -1,0 +1,610 @@
+"""Hampa Apena, the Dakota Moccasin Game: the scoring of the booklet, chapters 2 to 12.
+
+Twenty long sticks pass between the hider, the hitter and the middle; short sticks count points. Chapter numbers below
+are the booklet's. If the booklet contradicts itself or leaves a case open, there is an option for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import ClassVar, Literal, TypedDict
+
+from pi_controller.pads import PADS
+from pi_controller.rules import validation
+from pi_controller.rules.base import (
+    FOUND,
+    TEAM,
+    Action,
+    Forms,
+    Game,
+    Hidden,
+    IllegalActionError,
+    Json,
+    Place,
+    Roster,
+    Team,
+    opposing_team,
+)
+from pi_controller.rules.options import Choice, Option, OptionalNumber, WholeNumber
+from pi_controller.rules.sticks import Sticks
+from pi_controller.rules.validation import Forfeit, SheetReader
+
+# Hampa Apena: the state of a game and its actions, before any rule is applied.
+#
+# Short names as in the project's rules: h, t, m are the hider's, the hitter's and the middle sticks, h + t + m = 20.
+
+
+MIDDLE = "middle"
+OPENING_STICKS = Sticks.of(A=0, B=0, middle=20)
+"""The long sticks before the toss (chapter 2)."""
+TEAMS: tuple[Team, ...] = ("A", "B")
+
+Mode = Literal["ordinary", "sahdogan", "yawapi", "eyeya"]
+Owed = Literal["first", "second"]
+Hide = Literal["this", "last"]
+Finish = Literal["forfeit"]
+
+HIDER_FOULS = (
+    "pad_skipped",
+    "pad_twice",
+    "no_bead",
+    "two_beads",
+    "bead_showing",
+    "bead_off_mat",
+    "left_position",
+    "outside_help",
+)
+"""Fouls of a hiding team (chapter 12)."""
+HITTER_FOULS = ("outside_help", "time")
+"""Fouls of a hitting team (chapter 12)."""
+_CULPRITS: tuple[Literal["hider", "hitter"], ...] = ("hider", "hitter")
+FOUL_KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType({"hider": HIDER_FOULS, "hitter": HITTER_FOULS})
+"""The kinds of fouls by the team that makes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One moment of a game. Before the toss there is no hider.
+
+    `mode` belongs to the hide in progress; a decision hide (sahdogan, yawapi) keeps it until its second hit, whose
+    payment depends on it. `first_pad` is the pad of the first hit while the second is due, if known. `before` is the
+    state before the first hit of the hide in progress, `last` that before the first hit of the hide just settled; both
+    are bare, so the state does not grow with the length of a game. `finish` is how a game ended that was not played
+    out.
+    """
+
+    sticks: Sticks = OPENING_STICKS
+    short: tuple[int, int] = (0, 0)
+    hider: Team | None = None
+    mode: Mode = "ordinary"
+    owed: Owed | None = None
+    winner: Team | None = None
+    finish: Finish | None = None
+    first_pad: int | None = None
+    before: State | None = None
+    last: State | None = None
+
+    @property
+    def h(self) -> int:
+        """The hider's long sticks; 0 before the toss."""
+        return self.sticks[self.hider] if self.hider else 0
+
+    @property
+    def t(self) -> int:
+        """The hitter's long sticks; 0 before the toss."""
+        return self.sticks[opposing_team(self.hider)] if self.hider else 0
+
+    @property
+    def m(self) -> int:
+        """The sticks in the middle."""
+        return self.sticks[MIDDLE]
+
+    @property
+    def situation(self) -> str | None:
+        """The mode's name; `wheya` in ordinary mode if the hitter is down to four sticks; else None.
+
+        The middle counts as the hitter's (chapters 5 and 11).
+        """
+        if self.mode != "ordinary":
+            return self.mode
+        return "wheya" if self.hider and self.t + self.m == 4 else None
+
+    def points(self, team: Team) -> int:
+        """Return the short sticks of `team`."""
+        return self.short[TEAMS.index(team)]
+
+    def without_history(self) -> State:
+        """Return this state without its memory of hits and hides."""
+        return replace(self, first_pad=None, before=None, last=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Toss:
+    """`winner` takes four from the middle and hides (chapter 2)."""
+
+    winner: Team
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """The hit now due: whether it found the bead, and the pad, if known."""
+
+    found: bool
+    pad: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Foul:
+    """A foul by the hiding or the hitting team in the hide named by `hide`."""
+
+    by: Literal["hider", "hitter"]
+    kind: str
+    hide: Hide = "this"
+
+
+def parse_action(action: Action) -> Toss | Hit | Foul | validation.Forfeit[Team]:
+    """Parse an action. Raises `InvalidActionError` if it is not an action of this game."""
+    match validation.parse_verb(action, ("toss", "hit", "foul", "forfeit")):
+        case "toss":
+            validation.check_keys(action, ("winner",))
+            return Toss(validation.parse_choice(action, "winner", TEAMS))
+        case "hit":
+            validation.check_keys(action, ("found",), ("pad",))
+            pad = validation.parse_whole(action, "pad", 1, PADS) if "pad" in action else None
+            return Hit(validation.parse_flag(action, "found"), pad)
+        case "foul":
+            validation.check_keys(action, ("by", "kind"), ("hide",))
+            by = validation.parse_choice(action, "by", _CULPRITS)
+            kind = validation.parse_choice(action, "kind", FOUL_KINDS[by])
+            return Foul(
+                by, kind, validation.parse_choice(action, "hide", ("this", "last")) if "hide" in action else "this"
+            )
+        case "forfeit":
+            return validation.parse_forfeit(action, TEAMS)
+
+
+# Hampa Apena: restores the state from a score sheet set by a judge.
+
+
+KEYS = ("hider", "long", "middle", "short", "owed", "situation", "winner")
+LATER_KEYS = ("finish",)
+"""Keys missing from older sheets."""
+LAYOUTS: dict[str, dict[Owed, tuple[int, int, int]]] = {
+    "sahdogan": {"first": (12, 8, 0), "second": (4, 0, 16)},
+    "yawapi": {"first": (6, 14, 0), "second": (6, 0, 14)},
+    "eyeya": {"first": (4, 16, 0)},
+}
+"""The hider's, the hitter's and the middle sticks of each mode, by the hit due (chapters 6 to 8)."""
+OWED: tuple[Owed, ...] = ("first", "second")
+MODES: tuple[Mode, ...] = ("sahdogan", "yawapi", "eyeya")
+
+
+def restore_state(sheet: Mapping[str, Json], points: int, *, middle_pays: bool) -> State:
+    """Return the state described by `sheet` in a game to `points`. Raises `InvalidActionError` with every fault.
+
+    If the second hit is due, the beginning of the hide is reconstructed: a decision hide with its own sticks and
+    without the point it gave, one of 4/16/0 as an eyeya (unless `middle_pays` for fouls, which can lead to the same
+    sticks). The sheet contains neither the pad of the first hit nor the hide just settled, so later fouls cannot refer
+    to that hide.
+    """
+    read = SheetReader(sheet, KEYS, optional=LATER_KEYS)
+    hider = read.word("hider", TEAMS)
+    counts = (*read.counts("long", TEAMS, OPENING_STICKS.total), read.whole("middle", OPENING_STICKS.total))
+    short = dict(zip(TEAMS, read.counts("short", TEAMS, points), strict=True))
+    owed = read.word("owed", OWED)
+    situation = read.word("situation", (*MODES, "wheya"))
+    winner = read.word("winner", TEAMS)
+    read.sum_is(OPENING_STICKS.total, counts, "long and middle", "long", "middle")
+    finish = read.forfeit(winner)
+    read.check_winner(winner, short.items(), points, "short sticks", forfeit=finish is not None)
+    if winner and owed:
+        read.add_fault("no hit is due once a team has won", "owed", "winner")
+    if hider is None:
+        if owed or situation or (winner and not finish) or any(short.values()) or counts != OPENING_STICKS.counts:
+            read.add_fault(
+                "before the toss (hider is null) no stick is earned, no hit is due and no game is won", "hider"
+            )
+    elif not (winner or owed):
+        read.add_fault("a hit is due until a team has won: owed is first or second", "owed", "winner")
+    laid = _laid(hider, counts)
+    mode: Mode = situation if situation and situation != "wheya" else "ordinary"
+    if mode != "ordinary":
+        _check_mode(read, mode, owed, laid)
+    elif situation and (hider is None or laid[1] + laid[2] != 4):
+        read.add_fault("wheya is when the hitters and the middle have four sticks together", "long", "middle", "hider")
+    if mode in ("sahdogan", "yawapi") and owed == "second" and hider and not short[hider]:
+        read.add_fault(f"in {mode} the first miss gives {hider} a short stick: it has none", "short", "hider")
+    read.check()
+    state = State(Sticks(OPENING_STICKS.names, counts), (short["A"], short["B"]), hider, mode, owed, winner, finish)
+    return replace(state, before=_state_before_hide(state, middle_pays)) if owed == "second" else state
+
+
+def _laid(hider: Team | None, counts: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return the hider's, the hitter's and the middle sticks."""
+    a, b, middle = counts
+    return (b, a, middle) if hider == "B" else (a, b, middle)
+
+
+def _check_mode(read: SheetReader, mode: Mode, owed: Owed | None, laid: tuple[int, int, int]) -> None:
+    if owed is None:
+        read.add_fault(f"there is no {mode} when no hit is owed", "owed")
+    elif owed not in LAYOUTS[mode]:
+        read.add_fault(f"in {mode} there is no second hit: the chance is gone with the first", "owed")
+    elif laid != LAYOUTS[mode][owed]:
+        h, t, m = LAYOUTS[mode][owed]
+        read.add_fault(
+            f"in {mode} with the {owed} hit owed the hider has {h}, the hitter {t}, the middle {m}",
+            "hider",
+            "long",
+            "middle",
+        )
+
+
+def _state_before_hide(state: State, middle_pays: bool) -> State:
+    """Return the bare state before the first hit of the hide in progress; its second hit is due."""
+    assert state.hider
+    before = replace(state, owed="first")
+    if state.mode in LAYOUTS:
+        h, t, m = LAYOUTS[state.mode]["first"]
+        a, b = (h, t) if state.hider == "A" else (t, h)
+        earned = tuple(state.points(team) - (team == state.hider) for team in TEAMS)
+        return replace(before, sticks=Sticks.of(A=a, B=b, middle=m), short=(earned[0], earned[1]))
+    was_eyeya = (state.h, state.t, state.sticks[MIDDLE]) == LAYOUTS["eyeya"]["first"] and not middle_pays
+    return replace(before, mode="eyeya") if was_eyeya else before
+
+
+STICKS_GIVEN = 4
+"""Sticks given for the toss, for a find on the first hit and for a foul (chapters 2 and 12)."""
+MIN_HITTER_POOL = 4
+"""A hitting team always has at least this many sticks, including the middle (chapter 3)."""
+AWARD, PAGUGA = 2, 4
+"""Sticks a hide earns if both hits miss, and if the second finds (chapters 2 and 4)."""
+HIDER_KEEPS = {"sahdogan": 4, "yawapi": 6}
+"""Sticks the hider keeps after the point of a decision hide (chapters 6 and 7)."""
+
+
+class DakotaSheet(TypedDict):
+    """The score sheet's keys. `long` and `short` sticks are by team, `middle` belongs to neither."""
+
+    hider: Team | None
+    long: dict[str, int]
+    middle: int
+    short: dict[str, int]
+    owed: Owed | None
+    situation: str | None
+    winner: Team | None
+    finish: Finish | None
+
+
+class Dakota(Game[State]):
+    """Hampa Apena with its options chosen."""
+
+    name: ClassVar[str] = "dakota"
+    version: ClassVar[str] = "1"
+    source: ClassVar[str] = "Grady Renville, The Moccasin Game (Hampa Apena), chapters 2 to 12"
+    options: ClassVar[tuple[Option, ...]] = (
+        WholeNumber("points", 5, "Short sticks that win the game (chapter 3).", 1, 99),
+        Choice(
+            "wheya_16_4",
+            "yawapi",
+            "What follows when 16/4/0 is missed twice (chapters 4 and 5 say either).",
+            ("yawapi", "sahdogan"),
+        ),
+        Choice(
+            "low_hider",
+            "floor",
+            "Whether giving four stops where the new hitter would have a pool below 4 (chapter 3).",
+            ("floor", "literal"),
+        ),
+        Choice(
+            "foul_payer",
+            "hider",
+            "Whether the four for a hider's foul come from the hider or from the middle first (chapter 12).",
+            ("hider", "middle_first"),
+        ),
+        Choice(
+            "foul_on_decision",
+            "four",
+            "What a hider's foul costs in sahdogan or yawapi: four sticks, or only the turn.",
+            ("four", "it_stays"),
+        ),
+        Choice(
+            "outside_help_by_hitter",
+            "four",
+            "What outside help to the hitter costs: the four of a paguga, or a warning (chapter 12).",
+            ("four", "warning"),
+        ),
+        OptionalNumber(
+            "hit_seconds",
+            None,
+            "Seconds that the hitting team has for a hit (chapter 12 leaves the blank to the organiser).",
+            1,
+            86400,
+        ),
+        Choice(
+            "overtime",
+            "missed_hit",
+            "What running out of time costs: the hit counts as missed, or the four of a paguga.",
+            ("missed_hit", "forfeit_four"),
+        ),
+    )
+    forms: ClassVar[Forms] = {
+        "toss": (Place("winner", words=TEAM, asks="who won it"),),
+        "hit": (Place("found", words=FOUND, asks="found or missed"), Place("pad")),
+        "foul": (Place("by", asks="whose: hider or hitter"), Place("kind", asks="its kind"), Place("hide")),
+        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
+    }
+    hidden: ClassVar[Hidden | None] = Hidden()
+    hand_passes: ClassVar[bool] = True
+    foul_kinds = FOUL_KINDS
+    roster: ClassVar[Roster] = Roster(registered=5, playing=4)  # chapter 12: the fifth may only sing
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        match words:
+            case [("found" | "missed") as word]:
+                return {"do": "hit", "found": word == "found"}
+            case [("found" | "missed") as word, pad] if pad.isdecimal():
+                return {"do": "hit", "found": word == "found", "pad": int(pad[:9])}
+            case _:
+                return None
+
+    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
+        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
+        super().__init__(settings)
+        points = self.settings["points"]
+        assert isinstance(points, int)
+        self._points = points
+
+    def opening(self) -> State:
+        """Return the state before the toss: all 20 in the middle (chapter 2)."""
+        return State()
+
+    def is_over(self, state: State) -> bool:
+        """Return True if a team has won."""
+        return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the short sticks of each team."""
+        return {team: state.points(team) for team in TEAMS}
+
+    def hiders(self, state: State) -> Team | None:
+        """Return the hiding team; None before the toss."""
+        return state.hider
+
+    def hiders_before(self, state: State) -> Team | None:
+        """Return the team of the hide just settled; None before the first and after a foul of its own."""
+        return state.last.hider if state.last else None
+
+    def sheet(self, state: State) -> DakotaSheet:
+        """Return hider, long, middle, short, owed, situation, winner and finish."""
+        return {
+            "hider": state.hider,
+            "long": {team: state.sticks[team] for team in TEAMS},
+            "middle": state.m,
+            "short": {team: state.points(team) for team in TEAMS},
+            "owed": state.owed,
+            "situation": state.situation,
+            "winner": state.winner,
+            "finish": state.finish,
+        }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state described by `sheet`; see `restore_state`. Raises `InvalidActionError` with every fault."""
+        return restore_state(sheet, self._points, middle_pays=self.settings["foul_payer"] == "middle_first")
+
+    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+        """Return the state after a toss, a hit, a foul or a forfeit, and the words called."""
+        done = parse_action(action)
+        calls: list[str] = []
+        match done:
+            case Toss():
+                after = _toss(state, done.winner)
+            case Hit():
+                _in_play(state)
+                if state.owed == "second" and done.pad is not None and done.pad == state.first_pad:
+                    raise IllegalActionError(
+                        f"pad {done.pad} was hit first in this hide", "the second hit takes another pad"
+                    )
+                after = self._hit(state, done.found, done.pad, calls)
+            case Foul(by="hider"):
+                after = self._hider_foul(_hide(state, done.hide), calls)
+            case Foul():
+                after = self._hitter_foul(state, done, calls)
+            case Forfeit():
+                after = _apply_forfeit(state, done.by, calls)
+        if after.situation == "wheya" != state.situation:
+            calls.append("wheya")
+        return after, tuple(calls)
+
+    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+        """Return every action of play that is allowed now, one for each group with the same effect.
+
+        Hits have no pads, and one kind represents all fouls of the hider, because they cost the same. Forfeits are not
+        included.
+        """
+        actions: list[dict[str, Json]] = []
+        if state.hider is None and not state.winner:
+            actions += ({"do": "toss", "winner": team} for team in TEAMS)
+        if state.owed:
+            actions += ({"do": "hit", "found": found} for found in (True, False))
+            actions.append({"do": "foul", "by": "hider", "kind": "no_bead"})
+            actions += ({"do": "foul", "by": "hitter", "kind": kind} for kind in ("outside_help", "time"))
+        if state.last:
+            fouls = (("hider", "no_bead"), ("hitter", "outside_help"))
+            actions += ({"do": "foul", "by": by, "kind": kind, "hide": "last"} for by, kind in fouls)
+        return tuple(actions)
+
+    # ---- hits
+
+    def _hit(self, state: State, found: bool, pad: int | None, calls: list[str]) -> State:
+        if state.before is None:
+            return self._first(state.without_history(), found, pad, calls)
+        settled = self._second(replace(state, first_pad=None, before=None), found, calls)
+        return replace(settled, last=state.before)
+
+    def _first(self, before: State, found: bool, pad: int | None, calls: list[str]) -> State:
+        """Play the first hit of a hide; `before` is bare."""
+        decision = before.mode in HIDER_KEEPS
+        if found:
+            if decision:  # chapter 9
+                calls.append("it_stays")
+                after = _swap_roles(before, before.sticks)
+            elif before.mode == "eyeya":
+                after = self._eyeya_point(before, calls)
+            else:
+                after = self._settle_first_find(before, calls)
+            return replace(after, last=before)
+        after = before
+        if decision:
+            after = self._settle_decision_miss(before, calls)
+            if after.winner:
+                return replace(after, last=before)
+        elif before.mode == "eyeya":  # the chance is gone (chapter 8)
+            after = replace(before, mode="ordinary")
+        return replace(after, owed="second", first_pad=pad, before=before)
+
+    def _settle_first_find(self, state: State, calls: list[str]) -> State:
+        """Settle an ordinary hide found at the first hit (chapters 2, 5, 8).
+
+        The hitter gets four, from the middle first, and hides.
+        """
+        hider, _ = _sides(state)
+        eyeya = (state.h, state.t, state.m) == (16, 0, 4)
+        if eyeya:
+            calls.append("eyeya")
+        return _swap_roles(state, self._give_four(state, MIDDLE, hider), "eyeya" if eyeya else "ordinary")
+
+    def _settle_decision_miss(self, state: State, calls: list[str]) -> State:
+        """Settle a decision hide missed at first: a point, and most sticks go to the middle (chapters 6, 7, 11)."""
+        hider, _ = _sides(state)
+        kept = HIDER_KEEPS[state.mode]
+        sticks = state.sticks.gather(MIDDLE).move(kept, MIDDLE, hider)
+        return self._score_point(replace(state, sticks=sticks), hider, "obojun", calls)
+
+    def _second(self, state: State, found: bool, calls: list[str]) -> State:
+        """Play the second hit: the hide is settled and the same team hides on (chapters 4 to 7)."""
+        hider, hitter = _sides(state)
+        if found:
+            calls.append("paguga")
+        if state.mode in HIDER_KEEPS:  # the point is made; only a paguga adds to it
+            sticks = state.sticks.move(PAGUGA - AWARD, MIDDLE, hider) if found else state.sticks
+            return replace(state, sticks=sticks, mode="ordinary", owed="first")
+        award = PAGUGA if found else AWARD
+        pool = state.t + state.m
+        if pool - award >= MIN_HITTER_POOL:
+            return replace(state, sticks=state.sticks.pay(award, hider, MIDDLE, hitter), owed="first")
+        if found and pool <= MIN_HITTER_POOL:
+            emptied = replace(state, sticks=state.sticks.gather(MIDDLE), owed="first")
+            return self._score_point(emptied, hider, "obojun", calls)
+        either = (state.h, state.t, state.m) == (16, 4, 0) and self.settings["wheya_16_4"] == "sahdogan"
+        mode: Literal["sahdogan", "yawapi"] = "sahdogan" if state.t == 0 or either else "yawapi"
+        calls.append(mode)
+        sticks = state.sticks.gather(hitter).move(12 if mode == "sahdogan" else 6, hitter, hider)
+        return replace(state, sticks=sticks, mode=mode, owed="first")
+
+    def _eyeya_point(self, state: State, calls: list[str]) -> State:
+        """Score for the hitter after a find or a foul in an eyeya hide (chapter 8).
+
+        The hitter then hides without sticks.
+        """
+        _, hitter = _sides(state)
+        emptied = replace(state, sticks=state.sticks.gather(MIDDLE), hider=hitter, mode="ordinary", owed="first")
+        return self._score_point(emptied, hitter, "eyeya_obojun", calls)
+
+    def _score_point(self, state: State, team: Team, call: str, calls: list[str]) -> State:
+        """Give `team` a short stick, which may win the game."""
+        short = (state.short[0] + (team == "A"), state.short[1] + (team == "B"))
+        calls.append(call)
+        if short[TEAMS.index(team)] < self._points:
+            return replace(state, short=short)
+        calls.append("game")
+        return replace(state, short=short, mode="ordinary", owed=None, winner=team)
+
+    def _give_four(self, state: State, *payers: str) -> Sticks:
+        """Return the sticks after `payers`, in their order, have given the hitter four.
+
+        The hitter will hide, and the hider, as the new hitter, must keep a pool of four (chapter 3), so less is given
+        if necessary.
+        """
+        _, hitter = _sides(state)
+        spare = STICKS_GIVEN if self.settings["low_hider"] == "literal" else max(0, state.h + state.m - MIN_HITTER_POOL)
+        return state.sticks.pay(min(STICKS_GIVEN, spare), hitter, *payers)
+
+    # ---- fouls (chapter 12)
+
+    def _hider_foul(self, hide: State, calls: list[str]) -> State:
+        """Settle a foul by the team that hid. `hide` is bare: no earlier hide can be called back any more."""
+        hider, _ = _sides(hide)
+        calls.append("foul")
+        if hide.mode == "eyeya":
+            return self._eyeya_point(hide, calls)
+        if hide.mode in HIDER_KEEPS and self.settings["foul_on_decision"] == "it_stays":
+            calls.append("it_stays")
+            return _swap_roles(hide, hide.sticks)
+        payers = (MIDDLE, hider) if self.settings["foul_payer"] == "middle_first" else (hider, MIDDLE)
+        return _swap_roles(hide, self._give_four(hide, *payers))
+
+    def _hitter_foul(self, state: State, foul: Foul, calls: list[str]) -> State:
+        if foul.kind == "time" and foul.hide == "last":
+            raise IllegalActionError("time cannot name the last hide: its hits are done", "leave hide out")
+        hide = _hide(state, foul.hide)
+        calls.append("foul")
+        if foul.kind == "time" and self.settings["overtime"] == "missed_hit":
+            return self._hit(state, found=False, pad=None, calls=calls)
+        if foul.kind == "outside_help" and self.settings["outside_help_by_hitter"] == "warning":
+            return state
+        missed = self._hit(hide, found=False, pad=None, calls=calls)
+        return missed if missed.winner else self._hit(missed, found=True, pad=None, calls=calls)
+
+
+def _sides(state: State) -> tuple[Team, Team]:
+    """Return the hiding and the hitting team."""
+    if state.hider is None:
+        raise IllegalActionError("there is no hider yet", "the toss comes first")
+    return state.hider, opposing_team(state.hider)
+
+
+def _in_play(state: State) -> None:
+    _not_over(state)
+    _sides(state)
+
+
+def _not_over(state: State) -> None:
+    if state.winner:
+        raise IllegalActionError(f"the game is over: {state.winner} has won")
+
+
+def _apply_forfeit(state: State, by: Team, calls: list[str]) -> State:
+    """Let the other team win at once; the sticks are unchanged, and no later foul can undo the forfeit."""
+    _not_over(state)
+    calls += ("forfeit", "game")
+    return replace(state.without_history(), mode="ordinary", owed=None, winner=opposing_team(by), finish="forfeit")
+
+
+def _toss(state: State, winner: Team) -> State:
+    """Give the winner of the toss four sticks and the hide (chapter 2)."""
+    _not_over(state)
+    if state.hider:
+        raise IllegalActionError("the toss is done")
+    return replace(state, sticks=state.sticks.move(STICKS_GIVEN, MIDDLE, winner), hider=winner, owed="first")
+
+
+def _swap_roles(state: State, sticks: Sticks, mode: Mode = "ordinary") -> State:
+    """Return the beginning of the other team's turn to hide."""
+    _, hitter = _sides(state)
+    return replace(state, sticks=sticks, hider=hitter, mode=mode, owed="first")
+
+
+def _hide(state: State, which: Hide) -> State:
+    """Return the bare state before the first hit of the hide in progress ("this") or the one just settled ("last")."""
+    if which == "this":
+        _in_play(state)
+        return state.before or state.without_history()
+    if state.last is None:
+        _in_play(state)
+        raise IllegalActionError("no hide was just settled", "leave hide out: the foul is in this one")
+    return state.last

@@ -1,0 +1,1 @@
+"""The Moccasin Game of the Mille Lacs Band of Ojibwe."""

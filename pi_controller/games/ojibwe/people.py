@@ -1,0 +1,313 @@
+"""Simulated players of ojibwe: the hider places four balls, the shooter opens pads and strikes one.
+
+Their plan for a hide is an `OjibweScript`, a function of (seed, hide) only, so that a repeated hide ends the same.
+Their true actions are recorded in `turns`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from pi_controller.pads import EVERY_PAD
+from pi_controller.simulation.conditions import Stream, rng
+from pi_controller.simulation.people import RETRY_S, TurnPeople, choose_answer, raise_level
+from pi_controller.simulation.sensors import HandStyle
+from pi_controller.simulation.truth import (
+    PACES,
+    Drop,
+    Mischief,
+    Pace,
+    PaceName,
+    Stroke,
+    place_under,
+    span,
+    stroke,
+    style,
+    toss,
+)
+
+if TYPE_CHECKING:
+    from pi_controller.table.view import QuestionView, View
+
+MARKED = "marked ball"
+BALLS = (MARKED, "ball 2", "ball 3", "ball 4")
+HiderMistake = Literal["ball_out", "two_under_one"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """The shooter opens `pad`, waits for `dwell_s` and takes the ball out if `takes` is set."""
+
+    pad: int
+    style: HandStyle
+    look_s: float
+    dwell_s: float
+    takes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OjibweScript:
+    """Plan of one hide.
+
+    `ball` is the pad over the marked ball, None if it was left out. `lifts` are the pads to open, `slip` an opened pad
+    touched by mistake before the stroke, `one_more` a pad opened beyond the limit. `amiss` is the hider's mistake,
+    `stop` is True if the judge restarts the hide for it (or for `one_more`).
+    """
+
+    hide: int
+    start_s: float
+    drops: tuple[Drop, ...]
+    style: HandStyle
+    dwell_s: float
+    ready_s: float
+    ball: int | None
+    lifts: tuple[Lift, ...]
+    hit: Stroke
+    slip: int | None
+    one_more: Lift | None
+    amiss: HiderMistake | None
+    stop: bool
+    show_s: float
+
+    @property
+    def mischief(self) -> str:
+        """The irregularities of the hide, for the record."""
+        slips = ("opened_pad" if self.slip else None, "too_many" if self.one_more else None)
+        return ", ".join(kind for kind in (self.amiss, *slips) if kind)
+
+
+def ojibwe_script(
+    seed: int, hide: int, max_open: int, pace: PaceName = "brisk", mischief: Mischief | None = None
+) -> OjibweScript:
+    """Return the plan of hide number `hide` of the table with this seed: always the same."""
+    chances, times = mischief or Mischief(), PACES[pace]
+    # mischief is drawn separately, so that a restarted hide without it is otherwise the same
+    random, whim = rng(seed, Stream.SCRIPT, hide), rng(seed, Stream.SCRIPT, hide, 1)
+    pads: list[int] = [*EVERY_PAD]
+    laid = [int(pad) for pad in random.permutation(pads)]  # the marked ball's pad first
+    drops = [place_under(random, name, pad) for name, pad in zip(BALLS, laid, strict=True)]
+    order = [int(pad) for pad in random.permutation(pads)]
+    count = int(random.choice((0, 0, 1, 1, 2, max_open)))
+    lifts = tuple(_lift(random, times, pad) for pad in order[:count])
+    amiss = _amiss(whim, drops) if whim.random() < chances.fouls else None
+    ball = next((drop.pad for drop in drops if drop.bead == MARKED), None)
+    onto = next((i for i, lift in enumerate(lifts) if lift.pad == ball), None)
+    hit = stroke(random, times, order[count], doubt=bool(whim.random() < chances.doubts))
+    slip = lifts[0].pad if lifts and onto is None and whim.random() < chances.doubts else None
+    wrong = [pad for pad in order[count:] if pad != ball]
+    beyond = count == max_open and onto is None and bool(wrong) and whim.random() < chances.doubts
+    return OjibweScript(
+        hide=hide,
+        start_s=span(random, times.start),
+        drops=tuple(sorted(drops, key=lambda drop: drop.pad or 0)),
+        style=style(random, times),
+        dwell_s=span(random, times.dwell),
+        ready_s=span(random, times.ready),
+        ball=ball,
+        lifts=lifts if onto is None else lifts[: onto + 1],
+        hit=hit,
+        slip=slip,
+        one_more=replace(_lift(whim, times, wrong[-1]), takes=False) if beyond else None,
+        amiss=amiss,
+        stop=bool(ball is None or whim.random() < 0.5),
+        show_s=span(random, times.show),
+    )
+
+
+def _amiss(whim: np.random.Generator, drops: list[Drop]) -> HiderMistake:
+    """Change `drops` for a hider who forgets a ball, or puts two under one pad."""
+    out = whim.random() < 0.5
+    which = int(whim.integers(len(drops)))
+    spare = drops.pop(which)
+    if out:
+        return "ball_out"
+    drops.insert(which, place_under(whim, spare.bead, int(whim.choice([drop.pad for drop in drops if drop.pad]))))
+    return "two_under_one"
+
+
+def _lift(random: np.random.Generator, times: Pace, pad: int) -> Lift:
+    look, dwell = span(random, times.look), 0.1 + span(random, times.dwell)
+    return Lift(pad, style(random, times), look, dwell, bool(random.random() < 0.4))
+
+
+class OjibwePeople(TurnPeople):
+    """Hider, shooter and judge of one table."""
+
+    _hid = 0
+    """The hide whose balls were placed in this world."""
+    _struck: tuple[int, int] | None = None
+    """The hide and the pad of the last stroke."""
+
+    def _turn_key(self, view: View) -> object:
+        return view.phase, view.hide
+
+    def _begin(self, view: View) -> Iterator[float] | None:
+        match view.phase:
+            case "toss":
+                return self._toss()
+            case "hide":
+                return self._hide(self.plan_of(view))
+            case "check":
+                return self._nothing_more(view)
+            case "hit":
+                return self._shoot(self.plan_of(view))
+            case "show":
+                return self._show(self.plan_of(view))
+            case _:
+                return None
+
+    def plan_of(self, view: View) -> OjibweScript:
+        """Return the plan of the current hide."""
+        most = self.game.settings["max_open"]
+        assert isinstance(most, int)
+        return ojibwe_script(self.seed, view.hide, most, self.pace, self._mischief_for(view.hide))
+
+    def _toss(self) -> Iterator[float]:
+        yield 0.4
+        winner = toss(self.seed)
+        self.truth.record_actions(0, {"do": "toss", "winner": winner})
+        yield from self._press_until_taken(f"toss_{winner.lower()}")
+
+    # hiding
+
+    def _hide(self, plan: OjibweScript) -> Iterator[float]:
+        world = self._world
+        yield from self._hand_away("hitter")
+        yield plan.start_s
+        yield from self._take_up(plan, "hider")
+        for ball in BALLS:
+            world.carry(ball, marked=ball == MARKED)
+        self._laid(plan)
+        for pad in sorted({drop.pad or 0 for drop in plan.drops}):
+            yield world.hand_in(pad, plan.style) - world.t + plan.dwell_s
+            for drop in plan.drops:
+                if drop.pad == pad:
+                    world.drop(drop.bead, drop.place, drop.facing)
+            yield world.hand_out(pad) - world.t
+        world.hand_home()
+        for ball in BALLS:
+            if world.pad_of_bead(ball) is None:
+                world.take(ball)
+        yield plan.ready_s
+        yield from self._press_until_taken("ready")
+
+    def _laid(self, plan: OjibweScript) -> None:
+        self._hid = plan.hide
+        self.truth.begin(plan.hide, plan.ball, plan.mischief)
+
+    def _nothing_more(self, view: View) -> Iterator[float]:
+        """Wait for the mat to sense the balls; hands stay away.
+
+        Players who return in the middle of a hide have hidden.
+        """
+        self._catch_up(self.plan_of(view))
+        for side in ("hider", "hitter"):
+            self._world.hand_home(side)
+        yield 0.0
+
+    def _catch_up(self, plan: OjibweScript) -> None:
+        if self._hid != plan.hide:
+            self._laid(plan)
+            for drop in plan.drops:
+                self._world.carry(drop.bead, marked=drop.bead == MARKED)
+                self._world.drop(drop.bead, drop.place, drop.facing)
+
+    # shooting
+
+    def _shoot(self, plan: OjibweScript) -> Iterator[float]:
+        self._catch_up(plan)
+        opened = [lift.pad for lift in plan.lifts]
+        if plan.ball in opened:
+            self._record_shot(plan, opened, None)
+        for lift in plan.lifts:
+            while lift.pad not in self._opened_pads():
+                yield from self._lift(lift)
+                if lift.pad not in self._opened_pads():
+                    yield RETRY_S
+        if plan.one_more is not None:
+            yield from self._lift(plan.one_more)
+        if plan.slip is not None:
+            yield plan.hit.look_s
+            self._struck = None  # the judge knows that it was not a hit
+            self._world.strike(plan.slip, plan.hit.level_dbfs)
+            yield RETRY_S
+        stroke, level = plan.hit, plan.hit.level_dbfs
+        yield stroke.look_s
+        while True:
+            self._struck = plan.hide, stroke.pad
+            self._record_shot(plan, opened, stroke.pad)
+            self._world.strike(stroke.pad, level, stroke.also, stroke.also_after_s, stroke.after_s)
+            yield RETRY_S
+            level = raise_level(level)
+
+    def _lift(self, lift: Lift) -> Iterator[float]:
+        """Open a pad; the shooter may take out its ball."""
+        world = self._world
+        yield lift.look_s
+        yield world.hand_in(lift.pad, lift.style, "hitter") - world.t + lift.dwell_s
+        if lift.takes:
+            for ball in BALLS:
+                if world.pad_of_bead(ball) == lift.pad:
+                    world.carry(ball, side="hitter")
+        yield world.hand_out(lift.pad, "hitter") - world.t
+        yield world.hand_home("hitter") - world.t + 0.2
+
+    def _opened_pads(self) -> tuple[int, ...]:
+        return self._view.opened if self._view is not None else ()
+
+    def _record_shot(self, plan: OjibweScript, opened: list[int], hit: int | None) -> None:
+        self.truth.record_actions(plan.hide, {"do": "shoot", "opened": opened, "hit": hit, "ball": plan.ball})
+
+    def _show(self, plan: OjibweScript) -> Iterator[float]:
+        yield from self._hand_away("hitter")
+        yield plan.show_s
+        yield from self._take_up(plan, "hitter")
+        yield from self._press_until_taken("shown")
+
+    def _hand_away(self, side: Any) -> Iterator[float]:
+        """Draw back a hand that may still be under a pad."""
+        yield self._world.draw_back(side) - self._world.t
+        self._world.hand_home(side)
+
+    def _take_up(self, plan: OjibweScript, side: Any) -> Iterator[float]:
+        """Gather the balls on the mat, pad by pad, and put them away."""
+        world = self._world
+        for pad in sorted({pad for ball in BALLS if (pad := world.pad_of_bead(ball)) is not None}):
+            yield world.hand_in(pad, plan.style, side) - world.t + 0.15
+            for ball in BALLS:
+                if world.pad_of_bead(ball) == pad:
+                    world.carry(ball, side=side)
+            yield world.hand_out(pad, side) - world.t
+        for ball in BALLS:
+            world.take(ball)
+        world.hand_home(side)
+        yield 0.3
+
+    # the judge
+
+    def answer_to(self, view: View, asked: QuestionView) -> str | dict[str, Any]:
+        """Return the judge\'s true answer, or the action that the judge enters instead."""
+        plan = self.plan_of(view)
+        match asked.about:
+            case "balls" | "no_reading" if plan.amiss is not None and plan.stop:
+                return self._over_again(view.hide)
+            case "too_many" if plan.stop:
+                return self._over_again(view.hide)
+            case "ball_moved" | "sealed_again" | "balls" | "no_reading" | "too_many":
+                return "play_on"
+            case "opened":
+                return "yes" if plan.ball in asked.pads else "no"
+            case "ball":
+                return str(plan.ball)
+            case "two_struck" | "doubtful" | "link_gap" | "opened_pad" | "several_struck" | "beside_dead" | "disc_dead":
+                at = self._struck is not None and self._struck[0] == view.hide
+                return choose_answer(asked.choices, str(plan.hit.pad) if at else "none", "play_on")
+            case _:
+                return asked.choices[0]
+
+
+PEOPLE = OjibwePeople

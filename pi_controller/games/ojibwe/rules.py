@@ -1,0 +1,424 @@
+"""The Moccasin game of the Mille Lacs Band of Ojibwe: the scoring of DGR-13, Moccasin Game, rules 1 to 30.
+
+The hitters pay for each attempt, found or not; twenty counters with the hider are a game and a short stick. Rule
+numbers below are the regulation's. If it leaves a case open, there is an option for it; "Mille Lacs Band rules prevail"
+(rule 30).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypedDict, cast
+
+from pi_controller.pads import EVERY_PAD, PADS
+from pi_controller.rules import validation
+from pi_controller.rules.base import (
+    NONE,
+    TEAM,
+    Action,
+    Forms,
+    Game,
+    Hidden,
+    IllegalActionError,
+    InvalidActionError,
+    Json,
+    Place,
+    Roster,
+    Team,
+    opposing_team,
+)
+from pi_controller.rules.options import Choice, Option, WholeNumber
+from pi_controller.rules.sticks import Sticks
+from pi_controller.rules.validation import Forfeit, SheetReader
+from pi_controller.text import format_value
+
+# The Moccasin game of the Mille Lacs Band of Ojibwe: the state of a game and its actions, before any rule is applied.
+#
+# Rule numbers are those of DGR-13. The hitters are the team that does not hide; one of them, the shooter, opens and
+# hits.
+
+
+COUNTERS = 20
+POOL = "pool"
+MATE = {1: 4, 2: 3, 3: 2, 4: 1}
+"""The other outside pad (1 and 4), or the other inside pad (2 and 3; rules 2, 8 and 9)."""
+TEAMS: tuple[Team, ...] = ("A", "B")
+Finish = Literal["forfeit"]
+DOUBLE_MAX_STICKS = 3
+"""With this many shooting sticks left, or fewer, the hitters must shoot for a double (rule 21)."""
+RENAMED = {"hunt": "shoot", "lives": "hides_left"}
+"""Older names of the action and the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One moment of a game. Before the toss there is no hider.
+
+    `high` is the pad worth eight in the hide in progress. `hides_left` is how many more finds end the hider's turn;
+    after each but the last the team hides again. `banked` is the number of finds in a row with one shooting stick (rule
+    22, by option). `finish` is how the game ended if not by play.
+    """
+
+    counters: Sticks
+    short: tuple[int, int] = (0, 0)
+    hider: Team | None = None
+    high: int | None = None
+    hides_left: int = 1
+    banked: int = 0
+    winner: Team | None = None
+    finish: Finish | None = None
+
+    @property
+    def shooting(self) -> int | None:
+        """The shooting sticks that the hitters can still pay with, the pool's and their own; None before the toss."""
+        return COUNTERS - self.counters[self.hider] if self.hider else None
+
+    @property
+    def double(self) -> bool:
+        """True if the hitters must shoot for a double (rules 21 and 22); False before the toss."""
+        return self.shooting is not None and self.shooting <= DOUBLE_MAX_STICKS
+
+
+@dataclass(frozen=True, slots=True)
+class Toss:
+    """`winner` hides first (rules 1 and 2)."""
+
+    winner: Team
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """The shooter's attempt at one hide: pads opened in order, then one hit, unless the ball was under the last one.
+
+    `ball` is the pad of the marked ball.
+    """
+
+    opened: tuple[int, ...]
+    hit: int | None
+    ball: int
+
+    @property
+    def found(self) -> bool:
+        """True if the pad hit held the marked ball (rule 7: finding it is hitting it)."""
+        return self.hit == self.ball
+
+
+def parse_action(action: Action) -> Toss | Shot | Forfeit[Team]:
+    """Parse an action. Raises `InvalidActionError` if it is not an action of this game.
+
+    Impossible combinations of pads are refused: one opened twice, all four opened, an opened one hit, a pad opened or
+    hit after the ball was revealed, or no pad hit although it was not.
+    """
+    match validation.parse_verb(action, ("toss", "shoot", "forfeit")):
+        case "toss":
+            validation.check_keys(action, ("winner",))
+            return Toss(validation.parse_choice(action, "winner", TEAMS))
+        case "forfeit":
+            return validation.parse_forfeit(action, TEAMS)
+        case "shoot":
+            validation.check_keys(action, ("opened", "hit", "ball"))
+            opened = _parse_opened(action["opened"])
+            hit = None if action["hit"] is None else validation.parse_whole(action, "hit", 1, PADS)
+            ball = validation.parse_whole(action, "ball", 1, PADS)
+            _check(opened, hit, ball)
+            return Shot(opened, hit, ball)
+
+
+def _parse_opened(value: Json) -> tuple[int, ...]:
+    """Return the opened pads: all different, and at least one left to be hit."""
+    if not isinstance(value, list | tuple):
+        raise InvalidActionError(f"opened cannot be {format_value(value)}", "opened is a list of pads, in their order")
+    pads = cast("list[object] | tuple[object, ...]", value)
+    opened: list[int] = []
+    for pad in pads:
+        if type(pad) is not int or pad not in EVERY_PAD:
+            raise InvalidActionError(f"opened cannot hold {format_value(pad)}", "a pad is a whole number from 1 to 4")
+        if pad in opened:
+            raise InvalidActionError(f"pad {pad} cannot be opened twice", "opened takes different pads")
+        opened.append(pad)
+    if len(opened) == PADS:
+        raise InvalidActionError("all four pads cannot be opened", "one is left to be hit")
+    return tuple(opened)
+
+
+def _check(opened: tuple[int, ...], hit: int | None, ball: int) -> None:
+    """Check that the opened pads, the pad hit and the ball's pad are consistent."""
+    if ball in opened:
+        if opened[-1] != ball:
+            raise InvalidActionError(f"no pad is opened after pad {ball}: the ball was there")
+        if hit is not None:
+            raise InvalidActionError(f"no pad is hit after pad {ball} was opened: the ball was there", "hit is null")
+    elif hit is None:
+        raise InvalidActionError("the ball was under no opened pad, so one is hit", "hit is a pad from 1 to 4")
+    elif hit in opened:
+        raise InvalidActionError(f"pad {hit} is opened and cannot be hit", "hit another pad")
+
+
+HIGH, HIGH_MATE, PLAIN = 8, 6, 4
+"""Payment for a miss if the ball is under the high pad, its mate, or another pad (rules 6, 10 to 12, 15 and 17)."""
+FOUND, FOUND_HIGH = 3, 4
+"""Payment for a find: on any pad, and on the high pad (rules 5, 13 and 14)."""
+_MAX_BANKED_FINDS = 1_000_000
+"""The largest number of banked finds accepted from a score sheet; the rules set no limit."""
+
+
+def miss_value(pad: int, high: int | None) -> int:
+    """Return the payment for a miss if the ball was under `pad` and `high` is the high pad, if there is one."""
+    if high is None:
+        return PLAIN
+    return HIGH if pad == high else HIGH_MATE if pad == MATE[high] else PLAIN
+
+
+class OjibweSheet(TypedDict):
+    """The score sheet's keys. `counters` and `short` sticks are by team.
+
+    `high` is the pad that is worth eight, `shooting` the number of sticks the hitters can still pay with.
+    """
+
+    hider: Team | None
+    counters: dict[str, int]
+    pool: int
+    short: dict[str, int]
+    high: int | None
+    hides_left: int
+    banked: int
+    shooting: int | None
+    double: bool
+    winner: Team | None
+    finish: Finish | None
+
+
+class Ojibwe(Game[State]):
+    """The Mille Lacs Moccasin game with its options chosen."""
+
+    name: ClassVar[str] = "ojibwe"
+    version: ClassVar[str] = "1"
+    source: ClassVar[str] = (
+        "Mille Lacs Band of Ojibwe, Detailed Gaming Regulations DGR-13, Moccasin Game, rules 1 to 30"
+    )
+    renamed: ClassVar[Mapping[str, str]] = RENAMED
+    options: ClassVar[tuple[Option, ...]] = (
+        WholeNumber("games", 5, "Short sticks that win the whole game (rule 29).", 1, 99),
+        WholeNumber("max_open", 2, "Pads that may be opened before one is hit (rules 4 and 16).", 2, 3),
+        Choice(
+            "high_ball_scope",
+            "shared",
+            "Whether the high pad counts in every hide, whoever hides, or in the next one only (rule 7).",
+            ("shared", "next_hide_only"),
+        ),
+        Choice(
+            "high_reset",
+            "each_short",
+            "Whether a short stick clears the high pad, or nothing but another high pad does.",
+            ("each_short", "never"),
+        ),
+        Choice(
+            "start_counters",
+            "pool",
+            "Whether play begins with all counters in the pool or ten with each team; later they start in the pool.",
+            ("pool", "split_10_10"),
+        ),
+        Choice(
+            "one_stick",
+            "passes",
+            "Whether a find with one shooting stick passes the hide, or the team shoots on until it misses (rule 22).",
+            ("passes", "keeps_shooting"),
+        ),
+    )
+    forms: ClassVar[Forms] = {
+        "toss": (Place("winner", words=TEAM, asks="who won it"),),
+        "shoot": (
+            Place("opened", "open", {"-": []}, listing=True, asks="the pads opened, or -"),
+            Place("hit", "hit", NONE, asks="the pad struck, or -"),
+            Place("ball", "ball", asks="where the marked ball lay"),
+        ),
+        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
+    }
+    hidden: ClassVar[Hidden | None] = Hidden(4, unmarked=True)
+    roster: ClassVar[Roster] = Roster(registered=3, playing=3)  # rule 19: one hits, one hides, one drums or sings
+
+    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
+        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
+        super().__init__(settings)
+        games, max_open = self.settings["games"], self.settings["max_open"]
+        assert isinstance(games, int)
+        assert isinstance(max_open, int)
+        self._games = games
+        self._max_open = max_open
+        self._banks = self.settings["one_stick"] == "keeps_shooting"
+
+    def opening(self) -> State:
+        """Return the state before the toss: all 20 counters in the pool, or split."""
+        share = COUNTERS // 2 if self.settings["start_counters"] == "split_10_10" else 0
+        return State(Sticks.of(A=share, B=share, pool=COUNTERS - 2 * share))
+
+    def is_over(self, state: State) -> bool:
+        """Return True if a team has won."""
+        return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the short sticks of each team."""
+        return dict(zip(TEAMS, state.short, strict=True))
+
+    def hiders(self, state: State) -> Team | None:
+        """Return the hiding team; None before the toss."""
+        return state.hider
+
+    def settles(self, action: Action) -> bool:
+        """Return True if `action` ends the hide in progress."""
+        return self.upgrade_names(action).get("do") == "shoot"
+
+    def sheet(self, state: State) -> OjibweSheet:
+        """Return hider, counters, pool, short, high, hides_left, banked, shooting, double, winner and finish."""
+        return {
+            "hider": state.hider,
+            "counters": {team: state.counters[team] for team in TEAMS},
+            "pool": state.counters[POOL],
+            "short": dict(zip(TEAMS, state.short, strict=True)),
+            "high": state.high,
+            "hides_left": state.hides_left,
+            "banked": state.banked,
+            "shooting": state.shooting,
+            "double": state.double,
+            "winner": state.winner,
+            "finish": state.finish,
+        }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault.
+
+        An older sheet has no `banked` and no `finish`, and `lives` instead of `hides_left`.
+        """
+        read = SheetReader(
+            self.upgrade_names(sheet),
+            ("hider", "counters", "pool", "short", "high", "hides_left", "winner"),
+            ("shooting", "double"),
+            ("banked", "finish"),
+        )
+        hider, winner = read.word("hider", TEAMS), read.word("winner", TEAMS)
+        finish = read.forfeit(winner)
+        a, b, pool = *read.counts("counters", TEAMS, COUNTERS), read.whole("pool", COUNTERS)
+        short = dict(zip(TEAMS, read.counts("short", TEAMS, self._games), strict=True))
+        high, banked = read.whole_or_null("high", EVERY_PAD), read.whole("banked", _MAX_BANKED_FINDS)
+        hides_left = read.whole("hides_left", 1 + _MAX_BANKED_FINDS if self._banks else 2, 1)
+        read.sum_is(COUNTERS, (a, b, pool), "counters and pool", "counters", "pool")
+        read.check_winner(winner, short.items(), self._games, "short sticks", forfeit=finish is not None)
+        for team, held in zip(TEAMS, (a, b), strict=True):
+            if held == COUNTERS:
+                read.add_fault(
+                    f"{team} holds all {COUNTERS}: that is a short stick, and they go to the pool", "counters"
+                )
+        state = State(
+            Sticks.of(A=a, B=b, pool=pool), (short["A"], short["B"]), hider, high, hides_left, banked, winner, finish
+        )
+        if hider is None and replace(state, winner=None, finish=None) != self.opening():
+            read.add_fault(
+                "before the toss (hider is null) no counter is paid and no game is won", "hider", "counters", "pool"
+            )
+        if banked and not self._banks:
+            read.add_fault("finds are banked only under option one_stick=keeps_shooting: banked is 0", "banked")
+        elif banked and state.shooting != 1:
+            read.add_fault("finds are banked with one shooting stick: banked is 0", "banked", "hider", "counters")
+        read.agree(self.sheet(state))
+        return state
+
+    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+        """Return the state after a toss, a shot or a forfeit, and the words called.
+
+        `double` is called first, because the two fingers are shown before the hit.
+        """
+        done = parse_action(self.upgrade_names(action))
+        if state.winner:
+            raise IllegalActionError(f"the game is over: {state.winner} has won")
+        match done:
+            case Forfeit(by=by):
+                return replace(state, winner=opposing_team(by), finish="forfeit"), ("forfeit", "game")
+            case Toss():
+                if state.hider:
+                    raise IllegalActionError("the toss is done")
+                return replace(state, hider=done.winner), ()
+            case Shot():
+                if state.hider is None:
+                    raise IllegalActionError("there is no hider yet", "the toss comes first")
+                if len(done.opened) > self._max_open:
+                    raise IllegalActionError(
+                        f"{len(done.opened)} pads were opened",
+                        f"option max_open allows at most {self._max_open}",
+                    )
+                return self._shot(state, state.hider, done)
+
+    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+        """Return every action that is allowed now, one for each group with the same effect.
+
+        A find after opening one pad represents all finds after opening any; a hit on a wrong pad also represents
+        opening the ball's pad.
+        """
+        if state.winner:
+            return ()
+        if state.hider is None:
+            return tuple({"do": "toss", "winner": team} for team in TEAMS)
+        first: dict[tuple[State, tuple[str, ...]], dict[str, Json]] = {}
+        for action in _shots():
+            first.setdefault(self.play(state, action), action)
+        return tuple(first.values())
+
+    def _shot(self, state: State, hider: Team, shot: Shot) -> tuple[State, tuple[str, ...]]:
+        """Pay for one attempt, and determine who hides next, the number of hides left, and the high pad."""
+        calls = ["double"] if state.double else []
+        calls.append("found" if shot.found else "missed")
+        hitters = opposing_team(hider)
+        counters = state.counters.pay(_payment_due(state, shot), hider, POOL, hitters)
+        high = None if self.settings["high_ball_scope"] == "next_hide_only" else state.high
+        if shot.found and shot.opened:  # rule 7
+            calls.append("high_ball")
+            high = shot.ball
+        after = replace(state, counters=counters, high=high)
+        if shot.found and self._banks and state.shooting == 1:  # rule 22
+            after = replace(after, banked=state.banked + 1)
+        elif shot.found and state.hides_left > 1:
+            after = replace(after, hides_left=state.hides_left - 1)
+        elif shot.found:  # rules 22 and 23
+            after = replace(after, hider=hitters, hides_left=2 if state.double else 1)
+        if counters[hider] == COUNTERS:
+            after = self._award_short_stick(after, hider, calls)
+        return after, tuple(calls)
+
+    def _award_short_stick(self, state: State, team: Team, calls: list[str]) -> State:
+        """Give `team` a short stick and return all counters to the pool (rules 27 to 29).
+
+        The next hider is already settled, unless finds are banked: then the team that banked them hides, once more per
+        find (rule 22).
+        """
+        short = (state.short[0] + (team == "A"), state.short[1] + (team == "B"))
+        calls.append("short_stick")
+        winner = team if short[TEAMS.index(team)] == self._games else None
+        if winner:
+            calls.append("game")
+        return replace(
+            state,
+            counters=state.counters.gather("pool"),
+            short=short,
+            hider=opposing_team(team) if state.banked else state.hider,
+            high=state.high if self.settings["high_reset"] == "never" else None,
+            hides_left=1 + state.banked,
+            banked=0,
+            winner=winner,
+        )
+
+
+def _payment_due(state: State, shot: Shot) -> int:
+    """Return the counters the hitters owe for an attempt; they pay no more than they have."""
+    if state.double:  # rule 22
+        return 0 if shot.found else COUNTERS
+    if shot.found:
+        return FOUND_HIGH if shot.ball == state.high else FOUND
+    return miss_value(shot.ball, state.high)
+
+
+def _shots() -> Iterator[dict[str, Json]]:
+    """Yield shots that cover every effect a shot can have."""
+    for ball in EVERY_PAD:
+        yield {"do": "shoot", "opened": [], "hit": ball, "ball": ball}
+        yield {"do": "shoot", "opened": [MATE[ball]], "hit": ball, "ball": ball}
+        yield {"do": "shoot", "opened": [], "hit": MATE[ball], "ball": ball}

@@ -1,0 +1,214 @@
+"""Pa-tol on the strips: rows A and B are the ring of forty notches from north clockwise, the middle row the last throw.
+
+The four rivers glow faintly if no horse is there. Every horse has a colour and a rhythm of its own, eight beats of half
+a second between bright and dim, so blinking never exceeds 1 Hz and players need not distinguish colours. Horses in one
+notch take turns, a whole rhythm each. The thrower's horse is brighter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+
+from pi_controller.display.drawing import (
+    BOLD,
+    DARK,
+    DIM,
+    HIDING,
+    MIDDLE,
+    PLAYERS,
+    RIVER,
+    SECOND_DIM,
+    STEADY,
+    WAITING,
+    Rows,
+    fit,
+    glow,
+    isolate_name,
+    label,
+    player_name,
+    solid,
+    swell,
+)
+from pi_controller.display.game_display import GameShow, Word, count_gains, named_counts, number, side_name, throws
+from pi_controller.display.i18n import catalogue, mark
+from pi_controller.games.patol.rules import RIVERS, STONES, HorseRow, PatolSheet
+from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from pi_controller.table.view import View
+
+BEAT_S = 0.5
+RHYTHMS = ("11111111", "11110000", "10000000", "11111110", "11001100", "10100000", "11111010", "10101010")
+"""A rhythm for each horse in turn order: `1` is a bright beat, `0` a dim one. All differ, also when shifted."""
+RIVER_LEVEL = 0.20
+
+
+_WORDS = (
+    Word(
+        "killed",
+        mark("Killed"),
+        meaning=mark("A horse came into the notch where another lay: that other goes back to its start."),
+        source=mark("Pa-tol Stick Game, Lummis at Isleta"),
+    ),
+)
+
+
+def _notch(horses: list[HorseRow], notch: int, cells: int) -> Text:
+    """Return one notch: its horses, a river, or an empty cell; `+` if there is no room for all horses."""
+    here = [i for i, horse in enumerate(horses) if horse["notch"] == notch]
+    cell = Text()
+    for n, i in enumerate(here):
+        if n == cells - 2 and len(here) > cells - 1:
+            cell.append("+", BOLD)
+            break
+        cell.append(str(i + 1), solid(PLAYERS[i % len(PLAYERS)][0]))
+    if not here:
+        river = notch in RIVERS.values()
+        cell.append("≈" if river else "·", solid(RIVER, bold=False) if river else DIM)
+    cell.append(" " * (cells - cell.cell_len))
+    return cell
+
+
+RIVER_NAMES: Mapping[str, str] = {
+    "north": mark("north"),
+    "east": mark("east"),
+    "south": mark("south"),
+    "west": mark("west"),
+}
+DIRECTION_NAMES: Mapping[str, str] = {"clockwise": mark("clockwise"), "counterclockwise": mark("counterclockwise")}
+
+
+def starts_next(sheet: PatolSheet) -> str | None:
+    """Return the player who must start now; None if a started player throws."""
+    left = [horse for horse in sheet["horses"] if not horse["out"]]
+    turn = next((horse for horse in left if sheet["thrower"] in (None, horse["player"])), None)
+    return turn["player"] if turn and turn["river"] is None else None
+
+
+def course(horse: HorseRow, language: str = "en") -> str:
+    """Return a horse's start, direction and distance: `from north, clockwise, 12 notches`."""
+    if horse["out"]:
+        return catalogue(language).gettext("out")
+    if horse["river"] is None or horse["direction"] is None:
+        return catalogue(language).gettext("has not started")
+    text, plural = catalogue(language).gettext, catalogue(language).ngettext
+    run = plural("{n} notch", "{n} notches", horse["progress"]).format(n=horse["progress"])
+    return text("from {river}, {direction}, {run}").format(
+        river=text(RIVER_NAMES[horse["river"]]), direction=text(DIRECTION_NAMES[horse["direction"]]), run=run
+    )
+
+
+class PatolShow(GameShow[PatolSheet]):
+    """Display of Pa-tol."""
+
+    title: ClassVar[str] = "Pa-tol"
+    own_title: ClassVar[bool] = True
+    whose: ClassVar[str] = mark("A Pueblo game.")
+    gist: ClassVar[str] = mark(
+        "Three sticks are thrown on a stone, and the horse runs on by what they show. Who lands "
+        "on another’s horse sends it back; the first all the way round wins."
+    )
+    words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
+    roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+
+    def rows(self, view: View, t: float) -> Rows:
+        """Return the rows of a Pa-tol game."""
+        sheet, lights = self.sheet(view), pinmap().lights
+        value = [glow(MIDDLE, STEADY)] * min(sheet["value"] or 0, lights.middle)
+        players = [horse["player"] for horse in sheet["horses"]]
+        if sheet["winner"]:
+            light, _ = PLAYERS[players.index(sheet["winner"]) % len(PLAYERS)]
+            wave = swell(STONES, t)
+            ring = [glow(light, wave(i)) for i in range(STONES)]
+            return Rows(ring[: lights.a], ring[lights.a :], value)
+        ring = [glow(RIVER, RIVER_LEVEL) if i in RIVERS.values() else DARK for i in range(STONES)]
+        beat = int(t / BEAT_S)
+        standing: dict[int, list[int]] = {}
+        for i, horse in enumerate(sheet["horses"]):
+            if horse["notch"] is not None:
+                standing.setdefault(horse["notch"], []).append(i)
+        for notch, here in standing.items():
+            i = here[beat // len(RHYTHMS[0]) % len(here)]
+            light, _ = PLAYERS[i % len(PLAYERS)]
+            level = HIDING if players[i] == sheet["thrower"] else WAITING
+            rhythm = RHYTHMS[i % len(RHYTHMS)]
+            ring[notch] = glow(light, level if rhythm[beat % len(rhythm)] == "1" else level * SECOND_DIM)
+        return Rows(ring[: lights.a], ring[lights.a :], value)
+
+    def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
+        """Draw the ring as its four quarters, ten notches each, a horse by its player's number."""
+        text, horses = catalogue(language).gettext, self.sheet(view)["horses"]
+        lines: list[Text] = []
+        for river, first in RIVERS.items():
+            quarter = label("  " + text(RIVER_NAMES[river]))
+            for notch in range(first, first + STONES // len(RIVERS)):
+                quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
+            lines.append(fit(quarter, width))
+        for i, horse in enumerate(horses):
+            light, _ = PLAYERS[i % len(PLAYERS)]
+            throws = horse["player"] == self.sheet(view)["thrower"] and not self.sheet(view)["winner"]
+            line = Text.assemble(("▶ " if throws else "  ", BOLD), (f"{i + 1} ", solid(light)))
+            line.append(f"{course(horse, language)}  ", DIM)
+            lines.append(fit(line.append(player_name(view, horse["player"]), solid(light)), width))
+        return lines
+
+    def sentence(self, view: View, language: str = "en") -> str:
+        """Return the action that the table is waiting for."""
+        if starter := starts_next(self.sheet(view)):
+            template = catalogue(language).gettext("{player} chooses a river and a direction")
+            return template.format(player=isolate_name(player_name(view, starter)))
+        return throws(view, language)
+
+    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
+        """Return who has won."""
+        template = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
+        return template.format(winner=isolate_name(player_name(view, winner)))
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return the result of the last throw: the horse's new place, and the horse it sent back."""
+        text, sheet, thrower = catalogue(language).gettext, self.sheet(view), view.before.get("thrower")
+        value = sheet["value"]
+        if thrower is None or value is None or sheet["finish"] == "forfeit":
+            return ""
+        moved = count_gains(view)
+        back = next((player for player, n in moved.items() if n < 0), None)
+        names = {"player": isolate_name(player_name(view, thrower)), "value": number(value, language)}
+        if back is not None:
+            template = text("{player} throws {value} and sends the horse of {other} back to its start")
+            return template.format(other=isolate_name(player_name(view, back)), **names)
+        if not moved.get(thrower):
+            return ""
+        if sheet["thrower"] == thrower and not sheet["winner"]:
+            return text("{player} throws {value}, and throws again").format(**names)
+        run = next(horse["progress"] for horse in sheet["horses"] if horse["player"] == thrower)
+        return text("{player} throws {value} and has run {n} notches").format(n=run, **names)
+
+    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+        """Return an action as a short sentence."""
+        text = catalogue(language).gettext
+        match action:
+            case {"do": "start", "player": player, "river": str(river), "direction": str(direction)}:
+                template = text("{player} starts from {river}, {direction}")
+                way = text(DIRECTION_NAMES.get(direction, direction))
+                where = text(RIVER_NAMES.get(river, river))
+                return template.format(player=side_name(player, teams), river=where, direction=way)
+            case {"do": "throw", "marked": marked}:
+                return text("{n} marked").format(n=marked)
+            case _:
+                return super().describe_action(action, teams, language)
+
+    def describe_counts(self, view: View, language: str = "en") -> str:  # noqa: ARG002 - names and numbers
+        """Return how many notches each horse that is in the game has run, in a line."""
+        running = [horse for horse in self.sheet(view)["horses"] if not horse["out"]]
+        return named_counts(view, {horse["player"]: horse["progress"] for horse in running})
+
+    def score(self, view: View, before: View) -> str:  # noqa: ARG002
+        """Return how many notches each horse has run."""
+        horses = self.sheet(view)["horses"]
+        return "  ".join(f"{player_name(view, horse['player'])} {horse['progress']:>2}" for horse in horses)
+
+
+SHOW = PatolShow()

@@ -1,0 +1,390 @@
+"""Patol: three marked sticks are thrown, and each player's horse runs round a ring of forty stones.
+
+As C. F. Lummis describes it at Isleta (1891), quoted in Alice C. Fletcher's "Indian Hazard Games" (Pa-tol Stick Game).
+That text lacks the diagram with the values of the throws, so they come from the project's rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast
+
+from pi_controller.rules import validation
+from pi_controller.rules.base import Action, Forms, Game, IllegalActionError, Json, Place
+from pi_controller.rules.options import Choice, Flag, Names, Option, WholeNumber, names
+from pi_controller.rules.validation import SheetReader
+from pi_controller.text import format_value, join_words
+
+T = TypeVar("T")
+River = Literal["north", "east", "south", "west"]
+Direction = Literal["clockwise", "counterclockwise"]
+
+STONES = 40
+"""Stones in the ring, and so notches: 0 to 39, rising clockwise from north by east."""
+RIVERS: dict[River, int] = {"north": 0, "east": 10, "south": 20, "west": 30}
+"""The notch behind each river, in which a horse may start."""
+DIRECTIONS: dict[Direction, int] = {"clockwise": 1, "counterclockwise": -1}
+_FORMER: dict[object, Direction] = {"sunwise": "clockwise", "against": "counterclockwise"}
+"""Names of the directions in older versions."""
+THROWS = {"isleta_1891": (5, 3, 2, 10), "zuni_1891": (5, 2, 3, 10)}
+"""The value of a throw with 0, 1, 2 or 3 marked faces up."""
+EXTRA_THROW_VALUE = 10
+"""The value of the throw that gives another throw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Horse:
+    """One player's horse: its start, its direction, and the number of notches it has run since.
+
+    Before its start it has no river and no direction. A killed horse is back at its start: its progress is 0. If its
+    player is `out` the horse has left the ring.
+    """
+
+    player: str
+    river: River | None = None
+    direction: Direction | None = None
+    progress: int = 0
+    out: bool = False
+
+    @property
+    def waiting(self) -> bool:
+        """True if it has not started yet."""
+        return self.river is None and not self.out
+
+    @property
+    def notch(self) -> int | None:
+        """The notch it is in, 0 to 39; None before its start and after it has left the ring."""
+        if self.river is None or self.direction is None or self.out:
+            return None
+        return (RIVERS[self.river] + DIRECTIONS[self.direction] * self.progress) % STONES
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One moment of a game: the horses in turn order. After the first start `thrower` is the player to move.
+
+    A player whose horse has not started does so first.
+    """
+
+    horses: tuple[Horse, ...]
+    thrower: str | None = None
+    value: int | None = None
+    winner: str | None = None
+    finish: Literal["forfeit"] | None = None
+
+    def horse(self, player: str) -> Horse:
+        """Return the horse of `player`."""
+        return next(horse for horse in self.horses if horse.player == player)
+
+    @property
+    def moving_horse(self) -> Horse | None:
+        """The horse of the player to move; None before the first start."""
+        return None if self.thrower is None else self.horse(self.thrower)
+
+    @property
+    def next_to_start(self) -> str | None:
+        """The first player in turn order whose horse has not started."""
+        return next((horse.player for horse in self.horses if horse.waiting), None)
+
+    def following(self, player: str) -> str:
+        """Return the player whose turn comes after that of `player`, skipping those who are out."""
+        at = self.horses.index(self.horse(player))
+        return next(horse.player for horse in (*self.horses[at + 1 :], *self.horses) if not horse.out)
+
+    def with_horse(self, changed: Horse) -> State:
+        """Return the state with `changed` in place of its player's horse."""
+        return replace(self, horses=tuple(changed if one.player == changed.player else one for one in self.horses))
+
+
+class HorseRow(TypedDict):
+    """A player's horse on the score sheet: a `Horse`, and the notch it is in."""
+
+    player: str
+    river: River | None
+    direction: Direction | None
+    progress: int
+    notch: int | None
+    out: bool
+
+
+class PatolSheet(TypedDict):
+    """The score sheet's keys. `horses` are in turn order, `value` is the value of the last throw."""
+
+    thrower: str | None
+    horses: list[HorseRow]
+    value: int | None
+    winner: str | None
+    finish: Literal["forfeit"] | None
+
+
+class Patol(Game[State]):
+    """Patol with its options chosen."""
+
+    name: ClassVar[str] = "patol"
+    version: ClassVar[str] = "1"
+    source: ClassVar[str] = "Alice C. Fletcher, Indian Hazard Games, Pa-tol Stick Game (C. F. Lummis at Isleta, 1891)"
+    options: ClassVar[tuple[Option, ...]] = (
+        Names("players", "A,B", "Who plays, in turn order.", 2, 8),
+        Flag("killing", True, "Whether a horse sends back another whose notch it comes to."),
+        Choice(
+            "throws",
+            "isleta_1891",
+            "What 0, 1, 2, 3 marked faces are worth: 5, 3, 2, 10 or 5, 2, 3, 10.",
+            ("isleta_1891", "zuni_1891"),
+            {
+                "isleta_1891": "C. F. Lummis at Isleta, 1891, quoted by Alice C. Fletcher",
+                "zuni_1891": "John G. Owens, Some Games of the Zuñi, Popular Science Monthly 39, May 1891",
+            },
+        ),
+        WholeNumber("circuits", 1, "How often a horse goes round to win.", 1, 99),
+    )
+    forms: ClassVar[Forms] = {
+        "start": (
+            Place("player", asks="who"),
+            Place("river", asks="a river"),
+            Place("direction", asks="clockwise or counterclockwise"),
+        ),
+        "throw": (Place("marked", asks="how many marked"),),
+        "forfeit": (Place("by", asks="by whom"),),
+    }
+    short_form: ClassVar[str] = "how many marked: 0 to 3"
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        return {"do": "throw", "marked": int(words[0])} if words in (["0"], ["1"], ["2"], ["3"]) else None
+
+    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
+        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
+        super().__init__(settings)
+        self._players = names(self.settings["players"])
+        self._values = THROWS[str(self.settings["throws"])]
+        circuits = self.settings["circuits"]
+        assert isinstance(circuits, int)
+        self._course = STONES * circuits
+
+    def opening(self) -> State:
+        """Return the state before any horse has started."""
+        return State(tuple(Horse(player) for player in self._players))
+
+    @classmethod
+    def upgrade_names(cls, written: T) -> T | dict[str, Json]:
+        """Return an action or a score sheet with old names of directions replaced by present ones, at any depth."""
+        return cast("dict[str, Json]", _upgrade_directions(written)) if isinstance(written, Mapping) else written
+
+    def is_over(self, state: State) -> bool:
+        """Return True if a player has won."""
+        return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the number of notches each horse has run."""
+        return {horse.player: horse.progress for horse in state.horses}
+
+    def thrower(self, state: State) -> str | None:
+        """Return the player to throw; None if a start comes first."""
+        return (
+            state.moving_horse.player
+            if state.moving_horse and not state.moving_horse.waiting and state.winner is None
+            else None
+        )
+
+    def settles(self, action: Action) -> bool:
+        """Return True if `action` ends the throw in progress; the start of another player's horse does not."""
+        return action.get("do") not in ("start", "forfeit")
+
+    def sheet(self, state: State) -> PatolSheet:
+        """Return thrower, horses, value, winner and finish."""
+        return {
+            "thrower": state.thrower,
+            "horses": [
+                {
+                    "player": horse.player,
+                    "river": horse.river,
+                    "direction": horse.direction,
+                    "progress": horse.progress,
+                    "notch": horse.notch,
+                    "out": horse.out,
+                }
+                for horse in state.horses
+            ],
+            "value": state.value,
+            "winner": state.winner,
+            "finish": state.finish,
+        }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault.
+
+        An older sheet has no `out` and no `finish`, its directions have other names, and it has no thrower until all
+        have started.
+        """
+        read = SheetReader(self.upgrade_names(sheet), ("thrower", "horses", "value", "winner"), optional=("finish",))
+        thrower, winner = read.word("thrower", self._players), read.word("winner", self._players)
+        value = read.whole_or_null("value", self._values)
+        needed = ("player", "river", "direction", "progress")
+        rows = read.parts("horses", len(self._players), needed, ("notch", "out"))
+        if tuple(row.word("player", self._players) for row in rows) != self._players:
+            read.add_fault(f"the players are {join_words(self._players)}, in this order", "horses")
+        most = self._course + max(self._values) - 1
+        horses = tuple(
+            Horse(
+                player,
+                row.word("river", tuple(RIVERS)),
+                row.word("direction", tuple(DIRECTIONS)),
+                row.whole("progress", most),
+                row.flag("out"),
+            )
+            for player, row in zip(self._players, rows, strict=True)
+        )
+        finish = read.forfeit(winner)
+        if thrower is None and value is None and winner is None:  # older sheets: null until all have started
+            thrower = next((horse.player for horse in horses if horse.river and not horse.out), None)
+        state = State(horses, thrower, value, winner, finish)
+        self._check_starts(read, state)
+        self._check_course(read, state)
+        for row, own in zip(rows, self.sheet(state)["horses"], strict=True):
+            row.agree(own)
+        read.check()
+        return state
+
+    def _check_starts(self, read: SheetReader, state: State) -> None:
+        waiting = [horse.waiting for horse in state.horses if not horse.out]
+        if waiting != sorted(waiting):
+            read.add_fault("horses start in the order of the players", "horses")
+        started = any(horse.river for horse in state.horses)
+        if (state.thrower is None) == started:
+            read.add_fault("thrower is null before the first start, then a player", "thrower", "horses")
+        if not started and (state.value is not None or (state.winner and not state.finish)):
+            read.add_fault("no throw or win comes before the first start", "thrower", "value", "winner")
+        if state.moving_horse and state.moving_horse.out:
+            read.add_fault("thrower is a player who is not out", "thrower", "horses")
+        if state.moving_horse and state.moving_horse.waiting and state.thrower != state.next_to_start:
+            read.add_fault(f"{state.next_to_start} starts before {state.thrower} does", "thrower", "horses")
+
+    def _check_course(self, read: SheetReader, state: State) -> None:
+        left = [horse.player for horse in state.horses if not horse.out]
+        if not left or (len(left) == 1) != (state.finish is not None) or (state.finish and state.winner not in left):
+            read.add_fault("finish is forfeit exactly if one player, the winner, is left", "horses", "winner", "finish")
+        for horse in state.horses:
+            if (horse.river is None) != (horse.direction is None) or (horse.river is None and horse.progress):
+                read.add_fault(f"{horse.player} has a river and a direction, or has not started", "horses")
+            won = horse.player == state.winner and state.finish is None
+            if (horse.progress >= self._course) != won:
+                has = "is the winner" if horse.player == state.winner else "is not the winner"
+                read.add_fault(f"{horse.player} {has} with {horse.progress} of {self._course}", "horses", "winner")
+        if state.winner is not None and state.thrower not in (None, state.winner):
+            read.add_fault(f"the last throw was the winner's: thrower is {state.winner}", "thrower", "winner")
+
+    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+        """Return the state after a start, a throw or a forfeit; `killed` is called for a horse sent back."""
+        action = self.upgrade_names(action)
+        match validation.parse_verb(action, ("start", "throw", "forfeit")):
+            case "start":
+                validation.check_keys(action, ("player", "river", "direction"))
+                player = validation.parse_choice(action, "player", self._players)
+                river = validation.parse_choice(action, "river", tuple(RIVERS))
+                direction = validation.parse_choice(action, "direction", tuple(DIRECTIONS))
+                return _started(state, Horse(player, river, direction)), ()
+            case "throw":
+                validation.check_keys(action, ("marked",))
+                return self._move_horse(state, self._values[validation.parse_whole(action, "marked", 0, 3)])
+            case "forfeit":
+                return _apply_forfeit(state, validation.parse_forfeit(action, self._players).by)
+
+    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+        """Return every start of the next player to start, and the four throws unless a start comes first.
+
+        Forfeits are not included.
+        """
+        if state.winner is not None:
+            return ()
+        throws = range(len(self._values)) if self.thrower(state) else ()
+        rivers = RIVERS if state.next_to_start else ()
+        return (
+            *({"do": "throw", "marked": marked} for marked in throws),
+            *(
+                {"do": "start", "player": state.next_to_start, "river": river, "direction": direction}
+                for river in rivers
+                for direction in DIRECTIONS
+            ),
+        )
+
+    def _move_horse(self, state: State, value: int) -> tuple[State, tuple[str, ...]]:
+        """Move the thrower's horse by `value`.
+
+        It sends back only horses in the notch it reaches, not those it jumps over.
+        """
+        _not_over(state)
+        mover = state.moving_horse
+        if mover is None:
+            raise IllegalActionError("no horse has started", f"{format_value(state.next_to_start)} starts first")
+        if mover.waiting:
+            raise IllegalActionError(
+                f"{format_value(mover.player)} has not started", "a river and a direction come first"
+            )
+        moved = replace(mover, progress=mover.progress + value)
+        if moved.progress >= self._course:  # the winner's throw kills no horse
+            return replace(state.with_horse(moved), value=value, winner=mover.player), ()
+        following = mover.player if value == EXTRA_THROW_VALUE else state.following(mover.player)
+        after, calls = state.with_horse(moved), list[str]()
+        for horse in state.horses if self.settings["killing"] else ():
+            if horse is not mover and horse.progress > 0 and horse.notch == moved.notch:
+                after = after.with_horse(replace(horse, progress=0))
+                calls.append("killed")
+        return replace(after, thrower=following, value=value), tuple(calls)
+
+
+def _upgrade_directions(written: Any) -> Any:
+    """Return `written` with the directions of older versions replaced by their present names."""
+    match written:
+        case Mapping():
+            pairs = cast("Mapping[str, Json]", written).items()
+            return {
+                key: _FORMER.get(value, value)
+                if isinstance(value, str) and _is_direction(key)
+                else _upgrade_directions(value)
+                for key, value in pairs
+            }
+        case list() | tuple():
+            return [_upgrade_directions(value) for value in cast("Sequence[Json]", written)]
+        case _:
+            return written
+
+
+def _is_direction(key: object) -> bool:
+    return isinstance(key, str) and key.rpartition(".")[2] == "direction"
+
+
+def _not_over(state: State) -> None:
+    if state.winner is not None:
+        raise IllegalActionError(f"the game is over: {format_value(state.winner)} has won")
+
+
+def _started(state: State, started: Horse) -> State:
+    """Put the horse of the next player in turn order at its river; the first to start is the first to throw."""
+    _not_over(state)
+    known = state.horse(started.player)
+    if known.out or known.river is not None:
+        raise IllegalActionError(f"{format_value(started.player)} {'is out' if known.out else 'has started already'}")
+    if started.player != state.next_to_start:
+        raise IllegalActionError(
+            f"it is not the turn of {format_value(started.player)} to start",
+            f"{format_value(state.next_to_start)} starts next",
+        )
+    return replace(state.with_horse(started), thrower=state.thrower or started.player)
+
+
+def _apply_forfeit(state: State, by: str) -> tuple[State, tuple[str, ...]]:
+    """Take a horse out of the ring; the turn passes on if it was its player's, and the last remaining player wins."""
+    _not_over(state)
+    leaver = state.horse(by)
+    if leaver.out:
+        raise IllegalActionError(f"{format_value(by)} is out already")
+    after = state.with_horse(replace(leaver, out=True))
+    if state.thrower == by:
+        after = replace(after, thrower=after.following(by))
+    left = [horse.player for horse in after.horses if not horse.out]
+    if len(left) > 1:
+        return after, ("forfeit",)
+    return replace(after, winner=left[0], finish="forfeit"), ("forfeit", "game")

@@ -1,0 +1,1 @@
+"""The plum stone game."""

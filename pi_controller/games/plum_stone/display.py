@@ -1,0 +1,97 @@
+"""The plum stone game on the strips: each player's counters and the pile as shares of all, at least one pixel each.
+
+The row of the player who throws is brighter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+
+from pi_controller.display.drawing import (
+    MIDDLE,
+    TEAMS,
+    bar,
+    bar_line,
+    isolate_name,
+    player_name,
+    scale_to_pixels,
+    team_line,
+)
+from pi_controller.display.game_display import BAR, GameShow, bowl_result, number, pieces_shown, throws
+from pi_controller.display.i18n import catalogue, mark
+from pi_controller.games.plum_stone.rules import PlumStoneSheet
+
+if TYPE_CHECKING:
+    from pi_controller.table.view import View
+
+
+PIECES: Mapping[str, str] = {"moons": mark("moon"), "whites": mark("white")}
+"""Names of the stones' faces by the keys of a throw."""
+
+
+class PlumStoneShow(GameShow[PlumStoneSheet]):
+    """Display of the plum stone game."""
+
+    title: ClassVar[str] = mark("Plum Stone Game")
+    whose: ClassVar[str] = mark("A game of the Omaha and kindred tribes.")
+    gist: ClassVar[str] = mark(
+        "Five stones are thrown from a bowl. A figure that counts is paid in "
+        "counters, and the same player throws again; else the bowl passes."
+    )
+    roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: spilled, or not all moved")}
+
+    def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
+        """Return the table as lines for a terminal."""
+        text, sheet = catalogue(language).gettext, self.sheet(view)
+        total = sheet["pile"] + sum(sheet["counters"].values())
+        lines: list[Text] = []
+        for team, (_, light, dims) in TEAMS.items():
+            held = sheet["counters"][team]
+            lines += [
+                team_line(team, player_name(view, team), "", width),
+                bar_line(
+                    self.role(view, team, language),
+                    bar(scale_to_pixels(held, total, BAR), BAR, width, light, dims),
+                    held,
+                    width,
+                ),
+                Text(""),
+            ]
+        lines.append(
+            bar_line(
+                text("pile"), bar(scale_to_pixels(sheet["pile"], total, BAR), BAR, width, MIDDLE), sheet["pile"], width
+            )
+        )
+        return lines
+
+    def sentence(self, view: View, language: str = "en") -> str:
+        """Return the action that the table is waiting for."""
+        if self.sheet(view)["thrower"] is None:
+            return catalogue(language).gettext("Lots are drawn for the first throw")
+        return throws(view, language)
+
+    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
+        """Return who has won."""
+        template = catalogue(language).gettext("{winner} holds all the counters and wins")
+        return template.format(winner=isolate_name(player_name(view, winner)))
+
+    def result(self, view: View, language: str = "en") -> str:
+        """Return the result of the last throw."""
+        plural = catalogue(language).ngettext
+        return bowl_result(
+            view, language, lambda n: plural("{n} counter", "{n} counters", n).format(n=number(n, language))
+        )
+
+    def describe_action(self, action: Mapping[str, Any], teams: Mapping[str, str], language: str = "en") -> str:
+        """Return an action as a short sentence."""
+        if action.get("do") != "throw":
+            return super().describe_action(action, teams, language)
+        none = catalogue(language).gettext("No moon and no white shows")
+        return pieces_shown(action, PIECES, none, language)
+
+
+SHOW = PlumStoneShow()

@@ -1,0 +1,192 @@
+"""The plum stone game: five stones tossed in a bowl, and a pile of counters that all come to one player.
+
+As Alice C. Fletcher describes it among the Omaha ("Indian Hazard Games"). Two stones have a moon on one side and a star
+on the other, three are white (the natural colour) on one and black on the other. The player who scores throws again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypedDict
+
+from pi_controller.rules import validation
+from pi_controller.rules.base import TEAM, Action, Forms, Game, IllegalActionError, Json, Place, Team, opposing_team
+from pi_controller.rules.options import Choice, Option, WholeNumber
+from pi_controller.rules.sticks import Sticks
+from pi_controller.rules.validation import SheetReader
+
+PILE = "pile"
+PLAYERS: tuple[Team, ...] = ("A", "B")
+VALUES = {(2, 3): 10, (0, 0): 10, (1, 3): 1, (1, 0): 1}
+"""The value of a throw of (moons, whites); the other moon stones show stars, the others are black. All others are worth
+0.
+"""
+_NOTHING = (2, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One moment of a game. Before the lot there is no thrower; `value` is that of the last throw."""
+
+    sticks: Sticks
+    thrower: Team | None = None
+    value: int | None = None
+    winner: Team | None = None
+    finish: Literal["forfeit"] | None = None
+
+
+class PlumStoneSheet(TypedDict):
+    """The score sheet's keys. `counters` are by player, `value` is the value of the last throw."""
+
+    thrower: Team | None
+    pile: int
+    counters: dict[str, int]
+    value: int | None
+    winner: Team | None
+    finish: Literal["forfeit"] | None
+
+
+class PlumStone(Game[State]):
+    """The plum stone game with its options chosen."""
+
+    name: ClassVar[str] = "plum_stone"
+    version: ClassVar[str] = "1"
+    source: ClassVar[str] = "Alice C. Fletcher, Indian Hazard Games, Plum Stone Game"
+    options: ClassVar[tuple[Option, ...]] = (
+        WholeNumber("counters", 100, "Counters in the pile at first; who wins all has the game.", 1, 1_000_000),
+        Choice(
+            "no_throw",
+            "pass",
+            "Whether the bowl passes after stones are spilled or not all moved, or the same player throws again.",
+            ("pass", "again"),
+        ),
+    )
+    forms: ClassVar[Forms] = {
+        "lot": (Place("first", words=TEAM, asks="who throws first"),),
+        "throw": (
+            Place("moons", "moons", asks="how many moons"),
+            Place("whites", "whites", asks="how many whites"),
+        ),
+        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
+    }
+    short_form: ClassVar[str] = "a letter for each moon and each white, m w; or 0"
+    second_tap: ClassVar[str | None] = "no_throw"
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        shows = validation.parse_letters(words, {"m": ("moons", 2), "w": ("whites", 3)})
+        return None if shows is None else {"do": "throw", **shows}
+
+    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
+        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
+        super().__init__(settings)
+        counters = self.settings["counters"]
+        assert isinstance(counters, int)
+        self._opening = State(Sticks((PILE, *PLAYERS), (counters, 0, 0)))
+
+    def opening(self) -> State:
+        """Return the state before the lot: all counters in the pile."""
+        return self._opening
+
+    def is_over(self, state: State) -> bool:
+        """Return True if a player has won."""
+        return state.winner is not None
+
+    def score(self, state: State) -> Mapping[str, int]:
+        """Return the counters of each player."""
+        return {player: state.sticks[player] for player in PLAYERS}
+
+    def thrower(self, state: State) -> Team | None:
+        """Return the player to throw; None before the lot and when the game is over."""
+        return state.thrower if state.winner is None else None
+
+    def sheet(self, state: State) -> PlumStoneSheet:
+        """Return thrower, pile, counters, value, winner and finish."""
+        return {
+            "thrower": state.thrower,
+            "pile": state.sticks[PILE],
+            "counters": {player: state.sticks[player] for player in PLAYERS},
+            "value": state.value,
+            "winner": state.winner,
+            "finish": state.finish,
+        }
+
+    def restore(self, sheet: Mapping[str, Json]) -> State:
+        """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
+        read = SheetReader(sheet, ("thrower", "pile", "counters", "value", "winner"), optional=("finish",))
+        thrower, winner = read.word("thrower", PLAYERS), read.word("winner", PLAYERS)
+        total = self._opening.sticks.total
+        counts = (read.whole("pile", total), *read.counts("counters", PLAYERS, total))
+        value = read.whole_or_null("value", {0, *VALUES.values()})
+        read.sum_is(total, counts, "pile and counters", "pile", "counters")
+        finish = read.forfeit(winner)
+        state = State(Sticks((PILE, *PLAYERS), counts), thrower, value, winner, finish)
+        unwon = replace(state, winner=None, finish=None) if finish else state
+        if thrower is None and unwon != self._opening:
+            read.add_fault("before the lot (thrower is null) no counter is won", "thrower")
+        for player in PLAYERS:
+            if (winner == player and not finish) != (state.sticks[player] == total):
+                has = "is the winner and has" if winner == player else "is not the winner and has"
+                read.add_fault(f"{player} {has} {state.sticks[player]} of {total}", "winner", "counters")
+        if winner and not finish and thrower != winner:
+            read.add_fault(f"the last throw was the winner's: thrower is {winner}", "thrower", "winner")
+        read.check()
+        return state
+
+    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+        """Return the state after the lot, a throw, an invalid throw, or a forfeit; only the forfeit has calls."""
+        match validation.parse_verb(action, ("lot", "throw", "no_throw", "forfeit")):
+            case "lot":
+                validation.check_keys(action, ("first",))
+                first = validation.parse_choice(action, "first", PLAYERS)
+                _not_over(state)
+                if state.thrower:
+                    raise IllegalActionError("the lot was drawn already")
+                return State(state.sticks, first), ()
+            case "throw":
+                validation.check_keys(action, ("moons", "whites"))
+                showing = (
+                    validation.parse_whole(action, "moons", 0, 2),
+                    validation.parse_whole(action, "whites", 0, 3),
+                )
+                value = VALUES.get(showing, 0)
+                again = value > 0
+            case "no_throw":
+                validation.check_keys(action, ())
+                value = 0
+                again = self.settings["no_throw"] == "again"
+            case "forfeit":
+                by = validation.parse_forfeit(action, PLAYERS).by
+                _not_over(state)
+                return replace(state, winner=opposing_team(by), finish="forfeit"), ("forfeit", "game")
+        thrower = _thrower(state)
+        if not value:
+            return State(state.sticks, thrower if again else opposing_team(thrower), value), ()
+        sticks = state.sticks.pay(value, thrower, PILE, opposing_team(thrower))
+        return State(sticks, thrower, value, winner=thrower if sticks[thrower] == sticks.total else None), ()
+
+    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+        """Return one throw for each possible value and the invalid throw; before them, the lot. No forfeits."""
+        if state.winner:
+            return ()
+        if state.thrower is None:
+            return tuple({"do": "lot", "first": player} for player in PLAYERS)
+        showing: dict[int, tuple[int, int]] = {}
+        for pair, value in (*VALUES.items(), (_NOTHING, 0)):
+            showing.setdefault(value, pair)
+        throws = ({"do": "throw", "moons": moons, "whites": whites} for moons, whites in showing.values())
+        return (*throws, {"do": "no_throw"})
+
+
+def _not_over(state: State) -> None:
+    if state.winner:
+        raise IllegalActionError(f"the game is over: {state.winner} has won")
+
+
+def _thrower(state: State) -> Team:
+    _not_over(state)
+    if state.thrower is None:
+        raise IllegalActionError("there is no thrower yet", "the lot comes first")
+    return state.thrower

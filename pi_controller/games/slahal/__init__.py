@@ -1,0 +1,1 @@
+"""Slahal (Lahal), the bone game."""

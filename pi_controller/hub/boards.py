@@ -1,0 +1,648 @@
+"""Content of the hub's pages: tables, bracket and standings, teams, results, and the director's console."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from markupsafe import Markup
+
+from pi_controller.display import phrases
+from pi_controller.display.drawing import isolate_name, player_name
+from pi_controller.display.game_display import game_name, get_show
+from pi_controller.display.i18n import catalogue, mark
+from pi_controller.rules import registry
+from pi_controller.system.machine_health import LOW_DISK_BYTES
+from pi_controller.text import join_words
+from pi_controller.tournament import decisions as d
+from pi_controller.tournament.director import Tournament
+from pi_controller.web.bracket_page import bracket_values
+from pi_controller.web.game_page import page_of
+from pi_controller.web.templates import render
+
+if TYPE_CHECKING:
+    from pi_controller.hub.director import Director
+    from pi_controller.hub.hub import TableStatus
+    from pi_controller.hub.join_server import JoinableTable
+    from pi_controller.table.view import View
+
+# Status of all tables as cards: score, state of play, and judge requests. Public views only.
+
+
+HOT_C = 80.0
+"""From this temperature a Raspberry Pi throttles itself."""
+MAX_CLOCK_ERROR_S = 5.0
+"""A larger clock error is shown; the message's transmission time is part of it."""
+QUIET_S = 40.0
+"""A connected table sends something every 30 s except during a hide; a longer silence is shown."""
+_LIST = Path(__file__).with_name("tables_list.html")
+_PRESENCE = {"ready": mark("connected"), "stopped": mark("switched off"), "lost": mark("no connection")}
+_ALARMS = {
+    "replaced": mark("Another journal than before: nothing of it is taken until somebody accepts it."),
+    "tampered": mark("This journal is not what it was: nothing of it is taken."),
+}
+
+
+class _Cell(NamedTuple):
+    mark: str
+    look: str
+    name: str
+    points: int
+    sticks: int | None
+    turn: bool
+
+
+class _Row(NamedTuple):
+    name: str
+    match: str
+    state: str
+    presence: str
+    heard: str
+    wanted: str
+    alarm: str
+    troubles: Sequence[str]
+    sentence: str
+    cells: Sequence[_Cell]
+
+
+def tables_markup(
+    tables: Sequence[TableStatus],
+    language: str = "en",
+    matches: Mapping[str, str] | None = None,
+    now: float | None = None,
+) -> Markup:
+    """Return all tables as HTML; `matches` are the current ones by table, `now` is s since 1970."""
+    rows = [_row(table, language, (matches or {}).get(table.table, ""), now) for table in tables]
+    return Markup(render(_LIST, language, rows=rows))  # noqa: S704 - escaped by `render`
+
+
+def format_judge_requests(tables: Sequence[TableStatus], language: str = "en") -> str:
+    """Return a sentence for each table that needs a judge."""
+    rows = [_row(table, language) for table in tables]
+    return " ".join(f"{row.name}: {row.wanted}" for row in rows if row.wanted)
+
+
+def _row(table: TableStatus, language: str, match: str = "", now: float | None = None) -> _Row:
+    text, view = catalogue(language).gettext, table.view
+    return _Row(
+        name=isolate_name(table.name) if table.name else table.table,
+        match=match,
+        state=table.state,
+        presence=text(_PRESENCE[table.state]),
+        heard=last_heard(table, now, language) if now is not None else "",
+        wanted=_why_wanted(view, language) if view is not None else "",
+        alarm=text(_ALARMS[table.alarm]) if table.alarm else "",
+        troubles=describe_troubles(table, language),
+        sentence=phrases.sentence(view, language) if view is not None else text("Nothing has been heard of it yet."),
+        cells=_cells(view, language) if view is not None else (),
+    )
+
+
+def last_heard(table: TableStatus, now: float, language: str = "en") -> str:
+    """Return when the table last sent something, as text; "" if that was recently or is unknown.
+
+    `now` is s since 1970. The text changes in steps, so that screen readers are not triggered every second.
+    """
+    text = catalogue(language).gettext
+    ago = now - table.heard if table.heard is not None else 0.0
+    if ago < 10.0 or (table.state == "ready" and ago < QUIET_S):
+        return ""
+    if ago < 60.0:
+        since = text("{n} s ago").format(n=10 * int(ago // 10))
+    elif ago < 3600.0:
+        since = text("{n} min ago").format(n=int(ago // 60))
+    else:
+        since = text("{n} h ago").format(n=int(ago // 3600))
+    return text("Last heard {since}").format(since=since)
+
+
+def describe_troubles(table: TableStatus, language: str = "en") -> list[str]:
+    """Return the problems that the table's machine has reported, as text."""
+    text = catalogue(language).gettext
+    if table.state != "ready":
+        return []
+    found = [text("Its mat is not heard.")] if table.mat is False else []
+    if table.health is None:
+        return found
+    machine = table.health.machine
+    if machine.under_voltage:
+        found.append(text("Its power supply is too weak."))
+    elif machine.under_voltage_since_start:
+        found.append(text("Its power supply was too weak for a moment."))
+    if machine.temperature_c is not None and machine.temperature_c >= HOT_C:
+        found.append(text("It is hot: {degrees} °C.").format(degrees=round(machine.temperature_c)))
+    if machine.free_bytes is not None and machine.free_bytes < LOW_DISK_BYTES:
+        found.append(text("Its disk is nearly full: {room} MB left.").format(room=machine.free_bytes // 1_000_000))
+    if machine.fs_errors:
+        found.append(text("Its disk has errors: take another card."))
+    if table.clock_s is not None and abs(table.clock_s) > MAX_CLOCK_ERROR_S:
+        late = (
+            text("Its clock is {seconds} s behind.") if table.clock_s < 0 else text("Its clock is {seconds} s ahead.")
+        )
+        found.append(late.format(seconds=round(abs(table.clock_s))))
+    return found
+
+
+def _why_wanted(view: View, language: str) -> str:
+    text = catalogue(language).gettext
+    if view.question is not None:
+        return phrases.question(view.question, language)
+    if view.protest:
+        return text("A protest is not decided.")
+    return text("Play is stopped: the journal cannot be written.") if view.phase == "halted" else ""
+
+
+def _cells(view: View, language: str) -> list[_Cell]:
+    page, teams = page_of(view), not get_show(view.game).of_players(view.sheet)
+    shown, turn = page.strip(view, language), page.turn(view)
+    return [
+        _Cell(
+            mark=cell.player if teams else str(n),
+            look=cell.player.lower() if teams else "player",
+            name=player_name(view, cell.player),
+            points=cell.points,
+            sticks=cell.sticks,
+            turn=cell.player == turn,
+        )
+        for n, cell in enumerate(shown.cells, 1)
+    ]
+
+
+_HERE = Path(__file__).parent
+LOG = 30
+"""Maximum decisions in the console's log."""
+SPREADSHEET_MARKS = ("=", "+", "-", "@", "\t")
+"""Characters that make a spreadsheet read a field as a formula."""
+
+
+LATER_MATCH_CHOICES: Sequence[tuple[d.Then, str]] = (
+    ("replay", mark("play them again")),
+    ("void", mark("play this match again, too")),
+    ("keep", mark("all stands as it was played")),
+)
+"""What a correction does with later matches that have begun: `competition.Then` and the label on the page."""
+MAX_SENTENCE_CHARS = 600
+"""Maximum characters of a decision in the log; a reason may be of any length."""
+_SENTENCES: Mapping[type, str | tuple[str, str]] = {
+    d.Planned: mark("Tournament planned: {title}, {game}."),
+    d.Entered: mark("Teams entered: {teams}."),
+    d.Scratched: mark("{team} taken out."),
+    d.TeamsDrawn: (mark("Teams placed by hand."), mark("Teams drawn by the seed {seed}.")),
+    d.Appointed: mark("May judge: {judges}."),
+    d.Dismissed: mark("{judge} judges no more."),
+    d.TableUsed: (mark("{table} gets no matches."), mark("{table} gets matches again.")),
+    d.Assigned: mark("Match {match}, {first} against {second}: called to {table}."),
+    d.Recalled: mark("Match {match} taken back from {table}."),
+    d.MatchStarted: mark("Match {match} began at {table}."),
+    d.Reported: mark("Match {match}: {winner} beat {other} at {table}. The result is pending."),
+    d.Retracted: mark("Match {match} goes on at {table}: its end was taken back there."),
+    d.Confirmed: mark("Match {match}: {winner} beats {other}. The result of {table} counts."),
+    d.Rejected: mark("Match {match}: the result of {table} does not count."),
+    d.Result: mark("Match {match}: {winner} beats {other}. Entered by hand."),
+    d.TieEntered: mark("Match {match}: neither {first} nor {second} wins."),
+    d.ClockSet: (mark("Clock of round {round} stopped."), mark("Clock of round {round} started.")),
+    d.Corrected: mark("Match {match} corrected: {winner} beats {other}.{then}"),
+    d.TeamWithdrawn: mark("{team} plays no more."),
+    d.Reinstated: mark("{team} plays again."),
+    d.PlayerAbsent: mark("{player} does not play."),
+    d.PlayerReturned: mark("{player} can play again."),
+    d.Protested: mark("{team} protests about match {match}: {text}"),
+    d.ProtestDecided: mark("Protest of {team} about match {match}: {ruling}."),
+    d.Announced: (mark("Announcement taken down."), mark("Announcement: {text}")),
+    d.StreamTableChosen: (mark("The stream shows no table."), mark("The stream shows {table}.")),
+}
+"""The sentence for each type of decision. Of two sentences the second is used if the field in `_SWITCHES` is set."""
+_SWITCHES: Mapping[type, str] = {
+    d.TeamsDrawn: "seed", d.TableUsed: "on", d.ClockSet: "running", d.Announced: "text", d.StreamTableChosen: "table",
+}  # fmt: skip
+_REASONS: Mapping[str, str] = {
+    "withdrawn": mark("withdrawn"),
+    "no_show": mark("did not come"),
+    "disqualified": mark("disqualified"),
+    "absent": mark("not there"),
+    "left": mark("has left"),
+}
+
+
+class _SentenceValues(dict[str, str]):
+    """Values for a sentence template; a missing value becomes a question mark."""
+
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def _with_reason(sentence: str, reason: str, text: Callable[[str], str] = str) -> str:
+    """Return `sentence` with its reason in parentheses, if there is one."""
+    return f"{sentence.removesuffix('.')} ({text(_REASONS.get(reason, reason))})." if reason else sentence
+
+
+class Boards:
+    """Renders the pages in `language` from the state of `director` and the tables; `clock` returns s since 1970.
+
+    `joining` returns the tables that may join now, or None if this hub takes no joins.
+    """
+
+    def __init__(
+        self,
+        director: Director,
+        clock: Callable[[], float],
+        language: str = "en",
+        joining: Callable[[], Sequence[JoinableTable] | None] = lambda: None,
+    ) -> None:
+        self.director = director
+        self._joining = joining
+        self._clock = clock
+        self.tables: tuple[TableStatus, ...] = ()
+        self.rival = ""
+        self._language = language
+
+    @property
+    def now(self) -> Tournament:
+        """The current state of the tournament."""
+        return self.director.now
+
+    def title(self) -> str:
+        """Return the tournament's title."""
+        return self.now.plan.title if self.now.plan else catalogue(self._language).gettext("All tables")
+
+    def regions(self, page: str) -> dict[str, str]:
+        """Return the changing parts of a page as {element id: HTML}."""
+        return {name: str(part) for name, part in self._parts(page).items()}
+
+    def page(self, page: str, **more: Any) -> str:
+        """Return a whole page: `boards`, `bracket` or `director`."""
+        values = {"title": self.title(), "regions": self._parts(page), **more}
+        values["joins"] = self._joining() is not None
+        return render(_HERE / f"{page}.html", self._language, **values)
+
+    def team(self, number: int) -> str | None:
+        """Return the page of team `number`, counted in order of seeds from 1; None if there is no such team."""
+        now = self.now
+        teams = now.state.teams or now.entered
+        if not 1 <= number <= len(teams):
+            return None
+        team, part = teams[number - 1], self._team(number)
+        return render(_HERE / "team.html", self._language, title=self.title(), team=team, number=number, part=part)
+
+    def _team(self, number: int) -> Markup:
+        now = self.now
+        teams = now.state.teams or now.entered
+        team = teams[number - 1] if 1 <= number <= len(teams) else ""
+        pairings = now.competition.pairings(now.state) if now.state.teams else ()
+        matches = [one for one in pairings if team in one.teams and None not in one.teams]
+        standings = now.competition.standings(now.state) if now.state.teams else ()
+        call = next((now.calls[one.id] for one in matches if one.id in now.calls), None)
+        return self._render(
+            "team",
+            clock=self._clock_shown(),
+            players=[(name, now.registration.out.get(name, "")) for name in now.registration.teams.get(team, ())],
+            matches=[
+                (one, next(name for name in one.teams if name != team), self._table_of(one.id)) for one in matches
+            ],
+            standing=next((row for row in standings if row["team"] == team), None),
+            call=call,
+            table=self.table_name(call.table) if call else "",
+            ends=_minute_of(now.call_deadline(call)) if call else "",
+        )
+
+    def results(self) -> list[dict[str, Any]]:
+        """Return a row for each game that counts, in the order in which they ended."""
+        now = self.now
+        if not now.state.teams:
+            return []
+        rows: list[dict[str, Any]] = []
+        for pairing in now.competition.pairings(now.state):
+            for n, game in enumerate(now.state.games.get(pairing.id, ())):
+                source = now.sources[pairing.id][n] if n < len(now.sources.get(pairing.id, ())) else None
+                rows.append(
+                    {
+                        "match": pairing.id,
+                        "game": n + 1,
+                        "round": pairing.round,
+                        "bracket": pairing.side,
+                        "teams": list(pairing.teams),
+                        "winner": game.winner,
+                        "sweep": game.sweep,
+                        "sticks": dict(game.sticks),
+                        "walkover": game.walkover,
+                        "table": source.table if source else "",
+                        "journal": source.epoch if source else "",
+                        "judge": source.judge if source else "",
+                        "ended": source.t if source else None,
+                    }
+                )
+        return sorted(rows, key=lambda row: (row["ended"] is None, row["ended"] or 0.0))
+
+    def results_csv(self) -> str:
+        """Return the results as CSV."""
+        out = io.StringIO()
+        writer = csv.writer(out)
+        writer.writerow(["match", "game", "team_1", "team_2", "winner", "walkover", "table", "judge", "ended"])
+        for row in self.results():
+            ended = (
+                "" if row["ended"] is None else f"{datetime.fromtimestamp(row['ended']).astimezone():%Y-%m-%d %H:%M:%S}"
+            )
+            fields = [row["match"], row["game"], *row["teams"], row["winner"], row["walkover"]]
+            writer.writerow([_escape_formula(str(field)) for field in (*fields, row["table"], row["judge"], ended)])
+        return out.getvalue()
+
+    def tournament_json(self) -> dict[str, Any]:
+        """Return the public state of the tournament."""
+        now = self.now
+        plan = now.plan
+        if plan is None:
+            return {"title": "", "game": "", "seed": "", "entered": [], "calls": [], "announcement": ""}
+        return {
+            "title": plan.title,
+            "game": plan.game,
+            "format": plan.format,
+            "best_of": plan.best_of,
+            "seed": now.seed,
+            "entered": list(now.entered),
+            **now.competition.public_summary(now.state),
+            "calls": [
+                {"match": call.match, "teams": list(call.teams), "table": call.table, "begun": call.started}
+                for call in now.calls.values()
+            ],
+            "announcement": now.announcement,
+        }
+
+    def table_name(self, table: str) -> str:
+        """Return the display name of a table, or its id if it has none."""
+        return next((isolate_name(one.name) for one in self.tables if one.table == table and one.name), table)
+
+    def _table_of(self, match: str) -> str:
+        now = self.now
+        if (call := now.calls.get(match)) is not None:
+            return self.table_name(call.table)
+        sources = now.sources.get(match, ())
+        return self.table_name(sources[-1].table) if sources and sources[-1].table else ""
+
+    def _parts(self, page: str) -> dict[str, Markup]:
+        now = self.now
+        if page.startswith("team/"):
+            return {"team": self._team(int(page.removeprefix("team/")))}
+        found: dict[str, Markup] = {
+            "title": Markup.escape(self.title()),
+            "notice": self._render("notice", text_=now.announcement),
+        }
+        if page in ("boards", "tables", "director"):
+            labels = {call.table: call.match for call in now.calls.values()}
+            found["tables"] = tables_markup(self.tables, self._language, labels, self._clock())
+            found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._language))
+        if page in ("boards", "bracket") and now.plan is not None:
+            found["bracket"] = self._bracket(page)
+        if page in ("boards", "director"):
+            found["clock"] = self._clock_shown()
+            found["queue"] = self._queue()
+        if page == "director":
+            found |= self._console()
+        return found
+
+    def _clock_shown(self) -> Markup:
+        """Return the clock of the current round, if rounds have one."""
+        clock = self.now.round_clock
+        return self._render("clock", clock=clock, ends=_time_of(clock.ends if clock else None))
+
+    def _bracket(self, page: str) -> Markup:
+        now = self.now
+        shown = bracket_values(now.competition, now.state, self._language) if now.state.teams else None
+        teams = {team: n for n, team in enumerate(now.state.teams or now.entered, 1)}
+        return self._render(
+            "bracket_part", shown=shown, now=now, plan=now.plan, rounds_too=page == "bracket", teams=teams
+        )
+
+    def _queue(self) -> Markup:
+        """Return the called and the waiting matches, in the order in which they will be called."""
+        now = self.now
+        waiting: Sequence[Any] = ()
+        if now.state.teams and now.champion is None:
+            _, waiting = now.schedule((), self._clock())
+        calls = [
+            (call, self.table_name(call.table), _minute_of(now.call_deadline(call)))
+            for call in now.calls.values()
+            if not call.started
+        ]
+        return self._render("queue", calls=calls, waiting=waiting, drawn=bool(now.state.teams))
+
+    def _console(self) -> dict[str, Markup]:
+        now, director, clock = self.now, self.director, self.now.round_clock
+        text = catalogue(self._language).gettext
+        ready = [pairing for pairing in now.ready if pairing.id not in now.calls]
+        if now.minutes is not None:
+            ready = [pairing for pairing in ready if pairing.round == now.round]
+        pairings = now.competition.pairings(now.state) if now.state.teams else ()
+        decided = [pairing for pairing in pairings if now.state.games.get(pairing.id)]
+        here = [(one.table, self.table_name(one.table)) for one in self.tables]
+        able = self.table_availability()
+        taken = {call.table for call in now.calls.values()}
+        judging = {call.judge for call in now.calls.values()}
+        judges = now.registration.judges if now.plan is not None and now.plan.judges == "hub" else ()
+        protests = [
+            (one.table, self.table_name(one.table), one.view.teams.get(one.view.protest, one.view.protest))
+            for one in self.tables
+            if one.view is not None and one.view.protest
+        ]
+        undo = director.history.undo_target
+        when = datetime.fromtimestamp
+        log = [
+            (one.seq, f"{when(one.t).astimezone():%H:%M:%S}", self._actor(one), self.describe_decision(one))
+            for one in self._decisions_to_log()
+        ]
+        rival = {"rival": self.rival} if self.rival else {}
+        return {
+            "alerts": self._render("alerts", notes=self._alerts(), **rival or {"rival": ""}),
+            "reports": self._render("reports", reports=list(now.reports.values()), name=self.table_name),
+            "protests": self._render("protests", protests=now.open_protests, at_tables=protests),
+            "clock_buttons": self._render(
+                "clock_buttons",
+                clock=clock,
+                over=clock is not None and clock.remaining_s(self._clock()) <= 0,
+            ),
+            "matches": self._render(
+                "matches",
+                plan=now.plan,
+                counted=now.plan is not None and now.plan.format in {"round_robin", "groups"},
+                judges=sorted(judges, key=judging.__contains__),  # idle judges come first
+                free=sorted(  # in the order of automatic calls
+                    (one for one in here if able.get(one[0]) and one[0] not in taken),
+                    key=lambda one: (now.used.get(one[0], 0), now.freed.get(one[0], 0.0)),
+                ),
+                ready=ready,
+                calls=list(now.calls.values()),
+                decided=decided,
+                then=[(value, text(label)) for value, label in LATER_MATCH_CHOICES],
+                tables=here,
+                name=self.table_name,
+            ),
+            "setup": self._render(
+                "setup",
+                now=now,
+                rest_s=d.DEFAULT_REST_S,
+                grace_s=d.DEFAULT_GRACE_S,
+                games=registry.names(),
+                playing=[(call.match, call.teams) for call in now.calls.values()]
+                + [(pairing.id, pairing.teams) for pairing in ready],
+                players=[
+                    (team, [name for name in players if name not in now.registration.out])
+                    for team, players in now.registration.teams.items()
+                ],
+                alive=[team for team in now.state.teams if team not in now.state.withdrawn],
+            ),
+            "joining": self._render(
+                "joining",
+                waiting=None
+                if (found := self._joining()) is None
+                else [(one.table, _time_of(one.ends)) for one in found],
+            ),
+            "stream": self._render("stream_part", tables=here, pointed=now.stream, unused=now.unused),
+            "log": self._render("log", log=log, undo="" if undo is None else self.describe_decision(undo)),
+        }
+
+    def _decisions_to_log(self) -> list[d.Decision]:
+        """Return the decisions of the log, newest first, without matches that a table refused or did not answer."""
+        found: list[d.Decision] = []
+        refused: set[str] = set()
+        for one in reversed(self.director.history.decisions):
+            if one.actor == d.HUB and isinstance(one.fact, d.Recalled):
+                refused.add(one.fact.match)
+            elif one.actor == d.HUB and isinstance(one.fact, d.Assigned) and one.fact.match in refused:
+                refused.discard(one.fact.match)
+            else:
+                found.append(one)
+            if len(found) == LOG:
+                break
+        return found
+
+    def table_availability(self) -> dict[str, bool]:
+        """Return the connected tables: {table: whether it can take a match}."""
+        sitting = {game.table for game in self.director.teams_in_void_games().values()}
+        return {
+            one.table: one.table not in sitting and (one.view is None or one.view.free is not False)
+            for one in self.tables
+            if one.state == "ready"
+        }
+
+    def replace_table_ids(self, sentence: str) -> str:
+        """Return `sentence` with the tables' ids replaced by their display names."""
+        names = {one.table: self.table_name(one.table) for one in self.tables}
+        return re.sub(r"[a-z0-9][a-z0-9_-]*", lambda found: names.get(found[0], found[0]), sentence)
+
+    def explain_blocked_correction(self, matches: Sequence[str]) -> tuple[str, str]:
+        """Return the message and hint for a correction that is refused because later `matches` have begun."""
+        text = catalogue(self._language).gettext
+        choices = ", ".join(f"“{text(label)}”" for _, label in LATER_MATCH_CHOICES)
+        return (
+            text("later matches have begun: {matches}").format(matches=join_words(matches)),
+            text("choose under “{label}”: {choices}").format(
+                label=text("If later matches have begun"), choices=choices
+            ),
+        )
+
+    def _alerts(self) -> list[str]:
+        """Return what needs the director's attention, each with its table and what to do."""
+        text, connected = catalogue(self._language).gettext, self.table_availability()
+        found: list[str] = []
+        for game in self.director.games_at_tables():
+            if not game.void or not game.begun or game.table in self.now.unused:
+                continue
+            told = {"table": self.table_name(game.table), "match": game.match, "teams": join_words(game.teams)}
+            found.append(text("{table} still plays match {match} ({teams}), which no longer counts.").format(**told))
+            found[-1] += " " + (
+                text("Have it closed there: “Close it, take the next” on the judge's page.")
+                if game.table in connected
+                else text("It is not connected: go there and stop the game, then choose “No matches here” for {table}.")
+            ).format(**told)
+        for call in self.now.overdue_calls(self._clock()):
+            told = {"table": self.table_name(call.table), "match": call.match, "teams": join_words(call.teams)}
+            found.append(text("{teams} were called to {table} ({match}) and have not begun in time.").format(**told))
+            found[-1] += " " + text("If a team did not come, enter that under “A team plays no more”.")
+        for about, note in list(self.director.notes.items()):
+            at = next((one.table for one in self.tables if one.table == about), "")
+            found.append(self.replace_table_ids(f"{at}: {note}" if at else note))
+        return sorted({*found})
+
+    def _actor(self, decision: d.Decision) -> str:
+        return catalogue(self._language).gettext("automatic") if decision.actor == d.HUB else decision.actor
+
+    def describe_decision(self, decision: d.Decision) -> str:
+        """Return a decision as a sentence for the tournament's committee, with the names of teams and tables."""
+        fact, text = decision.fact, catalogue(self._language).gettext
+        if isinstance(fact, d.Undone):
+            all_ = self.director.history.decisions
+            said = " ".join(self.describe_decision(all_[seq - 1]) for seq in fact.taken_back if seq <= len(all_))
+            return _with_reason(text("Taken back: {what}").format(what=said[:MAX_SENTENCE_CHARS]), fact.reason)
+        before = self.director.history.tournament_before(decision.seq)
+        template = _SENTENCES[type(fact)]
+        if isinstance(template, tuple):
+            template = template[bool(getattr(fact, _SWITCHES[type(fact)]))]
+        told = _SentenceValues(self._values(fact, before, text))
+        return _with_reason(
+            text(template).format_map(told)[:MAX_SENTENCE_CHARS],
+            getattr(fact, "why" if hasattr(fact, "why") else "reason", ""),
+            text,
+        )
+
+    def _values(self, fact: d.Fact, before: Tournament, text: Callable[[str], str]) -> dict[str, str]:
+        """Return the values for the sentence of a decision."""
+        values = {field: str(getattr(fact, field)) for field in fact.__struct_fields__}
+        match = values.get("match", "")
+        report = before.reports.get(values.get("order", ""))
+        if report is not None:
+            match, values["winner"], values["table"] = report.fact.match, report.fact.winner, report.fact.table
+        call = before.calls.get(match)
+        if call is not None:
+            values.setdefault("table", call.table)
+        teams: tuple[str | None, ...] = call.teams if call is not None else ()
+        if match and before.state.teams:
+            pairings = before.competition.pairings(before.state)
+            teams = next((one.teams for one in pairings if one.id == match), teams)
+        first, second = (*(team or "?" for team in teams), "?", "?")[:2]
+        values |= {"match": match, "first": first, "second": second}
+        if "winner" in values:
+            values["other"] = second if values["winner"] == first else first
+        if "table" in values:
+            values["table"] = self.table_name(values["table"])
+        match fact:
+            case d.Planned(game=game):
+                values["game"] = game_name(game, self._language)
+            case d.Entered(teams=entered):
+                values["teams"] = join_words(team.name for team in entered)
+            case d.Appointed(judges=judges):
+                values["judges"] = join_words(judges)
+            case d.ProtestDecided(protest=number):
+                held = next((one for one in before.protests if one.number == number), None)
+                values |= {"team": held.team if held else "?", "match": held.match if held else "?"}
+            case d.Corrected(then=then):
+                values["then"] = f" {text('Later matches')}: {text(dict(LATER_MATCH_CHOICES)[then])}." if then else ""
+            case _:
+                pass
+        return values
+
+    def _render(self, part: str, **values: Any) -> Markup:
+        return Markup(render(_HERE / "parts" / f"{part}.html", self._language, **values))  # noqa: S704 - escaped by `render`
+
+
+def _minute_of(t: float | None) -> str:
+    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():%H:%M}"
+
+
+def _time_of(t: float | None) -> str:
+    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():%H:%M:%S}"
+
+
+def _escape_formula(field: str) -> str:
+    return f"'{field}" if field.startswith(SPREADSHEET_MARKS) else field
+
+
+def tables_json(tables: Sequence[TableStatus], calls: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the public state of all tables."""
+    return [
+        {"table": one.table, "name": one.name, "state": one.state, "match": calls.get(one.table, ""), "view": one.view}
+        for one in tables
+    ]

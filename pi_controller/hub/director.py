@@ -1,0 +1,495 @@
+"""The hub's tournament director: stores decisions, makes the automatic ones, and gives matches to tables.
+
+Automatic decisions: a match is called when a table becomes free, has begun with its first action, and is reported when
+its game is over in the journal that the hub has received and verified. The match for a table is always published
+complete (`orders`), so a lost message or a killed process does no harm.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from pi_controller.errors import JournalError, MatError
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import Order, Reply
+from pi_controller.hub.store import StoreError, TournamentLog
+from pi_controller.journal import file
+from pi_controller.referee.facts import Fact as GameFact
+from pi_controller.referee.facts import GameOpened, MatchGiven
+from pi_controller.referee.history import History as GameHistory
+from pi_controller.referee.judge import VoidReason
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError
+from pi_controller.table.view import View
+from pi_controller.text import strip_controls
+from pi_controller.tournament.decisions import (
+    HUB,
+    Appointed,
+    Assigned,
+    Call,
+    Confirmed,
+    Decision,
+    Entered,
+    Fact,
+    MatchStarted,
+    Planned,
+    Recalled,
+    Reported,
+    Retracted,
+)
+from pi_controller.tournament.director import History, Tournament
+from pi_controller.tournament.teams import reject_unclear_names
+
+log = logging.getLogger(__name__)
+RETRY_REFUSED_S = 20.0
+MAX_RETRY_REFUSED_S = 1280.0
+"""How long a table that refused a match gets no automatic call: `RETRY_REFUSED_S`, doubled after each refusal in a row
+up to
+`MAX_RETRY_REFUSED_S`."""
+MAX_UNANSWERED_S = 30.0
+"""With automatic calls, a match that got no answer for this long goes to another table."""
+MAX_OPENING_RECORDS = 64
+"""The first batch of a game is among this many records."""
+MAX_NOTES_OF_TABLE = 10
+MAX_NOTE_CHARS = 600
+
+
+class DecisionResult(NamedTuple):
+    """The result of a command: the decision's number, and whether the same command had already made it."""
+
+    seq: int
+    repeated: bool
+
+
+class GameAtTable(NamedTuple):
+    """The unfinished game of a match at its table. `void` is why the match no longer counts there, "" if it does."""
+
+    table: str
+    match: str
+    order: str
+    teams: tuple[str, ...]
+    void: VoidReason
+    begun: bool
+
+
+class _Game(NamedTuple):
+    """The game of a match at a table, with the records that the hub has."""
+
+    match: MatchGiven
+    history: GameHistory
+    opened: GameOpened
+    seq: int
+
+
+class _FollowError(Exception):
+    """A game cannot be followed past `seq`, for the reason in `__cause__`; `match` is None if not known."""
+
+    def __init__(self, seq: int, match: MatchGiven | None) -> None:
+        super().__init__(seq)
+        self.seq, self.match = seq, match
+
+
+class Director:
+    """One tournament stored in `log`; its games are read from `inbox`. Thread-safe.
+
+    `changed` is called after each decision, in the thread that made it.
+    """
+
+    def __init__(self, log: TournamentLog, inbox: Inbox, changed: Callable[[], None] = lambda: None) -> None:
+        self.history = History(log.read())
+        self.changed = changed
+        self.notes: dict[str, str] = {}
+        """Notes for the director, by subject."""
+        self._table_of_note: dict[str, str] = {}
+        self._note_lock = threading.Lock()
+        self._log = log
+        self._inbox = inbox
+        self._lock = threading.RLock()
+        self._unsure: tuple[Decision, str] | None = None
+        """A decision and its key that may or may not have been stored: the connection broke."""
+        self._games: dict[tuple[str, str], _Game | None] = {}
+        self._epochs: dict[str, dict[str, None]] = {}
+        """By table, its journals in the order of arrival; the last one is of the current game."""
+        self._unfollowed: dict[tuple[str, str], str] = {}
+        """Games that this version of the program cannot follow, with the order of their match, "" if not known."""
+        self._replies: dict[str, Reply] = {}
+        self._refusals: dict[str, int] = {}
+        """How many matches in a row each table has refused."""
+        self._away: dict[str, float] = {}
+        """Until when each table gets no automatic calls."""
+
+    @property
+    def now(self) -> Tournament:
+        """The current state of the tournament."""
+        return self.history.now
+
+    @property
+    def replies(self) -> Mapping[str, Reply]:
+        """The last reply of each table about its match."""
+        return dict(self._replies)
+
+    def decide(self, t: float, actor: str, fact: Fact, key: str = "") -> DecisionResult:
+        """Make a decision and store it safely before returning. Raises as `Tournament.after`, and `StoreError`."""
+        with self._lock:
+            self._settle()
+            if key and (seq := self._log.keys.get((actor, key))) is not None:
+                return DecisionResult(seq, True)
+            if isinstance(fact, Entered | Appointed):
+                self._reject_unclear_names(fact)
+            decision = self.history.make_decision(t, actor, fact)
+            try:
+                self._log.append(decision, key)
+            except StoreError:
+                self._unsure = decision, key
+                raise
+            self.history.add(decision)
+            for (table, epoch), order in self._unfollowed.items():
+                if order and order in self.now.settled:
+                    self.notes.pop(f"{table} {epoch}", None)
+        self.changed()
+        return DecisionResult(decision.seq, False)
+
+    def _reject_unclear_names(self, fact: Entered | Appointed) -> None:
+        """Raise `InvalidActionError` for names that are too much like each other or like known names."""
+        if isinstance(fact, Appointed):
+            reject_unclear_names([*self.now.registration.judges, *fact.judges], "judge")
+            return
+        reject_unclear_names([*self.now.entered, *(team.name for team in fact.teams)], "team")
+        for team in fact.teams:
+            reject_unclear_names(team.players, "player")
+
+    def undo(self, t: float, actor: str, reason: str = "", key: str = "") -> DecisionResult:
+        """Take back the last decision made by a person. Raises as `decide`."""
+        with self._lock:
+            self._settle()
+            if key and (seq := self._log.keys.get((actor, key))) is not None:
+                return DecisionResult(seq, True)
+            return self.decide(t, actor, self.history.undo(reason), key)
+
+    def note(self, about: str, text: str, table: str = "") -> None:
+        """Show `text` to the director; it replaces the note `about` the same subject.
+
+        Of more than `MAX_NOTES_OF_TABLE` notes of one table the oldest is dropped.
+        """
+        with self._note_lock:  # a lock of its own, so that the hub's loop need not wait for `process_records`
+            self.notes.pop(about, None)
+            self.notes[about] = strip_controls(text)[:MAX_NOTE_CHARS]
+            self._table_of_note[about] = table
+            same = [one for one in self.notes if self._table_of_note.get(one, "") == table]
+            for one in same[:-MAX_NOTES_OF_TABLE]:
+                self.notes.pop(one, None)
+                self._table_of_note.pop(one, None)
+
+    def _settle(self) -> None:
+        """Find out whether the decision whose write failed was stored after all."""
+        if self._unsure is not None:
+            if self._log.was_written(*self._unsure):
+                self.history.add(self._unsure[0])
+            self._unsure = None
+
+    def orders(self, tables: Iterable[str]) -> dict[str, Order]:
+        """Return the match for each of `tables`; an empty order if it has none."""
+        with self._lock:
+            now = self.now
+            calls = {call.table: call for call in now.calls.values()}
+            orders = {table: self._order(now, calls.get(table)) for table in tables}
+            for game in self.games_at_tables():
+                if game.void and game.table in orders:
+                    order = msgspec.structs.replace(orders[game.table], void=game.order, why=game.void)
+                    orders[game.table] = order
+            return orders
+
+    def games_at_tables(self) -> tuple[GameAtTable, ...]:
+        """Return the unfinished games of matches at their tables, as far as their journals have arrived."""
+        with self._lock:
+            now, found = self.now, list[GameAtTable]()
+            known = {one.fact.order for one in self.history.decisions if isinstance(one.fact, Assigned)}
+            for table, epochs in self._epochs.items():
+                game = self._games.get((table, next(reversed(epochs))))
+                if now.plan is None or game is None or game.match.tournament != now.plan.tournament:
+                    continue
+                story, match = game.history.now, game.match
+                if story.phase != "over":
+                    begun = bool(story.undo_target.batch or story.hide.passes)
+                    teams = tuple(dict(story.teams).values())
+                    # a hub restored from an older backup lacks its later orders, so must not call them void
+                    given = match.order.rpartition("-")[0] in known
+                    why = _void_reason(now, table, match, teams) if given else ""
+                    found.append(GameAtTable(table, match.match, match.order, teams, why, begun))
+            return tuple(found)
+
+    def teams_in_void_games(self) -> dict[str, GameAtTable]:
+        """Return {team: game} of teams that still play a void match, without those at tables out of use."""
+        games = [one for one in self.games_at_tables() if one.void and one.begun and one.table not in self.now.unused]
+        return {team: game for game in games for team in game.teams}
+
+    def _order(self, now: Tournament, call: Call | None) -> Order:
+        plan = now.plan
+        if call is None or plan is None:
+            return Order()
+        version = registry.game_class(plan.game).version
+        order = now.current_order(call)
+        if order in now.reports:
+            return Order()  # the finished game stays on the table's display until the next match
+        clock = now.clock_of(now.pairing(call.match).round)
+        return Order(
+            order,
+            plan.tournament,
+            call.match,
+            plan.game,
+            version,
+            dict(plan.options),
+            {"A": call.teams[0], "B": call.teams[1]},
+            ends=None if clock is None else clock.ends,
+            left_s=None if clock is None or clock.ends is not None else clock.left_s,
+        )
+
+    def handle_reply(self, t: float, table: str, reply: Reply) -> None:
+        """Process the reply of `table` about its match. Raises `StoreError`."""
+        with self._lock:
+            self._replies[table] = reply
+            call = next((call for call in self.now.calls.values() if call.table == table), None)
+            if call is None or self.now.current_order(call) != reply.order:
+                return
+            if reply.taken:
+                self.notes.pop(table, None)
+                self._refusals.pop(table, None)
+                return
+            self.note(table, f"match {call.match} was not taken: {reply.why}", table)
+            self._away[table] = t + min(MAX_RETRY_REFUSED_S, RETRY_REFUSED_S * 2.0 ** self._refusals.get(table, 0))
+            self._refusals[table] = self._refusals.get(table, 0) + 1
+            plan = self.now.plan
+            if plan is not None and plan.calling == "automatic" and not call.started:
+                self._decide_automatically(t, Recalled(call.match, strip_controls(reply.why)[:200]))
+
+    def call_due(self, t: float, tables: Iterable[str], free: Iterable[str] | None = None) -> None:
+        """If the plan calls matches automatically, call the due ones to the `free` tables.
+
+        `tables` are all connected ones. Raises `StoreError`.
+        """
+        with self._lock:
+            plan = self.now.plan
+            if plan is None or plan.calling != "automatic" or not self.now.state.teams or self.now.champion is not None:
+                return
+            here = set(tables)
+            for call in list(self.now.calls.values()):
+                answered = (
+                    reply := self._replies.get(call.table)
+                ) is not None and reply.order == self.now.current_order(call)
+                late = t - call.t > MAX_UNANSWERED_S
+                if not call.started and not answered and late and call.table not in here:
+                    self._decide_automatically(t, Recalled(call.match, "the table does not answer"))
+            sitting = self.teams_in_void_games()
+            taken = {game.table for game in sitting.values()}
+            able = here if free is None else here.intersection(free)
+            called, _ = self.now.schedule(
+                [table for table in able - taken if self._away.get(table, t) <= t], t, frozenset(sitting)
+            )
+            for one in called:
+                self._decide_automatically(t, Assigned(one.match, one.table, secrets.token_hex(8), one.judge))
+
+    def catch_up(self, t: float) -> None:
+        """Process all games in the store: records may have arrived just before the hub was killed."""
+        for table, games in self._inbox.record_counts().items():
+            for epoch in games:
+                self.process_records(t, table, epoch)
+
+    def process_records(self, t: float, table: str, epoch: str) -> None:
+        """Process new records of a game: report its match as started or finished.
+
+        A game with a record that this program cannot read is not followed further, and the director gets a note. Raises
+        `StoreError`; calling it again continues.
+        """
+        with self._lock:
+            self._epochs.setdefault(table, {}).setdefault(epoch)
+            plan = self.now.plan
+            if plan is None or (table, epoch) in self._unfollowed:
+                return
+            try:
+                game = self._read_game(table, epoch)
+                if game is not None and game.match.tournament == plan.tournament:
+                    with _follow_errors(game.seq, game.match):
+                        self._conclude(t, table, epoch, game)
+            except _FollowError as error:
+                self._stop_following(t, table, epoch, error)
+
+    def _stop_following(self, t: float, table: str, epoch: str, error: _FollowError) -> None:
+        """Stop following this game, and note it for the director if it may be part of this tournament."""
+        match, cause, plan = error.match, error.__cause__, self.now.plan
+        self._games.pop((table, epoch), None)
+        self._unfollowed[table, epoch] = match.order if match is not None else ""
+        why = cause.message if isinstance(cause, MatError) else f"{type(cause).__name__}: {cause}"
+        text = (
+            f"{match.match if match is not None else 'A game'} at {table} cannot be followed since "
+            f"{datetime.fromtimestamp(t).astimezone():%H:%M:%S}, record {error.seq}: {strip_controls(why)[:200]}. "
+            f"Enter its result by hand, or update the hub and start it again: then the game is followed again."
+        )
+        log.warning("%s", strip_controls(text), exc_info=None if isinstance(cause, MatError) else cause)
+        if match is None or (plan is not None and match.tournament == plan.tournament):
+            self.note(f"{table} {epoch}", text, table)
+
+    def _read_game(self, table: str, epoch: str) -> _Game | None:
+        """Return the game with all its records; None if it is not a match. Raises `_FollowError`."""
+        key = table, epoch
+        if key in self._games and self._games[key] is None:
+            return None
+        game = self._games.get(key)
+        for row in self._inbox.rows(table, epoch, game.seq + 1 if game else 1):
+            if game is None:
+                game = self._identify_game(table, epoch)
+                if game is None:
+                    return None
+            if row.seq > game.seq:
+                with _follow_errors(row.seq, game.match):
+                    game.history.add(row.batch, file.decode(row.body))
+                game = game._replace(seq=row.seq)
+        for other in [one for one in self._games if one[0] == table and one != key]:
+            if self._games[other] is not None:
+                del self._games[other]  # read again in the rare case that more records arrive
+        if game is not None:
+            self._games[key] = game
+        return game
+
+    def _identify_game(self, table: str, epoch: str) -> _Game | None:
+        rows = list(self._inbox.rows(table, epoch, last=MAX_OPENING_RECORDS))
+        facts: list[GameFact] = []
+        unknown: tuple[int, JournalError] | None = None
+        for row in (row for row in rows if row.batch == 1):
+            try:
+                facts.append(file.decode(row.body))
+            except JournalError as error:
+                unknown = unknown or (row.seq, error)
+        opened = next((fact for fact in facts if isinstance(fact, GameOpened)), None)
+        match = next((fact for fact in facts if isinstance(fact, MatchGiven)), None)
+        if unknown is not None:
+            raise _FollowError(unknown[0], match) from unknown[1]
+        if opened is None or match is None:
+            if opened is not None or rows[-1].batch > 1 or len(rows) == MAX_OPENING_RECORDS:
+                self._games[table, epoch] = None
+            return None
+        with _follow_errors(1, match):
+            return _Game(match, GameHistory(registry.game(opened.game, opened.options)), opened, 0)
+
+    def _conclude(self, t: float, table: str, epoch: str, game: _Game) -> None:
+        story, match, now = game.history.now, game.match, self.now
+        call = now.calls.get(match.match)
+        given = call is not None and now.current_order(call) == match.order and call.table == table
+        if call is not None and given and not call.started and story.undo_target.batch:
+            self._decide_automatically(t, MatchStarted(match.match))
+        rules = registry.game(game.opened.game, game.opened.options)
+        if story.phase == "over" and not rules.is_over(story.state):
+            return  # closed by the director without a winner
+        over = story.phase == "over" and story.protest is None
+        known = now.reports.get(match.order)
+        if known is not None and not over:
+            self._decide_automatically(t, Retracted(match.order))
+        elif over and known is None and match.order not in now.settled:
+            self._decide_automatically(t, self._result(table, epoch, game))
+            report = self.now.reports.get(match.order)
+            plan = self.now.plan
+            if report is not None and report.expected and plan is not None and plan.results == "at_once":
+                self._decide_automatically(t, Confirmed(match.order))
+        elif not over and match.order in now.settled and story.phase != "over":
+            note = f"the end of {match.match} was taken back at {table} after its result counted: correct it"
+            self.note(match.order, note, table)
+
+    def _result(self, table: str, epoch: str, game: _Game) -> Reported:
+        story, rules = game.history.now, registry.game(game.opened.game, game.opened.options)
+        teams, sheet = dict(story.teams), rules.sheet(story.state)
+        sticks: dict[str, int] = {}
+        plan = self.now.plan
+        if plan is not None and plan.format in {"round_robin", "groups"}:
+            sticks = {teams[side]: n for side, n in rules.score(story.state).items() if side in teams}
+        match = game.match
+        winner = teams.get(str(sheet["winner"]), "")
+        return Reported(
+            match.match, match.order, table, epoch, game.seq, winner, sheet.get("finish") == "sweep", sticks
+        )
+
+    def note_game(self, table: str, view: View) -> None:
+        """Add a note for the director if a connected table plays another game than the tournament, so gets no match."""
+        about, plan = f"{table} game", self.now.plan
+        drawn = bool(self.now.state.teams) and self.now.champion is None
+        wanted = (plan.game, registry.game_class(plan.game).version) if plan is not None else ("", "")
+        if not drawn or table in self.now.unused or (view.game, view.version) == wanted:
+            self.notes.pop(about, None)
+            return
+        text = (
+            f"{table} gets no match: it plays {view.game} {view.version}, the tournament {' '.join(wanted)}. "
+            "Set [game] name in its settings, or give it the same version of the program, and start it again."
+        )
+        if self.notes.get(about) != text:
+            self.note(about, text, table)
+
+    def check_call(self, call: Assigned, connected: Mapping[str, bool]) -> None:
+        """Raise `IllegalActionError` if a match cannot go to this table now.
+
+        `connected` is {table: whether another game can begin there} of the connected tables.
+        """
+        if call.table not in connected:
+            raise IllegalActionError(f"{call.table} is not connected", "choose another table, or switch it on")
+        sitting, pairing = self.teams_in_void_games(), self.now.pairing(call.match)
+        for team in pairing.teams:
+            if team is not None and (game := sitting.get(team)) is not None:
+                raise IllegalActionError(
+                    f"{team} still plays match {game.match} at {game.table}, which no longer counts",
+                    "have that game closed at its table first",
+                )
+        if not connected[call.table]:
+            raise IllegalActionError(
+                f"a game is under way at {call.table}", "wait until it is over, or choose another table"
+            )
+
+    def _decide_automatically(self, t: float, fact: Fact) -> None:
+        """Make an automatic decision; if it is refused, add a note for the director. Raises `StoreError`."""
+        try:
+            self.decide(t, HUB, fact)
+        except StoreError:
+            raise
+        except MatError as error:
+            about = f"{type(fact).__name__} {getattr(fact, 'match', '')}{getattr(fact, 'order', '')}"
+            where = f"{fact.table}: " if isinstance(fact, Reported | Assigned) else ""
+            text = strip_controls(f"{where}{error.message}")
+            if self.notes.get(about) != text:
+                log.warning("%s", text)
+            self.note(about, text, fact.table if isinstance(fact, Reported | Assigned) else "")
+
+
+@contextmanager
+def _follow_errors(seq: int, match: MatchGiven) -> Generator[None]:
+    """Turn any error but the store's into a `_FollowError`: a table may send facts that no program of ours wrote."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except Exception as error:
+        raise _FollowError(seq, match) from error
+
+
+def _void_reason(now: Tournament, table: str, match: MatchGiven, teams: tuple[str, ...]) -> VoidReason:
+    """Return why the game of `match` by `teams` at `table` does not count, "" if it does."""
+    call = now.calls.get(match.match)
+    if match.order in now.reports or (
+        call is not None and call.table == table and now.current_order(call) == match.order
+    ):
+        return ""
+    pairings = now.competition.pairings(now.state) if now.state.teams else ()
+    pairing = next((one for one in pairings if one.id == match.match), None)
+    if pairing is None or {*pairing.teams} != {*teams}:
+        return "changed"
+    return "recalled" if pairing.open else "decided"
+
+
+def can_take_match(view: View, plan: Planned | None) -> bool:
+    """Return whether the table with this `view` can begin a match of `plan`."""
+    if plan is None or view.free is False:
+        return False
+    return (view.game, view.version) == (plan.game, registry.game_class(plan.game).version)

@@ -1,0 +1,525 @@
+"""The hub's inbox: a verified copy of every table's journals in one store, each record once and in order.
+
+A batch of messages is one transaction, so acknowledged records survive a power cut. Only the next record of a journal
+is accepted, and only if its hash follows from the last one; a record that is stored already is acknowledged again, and
+one after a gap is ignored. A journal that was replaced or changed is never mixed with the stored one: it is refused,
+and an alarm remains until people have checked it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, Self
+
+from pi_controller.errors import JournalError
+from pi_controller.hub.messages import MAX_GAMES, Ack, Events, Game, Hello, RecordRange, RefusalReason
+from pi_controller.hub.store import (
+    APPLICATION_ID,
+    SCHEMA_VERSION,
+    BadValueError,
+    Database,
+    DatabaseUnavailableError,
+    StoreError,
+    open_store,
+)
+from pi_controller.journal import file
+from pi_controller.journal import file as journal_file
+from pi_controller.journal.file import Row, chain_rows, genesis, next_hash
+from pi_controller.referee.facts import Fact, GameOpened, MatchGiven
+from pi_controller.system.files import create_private_file
+
+_TABLES = (
+    """games(
+      id SERIAL PRIMARY KEY, tid TEXT NOT NULL, epoch TEXT NOT NULL, refused TEXT NOT NULL DEFAULT '',
+      UNIQUE(tid, epoch)
+    )""",
+    """records(
+      game SERIAL NOT NULL REFERENCES games(id), seq BIGINT NOT NULL, batch BIGINT NOT NULL,
+      t DOUBLE PRECISION NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY(game, seq)
+    )""",
+    """alarms(
+      id SERIAL PRIMARY KEY, t DOUBLE PRECISION NOT NULL, tid TEXT NOT NULL, epoch TEXT NOT NULL, about TEXT NOT NULL,
+      what TEXT NOT NULL, open INTEGER NOT NULL DEFAULT 1
+    )""",
+)
+
+
+log = logging.getLogger(__name__)
+MAX_SEQ = 2**53 - 1
+"""The largest record number that the messages allow."""
+
+
+class Alarm(NamedTuple):
+    """A journal was refused at `t` (seconds since 1970). `open` until it is accepted."""
+
+    t: float
+    table: str
+    epoch: str
+    about: Literal["replaced", "tampered"]
+    what: str
+    open: bool
+
+
+@dataclass(slots=True)
+class _StoredJournal:
+    """A stored journal: its id in the store, and its last record's number and hash."""
+
+    id: int
+    seq: int
+    hash: str
+    refused: RefusalReason = ""
+
+
+_Answers = dict[tuple[str, str, str], Ack]
+"""Answers by table, epoch and `ask`."""
+
+
+class Inbox:
+    """The tables' journals in a file or a database, created if it is empty. Raises `StoreError`."""
+
+    def __init__(self, where: Path | Database) -> None:
+        self.duplicates = 0
+        """Records received again since the inbox was opened."""
+        self.gaps = 0
+        """Records received before their predecessor."""
+        self._held: dict[str, dict[str, _StoredJournal]] = {}
+        self._lock = threading.RLock()
+        """Held during a transaction, so that uncommitted records are never read."""
+        self._alarms = (0, 0)
+        """The number of all and of open alarms when `_held` was read."""
+        self._store = open_store(where, _TABLES, append_only=["records"])
+
+    def store_messages(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> list[tuple[str, Ack]]:
+        """Store the (table, message) pairs received at `t` safely on disk; return the (table, answer) pairs to send.
+
+        Several event messages of one table get one answer. If the transaction fails it is repeated table by table: a
+        table whose messages cannot be written gets no answer and resends them. A journal with a value that the store
+        rejects is refused. Raises `StoreError` if no table's messages can be written or the database is unavailable.
+        """
+        try:
+            answers = self._store_together(t, messages)
+        except DatabaseUnavailableError:
+            raise
+        except StoreError as error:
+            answers = self._store_by_table(t, messages)
+            if not answers:
+                raise
+            log.warning("%s: the tables' messages are written one table at a time", error.message)
+        return [(table, ack) for (table, _, _), ack in answers.items()]
+
+    def _store_together(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
+        """Store `messages` in one transaction."""
+        answers: _Answers = {}
+        with self._transaction():
+            for table, message in messages:
+                is_hello = isinstance(message, Hello)
+                ack = self._hello(t, table, message) if is_hello else self._events(t, table, message)
+                if ack is not None:
+                    answers[table, ack.epoch, ack.ask] = ack
+        return answers
+
+    def _store_by_table(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
+        """Store `messages` in one transaction for each table. Raises `DatabaseUnavailableError`."""
+        answers: _Answers = {}
+        for table in dict.fromkeys(table for table, _ in messages):
+            try:
+                answers |= self._store_by_halves(t, [one for one in messages if one[0] == table])
+            except DatabaseUnavailableError:
+                raise
+            except StoreError as error:
+                log.warning("%s: %s; the table will resend its records", table, error.message)
+        return answers
+
+    def _store_by_halves(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
+        """Store `messages` of one table; halve them until only the record that the store rejects is left."""
+        try:
+            return self._store_together(t, messages)
+        except BadValueError as error:
+            halves = [messages[: len(messages) // 2], messages[len(messages) // 2 :]]
+            if len(messages) == 1:
+                table, message = messages[0]
+                if not isinstance(message, Events):
+                    raise
+                if len(message.records) == 1:
+                    return self._refuse_record(t, table, message, error)
+                middle = len(message.records) // 2
+                parts = message.records[:middle], message.records[middle:]
+                halves = [[(table, Events(message.epoch, part))] for part in parts]
+            return self._store_by_halves(t, halves[0]) | self._store_by_halves(t, halves[1])
+
+    def _refuse_record(self, t: float, table: str, events: Events, error: BadValueError) -> _Answers:
+        with self._transaction():
+            held = self._games(table)[events.epoch]
+            self._refuse(
+                t, table, events.epoch, held, f"record {events.records[0].seq} cannot be kept: {error.message}"
+            )
+        ack = Ack(events.epoch, held.seq, refused=held.refused)
+        return {(table, ack.epoch, ack.ask): ack}
+
+    def accept(self, table: str) -> int:
+        """Accept the journals of `table` that were refused as replaced; return how many. Raises `StoreError`."""
+        with self._transaction():
+            self._store.execute("UPDATE alarms SET open = 0 WHERE tid = ?", [table])
+            return len(
+                self._store.execute(
+                    "UPDATE games SET refused = '' WHERE tid = ? AND refused = 'replaced' RETURNING id", [table]
+                )
+            )
+
+    def alarms(self) -> list[Alarm]:
+        """Return all alarms, the newest first. Raises `StoreError`."""
+        rows = self._store.execute("SELECT t, tid, epoch, about, what, open FROM alarms ORDER BY id DESC")
+        return [Alarm(t, tid, epoch, about, what, bool(still)) for t, tid, epoch, about, what, still in rows]
+
+    def record_counts(self) -> dict[str, dict[str, int]]:
+        """Return the number of stored records of each journal: {table: {epoch: count}}. Raises `StoreError`."""
+        found: dict[str, dict[str, int]] = {}
+        for tid, epoch, seq in self._store.execute(
+            "SELECT tid, epoch, (SELECT coalesce(max(seq), 0) FROM records WHERE game = id) FROM games ORDER BY id"
+        ):
+            found.setdefault(tid, {})[epoch] = seq
+        return found
+
+    def rows(self, table: str, epoch: str, first: int = 1, last: int = MAX_SEQ) -> Iterator[Row]:
+        """Yield the stored records of this journal from `first` to `last`, in order. Raises `StoreError`."""
+        query = (
+            "SELECT seq, batch, t, kind, body, hash FROM records "
+            "WHERE game = (SELECT id FROM games WHERE tid = ? AND epoch = ?) AND seq BETWEEN ? AND ? ORDER BY seq"
+        )
+        with self._lock:
+            found = self._store.execute(query, (table, epoch, first, last))
+        yield from map(Row._make, found)
+
+    def close(self) -> None:
+        """Close the store. Closing twice is fine."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _hello(self, t: float, table: str, hello: Hello) -> Ack:
+        known = self._games(table)
+        last = hello.games[-1]
+        begun = any(held.seq for held in known.values())  # any journal may follow one that has no record here
+        if begun and not any(game.epoch in known for game in hello.games):
+            self._add(table, last.epoch, "replaced")
+            self._alarm(t, table, last.epoch, "replaced", "its journal follows none that the hub has of this table")
+        refused = known.get(last.epoch)
+        if refused is not None and refused.refused == "replaced":
+            return Ack(last.epoch, refused.seq, hello.ask, "replaced")
+        for game in hello.games:
+            held = known.get(game.epoch) or self._add(table, game.epoch)
+            if not held.refused and held.seq > game.seq:
+                what = f"its journal ends with record {game.seq}, and the hub has {held.seq}"
+                self._refuse(t, table, game.epoch, held, what)
+        wanted = next(
+            (game for game in hello.games if not known[game.epoch].refused and known[game.epoch].seq < game.seq), last
+        )
+        held = known[wanted.epoch]
+        return Ack(wanted.epoch, held.seq, hello.ask, held.refused)
+
+    def _events(self, t: float, table: str, events: Events) -> Ack | None:
+        held = self._games(table).get(events.epoch)
+        if held is None:
+            return None  # there was no hello: without an answer the table sends one
+        new: list[Row] = []
+        hashes = self._hashes(held, [record.seq for record in events.records if record.seq <= held.seq])
+        for record in events.records:
+            if held.refused:
+                break
+            if record.seq > held.seq + 1:
+                self.gaps += 1
+            elif record.seq <= held.seq:
+                self.duplicates += 1
+                if hashes[record.seq] != record.hash:
+                    self._refuse(t, table, events.epoch, held, f"record {record.seq} is another than the hub has")
+            else:
+                row = record.row()
+                if "\0" in row.kind or "\0" in row.body:  # PostgreSQL cannot store it, and tables never write it
+                    self._refuse(t, table, events.epoch, held, f"record {record.seq} has a NUL character")
+                    break
+                if next_hash(held.hash, row) != row.hash:
+                    what = f"record {record.seq} is not what was written: its hash does not follow"
+                    self._refuse(t, table, events.epoch, held, what)
+                    break
+                new.append(row)
+                hashes[row.seq] = row.hash
+                held.seq, held.hash = row.seq, row.hash
+        self._keep(held, new)
+        return Ack(events.epoch, held.seq, refused=held.refused)
+
+    def _keep(self, held: _StoredJournal, new: list[Row]) -> None:
+        if new:
+            self._store.execute_many(
+                "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", [(held.id, *row) for row in new]
+            )
+
+    def _games(self, table: str) -> dict[str, _StoredJournal]:
+        if table not in self._held:
+            found: dict[str, _StoredJournal] = {}
+            query = "SELECT id, epoch, refused FROM games WHERE tid = ? ORDER BY id"
+            for number, epoch, refused in self._store.execute(query, [table]):
+                query = "SELECT seq, hash FROM records WHERE game = ? ORDER BY seq DESC LIMIT 1"
+                ((seq, its_hash),) = self._store.execute(query, [number]) or [(0, genesis(epoch))]
+                found[epoch] = _StoredJournal(number, seq, its_hash, refused)
+            self._held[table] = found
+        return self._held[table]
+
+    def _add(self, table: str, epoch: str, refused: RefusalReason = "") -> _StoredJournal:
+        query = "INSERT INTO games(tid, epoch, refused) VALUES (?, ?, ?) RETURNING id"
+        ((number,),) = self._store.execute(query, (table, epoch, refused))
+        held = self._games(table)[epoch] = _StoredJournal(number, 0, genesis(epoch), refused)
+        return held
+
+    def _hashes(self, held: _StoredJournal, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the hashes of the stored records with these numbers."""
+        if not numbers:
+            return {}
+        places = ", ".join("?" * len(numbers))
+        query = f"SELECT seq, hash FROM records WHERE game = ? AND seq IN ({places})"  # noqa: S608 - only placeholders
+        return dict(self._store.execute(query, (held.id, *numbers)))
+
+    def _refuse(self, t: float, table: str, epoch: str, held: _StoredJournal, what: str) -> None:
+        held.refused = "tampered"
+        self._store.execute("UPDATE games SET refused = ? WHERE id = ?", (held.refused, held.id))
+        self._alarm(t, table, epoch, "tampered", what)
+
+    def _alarm(self, t: float, table: str, epoch: str, about: str, what: str) -> None:
+        self._store.execute(
+            "INSERT INTO alarms(t, tid, epoch, about, what) VALUES (?, ?, ?, ?, ?)", (t, table, epoch, about, what)
+        )
+
+    @contextmanager
+    def _transaction(self) -> Generator[None]:
+        try:
+            with self._lock, self._store.transaction():
+                ((alarms, open_alarms),) = self._store.execute("SELECT count(*), coalesce(sum(open), 0) FROM alarms")
+                if self._alarms != (alarms, open_alarms):  # for example a table was accepted
+                    self._alarms = alarms, open_alarms
+                    self._held.clear()
+                yield
+        except BaseException:
+            self._held.clear()  # it may be ahead of the store
+            raise
+
+
+# Read a table's journals for the hub: the current one, and the earlier ones since a hub was configured.
+#
+# Earlier games are private and never sent: the file `JOURNAL.hub` beside the journal names the first game to send.
+
+
+_FIRST = 8
+"""The first batch is among this many records."""
+
+
+class NextGameError(JournalError):
+    """The next game has just replaced the journal's file; reading again in a moment works."""
+
+
+class _JournalFile(NamedTuple):
+    """A journal's file, epoch and length.
+
+    `before` is the file of the game before (None for none), `order` the hub's order that began it ("" for none).
+    """
+
+    path: Path
+    game: Game
+    before: Path | None
+    order: str
+
+
+class Journals:
+    """The journals of the table that writes the one at `path`. Raises `JournalError` if one cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._since = file.sidecar_path(path, ".hub")
+        self._kept: list[_JournalFile] = []
+
+    def games(self, epoch: str, seq: int) -> tuple[Game, ...]:
+        """Return the games in the order they were played; the last one has this `epoch` and `seq` records."""
+        if not self._kept or self._kept[-1].game.epoch != epoch:
+            self._kept = self._find_journals(epoch)
+        return (*(one.game for one in self._kept[:-1]), Game(epoch, seq))
+
+    @property
+    def orders(self) -> frozenset[str]:
+        """The hub's orders by which games here were begun, as of the last call of `games`."""
+        return frozenset(one.order for one in self._kept if one.order)
+
+    @property
+    def order(self) -> str:
+        """The hub's order by which the current game was begun, "" if there is none."""
+        return self._kept[-1].order if self._kept else ""
+
+    def rows(self, wanted: RecordRange) -> list[Row]:
+        """Return the records of the range `wanted`."""
+        path = next((one.path for one in self._kept if one.game.epoch == wanted.epoch), self._path)
+        with file.journal_errors(path, "read"), closing(file.open_read_only(path)) as db:
+            about = file.meta(db, file.SCHEMA_VERSION)
+            if about is None or about.epoch != wanted.epoch:  # the next game has just replaced this file
+                raise NextGameError(f"journal {path.name} is of another game")
+            return list(file.rows(db, file.SCHEMA_VERSION, wanted.last, wanted.first))
+
+    def _find_journals(self, epoch: str) -> list[_JournalFile]:
+        since = self._since.read_text("utf-8").strip() if self._since.is_file() else ""
+        found: list[_JournalFile] = []
+        path: Path | None = self._path
+        while path is not None and len(found) < MAX_GAMES:
+            kept = _read_journal(path)
+            if kept is None:
+                break
+            found.insert(0, kept)
+            if kept.game.epoch == since:
+                return found
+            path = kept.before
+        if not found or found[-1].game.epoch != epoch:
+            raise NextGameError(f"journal {self._path.name} is of another game")
+        create_private_file(self._since, self._path)
+        self._since.write_text(epoch + "\n", "utf-8")
+        return found[-1:]
+
+
+def _read_journal(path: Path) -> _JournalFile | None:
+    """Return the journal at `path`; None if it is missing, or of an old version without an epoch."""
+    if not path.is_file():
+        return None
+    with file.journal_errors(path, "read"), closing(file.open_read_only(path)) as db:
+        about = file.meta(db, file.identity(db).version)
+        if about is None:
+            return None
+        (seq,) = db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()
+        first = [row for row in file.rows(db, file.SCHEMA_VERSION, to=_FIRST) if row.batch == 1]
+    facts: list[Fact] = []
+    with suppress(JournalError):
+        facts += [file.decode(row.body) for row in first]
+    after = next((fact.after for fact in facts if isinstance(fact, GameOpened)), "")
+    order = next((fact.order for fact in facts if isinstance(fact, MatchGiven)), "")
+    return _JournalFile(path, Game(about.epoch, seq), path.with_name(Path(after).name) if after else None, order)
+
+
+READ_ERRORS = (JournalError, OSError, ValueError, sqlite3.Error)
+"""Errors that reading a journal may raise."""
+
+
+# Back up and restore the hub's store, and export each table's journal to a file.
+
+
+ORIGIN = "the hub's copy"
+
+
+class BackupSummary(NamedTuple):
+    """The extent of a store: the number of records and decisions, and the times of the last ones.
+
+    Times are seconds since 1970, None if there is none.
+    """
+
+    records: int
+    record_t: float | None
+    decisions: int
+    decision_t: float | None
+
+
+def write_journals(where: Path | Database, folder: Path) -> dict[Path, int]:
+    """Write each journal in the hub's store to `folder`, as the table itself has it; return {file: records}.
+
+    Existing files are overwritten. Raises `StoreError`, `JournalError`.
+    """
+    written: dict[Path, int] = {}
+    with Inbox(where) as inbox, _files_of(folder, "written"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for table, games in inbox.record_counts().items():
+            for epoch in (epoch for epoch, seq in games.items() if seq):
+                rows = list(inbox.rows(table, epoch))
+                if list(chain_rows(genesis(epoch), rows)) != rows:
+                    raise StoreError(f"the hub's copy of {table} {epoch} was changed", "use the hub's last backup")
+                path = folder / f"{table}-{epoch}.sqlite"
+                new = journal_file.write_new_journal(path, journal_file.Meta(epoch, origin=ORIGIN), rows)
+                journal_file.put_in_place(new, path)
+                written[path] = len(rows)
+    return written
+
+
+def back_up(where: Path | Database, file: Path) -> BackupSummary:
+    """Copy the hub's store to a new `file`, also while the hub runs; return its extent. Raises `StoreError`."""
+    source = _file(where)
+    with _files_of(file, "written"):
+        if file.exists():
+            raise StoreError(f"{file.name} exists already", "choose another file name")
+        _copy(source, file)
+    return summarize_store(file)
+
+
+def restore(file: Path, where: Path | Database) -> BackupSummary:
+    """Copy the backup in `file` to `where`, which must not exist yet; return its extent. Raises `StoreError`."""
+    target = _file(where)
+    found = summarize_store(file)
+    if target.exists():
+        raise StoreError(
+            f"{target} exists and is not overwritten", "stop the hub, then move this file and those beside it"
+        )
+    with _files_of(target, "written"):
+        _copy(file, target)
+    return found
+
+
+def summarize_store(file: Path) -> BackupSummary:
+    """Check every page of the hub's store in `file` and return its extent. Raises `StoreError`."""
+    with _files_of(file, "read"), closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        found = journal_file.identity(db)
+        if (found.application, found.version) != (APPLICATION_ID, SCHEMA_VERSION):
+            raise StoreError(
+                f"{file.name} is not a hub store of this version", "choose a file made by 'moccasin-mat hub backup'"
+            )
+        ((whole,),) = db.execute("PRAGMA integrity_check(1)")
+        if whole != "ok":
+            raise StoreError(f"{file.name} is damaged: {whole}", "use an older backup")
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        records: tuple[int, float | None] = db.execute("SELECT count(*), max(t) FROM records").fetchone()
+        decisions: tuple[int, float | None] = 0, None
+        if "decisions" in tables:
+            decisions = db.execute("SELECT count(*), max(t) FROM decisions").fetchone()
+    return BackupSummary(*records, *decisions)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy an SQLite file to `target` atomically."""
+    new = target.with_name(f".{target.name}.new")
+    new.unlink(missing_ok=True)
+    create_private_file(new)
+    with (
+        closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as db,
+        closing(sqlite3.connect(new)) as copy,
+    ):
+        db.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a WAL beside it
+    journal_file.sync(new)
+    journal_file.put_in_place(new, target)
+
+
+def _file(where: Path | Database) -> Path:
+    if isinstance(where, Database):
+        raise StoreError(
+            "this hub keeps its data in a PostgreSQL database",
+            f"back it up with pg_dump --schema=mat_{where.venue}, restore it with psql",
+        )
+    return where
+
+
+@contextmanager
+def _files_of(path: Path, doing: str) -> Generator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(
+            f"{path} cannot be {doing}: {error}", "check the name, the disk and the owner of the folder"
+        ) from error

@@ -1,0 +1,343 @@
+"""Register tables at the hub: one-time join codes and the TLS port that accepts them.
+
+The port listens only while a code is open, with a temporary certificate (see `joining`). A code is for one table, can
+be used once and expires after some minutes. Wrong codes are throttled in the same way as wrong PINs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+import tempfile
+import time
+from collections.abc import Callable, Collection, Coroutine
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pi_controller import __version__
+from pi_controller.config.fields import is_topic_name
+from pi_controller.errors import MatError
+from pi_controller.hub.home_assistant import ACCOUNT as HOME
+from pi_controller.hub.mqtt import Broker, can_sign_in
+from pi_controller.hub.settings import (
+    ACCOUNT,
+    MAX_LINE_BYTES,
+    PORT,
+    VERSION,
+    Account,
+    HubSettings,
+    JoinCode,
+    JoinRefused,
+    JoinRequest,
+    encode_line,
+    new_code,
+)
+from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, reload_broker
+from pi_controller.system.files import write_private_file
+from pi_controller.web.accounts import Rate, Throttle, throttle_keys
+from pi_controller.web.limits import ConnectionLimits, client_network
+
+log = logging.getLogger(__name__)
+CODE_LIFETIME_S = 600.0
+"""How long a code is valid."""
+LINE_S = 10.0
+"""Timeout for a table's TLS handshake and its line."""
+MAX_IDLE, MAX_IDLE_OF_PLACE = 32, 8
+"""Connections that have not sent their line yet: in total, and of one address. Beyond, the oldest one of the client
+with the most is closed."""
+MAX_OPEN_CODES = 64
+TRIES_A_SECOND, BURST = 2.0, 20.0
+"""Rate limit for codes, of all clients together."""
+MAX_VERSION_CHARS = 80
+BROKER_S = 10.0
+"""How long the broker may take to accept a new account."""
+
+
+class JoinServerError(MatError, RuntimeError):
+    """A join code cannot be opened, or a table cannot join."""
+
+    code = "illegal"
+
+
+class IssuedCode(NamedTuple):
+    """A new code, shown to the director only once: the code, the command with it, and its end (s since 1970)."""
+
+    code: str
+    command: str
+    ends: float
+
+
+class JoinableTable(NamedTuple):
+    """A table that may join until `ends` (s since 1970); may be shown to all signed-in users."""
+
+    table: str
+    ends: float
+
+
+class _Open(NamedTuple):
+    table: str
+    anew: bool
+    code: JoinCode
+    ends: float
+
+
+class JoinCodes:
+    """The open join codes, at most one for each table. Times are seconds of one clock."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _Open] = {}
+        self._past: dict[str, str] = {}
+        """Why an earlier code is not valid."""
+        self._throttle = Throttle()
+        self._rate = Rate(TRIES_A_SECOND, BURST)
+
+    def open(self, table: str, code: JoinCode, t: float, *, anew: bool) -> None:
+        """Make `code` valid for `table` from now on; it replaces an earlier one. Raises `JoinServerError`."""
+        self.close(table)
+        if len(self.waiting(t)) >= MAX_OPEN_CODES:
+            raise JoinServerError(f"{MAX_OPEN_CODES} codes are open", "revoke some first")
+        self._open[table] = _Open(table, anew, code, t + CODE_LIFETIME_S)
+
+    def close(self, table: str) -> None:
+        """Revoke the code for `table`, if there is one."""
+        if (found := self._open.pop(table, None)) is not None:
+            self._note(found, "this code was taken back")
+
+    def waiting(self, t: float) -> list[_Open]:
+        """Drop expired codes and return the open ones."""
+        for one in [one for one in self._open.values() if one.ends <= t]:
+            del self._open[one.table]
+            self._note(one, "this code has run out")
+        return list(self._open.values())
+
+    def redeem(self, once: str, address: str, t: float) -> _Open:
+        """Redeem a code sent from `address`: return its entry and close it.
+
+        Raises `JoinServerError` if the code is not valid, or if too many wrong codes came from this address.
+        """
+        under = throttle_keys("join", address)
+        if (wait := max(self._throttle.wait(under, t), self._rate.take(t))) > 0:
+            raise JoinServerError("too many codes were tried", f"wait {int(wait) + 1} s, then try again")
+        self._throttle.charge(under, t)
+        found = next((one for one in self.waiting(t) if one.code.secret == once), None)
+        if found is None:
+            why = self._past.get(once, "the hub does not know this code")
+            raise JoinServerError(why, "ask the director for a new one")
+        self._throttle.record_success(under)
+        del self._open[found.table]
+        self._note(found, "this code was used")
+        return found
+
+    def restore(self, taken: _Open) -> None:
+        """Make a redeemed code valid again, because joining failed."""
+        self._past.pop(taken.code.secret, None)
+        self._open.setdefault(taken.table, taken)
+
+    def _note(self, one: _Open, why: str) -> None:
+        self._past[one.code.secret] = why
+        while len(self._past) > 4 * MAX_OPEN_CODES:
+            del self._past[next(iter(self._past))]
+
+
+class JoinServer:
+    """Registers tables at the hub of `folder`. `known` returns the tables from which the hub has received anything.
+
+    `compare_version` is called with each table that has joined and the version of its program. Runs in the event loop
+    that creates it; use `run_from_thread` from other threads.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: HubSettings,
+        broker: Broker,
+        known: Callable[[], Collection[str]],
+        compare_version: Callable[[str, str], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._broker = broker
+        self._known = known
+        self._compare_version = compare_version
+        self._clock = clock
+        self._codes = JoinCodes()
+        self._loop = asyncio.get_running_loop()
+        self._making = asyncio.Lock()
+        self._calls = 0
+        self._idle = ConnectionLimits(MAX_IDLE, MAX_IDLE_OF_PLACE)
+        self._complained: set[str] = set()
+        """Clients that were logged since the port opened."""
+        self._context: ssl.SSLContext | None = None
+        self._server: asyncio.Server | None = None
+        self._certificate = b""
+        self.port = 0
+        self.waiting: tuple[JoinableTable, ...] = ()
+        """The tables that may join; may be read from any thread."""
+
+    async def run_from_thread(self, what: Coroutine[Any, Any, Any]) -> Any:
+        """Run `what`, a coroutine of this object, in its own loop and return its result; for other threads."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(what, self._loop))
+
+    async def open(self, table: str, *, anew: bool = False) -> IssuedCode:
+        """Open a code for `table`; with `anew` its account gets a new password when it joins.
+
+        Raises `JoinServerError`.
+        """
+        if not is_topic_name(table) or table in (ACCOUNT, HOME):
+            what = f"no table can have the account {table!r}"
+            raise JoinServerError(what, 'use up to 31 lower case letters, digits, - and _, as in "t09"')
+        self._reject_known_table(table, anew=anew)
+        if self._server is None:
+            await self._listen()
+        code, now = new_code(self._certificate), self._clock()
+        self._codes.open(table, code, now, anew=anew)
+        self._update_listener()
+        self._loop.call_later(CODE_LIFETIME_S + 1.0, self._update_listener)
+        address = self._settings.broker.address
+        at = f"[{address}]" if ":" in address else address
+        at = at if self.port == PORT else f"{at}:{self.port}"
+        return IssuedCode(str(code), f"moccasin-mat hub join {at} {code}", now + CODE_LIFETIME_S)
+
+    async def revoke_code(self, table: str) -> None:
+        """Revoke the code for `table`."""
+        self._codes.close(table)
+        self._update_listener()
+
+    def close(self) -> None:
+        """Revoke all codes and stop listening."""
+        for one in self._codes.waiting(self._clock()):
+            self._codes.close(one.table)
+        self._update_listener()
+
+    def _reject_known_table(self, table: str, *, anew: bool) -> None:
+        if not anew and (has_joined(self._folder, table) or table in self._known()):
+            raise JoinServerError(
+                f"there is a table {table} already",
+                "choose another name, or choose the option for a new card: the old card then loses access",
+            )
+
+    async def _listen(self) -> None:
+        try:
+            from pi_controller.hub.setup import make_join_certificate  # noqa: PLC0415 - an extra: only a hub has it
+        except ImportError as error:
+            raise JoinServerError("this needs more packages", "pip install '.[hub]' in the clone") from error
+        made = make_join_certificate(datetime.fromtimestamp(self._clock(), UTC))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+        with tempfile.TemporaryDirectory(dir=self._folder) as place:  # ssl only reads certificates from files
+            for name, content in (("crt", made.pem), ("key", made.key)):
+                write_private_file(Path(place) / name, content)
+            context.load_cert_chain(Path(place) / "crt", Path(place) / "key")
+        wanted = self._settings.enrolment
+        try:
+            self._server = await asyncio.start_server(
+                self._handle_connection, wanted.host, wanted.port, limit=MAX_LINE_BYTES
+            )  # TLS starts later, so that connections are counted before their handshake
+        except OSError as error:
+            raise JoinServerError(
+                f"cannot listen for tables at port {wanted.port}: {error.strerror or error}",
+                "choose another port in [enrolment] of hub.toml",
+            ) from error
+        self._certificate, self._context = made.der, context
+        self._complained.clear()
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def _update_listener(self) -> None:
+        """Update `waiting`, and stop listening if no code is open."""
+        self.waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(self._clock()))
+        if not self.waiting and not self._calls and self._server is not None:
+            self._server.close()
+            self._server = None
+
+    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._calls += 1
+        address = str((writer.get_extra_info("peername") or [""])[0])  # there is no peer if it has disconnected already
+        try:
+            line = await self._line_of(reader, writer, client_network(address))
+            writer.write(encode_line(await self._answer(line, address)))
+            async with asyncio.timeout(LINE_S):
+                await writer.drain()
+        except (OSError, ValueError, TimeoutError) as error:
+            writer.transport.abort()
+            if (place := client_network(address)) not in self._complained and len(self._complained) < MAX_IDLE:
+                self._complained.add(place)
+                log.warning("unreadable join request from %s: %s", address, type(error).__name__)
+        finally:
+            self._calls -= 1
+            self._update_listener()
+            writer.close()
+            with suppress(OSError, TimeoutError):
+                async with asyncio.timeout(LINE_S):
+                    await writer.wait_closed()
+
+    async def _line_of(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: str) -> bytes:
+        """Read a table's line over TLS. Raises `TimeoutError`, also if the connection is dropped for others."""
+        assert self._context is not None
+        async with asyncio.timeout(LINE_S) as limit:
+
+            def drop() -> None:
+                with suppress(RuntimeError):  # it has just timed out
+                    limit.reschedule(0.0)
+
+            share = self._idle.take(place, drop)
+            try:
+                await writer.start_tls(self._context, ssl_handshake_timeout=LINE_S)
+                return await reader.readline()
+            finally:
+                self._idle.release(share)
+
+    async def _answer(self, line: bytes, address: str) -> Account | JoinRefused:
+        try:
+            request = msgspec.json.decode(line, type=JoinRequest)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return JoinRefused("the hub cannot read this request", "see that table and hub have the same version")
+        if request.version != VERSION:
+            return JoinRefused(
+                f"the hub needs join protocol version {VERSION}, and this is {request.version}",
+                "bring both to the same version",
+            )
+        try:
+            taken = self._codes.redeem(request.once, address, self._clock())
+        except JoinServerError as error:
+            log.warning("refused a table at %s: %s", address, error.message)
+            return JoinRefused(error.message, error.hint)
+        try:
+            async with self._making:
+                self._reject_known_table(taken.table, anew=taken.anew)
+                account = await self._create_account(taken)
+        except (MatError, OSError) as error:
+            self._codes.restore(taken)
+            what = (
+                error if isinstance(error, MatError) else MatError(f"the account cannot be written: {error.strerror}")
+            )
+            log.warning("refused %s at %s: %s", taken.table, address, what.message)
+            return JoinRefused(what.message, what.hint)
+        log.info("%s has joined from %s", taken.table, address)
+        self._compare_version(account.table, request.program[:MAX_VERSION_CHARS])
+        return msgspec.structs.replace(account, program=__version__)
+
+    async def _create_account(self, taken: _Open) -> Account:
+        """Create the account, wait until the broker accepts it, and return it. Raises `MatError`, `OSError`."""
+        broker, venue = self._settings.broker, self._settings.venue.name
+        account = await asyncio.to_thread(
+            issue_account, self._folder, broker.address, broker.port, venue, taken.table, anew=taken.anew
+        )
+        there = Broker(broker.address, broker.port, account.table, account.password, self._broker.ca)
+        try:
+            async with asyncio.timeout(BROKER_S):
+                while not await can_sign_in(there):
+                    reload_broker(self._folder)
+                    await asyncio.sleep(0.2)
+        except TimeoutError:
+            raise JoinServerError(
+                "the broker does not accept the new account", "see that it runs, then try again with the same code"
+            ) from None
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        write_private_file(self._folder / TABLES / account.table / JOINED, f"{now:%Y-%m-%d %H:%M:%S} UTC\n".encode())
+        return account

@@ -1,0 +1,345 @@
+"""Messages between a table and the hub: strict JSON with a limit for each field and each message.
+
+A table sends `Hello` and `Events`, and the hub answers both with `Ack`; `State` shows whether a table or the hub is
+running. The public view (`table.view.View`) is sent as on the live page. The hub sends a table an `Order` to play a
+match, and the table's `Reply` says whether it accepted. `Health` describes the table's machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from pi_controller.config.fields import is_topic_name
+from pi_controller.errors import MatError
+from pi_controller.journal.file import EPOCH_BYTES, Row
+from pi_controller.system.machine_health import MachineHealth
+from pi_controller.table.view import View
+
+ROOT = "mat/v1"
+MAX_MESSAGE_BYTES = 1 << 20
+"""Maximum length of a message; the broker rejects longer ones."""
+MAX_RECORDS = 64
+MAX_GAMES = 1024
+ORDER = "cmd/match"
+"""The last part of the topic of `Order` messages."""
+
+_Hex = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+_Epoch = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{2 * EPOCH_BYTES}}}$")]
+_Count = Annotated[int, Meta(ge=0, lt=2**53)]
+_Word = Annotated[str, Meta(max_length=80)]
+_Name = Annotated[str, Meta(min_length=1, max_length=40)]
+_ROOT = ROOT.split("/")
+
+RefusalReason = Literal["", "replaced", "tampered"]
+Presence = Literal["ready", "stopped", "lost"]
+
+
+class MessageError(MatError, ValueError):
+    """Received data is not a valid message of this kind."""
+
+    code = "message"
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
+    """A record of a journal, as `journal.file.Row`."""
+
+    seq: Annotated[int, Meta(ge=1, lt=2**53)]
+    batch: Annotated[int, Meta(ge=1, lt=2**53)]
+    t: float
+    kind: _Word
+    body: Annotated[str, Meta(max_length=MAX_MESSAGE_BYTES)]
+    hash: _Hex
+
+    def row(self) -> Row:
+        """Convert it to a row of the journal's hash chain."""
+        return Row(self.seq, self.batch, self.t, self.kind, self.body, self.hash)
+
+
+class Game(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
+    """A journal at the table: its epoch (hex) and the number of its last record."""
+
+    epoch: _Epoch
+    seq: _Count
+
+
+class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table is connected and asks where to continue. `games` are its journals, the current one last.
+
+    The answer repeats `ask`, which distinguishes it from all others. `program` is the version of the program.
+    """
+
+    ask: _Word
+    games: Annotated[tuple[Game, ...], Meta(min_length=1, max_length=MAX_GAMES)]
+    program: _Word = ""
+
+
+class Events(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Consecutive records of the journal with this epoch."""
+
+    epoch: _Epoch
+    records: Annotated[tuple[Record, ...], Meta(min_length=1, max_length=MAX_RECORDS)]
+
+
+class Ack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The hub has stored every record of `epoch` up to `seq`. `ask` is that of the hello it answers, "" for events.
+
+    `program` is the hub's version if the table's is newer, else "": older tables do not know this field. `refused`: the
+    hub rejects this journal; "replaced" if it does not follow any that the hub has of this table, "tampered" if a
+    record was changed.
+    """
+
+    epoch: _Epoch
+    seq: _Count
+    ask: _Word = ""
+    refused: RefusalReason = ""
+    program: _Word = ""
+
+
+class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether a table or the hub is running; "lost" is its last will. `since` is a random id of this program start.
+
+    `name` is its display name.
+    """
+
+    state: Presence
+    since: _Word
+    name: _Word = ""
+
+
+class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The match that the table is to play, retained. `order` is the unique id of this order, "" for none.
+
+    `options` are the organiser's choices for the game, the same for all tables. If the round has a common clock, it
+    ends the game at `ends` (s of the hub's clock), or is stopped with `left_s` to go; `sent` is the time of sending by
+    the hub's clock, because the table's clock differs. `void` is the order of a game at this table whose match no
+    longer counts, and `why` is the reason (`judge.VoidReason`).
+    """
+
+    order: _Word = ""
+    tournament: _Word = ""
+    match: _Word = ""
+    game: _Word = ""
+    version: _Word = ""
+    options: Annotated[dict[_Word, Any], Meta(max_length=64)] = {}
+    teams: Annotated[dict[Literal["A", "B"], _Name], Meta(max_length=2)] = {}
+    ends: float | None = None
+    left_s: Annotated[float, Meta(ge=0, le=86_400)] | None = None
+    sent: float | None = None
+    void: _Word = ""
+    why: _Word = ""
+
+
+class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table's answer to `order`, retained: it was `taken` (once, even if the order is repeated), or `why` not."""
+
+    order: _Word
+    taken: bool
+    why: Annotated[str, Meta(max_length=400)] = ""
+
+
+class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The state of the table's machine, retained; `t` is its clock (s since 1970), `link` is true if its mat is
+    connected.
+    """
+
+    t: float
+    machine: MachineHealth
+    link: bool = False
+
+
+Message = Hello | Events | Ack | State | View | Order | Reply | Health
+_KINDS: dict[str, Any] = {
+    "hello": Hello, "ev": Events, "ack": Ack, "state": State, "view": View, ORDER: Order, "match": Reply,
+    "health": Health,
+}  # fmt: skip
+_Kind = TypeVar("_Kind", Hello, Events, Ack, State, View, Order, Reply, Health)
+
+
+class Address(NamedTuple):
+    """A parsed topic: `table` is "" for the hub's own; `kind` is the topic's last part, with `cmd/` if that
+    precedes it.
+    """
+
+    venue: str
+    table: str
+    kind: str
+
+
+def topic(venue: str, table: str, kind: str) -> str:
+    """Return the topic of a table's messages of this kind; `table` "" is the hub, "+" all tables.
+
+    >>> topic("hall", "t01", "ev"), topic("hall", "", "state")
+    ('mat/v1/hall/t/t01/ev', 'mat/v1/hall/hub/state')
+    """
+    return f"{ROOT}/{venue}/t/{table}/{kind}" if table else f"{ROOT}/{venue}/hub/{kind}"
+
+
+def parse_topic(text: str) -> Address:
+    """Parse the topic `text`. Raises `MessageError`."""
+    match text.split("/"):
+        case [*root, venue, "t", table, "cmd", "match"] if (
+            root == _ROOT and is_topic_name(venue) and is_topic_name(table)
+        ):
+            return Address(venue, table, ORDER)
+        case [*root, venue, "t", table, kind] if (
+            root == _ROOT and is_topic_name(venue) and is_topic_name(table) and kind in _KINDS
+        ):
+            return Address(venue, table, kind)
+        case [*root, venue, "hub", "state"] if root == _ROOT and is_topic_name(venue):
+            return Address(venue, "", "state")
+        case _:
+            raise MessageError("a message has an unknown topic", "check for other users of this broker")
+
+
+def encode(message: Message) -> bytes:
+    """Encode `message` as JSON. Raises `MessageError` if it is too long."""
+    data = msgspec.json.encode(message)
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise MessageError(f"a message of {len(data)} bytes is too long: the maximum is {MAX_MESSAGE_BYTES}")
+    return data
+
+
+def decode(data: bytes, kind: type[_Kind]) -> _Kind:
+    """Decode a message of this kind from `data`. Raises `MessageError` with the reason."""
+    name = kind.__name__.lower()
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise MessageError(f"invalid {name} message: {len(data)} bytes, the maximum is {MAX_MESSAGE_BYTES}")
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise MessageError(
+            f"invalid {name} message: {error}", "see that table and hub have the same version"
+        ) from error
+
+
+# The table's side of sending records: computes the next message from hello, acknowledgements and time. No I/O.
+#
+# The journal is the outbox: there is no queue, and a record is resent until the hub has stored and acknowledged it. If
+# the broker loses accepted messages, that costs only a second.
+
+
+MAX_UNACKED_RECORDS = MAX_RECORDS
+"""Maximum records sent and not yet acknowledged."""
+RESEND_S = 1.0
+"""Without progress for this long, all unacknowledged records are resent."""
+HELLO_RETRY_S = 2.0
+"""Without an answer for this long, the hello is resent."""
+REFUSED_RETRY_S = 30.0
+"""After this long a refused table asks again: its journal may have been accepted."""
+STALLS = 2
+"""After this many resends without progress the table asks for the hub's position: the hub may have another disk."""
+
+
+class RecordRange(NamedTuple):
+    """Records to send: `first` to `last` of the journal with this epoch."""
+
+    epoch: str
+    first: int
+    last: int
+
+
+class Outbox:
+    """The records that a table has to send. `start` is a random id of this program start; times are in seconds.
+
+    `games` are the table's journals, the current one last; its records up to `released` may be sent.
+    """
+
+    def __init__(self, start: str, program: str = "") -> None:
+        self.refused = ""
+        self.acked = 0
+        self.epoch = ""
+        """The journal being sent; "" until the hub has answered the hello."""
+        self._start = start
+        self._program = program
+        self._games: tuple[Game, ...] = ()
+        self._released = 0
+        self._asks = 0
+        self._ask_at: float | None = None
+        self._next = 1
+        self._moved = 0.0
+        self._stalls = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether the hub has acknowledged all records that may be sent."""
+        return bool(self._games) and self.epoch == self._games[-1].epoch and self.acked >= self._released
+
+    def set_available(self, games: Sequence[Game], released: int) -> None:
+        """Set the journals and the released records of the table."""
+        self._games = tuple(games)[-MAX_GAMES:]
+        self._released = released
+
+    def start_hello(self, t: float) -> None:
+        """Start again with a hello, because the connection or the hub may have changed."""
+        self.epoch, self.refused = "", ""
+        self._ask_at = t
+        self._asks += 1
+
+    def stop(self) -> None:
+        """Pause until `start_hello`: the connection is lost."""
+        self.epoch = ""
+        self._ask_at = None
+
+    def next_message(self, t: float) -> Hello | RecordRange | None:
+        """Return the next message to send at `t` and count it as sent, or None. Call it again until it returns None."""
+        if not self._games:
+            return None
+        if self._ask_at is not None and t >= self._ask_at:
+            self._ask_at = t + (REFUSED_RETRY_S if self.refused else HELLO_RETRY_S)
+            return Hello(f"{self._start}-{self._asks}", self._games, self._program)
+        if not self.epoch or self.refused:
+            return None
+        last = self._last()
+        if last is None or (self.acked >= last and self.epoch != self._games[-1].epoch):
+            self.start_hello(t)  # the hub has all of that game, or it is no longer here: ask for the next one
+            return self.next_message(t)
+        if self._next > self.acked + 1 and t - self._moved >= RESEND_S:
+            self._stalls += 1
+            if self._stalls >= STALLS:
+                self._stalls = 0
+                self.start_hello(t)
+                return self.next_message(t)
+            self._next, self._moved = self.acked + 1, t
+        until = min(last, self.acked + MAX_UNACKED_RECORDS)
+        if self._next > until:
+            return None
+        if self._next == self.acked + 1:
+            self._moved = t
+        first, self._next = self._next, until + 1
+        return RecordRange(self.epoch, first, until)
+
+    def on_ack(self, t: float, ack: Ack) -> None:
+        """Process an answer of the hub. Ignore one to an older hello or about another journal."""
+        if ack.ask:
+            if ack.ask != f"{self._start}-{self._asks}":
+                return
+            self.epoch, self.acked, self.refused = ack.epoch, ack.seq, ack.refused
+            self._next, self._moved, self._stalls = ack.seq + 1, t, 0
+            self._ask_at = t + REFUSED_RETRY_S if ack.refused else None
+        elif ack.epoch != self.epoch:
+            return
+        elif ack.refused:
+            self.refused, self._ask_at = ack.refused, t + REFUSED_RETRY_S
+            return
+        elif ack.seq > self.acked:
+            self.acked, self._moved, self._stalls = ack.seq, t, 0
+            self._next = max(self._next, ack.seq + 1)
+
+    def wait(self, t: float) -> float | None:
+        """Return the seconds until the next message is due; None if there is none without a new event."""
+        if self._ask_at is not None:
+            return max(0.0, self._ask_at - t)
+        if self.epoch and not self.refused and self._next > self.acked + 1:
+            return max(0.0, self._moved + RESEND_S - t)
+        return None
+
+    def _last(self) -> int | None:
+        """Return the last record that may be sent of the current journal."""
+        for game in self._games:
+            if game.epoch == self.epoch:
+                return self._released if game is self._games[-1] else game.seq
+        return None

@@ -1,0 +1,405 @@
+"""The hub's web server: public boards, the director's console with its sign-in, and the stream of one table.
+
+The stream is a second server with a table's usual pages, including `/overlay`: it shows the table that the director has
+selected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from pi_controller.display.i18n import mark
+from pi_controller.hub.boards import Boards, tables_json
+from pi_controller.rules import registry
+from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.tournament.competition import LaterMatchesStartedError
+from pi_controller.tournament.decisions import (
+    DEFAULT_GRACE_S,
+    DEFAULT_REST_S,
+    MAX_LIST_BYTES,
+    Assigned,
+    Entered,
+    Fact,
+    read_teams,
+)
+from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
+from pi_controller.web.address import qr_code
+from pi_controller.web.feed import Feed
+from pi_controller.web.limits import HEADERS, RequestFilter
+from pi_controller.web.pushed_page import event_stream
+from pi_controller.web.requests import (
+    KEY,
+    RequestError,
+    json_response,
+    json_route,
+    read_json_body,
+    reject_unknown_keys,
+    require_same_origin,
+    require_same_site,
+    require_text,
+)
+from pi_controller.web.roles import has_right
+from pi_controller.web.server import WebServer
+from pi_controller.web.sign_in import SignInRoutes
+
+if TYPE_CHECKING:
+    from pi_controller.hub.director import DecisionResult, Director
+    from pi_controller.hub.hub import Hub, TableStatus
+    from pi_controller.hub.join_server import IssuedCode, JoinServer
+    from pi_controller.hub.settings import HubSettings
+
+log = logging.getLogger(__name__)
+POLL_S = 0.25
+"""How often an event stream checks for changes."""
+MAX_WATCHERS = 128
+HOME = "/director"
+_HEADING = mark("Director")
+_DIRECTOR_ACTIONS = (
+    "plan enter scratch draw appoint dismiss table assign recall confirm reject result tie clock correct withdraw "
+    "reinstate absent back protest announce stream undo"
+)
+RIGHTS: dict[str, frozenset[str]] = {
+    "scorekeeper": frozenset({"protest"}),
+    "judge": frozenset({"protest"}),
+    "committee": frozenset({"protest", "ruling"}),
+    "head": frozenset(_DIRECTOR_ACTIONS.split()),
+}
+"""The decisions that each role may make, by the facts' tags. The committee decides protests (chapter 12)."""
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+class HubPages:
+    """Serves the pages of the hub in `folder`. `publish` may be called from any thread."""
+
+    def __init__(
+        self, settings: HubSettings, folder: Path, director: Director, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.hub: Hub | None = None
+        self.users = Users(folder / FILE)
+        self._director = director
+        self._clock = clock
+        self.join_server: JoinServer | None = None
+        self._boards = Boards(director, clock, joining=lambda: self.join_server.waiting if self.join_server else None)
+        self._bell = Feed()  # ends the streams when the server stops
+        self._version = 0
+        self._rendered: dict[str, tuple[object, bytes]] = {}
+        self._signing = SignInRoutes(
+            Authenticator(self.users, Sessions(self.users), PinHasher(), clock), HOME, heading=_HEADING
+        )
+        self._static = {
+            path.name: (path.read_bytes(), _TYPES[ending])
+            for package in ("pi_controller.web", "pi_controller.hub")
+            for path in files(package).joinpath("static").iterdir()
+            if (ending := f".{path.name.rpartition('.')[2]}") in _TYPES
+        }
+        self._server = WebServer(self._bell, settings.page.host, settings.page.port, app=self._app)
+        self._feed = Feed()
+        stream = settings.page.stream
+        self._stream = WebServer(self._feed, settings.page.host, stream) if stream is not None else None
+
+    @property
+    def url(self) -> str:
+        """The URL of the boards on this machine."""
+        return self._server.url
+
+    @property
+    def stream_url(self) -> str:
+        """The URL of the pages of the selected table; "" if they are not served."""
+        return self._stream.url if self._stream else ""
+
+    def start(self) -> None:
+        """Start listening. Raises `WebError`."""
+        self._server.start()
+        if self._stream is not None:
+            self._stream.start()
+
+    def close(self) -> None:
+        """End all streams, stop listening and close the user database. Closing twice is fine."""
+        if self._stream is not None:
+            self._stream.stop()
+        self._server.stop()
+        self.users.close()
+
+    def welcome(self, *, shows: bool) -> str:
+        """Return the start-up message about the director's first sign-in; "" if there are users already."""
+        from pi_controller.web.judge_api import new_head  # noqa: PLC0415 - only needed at the first start
+
+        if self.users.list_users():
+            return ""
+        if not shows:
+            return "nobody can sign in as the director yet: 'moccasin-mat hub director FOLDER' makes a PIN"
+        name, pin = new_head(self.users, self._signing.authenticator.pins, "Director")
+        return f"sign in at {self.url}director as {name!r} with the PIN {pin} (shown this once)"
+
+    def publish(self, tables: tuple[TableStatus, ...]) -> None:
+        """Show the new state of `tables`."""
+        self._boards.tables = tables
+        self._boards.rival = self.hub.rival if self.hub is not None else ""
+        self._version += 1
+        pointed = self._director.now.stream
+        view = next((one.view for one in tables if one.table == pointed), None)
+        if view is not None:
+            self._feed.publish(view)
+
+    def _app(self, hosts: list[str]) -> Starlette:
+        posts = [
+            f"{HOME}{path}" for path in ("/sign-in", "/sign-out", "/command", "/undo", "/teams", "/people", "/join")
+        ]
+        self._routes = [
+            Route("/", self._page("boards")),
+            Route("/bracket", self._page("bracket")),
+            Route("/team/{number:int}", self._team),
+            Route("/events", self._events),
+            Route("/results.csv", self._results_csv),
+            Route("/results.json", self._results_json),
+            Route("/tournament.json", self._tournament_json),
+            Route("/tables.json", self._tables_json),
+            Route("/static/{name}", self._file),
+            json_route(HOME, self._console),
+            json_route(f"{HOME}/sign-in", self._signing.sign_in, "GET", "POST"),
+            json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
+            json_route(f"{HOME}/events", self._console_events),
+            json_route(f"{HOME}/command", self._command, "POST"),
+            json_route(f"{HOME}/undo", self._undo, "POST"),
+            json_route(f"{HOME}/teams", self._teams, "POST"),
+            json_route(f"{HOME}/join", self._join, "POST"),
+            json_route(f"{HOME}/people", self._signing.people, "GET", "POST"),
+        ]
+        return Starlette(
+            routes=self._routes,
+            middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=tuple(posts))],
+            exception_handlers={HTTPException: _error_response, Exception: _error_response},
+        )
+
+    # public pages
+
+    def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        async def page(_: Request) -> Response:
+            return HTMLResponse(await asyncio.to_thread(self._boards.page, name))
+
+        return page
+
+    async def _team(self, request: Request) -> Response:
+        found = await asyncio.to_thread(self._boards.team, min(request.path_params["number"], 10_000))
+        if found is None:
+            raise HTTPException(404)
+        return HTMLResponse(found)
+
+    async def _results_csv(self, _: Request) -> Response:
+        content = "\ufeff" + await asyncio.to_thread(self._boards.results_csv)
+        return Response(
+            content,
+            media_type="text/csv; charset=utf-8",
+            headers={"content-disposition": "attachment; filename=results.csv"},
+        )
+
+    async def _results_json(self, _: Request) -> Response:
+        return json_response({"results": await asyncio.to_thread(self._boards.results)})
+
+    async def _tournament_json(self, _: Request) -> Response:
+        return json_response(await asyncio.to_thread(self._boards.tournament_json))
+
+    async def _tables_json(self, _: Request) -> Response:
+        calls = {call.table: call.match for call in self._director.now.calls.values()}
+        return json_response({"tables": tables_json(self._boards.tables, calls)})
+
+    async def _file(self, request: Request) -> Response:
+        content, kind = self._static.get(request.path_params["name"], (None, ""))
+        if content is None:
+            raise HTTPException(404)
+        return Response(content, media_type=kind)
+
+    async def _events(self, request: Request) -> Response:
+        page, team = request.query_params.get("page", "boards"), request.query_params.get("team", "")
+        if team.isascii() and team.isdecimal() and len(team) <= 3:
+            page = f"team/{int(team)}"
+        elif page not in ("boards", "tables") or team:
+            raise HTTPException(404)
+        return await self._stream_response(request, page)
+
+    async def _stream_response(self, request: Request, page: str, token: str | None = None) -> Response:
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream")
+        if self._bell.watchers >= MAX_WATCHERS:
+            return PlainTextResponse("Too many are watching.\n", 503, {"retry-after": "10"})
+        return StreamingResponse(self._follow(page, token), media_type="text/event-stream")
+
+    async def _follow(self, page: str, token: str | None) -> AsyncIterator[bytes]:
+        """Yield the parts of a page whenever they change; with a `token` until that session ends."""
+        seen = b""
+
+        async def newer() -> bytes | None:
+            nonlocal seen
+            if token is not None and await self._signing.authenticator.session(token, touch=False) is None:
+                return None
+            content = await asyncio.to_thread(self._content, page)
+            if content == seen:
+                return b""
+            seen = content
+            # clocks on the page use the hub's time, not the browser's
+            return b"event: now\ndata: %.3f\n\nevent: regions\ndata: %s\n\n" % (self._clock(), content)
+
+        async for piece in event_stream(self._bell, newer, POLL_S):
+            yield piece
+
+    def _content(self, page: str) -> bytes:
+        """Return the parts of a page as JSON, cached for all watchers."""
+        joining = self.join_server.waiting if self.join_server else None
+        stamp = (self._version, len(self._director.history.decisions), len(self._director.notes), joining)
+        known = self._rendered.get(page)
+        if known is None or known[0] != stamp:
+            known = self._rendered[page] = stamp, msgspec.json.encode(self._boards.regions(page))
+        return known[1]
+
+    # the director's console
+
+    async def _console(self, request: Request) -> Response:
+        try:
+            session = await self._signing.require_session(request)
+        except RequestError:
+            return await self._signing.form_response()
+        person = session.person
+        page = await asyncio.to_thread(self._boards.page, "director", me=person.name, role=person.role)
+        return HTMLResponse(page)
+
+    async def _console_events(self, request: Request) -> Response:
+        require_same_site(request)
+        await self._signing.require_session(request, touch=False)
+        return await self._stream_response(request, "director", request.cookies.get("mat_session", ""))
+
+    async def _command(self, request: Request) -> Response:
+        """Make the decision in the body `{"key", "fact"}`."""
+        session = await self._signing.require_session(request)
+        body = await read_json_body(request)
+        reject_unknown_keys(body, "key", "fact")
+        given = cast("dict[str, Any]", body["fact"]) if isinstance(body.get("fact"), dict) else {}
+        fact = self._fact(given)
+        self._require_right(session.person.role, str(given.get("do")))
+        self._not_too_often(session)
+        actor = session.person.name
+        done = await self._decide(actor, fact, _key(body))
+        log.info("%s (%s): %s, decision %d", actor, session.person.role, given.get("do"), done.seq)
+        return json_response({"ok": True, "seq": done.seq, "repeated": done.repeated})
+
+    async def _decide(self, actor: str, fact: Fact, key: str) -> DecisionResult:
+        """Make a decision. An error message uses the page's names of tables and choices."""
+
+        def decide() -> DecisionResult:
+            if isinstance(fact, Assigned):
+                self._director.check_call(fact, self._boards.table_availability())
+            return self._director.decide(self._clock(), actor, fact, key)
+
+        try:
+            return await asyncio.to_thread(decide)
+        except LaterMatchesStartedError as error:
+            raise IllegalActionError(*self._boards.explain_blocked_correction(error.matches)) from error
+        except (IllegalActionError, InvalidActionError) as error:
+            what, todo = self._boards.replace_table_ids(error.message), self._boards.replace_table_ids(error.hint)
+            raise type(error)(what, todo) from error
+
+    async def _undo(self, request: Request) -> Response:
+        session = await self._signing.require_session(request)
+        body = await read_json_body(request)
+        reject_unknown_keys(body, "key")
+        self._require_right(session.person.role, "undo")
+        actor = session.person.name
+        done = await asyncio.to_thread(self._director.undo, self._clock(), actor, "", _key(body))
+        return json_response({"ok": True, "seq": done.seq, "repeated": done.repeated})
+
+    async def _teams(self, request: Request) -> Response:
+        """Enter the list of teams in the body, as CSV."""
+        session = await self._signing.require_session(request)
+        require_same_origin(request)
+        self._require_right(session.person.role, "enter")
+        data = bytearray()
+        async for part in request.stream():
+            data += part
+            if len(data) > MAX_LIST_BYTES:
+                raise RequestError("large", "the request is too large", "send at most 1 MiB")
+        teams = read_teams(bytes(data))
+        if self._director.now.registration.roster.leader:
+            teams = tuple(msgspec.structs.replace(team, leader=next(iter(team.players), "")) for team in teams)
+        now, actor = self._clock(), session.person.name
+        done = await asyncio.to_thread(self._director.decide, now, actor, Entered(teams))
+        return json_response({"ok": True, "seq": done.seq, "teams": len(teams)})
+
+    async def _join(self, request: Request) -> Response:
+        """Open or revoke a join code: `{"do", "table", "anew"}`. The code is only in this answer."""
+        session = await self._signing.require_session(request)
+        body = await read_json_body(request)
+        reject_unknown_keys(body, "do", "table", "anew")
+        if not has_right(session.person.role, "people"):
+            raise RequestError("role", f"a {session.person.role} may not let tables join", "ask the director")
+        self._not_too_often(session)
+        if self.join_server is None:
+            raise RequestError("illegal", "this hub is for a try on one machine", "run 'moccasin-mat hub setup' first")
+        table, anew = require_text(body, "table", 100), body.get("anew") is True
+        if body.get("do") == "shut":
+            await self.join_server.run_from_thread(self.join_server.revoke_code(table))
+            return json_response({"ok": True})
+        opened: IssuedCode = await self.join_server.run_from_thread(self.join_server.open(table, anew=anew))
+        log.info("%s lets %s join%s", session.person.name, table, ", with another password" if anew else "")
+        code = str(qr_code(opened.command, opened.command))
+        return json_response(
+            {"ok": True, "table": table, **opened._asdict(), "good_s": opened.ends - self._clock(), "qr": code}
+        )
+
+    def _fact(self, given: dict[str, Any]) -> Fact:
+        """Parse a fact and add the fields that only the hub can set. Raises `InvalidActionError`."""
+        plan = self._director.now.plan
+        match given.get("do"):
+            case "plan":
+                named = {"tournament": plan.tournament if plan else secrets.token_hex(8)}
+                given = {"rest_s": DEFAULT_REST_S, "grace_s": DEFAULT_GRACE_S, **given, **named}
+                game = given.get("game")
+                if game in registry.names() and given.get("format") == "round_robin":
+                    timed = any(option.name == "minutes" for option in registry.game_class(game).options)
+                    given = {"clock": "round" if timed else "tables", **given}  # as on the Lahal score sheet
+            case "assign":
+                given = {**given, "order": secrets.token_hex(8)}
+            case "undo":  # the hub chooses the decisions to undo
+                raise InvalidActionError("an undo takes back the last decision", "send it to /director/undo")
+            case _:
+                pass
+        try:
+            return msgspec.convert(given, cast("Any", Fact))
+        except msgspec.MsgspecError as error:
+            raise InvalidActionError(f"this is not a valid decision: {error}") from error
+
+    def _require_right(self, role: str, tag: str) -> None:
+        if tag not in RIGHTS.get(role, frozenset()):
+            raise RequestError("role", f"a {role} may not decide this: {tag}", "ask the director or the committee")
+
+    def _not_too_often(self, session: Any) -> None:
+        if (wait := self._signing.charge_command(session)) > 0:
+            raise RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
+
+
+def _key(body: dict[str, Any]) -> str:
+    key = require_text(body, "key", 64, 8)
+    if not re.fullmatch(KEY, key):
+        raise RequestError("invalid", "key must be 8 to 64 letters, digits, - or _", "make a new one for each command")
+    return key
+
+
+async def _error_response(_: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return PlainTextResponse("There is nothing here.\n", error.status_code)
+    headers = {name.decode(): value.decode() for name, value in HEADERS}  # the middleware does not see this response
+    return PlainTextResponse("That did not work.\n", 500, headers)

@@ -1,0 +1,274 @@
+// The director's console: sends decisions. The page shows a decision only after the hub has stored it.
+// @ts-check
+import { release, releaseIfGone } from "./boards.js";
+
+const SURE_MS = 4_000;
+const READ_MS = 20_000; // how long a question with names waits for its second touch
+const DONE_MS = 4_000;
+const said = /** @type {HTMLElement} */ (document.getElementById("said"));
+const words = document.body.dataset;
+
+/** Return a unique idempotency key: a repeated command counts once. */
+function fresh() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let saidUntil;
+
+/** Show `text` in the line below the page: for a moment if all is well, else until the next answer. */
+function tell(/** @type {string} */ text, good = true) {
+  clearTimeout(saidUntil);
+  said.textContent = text;
+  said.dataset.value = good ? "good" : "bad";
+  if (good) saidUntil = setTimeout(() => (said.textContent = ""), DONE_MS);
+}
+
+/** Send `body` to `path`; return the answer, or null if it was refused or did not arrive. Show which of these it was.
+ * @returns {Promise<any>} */
+async function send(/** @type {string} */ path, /** @type {BodyInit} */ body, type = "application/json") {
+  try {
+    const answer = await fetch(path, { method: "POST", headers: { "content-type": type }, body });
+    const told = await answer.json();
+    if (answer.status === 401) location.reload();
+    tell(answer.ok ? (words.done ?? "") : [told.error.what, told.error.todo].filter(Boolean).join(": "), answer.ok);
+    return answer.ok ? told : null;
+  } catch {
+    tell(words.failed ?? "", false);
+    return null;
+  }
+}
+
+/** @type {Promise<any>} */
+let last = Promise.resolve(null);
+
+/** Send a decision after the earlier ones; return the answer, null if it failed. */
+function command(/** @type {object} */ fact) {
+  const body = JSON.stringify({ key: fresh(), fact });
+  return (last = last.then(() => send("/director/command", body)));
+}
+
+/** Questions that wait for a second touch: how to withdraw each, by its button.
+ * @type {Map<HTMLElement, () => void>} */
+const questions = new Map();
+let doubled = false; // the second half of a double click confirms nothing
+addEventListener("click", (event) => (doubled = event.detail > 1), true);
+
+/** Return whether `button` was touched a second time. The first touch asks for that, and shows `sentence`. */
+function isSure(/** @type {HTMLElement} */ button, sentence = button.dataset.ask ?? "") {
+  if (!sentence && !button.dataset.sure) return true;
+  const withdraw = questions.get(button);
+  if (withdraw) {
+    if (doubled) return false;
+    withdraw();
+    return true;
+  }
+  const text = button.textContent;
+  button.style.minWidth = `${button.offsetWidth}px`;
+  button.dataset.asked = "yes";
+  button.textContent = words.sure ?? "";
+  const line = Object.assign(document.createElement("p"), { className: "ask", textContent: sentence, role: "alert" });
+  if (sentence) (button.closest(".buttons") ?? button).after(line);
+  const timer = setTimeout(() => questions.get(button)?.(), sentence ? READ_MS : SURE_MS);
+  questions.set(button, () => {
+    clearTimeout(timer);
+    line.remove();
+    questions.delete(button);
+    delete button.dataset.asked;
+    button.style.minWidth = "";
+    button.textContent = text;
+  });
+  return false;
+}
+
+addEventListener("input", (event) => {
+  const form = /** @type {Element} */ (event.target).closest("form, [data-row]");
+  for (const [button, withdraw] of questions) if (form?.contains(button)) withdraw(); // the question no longer fits the changed form
+});
+addEventListener("reset", (event) => {
+  for (const [button, withdraw] of questions) if (/** @type {Element} */ (event.target).contains(button)) withdraw();
+});
+
+/** Send the decision of a button, with the reason typed beside it, if there is one. */
+async function decide(/** @type {HTMLElement} */ button) {
+  const fact = JSON.parse(button.dataset.send ?? "");
+  const row = /** @type {HTMLElement | null} */ (button.closest("[data-row]"));
+  const reason = button.dataset.why ? /** @type {HTMLInputElement | null} */ (row?.querySelector("[name=why]") ?? null) : null;
+  if (reason?.value.trim()) fact.why = reason.value.trim();
+  if (!(await command(fact))) return row && releaseIfGone(row);
+  if (reason) reason.value = "";
+}
+
+/** Return the text of a field's label. */
+const labelOf = (/** @type {Element} */ field) => [...(field.closest("label")?.childNodes ?? [])].map((one) => (one.nodeType === Node.TEXT_NODE ? one.textContent?.trim() : "")).filter(Boolean).join(" ");
+
+/** Return a form's decision as a sentence with names: `data-ask` filled in, then the other filled fields. */
+function sentenceOf(/** @type {HTMLFormElement} */ form) {
+  const template = form.dataset.ask ?? "";
+  if (!template) return "";
+  const chosen = /** @type {HTMLSelectElement | null} */ (form.querySelector("select[name=match]"))?.selectedOptions[0];
+  const { winner = "" } = chosen?.dataset ?? {};
+  /** @type {Record<string, string>} */
+  const values = { match: chosen?.value ?? "", winner, other: JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== winner) ?? "" };
+  const more = [];
+  for (const field of /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (form.querySelectorAll("input, select"))) {
+    if (field.name in values) continue;
+    const isBox = field instanceof HTMLInputElement && field.type === "checkbox";
+    const value = field instanceof HTMLSelectElement ? (field.selectedOptions[0]?.textContent ?? "") : isBox ? "" : field.value;
+    values[field.name] = value;
+    if (template.includes(`{${field.name}}`) || !(isBox ? field.checked : field.value)) continue;
+    more.push(`${[labelOf(field), value].filter(Boolean).join(": ")}.`);
+  }
+  return [template.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole), ...more].join(" ");
+}
+
+document.addEventListener("click", async (event) => {
+  const button = /** @type {HTMLButtonElement | null} */ (/** @type {Element} */ (event.target).closest("button"));
+  if (!button || button.closest("form") || button.closest("#people")) return;
+  if (button.id === "sign-out") {
+    await send("/director/sign-out", "{}");
+    return location.reload();
+  }
+  if (button.type === "reset" || !isSure(button)) return;
+  if (button.dataset.send) await decide(button);
+  if (button.dataset.shut) await send("/director/join", JSON.stringify({ do: "shut", table: button.dataset.shut }));
+  if (button.dataset.undo) await send("/director/undo", JSON.stringify({ key: fresh() }));
+});
+
+/** Return the fact that a form makes. */
+function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null} */ by) {
+  /** @type {Record<string, any>} */
+  const found = { do: form.dataset.do };
+  for (const [key, value] of new FormData(form)) if (value !== "" || key === "text") found[key] = String(value);
+  if (by?.getAttribute("name")) found[by.getAttribute("name") ?? ""] = by.getAttribute("value");
+  if (form.dataset.protest) found.protest = Number(form.dataset.protest);
+  const chosen = /** @type {HTMLSelectElement | null} */ (form.querySelector("select[name=match]"))?.selectedOptions[0];
+  for (const key of ["winner", "team"]) if (chosen?.dataset[key]) found[key] = chosen.dataset[key];
+  if (form.dataset.match) found.match = form.dataset.match;
+  for (const key of ["best_of", "groups", "through", "rest_s", "grace_s", "game"]) if (found[key] && !Number.isNaN(Number(found[key]))) found[key] = Number(found[key]);
+  for (const one of /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[data-minutes]"))) if (one.name in found) found[one.name] *= 60;
+  if ("sweep" in found) found.sweep = true;
+  if (found.sticks_winner || found.sticks_other) {
+    const other = JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== found.winner);
+    found.sticks = { [found.winner]: Number(found.sticks_winner ?? 0), [other]: Number(found.sticks_other ?? 0) };
+  }
+  delete found.sticks_winner;
+  delete found.sticks_other;
+  if (typeof found.order === "string") found.order = found.order.split("\n").map((one) => one.trim()).filter(Boolean);
+  if (form.dataset.do === "plan") {
+    const pairs = String(found.options ?? "").split(/[\s,]+/).filter(Boolean);
+    found.options = Object.fromEntries(pairs.map((pair) => pair.split("=", 2)));
+  }
+  if (form.dataset.do === "enter") {
+    const [name, ...players] = String(found.team).split(",").map((one) => one.trim());
+    const here = players.filter(Boolean);
+    return { do: "enter", teams: [{ name, players: here, leader: form.dataset.leader ? (here[0] ?? "") : "" }] };
+  }
+  if (form.dataset.do === "appoint") return { do: "appoint", judges: [found.judge] };
+  return found;
+}
+
+/** Forms waiting for an answer: a second touch is ignored.
+ * @type {WeakSet<HTMLFormElement>} */
+const waiting = new WeakSet();
+
+/** Enter the typed team and clear the field for the next one. A refused team is put back. */
+async function enter(/** @type {HTMLFormElement} */ form) {
+  const field = () => /** @type {HTMLInputElement} */ (document.querySelector("[data-do=enter] [name=team]"));
+  const typed = field().value;
+  const entered = command(fact(form, null));
+  field().value = "";
+  if (!(await entered) && !field().value) field().value = typed;
+}
+
+document.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = /** @type {HTMLFormElement} */ (event.target);
+  if (form.dataset.do === "enter") return enter(form);
+  if (waiting.has(form)) return;
+  const by = /** @type {HTMLElement | null} */ (/** @type {SubmitEvent} */ (event).submitter ?? form.querySelector("button"));
+  if (by && !isSure(by, sentenceOf(form))) return;
+  waiting.add(form);
+  const file = /** @type {HTMLInputElement | null} */ (form.querySelector("[type=file]"))?.files?.[0];
+  let done = true;
+  if (form.dataset.join) done = await openCode(form);
+  else if (form.dataset.people) done = await people({ do: form.dataset.people, ...Object.fromEntries(new FormData(form)) });
+  else if (file && form.dataset.file) done = await send(form.dataset.file, file, "text/csv");
+  else done = await command(fact(form, by));
+  waiting.delete(form);
+  if (form.contains(document.activeElement)) /** @type {HTMLElement} */ (document.activeElement).blur();
+  if (done) release(form);
+  else releaseIfGone(form);
+});
+
+const codes = /** @type {HTMLElement} */ (document.getElementById("join-codes"));
+
+/** Open a join code and show it, only on this page, until it was used or has expired. */
+async function openCode(/** @type {HTMLFormElement} */ form) {
+  const given = new FormData(form);
+  const told = await send("/director/join", JSON.stringify({ do: "open", table: given.get("table"), anew: given.has("anew") }));
+  if (!told) return null;
+  forget(told.table);
+  const shown = /** @type {HTMLTemplateElement} */ (document.getElementById("join-code")).content.cloneNode(true);
+  const part = /** @type {HTMLElement} */ (/** @type {DocumentFragment} */ (shown).firstElementChild);
+  part.dataset.table = told.table;
+  setTimeout(() => part.remove(), 1000 * told.good_s); // also without a connection to the hub
+  /** @type {HTMLElement} */ (part.querySelector("h3")).textContent = told.table;
+  /** @type {HTMLElement} */ (part.querySelector(".code")).textContent = told.code;
+  /** @type {HTMLElement} */ (part.querySelector("code")).textContent = told.command;
+  /** @type {HTMLElement} */ (part.querySelector(".qr")).innerHTML = told.qr; // drawn by the hub
+  codes.append(part);
+  said.textContent = ""; // the code is the answer
+  part.scrollIntoView({ block: "nearest" });
+  return told;
+}
+
+/** Remove the code of a table from the page. */
+function forget(/** @type {string | undefined} */ table) {
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (codes.querySelectorAll("[data-table]"))) if (part.dataset.table === table) part.remove();
+}
+
+setInterval(() => {
+  const open = new Set([.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-joining]"))].map((one) => one.dataset.joining));
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (codes.querySelectorAll("[data-table]"))) {
+    if (open.has(part.dataset.table)) part.dataset.seen = "yes";
+    else if (part.dataset.seen) forget(part.dataset.table);
+  }
+}, 500);
+
+/** Make `change`, if there is one, and show the users; return whether it succeeded. A new PIN is shown only once. */
+async function people(/** @type {Record<string, any> | null} */ change) {
+  const outcome = /** @type {HTMLElement} */ (document.getElementById("people-told"));
+  const list = /** @type {HTMLElement} */ (document.getElementById("people-list"));
+  const ask = async (/** @type {RequestInit} */ how) => (await fetch("/director/people", how)).json();
+  try {
+    const done = change ? await ask({ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(change) }) : {};
+    const all = await ask({});
+    const error = done.error ?? all.error;
+    outcome.textContent = error ? [error.what, error.todo].filter(Boolean).join(": ") : "";
+    const name = change?.name ?? all.people?.find((/** @type {any} */ one) => one.id === change?.id)?.name ?? "";
+    if (done.pin && !error) outcome.textContent = `${(words.pin ?? "").replace("{name}", name)} ${done.pin}`;
+    list.replaceChildren(
+      ...(all.people ?? []).map((/** @type {any} */ one) => {
+        const row = document.createElement("li");
+        row.append(Object.assign(document.createElement("bdi"), { textContent: one.name }), ` (${one.role}) `);
+        for (const [does, label] of [["new_pin", words.newPin], ["revoke", words.signOut], ["remove", words.remove]]) {
+          const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
+          button.dataset.sure = "yes";
+          button.dataset.ask = `${label}: ${one.name}.`;
+          button.addEventListener("click", () => isSure(button) && people({ do: does, id: one.id }));
+          row.append(button);
+        }
+        return row;
+      }),
+    );
+    return !error;
+  } catch {
+    outcome.textContent = words.failed ?? "";
+    return false;
+  }
+}
+
+document.getElementById("people")?.addEventListener("toggle", (event) => {
+  if (/** @type {HTMLDetailsElement} */ (event.target).open) people(null);
+});

@@ -1,0 +1,360 @@
+"""The hub's durable store: an SQLite file, or a PostgreSQL database for many venues.
+
+Both accept the same SQL with `?` for each value. A finished `transaction` is on disk: SQLite in WAL mode with
+synchronous=FULL, PostgreSQL with synchronous_commit. In a database each venue has its own schema.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import msgspec
+
+from pi_controller.errors import MatError
+from pi_controller.journal import file
+from pi_controller.journal.file import Row, genesis, next_hash
+from pi_controller.system.files import create_private_file
+from pi_controller.tournament.decisions import Decision, Fact
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+APPLICATION_ID = 0x4D4D4855
+"""`MMHU`: distinguishes a hub's file from other SQLite files."""
+SCHEMA_VERSION = 1
+CONNECT_S = 5
+_BAD_VALUE = "see that table and hub have the same version"
+BUSY_S = 10.0
+"""How long another connection may lock the file before that is an error, s."""
+
+
+class StoreError(MatError, RuntimeError):
+    """The hub's store cannot be opened, read or written."""
+
+    code = "store"
+
+
+class DatabaseUnavailableError(StoreError):
+    """The database does not answer, or the connection broke; a later attempt may succeed."""
+
+
+class BadValueError(StoreError):
+    """The store rejects a value of this query: too large, or against a constraint. The store itself works."""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A PostgreSQL database: its address without a password, and the venue, which names the schema."""
+
+    url: str
+    venue: str
+    password: str | None = None
+
+
+class Store(ABC):
+    """One connection. Raises `StoreError`. Usable from any thread; a transaction from one thread at a time."""
+
+    name: str
+    """The name in messages."""
+
+    @abstractmethod
+    def create(self, tables: Iterable[str], append_only: Iterable[str]) -> None:
+        """Create missing tables, each given as `NAME(COLUMNS)`; SERIAL is an automatic number.
+
+        A BIGINT column that an earlier version created as INTEGER is widened. Records of the tables in `append_only`
+        cannot be changed or removed.
+        """
+
+    @abstractmethod
+    def execute(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of `query`; [] if it has none."""
+
+    @abstractmethod
+    def execute_many(self, query: str, rows: Iterable[Iterable[Any]]) -> None:
+        """Execute `query` for the values of each row, with few round trips to a database."""
+
+    @abstractmethod
+    def transaction(self) -> Any:
+        """Return a context that commits all its changes or none. Other writers wait."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection. Closing twice is fine."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_store(where: Path | Database, tables: Iterable[str] = (), append_only: Iterable[str] = ()) -> Store:
+    """Open the store in a file or a database and create these tables (`Store.create`). Raises `StoreError`."""
+    store = _SqliteStore(where) if isinstance(where, Path) else _PostgresStore(where)
+    try:
+        store.create(tables, append_only)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+class _SqliteStore(Store):
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        with self._errors("opened"):
+            create_private_file(path)
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_S)
+            try:
+                self._prepare()
+            except BaseException:
+                self._db.close()
+                raise
+
+    def _prepare(self) -> None:
+        found = file.identity(self._db)
+        if found.tables and (found.application, found.version) != (APPLICATION_ID, SCHEMA_VERSION):
+            raise StoreError(
+                f"{self.name} is not a hub file of this version", "choose another folder, or update the program"
+            )
+        (mode,) = self._db.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise StoreError(f"{self.name}: this disk is not safe against power cuts", "choose another disk")
+        self._db.execute("PRAGMA synchronous = FULL")
+        if not found.tables:
+            self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def create(self, tables: Iterable[str], append_only: Iterable[str]) -> None:
+        made = [f"CREATE TABLE IF NOT EXISTS {table.replace('SERIAL', 'INTEGER')};" for table in tables]
+        made += [
+            f"CREATE TRIGGER IF NOT EXISTS {table}_{name} BEFORE {change} ON {table} "
+            f"BEGIN SELECT RAISE(ABORT, '{table} are never changed or removed'); END;"
+            for table in append_only
+            for change, name in (("UPDATE", "stay"), ("DELETE", "remain"))
+        ]
+        with self._errors("made"):
+            self._db.executescript("\n".join(["BEGIN;", *made, "COMMIT;"]))
+
+    def execute(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._errors("read" if query.startswith("SELECT") else "written"):
+            return self._db.execute(query, tuple(values)).fetchall()
+
+    def execute_many(self, query: str, rows: Iterable[Iterable[Any]]) -> None:
+        with self._errors("written"):
+            self._db.executemany(query, map(tuple, rows))
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        with self._errors("written"):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # some errors roll back automatically
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextmanager
+    def _errors(self, doing: str) -> Generator[None]:
+        try:
+            yield
+        except (sqlite3.DataError, sqlite3.IntegrityError, OverflowError, UnicodeError) as error:
+            raise BadValueError(f"{self.name} cannot store this: {error}", _BAD_VALUE) from error
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"{self.name} cannot be {doing}: {error}", "check the disk and the owner of the folder"
+            ) from error
+
+
+class _PostgresStore(Store):
+    """Reconnects at the next use after the connection broke; a transaction under way has failed then."""
+
+    def __init__(self, database: Database) -> None:
+        try:
+            import psycopg  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise StoreError("PostgreSQL's driver is not installed", "pip install 'moccasin-mat[postgres]'") from error
+        self.name = "the database"
+        self._database, self._psycopg = database, psycopg
+        self._schema = f'"mat_{database.venue}"'
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        with self._errors("reached"):
+            self._connected()
+
+    def create(self, tables: Iterable[str], append_only: Iterable[str]) -> None:
+        with self.transaction():
+            for table in tables:
+                columns = table.replace("id SERIAL", "id BIGINT GENERATED ALWAYS AS IDENTITY").replace(
+                    "SERIAL", "BIGINT"
+                )
+                self.execute(f"CREATE TABLE IF NOT EXISTS {columns}")
+                self._widen(table)
+            for table in append_only:
+                refuse = f"BEGIN RAISE EXCEPTION '{table} are never changed or removed'; END"
+                self.execute(
+                    f"CREATE OR REPLACE FUNCTION {table}_stay() RETURNS trigger LANGUAGE plpgsql AS $${refuse}$$"
+                )
+                self.execute(
+                    f"CREATE OR REPLACE TRIGGER {table}_stay BEFORE UPDATE OR DELETE ON {table} "
+                    f"FOR EACH ROW EXECUTE FUNCTION {table}_stay()"
+                )
+
+    def _widen(self, table: str) -> None:
+        """Convert BIGINT columns of `table` that an earlier version created as INTEGER."""
+        name = table.partition("(")[0]
+        narrow = self.execute(
+            "SELECT column_name FROM information_schema.columns "
+            "WHERE table_schema = current_schema() AND table_name = ? AND data_type = 'integer'",
+            [name],
+        )
+        for (column,) in narrow:
+            if re.search(rf"\b{column} BIGINT\b", table):
+                self.execute(f"ALTER TABLE {name} ALTER COLUMN {column} TYPE BIGINT")
+
+    def execute(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._errors("read" if query.startswith("SELECT") else "written"):
+            cursor = self._connected().execute(cast("Any", query.replace("?", "%s")), tuple(values) or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def execute_many(self, query: str, rows: Iterable[Iterable[Any]]) -> None:
+        with self._errors("written"), self._connected().cursor() as cursor:
+            cursor.executemany(cast("Any", query.replace("?", "%s")), map(tuple, rows))
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        with self._errors("written"), self._connected().transaction():
+            # one writer for each venue, as with SQLite
+            self.execute("SELECT pg_advisory_xact_lock(hashtext(?))", (self._schema,))
+            yield
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+        if self._connection is None or self._connection.closed:
+            connection = self._psycopg.connect(
+                self._database.url, password=self._database.password, autocommit=True, connect_timeout=CONNECT_S
+            )
+            try:
+                for query in (
+                    "SET synchronous_commit = on",
+                    f"CREATE SCHEMA IF NOT EXISTS {self._schema}",
+                    f"SET search_path = {self._schema}",
+                ):
+                    connection.execute(cast("Any", query))
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+            return connection
+        return self._connection
+
+    @contextmanager
+    def _errors(self, doing: str) -> Generator[None]:
+        try:
+            yield
+        except (self._psycopg.DataError, self._psycopg.IntegrityError, OverflowError, UnicodeError) as error:
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            raise BadValueError(f"{self.name} cannot store this: {lines[0]}", _BAD_VALUE) from error
+        except self._psycopg.Error as error:
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            away = isinstance(error, self._psycopg.OperationalError)
+            raise (DatabaseUnavailableError if away else StoreError)(
+                f"{self.name} cannot be {doing}: {lines[0]}", "check that PostgreSQL runs, and [store] in hub.toml"
+            ) from error
+
+
+# The director's decisions on disk: append-only in the hub's store, as a hash chain.
+#
+# An older program ignores this table. It has its own connection, so a decision never waits for messages of tables.
+
+
+_TABLE = """decisions(
+  seq INTEGER PRIMARY KEY, t DOUBLE PRECISION NOT NULL, actor TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL,
+  hash TEXT NOT NULL
+)"""
+_decoder = msgspec.json.Decoder(Fact)
+
+
+class TournamentLog:
+    """The decisions in the hub's file or database. Raises `StoreError`."""
+
+    def __init__(self, where: Path | Database) -> None:
+        self.keys: dict[tuple[str, str], int] = {}
+        """The number of the decision by actor and idempotency key: a repeated command counts once."""
+        self._last = (0, genesis(""))
+        self._store = open_store(where, [_TABLE], append_only=["decisions"])
+
+    def read(self) -> Iterator[Decision]:
+        """Yield all decisions in order and verify the hash chain."""
+        with self._readable():
+            before = genesis("")
+            rows = self._store.execute("SELECT seq, t, actor, key, body, hash FROM decisions ORDER BY seq")
+            for seq, (n, t, actor, key, body, its_hash) in enumerate(rows, 1):
+                if n != seq or (before := next_hash(before, _row(n, t, actor, key, body))) != its_hash:
+                    raise StoreError(f"{self._store.name}: decision {seq} was changed", "use its last backup")
+                if key:
+                    self.keys[actor, key] = n
+                self._last = n, its_hash
+                yield Decision(n, t, actor, _decoder.decode(body))
+
+    def append(self, decision: Decision, key: str = "") -> None:
+        """Write `decision` safely to disk. Call `read` to its end first."""
+        seq, t, actor, fact = decision
+        body = msgspec.json.encode(fact).decode()
+        its_hash = next_hash(self._last[1], _row(seq, t, actor, key, body))
+        query = "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)"
+        with self._store.transaction():
+            self._store.execute(query, (seq, t, actor, key, body, its_hash))
+        self._remember_last(decision, key, its_hash)
+
+    def was_written(self, decision: Decision, key: str = "") -> bool:
+        """Return whether `decision` was written although `append` raised an error."""
+        seq, t, actor, fact = decision
+        its_hash = next_hash(self._last[1], _row(seq, t, actor, key, msgspec.json.encode(fact).decode()))
+        if self._store.execute("SELECT hash FROM decisions WHERE seq = ?", [seq]) != [(its_hash,)]:
+            return False
+        self._remember_last(decision, key, its_hash)
+        return True
+
+    def _remember_last(self, decision: Decision, key: str, its_hash: str) -> None:
+        self._last = decision.seq, its_hash
+        if key:
+            self.keys[decision.actor, key] = decision.seq
+
+    def close(self) -> None:
+        """Close the store. Closing twice is fine."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _readable(self) -> Generator[None]:
+        try:
+            yield
+        except msgspec.MsgspecError as error:
+            raise StoreError(
+                f"{self._store.name} has a decision that this program cannot read: {error}", "update the program"
+            ) from error
+
+
+def _row(seq: int, t: float, actor: str, key: str, body: str) -> Row:
+    return Row(seq, seq, t, f"{actor}\0{key}", body)

@@ -1,0 +1,400 @@
+"""The table's connection to the hub: an observer whose thread sends the journal and the public view.
+
+The game never waits for it: the main loop only stores the newest view. During a hide its records stay at the table; the
+hub sees only the public view of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, cast
+
+import aiomqtt
+import msgspec
+
+from pi_controller import __version__
+from pi_controller.config import Settings
+from pi_controller.errors import MatError
+from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
+from pi_controller.hub.messages import (
+    ORDER,
+    Ack,
+    Events,
+    Health,
+    Hello,
+    MessageError,
+    Order,
+    Outbox,
+    Record,
+    RecordRange,
+    Reply,
+    State,
+    decode,
+    parse_topic,
+    topic,
+)
+from pi_controller.hub.mqtt import (
+    QOS,
+    Broker,
+    Will,
+    check_ca_file,
+    publish,
+    read_password,
+    stay_connected,
+    until_one_ends,
+)
+from pi_controller.referee.judge import MatchCall, MatchVoidCall, RoundClockCall, VoidReason
+from pi_controller.system.machine_health import MachineHealth, read_health
+from pi_controller.table.commands import CommandQueue, CommandQueueError
+from pi_controller.table.table import Observer, Table
+from pi_controller.table.view import View
+
+log = logging.getLogger(__name__)
+VIEW_S = 0.25
+"""Minimum interval between two views."""
+HUB = "hub"
+"""The actor in the journal for the hub's commands."""
+HEALTH_S = 30.0
+"""Minimum interval between two health messages."""
+FREE_STEP = 10_000_000
+"""The free disk space is rounded down to a multiple of this many bytes."""
+JOURNAL_WAIT_S = 0.05
+"""Delay until the journal of a new match is expected on disk."""
+RETRY_S = 1.0
+"""Delay before an unreadable journal is read again."""
+CLOSING_S = 3.0
+"""How long the table waits for the broker when it stops."""
+_PART_BYTES = 1 << 18
+_HIDDEN = frozenset({"hide", "check", "hit", "guess", "halted"})
+"""The phases in which a bead may be hidden."""
+
+
+class _News(NamedTuple):
+    """The newest view, its journal's epoch, the last record that may be sent, and whether a game can begin."""
+
+    view: View
+    epoch: str
+    released: int
+    free: bool
+
+
+def is_between_hides(view: View) -> bool:
+    """Return whether no hide is in progress, so that all records may leave the table."""
+    return view.phase not in _HIDDEN or (view.phase == "hide" and not view.passes)
+
+
+class TableLink(Observer):
+    """Sends the events of the table `name` to the hub, under the account `broker.user`.
+
+    The hub's matches are started through `command_queue`; without one they are refused.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        venue: str,
+        name: str,
+        journal: Path,
+        clock: Callable[[], float] = time.monotonic,
+        command_queue: CommandQueue | None = None,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._broker = broker
+        self._venue = venue
+        self._name = name
+        self._clock = clock
+        self._wall = wall
+        self._machine: MachineHealth | None = None
+        self._health_at = float("-inf")
+        self._folder = journal.absolute().parent
+        self._journals = Journals(journal)
+        self._start = secrets.token_hex(4)
+        self._outbox = Outbox(self._start, __version__)
+        self._latest: _News | None = None
+        self._sent: View | None = None
+        self._command_queue = command_queue
+        self._order = Order()
+        self._reply: Reply | None = None
+        self._tried: tuple[str, str] = ("", "")
+        """The order that was refused last although the table was free, and the journal at that time."""
+        self._hub_ahead: float | None = None
+        """How far the hub's clock is ahead of `clock`, s; None if not known on this connection."""
+        self._clocked: tuple[str, float | None, float | None] = ("", None, None)
+        """The order whose clock was applied last, and its values."""
+        self._hub = ""
+        self._view_at = float("-inf")
+        self._known = ""
+        self._stopping = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._work, name="hub", daemon=True)
+        self._thread.start()
+
+    def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
+        """Pass the newest view to the thread."""
+        view, before, about = table.view, self._latest, table.journal.meta
+        if about is None or (before is not None and before.view is view):
+            return
+        released = before.released if before is not None and before.epoch == about.epoch else 0
+        self._latest = _News(view, about.epoch, view.seq if is_between_hides(view) else released, table.can_begin_game)
+        self._wake()
+
+    def close(self) -> None:
+        """Send the remaining messages and disconnect; do not wait for a broker that does not answer."""
+        self._stopping = True
+        self._wake()
+        self._thread.join(CLOSING_S)
+
+    def _wake(self) -> None:
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._woken)
+
+    def _woken(self) -> None:
+        self._news.set()
+        if self._stopping:
+            self._closing.set()
+
+    def _work(self) -> None:
+        try:
+            asyncio.run(self._stay())
+        except Exception:
+            log.exception("the connection to the hub has failed for good; the game goes on")
+
+    async def _stay(self) -> None:
+        self._news, self._closing = asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._woken()
+        will = Will(self._topic("state"), State("lost", self._start, self._name))
+        await stay_connected(self._broker, will, self._session, self._closing)
+
+    def _topic(self, kind: str) -> str:
+        return topic(self._venue, self._broker.user, kind)
+
+    async def _session(self, client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]) -> None:
+        self._outbox.stop()
+        self._sent, self._hub, self._reply, self._tried = None, "", None, ("", "")
+        self._health_at = float("-inf")
+        self._hub_ahead, self._clocked = None, ("", None, None)
+        await client.subscribe(self._topic("ack"), QOS)
+        await client.subscribe(self._topic(ORDER), QOS)
+        await client.subscribe(topic(self._venue, "", "state"), QOS)
+        await publish(client, self._topic("state"), State("ready", self._start, self._name), retain=True)
+        self._outbox.start_hello(self._clock())
+        await until_one_ends(self._receive(messages), self._send(client))
+        await publish(client, self._topic("state"), State("stopped", self._start, self._name), retain=True)
+
+    async def _receive(self, messages: asyncio.Queue[aiomqtt.Message]) -> None:
+        while True:
+            message = await messages.get()
+            try:
+                about = parse_topic(message.topic.value)
+                if not about.table or about.kind in (
+                    "ack",
+                    ORDER,
+                ):  # the embedded broker also sends messages without a subscription
+                    payload = bytes(message.payload)  # pyright: ignore[reportArgumentType]
+                    self._take(about.kind, payload, kept=message.retain)
+            except MessageError as error:
+                self._note(error.message)
+            self._news.set()
+
+    def _take(self, kind: str, payload: bytes, *, kept: bool) -> None:
+        """Process a message; one with `kept` was retained by the broker and may be old."""
+        now = self._clock()
+        if kind == ORDER:
+            self._order = decode(payload, Order) if payload else Order()
+            if not kept and self._order.sent is not None:
+                self._hub_ahead = self._order.sent - now
+        elif kind == "ack":
+            before, ack = self._outbox.refused, decode(payload, Ack)
+            self._outbox.on_ack(now, ack)
+            if ack.program:
+                self._note(
+                    f"this table's program ({__version__}) is newer than the hub's ({ack.program}): update the hub"
+                )
+            if (refused := self._outbox.refused) and refused != before:
+                log.warning("the hub refuses this table's journal: it is %s; ask the director", refused)
+        elif payload and (hub := decode(payload, State)).state == "ready" and hub.since != self._hub:
+            self._hub = hub.since
+            self._outbox.start_hello(now)
+
+    async def _send(self, client: aiomqtt.Client) -> None:
+        while True:
+            closing = self._closing.is_set()
+            self._news.clear()
+            wait = await self._send_due(client)
+            if closing:
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._news.wait()
+
+    async def _send_due(self, client: aiomqtt.Client) -> float | None:
+        """Send all due messages; return the seconds until the next one, None if there is none without news."""
+        latest = self._latest
+        if latest is None:
+            return None
+        waits: list[float | None] = []
+        try:
+            self._outbox.set_available(self._journals.games(latest.epoch, latest.view.seq), latest.released)
+            waits.append(await self._apply_order(client, latest))
+            while (out := self._outbox.next_message(self._clock())) is not None:
+                if isinstance(out, Hello):
+                    await publish(client, self._topic("hello"), out)
+                else:
+                    for events in split_events(out, self._journals):
+                        await publish(client, self._topic("ev"), events)
+            if latest.view is not self._sent:
+                now = self._clock()
+                if now >= self._view_at:
+                    self._sent, self._view_at = latest.view, now + VIEW_S
+                    await publish(client, self._topic("view"), latest.view, retain=True)
+                else:
+                    waits.append(self._view_at - now)
+        except NextGameError:
+            waits.append(JOURNAL_WAIT_S)
+        except (*READ_ERRORS, MessageError) as error:
+            self._note(str(error).split("\n", maxsplit=1)[0])
+            waits.append(RETRY_S)
+        waits += [await self._send_health(client, latest.view), self._outbox.wait(self._clock())]
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    async def _send_health(self, client: aiomqtt.Client, view: View) -> float | None:
+        """Send the machine's health if it is due; return the seconds until the next time, None if not known.
+
+        Not during a hide, so that temperature and disk space cannot leak anything about the bead. The values are
+        rounded.
+        """
+        now = self._clock()
+        if now < self._health_at:
+            return self._health_at - now
+        if not is_between_hides(view):
+            return None
+        self._machine = machine = read_health(folder=self._folder, before=self._machine)
+        machine = msgspec.structs.replace(
+            machine,
+            temperature_c=None if machine.temperature_c is None else float(round(machine.temperature_c)),
+            free_bytes=None if machine.free_bytes is None else machine.free_bytes // FREE_STEP * FREE_STEP,
+        )
+        self._health_at = now + HEALTH_S
+        await publish(client, self._topic("health"), Health(self._wall(), machine, view.link), retain=True)
+        return HEALTH_S
+
+    async def _apply_order(self, client: aiomqtt.Client, latest: _News) -> float | None:
+        """Start the match that the hub has ordered, once, and reply; return the seconds until a retry, None for none.
+
+        The journals show whether an order was executed already, also after a restart of table, hub or broker.
+        """
+        order = self._order
+        if (wait := await self._apply_void(order, latest)) is not None or not order.order:
+            return wait
+        reply = Reply(order.order, True)
+        if order.order not in self._journals.orders:
+            reply, wait = await self._start_match(order, latest)
+        if reply is not None and reply != self._reply:
+            self._reply = reply
+            await publish(client, self._topic("match"), reply, retain=True)
+        if order.order == self._journals.order and latest.view.phase != "over":
+            wait = wait or await self._set_clock(order)
+        return wait
+
+    async def _apply_void(self, order: Order, latest: _News) -> float | None:
+        """Pass on whether the current match still counts; return the seconds until a retry, None for none."""
+        played = self._journals.order
+        if not played or self._command_queue is None or played not in (order.void, order.order):
+            return None
+        why = cast("VoidReason", order.why if played == order.void else "")
+        if why == latest.view.void:
+            return None
+        try:
+            await self._command_queue.submit(MatchVoidCall(0.0, played, why), HUB, HUB, secrets.token_hex(8))
+        except MatError:
+            return RETRY_S
+        return None
+
+    async def _set_clock(self, order: Order) -> float | None:
+        """Apply the round's clock to the game of `order`; return the seconds until a retry, None for none."""
+        wanted = order.order, order.ends, order.left_s
+        if wanted == self._clocked or self._command_queue is None:
+            return None
+        if order.ends is not None and self._hub_ahead is not None:
+            left = max(0.0, order.ends - self._hub_ahead - self._clock())
+        elif order.ends is None and order.left_s is not None:
+            left = order.left_s
+        else:
+            return None
+        call = RoundClockCall(0.0, order.order, left, order.ends is not None)
+        try:
+            await self._command_queue.submit(call, HUB, HUB, secrets.token_hex(8))
+        except CommandQueueError:
+            return RETRY_S
+        except MatError as error:
+            log.warning("the round's clock is refused: %s", error.message)
+        self._clocked = wanted
+        return None
+
+    async def _start_match(self, order: Order, latest: _News) -> tuple[Reply | None, float | None]:
+        """Start the match of `order`; return the reply, None if not known yet, and the seconds until a retry."""
+        if not latest.free or self._command_queue is None:
+            return Reply(order.order, False, "a game is under way at this table"), None
+        if self._tried == (order.order, latest.epoch):
+            return self._reply, None
+        call = MatchCall(
+            0.0,
+            order.tournament,
+            order.match,
+            order.order,
+            order.game,
+            order.version,
+            order.options,
+            {letter: str(name) for letter, name in order.teams.items()},
+        )
+        try:
+            if set(order.teams) != {"A", "B"}:
+                raise MessageError("the match does not have two teams")
+            await self._command_queue.submit(call, HUB, HUB, order.order)
+        except CommandQueueError:  # it may have been accepted: the journal will show it
+            return None, RETRY_S
+        except MatError as error:
+            log.warning("match %s is not played here: %s", order.match, error.message)
+            self._tried = (order.order, latest.epoch)
+            return Reply(order.order, False, ": ".join(filter(None, (error.message, error.hint)))[:400]), None
+        log.info("match %s of the tournament is played here", order.match)
+        return None, JOURNAL_WAIT_S
+
+    def _note(self, what: str) -> None:
+        if what != self._known:
+            self._known = what
+            log.warning("to the hub: %s", what)
+
+
+def split_events(wanted: RecordRange, journals: Journals) -> list[Events]:
+    """Split these records into messages of about `_PART_BYTES` at most. Raises as `Journals.rows`."""
+    made: list[Events] = []
+    part: list[Record] = []
+    size = 0
+    for row in journals.rows(wanted):
+        if part and size + len(row.body) > _PART_BYTES:
+            made.append(Events(wanted.epoch, tuple(part)))
+            part, size = [], 0
+        part.append(Record(*row))
+        size += len(row.body)
+    return [*made, Events(wanted.epoch, tuple(part))] if part else made
+
+
+def make_table_link(settings: Settings, command_queue: CommandQueue | None = None) -> TableLink:
+    """Return the connection to the hub in `settings`, which starts the hub's matches through `command_queue`.
+
+    Raises `SettingsError` if its files cannot be read.
+    """
+    hub = settings.hub
+    password = read_password(Path(hub.password_file)) if hub.password_file else None
+    broker = Broker(hub.address, hub.port, hub.table, password, check_ca_file(hub.ca))
+    return TableLink(broker, hub.venue, settings.table.name, settings.table.journal, command_queue=command_queue)

@@ -1,0 +1,390 @@
+"""Exports a game from its journal: as a record, as a score sheet in JSON or CSV, and as a sheet to print."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from pi_controller.errors import MatError
+from pi_controller.journal.file import SHORT_HASH_CHARS
+from pi_controller.journal.sheet import Line, Sheet, columns
+from pi_controller.record.convert import read_journal_record
+from pi_controller.record.file import write
+from pi_controller.referee.facts import ActionPlayed
+from pi_controller.referee.history import History, Record
+from pi_controller.rules.base import Game
+from pi_controller.text import strip_controls, strip_controls_deep
+
+# Score sheet to print and sign: one self-contained HTML page for A4 or Letter, without scripts.
+#
+# Names may have any Unicode characters: every text is escaped and isolated in its writing direction.
+
+
+Paper = Literal["A4", "letter"]
+_FIRST_DAY = 86400.0 * 365
+"""Games opened earlier have a simulated clock, whose date is meaningless."""
+_WIDEST = 36
+"""Most characters of all column headings; with more, the counts are written below each line instead."""
+_STYLE = """
+@page { size: %s; margin: 14mm 12mm 16mm;
+  @bottom-left { content: "%s"; font: 8pt monospace; color: #333; }
+  @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; color: #333; } }
+* { box-sizing: border-box; }
+html { font: 10pt/1.35 "DejaVu Sans", "Noto Sans", sans-serif; color: #000; background: #fff; }
+body { max-width: 190mm; margin: 0 auto; }
+@media screen { body { padding: 8mm; } }
+h1 { font-size: 16pt; line-height: 1.2; margin: 0 0 1mm; overflow-wrap: anywhere; }
+p { margin: 0 0 1mm; overflow-wrap: anywhere; }
+.small { font-size: 8pt; color: #333; }
+.result { font-size: 12pt; font-weight: bold; margin: 2mm 0 3mm; }
+table { width: 100%%; border-collapse: collapse; }
+thead { display: table-header-group; }
+th, td { text-align: left; vertical-align: top; padding: .7mm 1.5mm; overflow-wrap: anywhere; }
+thead th { font-size: 8pt; border-bottom: .5mm solid #000; vertical-align: bottom; }
+td { border-bottom: .15mm solid #bbb; }
+tr { break-inside: avoid; }
+tbody { border-bottom: .3mm solid #000; }
+.turn { font-weight: bold; min-width: 12mm; } .players .turn { min-width: 26mm; }
+.n { text-align: right; font-variant-numeric: tabular-nums; width: 1%%; white-space: nowrap; }
+thead th { overflow-wrap: normal; }
+.t { white-space: nowrap; width: 1%%; font-variant-numeric: tabular-nums; color: #333; }
+.ruling td { font-style: italic; } .foul .what { font-weight: bold; } .note td { color: #444; font-size: 8.5pt; }
+.gone td { color: #555; } .gone .what { text-decoration: line-through; }
+.calls { font-weight: bold; width: 24mm; }
+.end { margin-top: 5mm; break-inside: avoid; } .end code { font: 9pt "DejaVu Sans Mono", monospace; }
+.sign { display: grid; grid-template-columns: 1fr 1fr 1fr; gap: 8mm; padding-top: 18mm; }
+.sign div { border-top: .3mm solid #000; padding-top: 1mm; font-size: 8.5pt; overflow-wrap: anywhere; }
+@media screen and (max-width: 150mm) {
+  html { font-size: 9pt; } body { padding: 3mm; } th, td { padding: .7mm; overflow-wrap: normal; }
+  thead th { font-size: 7pt; } td.t, th.t:first-child { display: none; }
+  .turn, .players .turn { min-width: 0; } .calls { width: auto; } .sign { grid-template-columns: 1fr; gap: 0; } }
+"""
+
+
+class Wording(NamedTuple):
+    """Texts of the page: the name of the game, and a function that describes a line; by default the score sheet's own
+    words.
+    """
+
+    game: str = ""
+    line: Callable[[Line], str] = lambda line: line.what
+
+
+def page(sheet: Sheet, paper: Paper = "A4", wording: Wording = Wording()) -> str:  # noqa: B008 - it is frozen
+    """Return the HTML page of `sheet`."""
+    game = wording.game or sheet.game
+    title = " - ".join(filter(None, (game, *map(strip_controls, sheet.teams.values()))))
+    foot = f"{sheet.game}, head {sheet.head[1][:SHORT_HASH_CHARS]}" if sheet.head[1] else sheet.game
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+            f"<title>{escape(title)}</title><style>{_STYLE % (paper, foot)}</style></head><body>",
+            *_top(sheet, game),
+            *_table(sheet, wording),
+            *_end(sheet),
+            "</body></html>",
+            "",
+        ]
+    )
+
+
+def _set(text: str) -> str:
+    return f"<bdi>{escape(strip_controls(text).strip())}</bdi>"
+
+
+def _name(sheet: Sheet, side: str) -> str:
+    name = strip_controls(sheet.teams.get(side, "")).strip()
+    return f"{_set(name)} ({escape(side)})" if name and name != side else _set(side)
+
+
+def _top(sheet: Sheet, game: str) -> Iterator[str]:
+    against = " against ".join(_name(sheet, team) for team in sorted(sheet.teams))
+    yield f"<h1>{against or escape(game)}</h1>"
+    day = datetime.fromtimestamp(sheet.opened).astimezone() if sheet.opened > _FIRST_DAY else None
+    when = f", begun {day:%Y-%m-%d %H:%M}" if day else ""
+    yield f"<p>{escape(game)}, rules version {escape(sheet.version)}{when}</p>"
+    yield f'<p class="small">{_set(sheet.source)}</p>'
+    if sheet.options:
+        chosen = ", ".join(
+            f"{_set(name.replace('_', ' '))} = {_set(str(value).replace(',', ', '))}"
+            for name, value in sheet.options.items()
+        )
+        yield f'<p class="small">{chosen}</p>'
+    yield f'<p class="result">{_result(sheet)}</p>'
+
+
+def _result(sheet: Sheet) -> str:
+    winner = str(sheet.state.get("winner") or "")
+    if not winner:
+        return "Over, without a winner" if sheet.over else "Not finished"
+    if sheet.state.get("finish") == "forfeit":
+        return f"Winner: {_name(sheet, winner)}, by forfeit"
+    points = {team: many for what, team, many in columns(sheet.state) if what == "short"}
+    score = f", {points.pop(winner)} to {max(points.values())}" if winner in points and len(points) > 1 else ""
+    return f"Winner: {_name(sheet, winner)}{score}"
+
+
+def _table(sheet: Sheet, wording: Wording) -> Iterator[str]:
+    heads = list(columns(sheet.state))
+    shown = heads if sum(max(len(what), len(whose)) for what, whose, _ in heads) <= _WIDEST else []
+    word = "turn" if "thrower" in sheet.state else "hide"
+    yield "<table>" if sheet.teams else '<table class="players">'
+    yield f'<thead><tr><th class="t">time</th><th class="t">{word}</th><th>what was done</th>'
+    yield '<th class="calls">called</th>'
+    yield "".join(f'<th class="n">{escape(what)}<br>{_set(whose)}</th>' for what, whose, _ in shown)
+    yield "</tr></thead>"
+    for turn, lines in groupby(sheet.lines, key=lambda line: line.turn):
+        yield "<tbody>"
+        labelled = gone = False
+        for line in lines:
+            again = gone and line.counts and line.kind != "ruling"  # the line with the number was taken back
+            whose = f"{turn}&nbsp;{_set(line.side)}" if turn and (again or not labelled) else ""
+            labelled, gone = True, not line.counts or (gone and not again)
+            yield _row(line, wording.line(line), whose, len(shown), bool(heads and not shown))
+        yield "</tbody>"
+    yield "</table>"
+
+
+def _row(line: Line, done: str, turn: str, counted: int, in_words: bool) -> str:
+    what = _set(done.replace("_", " ")) + (f' <span class="small">[{_set(line.by)}]</span>' if line.by else "")
+    if in_words and line.state:
+        counts = ", ".join(f"{_set(whose or what)} {many}" for what, whose, many in columns(line.state))
+        what += f'<br><span class="small">{counts}</span>'
+    cells = [f'<td class="t">{_clock(line.t)}</td><td class="turn">{turn}</td>', f'<td class="what">{what}</td>']
+    cells.append(f'<td class="calls">{escape(", ".join(call.replace("_", " ") for call in line.calls))}</td>')
+    held = [many for _, _, many in columns(line.state)] if line.state else []
+    cells += [f'<td class="n">{many}</td>' for many in held[:counted]] or ['<td class="n"></td>'] * counted
+    return f'<tr class="{line.kind}{"" if line.counts else " gone"}">{"".join(cells)}</tr>'
+
+
+def _clock(t: float) -> str:
+    if t < 0:
+        return ""  # the clock was set back
+    minutes, seconds = divmod(int(t), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+
+
+def _end(sheet: Sheet) -> Iterator[str]:
+    yield '<div class="end">'
+    if sheet.head[1]:
+        grouped = " ".join(sheet.head[1][at : at + 8] for at in range(0, len(sheet.head[1]), 8))
+        yield f"<p>The journal has {sheet.head[0]} records. Its head is</p><p><code>{grouped}</code></p>"
+        yield f'<p class="small">Journal {escape(sheet.epoch)}. As long as nothing was played on, '
+        yield "'moccasin-mat verify' shows this very head; with any other, something was changed.</p>"
+    signers: Sequence[str] = ("Judge",)
+    if sheet.teams:
+        signers = [*(f"Captain of {_name(sheet, team)}" for team in sorted(sheet.teams)), "Judge"]
+    yield f'<div class="sign">{"".join(f"<div>{who}</div>" for who in signers)}</div></div>'
+
+
+BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+PRINT_S = 120.0
+"""Time limit for printing, s; a Pi is slow to start a browser."""
+
+
+class ExportError(MatError, OSError):
+    """The game cannot be written to that place."""
+
+    code = "export"
+
+
+def as_json(sheet: Sheet) -> str:
+    """Return the score sheet as one JSON object."""
+    return (
+        msgspec.json.format(msgspec.json.encode(strip_controls_deep(msgspec.to_builtins(asdict(sheet))))).decode()
+        + "\n"
+    )
+
+
+CSV_COLUMNS = ("record", "event", "time_s", "turn", "side", "kind", "what", "calls", "by", "counts")
+"""The first columns of every game; after them one for each count of the score sheet, such as `long.A`."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""First characters of texts that a spreadsheet takes for formulas."""
+
+
+def as_csv(sheet: Sheet) -> str:
+    """Return the score sheet as CSV for a spreadsheet: a row for each line, with the sticks after it.
+
+    It begins with a byte order mark, by which spreadsheets recognise UTF-8; lines end as RFC 4180 requires; a text that
+    a spreadsheet would take for a formula gets an apostrophe in front.
+    """
+    states = [{_column_name(what, whose): held for what, whose, held in columns(line.state)} for line in sheet.lines]
+    counted = list(dict.fromkeys(name for state in states for name in state))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([_cell(name) for name in (*CSV_COLUMNS, *counted)])
+    for line, state in zip(sheet.lines, states, strict=True):
+        first = (
+            line.seq, line.batch, line.t, line.turn, line.side, line.kind, line.what, " ".join(line.calls), line.by,
+            "yes" if line.counts else "no",
+        )  # fmt: skip
+        writer.writerow([_cell(value) for value in (*first, *(state.get(name, "") for name in counted))])
+    return "\ufeff" + out.getvalue()
+
+
+def _column_name(what: str, whose: str) -> str:
+    return f"{what}.{whose}" if whose else what
+
+
+def _cell(value: str | float) -> str | float:
+    if not isinstance(value, str):
+        return value
+    text = strip_controls(value)
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+
+
+def write_all(
+    file: Path,
+    folder: Path,
+    sheet: Sheet,
+    paper: Paper,
+    *,
+    pdf: bool,
+    wording: Wording = Wording(),  # noqa: B008
+) -> list[Path]:
+    """Write the exports of the journal `file` with the score sheet `sheet` to `folder`; return their paths.
+
+    Raises `ExportError`.
+    """
+    name = file.stem
+    texts = {
+        f"{name}.record": write(read_journal_record(str(file))),
+        f"{name}.json": as_json(sheet),
+        f"{name}.csv": as_csv(sheet),
+        f"{name}.html": page(sheet, paper, wording),
+    }
+    written: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for ending, text in texts.items():
+            path = folder / ending
+            path.write_text(text, "utf-8")
+            written.append(path)
+    except OSError as error:
+        raise ExportError(f"cannot write to {folder}: {error.strerror}", "choose a writable folder") from error
+    if pdf:
+        written.append(print_pdf(folder / f"{name}.html", folder / f"{name}.pdf"))
+    return written
+
+
+def print_pdf(html: Path, pdf: Path) -> Path:
+    """Print `html` to `pdf` with the Chromium of this machine; return `pdf`. Raises `ExportError`."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise ExportError("there is no Chromium here to make a PDF", f"open {html} in any browser and print it")
+    with TemporaryDirectory() as profile:
+        command = [
+            browser, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={profile}", f"--print-to-pdf={pdf.absolute()}",
+        ]  # fmt: skip
+        if os.geteuid() == 0:
+            command.append("--no-sandbox")  # Chromium does not start for root with a sandbox; the page has no scripts
+        try:
+            done = subprocess.run(
+                [*command, html.absolute().as_uri()], capture_output=True, timeout=PRINT_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ExportError(f"Chromium did not print: {error}", f"open {html} in any browser and print it") from error
+    if done.returncode or not pdf.is_file():
+        raise ExportError("Chromium did not print the sheet", f"open {html} in any browser and print it")
+    return pdf
+
+
+# Score history of a finished game, computed from its journal: the score after each hide or throw, and highlights.
+
+
+MAX_DRAWN_SCORES = 120
+"""Most scores in a history; a longer game is reduced to scores at equal distances."""
+
+
+class ScoreHistory(msgspec.Struct, frozen=True):
+    """Score history of a game.
+
+    `turns` is the number of hides or throws. `scores` has, by side or player, the scores that decide the game (points,
+    sticks, counters, notches): first at the opening and then after each turn, or after some of them in a long game.
+    `leads` counts changes of the leader, `misses` is the longest run of hits, guesses or throws without success.
+    """
+
+    turns: int
+    scores: dict[str, tuple[int, ...]]
+    leads: int
+    misses: int
+
+
+def build_score_history(game: Game[Any], records: Iterable[Record]) -> ScoreHistory | None:
+    """Build the score history from a journal's `records`; None if no turn was played or the game has no score.
+
+    Undone actions are left out. Raises the game's errors if the rules refuse an action that counts.
+    """
+    history, scores = History(game), [dict(game.score(game.opening()))]
+    turn = run = misses = last = 0
+    for step in history.walk(records):
+        if not step.counts or not isinstance(step.fact, ActionPlayed):
+            continue
+        state, action = step.after.state, step.fact.action
+        hide, score = step.before.hide.number, dict(game.score(state))
+        shown = step.before.phase == "show" and action.get("hide") != "last"
+        if (hide != last or shown) if game.hidden else game.settles(action):
+            turn, last = turn + 1, hide
+            scores.append(score)
+        else:
+            scores[-1] = score
+        missed = _is_miss(action, step.fact.calls, game.sheet(state))
+        if missed is not None:
+            run = run + 1 if missed else 0
+            misses = max(misses, run)
+    if turn == 0 or not scores[-1]:
+        return None
+    drawn = _downsample_scores(scores)
+    return ScoreHistory(
+        turn, {side: tuple(one.get(side, 0) for one in drawn) for side in scores[-1]}, _leads(scores), misses
+    )
+
+
+def _is_miss(action: Mapping[str, Any], calls: Sequence[str], sheet: Mapping[str, Any]) -> bool | None:
+    """Return whether a hit, guess or throw was without success; None for any other action."""
+    match action.get("do"):
+        case "hit":
+            return not action["found"]
+        case "shoot" | "hunt":
+            return "missed" in calls
+        case "guess":
+            return "miss" in calls
+        case "throw":
+            return not sheet.get("value")
+        case _:
+            return None
+
+
+def _leads(scores: Sequence[Mapping[str, int]]) -> int:
+    """Return how often the sole leader changed."""
+    leaders: list[str] = []
+    for score in scores:
+        most = max(score.values(), default=0)
+        first = [side for side, n in score.items() if n == most]
+        if len(first) == 1 and leaders[-1:] != first:
+            leaders += first
+    return max(0, len(leaders) - 1)
+
+
+def _downsample_scores(scores: Sequence[Mapping[str, int]]) -> Sequence[Mapping[str, int]]:
+    """Return at most `MAX_DRAWN_SCORES` scores at equal distances, the first and the last included."""
+    if len(scores) <= MAX_DRAWN_SCORES:
+        return scores
+    return [scores[n * (len(scores) - 1) // (MAX_DRAWN_SCORES - 1)] for n in range(MAX_DRAWN_SCORES)]

@@ -1,0 +1,202 @@
+"""Recovers a damaged journal: a new one with all records up to the first that does not follow.
+
+The damaged file is only read. What can be read of it is found in two ways, the second without SQLite's help: row by row
+through SQLite, on a copy; and in the bare bytes of the file and its log, by what the head of a record looks like,
+whatever became of the pages around it. The hash chain then tells the true records from old and torn ones. A hash that
+was damaged itself is made good by the record after it, and so is a record with one bit turned over: its hash proves the
+mending.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from pi_controller.journal import file
+from pi_controller.journal.file import DECODE_ERRORS, EPOCH_BYTES, Meta, Row, epochs_in, genesis, next_hash, rows_in
+from pi_controller.journal.journal import acquire_lock
+from pi_controller.journal.rotation import set_aside
+from pi_controller.journal.verify import ChainChecker
+from pi_controller.system.files import create_private_file
+
+Found = dict[int, dict[Row, None]]
+"""What was found of each number: the records it may be."""
+_MAX_REPAIR_BYTES = 2000
+"""Bytes of a body in which a turned bit is looked for; each bit is tried."""
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveredJournal:
+    """What came of it: the `rows` that follow from the first on, what the journal says of itself, and why it ends
+    there.
+
+    `seen` is the highest number of any record that was found, `readable` how many of those behind the end can be read.
+    """
+
+    rows: tuple[Row, ...]
+    about: Meta
+    why: str
+    seen: int
+    readable: int
+
+
+def recover(path: Path, token: Callable[[int], bytes] = secrets.token_bytes) -> RecoveredJournal:
+    """Return what can be read of the journal at `path`; `token` gives random bytes. Raises `JournalError`."""
+    if not path.is_file():
+        raise file.journal_error(path, "there is no such file", "check its name")
+    with file.journal_errors(path, "read"):
+        data = [path.read_bytes()]
+        if (wal := file.sidecar_path(path, "-wal")).is_file():
+            data.append(wal.read_bytes())
+        about, found = _by_sqlite(path, sum(map(len, data)))
+    for part in data:
+        for row in rows_in(part, data[0]):
+            found.setdefault(row.seq, {})[row] = None
+    chained = any(row.hash for rows in found.values() for row in rows)
+    known = [about.epoch] if about else [epoch for part in data for epoch in epochs_in(part)]
+    rows, why, epoch = _best(found, known if chained else [], chained=chained)
+    end = len(rows)
+    if any(row.batch == rows[-1].batch for row in found.get(end + 1, ()) if rows):
+        rows = [row for row in rows if row.batch != rows[-1].batch]  # an event is there whole or not at all
+    origin = f"{path.name}, recovered up to record {len(rows)}"
+    if not epoch and chained:
+        origin += "; its epoch was lost, so nothing proves record 1"
+    if about is None or not epoch:
+        about = Meta(epoch or token(EPOCH_BYTES).hex(), "", rows[0].t if rows else 0.0)
+    left = [seq for seq in found if seq > len(rows)]
+    return RecoveredJournal(tuple(rows), about._replace(origin=origin[:200]), why, max(found, default=0), len(left))
+
+
+class ReplacedJournal(NamedTuple):
+    """A damaged journal that was replaced: `aside` is its file now, `records` how many the new one begins with."""
+
+    aside: Path
+    records: int
+    why: str
+
+    @property
+    def line(self) -> str:
+        """What was done, in one line."""
+        kept = f"{self.records} records were recovered" if self.records else "no record of it could be recovered"
+        return f"the game's record was damaged ({self.why}): it is kept in {self.aside.name}, and {kept}"
+
+
+def replace_damaged(path: Path, t: float, why: str, *, anew: bool = False) -> ReplacedJournal:
+    """Set the damaged journal at `path` aside under the date of `t` and put the records that it proves in its place.
+
+    `anew`: none, a fresh journal begins. Raises `JournalError`; then the damaged one is where it was.
+    """
+    with acquire_lock(path):
+        with file.journal_errors(path, "recovered"):
+            create_private_file(path)  # its log alone may be left
+        found = recover(path)
+        rows = () if anew else found.rows
+        return ReplacedJournal(set_aside(path, t, found.about, rows), len(rows), why)
+
+
+def _by_sqlite(path: Path, size: int) -> tuple[Meta | None, Found]:
+    """Return what SQLite can still read, each row asked for by itself, on a copy: it would mend the file first."""
+    about, found = None, Found()
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, "journal")
+        shutil.copyfile(path, copy)
+        if (wal := file.sidecar_path(path, "-wal")).is_file():
+            shutil.copyfile(wal, file.sidecar_path(copy, "-wal"))
+        try:
+            with closing(sqlite3.connect(copy, isolation_level=None)) as db:
+                version = file.identity(db).version
+                (last,) = db.execute("SELECT max(seq) FROM facts").fetchone()
+                for seq in range(1, min(last or 0, size // 20) + 1):
+                    if row := _row(db, version, seq):
+                        found[seq] = {row: None}
+                about = file.meta(db, version)
+        except (sqlite3.Error, ValueError, TypeError):
+            pass  # what there is was found so far, or the bytes have it
+    return about, found
+
+
+def _row(db: sqlite3.Connection, version: int, seq: int) -> Row | None:
+    try:
+        return next(file.rows(db, version, seq, first=seq), None)
+    except (sqlite3.Error, UnicodeError):
+        return None
+
+
+def _best(found: Found, epochs: Iterable[str], *, chained: bool) -> tuple[list[Row], str, str]:
+    """Return the records that follow from the first on, why no more do, and the epoch, where it is known."""
+    best: tuple[list[Row], str, str] = ([], "no record can be read", "")
+    for epoch in epochs:
+        rows, why = _follow_chain(found, genesis(epoch), ChainChecker(None, by_rules=False), chained=True)
+        if len(rows) > len(best[0]):
+            best = rows, why, epoch
+    if best[0]:
+        return best
+    # its epoch is lost, or it never had one: without hashes the rules are what tells a true record
+    for by_rules in (not chained, False):
+        rows, why = _follow_chain(found, "", ChainChecker(None, by_rules=by_rules), chained=chained)
+        if rows:
+            return rows, why, ""
+    return best
+
+
+def _follow_chain(found: Found, head: str, follows: ChainChecker, *, chained: bool) -> tuple[list[Row], str]:
+    while True:
+        seq = len(follows.rows) + 1
+        candidates = list(found.get(seq, {}))
+        if chained and not head:  # the first, and nothing proves it
+            candidates = sorted(map(_opening, candidates), key=_opens, reverse=True)
+        why = f"record {seq} cannot be read" if candidates or max(found, default=0) > seq else ""
+        following = found.get(seq + 1, {})
+        for row in candidates:
+            after = _head_after(head, row, following) if chained else ""
+            true = row if after is not None else _repair_bit(head, row, following)
+            if true is None:
+                why = f"record {seq} is not what was written: its hash does not follow"
+            elif not (why := follows.take(true._replace(hash=""))):
+                head = after or (next_hash(head, true) if chained else "")
+                break
+        else:
+            return follows.rows, why
+
+
+def _repair_bit(head: str, row: Row, following: Collection[Row]) -> Row | None:
+    """Return `row` with the one bit of its body set right that was turned over, or None where it is not that."""
+    if not head:
+        return None
+    return next((tried for tried in _flip_each_bit(row) if _head_after(head, tried, following) is not None), None)
+
+
+def _opening(row: Row) -> Row:
+    """Return `row` where it opens a game by its rules; else with the one bit set right that kept it from that."""
+    return row if _opens(row) else next(filter(_opens, _flip_each_bit(row)), row)
+
+
+def _opens(row: Row) -> bool:
+    return not ChainChecker(None).take(row._replace(hash=""))
+
+
+def _flip_each_bit(row: Row) -> Iterator[Row]:
+    """Yield `row` with each bit of its body turned over; none of a long one."""
+    body = bytearray(row.body.encode("utf-8", DECODE_ERRORS))
+    for bit in range(8 * len(body) if len(body) <= _MAX_REPAIR_BYTES else 0):
+        body[bit // 8] ^= 1 << bit % 8
+        yield row._replace(body=body.decode("utf-8", DECODE_ERRORS))
+        body[bit // 8] ^= 1 << bit % 8
+
+
+def _head_after(head: str, row: Row, following: Collection[Row]) -> str | None:
+    """Return the hash of `row` after `head`, where it is what was written; an unknown `head` is an empty one."""
+    own = next_hash(head, row) if head else row.hash
+    if not _HASH.fullmatch(own):
+        return None
+    joined = any(next_hash(own, after) == after.hash for after in following)
+    return own if joined or (own == row.hash and (head or not following)) else None

@@ -1,0 +1,232 @@
+"""Base class of games: options as data, an opening, and a pure `play`.
+
+A rule set is data with a name, a version and its source; a community's own rules prevail over all of them. There are
+two errors, as in chess libraries: *invalid* is not an action of this game, *illegal* is an action that is not allowed
+now.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+
+from pi_controller.errors import MatError
+from pi_controller.rules.options import Option, Value, resolve_options
+
+Team = Literal["A", "B"]
+Json = Any
+"""A value that `json.dumps` takes: the score sheet's keys and values."""
+Action = Mapping[str, Json]
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+def opposing_team(team: str) -> Team:
+    """Return the opposing team."""
+    return "B" if team == "A" else "A"
+
+
+class InvalidActionError(MatError, ValueError):
+    """Not an action of this game: unknown word, wrong type, pad 7."""
+
+    code = "invalid"
+
+
+class IllegalActionError(MatError, RuntimeError):
+    """An action of this game, but not allowed now."""
+
+    code = "illegal"
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The hidden pieces of a game as the mat reads them: their number, each with a magnet.
+
+    `unmarked`: some of them have the weaker magnet of an unmarked one. `in_fists`: they are held in four fists on the
+    pads rather than put under them. `found_by` is the phase in which the other team looks for them.
+    """
+
+    pieces: int = 1
+    unmarked: bool = False
+    in_fists: bool = False
+    found_by: Literal["hit", "guess"] = "hit"
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The size of a team at a tournament: at most `registered` members, of whom `playing` play at a time.
+
+    None if the source sets no number. `leader` is the source's title of the team's leader, if it has one.
+    """
+
+    registered: int | None = None
+    playing: int | None = None
+    leader: str = ""
+
+
+class Game(ABC, Generic[S]):
+    """One rule set with its options chosen. States are frozen and hashable; the object itself keeps no state."""
+
+    name: ClassVar[str]
+    """The word on the command line, e.g. `dakota`."""
+    version: ClassVar[str]
+    source: ClassVar[str]
+    """The written source of the rules, with chapter or rule numbers."""
+    options: ClassVar[tuple[Option, ...]]
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Words of actions and keys of the score sheet in older versions, mapped to their present names."""
+    forms: ClassVar[Forms] = MappingProxyType({})
+    """The short forms of its actions in a record and at the judge's terminal; an action without one is written with
+    keys.
+    """
+    hidden: ClassVar[Hidden | None] = None
+    """The hidden and sealed pieces; None for games of throws."""
+    hand_passes: ClassVar[bool] = False
+    """True if hides have hand passes, two hits and fouls of the hider, and the display follows them (Hampa Apena).
+
+    All other games are displayed by their score sheet.
+    """
+    foul_kinds: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({"hider": (), "hitter": ()})
+    """The fouls that its action `foul` knows, by who committed them."""
+    finishes: ClassVar[tuple[str, ...]] = ("forfeit",)
+    """The values of `finish` on the score sheet, besides null."""
+    roster: ClassVar[Roster] = Roster()
+    """The size of a team at a tournament."""
+    second_tap: ClassVar[str | None] = None
+    """The action that a second tap of the bowl in one turn may lead to, by the judge's ruling or the settings."""
+    settings: Mapping[str, Value]
+    """Every option with the value chosen for it. Read-only."""
+
+    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
+        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
+        self.settings = resolve_options(self.name, self.options, settings or {})
+
+    @classmethod
+    def upgrade_names(cls, written: T) -> T | dict[str, Json]:
+        """Return an action or a score sheet with the names of older versions replaced by present ones (`renamed`).
+
+        The values are not validated here. If both names of a field are present the input is returned unchanged, so that
+        the older one is refused later.
+        """
+        if not cls.renamed or not isinstance(written, Mapping):
+            return written
+        older = cast("Mapping[str, Json]", written)
+        now = {cls.renamed.get(key, key): value for key, value in older.items()}
+        for key in ("do", "phase"):
+            word: object = older.get(key)
+            if isinstance(word, str) and word in cls.renamed:
+                now[key] = cls.renamed[word]
+        return now if len(now) == len(older) else dict(older)
+
+    short_form: ClassVar[str] = ""
+    """Help for typing the shortest form of an action (`shorthand`), for games whose examples do not show it."""
+
+    @classmethod
+    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:  # noqa: ARG003
+        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        return None
+
+    @property
+    def minutes(self) -> int | None:
+        """The length of a game by the option `minutes`; None if it has no time limit."""
+        minutes = self.settings.get("minutes")
+        return minutes if isinstance(minutes, int) else None
+
+    @property
+    def chosen_settings(self) -> dict[str, Value]:
+        """The settings that differ from their defaults, in the options' order."""
+        return {
+            option.name: self.settings[option.name]
+            for option in self.options
+            if self.settings[option.name] != option.default
+        }
+
+    @abstractmethod
+    def opening(self) -> S:
+        """Return the state before anything has happened."""
+
+    @abstractmethod
+    def play(self, state: S, action: Action) -> tuple[S, tuple[str, ...]]:
+        """Return the state after `action` and the words called for it, in order.
+
+        Raises `InvalidActionError` or `IllegalActionError`; `state` is never changed.
+        """
+
+    @abstractmethod
+    def sheet(self, state: S) -> Mapping[str, Json]:
+        """Return the state under the score sheet's keys, as a dict; the built-in games define a TypedDict for it."""
+
+    @abstractmethod
+    def is_over(self, state: S) -> bool:
+        """Return True if the game is finished."""
+
+    def score(self, state: S) -> Mapping[str, int]:  # noqa: ARG002
+        """Return the points, sticks, counters or notches that decide the game, by side or player, or {}."""
+        return {}
+
+    def restore(self, sheet: Mapping[str, Json]) -> S:  # noqa: ARG002
+        """Return the state described by `sheet`, as set by a judge.
+
+        Values that the sheet does not hold, such as an undoable hit, are lost. Raises `InvalidActionError` with every
+        fault (keys, names, sums of sticks).
+        """
+        raise InvalidActionError(f"a table of {self.name} cannot be set", "undo, or begin a new game")
+
+    def hiders(self, state: S) -> Team | None:  # noqa: ARG002
+        """Return the team that hides now; None before that is decided, and in games of throws."""
+        return None
+
+    def hiders_before(self, state: S) -> Team | None:  # noqa: ARG002
+        """Return the team that hid in the hide just settled; None if the state does not keep it."""
+        return None
+
+    def thrower(self, state: S) -> str | None:  # noqa: ARG002
+        """Return the player who may throw now; None if a lot or a start comes first, and in games of hiding."""
+        return None
+
+    def settles(self, action: Action) -> bool:
+        """Return True if `action` ends the hide or the throw in progress, so that the next one follows.
+
+        Not used for games with hand passes, in which that also depends on the state.
+        """
+        return self.upgrade_names(action).get("do") != "forfeit"
+
+    @abstractmethod
+    def legal_actions(self, state: S) -> tuple[dict[str, Json], ...]:
+        """Return every action of play that is allowed now, one for each group with the same effect.
+
+        Forfeits are allowed at any time before the game is over and are not included.
+        """
+
+
+# The short human form of an action as data: the parts that are written without their key, and their order.
+#
+# A game defines the forms of its actions (`Game.forms`); lines are read and written by `record.notation`.
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One part of an action: its `path` (`red.woman` is the key `woman` inside `red`) and its notation.
+
+    `words` are the words for some values; the first word for a value is the one written. With a `label`, that word
+    comes before the value. A `closed` place takes its words only and may be left out. `listing`: numbers
+    with commas. `asks` is the prompt if the part is missing.
+    """
+
+    path: str
+    label: str = ""
+    words: Mapping[str, Json] | None = None
+    closed: bool = False
+    listing: bool = False
+    asks: str = ""
+
+
+Forms = Mapping[str, tuple[Place, ...]]
+"""For each word of a game the parts of its action in their order."""
+TEAM: Mapping[str, Json] = {"A": "A", "B": "B", "a": "A", "b": "B"}
+YES: Mapping[str, Json] = {"yes": True, "no": False}
+FOUND: Mapping[str, Json] = {"found": True, "missed": False, "find": True, "miss": False}
+NONE: Mapping[str, Json] = {"-": None}

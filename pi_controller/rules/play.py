@@ -1,0 +1,182 @@
+"""Interactive game object for Python: push and pop actions, inspect the state.
+
+`Play` keeps the actions so far and the state before each. It adds no rule of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pi_controller.errors import MatError
+from pi_controller.rules import registry
+from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Json
+from pi_controller.text import strip_controls
+
+_MAX_DRAWN = 40
+"""Maximum number of sticks drawn in one row; the count beside them is always complete."""
+POOLS = ("middle", "pool", "bank", "pile")
+"""Keys of the score sheet whose whole number is drawn as sticks; other numbers are written in words."""
+BARS = ("sticks", "progress")
+"""Keys that are drawn as sticks for a player whose row is an object."""
+
+
+class EmptyStackError(MatError, IndexError):
+    """There is no action to take back."""
+
+    code = "empty_stack"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended: the winner, and the way it ended if the game distinguishes several (slahal's `sweep`)."""
+
+    winner: str | None
+    finish: str | None = None
+
+
+class Play:
+    """One game from its opening on: iterating yields its actions, `len` counts them, `repr` draws the table.
+
+    An action is written as on the score sheet, `{"do": "hit", "found": True}`, or as its word with the rest as
+    keywords: `push("hit", found=True)`.
+    """
+
+    def __init__(self, game: Game[Any]) -> None:
+        """Set up `game` at its opening."""
+        self.game = game
+        self._states: list[Any] = [game.opening()]
+        self._actions: list[dict[str, Json]] = []
+
+    @property
+    def state(self) -> Any:
+        """The state now, frozen, of the game's own type."""
+        return self._states[-1]
+
+    @property
+    def stack(self) -> tuple[dict[str, Json], ...]:
+        """The actions so far, oldest first; copies, so changing them changes no game."""
+        return tuple(deepcopy(self._actions))
+
+    def legal_actions(self) -> tuple[dict[str, Json], ...]:
+        """Return every action that is allowed now, one for each group with the same effect."""
+        return self.game.legal_actions(self.state)
+
+    def is_legal(self, action: Action | str, **keys: Json) -> bool:
+        """Return True if `action` is allowed now. A malformed action raises `InvalidActionError`."""
+        try:
+            self.game.play(self.state, _action(action, keys))
+        except IllegalActionError:
+            return False
+        return True
+
+    def push(self, action: Action | str, **keys: Json) -> tuple[str, ...]:
+        """Play `action`; return the words called for it, in order.
+
+        Raises `InvalidActionError` (no action of this game) or `IllegalActionError` (not allowed now); the game is then
+        unchanged.
+        """
+        done = _action(action, keys)
+        state, calls = self.game.play(self.state, done)
+        self._actions.append(deepcopy(dict(done)))
+        self._states.append(state)
+        return calls
+
+    def pop(self) -> dict[str, Json]:
+        """Take back the last action and return it. Raises `EmptyStackError` if there is none."""
+        if not self._actions:
+            raise EmptyStackError("there is no action to take back", "the game is at its opening")
+        self._states.pop()
+        return self._actions.pop()
+
+    def outcome(self) -> Outcome | None:
+        """Return how the game ended, or None while it goes on."""
+        if not self.game.is_over(self.state):
+            return None
+        sheet = self.game.sheet(self.state)
+        return Outcome(sheet.get("winner"), sheet.get("finish"))
+
+    def __iter__(self) -> Iterator[dict[str, Json]]:
+        """Iterate over the actions so far."""
+        return iter(self.stack)
+
+    def __len__(self) -> int:
+        return len(self._actions)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return draw_sheet(self.game.name, self.game.sheet(self.state))
+
+
+def start(name: str, **settings: object) -> Play:
+    """Set up the game `name` with options chosen by name. Raises `UsageError` for an unknown game or option.
+
+    >>> start("dakota", points=3).push("toss", winner="A")
+    ()
+    """
+    return Play(registry.game(name, settings))
+
+
+def draw_sheet(name: str, sheet: Mapping[str, Json]) -> str:
+    """Return a drawing of a score sheet: a line of words, then a row of sticks for each pool."""
+    words: list[str] = []
+    rows: list[tuple[str, int, str, str]] = []
+    for key, value in sheet.items():
+        match value:
+            case None | False:
+                pass
+            case True:
+                words.append(key)
+            case int() if key in POOLS:
+                rows.append((key, value, "|", ""))
+            case Mapping():
+                for team, held in cast("Mapping[str, Json]", value).items():
+                    if type(held) is int:
+                        rows.append((f"{key} {team}", held, "'" if key == "short" else "|", ""))
+                    elif _is_set(held):
+                        words.append(f"{key} {team} {held}")
+            case str() | int():
+                words.append(f"{key} {value}")
+            case _:
+                rows += map(_player, cast("Sequence[Mapping[str, Json]]", value))
+    wide = max((len(label) for label, *_ in rows), default=0)
+    bars = [_bar(count, mark) for _, count, mark, _ in rows]
+    room = max(map(len, bars), default=0)
+    lines = [f"{name}: {', '.join(words)}" if words else name]
+    for (label, count, _, more), bar in zip(rows, bars, strict=True):
+        lines.append(f"  {label:<{wide}}  {bar:<{room}}  {count:>3}  {more}".rstrip())
+    return "\n".join(map(strip_controls, lines))
+
+
+def _bar(count: int, mark: str) -> str:
+    """Draw `count` sticks in fives."""
+    shown = min(count, _MAX_DRAWN)
+    fives = [mark * min(5, shown - laid) for laid in range(0, shown, 5)]
+    return " ".join(fives) + (" ..." if count > _MAX_DRAWN else "")
+
+
+def _player(row: Mapping[str, Json]) -> tuple[str, int, str, str]:
+    """Return the row of a player given as an object: its name, the count to draw, and the rest in words."""
+    (_, name), *rest = row.items()
+    count = next((value for key, value in rest if key in BARS), 0)
+    words = [key if value is True else f"{key} {value}" for key, value in rest if key not in BARS and _is_set(value)]
+    return str(name), count, "|", ", ".join(words)
+
+
+def _is_set(value: object) -> bool:
+    return value is not None and value is not False
+
+
+def _action(action: object, keys: Mapping[str, Json]) -> Action:
+    """Return the action as an object, built from its word and keywords if given so; the rules validate it later."""
+    if isinstance(action, str):
+        return {"do": action, **keys}
+    if keys:
+        raise InvalidActionError(
+            "keywords go with the word of an action, not with a whole one", 'push("hit", found=True)'
+        )
+    return cast("Action", action)

@@ -1,0 +1,163 @@
+"""Registry of games by name: built in, and from other packages by entry points.
+
+Another package adds a game with an entry point in the group `moccasin_mat.games`:
+
+    [project.entry-points."moccasin_mat.games"]
+    my_game = "my_package.my_game.rules:MyGame"
+
+A built-in game is a folder of `pi_controller.games`; no list names it. A game's modules are imported on demand: `rules`
+with its class, and beside it `referee`, `display`, `console`, `people` and `chances`, each of which may be missing
+(`game_module`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any, Literal, cast
+
+from pi_controller.errors import UsageError
+from pi_controller.rules.base import Game
+from pi_controller.text import did_you_mean, format_value, join_words
+
+GROUP = "moccasin_mat.games"
+"""The entry point group in which other packages register games."""
+_FOLDER = "pi_controller.games"
+_FIRST = ("dakota", "ojibwe", "slahal", "bageswin", "plum_stone", "patol")
+"""The order in which games are listed; others follow by name."""
+DEFAULT_GAME = "dakota"
+"""The game played if no other is chosen."""
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+Part = Literal["referee", "display", "console", "people", "chances"]
+
+
+class GamePackageError(UsageError):
+    """Another package's game that cannot be played; `what` names the package."""
+
+    code = "game_package"
+
+
+@cache
+def find_entry_points() -> Mapping[str, tuple[EntryPoint, ...]]:
+    """Return the entry points of other packages' games by name; several for one name if packages conflict.
+
+    Cached: call `find_entry_points.cache_clear()` after installing or removing a package.
+    """
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        if point not in found.get(point.name, ()):
+            found[point.name] = (*found.get(point.name, ()), point)
+    return found
+
+
+@cache
+def built_in_names() -> tuple[str, ...]:
+    """Return the names of the games that have a folder in `pi_controller.games`."""
+    found = {module.name for module in iter_modules(import_module(_FOLDER).__path__) if module.ispkg}
+    return (*(name for name in _FIRST if name in found), *sorted(found.difference(_FIRST)))
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all games: the built-in ones, then those of other packages that are valid names."""
+    built_in = built_in_names()
+    return (*built_in, *(name for name in find_entry_points() if name not in built_in and _NAME.fullmatch(name)))
+
+
+def game_class(name: str) -> type[Game[Any]]:
+    """Return the class of the game `name`.
+
+    Raises `UsageError` for an unknown name, and `GamePackageError` if another package's game cannot be used.
+    """
+    if name in built_in_names():
+        return _load_built_in(name)
+    if name not in find_entry_points():
+        raise UsageError(
+            f"there is no game {format_value(name)}{did_you_mean(name, names())}", f"games: {join_words(names())}"
+        )
+    return load_plugin(name)
+
+
+def game(name: str, settings: Mapping[str, object] | None = None) -> Game[Any]:
+    """Return the game `name` with options chosen, as text or typed. Raises `UsageError` for unknown names or values."""
+    return game_class(name)(settings)
+
+
+def playable(name: str) -> bool:
+    """Return True if the game `name` can be played: a built-in one, or a complete one of another package."""
+    try:
+        game_class(name)
+    except UsageError:
+        return False
+    return True
+
+
+@cache
+def _load_built_in(name: str) -> type[Game[Any]]:
+    rules = import_module(f"{_FOLDER}.{name}.rules")
+    for found in cast("dict[str, object]", vars(rules)).values():
+        if isinstance(found, type) and issubclass(found, Game):
+            made = cast("type[Game[Any]]", found)
+            if getattr(made, "name", None) == name:
+                return made
+    raise GamePackageError(f"{rules.__name__} has no game class with the name {name!r}", f'set name = "{name}" in it')
+
+
+def game_module(name: str, part: Part) -> ModuleType | None:
+    """Return the module `part` of the game `name`, or None if it has none. Raises `UsageError` like `game_class`."""
+    return sibling_module(game_class(name), part)
+
+
+@cache
+def sibling_module(game: type, part: Part) -> ModuleType | None:
+    """Return the module `part` in the folder of a game's class, or None if it has none."""
+    package, _, module = game.__module__.rpartition(".")
+    if module != "rules":
+        return None  # a game in a single module
+    path = f"{package}.{part}"
+    try:
+        return import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{path}.".startswith(f"{error.name}."):
+            return None
+        raise
+
+
+@cache
+def load_plugin(name: str) -> type[Game[Any]]:
+    """Return the class of another package's game."""
+    point, *others = find_entry_points()[name]
+    if others:
+        raise _package_error(name, point, f"{_package(others[0])} has a game of that name too")
+    if not _NAME.fullmatch(name):
+        raise _package_error(name, point, "a game's name has lowercase letters, digits and _, and begins with a letter")
+    try:
+        found: object = point.load()
+    except Exception as error:
+        raise _package_error(name, point, f"{type(error).__name__}: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, Game)):
+        raise _package_error(name, point, f"{point.value} is no subclass of pi_controller.rules.base.Game")
+    made = cast("type[Game[Any]]", found)
+    missing = [key for key in ("version", "source", "options") if not hasattr(made, key)]
+    if made.__abstractmethods__ or missing:
+        raise _package_error(
+            name, point, f"{made.__name__} lacks {join_words((*sorted(made.__abstractmethods__), *missing))}"
+        )
+    if getattr(made, "name", None) != name:
+        raise _package_error(name, point, f"its class calls it {format_value(getattr(made, 'name', None))}")
+    return made
+
+
+def _package_error(name: str, point: EntryPoint, why: str) -> GamePackageError:
+    return GamePackageError(
+        f"the game {format_value(name)} of the package {_package(point)} cannot be played: {why}",
+        "update or uninstall that package; the other games can be played",
+    )
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value

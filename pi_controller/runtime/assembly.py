@@ -1,0 +1,302 @@
+"""Composition root: builds a table from its settings, with mats, lights, buttons, pages, voice and observers.
+
+This module does not wait; `run` does. Tools that read a mat without a game take its board from here too.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pi_controller.board.connection import BoardConnection, NoSource, Source
+from pi_controller.board.interfaces import Buttons, Strip
+from pi_controller.board.pins import pins_source
+from pi_controller.board.serial_port import SerialPort, find_port
+from pi_controller.board.strips import BoardStrip, MemoryStrip, NeoPixelStrip
+from pi_controller.calibration.profile import Profile
+from pi_controller.calibration.profile import load_profile as read_profile
+from pi_controller.config import Settings
+from pi_controller.display.chances_bar import ChancesBar
+from pi_controller.display.i18n import resolve_language
+from pi_controller.display.voice import start_voice
+from pi_controller.errors import DamagedJournalError, JournalError, MatError
+from pi_controller.journal.backup import Backup
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.recover import ReplacedJournal, replace_damaged
+from pi_controller.pinmap import pinmap
+from pi_controller.recording.recorder import make_observers
+from pi_controller.referee.base import Referee, referee_for
+from pi_controller.rules.base import Game
+from pi_controller.rules.chances import ChancesError
+from pi_controller.rules.registry import game
+from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for
+from pi_controller.sensing.sensors import MatSensors
+from pi_controller.table.commands import CommandQueue
+from pi_controller.table.table import Table, commitment_context, journalled_game
+from pi_controller.table.view import View
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from pi_controller.hub.table_link import TableLink
+    from pi_controller.web.feed import Feed
+    from pi_controller.web.server import WebServer
+
+log = logging.getLogger(__name__)
+
+
+class Assembly(NamedTuple):
+    """The assembled table, and the parts that the main loop serves beside it."""
+
+    daemon: Daemon
+    bar: ChancesBar | None
+    """The chances of winning; None if they are not shown."""
+    command_queue: CommandQueue | None
+    """Commands of judges on their pages and of a tournament's hub; None without either."""
+    server: WebServer | None
+    """The web server, already started."""
+    welcome: str
+    """How the first judge signs in; "" if there is an account already."""
+
+
+def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack: ExitStack) -> Assembly:
+    """Build the table of `settings`, which are stored in `folder`; `stack` closes it. Raises `MatError`.
+
+    `clock` is the clock that will step the table, s since 1970. The web server is started.
+    """
+    each = [settings, settings.for_mat_b] if settings.mat.seats == "each" else [settings]
+    profiles = [apply_profile(one, folder) for one in each]
+    mats = [Mat(make_source(one, clock), mat_sensors(one, profile)) for one, profile in profiles]
+    settings, _ = profiles[0]
+    opened_at = clock()
+    table = open_table(settings, opened_at)
+    stack.callback(table.journal.close)
+    bar = chances_bar(settings, table.game)
+    pressed = make_buttons(
+        settings, clock
+    )  # before any thread starts: opening pins changes the working folder for a moment
+    if pressed is not None:
+        stack.callback(pressed.close)
+    publish, server, command_queue, welcome = _web(settings, table, bar, clock, stack)
+    if server is not None:
+        server.start()
+        stack.callback(server.stop)
+    linked = []
+    if settings.hub.address:
+        command_queue = command_queue or CommandQueue()
+        linked = make_hub_link(settings, command_queue, stack)
+    publish = start_voice(settings.voice, table.view, publish, stack)
+    daemon = Daemon(table, mats, pressed, make_strip(settings, mats[0].source), publish)
+    stack.callback(daemon.close)
+    daemon.observers += [*make_observers(settings, table, opened_at, stack), *make_backup(settings, stack), *linked]
+    return Assembly(daemon, bar, command_queue, server, welcome)
+
+
+def in_language(settings: Settings) -> Settings:
+    """Return the settings with a language code in place of the path of a catalogue. Raises `SettingsError`."""
+    web = settings.web.model_copy(update={"language": resolve_language(settings.web.language)})
+    return settings.model_copy(update={"web": web})
+
+
+def open_table(settings: Settings, t: float) -> Table:
+    """Open the table of `settings` on its journal, fresh or resumed; raises `MatError`.
+
+    A damaged journal is set aside under its date, play continues from its proven records, and the judge is asked; with
+    `[table] damaged = "stop"` it is an error.
+    """
+    try:
+        return _build_table(settings, t)
+    except DamagedJournalError as error:
+        if settings.table.damaged == "stop":
+            raise
+        replaced = replace_damaged(settings.table.journal, t, error.message)
+    try:
+        return _build_table(settings, t, replaced)
+    except JournalError as error:
+        if not replaced.records:
+            raise
+        log.warning("%s; that cannot be played on: %s", replaced.line, error.message)
+        return _build_table(settings, t, replace_damaged(settings.table.journal, t, error.message, anew=True))
+
+
+def _build_table(settings: Settings, t: float, replaced: ReplacedJournal | None = None) -> Table:
+    journal = Journal(settings.table.journal, created=t)
+    try:
+        rules = journalled_game(journal, game(settings.game.name, settings.game.options))
+        bound = commitment_context(journal, settings.table.name)
+
+        def make_referee(rules: Game[Any]) -> Referee:
+            return referee_for(rules, settings.referee_settings(rules.settings), secrets.token_bytes, bound)
+
+        teams = teams_of(settings, rules)
+        table = Table(journal, rules, teams, make_referee(rules), t, settings.mat.seats, make_referee)
+    except MatError:
+        journal.close()
+        raise
+    if replaced is not None:
+        log.warning("%s", replaced.line)
+        table.ask_after_recovery(t, replaced.line, recovered=bool(replaced.records))
+    return table
+
+
+def teams_of(settings: Settings, rules: Game[Any]) -> dict[str, str]:
+    """Return the teams' names by their letters; A and B if the game names its own players."""
+    return {"A": "A", "B": "B"} if "players" in rules.settings else {"A": settings.teams.a, "B": settings.teams.b}
+
+
+def apply_profile(settings: Settings, folder: Path) -> tuple[Settings, Profile | None]:
+    """Return `settings` with the strike threshold of their profile, and the profile, loaded from `folder`.
+
+    A threshold in the settings themselves takes precedence. Raises `ProfileError`.
+    """
+    if not settings.board.profile:
+        return settings, None
+    profile, strikes = read_profile(folder, settings.board.profile), settings.strikes
+    fits = profile.strikes is not None and profile.strikes.sensor == strikes.sensor
+    if profile.strikes is None or not fits or "threshold_db" in strikes.model_fields_set:
+        return settings, profile
+    strikes = strikes.model_copy(update={"threshold_db": profile.strikes.threshold_db})
+    return settings.model_copy(update={"strikes": strikes}), profile
+
+
+def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensors:
+    """Build the sensors of a mat by `settings`."""
+    return mat_sensors_for(settings.game.name, settings.strikes.detector_settings(), profile)
+
+
+def make_backup(settings: Settings, stack: ExitStack) -> list[Backup]:
+    """Start the journal's backup if the settings name a folder for it; `stack` closes it."""
+    if not settings.backup.folder:
+        return []
+    keeper = Backup(settings.table.journal, Path(settings.backup.folder), settings.backup.every_s)
+    stack.callback(keeper.close)
+    return [keeper]
+
+
+def make_hub_link(settings: Settings, command_queue: CommandQueue, stack: ExitStack) -> list[TableLink]:
+    """Connect the table to the hub, which receives its game and sends matches through `command_queue`; `stack` closes
+    it.
+    """
+    from pi_controller.hub.table_link import make_table_link  # noqa: PLC0415 - only a table with a hub needs MQTT
+
+    link = make_table_link(settings, command_queue)
+    stack.callback(link.close)
+    return [link]
+
+
+def make_source(settings: Settings, clock: Callable[[], float] = time.monotonic) -> Source:
+    """Return the source of a mat's readings: its board, the sensors on the Pi's own pins, or none.
+
+    `clock` is the clock that the source is stepped by. No port is opened yet.
+    """
+    wanted = settings.board
+    if wanted.port == "none":
+        return NoSource()
+    if wanted.port == "pins":
+        return pins_source(clock)
+    return BoardConnection(lambda: SerialPort(find_port(wanted.port), wanted.write_timeout_s))
+
+
+def make_strip(settings: Settings, source: Source) -> Strip | None:
+    """Return the LED strip, which may be connected to the board `source`; None if the settings have none."""
+    count, wanted = pinmap().lights.count, settings.strips
+    if wanted.kind == "board" and isinstance(source, BoardConnection):
+        return BoardStrip(count, source.session, wanted.brightness, wanted.current_cap_ma)
+    if wanted.kind == "pi":
+        return NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
+    return MemoryStrip(count, wanted.brightness, wanted.current_cap_ma) if wanted.kind == "memory" else None
+
+
+def make_buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | None:
+    """Return the buttons on the pins in `settings`, or None; `clock` gives the times of presses."""
+    if settings.buttons.kind == "none":
+        return None
+    from pi_controller.board.buttons import GpioButtons  # noqa: PLC0415 - only a Pi has pins
+
+    return GpioButtons(
+        {name: pin for name, pin in settings.buttons.pins if pin}, clock, settings.buttons.settle_ms / 1000
+    )
+
+
+def chances_bar(settings: Settings, rules: Game[Any]) -> ChancesBar | None:
+    """Return the chances of winning `rules`; None if they are switched off or unknown for this game."""
+    if not settings.web.chances:
+        return None
+    try:
+        return ChancesBar(rules, settings.chances.first, settings.chances.second)
+    except ChancesError as error:  # the game can be played without them
+        print(f"the chances of winning are not shown: {error.message}", flush=True)
+        return None
+
+
+def _web(
+    settings: Settings, table: Table, bar: ChancesBar | None, clock: Callable[[], float], stack: ExitStack
+) -> tuple[Callable[[View], None] | None, WebServer | None, CommandQueue | None, str]:
+    if not settings.web.enabled:
+        return None, None, None, ""
+    from pi_controller.web.app import rules_route  # noqa: PLC0415
+    from pi_controller.web.feed import Feed  # noqa: PLC0415 - only a table with pages needs it
+
+    web = settings.web
+    feed = Feed(bar.look_up if bar else None, clock=clock)
+    feed.publish(table.view)
+    rules = rules_route(lambda: (table.game, settings.referee_settings(table.game.settings)), web.language)
+    command_queue, more, welcome_text = None, [rules], ""
+    if web.judges:
+        from pi_controller.web.judge_api import make_judge_console, welcome  # noqa: PLC0415
+
+        judges = make_judge_console(settings, table, feed, clock)
+        stack.callback(judges.users.close)
+        command_queue, more = judges.command_queue, [*more, *judges.routes]
+        welcome_text = welcome(judges, shows=sys.stdout.isatty())
+    return feed.publish, make_server(settings, feed, more), command_queue, welcome_text
+
+
+def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> WebServer:
+    """Return the web server for the pages of `feed` by `settings`, not yet started, with the routes `more`."""
+    from pi_controller.web.address import PageSettings, is_public_host  # noqa: PLC0415 - a table without pages needs no server
+    from pi_controller.web.server import WebServer  # noqa: PLC0415
+
+    web = settings.web
+    if web.metrics:
+        from pi_controller.web.app import metrics_route  # noqa: PLC0415
+
+        more = [*more, metrics_route(feed)]
+    pages = PageSettings(web.address, web.event, settings.table.name, web.words, is_public_host(web.host))
+    return WebServer(
+        feed,
+        web.host,
+        web.port,
+        hosts=web.hosts,
+        proxy=web.proxy,
+        language=web.language,
+        more=more,
+        pages=pages,
+    )
+
+
+def print_urls(server: WebServer | None, welcome: str = "") -> None:
+    """Print the URLs of the pages and how the first judge signs in.
+
+    In a terminal, a QR code of the URL comes first.
+    """
+    from pi_controller.web.address import list_urls, qr_text  # noqa: PLC0415 - a table without pages draws no codes
+
+    found = [] if server is None else list_urls(server.pages, server.port)
+    if found and sys.stdout.isatty():
+        from rich.console import Console  # noqa: PLC0415
+
+        at = f"{found[0]}/judge" if welcome else f"{found[0]}/"  # the first visitor should sign in as a judge
+        Console().print(qr_text(at))
+        print(f"Scan the code with a phone to open {at}")
+    lines = [] if server is None else [f"live page: {server.url}"]
+    lines += ["for phones: " + " or ".join(f"{one}/" for one in found)] if found else []
+    lines += [welcome] if welcome else []
+    if lines:
+        print("\n".join(lines), flush=True)

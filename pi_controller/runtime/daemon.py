@@ -1,0 +1,308 @@
+"""One step of the running table: readings to the journal, and the view to lights and pages.
+
+`Daemon.step(t)` is the only entry point; it never reads a clock and never sleeps. It is driven by `run` with the wall
+clock, by `demo` in simulated time, and by tests in lock step with a simulated mat in another process.
+
+If the board is missing, the daemon logs it and tries again once a second. If the journal cannot be written, play stops
+but the daemon runs on: the table reports it and tries again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from pi_controller.board.connection import Source
+from pi_controller.board.interfaces import Buttons, Rgb, Strip, StripError
+from pi_controller.board.messages import BoardEvent, Message, Piezo, Touch
+from pi_controller.calibration.profile import Profile
+from pi_controller.display.lights import frame
+from pi_controller.rules.registry import game_class
+from pi_controller.sensing.bead_fit import HIGHEST_MM
+from pi_controller.sensing.bead_solver import UNMARKED_AM2
+from pi_controller.sensing.beads import BeadTracker
+from pi_controller.sensing.events import BeadsAtRest, Button, Link, MatEvent, SensorFaultsChange, mirror_event
+from pi_controller.sensing.hands import HandDetector, HandSettings
+from pi_controller.sensing.sensors import MatSensors
+from pi_controller.sensing.strikes import StrikeSettings
+
+if TYPE_CHECKING:
+    from pi_controller.table.table import Observer, Table
+    from pi_controller.table.view import View
+
+# Routes the events of the mats to the table, with pads numbered as the hiders see them.
+#
+# There is one mat, or one before each team. A mat does not know who hides: its detectors and baselines keep running
+# while the roles change, so they need not adapt again. Only its events are mirrored, or taken from the other mat. The
+# game decides which magnets are in play and how many hands (`mat_sensors_for`).
+
+
+log = logging.getLogger(__name__)
+
+MAT_TEAMS = ("A", "B")
+"""The team that each of two mats is before."""
+MAX_TOUCH_LAG_S = 0.2
+"""How long a press waits for the next scan of the touch strips before it is passed on without one."""
+FIST_HEIGHT_MM = 45.0
+"""Greatest height of a bone above the mat, in a fist that rests on it."""
+
+
+class Mat:
+    """One mat: the `source` of its readings, and the `sensors` that turn them into mat events."""
+
+    def __init__(self, source: Source, sensors: MatSensors) -> None:
+        self.source = source
+        self.sensors = sensors
+        self.scanned_until = float("-inf")
+        """Time up to which the touch strips have been scanned, s."""
+        self.link = Link(0.0, up=False, why="The board has not answered yet.")
+        """Last known state of its link."""
+
+    def feed(self, messages: Iterable[Message]) -> list[MatEvent]:
+        """Process `messages` and return the mat events in them, ordered by time.
+
+        They must be sorted because samples come in longer blocks than scans.
+        """
+        events: list[MatEvent] = []
+        for message in messages:
+            if isinstance(message, Touch):
+                self.scanned_until = message.t
+            elif isinstance(message, Piezo):
+                # if the touch strips are dead, samples show a little later that the board is alive
+                self.scanned_until = max(self.scanned_until, message.t - MAX_TOUCH_LAG_S)
+            events += self.sensors.feed(message)
+        events.sort(key=lambda event: event.t)
+        return events
+
+
+class Mats:
+    """The `mats` of `table`: one between the teams, or two if its `seats` are `each`."""
+
+    def __init__(self, table: Table, mats: Sequence[Mat]) -> None:
+        self._table = table
+        self._mats = mats
+        if len(mats) > 1:
+            for mat, team in zip(mats, MAT_TEAMS, strict=True):
+                mat.link = _with_mat_name(mat.link, team)
+        self._mirrored = table.mirrored
+        self._shown_on = self.active_mat
+        """The mat of the last hide: its bead is revealed there, also if the other team hides next."""
+        self.enable_reporting()
+
+    @property
+    def active_mat(self) -> Mat:
+        """The mat before the hiders."""
+        return self._mats[self._mirrored and self._table.seats == "each"]
+
+    def enable_reporting(self) -> None:
+        """Report strikes of the active mat while the table expects them, and of no other mat."""
+        for mat in self._mats:
+            mat.sensors.reporting_enabled = self._table.strike_reporting and mat is self.active_mat
+
+    def feed(self, messages: Iterable[Message], mat: Mat) -> list[MatEvent]:
+        """Pass the events in `messages` of `mat` to the table; return them, numbered as the mat numbers its pads."""
+        events = mat.feed(messages)
+        if events:
+            self.update_active_mat(events[0].t)
+        for event in events:
+            self._take(event, mat)
+            self.update_active_mat(event.t)
+        return events
+
+    def update_active_mat(self, t: float) -> None:
+        """Select the active mat and its orientation at `t`: the hiding side may have changed."""
+        table = self._table
+        if table.mirrored != self._mirrored:
+            self._mirrored = table.mirrored
+            if table.seats == "each":
+                table.mat_event(replace(self.active_mat.link, t=t))
+            self._pass_on(SensorFaultsChange(t, self.active_mat.sensors.reported))
+        if table.story.phase != "show" and self._shown_on is not self.active_mat:
+            self._shown_on = self.active_mat
+            self.active_mat.sensors.beads.request_report(t)  # ignored until the bead on the other mat was revealed
+        self.enable_reporting()
+
+    def _take(self, event: MatEvent, mat: Mat) -> None:
+        if len(self._mats) > 1 and isinstance(event, Link):
+            event = mat.link = _with_mat_name(event, MAT_TEAMS[self._mats.index(mat)])
+        showing = self._table.story.phase == "show" and self._shown_on is not self.active_mat
+        if showing and isinstance(event, BeadsAtRest):
+            if mat is self._shown_on and event.sure and not event.found:
+                self._pass_on(Button(event.t, "shown"))
+        elif mat is self.active_mat:
+            self._pass_on(event)
+        elif isinstance(event, Link) and not event.up:
+            log.warning("%s", event.why)  # it is not in use; the table learns it when it is
+
+    def _pass_on(self, event: MatEvent) -> None:
+        table = self._table
+        table.mat_event(mirror_event(event) if table.mirrored and table.seats == "turn" else event)
+
+
+def _with_mat_name(link: Link, team: str) -> Link:
+    """Return `link` with a reason that names the mat before `team`."""
+    return replace(link, why=f"The mat before {team}: {link.why}") if link.why else link
+
+
+def mat_sensors_for(game: str, strikes: StrikeSettings | None = None, profile: Profile | None = None) -> MatSensors:
+    """Return the detectors of a mat on which `game` is played; `strikes` are the strike detector's settings.
+
+    `profile` is the calibration of this mat.
+    """
+    touch = HandSettings() if profile is None else profile.hand_settings()
+    base = None if profile is None else profile.baseline()
+    board = "" if profile is None else profile.board_id
+    hidden = game_class(game).hidden
+    if hidden is None or not hidden.unmarked:
+        hands, beads = HandDetector(settings=touch), BeadTracker(baseline=base)
+    else:
+        hands = HandDetector(settings=touch, most_hands=4 if hidden.in_fists else 2)
+        beads = BeadTracker(
+            smallest=UNMARKED_AM2,
+            most=hidden.pieces,
+            in_play=hidden.pieces,
+            highest_mm=FIST_HEIGHT_MM if hidden.in_fists else HIGHEST_MM,
+            baseline=base,
+        )
+    return MatSensors(strikes, hands=hands, beads=beads, board_id=board)
+
+
+RETRY_S = 1.0
+"""Interval between retries of a failing journal."""
+FRAME_S = 1 / 25
+"""Interval between frames of an animated scene; a change is shown at once."""
+
+
+class Daemon:
+    """Connects one table to its mats, buttons, lights and pages.
+
+    `mats` is the one between the teams, or the one before A and the one before B. `publish` is called with each new
+    view; `observers` are called with everything that happens.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        mats: Sequence[Mat],
+        buttons: Buttons | None = None,
+        strip: Strip | None = None,
+        publish: Callable[[View], None] | None = None,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self.table = table
+        self.mats = mats
+        self.observers = list(observers)
+        self._seated = Mats(table, mats)
+        self._buttons = buttons
+        self._strip = strip
+        self._publish = publish
+        self._now = 0.0
+        self._presses: list[Button] = []
+        self._retry_at = self._drawn_at = float("-inf")
+        self._shown: View | None = None
+        self._lit: Sequence[Rgb] = ()
+        if buttons is not None:
+            buttons.listen(self._queue_press)
+
+    @property
+    def source(self) -> Source:
+        """The source of the mat before the hiders."""
+        return self._seated.active_mat.source
+
+    @property
+    def idle(self) -> bool:
+        """True if no strike is expected and no clock sync is pending, so the loop may sleep."""
+        return not self.table.strike_reporting and not any(mat.source.pinging for mat in self.mats)
+
+    @property
+    def sent(self) -> int:
+        """The number of bytes sent to the boards so far."""
+        return sum(mat.source.sent for mat in self.mats)
+
+    def step(self, t: float, at_least: int = 0) -> None:
+        """Process waiting readings, advance to time `t`, and show changes.
+
+        In lock step, wait for `at_least` bytes.
+        """
+        self._now = t
+        self._seated.update_active_mat(t)
+        for mat in self.mats:
+            self._take(mat.source.step(t, at_least), mat)
+        if self._buttons is not None:
+            self._buttons.tick(t)
+        self._pass_on_presses()
+        self.table.tick(t)
+        if self.table.halted is None:
+            self._retry_at = t + RETRY_S  # so that people see that it stopped, even for a moment
+        elif t >= self._retry_at:
+            self._retry_at = t + RETRY_S
+            self.table.retry(t)
+        self._seated.update_active_mat(t)
+        self._show(t)
+        self.table.maintain(t)
+        for observer in self.observers:
+            observer.on_step(t, self.table, self.table.strike_reporting)
+
+    def close(self) -> None:
+        """Disconnect from the boards and release the ports, pins and LED strip. The table closes its journal itself."""
+        for mat in self.mats:
+            mat.source.close()
+        if self._buttons is not None:
+            self._buttons.close()
+        if self._strip is not None:
+            with suppress(StripError):
+                self._strip.close()
+
+    def _take(self, messages: Sequence[Message], mat: Mat) -> None:
+        if not messages:
+            return
+        for message in messages:
+            if isinstance(message, BoardEvent) and message.is_public:
+                which = f"mat {MAT_TEAMS[self.mats.index(mat)]}: " if len(self.mats) > 1 else ""
+                log.log(logging.INFO if message.is_good else logging.WARNING, "%s%s", which, message.line)
+        for observer in self.observers:
+            observer.on_messages(self._now, messages, self.table.strike_reporting)
+        events = self._seated.feed(messages, mat)
+        for observer in self.observers:
+            observer.on_events(events, self.table.strike_reporting)
+
+    def _queue_press(self, name: str, t: float) -> None:
+        self._presses.append(Button(t=t, name=name))
+
+    def _pass_on_presses(self) -> None:
+        """Pass on the button presses up to the time that the touch strips have been scanned.
+
+        Buttons are faster than the mat: until the strips were scanned at the time of the press, the table may not know
+        of a hand that was there, and the loss of a board may not have been noticed.
+        """
+        mat = self._seated.active_mat
+        while self._presses and (not mat.source.up or mat.scanned_until >= self._presses[0].t):
+            press = self._presses.pop(0)
+            for observer in self.observers:
+                observer.on_press(self._now, press)
+            self.table.mat_event(press)
+
+    def _show(self, t: float) -> None:
+        view = self.table.view
+        new = view is not self._shown
+        self._shown = view
+        if self._strip is not None and (new or t - self._drawn_at >= FRAME_S):
+            self._drawn_at = t
+            self._light(self._strip, view, t)
+        if new and self._publish is not None:
+            self._publish(view)
+
+    def _light(self, strip: Strip, view: View, t: float) -> None:
+        lit = frame(view, t)
+        if lit == self._lit:
+            return  # a constant scene must not disturb the magnetometers beside the wire
+        self._lit = lit
+        try:
+            strip.show(lit)
+        except StripError as error:  # the game goes on without lights
+            log.warning("the light strips are off: %s", error.message)
+            self._strip = None

@@ -1,0 +1,411 @@
+"""Detects faulty strike channels (silent, saturated, noisy, just after missing samples) and swapped pads.
+
+A channel that was cut and comes back produces an edge that looks like a stroke, but is no larger than its movement
+before. So a channel that stopped moving keeps its floor; one that never moved beside channels that never rest gets
+theirs. A channel that was at its rail is *deaf* until some time afterwards, because its return can look like anything.
+
+Rest alone is no fault: a clean converter rests on one count between two strokes. A channel that moves by no more than a
+flickering last count, or was struck while at rest, is expected to rest and is never called silent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pi_controller.pinmap import pinmap
+
+Array = NDArray[np.float64]
+
+ALIVE_S = 0.5
+"""A channel that moved this long should go on (but a quiet 12-bit input may rest on one count, and a hand move it)."""
+ALWAYS_S = 60.0
+"""A channel that moved by several counts for this long always moves: no hand rubs for a minute."""
+HOLD_S = 2.0
+"""How long a channel that stopped keeps its floor, if no neighbour shows that it should move."""
+SILENT_S = 2.0
+MISSING_S = 1.0  # how long the gap is reported
+NOISY_S = 40.0  # a hand may rest and rub under a pad for half a minute
+NOISY = 100.0  # times the floor of its neighbours
+RAIL_S = 0.3
+RAIL = 0.99  # of the full scale
+STUCK_S = 0.02  # longer than a stroke stays at the rail
+DEAF_S = 0.4  # after the rail, until a floor is known
+
+
+@dataclass(slots=True)
+class _Channel:
+    """State of one channel; times in seconds."""
+
+    level: NDArray[np.float64]
+    """Its floor (bands,) when it last moved."""
+    alive: float = 0.0
+    restless: float = 0.0
+    """How long it has moved by more than a flickering last count."""
+    still: float = 0.0
+    held: float = 0.0
+    """How much longer its floor is held."""
+    noisy: float = 0.0
+    moving: bool = False
+    rests: bool = False
+    """True if it is known to rest at times."""
+    unlike: bool = False
+    """True if most other channels never rest, and this one is not known to."""
+    silent: bool = False
+    stuck: bool = False
+
+    def note_movement(self, share_still: float, floor: float, flicker: float, step: float) -> None:
+        """Update from its movement since the last check."""
+        self.moving = share_still == 0
+        if self.moving:
+            self.held = 0.0
+            self.alive += step
+            self.restless = self.restless + step if floor > flicker else 0.0
+            self.rests = (self.rests or floor <= flicker) and self.restless < ALWAYS_S
+        else:
+            if self.alive >= ALIVE_S:  # it has just stopped
+                self.held = math.inf if self.restless >= ALWAYS_S else HOLD_S + step
+            self.alive = self.restless = 0.0
+        self.still = self.still + step if share_still == 1 else 0.0
+
+    def compare_with_others(self, *, restless: bool, step: float) -> None:
+        """Update from whether most other channels never rest (`restless`)."""
+        self.unlike = restless and not self.rests
+        if not self.unlike:
+            self.held = max(0.0, self.held - step)
+        if self.alive >= ALIVE_S:
+            self.silent = False
+        if self.still >= SILENT_S and (self.unlike or self.held == math.inf):
+            self.silent = True
+
+    @property
+    def doubtful(self) -> bool:
+        """True if strokes on this channel or its neighbours are doubtful."""
+        return self.silent or (self.held > 0 and not self.rests)
+
+
+class ChannelMonitor:
+    """Monitors the channels of one detector, at regular intervals."""
+
+    def __init__(
+        self, channels: int, rate: float, every_s: float, full_scale: float, flicker: float, at_once: int
+    ) -> None:
+        """Take the interval between checks `every_s`, `full_scale` in counts, and the energy `flicker` of one count.
+
+        At most `at_once` samples are fed per call.
+        """
+        self._channels, self._every, self._flicker = channels, every_s, flicker
+        self._rail_at = RAIL * full_scale
+        self._rail_n, self._stuck_n = round(RAIL_S * rate), round(STUCK_S * rate)
+        self._recent_n = round(DEAF_S * rate) + self._stuck_n
+        self._kept = np.zeros((self._recent_n + at_once, channels))
+        self.restart(0, missing=False)
+
+    def restart(self, fed: int, *, missing: bool = True) -> None:
+        """Restart at sample number `fed`, before which samples are missing, and forget the channels' movement."""
+        self._each = [_Channel(np.zeros(1)) for _ in range(self._channels)]
+        self._missing = MISSING_S if missing else 0.0
+        self._first_kept = fed  # the sample in row 0
+        self.held_floor: NDArray[np.float64] | None = None
+
+    def feed(self, x: NDArray[np.float64], first: int) -> None:
+        """Add samples `x` (n, channels) in counts, numbered from `first` on."""
+        at, keep = first - self._first_kept, self._recent_n
+        if at + len(x) > len(self._kept):
+            self._kept[:keep] = self._kept[at - keep : at]
+            self._first_kept, at = first - keep, keep
+        self._kept[at : at + len(x)] = x
+
+    def saturated_channels(self, at: int) -> NDArray[np.bool_]:
+        """Return a mask of the channels saturated at sample `at`, or just before it."""
+        high, low = self._at_rail(at, self._recent_n)
+        deaf = np.zeros(self._channels, dtype=np.bool_)
+        for rail in (high, low):
+            if rail.any() and len(rail) > self._stuck_n:
+                count = np.zeros((len(rail) + 1, self._channels), dtype=np.int64)
+                np.cumsum(rail, axis=0, out=count[1:])
+                deaf |= (count[self._stuck_n :] - count[: -self._stuck_n] == self._stuck_n).any(axis=0)
+        return deaf
+
+    def _at_rail(self, at: int, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return masks (n, channels) of the samples before `at` that were at the upper rail, and at the lower."""
+        end = at - self._first_kept
+        recent = self._kept[max(0, end - n) : end]
+        return recent >= self._rail_at, recent <= -self._rail_at
+
+    def note_strike(self, channels: Sequence[int]) -> None:
+        """Note that these channels (0 first) were struck, so they work."""
+        for one in (self._each[i] for i in channels):
+            if one.held < math.inf:
+                one.rests = one.rests or not one.moving
+                one.held = 0.0
+            one.still, one.silent = 0.0, False
+
+    def update(self, at: int, floor: NDArray[np.float64], least: float, still: NDArray[np.float64]) -> None:
+        """Check the channels at sample `at`.
+
+        `floor` (bands, channels) is the energy floor, `least` its smallest meaningful value, `still` (channels,)
+        the share of time at rest.
+        """
+        step, floors = self._every, floor[0].tolist()
+        for i, (one, level, share) in enumerate(zip(self._each, floors, still.tolist(), strict=True)):
+            one.note_movement(share, level, self._flicker, step)
+            if one.moving:
+                one.level = floor[:, i]
+        restless = [one.restless >= ALIVE_S for one in self._each]
+        for one, itself in zip(self._each, restless, strict=True):
+            others = sum(restless) - itself
+            one.compare_with_others(restless=others > 0 and 2 * others >= self._channels - 1, step=step)
+        self._hold(floor)
+        if self._channels > 2:
+            middle = max(sorted(floors)[self._channels // 2 - 1], least)
+            for one, level in zip(self._each, floors, strict=True):
+                one.noisy = one.noisy + step if level > middle * NOISY else 0.0
+        self._stuck_at_rail(at)
+        self._missing -= step
+
+    def _hold(self, floor: NDArray[np.float64]) -> None:
+        """Set `held_floor` for channels that stopped, and for those that never moved beside restless ones."""
+        self.held_floor = None
+        if all(one.moving or not (one.held or one.unlike) for one in self._each):
+            return
+        self.held_floor = np.zeros_like(floor)
+        theirs = [floor[:, i] for i, one in enumerate(self._each) if one.restless]
+        for i, one in enumerate(self._each):
+            if one.held:
+                self.held_floor[:, i] = one.level
+            if one.unlike and not one.moving:
+                self.held_floor[:, i] = np.maximum(self.held_floor[:, i], np.median(theirs, axis=0))
+
+    def _stuck_at_rail(self, at: int) -> None:
+        for i, last in enumerate(np.abs(self._kept[at - self._first_kept - 1]).tolist()):
+            self._each[i].stuck = last >= self._rail_at and self._stood_at_rail(i, at)
+
+    def _stood_at_rail(self, channel: int, at: int) -> bool:
+        high, low = (rail[:, channel] for rail in self._at_rail(at, self._rail_n))
+        return len(high) == self._rail_n and bool(high.all() or low.all())
+
+    def doubtful(self, channels: Sequence[int]) -> bool:
+        """Return True if strokes on any of these channels (0 first) are doubtful."""
+        return any(self._each[i].doubtful or self._each[i].noisy >= NOISY_S for i in channels)
+
+    @property
+    def may_miss_strikes(self) -> bool:
+        """True if some channel may miss a stroke."""
+        return any(one.doubtful for one in self._each)
+
+    @property
+    def faults(self) -> dict[int, str]:
+        """The faulty channels (1 first) with their faults in a few words."""
+        faults: dict[int, str] = {}
+        for i, one in enumerate(self._each):
+            if one.stuck:
+                faults[i + 1] = "at its rail"
+            elif self._missing > 0:
+                faults[i + 1] = "samples are missing"
+            elif one.silent:
+                faults[i + 1] = "silent"
+            elif one.noisy >= NOISY_S:
+                faults[i + 1] = "noisy"
+        return faults
+
+
+def find_swapped_pads(knocked: Sequence[int], felt: Sequence[int]) -> dict[int, str]:
+    """Compare the pads `knocked` in turn with the pads `felt` for them, both 1 first.
+
+    Return pad -> fault, empty if all is well. Swapped pads cannot be detected from signals alone.
+    """
+    if len(knocked) != len(felt):
+        return dict.fromkeys(sorted(set(knocked)), f"{len(knocked)} knocks, {len(felt)} felt")
+    faults: dict[int, str] = {}
+    for pad in sorted(set(knocked)):
+        as_pad = Counter(f for k, f in zip(knocked, felt, strict=True) if k == pad).most_common(1)[0][0]
+        if as_pad != pad:
+            faults[pad] = f"felt as pad {as_pad}"
+    return faults
+
+
+# Detects faulty touch strips: silent, stuck at one count, or unstable.
+#
+# Each strip is compared with the others, scan by scan; it is trusted again as soon as it reads like them. A hand's
+# effect on a strip is too short and too smooth to look like a fault.
+
+
+StripFaultKind = Literal["silent", "stuck", "restless"]
+
+MIN_COUNT = 20
+"""An electrode reading less is disconnected (chip off, wire broken)."""
+STRIP_STUCK_SCANS = 500
+"""Scans (10 s) at exactly one count, while others change, that make a strip stuck."""
+RESTLESS_STEP = 7.0
+"""Mean step between scans, counts, above which the wire is loose: no hand sustains it. Noise of 2 counts makes 2.3."""
+RESTLESS_SCANS = 100
+"""Time constant of that mean, scans."""
+
+
+@dataclass(frozen=True, slots=True)
+class StripFault:
+    """Fault `wrong` of the strip `strip` (0 first, from the hider's edge) of `pad` (1 first)."""
+
+    pad: int
+    strip: int
+    wrong: StripFaultKind
+
+    def __str__(self) -> str:
+        return f"touch strip {self.strip + 1} of pad {self.pad}, counted from the hider's edge, is {self.wrong}"
+
+
+class StripMonitor:
+    """Monitors `shape` = (pads, strips) electrodes; feed it every scan."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self._strips = shape[1]
+        count = shape[0] * shape[1]
+        self._last: list[float] = []
+        self._same = [0] * count
+        self._step = [0.0] * count
+        self._silent = [False] * count
+        self._restless = [False] * count
+
+    def feed(self, counts: list[float]) -> list[bool]:
+        """Process one scan, a count for each strip, pad by pad; return for each strip whether it is faulty."""
+        self._silent = [count < MIN_COUNT for count in counts]
+        for k, last in enumerate(self._last):
+            step = abs(counts[k] - last)
+            self._same[k] = self._same[k] + 1 if step == 0.0 else 0
+            self._step[k] += (min(step, 6.0 * RESTLESS_STEP) - self._step[k]) / RESTLESS_SCANS
+            self._restless[k] = self._step[k] > (RESTLESS_STEP / 2.0 if self._restless[k] else RESTLESS_STEP)
+        self._last = counts[:]
+        return list(map(any, zip(self._silent, self._find_stuck(), self._restless, strict=True)))
+
+    def _find_stuck(self) -> list[bool]:
+        stuck = [same >= STRIP_STUCK_SCANS for same in self._same]
+        if any(stuck):
+            others = [same for same, silent in zip(self._same, self._silent, strict=True) if not silent]
+            if others and median(others) >= STRIP_STUCK_SCANS / 10:
+                return [False] * len(stuck)
+        return stuck
+
+    @property
+    def faults(self) -> tuple[StripFault, ...]:
+        """The current faults, pad by pad."""
+        faults: list[StripFault] = []
+        for k, states in enumerate(zip(self._silent, self._find_stuck(), self._restless, strict=True)):
+            wrong = next((name for name, state in zip(get_args(StripFaultKind), states, strict=True) if state), None)
+            if wrong is not None:
+                faults.append(StripFault(k // self._strips + 1, k % self._strips, wrong))
+        return tuple(faults)
+
+
+# Detects faulty magnetometers: silent, saturated, stuck at one reading, or noisy.
+#
+# Each sensor is compared with the others, scan by scan, and is trusted again when it reads like them. Beads are
+# distinguished from faults: a moving magnet changes a reading smoothly while noise jumps back and forth, and a magnet
+# directly over a sensor saturates it.
+
+
+MagnetometerFault = Literal["silent", "rail", "stuck", "noisy"]
+
+SILENT_SCANS = 30
+"""Scans (1.5 s) without a reading after which the sensor is silent: the chip does not answer, or is at its rail."""
+FIELD_STUCK_SCANS = 3
+"""Identical readings in a row, on all three axes while most other sensors change, that make a sensor stuck."""
+FIELD_RAIL = 0.98
+"""A reading above this share of the range is at the rail."""
+TOWARDS_RAIL = 0.5
+"""Share of the range: a sensor without a reading whose last one was above this is taken to be at its rail."""
+NOISY_UT = 2.2
+"""A sensor with this multiple of the others' noise is noisy, until it is below `CALM`."""
+CALM = 1.6
+NOISE_SCANS = 40
+"""Time constant of the noise average, scans (2 s)."""
+JUMPS = -0.3
+"""Correlation of one step with the next below which it counts as noise: -0.5 for noise, above 0 for a moving magnet."""
+
+
+class MagnetometerMonitor:
+    """Monitors `count` magnetometers; feed it every scan.
+
+    `explained` (count,) bool is true for sensors with a bead so close that being at the rail is no fault.
+    """
+
+    def __init__(self, count: int, range_ut: float | None = None) -> None:
+        self._range = pinmap().magnetometers.range_ut if range_ut is None else range_ut
+        self.explained: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
+        self._last: Array | None = None
+        self._was_ok = np.zeros(count, dtype=np.bool_)
+        self._step: Array = np.zeros((count, 3))
+        self._missing = np.zeros(count, dtype=np.int64)
+        self._high = np.zeros(count, dtype=np.bool_)
+        self._same = np.zeros(count, dtype=np.int64)
+        self._scans = 0
+        self._power: Array = np.zeros(count)
+        self._to_and_fro: Array = np.zeros(count)
+        self._noisy = np.zeros(count, dtype=np.bool_)
+        self._rail = np.zeros(count, dtype=np.bool_)
+
+    @property
+    def faults(self) -> dict[int, MagnetometerFault]:
+        """Fault of each faulty sensor (0 first, in wire order). "silent" may be a sensor at its rail from the start."""
+        found: dict[int, MagnetometerFault] = {}
+        mute = self._mute
+        for n in np.flatnonzero(self.excluded).tolist():
+            if self._rail[n] or (mute[n] and self._high[n]):
+                found[n] = "rail"
+            elif mute[n]:
+                found[n] = "silent"
+            else:
+                found[n] = "stuck" if self._stuck[n] else "noisy"
+        return found
+
+    @property
+    def excluded(self) -> NDArray[np.bool_]:
+        """The faulty sensors, a mask (count,)."""
+        return self._mute | self._stuck | self._noisy | (self._rail & ~self.explained)
+
+    @property
+    def _mute(self) -> NDArray[np.bool_]:
+        return (self._missing >= SILENT_SCANS) & ~self.explained
+
+    @property
+    def _stuck(self) -> NDArray[np.bool_]:
+        return self._same >= FIELD_STUCK_SCANS
+
+    def feed(self, ut: Array, ok: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Process one scan `ut` (count, 3) microtesla; return a mask (count,) of the sensors that can be trusted."""
+        peak = np.abs(ut).max(axis=1)
+        self._rail = ok & (peak >= FIELD_RAIL * self._range)
+        self._missing = np.where(ok, 0, self._missing + 1)
+        self._high = np.where(ok, peak > TOWARDS_RAIL * self._range, self._high)
+        if self._last is not None:
+            both = ok & self._was_ok
+            step = np.where(both[:, None], ut - self._last, 0.0)
+            still = both & ~step.any(axis=1)
+            others_change = 2 * int(still.sum()) < int(both.sum())
+            self._same = np.where(still & others_change, self._same + 1, np.where(both, 0, self._same))
+            self._listen(step, both & ~still)
+        self._last, self._was_ok = ut, ok
+        return ok & ~(self._rail | self._stuck | self._noisy)
+
+    def _listen(self, step: Array, both: NDArray[np.bool_]) -> None:
+        """Update each sensor's noise from its steps (count, 3) between scans."""
+        self._scans += 1
+        share = max(1.0 / NOISE_SCANS, 1.0 / self._scans)
+        own = (step * step).sum(axis=1)
+        again = (step * self._step).sum(axis=1)
+        self._power += np.where(both, share * (own - self._power), 0.0)
+        self._to_and_fro += np.where(both, share * (again - self._to_and_fro), 0.0)
+        self._step = step
+        if self._scans < NOISE_SCANS or not both.any():
+            return
+        power = self._power[both]
+        usual = max(float(np.partition(power, power.size // 2)[power.size // 2]), 1e-6)  # a median, quickly
+        jumps = self._to_and_fro < JUMPS * self._power
+        self._noisy = np.where(self._noisy, self._power > CALM**2 * usual, jumps & (self._power > NOISY_UT**2 * usual))

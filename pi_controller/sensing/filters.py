@@ -1,0 +1,238 @@
+"""Front end of the strike detector: turns samples into band energies per half millisecond.
+
+Three steps, all causal and stateful, so the stream may be cut into blocks anywhere:
+
+1. a limit on lone jumps: a single sample that jumps between still ones, and either returns at once (a spike) or stays
+   (a step), is caused by the converter or a loose contact. A pad that is struck moves for several samples;
+2. a steep high-pass and a gentle low-pass: a drum, a song or a hand on the floor shakes the pads below a few hundred
+   hertz, a stick on a pad with a piezo also makes several hundred to some thousand;
+3. the mean square over a hop of about half a millisecond.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Streaming IIR filters (Butterworth) in numpy alone; the stream may be cut into blocks anywhere.
+#
+# scipy.signal is not used: it makes an installation 150 MB larger, and importing it costs a second of CPU time.
+#
+# A filter with poles p and residues r has the impulse response sum of r p^n, so its output is the sum of r p^n times
+# the running sum of p^-n x. Running sums are sequential in any block, and each product and each sum of two is rounded
+# by itself, so the output is the same to the last bit however the stream is cut. p^-n grows; it restarts at each
+# *frame* of samples, counted from the first ever fed.
+
+
+MAX_FRAME_SAMPLES = 256
+MAX_GROWTH_DECADES = 200.0  # p^-n stays below ten to the power of this
+
+
+class FilterDesign(NamedTuple):
+    """A filter by the zeros, poles and gain of its transfer function; poles in pairs, none twice."""
+
+    zeros: NDArray[np.complex128]
+    poles: NDArray[np.complex128]
+    gain: float
+
+    def cascade(self, other: FilterDesign) -> FilterDesign:
+        """Return this filter followed by `other`."""
+        return FilterDesign(np.r_[self.zeros, other.zeros], np.r_[self.poles, other.poles], self.gain * other.gain)
+
+
+def butterworth(order: int, hz: float, kind: Literal["highpass", "lowpass"], rate: float) -> FilterDesign:
+    """Design a Butterworth filter of an even `order` with its edge (-3 dB) at `hz`, at `rate` samples a second.
+
+    The poles of the analogue filter are on a circle (S. Butterworth, 1930); the bilinear transform maps them.
+    Raises `ValueError` for an odd order or an edge outside 0 to half the rate.
+    """
+    if order < 2 or order % 2 or not 0 < hz < rate / 2:
+        raise ValueError(f"no Butterworth filter of order {order} at {hz:g} of {rate:g} Hz")
+    circle = np.exp(1j * np.pi * (2 * np.arange(order) + order + 1) / (2 * order))
+    edge = 2 * rate * np.tan(np.pi * hz / rate)
+    poles = edge * circle if kind == "lowpass" else edge / circle
+    factors = (edge if kind == "lowpass" else 2 * rate) / np.abs(2 * rate - poles)  # pairs: the product is real
+    zeros = np.full(order, -1.0 if kind == "lowpass" else 1.0, dtype=np.complex128)
+    return FilterDesign(zeros, (2 * rate + poles) / (2 * rate - poles), math.prod(factors.tolist()))
+
+
+class RecursiveFilter:
+    """Runs several filters in parallel on the same channels, and keeps their state."""
+
+    def __init__(self, designs: Sequence[FilterDesign], channels: int) -> None:
+        """Take `designs`, the one with the most poles first."""
+        upper = [d.poles[d.poles.imag > 0] for d in designs]  # one of each conjugate pair
+        if any(2 * len(u) != len(d.poles) for u, d in zip(upper, designs, strict=True)):
+            raise ValueError("a recursive filter's poles must come in pairs")
+        if sorted(map(len, upper), reverse=True) != [len(u) for u in upper]:
+            raise ValueError("the filter of most poles comes first")
+        # the first pole of each design, then the second of each that has one, and so on
+        self._having = [sum(len(u) > j for u in upper) for j in range(len(upper[0]))]
+        order = [(i, j) for j, having in enumerate(self._having) for i in range(having)]
+        poles: NDArray[np.complex128] = np.array([[upper[i][j]] for i, j in order])
+        residues: NDArray[np.complex128] = np.array([[_residue(designs[i], upper[i][j])] for i, j in order])
+        self._frame = int(min(MAX_FRAME_SAMPLES, MAX_GROWTH_DECADES / -np.log10(np.abs(poles).min())))
+        n = np.arange(self._frame)
+        # real and imaginary parts in turn
+        self._grow = (poles**-n).view(np.float64)[:, None]
+        self._fall = np.conj(2.0 * residues * poles**n).view(np.float64)[:, None]
+        turn: NDArray[np.complex128] = poles**self._frame
+        self._turn = turn.real, turn.imag
+        direct = [_direct(d) for d in designs]
+        self._direct = np.array(direct)[:, None, None] if any(direct) else None
+        self._sums = np.zeros((len(poles), channels), dtype=np.complex128)
+        self._at = 0
+
+    def feed(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Filter `x` (channels, n), n > 0; return (designs, channels, n)."""
+        n = x.shape[1]
+        if n <= self._frame - self._at:
+            return self._within_frame(x)
+        parts: list[NDArray[np.float64]] = []
+        start = 0
+        while start < n:
+            if self._at == self._frame:
+                self._next_frame()
+            end = min(n, start + self._frame - self._at)
+            parts.append(self._within_frame(x[:, start:end]))
+            start = end
+        return np.concatenate(parts, axis=2)
+
+    def _next_frame(self) -> None:
+        (real, imag), sums = self._turn, self._sums
+        turned = np.empty_like(sums)
+        turned.real = real * sums.real - imag * sums.imag
+        turned.imag = real * sums.imag + imag * sums.real
+        self._sums, self._at = turned, 0
+
+    def _within_frame(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        # products are of reals: those of complex numbers may be rounded differently in the last few of a block
+        span = slice(2 * self._at, 2 * (self._at + x.shape[1]))
+        parts = self._grow[:, :, span] * np.repeat(x, 2, axis=1)
+        sums = parts.view(np.complex128)
+        sums[:, :, 0] += self._sums
+        np.add.accumulate(sums, axis=2, out=sums)
+        self._sums = sums[:, :, -1].copy()
+        self._at += x.shape[1]
+        parts *= self._fall[:, :, span]
+        at = self._having[0]
+        total = parts[:at]
+        for having in self._having[1:]:
+            total[:having] += parts[at : at + having]
+            at += having
+        y = total[:, :, ::2] + total[:, :, 1::2]
+        if self._direct is not None:
+            y += self._direct * x
+        return y
+
+
+def _residue(design: FilterDesign, pole: np.complex128) -> np.complex128:
+    others = design.poles[design.poles != pole]
+    return np.complex128(design.gain * np.prod(1 - design.zeros / pole) / np.prod(1 - others / pole))
+
+
+def _direct(design: FilterDesign) -> float:
+    """Return the filter's direct feedthrough, the input's part in the output besides the poles'."""
+    if len(design.zeros) < len(design.poles):
+        return 0.0
+    return float((design.gain * np.prod(design.zeros) / np.prod(design.poles)).real)
+
+
+LOOK_AHEAD = 2  # samples seen before a jump is called lone
+LONE_JUMP_RATIO = 1.75  # times the motion around it
+
+
+def band(rate: float, low_hz: float, high_hz: float) -> FilterDesign:
+    """Design the band-pass (order 4 below, 2 above), to be run on *differences* of samples.
+
+    The difference is part of the high-pass, so one of its zeros at 0 Hz is removed here.
+    """
+    high_pass = butterworth(4, low_hz, "highpass", rate)
+    above = high_pass._replace(zeros=high_pass.zeros[1:])
+    return above.cascade(butterworth(2, high_hz, "lowpass", rate)) if high_hz < 0.45 * rate else above
+
+
+def share_of_white(design: FilterDesign) -> float:
+    """Return the share of white noise's energy that passes a `band`."""
+    turns = np.exp(-1j * np.pi * (np.arange(512) + 0.5) / 512)
+    passed = np.full(len(turns), design.gain)
+    for zero in (1.0, *design.zeros):  # 1: the difference's zero
+        passed *= np.abs(1 - zero * turns)
+    for pole in design.poles:
+        passed /= np.abs(1 - pole * turns)
+    return float(np.mean(passed * passed))
+
+
+class JumpLimiter:
+    """Turns samples into differences with lone jumps limited; the output lags by LOOK_AHEAD samples."""
+
+    def __init__(self, pads: int, still: float) -> None:
+        """Take `still`, counts: smaller jumps are never limited."""
+        self._still = still
+        self._last: NDArray[np.float64] | None = None
+        self._moves = np.zeros((pads, 4))
+
+    def feed(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the limited differences of `x` (pads, n), n > 0, in the same shape.
+
+        Each is limited to LONE times the second largest of the two before and the two after it: the second largest,
+        because a spike is two large differences side by side.
+        """
+        n = x.shape[1]
+        if self._last is None:
+            self._last = x[:, :1]
+        moves = np.empty((len(x), n + 4))
+        moves[:, :4] = self._moves
+        np.subtract(x[:, :1], self._last, out=moves[:, 4:5])
+        np.subtract(x[:, 1:], x[:, :-1], out=moves[:, 5:])
+        self._moves, self._last = moves[:, n:], x[:, -1:]
+        size = np.abs(moves)
+        # of each move and the next: the greater and the lesser
+        greater, lesser = np.maximum(size[:, :-1], size[:, 1:]), np.minimum(size[:, :-1], size[:, 1:])
+        limit = np.minimum(greater[:, :-3], greater[:, 3:])
+        np.maximum(limit, lesser[:, :-3], out=limit)
+        np.maximum(limit, lesser[:, 3:], out=limit)
+        limit *= LONE_JUMP_RATIO
+        np.maximum(limit, self._still, out=limit)
+        np.minimum(limit, size[:, 2:-2], out=limit)
+        return np.copysign(limit, moves[:, 2:-2], out=limit)
+
+
+class StrikeFilter:
+    """Filters all pads and keeps the state between blocks. `feed` returns the hops that its samples complete."""
+
+    def __init__(
+        self, rate: float, pads: int, bands: Sequence[tuple[float, float]], still: float, hop_s: float = 0.0005
+    ) -> None:
+        """Take `bands` in Hz, `still` as in `JumpLimiter`, and `hop_s`, the seconds of a hop, rounded to samples."""
+        self.hop = max(1, round(rate * hop_s))
+        self._bands = sorted((band(rate, low, high) for low, high in bands), key=lambda d: -len(d.poles))
+        self.share_of_white = share_of_white(self._bands[0])  # in the first band
+        self._pads = pads
+        self._still = still
+        self.reset()
+
+    def reset(self) -> None:
+        """Reset all state, so that the next sample is the first of a new stream."""
+        self._jumps = JumpLimiter(self._pads, self._still)
+        self._filters = RecursiveFilter(self._bands, self._pads)
+        self._rest = np.zeros((len(self._bands), self._pads, 0))
+
+    def feed(self, samples: ArrayLike) -> NDArray[np.float64]:
+        """Return the mean squares (bands, pads, hops) of `samples` (n, pads), in their unit squared."""
+        x = np.ascontiguousarray(np.asarray(samples).T, dtype=np.float64)
+        if not x.shape[1]:
+            return np.zeros((len(self._bands), self._pads, 0))
+        steady = self._jumps.feed(x)
+        y = self._filters.feed(steady)
+        np.multiply(y, y, out=y)
+        if self._rest.shape[2]:
+            y = np.concatenate((self._rest, y), axis=2)
+        hops = y.shape[2] // self.hop
+        self._rest = y[:, :, hops * self.hop :]
+        whole = np.reshape(y[:, :, : hops * self.hop], (len(y), self._pads, hops, self.hop))
+        return np.add.reduce(whole, axis=3) * (1.0 / self.hop)

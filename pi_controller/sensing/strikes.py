@@ -1,0 +1,513 @@
+"""Strike detector: turns piezo samples of one to eight pads into one `Strike` for each stroke of the stick.
+
+A stroke is recognised by comparing a few milliseconds with the earlier signal and with the other pads:
+
+* it is above the pad's own *floor*, an order statistic of the last 400 ms (hum, noise, far drums);
+* it *rises*: it is above the same pad's signal just before (cloth rubbed, a hand pressed, a drum ringing on);
+* it *dominates*: it is above the other pads, each relative to its own floor (a drum shakes all pads alike, and a
+  struck pad reaches its neighbours 20 dB and more below);
+* two pads that are both far above all others were both struck, and are reported in the order of arrival.
+
+A strong stroke is decided at once; a faint one may gather evidence for five milliseconds. Decisions depend on the
+samples alone, never on how the stream was cut into blocks, and only on samples up to the one a decision is stamped
+with. The parameters are in `StrikeSettings`. `faults` names the channels that cannot be trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import ArrayLike, NDArray
+
+from pi_controller.board.messages import Piezo
+from pi_controller.errors import SettingsError
+from pi_controller.sensing.events import HandIn, HandOut, Strike, StrokeHand
+from pi_controller.sensing.faults import ChannelMonitor
+from pi_controller.sensing.filters import LOOK_AHEAD, StrikeFilter
+from pi_controller.sensing.hands import HandDetector
+from pi_controller.sensing.strike_settings import SLOW_HZ, StrikeSettings, adapt_to_rate
+
+# The detector's decision on one stroke, in sample numbers; `Strike` has the host's times instead.
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One stroke: pads (1 first) in order of arrival, sample numbers counted from the first sample ever fed.
+
+    `onsets` are the sample numbers at which each was touched, `decided_index` the number of samples fed when the
+    decision was made. `margin_db` is the smallest margin of all comparisons; `sure` is false if it is too small, if the
+    order of two pads is unclear, or if a faulty channel leaves a doubt.
+    """
+
+    pads: tuple[int, ...]
+    onsets: tuple[int, ...]
+    decided_index: int
+    margin_db: float
+    sure: bool
+
+    @property
+    def pad(self) -> int:
+        """The first pad struck."""
+        return self.pads[0]
+
+    @property
+    def onset_index(self) -> int:
+        """The sample number at which that pad was touched."""
+        return self.onsets[0]
+
+
+__all__ = ["Decision", "StrikeDetector", "StrikeSettings"]
+
+# In hops (of half a millisecond with a piezo):
+MEAN_HOPS = 8  # length of the mean
+REACH_HOPS = 10  # longest time from a stroke's first touch to its decision; earlier hops are "before"
+RISE_HOPS = 40  # a stroke exceeds all of these hops before it by `rise_db`
+STAND_HOPS = 100  # and three quarters of these by `stand_db`
+FLOOR_HOPS = 64  # between two updates of the floor
+HEALTH_FLOORS = 4  # floor updates between two checks of the channels' health
+CHUNK_HOPS = 1024  # processed at once
+MIN_RATE_HZ = 900.0  # samples a second: with fewer one soft stroke in five goes undetected
+MAX_BACKLOG_S = 0.128  # seconds of samples that may wait while no strike is to be reported
+SETTLE_HOPS = 20  # until a stroke has reached its full height
+TINY = 1e-12  # keeps logarithms finite on an input that is cut off
+PRETEST_FACTOR = 1.0 - 1e-9  # of a threshold, for a first test; the exact comparison is in dB
+STILL = 1e-6  # energy of an input that rests on one count, in counts squared
+DOUBT_DB = 10.0  # lead required to be sure while a stroke on a doubtful pad may reach only other pads
+FLICKER = 0.5  # energy of white noise above that of a flickering last count (a quarter), in counts squared
+
+
+def _db(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 10.0 * np.log10(ratio)
+
+
+def _ratio(db: float) -> float:
+    return 10.0 ** (db / 10.0)
+
+
+class StrikeDetector:
+    """Detects strokes in a stream of samples, and the pad struck first. See the module's docstring."""
+
+    def __init__(
+        self,
+        rate: float,
+        pads: int,
+        full_scale: float = 2048,
+        settings: StrikeSettings = StrikeSettings(),  # noqa: B008 - frozen
+    ) -> None:
+        """Take `rate` samples a second (2000 to 8000; from 1000 on with `adapt_to_rate`'s settings) and `pads`, 1 to 8.
+
+        `full_scale` is the rail in the samples' own unit.
+
+        With `reference` in the settings the last of the `pads` channels is the disc on the frame. Raises
+        `SettingsError` for other values.
+        """
+        if not MIN_RATE_HZ <= rate <= 8500:
+            raise SettingsError(f"The strike detector does not support {rate:g} samples a second.", "Use 1000 to 8000.")
+        if not 1 <= pads <= 8:
+            raise SettingsError(f"The strike detector does not support {pads} pads.", "Use 1 to 8.")
+        if not (full_scale > 0 and math.isfinite(full_scale)):
+            raise SettingsError(f"The full scale {full_scale:g} is no positive number.", "Use the count of the rail.")
+        if settings.reference and pads < 2:
+            raise SettingsError("A disc on the frame alone detects no strikes.", "Add the pads' channels before it.")
+        settings = adapt_to_rate(settings, rate)
+        self.rate, self.pads, self.settings = float(rate), pads, settings
+        s = settings
+        self._struck_pads = pads - s.reference
+        # a converter's step; finer than 16 bits is never real, and a full scale of 1.0 is no count
+        lsb = max(1.0, full_scale / 32768) if full_scale >= 128 else full_scale / 32768
+        bands = [b for b in s.bands_hz if b[0] < 0.3 * rate] or list(s.bands_hz[:1])
+        self._filter = StrikeFilter(rate, pads, bands, 2.0 * lsb, s.hop_s)
+        self._hop = self._filter.hop
+        self._least = max(s.floor_lsb * lsb, s.floor_full * full_scale) ** 2
+        # ten bits rest on one count for minutes while the pad is untouched: stillness is no fault then
+        coarse = rate < SLOW_HZ and 128 <= full_scale < 2048
+        self._still = -1.0 if coarse else STILL * lsb * lsb
+        more = s.alone_db * max(0, 3 - pads) / 2 + s.slow_db * max(0.0, math.log2(4000 / rate))
+        self._thresholds_db = np.array([[s.peak_db], [s.mean_db], [s.rise_db], [s.stand_db]]) + more
+        self._over, self._mean, self._rise, self._stand = (
+            PRETEST_FACTOR * float(_ratio(db)) for db in self._thresholds_db[:, 0].tolist()
+        )
+        self._escape = _ratio(s.escape_db)
+        self._keep = round(s.floor_s / s.hop_s)
+        self._lockout = round(s.lockout_s / s.hop_s)
+        self._wait = round(s.wait_s / s.hop_s) if pads > 1 else 0
+        self._doubt = round(s.doubt_s / s.hop_s) if pads > 1 else 0
+        self._stay = max(self._keep, self._lockout + SETTLE_HOPS, STAND_HOPS) + 2 * REACH_HOPS + FLOOR_HOPS
+        self._p = np.zeros((len(bands), pads, self._stay + CHUNK_HOPS))  # energy of each hop
+        self._e = np.zeros_like(self._p)  # mean of that hop and the one before
+        flicker = FLICKER * lsb * lsb * self._filter.share_of_white
+        self._watch = ChannelMonitor(
+            pads, rate, HEALTH_FLOORS * FLOOR_HOPS * s.hop_s, full_scale, flicker, CHUNK_HOPS * self._hop
+        )
+        self._unheard: list[NDArray[Any]] = []
+        self._armed = True
+        self._armed_from = 0
+        self._fed = 0
+        self._next_index: int | None = None
+        self._restart()
+
+    def _restart(self) -> None:
+        self._filter.reset()
+        self._origin = self._fed
+        self._n = 0  # hops so far
+        self._base = 0  # the hop in column 0
+        self._floor: NDArray[np.float64] | None = None
+        self._bar = np.zeros((0, 0, 1))  # energy that passes `peak_db`
+        self._last_over = -REACH_HOPS - 1
+        self._struck = (0, 0)  # hops from and to which the last stroke rose
+        self._locked = 0
+
+    @property
+    def reporting_enabled(self) -> bool:
+        """True if strikes are reported. Floors are kept either way; a stroke under way when armed is not reported."""
+        return self._armed
+
+    @reporting_enabled.setter
+    def reporting_enabled(self, value: bool) -> None:
+        if value and not self._armed:
+            self._catch_up()
+            self._armed_from = self._fed + round(self.settings.arm_guard_s * self.rate)
+        self._armed = value
+
+    def take_gap(self) -> None:
+        """Restart after missing samples, so that no stroke is detected across the gap."""
+        self._catch_up()
+        self._restart()
+        self._watch.restart(self._fed)
+        self._next_index = None
+
+    @property
+    def faults(self) -> dict[int, str]:
+        """The pads with a faulty channel and its fault ("silent", "at its rail", "noisy", "samples are missing")."""
+        return self._watch.faults
+
+    def feed(self, piezo: Piezo) -> list[Strike]:
+        """Process a block; return the strikes it completes, in host time. A jump in the block's index is a gap."""
+        if self._next_index is not None and piezo.index != self._next_index:
+            self.take_gap()
+        start = self._fed
+        found = self.feed_samples(piezo.samples)
+        self._next_index = piezo.index + len(piezo.samples)
+        strikes: list[Strike] = []
+        for d in found:
+            times = tuple(piezo.t + (onset - start) / self.rate for onset in d.onsets)
+            several = times if len(times) > 1 else ()
+            strikes.append(
+                Strike(piezo.t + (d.onset_index - start) / self.rate, d.pads, round(d.margin_db, 1), d.sure, several)
+            )
+        return strikes
+
+    def feed_samples(self, x: ArrayLike) -> list[Decision]:
+        """Process samples `x` (n, pads) in counts; return the decisions. Raises `SettingsError` for another shape."""
+        x = np.asarray(x)
+        if x.ndim != 2 or x.shape[1] != self.pads:
+            raise SettingsError(f"Samples of shape {x.shape} do not fit {self.pads} pads.", "Feed (samples, pads).")
+        if self._armed:
+            return self._detect(x)
+        # no strike is reported now, so samples are processed in larger batches, which costs a fraction
+        self._unheard.append(x.copy())
+        if sum(map(len, self._unheard)) >= MAX_BACKLOG_S * self.rate:
+            self._catch_up()
+        return []
+
+    def _catch_up(self) -> None:
+        """Process the samples that came while strikes were not reported."""
+        if self._unheard:
+            unheard, self._unheard = self._unheard, []
+            self._detect(np.concatenate(unheard))
+
+    def _detect(self, x: NDArray[Any]) -> list[Decision]:
+        out: list[Decision] = []
+        step = CHUNK_HOPS * self._hop
+        for i in range(0, len(x), step):
+            part = x[i : i + step]
+            hops = self._filter.feed(part)
+            self._watch.feed(part, self._fed)
+            self._fed += len(part)
+            if hops.shape[2]:
+                self._take(hops, out)
+        return out
+
+    def _take(self, hops: NDArray[np.float64], out: list[Decision]) -> None:
+        k = hops.shape[2]
+        at = self._n - self._base
+        p, e = self._p, self._e
+        if at + k > p.shape[2]:
+            p[:, :, : self._stay] = p[:, :, at - self._stay : at]
+            e[:, :, : self._stay] = e[:, :, at - self._stay : at]
+            self._base = self._n - self._stay
+            at = self._stay
+        p[:, :, at : at + k] = hops
+        if at == 0:
+            e[:, :, 0] = hops[:, :, 0]
+        first = max(at, 1)
+        e[:, :, first : at + k] = 0.5 * (p[:, :, first : at + k] + p[:, :, first - 1 : at + k - 1])
+        hop, end = self._n, self._n + k
+        while hop < end:
+            if hop % FLOOR_HOPS == 0 and hop:
+                self._update_floor(hop)
+            until = min(end, (hop // FLOOR_HOPS + 1) * FLOOR_HOPS)
+            if self._floor is not None:
+                self._scan_hops(hop, until, self._floor, out)
+            hop = until
+        self._n = end
+
+    def _update_floor(self, hop: int) -> None:
+        """Update the floors from every fourth of the hops before `hop`."""
+        at = hop - self._base
+        past = self._e[:, :, max(0, at - self._keep) : at : 4]
+        rank = int(self.settings.floor_rank * (past.shape[2] - 1))
+        floor = np.partition(past, rank, axis=2)[:, :, rank]
+        if hop % (HEALTH_FLOORS * FLOOR_HOPS) == 0:
+            still = np.add.reduce(past[0] < self._still, axis=1) / past.shape[2]
+            self._watch.update(self._origin + hop * self._hop, floor, self._least, still)
+        if self._watch.held_floor is not None:
+            floor = np.maximum(floor, self._watch.held_floor)
+        floor = np.maximum(floor, self._least)
+        self._floor, self._bar = floor, (floor * self._over)[:, :, None]
+
+    def _scan_hops(self, first: int, until: int, floor: NDArray[np.float64], out: list[Decision]) -> None:
+        """Judge the hops above the floor, and the few after them."""
+        above = self._e[:, :, first - self._base : until - self._base] > self._bar
+        if first > self._last_over + REACH_HOPS and not above.any():
+            return
+        over: list[bool] = np.logical_or.reduce(above, axis=(0, 1)).tolist()
+        worth = self._worth_judging(first, until, floor)
+        for hop in range(first, until):
+            if over[hop - first]:
+                self._last_over = hop
+            if not worth[hop - first] or hop > self._last_over + REACH_HOPS:
+                continue
+            if hop < self._locked and not self._escapes(hop):
+                continue
+            found = self._judge(hop, floor)
+            if found is not None:
+                self._struck, self._locked = (hop - REACH_HOPS, hop + SETTLE_HOPS), hop + self._lockout
+                self._watch.note_strike([pad - 1 for pad in found.pads])
+                if self._armed and found.onset_index >= self._armed_from:
+                    out.append(found)
+
+    def _worth_judging(self, first: int, until: int, floor: NDArray[np.float64]) -> list[bool]:
+        """Return for each hop whether a pad may pass the first three comparisons: quick, and slightly too lenient."""
+        n, at = until - first, first - self._base + 1
+        if at < REACH_HOPS + RISE_HOPS:
+            return [True] * n
+        e, p = self._e[:, :, at - REACH_HOPS - RISE_HOPS : at + n - 1], self._p[:, :, at - MEAN_HOPS : at + n - 1]
+        # the greatest of 2, 4, 8 and so on that begin at each hop
+        two = np.maximum(e[:, :, 1:], e[:, :, :-1])
+        four = np.maximum(two[:, :, 2:], two[:, :, :-2])
+        eight = np.maximum(four[:, :, 4:], four[:, :, :-4])
+        peak = np.maximum(eight[:, :, RISE_HOPS + 2 :], eight[:, :, RISE_HOPS:-2]) + TINY
+        passed = peak > self._bar
+        if not passed.any():
+            return [False] * n
+        sixteen = np.maximum(eight[:, :, 8:], eight[:, :, :-8])
+        risen = np.maximum(sixteen[:, :, :n], sixteen[:, :, 16 : n + 16])
+        np.maximum(risen, eight[:, :, RISE_HOPS - 8 : RISE_HOPS - 8 + n], out=risen)
+        passed &= peak > np.maximum(risen, self._least) * (self._rise * PRETEST_FACTOR)
+        pairs = p[:, :, 1:] + p[:, :, :-1]
+        fours = pairs[:, :, 2:] + pairs[:, :, :-2]
+        mean = (fours[:, :, 4:] + fours[:, :, :-4]) / MEAN_HOPS + TINY
+        passed &= mean > (floor * (self._mean * PRETEST_FACTOR))[:, :, None]
+        return np.logical_or.reduce(passed, axis=(0, 1)).tolist()
+
+    def _escapes(self, hop: int) -> bool:
+        """Return True for a blow far stronger than the stroke before, which was a brush; both are reported."""
+        since, settled = (h - self._base for h in self._struck)
+        at = hop - self._base
+        if at <= settled:
+            return False
+        before = float(np.max(self._e[:, :, max(0, since) : settled]))
+        return float(np.max(self._e[:, :, at])) > self._escape * before
+
+    def _judge(self, hop: int, floor: NDArray[np.float64]) -> Decision | None:
+        """Return the stroke decided in this hop, from the band with the largest margin; None for no stroke."""
+        at = hop - self._base + 1
+        if at < REACH_HOPS + RISE_HOPS // 2:
+            return None
+        # the cheap tests first: they reject most drum beats
+        peak = np.maximum.reduce(self._e[:, :, at - REACH_HOPS : at], axis=2) + TINY
+        passed = peak > self._bar[:, :, 0]
+        if not passed.any():
+            return None
+        mean = np.add.reduce(self._p[:, :, at - MEAN_HOPS : at], axis=2) / MEAN_HOPS + TINY
+        passed &= mean > floor * self._mean
+        passed[:, self._struck_pads :] = False
+        if not passed.any():
+            return None
+        before = self._e[:, :, max(0, at - REACH_HOPS - STAND_HOPS) : at - REACH_HOPS]
+        risen = np.maximum(np.maximum.reduce(before[:, :, -RISE_HOPS:], axis=2), self._least)
+        passed &= peak > risen * self._rise
+        if not passed.any():
+            return None
+        able = ~self._watch.saturated_channels(self._origin + (hop + 1) * self._hop)
+        able[self._struck_pads :] = False
+        passed &= able
+        best: Decision | None = None
+        for band in np.flatnonzero(passed.any(axis=1)):
+            rank = int(0.75 * (before.shape[2] - 1))
+            stood = np.maximum(np.partition(before[band], rank, axis=1)[:, rank], self._least)
+            if not (passed[band] & (peak[band] > stood * self._stand)).any():
+                continue
+            found = self._judge_band(hop, int(band), able, peak[band], mean[band], floor[band], risen[band], stood)
+            if found is not None and (best is None or found.margin_db > best.margin_db):
+                best = found
+        return best
+
+    def _judge_band(
+        self,
+        hop: int,
+        band: int,
+        able: NDArray[np.bool_],
+        peak: NDArray[np.float64],
+        mean: NDArray[np.float64],
+        floor: NDArray[np.float64],
+        risen: NDArray[np.float64],
+        stood: NDArray[np.float64],
+    ) -> Decision | None:
+        """Return the stroke decided in `band`, or None.
+
+        The arrays (pads,) are: channels able to detect; peak and mean energy of the last hops in this band; its floor;
+        the maximum and the upper quartile of the energy before.
+        """
+        s, watch = self.settings, self._watch
+        at = hop - self._base + 1
+        above = mean / floor
+        margins = (_db(np.stack((peak / floor, above, peak / risen, peak / stood))) - self._thresholds_db).min(axis=0)
+        passed = (margins > 0) & able
+        if not passed.any():
+            return None
+        # the pad highest above its floor, unless it only vibrated with a louder neighbour
+        struck, lead = self._find_struck_pads(peak, mean, above, int(np.argmax(np.where(passed, above, 0.0))))
+        if not struck:
+            struck, lead = self._find_struck_pads(peak, mean, above, int(np.argmax(np.where(passed, mean, 0.0))))
+        if not struck or not passed[struck].all():
+            return None
+        margin = min(float(margins[struck].min()), lead)
+        hops = self._p[band]
+        starts = {j: self._start(at, hops[j], floor[j], peak[j]) for j in struck}
+        wait = self._wait if margin >= s.clear_db else self._wait + self._doubt
+        if hop - min(starts.values()) < wait:
+            return None
+        struck.sort(key=lambda j: (starts[j], -above[j]))
+        sure = margin >= s.sure_db and (len(struck) == 1 or starts[struck[1]] - starts[struck[0]] >= 2)
+        if watch.doubtful(struck) or (watch.may_miss_strikes and lead < DOUBT_DB):
+            sure = False
+        onsets = tuple(self._origin + max(0, starts[j] * self._hop - LOOK_AHEAD) for j in struck)
+        return Decision(tuple(j + 1 for j in struck), onsets, self._origin + (hop + 1) * self._hop, margin, sure)
+
+    def _find_struck_pads(
+        self, peak: NDArray[np.float64], mean: NDArray[np.float64], above: NDArray[np.float64], q: int
+    ) -> tuple[list[int], float]:
+        """Return the struck pads, and by how many dB they exceed the required lead; no pads if none dominates."""
+        s = self.settings
+        if self.pads == 1:
+            return [q], math.inf
+        raw = _db(mean[q] / mean)
+        lead = np.maximum(_db(above[q] / above), raw - s.raw_bonus_db) - s.dominance_db
+        raw[q] = lead[q] = math.inf
+        if _db(peak[q] / peak).min() < -s.least_raw_db:
+            return [], 0.0
+        near = np.flatnonzero(lead <= 0)
+        if not len(near):
+            return [q], float(lead.min())
+        if len(near) > 1 or self._struck_pads < 3:
+            return [], 0.0
+        both = [q, int(near[0])]
+        if both[1] >= self._struck_pads:
+            return [], 0.0  # the frame vibrated as much
+        others = np.delete(np.arange(self.pads), both)
+        towering = np.minimum(_db(above[both].min() / above[others]), _db(mean[both].min() / mean[others])).min()
+        return (both, float(towering) - s.double_db) if towering > s.double_db else ([], 0.0)
+
+    def _start(self, at: int, hops: NDArray[np.float64], floor: float, peak: float) -> int:
+        """Return the hop in which the pad was first touched."""
+        first = at - REACH_HOPS - 2
+        return self._base + first + int(np.argmax(hops[first:at] > max(8.0 * floor, peak / 16.0)))
+
+
+# Distinguishes strokes from hands that bump a pad: holds each stroke until the touch scan after it.
+#
+# A hand that goes under a pad shakes it like a light stroke, a tenth of a second before it is detected as in. By then
+# it covers the strip at its own edge: a pad whose strips lose no counts in the first scan after the stroke was struck
+# by a stick, and the stroke is reported at once. If a strip is touched, the stroke waits until a hand is detected or
+# the strip is free again. The outcome depends on the times of samples and scans alone, never on a bead's position.
+
+
+AFTER_S = 0.005
+"""The deciding scan is the first one at least this long after the stroke: in simulated games with cheap chips, hands
+that bumped a pad had taken at least 7.4 counts by then, and 3.4 in the very first scan."""
+HAND_S = 0.2
+"""A touch that is no detected hand after this long is none: the slowest was detected 0.16 s after it bumped the pad."""
+LEFT_S = 0.15
+"""How long a hand shakes the pad that it leaves."""
+UNHEARD_S = 0.06
+"""Three scans: the longest wait for strips that send no scans."""
+WORST_FIRST: tuple[StrokeHand, ...] = ("hider", "unclear", "hitter")
+
+
+class StrikeLabeller:
+    """Holds strokes back and labels each with the hand at its pad."""
+
+    def __init__(self, hands: HandDetector) -> None:
+        self._hands = hands
+        self._held: list[Strike] = []
+        self._left: dict[int, tuple[float, StrokeHand]] = {}
+        self._scanned_at = float("-inf")
+
+    def hold(self, strikes: Iterable[Strike]) -> list[Strike]:
+        """Hold `strikes`; return those that the last scan has already decided."""
+        self._held += strikes
+        return self._release_decided()
+
+    def take_scan(self, t: float, events: Iterable[HandIn | HandOut]) -> list[Strike]:
+        """Return the strokes decided by the scan at `t`; `events` are the hand events of that scan."""
+        self._scanned_at = t
+        self._left |= {event.pad: (t, event.side or "unclear") for event in events if isinstance(event, HandOut)}
+        return self._release_decided()
+
+    def overdue(self, t: float) -> list[Strike]:
+        """Return the strokes whose touch scan is overdue at `t`."""
+        return self._given_up([each for each in self._held if t > max(each.t + AFTER_S, self._scanned_at) + UNHEARD_S])
+
+    def release_all(self) -> list[Strike]:
+        """Release all held strokes, because the board is gone."""
+        return self._given_up(self._held)
+
+    def forget(self) -> None:
+        """Drop the held strokes, because the game expects no hit any more."""
+        self._held.clear()
+
+    def _release_decided(self) -> list[Strike]:
+        decided: list[Strike] = []
+        for strike in [each for each in self._held if self._scanned_at >= each.t + AFTER_S]:
+            hand = self._hand(strike)
+            if hand is not None or not self._stirs(strike) or self._scanned_at >= strike.t + HAND_S:
+                self._held.remove(strike)
+                decided.append(strike if hand is None else replace(strike, hand=hand))
+        return decided
+
+    def _given_up(self, strikes: list[Strike]) -> list[Strike]:
+        """Release `strikes` undecided; those with a touched pad become unsure."""
+        strokes = [replace(each, sure=False) if self._stirs(each) else each for each in strikes]
+        self._held = [each for each in self._held if each not in strikes]
+        return strokes
+
+    def _stirs(self, strike: Strike) -> bool:
+        return any(self._hands.is_touched(pad) for pad in strike.pads)
+
+    def _hand(self, strike: Strike) -> StrokeHand | None:
+        """Return the side of the hand at a pad of `strike`; of several, the hider's first, then an unclear one."""
+        found: set[StrokeHand] = set()
+        for pad in strike.pads:
+            left = self._left.get(pad)
+            if pad in self._hands.occupied_pads:
+                found.add(self._hands.side(pad) or "unclear")
+            if left is not None and left[0] >= strike.t - LEFT_S:
+                found.add(left[1])
+        return next((hand for hand in WORST_FIRST if hand in found), None)

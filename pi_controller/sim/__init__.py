@@ -1,1 +1,0 @@
-"""Simulated mat and players, each with ground truth on record. It must never be the only evidence."""

@@ -1,0 +1,242 @@
+"""The simulated mat board: the interface of `firmware/sampler.py` to a board, over a `World` instead of pins.
+
+It has its own crystal (offset and drift against virtual time), a converter with a short ring of blocks that drops the
+oldest when full, and counters that continue until the next boot. Not evidence about a real board.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import struct
+import sys
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any, Protocol
+
+from pi_controller.board import wire
+from pi_controller.board.interfaces import Rgb
+from pi_controller.errors import UsageError
+from pi_controller.pads import PADS
+from pi_controller.pinmap import pinmap, shipped_file
+from pi_controller.simulation.conditions import Stream, rng
+from pi_controller.simulation.world import World
+
+RING_BLOCKS = 16
+"""Finished blocks stored for the firmware: 128 ms."""
+INBOX_BYTES = 4096
+POWER_ON = wire.POWER
+WATCHDOG = wire.WATCHDOG
+"""Reasons of a start."""
+
+
+class SimBoard:
+    """One boot of the board. It writes frames with `send`; `arrive` delivers the host's bytes."""
+
+    def __init__(
+        self,
+        world: World,
+        send: Callable[[bytes], None],
+        boot_count: int = 1,
+        boot_reason: int = POWER_ON,
+        up_s: float | None = None,
+    ) -> None:
+        pins = pinmap()
+        self.SAMPLE_HZ = pins.board.sample_hz
+        self.BLOCK = pins.board.block_samples
+        self.PADS = PADS
+        self.TOUCH_HZ = pins.board.touch_hz
+        self.MAGNET_HZ = pins.board.magnet_hz
+        self.PIXELS = pins.lights.count
+        self.id = bytes(rng(world.seed, Stream.CLOCK, 0).integers(0, 256, 8).tolist())
+        self.boot_count = boot_count
+        self.boot_reason = boot_reason
+        self.early = 0
+        """Number of starts in a row, including this one, without a long enough run before."""
+        self.news: list[tuple[int, int]] = []
+        """Bus events for the firmware: kind and value."""
+        self.magnets = wire.QMC5883L
+        """The kind of its magnetometers, as a code of `wire`."""
+        self.overflows = 0
+        self.i2c_errors = 0
+        self.work = 0
+        """Increases with each action of the firmware; a pass of its loop that leaves it unchanged was idle."""
+        self.state = ""
+        self.fed = 0
+        self.strip: list[Rgb] = [(0, 0, 0)] * self.PIXELS
+        """Pixels shown by the light strip on the board."""
+        self._pixels = list(self.strip)
+        self._world = world
+        self._send = send
+        self._inbox = bytearray()
+        self._mega = 1_000_000_000 + world.conditions.clock_ppb
+        if up_s is None:
+            up_s = float(rng(world.seed, Stream.CLOCK, boot_count).uniform(3.0, 90.0))
+        # Align the boot to the block grid: sample n of this boot is at board time n / SAMPLE_HZ.
+        self._boot = (self._samples_taken() - int(up_s * self.SAMPLE_HZ)) // self.BLOCK * self.BLOCK
+        self._next = -(-self._samples_taken() // self.BLOCK) * self.BLOCK
+
+    def now_us(self) -> int:
+        """Return microseconds since boot on the board's own crystal."""
+        return self._world.ns * self._mega // 1_000_000_000_000 - self._boot * 1_000_000 // self.SAMPLE_HZ
+
+    def ticks(self) -> int:
+        """Return `now_us` modulo 2 ** 30."""
+        return self.now_us() & 0x3FFFFFFF
+
+    def piezo(self, buf: bytearray) -> int:
+        """Fill `buf` with the oldest finished block, u16 little endian, and return its number since boot, or -1."""
+        taken = self._samples_taken()
+        if self._next + self.BLOCK > taken:
+            return -1
+        waiting = (taken - self._next) // self.BLOCK
+        if waiting > RING_BLOCKS:
+            lost = waiting - RING_BLOCKS
+            self.overflows += lost
+            self._next += lost * self.BLOCK
+        self.work += 1
+        first = self._next
+        buf[:] = self._world.piezo.block(first)
+        self._next = first + self.BLOCK
+        return (first - self._boot) // self.BLOCK
+
+    def touch(self, buf: bytearray) -> bool:
+        """Fill `buf` with the twelve counts, u16 little endian; return False on a bus error."""
+        self.work += 1
+        counts = self._world.strips.read(self._world.t, self._world.hands.values())
+        if counts is None:
+            self.i2c_errors += 1
+            return False
+        buf[:] = counts
+        return True
+
+    def magnet(self, i: int, buf: bytearray, at: int) -> bool | None:
+        """Put magnetometer `i` into `buf[at:at + 6]`, i16 little endian; return False if silent, None if saturated."""
+        self.work += 1
+        words = self._world.magnets.read(i, self._world.t)
+        if words is None:
+            failed = self._world.magnets.has_failed(i)
+            self.i2c_errors += failed
+            return False if failed else None
+        if self.magnets == wire.QMC5883P:
+            words = _as_qmc5883p(words)
+        buf[at : at + 6] = words
+        return True
+
+    def read(self) -> bytes:
+        """Return the host's bytes since the last call."""
+        if not self._inbox:
+            return b""
+        self.work += 1
+        data = bytes(self._inbox)
+        self._inbox.clear()
+        return data
+
+    def send(self, body: bytearray, number: int) -> None:
+        """Send the frame of `body` to the host."""
+        self.work += 1
+        self._send(wire.seal(body, number))
+
+    def flush(self) -> None:
+        """Do nothing: frames are sent at once."""
+
+    def paint(self, first: int, colours: bytes) -> None:
+        """Set the pixels from `first` on to `colours`: red, green, blue of each."""
+        self.work += 1
+        for i in range(0, len(colours), 3):
+            self._pixels[first + i // 3] = (colours[i], colours[i + 1], colours[i + 2])
+
+    def show(self) -> bool:
+        """Send the pixels to the strip; return True."""
+        self.strip = list(self._pixels)
+        return True
+
+    def calm(self) -> None:
+        """Note that this start has run long enough."""
+        self.early = 0
+
+    def feed(self) -> None:
+        """Feed the watchdog."""
+        self.fed += 1
+
+    def light(self, state: str) -> None:
+        """Set the board's own lamp."""
+        self.state = state
+
+    def arrive(self, data: bytes) -> None:
+        """Receive bytes from the host; an overflow is dropped and counted, as in a full USB buffer."""
+        room = INBOX_BYTES - len(self._inbox)
+        if len(data) > room:
+            self.overflows += 1
+        self._inbox += data[:room]
+
+    def _samples_taken(self) -> int:
+        """Return the number of converter samples since virtual time 0."""
+        return self._world.ns * self.SAMPLE_HZ * self._mega // 1_000_000_000_000_000_000
+
+
+def _as_qmc5883p(words: bytes) -> bytes:
+    """Convert three i16 from a QMC5883L's scale to a QMC5883P's."""
+    maps = pinmap().magnetometers
+    scale = maps.qmc5883p_counts_per_ut / maps.counts_per_ut
+    return struct.pack("<3h", *(round(scale * word) for word in struct.unpack("<3h", words)))
+
+
+# Run the portable files of the real firmware, in their flashed form, on a simulated board.
+#
+# The board stores `wire.py` beside them; here that name refers to `pi_controller.board.wire`, the same file.
+
+
+MAX_STEPS = 200
+"""Limit of loop passes for the work of one block's time; working firmware needs fewer."""
+PORTABLE = ("events", "guards", "sampler")
+"""Firmware files without access to chips, each after its imports."""
+
+
+class Sampler(Protocol):
+    """The firmware's main loop, one pass at a time."""
+
+    def step(self) -> object:
+        """Do one pass."""
+        ...
+
+
+@cache
+def modules() -> dict[str, Any]:
+    """Return the firmware's portable files as modules, by name. Raises `UsageError` if one is missing.
+
+    They import each other by short names, which are not visible to other modules.
+    """
+    found: dict[str, ModuleType] = {"wire": wire}
+    hidden = {name: sys.modules.pop(name) for name in ("wire", *PORTABLE) if name in sys.modules}
+    try:
+        for name in PORTABLE:
+            sys.modules.update(found)
+            path = shipped_file("firmware", f"{name}.py")
+            spec = importlib.util.spec_from_file_location(f"moccasin_mat_firmware_{name}", path)
+            if spec is None or spec.loader is None or not path.exists():
+                raise UsageError(f"the firmware's {name}.py is not there", "reinstall moccasin-mat")
+            found[name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(found[name])
+    finally:
+        for name in ("wire", *PORTABLE):
+            sys.modules.pop(name, None)
+        sys.modules.update(hidden)
+    return {name: found[name] for name in PORTABLE}
+
+
+class Firmware:
+    """One boot of the firmware on `board`."""
+
+    def __init__(self, board: SimBoard) -> None:
+        self._board = board
+        self._sampler: Sampler = modules()["sampler"].Sampler(board)
+
+    def run(self) -> None:
+        """Run the loop until a pass is idle."""
+        board, sampler = self._board, self._sampler
+        for _ in range(MAX_STEPS):
+            before = board.work
+            sampler.step()
+            if board.work == before:
+                return

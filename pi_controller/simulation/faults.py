@@ -1,0 +1,167 @@
+"""Fault injection on a simulated board, between its sensors and the firmware: broken wires and chips.
+
+`parse("rail-piezo=3")` names one: a kind and, after `=`, the number of the part (1 first). `moccasin-mat doctor --sim`
+accepts the same words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_controller.simulation.board import SimBoard
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pi_controller.board import wire
+from pi_controller.errors import UsageError
+from pi_controller.pads import PADS
+from pi_controller.pinmap import pinmap
+
+KINDS: dict[str, tuple[str, int, int]] = {
+    "dead-magnetometer": ("the magnetometer does not answer", 24, 17),
+    "stuck-magnetometer": ("the magnetometer repeats one reading", 24, 5),
+    "noisy-magnetometer": ("the magnetometer jumps to and fro", 24, 9),
+    "turned-magnetometer": ("the magnetometer is built in turned by a quarter", 24, 7),
+    "rail-piezo": ("the pad's piezo is at its rail", 4, 3),
+    "silent-piezo": ("the pad's piezo does not move", 4, 2),
+    "dead-touch": ("the touch strip reads nothing", 12, 8),
+    "stuck-touch": ("the touch strip reads one count for ever", 12, 2),
+    "loose-touch": ("the touch strip's wire is loose", 12, 11),
+    "lost-samples": ("every so many blocks of samples are lost", 0, 0),
+    "wrong-firmware": ("the board has another firmware", 0, 0),
+    "wrong-protocol": ("the board speaks another protocol", 0, 0),
+    "mute": ("the board does not answer", 0, 0),
+}
+"""Kind -> description, number of such parts, and the default part."""
+
+
+class Fault(NamedTuple):
+    """One fault: its kind and the number of the part (1 first, 0 for the whole board)."""
+
+    kind: str
+    number: int
+
+    def inject(self, board: SimBoard) -> None:
+        """Inject the fault into `board` for the rest of its run."""
+        _INJECT[self.kind.partition("-")[2] or self.kind](board, self)
+
+
+def parse_fault(text: str) -> Fault:
+    """Return the fault described by `text`. Raises `UsageError`."""
+    kind, _, number = text.partition("=")
+    if kind not in KINDS:
+        raise UsageError(f"there is no fault {kind[:40]!r} to simulate", f"choose one of: {', '.join(KINDS)}")
+    _, count, usual = KINDS[kind]
+    if not number:
+        return Fault(kind, usual)
+    if not count or not number.isdecimal() or not 1 <= int(number[:9]) <= count:
+        todo = f"count from 1 to {count}" if count else f"write {kind} alone"
+        raise UsageError(f"there is no part {number[:20]!r} that can have the fault {kind}", todo)
+    return Fault(kind, int(number))
+
+
+def _piezo(board: SimBoard, fault: Fault) -> None:
+    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
+
+    read: Callable[[bytearray], int] = board.piezo
+    top = (1 << pinmap().board.adc_bits) - 1
+    value = top if fault.kind == "rail-piezo" else (top + 1) // 2
+
+    def piezo(buf: bytearray) -> int:
+        index = read(buf)
+        if index >= 0:
+            np.frombuffer(buf, "<u2").reshape(-1, PADS)[:, fault.number - 1] = value
+        return index
+
+    board.piezo = piezo
+
+
+def _touch(board: SimBoard, fault: Fault) -> None:
+    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
+
+    read: Callable[[bytearray], bool] = board.touch
+    random = np.random.default_rng(fault.number)
+
+    def touch(buf: bytearray) -> bool:
+        if not read(buf):
+            return False
+        counts = np.frombuffer(buf, "<u2")
+        loose = int(random.integers(300, 700))
+        counts[fault.number - 1] = {"dead-touch": 0, "stuck-touch": 694}.get(fault.kind, loose)
+        return True
+
+    board.touch = touch
+
+
+def _magnetometer(board: SimBoard, fault: Fault) -> None:
+    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
+
+    read: Callable[[int, bytearray, int], bool | None] = board.magnet
+    random = np.random.default_rng(fault.number)
+    first: list[bytes] = []
+
+    def magnet(i: int, buf: bytearray, at: int) -> bool | None:
+        if i != fault.number - 1:
+            return read(i, buf, at)
+        if fault.kind == "dead-magnetometer":
+            board.i2c_errors += 1
+            return False
+        there = read(i, buf, at)
+        axes = np.frombuffer(buf, "<i2", 3, at)
+        if fault.kind == "stuck-magnetometer":
+            first.append(axes.tobytes())
+            axes[:] = np.frombuffer(first[0], "<i2")
+        elif fault.kind == "turned-magnetometer":
+            axes[:2] = axes[1], -axes[0]
+        else:
+            axes += random.normal(0.0, 200.0, 3).astype(np.int16)
+        return there
+
+    board.magnet = magnet
+
+
+def _samples(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one kind only
+    read: Callable[[bytearray], int] = board.piezo
+    blocks = 0
+
+    def piezo(buf: bytearray) -> int:
+        nonlocal blocks
+        index = read(buf)
+        if index < 0:
+            return index
+        blocks += 1
+        if blocks % 60 == 0:
+            board.overflows += 1
+            return read(buf)
+        return index
+
+    board.piezo = piezo
+
+
+def _welcome(board: SimBoard, fault: Fault) -> None:
+    forward: Callable[[bytearray, int], None] = board.send
+
+    def send(body: bytearray, number: int) -> None:
+        if body[0] == wire.WELCOME:
+            # protocol major and minor, then the firmware's three numbers
+            body[3 if fault.kind == "wrong-protocol" else 6] += 9
+        forward(body, number)
+
+    board.send = send
+
+
+def _mute(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one kind only
+    board.send = lambda body, number: None  # noqa: ARG005
+
+
+_INJECT: dict[str, Callable[[SimBoard, Fault], None]] = {
+    "piezo": _piezo,
+    "touch": _touch,
+    "magnetometer": _magnetometer,
+    "samples": _samples,
+    "firmware": _welcome,
+    "protocol": _welcome,
+    "mute": _mute,
+}

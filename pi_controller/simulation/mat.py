@@ -1,0 +1,410 @@
+"""Simulated mat on a pseudo-terminal: world, board and the real firmware.
+
+`device` is a path that persists over replugging, like those in /dev/serial/by-id. A test calls `advance` and reads
+exactly the number of bytes returned, which keeps both ends in step. A simulation: a controller that works with it is no
+evidence about a real mat's sensors.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import tempfile
+import tty
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.messages import Message
+from pi_controller.board.serial_port import SerialPort
+from pi_controller.calibration.steps import WalkView
+from pi_controller.errors import PortError, UsageError
+from pi_controller.pinmap import pinmap
+from pi_controller.simulation.board import POWER_ON, WATCHDOG, Firmware, SimBoard
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.faults import Fault
+from pi_controller.simulation.world import NS, World
+
+OUTBOX_BYTES = 8192
+"""Size of the board's USB buffer; a frame that does not fit is dropped whole."""
+LINK_NAME = "usb-Moccasin_Mat_simulated-if00"
+
+
+class SimMat:
+    """A mat on a pseudo-terminal. Close it (or use `with`) to release the terminal and the link."""
+
+    def __init__(self, seed: int, conditions: Conditions | None = None) -> None:
+        self.world = World(seed, conditions)
+        self.dropped = 0
+        """Frames dropped because of a full outbox since the mat was created."""
+        self._folder = tempfile.TemporaryDirectory(prefix="moccasin-mat-")
+        self.device = str(Path(self._folder.name) / LINK_NAME)
+        self._block_ns = pinmap().board.block_samples * NS // pinmap().board.sample_hz
+        self._outbox = bytearray()
+        self._master: int | None = None
+        self._slave: int | None = None
+        self._boots = 0
+        self.board: SimBoard
+        self._open()
+        self._boot(POWER_ON, None)
+
+    @property
+    def plugged(self) -> bool:
+        """True if the mat is connected by the cable."""
+        return self._master is not None
+
+    def advance(self, dt: float, expect: int = 0) -> int:
+        """Let `dt` seconds pass and return how many bytes were sent to the host.
+
+        The firmware runs once a block's time (8 ms), for any `dt`. With `expect`, first wait until that many bytes of
+        the host have arrived (at most a second), so that a run is reproducible to the byte.
+        """
+        if self._master is not None:
+            self._receive(expect)
+        end = self.world.ns + round(dt * NS)
+        while self.world.ns < end:
+            grid = (self.world.ns // self._block_ns + 1) * self._block_ns
+            upto = min(grid, end)
+            self.world.advance((upto - self.world.ns) / NS)
+            if self._master is not None and upto == grid:
+                self._firmware.run()
+        return self._flush()
+
+    def unplug(self) -> None:
+        """Pull the cable: the terminal hangs up, the link is removed, the board loses power."""
+        if self._master is None or self._slave is None:
+            raise PortError("the mat is not plugged in", "plug it in first")
+        Path(self.device).unlink()
+        os.close(self._master)
+        os.close(self._slave)
+        self._master = self._slave = None
+        self._outbox.clear()
+
+    def plug(self) -> None:
+        """Plug the cable in: a new terminal under the same name, and a board that starts from power-on."""
+        if self._master is not None:
+            raise PortError("the mat is plugged in already", "unplug it first")
+        self._open()
+        self._boot(POWER_ON, 0.0)
+
+    def reset_board(self, reason: int = WATCHDOG) -> None:
+        """Restart the board (by default by its watchdog); the terminal stays open, unsent bytes are lost."""
+        self._outbox.clear()
+        self._boot(reason, 0.0)
+
+    def close(self) -> None:
+        """Release everything. Closing twice is allowed."""
+        if self._master is not None:
+            self.unplug()
+        self._folder.cleanup()
+
+    def __enter__(self) -> SimMat:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        self._master, self._slave = os.openpty()
+        tty.setraw(self._slave)
+        os.set_blocking(self._master, False)
+        Path(self.device).symlink_to(os.ttyname(self._slave))
+
+    def _boot(self, reason: int, up_s: float | None) -> None:
+        # like the board's record of starts: a power-on counts as early until one start has run long enough
+        early = self.board.early if self._boots else 0
+        self._boots += 1
+        self.board = SimBoard(self.world, self._send, self._boots, reason, up_s)
+        self.board.early = early + (reason == POWER_ON)
+        self._firmware = Firmware(self.board)
+
+    def _send(self, data: bytes) -> None:
+        if len(self._outbox) + len(data) > OUTBOX_BYTES:
+            self.dropped += 1
+            self.board.overflows += 1
+        else:
+            self._outbox += data
+
+    def _receive(self, expect: int) -> None:
+        assert self._master is not None
+        received = 0
+        while True:
+            if received < expect and not select.select([self._master], [], [], 1.0)[0]:
+                return
+            try:
+                data = os.read(self._master, 4096)
+            except BlockingIOError:
+                return
+            received += len(data)
+            self.board.arrive(data)
+
+    def _flush(self) -> int:
+        """Write what the terminal takes; the rest waits in the outbox."""
+        if self._master is None or not self._outbox:
+            return 0
+        try:
+            n = os.write(self._master, self._outbox)
+        except BlockingIOError:
+            return 0
+        del self._outbox[:n]
+        return n
+
+
+# Fault injection on the simulated serial cable: unplugged, renamed, stalled, noisy, lossy.
+#
+# The bytes go through a real pseudo-terminal that pyserial reads. All faults happen on virtual time and are drawn from
+# the seed, so they can be repeated. It tests the host's reaction to the bytes of a bad cable, not a real cable's
+# contacts.
+
+
+NAME = "usb-MicroPython_Mat_Board_{}-if00"
+"""udev's name for the board's port; a board with another serial number gets another name."""
+_PATCHED = ("piezo", "touch", "magnet", "send", "arrive")
+
+
+class CableErrors:
+    """Byte errors of a bad cable, drawn from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.flips = 0
+        """Bits flipped so far, both directions."""
+        self.leaked = 0
+        """Bytes lost so far, both directions."""
+        self._random = np.random.default_rng([seed, 0xCAB1E])
+        self._bit_errors = self._byte_loss = 0.0
+
+    def set_error_rates(self, bit_errors: float = 0.0, byte_loss: float = 0.0) -> None:
+        """Set the share of bits to flip and of bytes to lose from now on, in both directions; 0 stops it."""
+        if not (0.0 <= bit_errors < 1.0 and 0.0 <= byte_loss < 1.0):
+            raise UsageError("a share of bits or bytes is from 0 to below 1", "choose a smaller one")
+        self._bit_errors, self._byte_loss = bit_errors, byte_loss
+
+    def corrupt(self, data: bytes) -> bytes:
+        """Return `data` with random errors at the rates set by `set_error_rates`."""
+        if not (self._bit_errors or self._byte_loss):
+            return data
+        worn = np.frombuffer(data, np.uint8)
+        if self._bit_errors:
+            bits = np.unpackbits(worn)
+            hit = self._random.random(len(bits)) < self._bit_errors
+            self.flips += int(hit.sum())
+            worn = np.packbits(bits ^ hit)
+        if self._byte_loss:
+            kept = self._random.random(len(worn)) >= self._byte_loss
+            self.leaked += len(worn) - int(kept.sum())
+            worn = worn[kept]
+        return worn.tobytes()
+
+
+class Cable(CableErrors, SimMat):
+    """A simulated mat on a cable that fails on demand. It changes only during `advance`.
+
+    `by_id` is the folder of the port's name, like /dev/serial/by-id.
+    """
+
+    def __init__(self, seed: int, conditions: Conditions | None = None) -> None:
+        CableErrors.__init__(self, seed)
+        self.cut_frames = 0
+        """Number of times it was pulled in the middle of a frame."""
+        self.faults: list[Callable[[SimBoard], object]] = []
+        """Faults injected into every boot of the board from now on (such as `Fault.inject` of `sim.faulty`)."""
+        self._stalled = self._fresh = False
+        self._cut: int | None = None
+        self._owed = 0
+        SimMat.__init__(self, seed, conditions)
+        self.by_id = Path(self.device).parent
+        self._name(NAME.format("e6614103"))
+
+    def advance(self, dt: float, expect: int = 0) -> int:
+        """Let `dt` seconds pass and return how many bytes went to the host: see `SimMat.advance`."""
+        if self._cut == 0 and self.plugged:
+            self.unplug()
+        if self._fresh:
+            expect, self._fresh = 0, False  # the host's bytes went into the earlier terminal
+        return super().advance(dt, expect)
+
+    def unplug(self) -> None:
+        """Pull the cable: the terminal hangs up, the link is removed, the board loses power."""
+        super().unplug()
+        self._cut, self._stalled, self._owed = None, False, 0
+
+    def plug(self, serial: str | None = None) -> None:
+        """Plug the cable in; with `serial`, the port is named by that serial number from now on."""
+        if serial is not None and not self.plugged:
+            self.device = str(self.by_id / NAME.format(serial))
+        super().plug()
+        self._fresh = True
+
+    def cut(self, after: int | None = None) -> None:
+        """Pull the cable in the middle of a frame: the host gets `after` more bytes (by default random).
+
+        The bytes are sent by the next `advance` that has any; the terminal hangs up at the one after, so that they can
+        be read. At least one byte is sent, and never the last waiting one.
+        """
+        if not self.plugged:
+            raise PortError("the mat is not plugged in", "plug it in first")
+        self._cut = int(self._random.integers(1, 1200)) if after is None else max(after, 1)
+
+    def stall(self) -> None:
+        """Stop all bytes from now on; the board's bytes wait, or are dropped when its buffer is full."""
+        self._stalled = True
+
+    def flow(self) -> None:
+        """Let bytes through again."""
+        self._stalled = False
+
+    def break_board(self, fault: Callable[[SimBoard], object]) -> None:
+        """Inject `fault` into the running board and into every later boot."""
+        self.faults.append(fault)
+        fault(self.board)
+
+    def mend_board(self) -> None:
+        """Remove all faults from the running board."""
+        self.faults.clear()
+        for name in _PATCHED:
+            self.board.__dict__.pop(name, None)
+        self._wire()
+
+    def _boot(self, reason: int, up_s: float | None) -> None:
+        super()._boot(reason, up_s)
+        self._wire()
+        for fault in self.faults:
+            fault(self.board)
+
+    def _wire(self) -> None:
+        arrive: Callable[[bytes], None] = self.board.arrive
+        self.board.arrive = lambda data: arrive(self.corrupt(data))
+
+    def _name(self, name: str) -> None:
+        link = Path(self.device)
+        self.device = str(link.rename(link.with_name(name)))
+
+    def _send(self, data: bytes) -> None:
+        super()._send(self.corrupt(data))
+
+    def _receive(self, expect: int) -> None:
+        if self._stalled:
+            self._owed += expect
+            return
+        super()._receive(expect + self._owed)
+        self._owed = 0
+
+    def _flush(self) -> int:
+        if self._stalled:
+            return 0
+        if self._cut is not None and len(self._outbox) > 1:
+            del self._outbox[min(self._cut, len(self._outbox) - 1) :]
+            self._cut = 0
+            self.cut_frames += self._outbox[-1] != 0  # a zero ends a frame
+        return super()._flush()
+
+
+# Connection to a simulated mat in lock step, on virtual time: for `doctor` and `calibrate`, which play no game.
+
+
+TICK_S = 0.032
+
+
+class SimListening:
+    """A `BoardConnection` to a simulated mat; `faults` are injected into its board. `t` is virtual seconds."""
+
+    def __init__(self, seed: int, conditions: Conditions | None = None, faults: Sequence[Fault] = ()) -> None:
+        self.mat = SimMat(seed, conditions)
+        for fault in faults:
+            fault.inject(self.mat.board)
+        self.connection = BoardConnection(lambda: SerialPort(self.mat.device))
+        self.t = 0.0
+        self._sent = 0
+
+    def tick(self, dt: float = TICK_S) -> list[Message]:
+        """Advance both ends by `dt` seconds; return the board's messages."""
+        waiting = self.mat.advance(dt, self.connection.sent - self._sent)
+        self._sent = self.connection.sent
+        self.t += dt
+        return self.connection.step(self.t, waiting)
+
+    def close(self) -> None:
+        """Close the port and the mat."""
+        self.connection.close()
+        self.mat.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+# Simulated person who follows the instructions of a calibration.
+
+
+BETWEEN_S = 0.6
+"""Time from one tap to the next."""
+LINGER_S = 0.6
+"""Time that a hand stays under a pad."""
+
+
+class Calibrator:
+    """Follows the view and acts on `world`. `level_dbfs` is the strength of its taps, `swap` maps confused pads."""
+
+    def __init__(self, world: World, level_dbfs: float = -30.0, swap: dict[int, int] | None = None) -> None:
+        self._world = world
+        self._level = level_dbfs
+        self._swap = swap or {}
+        self._doing: tuple[int, int | None] = (-1, None)
+        self._next = 0.0
+        self._stage = 0
+        self._laid: int | None = None
+
+    def act(self, view: WalkView) -> None:
+        """Do the requested action when it is due."""
+        world = self._world
+        if view.over or view.pad is None:
+            return
+        if (view.at, view.pad) != self._doing:
+            self._doing, self._stage, self._next = (view.at, view.pad), 0, world.t + BETWEEN_S
+        if world.t < self._next:
+            return
+        pad = self._swap.get(view.pad, view.pad)
+        match view.steps[view.at].name:
+            case "taps":
+                world.strike(pad, self._level)
+                self._next = world.t + BETWEEN_S
+            case "hands":
+                self._slide(pad)
+            case _:
+                self._lay(pad)
+
+    def _slide(self, pad: int) -> None:
+        """Put a hand in, wait, draw it out, and wait until it is asked for again."""
+        world = self._world
+        if self._stage == 0:
+            self._next = world.hand_in(pad) + LINGER_S
+        elif self._stage == 1:
+            self._next = world.hand_out(pad) + 3.0
+        else:
+            self._stage = -1
+        self._stage += 1
+
+    def _lay(self, pad: int) -> None:
+        """Fetch the bead, put it on the pad, withdraw the hand."""
+        world = self._world
+        match self._stage:
+            case 0:
+                self._next = world.t if self._laid is None else world.hand_in(self._laid) + 0.1
+            case 1:
+                world.carry("bead")
+                if self._laid is not None:
+                    self._next = world.hand_out(self._laid) + 0.2
+            case 2:
+                self._next = world.hand_in(pad) + 0.2
+            case 3:
+                world.drop("bead", pad)
+                self._laid = pad
+                self._next = world.hand_home() + 0.5
+            case _:
+                self._next = world.t + 60.0
+        self._stage += 1

@@ -1,0 +1,336 @@
+"""Base class of simulated players: they watch the view, act on schedule, and answer the mat's questions.
+
+They see only the table's public view. A player without a response tries again. This is a simulation: people at a real
+mat behave in more ways.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pi_controller.referee.facts import Fact
+from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand
+from pi_controller.rules import registry
+from pi_controller.rules.base import Game
+from pi_controller.simulation.conditions import Stream, rng
+from pi_controller.simulation.truth import PACES, Mischief, PaceName, Stroke, Turns, compare_turns, span, stroke
+from pi_controller.simulation.world import World
+
+if TYPE_CHECKING:
+    from pi_controller.table.view import QuestionView, View
+
+
+SEATED_PHASES = ("hide", "check", "hit", "guess")
+"""Phases in which the seats follow the view; while the bead is shown, the hiders keep their places."""
+RETRY_S = 4.0
+"""Time that players wait for the table before they strike or press again."""
+JUDGE_S = 1.0
+"""Time that a judge takes to answer."""
+RESUME_S = 0.3
+"""Time that players take to continue after the judge's answer."""
+LOUDER_DB = 6.0
+LOUDEST_DBFS = -6.0
+
+
+class People(ABC):
+    """Players and judge of one table. Call `watch` with every view and `act` with every tick's time."""
+
+    truth: Any
+    """The true actions: `Truth`, or `Turns` of a game with a score sheet."""
+
+    def __init__(
+        self,
+        seed: int,
+        world: World,
+        press: Callable[[str], None],
+        judge: Callable[[JudgeCommand], None],
+        *,
+        pace: PaceName = "brisk",
+        mischief: Mischief | None = None,
+    ) -> None:
+        self.seed = seed
+        self.pace: PaceName = pace
+        self.mischief = mischief or Mischief()
+        self.questions = 0
+        """Number of questions answered by the judge."""
+        self._world = world
+        self._press = press
+        self._judge = judge
+        self._t = 0.0
+        self._view: View | None = None
+        self._seen: object = None
+        self._plan: Iterator[float] | None = None
+        self._due: float | None = None
+        self._asked: QuestionView | None = None
+        self._answer_at: float | None = None
+
+    def watch(self, view: View) -> None:
+        """Process a new view; a new turn of the game changes the players' plan.
+
+        While the table is halted everybody waits, and continues afterwards.
+        """
+        self._view = view
+        if view.phase in SEATED_PHASES:
+            self._world.sit(view.sheet.get("hider") or view.sheet.get("hiding"))
+        if view.phase != "halted":
+            seen = self._turn_key(view)
+            if seen != self._seen:
+                self._plan, self._due = self._begin(view), None
+            self._seen = seen
+        if view.question != self._asked:
+            self._asked, self._answer_at = view.question, None
+
+    def act(self, t: float) -> None:
+        """Do the actions due at time `t` (seconds, on the table's clock)."""
+        self._t = t
+        view = self._view
+        if view is None:
+            return
+        if view.question is not None:
+            self._answer(view, view.question, t)
+        if view.question is not None or view.phase == "halted":
+            self._due = max(self._due or t, t + RESUME_S)
+            return
+        if self._plan is None:
+            return
+        if self._due is None:
+            self._due = t
+        while self._plan is not None and t >= self._due:
+            try:
+                self._due += next(self._plan)
+            except StopIteration:
+                self._plan = None
+
+    @abstractmethod
+    def compare(self, facts: Iterable[Fact], game: Game[Any]) -> list[str]:
+        """Return every disagreement between the true actions and the journalled `facts` that count, one line each."""
+
+    @abstractmethod
+    def _turn_key(self, view: View) -> object:
+        """Return a value that is equal as long as the players continue their plan."""
+
+    @abstractmethod
+    def _begin(self, view: View) -> Iterator[float] | None:
+        """Return the players' next plan: each step does an action and yields the time until the next step."""
+
+    @abstractmethod
+    def answer_to(self, view: View, asked: QuestionView) -> str | dict[str, Any]:
+        """Return the judge's true answer, or the action that the judge enters instead."""
+
+    def _answer(self, view: View, asked: QuestionView, t: float) -> None:
+        if self._answer_at is None:
+            self._answer_at = t + JUDGE_S
+        if t < self._answer_at:
+            return
+        self._answer_at = t + RETRY_S
+        self.questions += 1
+        answer = self.answer_to(view, asked)
+        self._judge(JudgeAnswer(t, answer) if isinstance(answer, str) else JudgeAction(t, answer))
+
+    def _enter(self, action: dict[str, Any]) -> None:
+        """Let the judge enter an action."""
+        self._judge(JudgeAction(self._t, action))
+
+    def _press_until_taken(self, name: str) -> Iterator[float]:
+        """Press a button repeatedly until the plan changes."""
+        while True:
+            self._press(name)
+            yield RETRY_S
+
+
+def raise_level(level_dbfs: float) -> float:
+    """Return the strength of a repeated stroke after one that was not detected."""
+    return max(level_dbfs, min(level_dbfs + LOUDER_DB, LOUDEST_DBFS))
+
+
+def choose_answer(choices: tuple[str, ...], answer: str, otherwise: str = "none") -> str:
+    """Return `answer` if it is allowed, else `otherwise`, else the first allowed answer."""
+    if answer in choices or not choices:
+        return answer
+    return otherwise if otherwise in choices else choices[0]
+
+
+# Plans of simulated throws, a function of (seed, turn) only. The throw itself comes from the game.
+#
+# Pieces, stones and sticks fall like fair coins, independently.
+
+
+RATTLE_S = (0.05, 0.5)
+"""Range of times after the tap at which pieces that fall back into the bowl may be detected."""
+
+GATHER_S = 0.8
+"""Shortest time to gather the pieces and pass the bowl."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThrowScript:
+    """Plan of one turn. `rattle` is (seconds after the tap, dBFS) of each detectable piece.
+
+    `again_s` is the time of a second tap after the first, None without one; `counts` is True if the judge, where the
+    rules leave it open, calls it a foul. `spilled`: the throw does not count. `throw` is the action for the result.
+    """
+
+    turn: int
+    start_s: float
+    tap: Stroke
+    rattle: tuple[tuple[float, float], ...]
+    again_s: float | None
+    counts: bool
+    spilled: bool
+    read_s: float
+    throw: dict[str, Any]
+
+    @property
+    def mischief(self) -> str:
+        """The irregularities of the turn, for the record."""
+        return ", ".join(filter(None, ("second tap" if self.again_s else "", "spilled" if self.spilled else "")))
+
+
+def throw_script(
+    game: str, seed: int, turn: int, pace: PaceName = "brisk", mischief: Mischief | None = None
+) -> ThrowScript:
+    """Return the plan of turn number `turn` (1 first) of the table with this seed: always the same."""
+    own = registry.game_module(game, "people")
+    assert own is not None
+    mischief, times = mischief or Mischief(), PACES[pace]
+    random = rng(seed, Stream.SCRIPT, turn)
+    pieces = int(random.integers(0, 4)) if random.random() < 0.5 else 0
+    rattle = sorted((float(random.uniform(*RATTLE_S)), float(random.uniform(-40.0, -24.0))) for _ in range(pieces))
+    return ThrowScript(
+        turn=turn,
+        start_s=GATHER_S + span(random, times.start),
+        tap=stroke(random, times, int(random.integers(2, 4)), doubt=bool(random.random() < mischief.doubts)),
+        rattle=tuple(rattle),
+        again_s=float(random.uniform(0.9, 1.8)) if random.random() < mischief.fouls else None,
+        counts=bool(random.random() < 0.5),
+        spilled=bool(random.random() < mischief.fouls),
+        read_s=0.5 + span(random, times.look),
+        throw=own.throw_action(random),
+    )
+
+
+# Base class of simulated players with ground truth by turn; a restarted turn does not repeat its foul.
+
+
+class TurnPeople(People):
+    """The players of a game with a score sheet."""
+
+    def __init__(
+        self,
+        seed: int,
+        world: World,
+        press: Callable[[str], None],
+        judge: Callable[[JudgeCommand], None],
+        *,
+        game: Game[Any],
+        pace: PaceName = "brisk",
+        mischief: Mischief | None = None,
+        truth: Turns | None = None,
+    ) -> None:
+        super().__init__(seed, world, press, judge, pace=pace, mischief=mischief)
+        self.game = game
+        self.truth = truth or Turns(seed)
+        """The true actions."""
+        self._over: set[int] = set()  # the hides that the judge restarted
+
+    def compare(self, facts: Iterable[Fact], game: Game[Any]) -> list[str]:
+        """Return every disagreement between the truth and `facts`: see `turns.compare_turns`."""
+        return compare_turns(self.truth, facts, game)
+
+    def _mischief_for(self, hide: int) -> Mischief:
+        """Return the mischief for this hide: none after a restart."""
+        return Mischief() if hide in self._over else self.mischief
+
+    def _over_again(self, hide: int) -> str:
+        """Restart the hide without mischief; return the judge's answer."""
+        self._over.add(hide)
+        return "hide_again"
+
+
+# Simulated players of throwing games: the thrower, and the judge who enters the throw.
+#
+# Their plan for a turn comes from `throws`, their true actions are recorded in `turns`. The players count the turns: a
+# turn is over when an action was accepted for it.
+
+
+TAP_AGAIN_S = 2.0
+"""Time that a thrower who taps twice waits for the table before the next tap."""
+
+
+class Throwers(TurnPeople):
+    """Throwers and judge of one table."""
+
+    _number = 0
+    """The turn in progress, counted from 1; 0 before the first."""
+    _strokes = 0
+    _entered: int | None = None
+    """The view's number when the judge entered this turn's action."""
+
+    def _turn_key(self, view: View) -> object:
+        if view.phase == "throw":
+            entered = self._entered is not None and view.seq > self._entered
+            if not self._number or view.strokes < self._strokes or entered:
+                self._number += 1
+                self._entered = None
+        self._strokes = view.strokes
+        started = [horse["player"] for horse in view.sheet.get("horses", ()) if horse["river"]]
+        return view.phase, self._number, len(started)
+
+    def _begin(self, view: View) -> Iterator[float] | None:
+        match view.phase:
+            case "toss":
+                return self._toss(view)
+            case "throw":
+                return self._throw(throw_script(self.game.name, self.seed, self._number, self.pace, self.mischief))
+            case _:
+                return None
+
+    def _throw(self, plan: ThrowScript) -> Iterator[float]:
+        foul = self._foul(plan)
+        action = foul or self._entered_for(plan)
+        self.truth.begin(plan.turn, mischief=plan.mischief)
+        self.truth.record_actions(plan.turn, action)
+        yield plan.start_s
+        self._tap(plan)
+        for after_s, level in plan.rattle:
+            self._world.strike(plan.tap.pad, level, after_s=plan.tap.after_s + after_s)
+        if plan.again_s is not None:
+            yield plan.again_s
+            self._tap(plan)
+            while foul:
+                yield TAP_AGAIN_S
+                self._tap(plan)
+        yield plan.read_s
+        while True:
+            self._entered = self._view.seq if self._view is not None else None
+            self._enter(action)
+            yield RETRY_S
+
+    def _tap(self, plan: ThrowScript) -> None:
+        tap = plan.tap
+        self._world.strike(tap.pad, tap.level_dbfs, tap.also, tap.also_after_s, tap.after_s)
+
+    def _toss(self, view: View) -> Iterator[float] | None:
+        """Return the plan before the first throw, if any."""
+        del view
+        return None
+
+    def _foul(self, plan: ThrowScript) -> dict[str, Any] | None:
+        """Return the foul action for a second tap in this turn, if there is one and it counts."""
+        del plan
+        return None
+
+    def _entered_for(self, plan: ThrowScript) -> dict[str, Any]:
+        """Return the action that the judge enters for a throw without a foul."""
+        return plan.throw
+
+    # the judge
+
+    def answer_to(self, view: View, asked: QuestionView) -> str | dict[str, Any]:
+        """Return the judge\'s true answer, or the action that the judge enters instead."""
+        del view
+        plan = throw_script(self.game.name, self.seed, self._number, self.pace, self.mischief)
+        return choose_answer(asked.choices, "foul" if self._foul(plan) else "play_on")

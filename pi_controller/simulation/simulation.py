@@ -1,0 +1,261 @@
+"""Simulation of a whole table: every part is real except the world, the people and the clock.
+
+It is used by `moccasin-mat demo`, by the tests that play games through bytes, and by the benchmarks.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from pi_controller.board.buttons import MockButtons
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.serial_port import SerialPort
+from pi_controller.board.strips import MemoryStrip
+from pi_controller.display import phrases
+from pi_controller.display.game_display import describe_throw_value, get_show, has_sheet, word
+from pi_controller.errors import UsageError
+from pi_controller.journal.journal import Journal
+from pi_controller.pinmap import pinmap
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import Seats
+from pi_controller.referee.history import effective_records
+from pi_controller.referee.judge import JudgeCommand
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.rules import registry
+from pi_controller.rules.base import Game
+from pi_controller.rules.registry import game_class
+from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.mat import SimMat
+from pi_controller.simulation.people import People
+from pi_controller.simulation.truth import Mischief, PaceName, Truth, Turns
+from pi_controller.simulation.world import World
+from pi_controller.table.table import Table, commitment_context
+from pi_controller.table.view import View
+
+TEAMS: Mapping[str, str] = {"A": "Team A", "B": "Team B"}
+TICK_S = 0.032
+"""Virtual seconds a tick: four piezo blocks."""
+
+
+class TableSide(Protocol):
+    """The table's end of the terminal."""
+
+    def step(self, t: float, n: int) -> tuple[View, int]:
+        """Read the `n` bytes written by the mat, advance to `t`; return the view and the number of bytes sent back."""
+        ...
+
+
+class LockStep:
+    """Players, a simulated mat and a table that take turns in virtual time: an hour of play takes about a minute.
+
+    In each tick the players act, the world and the firmware advance and write to their pseudo-terminal, the table reads
+    exactly those bytes, and the players see its new view. The table may be in this process (`Simulation`) or in another
+    one (`table_process`), which a test can kill. `t` is virtual seconds since the mat was created, plus `start`.
+    """
+
+    def __init__(self, mat: SimMat, players: People, side: TableSide, start: float = 0.0) -> None:
+        self._mat = mat
+        self._players = players
+        self._side = side
+        self.t = start
+        self.view, self.sent = side.step(start, 0)
+        players.watch(self.view)
+
+    def tick(self, dt: float = TICK_S) -> View:
+        """Let `dt` seconds pass for everyone; return the table's view."""
+        self._players.act(self.t)
+        n = self._mat.advance(dt, self.sent)
+        self.t += dt
+        self.view, self.sent = self._side.step(self.t, n)
+        self._players.watch(self.view)
+        return self.view
+
+    def resynchronise(self) -> None:
+        """Synchronise with a restarted table and process its view."""
+        self.sent = 0
+        self.view, self.sent = self._side.step(self.t, 0)
+        self._players.watch(self.view)
+
+    def play(self, limit_s: float = 4 * 3600.0) -> View:
+        """Play until the game is over, or for `limit_s` virtual seconds."""
+        end = self.t + limit_s
+        while self.view.phase != "over" and self.t < end:
+            self.tick()
+        return self.view
+
+
+def people_for(
+    game: Game[Any],
+    seed: int,
+    world: World,
+    press: Callable[[str], None],
+    judge: Callable[[JudgeCommand], None],
+    *,
+    pace: PaceName = "brisk",
+    mischief: Mischief | None = None,
+) -> People:
+    """Return the people who play `game`: `PEOPLE` of its module here. Raises `UsageError` if there are none."""
+    own = registry.game_module(game.name, "people")
+    if own is None:
+        raise UsageError(f"{game.name} has no simulated players", "it can be played at a table and on paper")
+    return own.PEOPLE(seed, world, press, judge, game=game, pace=pace, mischief=mischief)
+
+
+class Simulation:
+    """A game between simulated people on a simulated mat, on a fresh journal at `path`; times are virtual seconds.
+
+    The same seed plays the same game. `mat` replaces the default mat, for example by one on a bad cable; it is closed
+    with the simulation. `seats` is the seating; there is one mat. `people` replaces `people_for`, with the same
+    arguments. `teams` are the teams' names by A and B. Raises `UsageError` if the journal exists already.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        path: Path,
+        game: Game[Any],
+        *,
+        conditions: Conditions | None = None,
+        mischief: Mischief | None = None,
+        pace: PaceName = "brisk",
+        publish: Callable[[View], None] | None = None,
+        mat: SimMat | None = None,
+        seats: Seats = "turn",
+        settings: RefereeSettings | None = None,
+        people: Callable[..., People] = people_for,
+        teams: Mapping[str, str] | None = None,
+    ) -> None:
+        if path.exists():
+            raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
+        self.game = game
+        with ExitStack() as stack:
+            self.mat = stack.enter_context(mat or SimMat(seed, conditions))
+            self.journal = stack.enter_context(Journal(path))
+            referee = referee_for(game, settings, secrets.token_bytes, commitment_context(self.journal, ""))
+            table = Table(self.journal, game, dict(teams or TEAMS), referee, 0.0, seats)
+            self.mat.world.seats = seats
+            self.buttons = MockButtons()
+            self.strip = MemoryStrip(pinmap().lights.count)
+            self.daemon = Daemon(
+                table,
+                [Mat(BoardConnection(lambda: SerialPort(self.mat.device)), mat_sensors_for(game.name))],
+                self.buttons,
+                self.strip,
+                publish,
+            )
+            stack.callback(self.daemon.close)
+            self.players = people(game, seed, self.mat.world, self._press, self._judge, pace=pace, mischief=mischief)
+            self.lockstep = LockStep(self.mat, self.players, self)
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def t(self) -> float:
+        """Virtual seconds played."""
+        return self.lockstep.t
+
+    @property
+    def view(self) -> View:
+        """The table's view."""
+        return self.daemon.table.view
+
+    @property
+    def state(self) -> Any:
+        """The state of the game."""
+        return self.daemon.table.story.state
+
+    @property
+    def over(self) -> bool:
+        """True if the game is finished."""
+        return self.view.phase == "over"
+
+    @property
+    def truth(self) -> Truth | Turns:
+        """The players' true actions."""
+        return self.players.truth
+
+    def disagreements(self) -> list[str]:
+        """Return every disagreement between the journal and the true actions, one line each."""
+        facts = (fact for _, fact in effective_records(self.journal.read()))
+        return self.players.compare(facts, self.game)
+
+    def tick(self, dt: float = TICK_S) -> View:
+        """Let `dt` seconds pass."""
+        return self.lockstep.tick(dt)
+
+    def play(self, limit_s: float = 4 * 3600.0) -> View:
+        """Play to the end of the game, or for `limit_s`."""
+        return self.lockstep.play(limit_s)
+
+    def step(self, t: float, n: int) -> tuple[View, int]:
+        """Do the table's turn: see `TableSide`."""
+        before = self.daemon.sent
+        self.daemon.step(t, at_least=n)
+        return self.view, self.daemon.sent - before
+
+    def _press(self, name: str) -> None:
+        self.buttons.press(name, self.t)
+
+    def _judge(self, call: JudgeCommand) -> None:
+        self.daemon.table.judge(call)
+
+
+# Text output of the demo: a line for each hide or throw, with counts, result and the next action.
+
+
+class DemoLines:
+    """Formats a line for each finished hide, throw or change of the sheet; takes every view in order."""
+
+    def __init__(self) -> None:
+        self._number = 0  # view of the hide or throw described last
+        self._before: View | None = None
+
+    def line_for(self, view: View) -> str | None:
+        """Return the line for the latest event, or None."""
+        if not has_sheet(view):
+            if view.phase not in ("show", "over") or view.hide == self._number:
+                return None
+            self._number = view.hide
+            return _by_hide(view)
+        before, self._before = self._before, view
+        if before is None or (before.sheet == view.sheet and before.phase != "throw"):
+            return None
+        if before.sheet == view.sheet and view.strokes >= before.strokes:  # a throw may leave the sheet unchanged
+            return None
+        self._number += before.phase == "throw"
+        return _by_sheet(view, before, self._number)
+
+
+def _by_hide(view: View) -> str:
+    hits = " then ".join(
+        ("found" if hit.found else "missed") + (f" under pad {hit.pad}" if hit.pad and hit.found else "")
+        for hit in view.hits
+    )
+    what = f"foul: {view.foul}" if view.foul else hits
+    words = f"  {', '.join(view.calls)}" if view.calls else ""
+    return f"hide {view.hide:>3}  {get_show(view.game).score(view, view)}  {what}{words}"
+
+
+def _by_sheet(view: View, before: View, number: int) -> str:
+    show, value = get_show(view.game), view.sheet.get("value")
+    hides = game_class(view.game).hidden is not None
+    head = f"hide {before.hide:>3}" if hides else f"{number:>4}"
+    if before.phase == "toss":
+        head = " " * len(head)
+    new = view.opening is not None and view.opening != before.opening
+    lay = f"{show.describe_reveal(view)}." if new else ""
+    result = f"{describe_throw_value(value)}." if value is not None else lay
+    words = ", ".join(word(call, "en", view.game).shown for call in view.calls)
+    return "  ".join(
+        filter(None, (head, show.score(view, before), result, words and f"{words}.", phrases.sentence(view)))
+    )

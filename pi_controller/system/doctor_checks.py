@@ -1,0 +1,590 @@
+"""Checks the link to the board: port, handshake, firmware, sample rate, losses, clock, the board's events."""
+
+from __future__ import annotations
+
+import grp
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller import __version__
+from pi_controller.board import wire
+from pi_controller.board.connection import BoardConnection
+from pi_controller.board.gpio import header_factory, read_pi_model
+from pi_controller.board.interfaces import ButtonsError, Strip, StripError
+from pi_controller.board.pins import LATE_S, RATES, PinsSource
+from pi_controller.board.strips import NeoPixelStrip
+from pi_controller.config import Settings
+from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
+from pi_controller.errors import INSTALL_PI, JournalError, SettingsError
+from pi_controller.journal.file import journal_files
+from pi_controller.journal.journal import Journal
+from pi_controller.pinmap import pinmap, shipped_file
+from pi_controller.system import service
+from pi_controller.system.files import explain_refusal
+from pi_controller.system.install import read
+from pi_controller.system.machine_health import LOW_DISK_BYTES
+from pi_controller.system.place import SetupError, make_place
+from pi_controller.system.plan import plan
+from pi_controller.system.sensor_checks import ReportLine, SensorListener
+from pi_controller.system.status import RESULTS
+
+if TYPE_CHECKING:
+    from gpiozero import Factory
+
+
+LINK = "Link"
+FLASH_HINT = "run 'moccasin-mat flash': it puts this program's firmware on the board"
+OFF_RATE = 0.005
+"""Largest relative error of the sample rate: crystals are accurate to a ten-thousandth, so more means loss."""
+SLOW_RTT_S = 0.05
+BUS_ERRORS = 0.01
+"""Share of the bus reads that may fail."""
+
+EVENTS = ("start", "self test", "pace", "events")
+MAX_EVENTS = 8
+"""Most different events listed, the newest."""
+STARTS = {
+    "power": "from power",
+    "reset": "by its RUN button",
+    "watchdog": "by its watchdog: its program hung",
+    "restart": "by its own program, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
+}
+_OWN = {"started", "brown-out", "tested", "slow"}
+"""Kinds with a line of their own."""
+
+
+def shipped_firmware() -> str:
+    """Return the version `x.y.z` of the firmware shipped with this program."""
+    text = shipped_file("firmware", "sampler.py").read_text("utf-8")
+    found = re.search(r"^FIRMWARE = \((\d+), (\d+), (\d+)\)$", text, re.MULTILINE)
+    return ".".join(found.groups()) if found else "unknown"
+
+
+def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iterator[ReportLine]:
+    """Yield the lines for the link; `connection` is None for a table without a board."""
+    names = ("handshake", "firmware", "chips", *EVENTS, "samples", "losses", "clock", "bus")
+    if connection is None:
+        yield ReportLine(LINK, "port", "not here", 'the settings use no board: [board] port = "none"')
+        yield from (ReportLine(LINK, name, "not here", "no board") for name in names)
+        return
+    if connection.missing is not None:
+        yield ReportLine(LINK, "port", "fail", connection.missing.message, connection.missing.hint)
+        yield from (ReportLine(LINK, name, "not here", "no board") for name in names)
+        return
+    yield ReportLine(LINK, "port", "pass", connection.port.name if connection.port else "")
+    if ears.up is None:
+        why = connection.why or "the board does not answer"
+        todo = (
+            FLASH_HINT
+            if "protocol" in why or "flash" in why
+            else f"unplug the board and plug it in again; else {FLASH_HINT}"
+        )
+        yield ReportLine(LINK, "handshake", "fail", why, todo)
+        yield from (ReportLine(LINK, name, "not here", "the board does not talk") for name in names[1:])
+        return
+    yield ReportLine(LINK, "handshake", "pass", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
+    yield _firmware(ears.up.firmware)
+    yield _chips(connection)
+    yield from board_events(ears, orders=connection.session.accepts_commands)
+    yield _samples(ears)
+    yield _losses(connection, ears)
+    yield _clock(connection)
+    yield _bus(ears)
+
+
+def _firmware(version: str) -> ReportLine:
+    ours = shipped_firmware()
+    if version != ours:
+        return ReportLine(
+            LINK, "firmware", "fail", f"the board has version {version}, this program brings {ours}", FLASH_HINT
+        )
+    return ReportLine(LINK, "firmware", "pass", f"version {version}, the one this program brings")
+
+
+def _chips(connection: BoardConnection) -> ReportLine:
+    board = connection.session.board
+    features = board.features if board is not None else 0
+    kinds = [name for name, bit in (("QMC5883L", wire.QMC5883L), ("QMC5883P", wire.QMC5883P)) if features & bit]
+    if not kinds:
+        return ReportLine(
+            LINK, "chips", "not here", "no magnetometer has answered yet, or the firmware does not report their kind"
+        )
+    return ReportLine(LINK, "chips", "pass", f"magnetometers {kinds[0]}")
+
+
+def _samples(ears: SensorListener) -> ReportLine:
+    wanted = pinmap().board.sample_hz
+    found = f"{ears.rate:.0f} of {wanted} samples a second"
+    if abs(ears.rate / wanted - 1.0) > OFF_RATE:
+        todo = "use another USB cable and a port of the Pi itself; stop other programs"
+        return ReportLine(LINK, "samples", "fail", found, todo)
+    return ReportLine(LINK, "samples", "pass", found)
+
+
+def _losses(connection: BoardConnection, ears: SensorListener) -> ReportLine:
+    stats = connection.session.stats
+    restarts = ears.ups - 1
+    losses = {
+        "gaps": ears.gaps,
+        "samples missing": stats.missing_samples,
+        "frames lost": stats.lost,
+        "frames damaged": stats.bad,
+        "frames refused": stats.refused,
+        "restarts of the board": restarts,
+    }
+    wrong = ", ".join(f"{count} {what}" for what, count in losses.items() if count)
+    if wrong:
+        todo = "check the board's supply" if restarts else "use another USB cable and a port of the Pi itself"
+        return ReportLine(LINK, "losses", "fail", wrong, todo)
+    return ReportLine(LINK, "losses", "pass", f"none in {stats.frames} frames")
+
+
+def _clock(connection: BoardConnection) -> ReportLine:
+    clock = connection.session.clock
+    ppm = 1e6 * clock.drift
+    if not clock.known:
+        return ReportLine(LINK, "clock", "fail", "the board answers no ping", FLASH_HINT)
+    found = f"the quickest answer in {1000 * clock.rtt:.1f} ms, {ppm:+.0f} ppm"
+    if clock.rtt > SLOW_RTT_S:  # the drift is only informative: a few seconds cannot measure it
+        return ReportLine(LINK, "clock", "fail", found, "stop other programs; use a USB port of the Pi itself")
+    return ReportLine(LINK, "clock", "pass", found)
+
+
+def _bus(ears: SensorListener) -> ReportLine:
+    if len(ears.health) < 2:
+        return ReportLine(LINK, "bus", "fail", "the board does not report its health", FLASH_HINT)
+    first, last = ears.health[0], ears.health[-1]
+    seconds = max(last.uptime_s - first.uptime_s, 1e-3)
+    errors, overflows = last.i2c_errors - first.i2c_errors, last.overflows - first.overflows
+    board = pinmap().board
+    reads = seconds * (board.touch_hz + board.magnet_hz * len(pinmap().magnetometer_positions()))
+    # a light build may have neither magnetometers nor multiplexers
+    sensor = ears.without or any(
+        line.outcome == "fail" and line.name.startswith(("touch", "magnet")) for line in ears.lines()
+    )
+    found = f"{errors} errors in {seconds:.0f} s, slowest loop {last.worst_loop_us / 1000:.1f} ms"
+    if errors > BUS_ERRORS * reads and not sensor:  # a dead sensor causes errors all the time, and has its own line
+        return ReportLine(
+            LINK, "bus", "fail", found, "check the wires to the touch board and the multiplexers: keep them short"
+        )
+    if overflows:
+        return ReportLine(LINK, "bus", "fail", f"{overflows} overflows on the board; {found}", FLASH_HINT)
+    return ReportLine(LINK, "bus", "pass", found)
+
+
+def board_events(ears: SensorListener, *, orders: bool) -> Iterator[ReportLine]:
+    """Yield the lines for the board's events in `ears`. `orders` is true if a self test was requested."""
+    yield _start(ears)
+    yield _test(ears) if orders else ReportLine(LINK, "self test", "not here", "the board's firmware has none")
+    yield _pace(ears) if orders else ReportLine(LINK, "pace", "not here", "the board's firmware does not report it")
+    yield _events(ears)
+
+
+def _start(ears: SensorListener) -> ReportLine:
+    assert ears.up is not None
+    weak = [event for event in ears.events if event.kind == "brown-out"]
+    if weak:
+        todo = "give it a better supply: a short, thick cable at a port of the Pi itself; feed the light strip apart"
+        return ReportLine(LINK, "start", "fail", weak[-1].line.rstrip("."), todo)
+    reason = STARTS.get(ears.up.boot_reason, ears.up.boot_reason)
+    return ReportLine(LINK, "start", "pass", f"its {ears.up.boot_count}., {reason}")
+
+
+def _test(ears: SensorListener) -> ReportLine:
+    assert ears.up is not None
+    tested = [event for event in ears.events if event.kind == "tested" and event.t >= ears.up.t]
+    if not tested:
+        todo = "unplug the board and plug it in again; else 'moccasin-mat flash'"
+        return ReportLine(LINK, "self test", "fail", "the board does not report its self test", todo)
+    test = tested[-1]
+    if not ears.checks_magnetometers:
+        found, sound = test.line, test.is_good
+    else:
+        found, sound = test.detailed_line, test.is_all_good
+    if sound:
+        return ReportLine(LINK, "self test", "pass", found.rstrip("."))
+    if any(line.outcome == "fail" for line in ears.lines()):
+        return ReportLine(LINK, "self test", "pass", "done; what it found has a line of its own")
+    return ReportLine(LINK, "self test", "fail", found.rstrip("."), "run the doctor again; a plug may be loose")
+
+
+def _pace(ears: SensorListener) -> ReportLine:
+    assert ears.up is not None
+    slow = [event for event in ears.events if event.kind == "slow" and event.t >= ears.up.t]
+    if not slow:
+        return ReportLine(LINK, "pace", "pass", "the board keeps up with its sensors")
+    todo = "mend the sensors whose lines fail, for each that does not answer costs it time; else 'moccasin-mat flash'"
+    return ReportLine(LINK, "pace", "fail", slow[-1].line.rstrip("."), todo)
+
+
+def _events(ears: SensorListener) -> ReportLine:
+    """Return the line for all other events: past faults of sensors and bus, whose present state has its own lines."""
+    secret = not ears.checks_magnetometers
+    words = [
+        (event.line if secret else event.detailed_line).rstrip(".")
+        for event in ears.events
+        if event.kind not in _OWN and (event.is_public or not secret)
+    ]
+    counts = Counter(reversed(words))  # the newest first
+    found = [word + (f" ({count} times)" if count > 1 else "") for word, count in counts.items()][:MAX_EVENTS]
+    if lost := sum(event.lost for event in ears.events):
+        found.append(f"{lost} more were lost")
+    return ReportLine(LINK, "events", "pass", "; ".join(found) or "none but its start")
+
+
+# Checks the machine: versions, SPI for the strips, groups, loudspeaker, the journal's disk.
+
+
+MACHINE = "Machine"
+DISK = "Journal"
+SLOW_SYNC_S = 0.5
+"""A disk that takes longer to sync a few bytes delays play at every call."""
+PACKAGES = ("gpiozero", "lgpio", "pyserial", "numpy", "rich", "starlette", "uvicorn")
+_ALSO = {"lgpio": "adafruit-lgpio"}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of this program, Python, the system and the packages; "" for a missing package."""
+    return {
+        "moccasin-mat": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        **{package: _version(package) for package in PACKAGES},
+    }
+
+
+def _version(package: str) -> str:
+    for name in filter(None, (package, _ALSO.get(package))):
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return ""
+
+
+def groups() -> set[str]:
+    """Return the names of this process's groups."""
+    names: set[str] = set()
+    for number in {*os.getgroups(), os.getegid()}:
+        try:
+            names.add(grp.getgrgid(number).gr_name)
+        except KeyError:
+            continue
+    return names
+
+
+def machine_lines(
+    settings: Settings, root: Path = Path("/"), member: Collection[str] | None = None
+) -> Iterator[ReportLine]:
+    """Yield the lines for the machine. `root` of its files and `member`, the groups, are for tests."""
+    pi = read_pi_model(root)
+    installed = versions()
+    yield ReportLine(MACHINE, "model", "pass" if pi else "not here", pi or "this is no Raspberry Pi")
+    enough = sys.version_info >= (3, 11)
+    yield ReportLine(
+        MACHINE, "python", "pass" if enough else "fail", installed["python"], "" if enough else "use 3.11 or newer"
+    )
+    pins = settings.strips.kind == "pi" or settings.buttons.kind == "pi"
+    for package in ("gpiozero", "lgpio"):
+        if version := installed[package]:
+            yield ReportLine(MACHINE, package, "pass", version)
+        elif pi and pins:
+            yield ReportLine(MACHINE, package, "fail", "it is not installed", INSTALL_PI)
+        else:
+            yield ReportLine(MACHINE, package, "not here", "it is not installed; only a Raspberry Pi needs it")
+    yield _spi(settings, root)
+    yield from _groups(settings, root, groups() if member is None else member)
+
+
+def _journal(path: Path) -> Iterator[ReportLine]:
+    """Yield the line for the journal: this user may write it, and it is readable."""
+    if not path.exists():
+        yield ReportLine(DISK, "journal", "pass", "none yet: the first start makes it")
+    elif todo := explain_refusal(journal_files(path)):
+        yield ReportLine(DISK, "journal", "fail", f"{path.name} cannot be written by this user", todo)
+    else:
+        try:
+            with Journal(path, read_only=True) as kept:
+                yield ReportLine(DISK, "journal", "pass", f"{kept.seq} records")
+        except JournalError as error:
+            yield ReportLine(DISK, "journal", "fail", error.message, error.hint)
+
+
+def _spi(settings: Settings, root: Path) -> ReportLine:
+    if settings.strips.kind != "pi" and settings.board.port != "pins":
+        return ReportLine(MACHINE, "SPI", "not here", "the settings drive no strips")
+    found = sorted((root / "dev").glob("spidev*"))
+    if found:
+        return ReportLine(MACHINE, "SPI", "pass", ", ".join(path.name for path in found))
+    todo = "turn SPI on with raspi-config (Interface Options), then restart"
+    return ReportLine(MACHINE, "SPI", "fail", "it is turned off", todo)
+
+
+def loudspeaker(
+    settings: Settings, wait: Callable[[], None], sound: Sound | None = None, root: Path = Path("/")
+) -> ReportLine:
+    """Play a moment of silence on the loudspeaker `[voice] device`, and return its line.
+
+    `wait` is called while the silence plays. `sound` and `root` are for tests.
+    """
+    name, device = "loudspeaker", settings.voice.device
+    if not settings.voice.is_audible:
+        return ReportLine(MACHINE, name, "not here", "the settings use no sound")
+    sound, cards = sound or AplaySound(device), sound_cards(root)
+    try:
+        sound.play(SILENCE, 0.0)
+        while sound.is_playing():
+            wait()
+    except SoundError as error:
+        found = "" if cards else "; this machine has no sound card"
+        return ReportLine(MACHINE, name, "fail", f"{error.message}{found}", error.hint)
+    return ReportLine(MACHINE, name, "pass", f"{device} opens; sound cards: {'; '.join(cards) or 'none'}")
+
+
+def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator[ReportLine]:
+    """Yield a line for each group that the settings require: only its members may open the device."""
+    needed = {
+        "dialout": (settings.board.port not in {"none", "pins"}, "the board's port"),
+        "gpio": (settings.buttons.kind == "pi", "the buttons' pins"),
+        "spi": (settings.strips.kind == "pi" or settings.board.port == "pins", "the pins of SPI"),
+    }
+    if settings.voice.is_audible:
+        needed["audio"] = (True, "the loudspeaker")
+    if settings.board.port == "pins":
+        needed["i2c"] = (True, "the touch strips' chip")
+    for name, (wanted, what) in needed.items():
+        if not wanted:
+            yield ReportLine(MACHINE, f"group {name}", "not here", f"the settings do not use {what}")
+        elif name in member or os.geteuid() == 0:
+            yield ReportLine(MACHINE, f"group {name}", "pass", f"{what} may be opened")
+        elif not _has_group(name, root):
+            yield ReportLine(MACHINE, f"group {name}", "not here", "this system has no such group")
+        else:
+            todo = f"add this user to it (sudo usermod -aG {name} $USER), then log in again"
+            yield ReportLine(
+                MACHINE, f"group {name}", "fail", f"this user is not in it: {what} may not be opened", todo
+            )
+
+
+def _has_group(name: str, root: Path) -> bool:
+    try:
+        text = (root / "etc/group").read_text("utf-8", "replace")
+    except OSError:
+        return False
+    return any(line.startswith(f"{name}:") for line in text.splitlines())
+
+
+def disk(journal: Path) -> Iterator[ReportLine]:
+    """Yield the lines for the journal's disk: free space, writing, the journal, and the time of a sync."""
+    folder = journal.absolute().parent
+    if not folder.is_dir():
+        yield ReportLine(DISK, "folder", "fail", f"there is no folder {folder}", "make it, or change [table] journal")
+        return
+    free = shutil.disk_usage(folder).free
+    room = f"{free / 1e9:.1f} GB free"
+    if free < LOW_DISK_BYTES:
+        yield ReportLine(DISK, "room", "fail", room, "make room: old recordings first")
+    else:
+        yield ReportLine(DISK, "room", "pass", room)
+    probe = folder / f".{journal.name}.doctor"
+    try:
+        began = time.monotonic()
+        with probe.open("wb") as file:
+            file.write(b"moccasin-mat")
+            file.flush()
+            os.fsync(file.fileno())
+        took = time.monotonic() - began
+    except OSError as error:
+        todo = "check the folder's owner and the disk, or change [table] journal"
+        yield ReportLine(DISK, "writing", "fail", f"{folder} cannot be written: {error.strerror}", todo)
+        return
+    finally:
+        probe.unlink(missing_ok=True)
+    yield ReportLine(DISK, "writing", "pass", str(folder))
+    yield from _journal(journal)
+    slow = took > SLOW_SYNC_S
+    todo = "use a better card, or a USB disk" if slow else ""
+    yield ReportLine(DISK, "fsync", "fail" if slow else "pass", f"{1000 * took:.1f} ms", todo)
+
+
+# Checks the Pi's pins: the pins of buttons and strips open, no button is shorted, and sensors answer.
+
+
+PINS = "Pins"
+DIM = (12, 12, 12)
+GAPS_S = 1.0
+"""Shortest acceptable interval between gaps: while a hit is due, each one is a question to the judge."""
+NOTE = "slower than the board: soft strokes may be missed, and the judge confirms the bead"
+
+
+def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[ReportLine]:
+    """Yield a line for each button: its pin opens and reads released. `factory` is gpiozero's, for tests."""
+    wanted = {name: pin for name, pin in settings.buttons.pins if pin}
+    if settings.buttons.kind == "none":
+        for name in wanted:
+            yield ReportLine(PINS, f"button {name}", "not here", 'no buttons: [buttons] kind = "none"')
+        return
+    from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
+    from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
+
+    try:
+        factory = factory or header_factory(ButtonsError)
+    except ButtonsError as error:
+        for name in wanted:
+            yield ReportLine(PINS, f"button {name}", "fail", error.message, error.hint)
+        return
+    for name, pin in wanted.items():
+        what = f"button {name}"
+        try:
+            with DigitalInputDevice(pin, pull_up=True, pin_factory=factory) as device:
+                held = device.is_active
+        except BadPinFactory:
+            yield ReportLine(PINS, what, "fail", "this machine has no pins", INSTALL_PI)
+        except (GPIOZeroError, OSError) as error:
+            todo = "stop the table while the doctor looks, or choose another pin in [buttons.pins]"
+            yield ReportLine(PINS, what, "fail", f"GPIO{pin} cannot be opened: {' '.join(str(error).split())}", todo)
+        else:
+            if held:
+                todo = f"check GPIO{pin} for a short to ground; let go of the button"
+                yield ReportLine(PINS, what, "fail", "it reads pressed", todo)
+            else:
+                yield ReportLine(PINS, what, "pass", f"released, GPIO{pin}")
+
+
+def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Iterator[ReportLine]:
+    """Yield the line for the strips: they open and accept a dim frame. Only a person can see whether they shone."""
+    wanted, count = settings.strips, pinmap().lights.count
+    if wanted.kind == "board" and opened is None:
+        yield ReportLine(PINS, "light strips", "not here", "on the board: only a person can see whether they shine")
+        return
+    if wanted.kind != "pi" and opened is None:
+        yield ReportLine(PINS, "light strips", "not here", f'none driven: [strips] kind = "{wanted.kind}"')
+        return
+    try:
+        strip = opened() if opened else NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
+        try:
+            strip.show([DIM] * count)
+        finally:
+            strip.close()
+    except StripError as error:
+        yield ReportLine(PINS, "light strips", "fail", error.message, error.hint)
+    else:
+        yield ReportLine(
+            PINS, "light strips", "pass", f"{count} pixels were lit dimly for a moment; did you see them all?"
+        )
+
+
+def sensors(source: PinsSource, ears: SensorListener) -> Iterator[ReportLine]:
+    """Yield the lines for `source` and its messages in `ears`; call this before `source` is closed."""
+    yield ReportLine(LINK, "kind", "pass", f"the Pi's own pins, no mat board; {NOTE}")
+    names = ("samples", "losses", "touch chip")
+    if source.missing is not None or ears.up is None:
+        missing = source.missing
+        what, todo = (missing.message, missing.hint) if missing else (source.why or "nothing is read yet", "look again")
+        yield ReportLine(LINK, "port", "fail", what, todo)
+        yield from (ReportLine(LINK, name, "not here", "the piezos are not read") for name in names)
+        return
+    yield ReportLine(LINK, "port", "pass", source.port.name if source.port else "")
+    yield _pin_samples(source, ears)
+    yield _pin_losses(ears)
+    missing = source.strips_missing
+    if missing is not None:
+        yield ReportLine(LINK, "touch chip", "fail", missing.message, missing.hint)
+    else:
+        yield ReportLine(LINK, "touch chip", "pass", f"{ears.scans} scans")
+
+
+def _pin_samples(source: PinsSource, ears: SensorListener) -> ReportLine:
+    board = pinmap().board.sample_hz
+    found = f"{source.reads_per_s:,.0f} samples a second for each pad; the board gives {board:,}"
+    grid = f"resampled to {ears.grid:,.0f}"
+    if source.reads_per_s < 1.25 * RATES[-1]:
+        return ReportLine(LINK, "samples", "pass", f"{found}; {grid}, the least with which strikes can be detected")
+    return ReportLine(LINK, "samples", "pass", f"{found}; {grid}")
+
+
+def _pin_losses(ears: SensorListener) -> ReportLine:
+    seconds = max(ears.last_at - ears.first_at, 1e-3)
+    restarts = ears.ups - 1
+    found = f"{ears.gaps} stretches of more than {1000 * LATE_S:.0f} ms unread in {seconds:.0f} s"
+    if restarts:
+        found += f", restarted {restarts} times"
+    if restarts or ears.gaps > seconds / GAPS_S:
+        return ReportLine(LINK, "losses", "fail", found, "stop other programs on this Pi; give it a better supply")
+    return ReportLine(LINK, "losses", "pass", found)
+
+
+# Checks the systemd service: its unit is up to date, it runs, and it is enabled.
+
+
+SERVICE = "Service"
+SETUP = "moccasin-mat setup"
+
+
+def service_lines() -> list[ReportLine]:
+    """Return the lines for the service; "not here" if none is installed or systemd does not run."""
+    kind = service.installed_kind()
+    if not kind:
+        return [ReportLine(SERVICE, "unit", "not here", f"no service is installed; '{SETUP}' does that")]
+    system = kind == "system"
+    found = [_unit(system=system)]
+    if not service.is_systemd_running():
+        return [*found, ReportLine(SERVICE, "running", "not here", "systemd does not run this machine")]
+    found.append(running_line(service.properties(system=system), system=system))
+    if not system:
+        todo = "" if service.lingers() else f"sudo loginctl enable-linger {Path.home().name}"
+        name = "starts with the machine"
+        found.append(ReportLine(SERVICE, name, "fail", "only when its user logs in", todo) if todo else _passes(name))
+    return found
+
+
+def _passes(name: str, found: str = "") -> ReportLine:
+    return ReportLine(SERVICE, name, "pass", found)
+
+
+def _unit(*, system: bool) -> ReportLine:
+    again = f"{'sudo ' if system else ''}{SETUP}{'' if system else ' --user'}"
+    try:
+        here = make_place(system=system)
+    except SetupError as error:
+        return ReportLine(SERVICE, "unit", "fail", error.message, error.hint)
+    try:
+        current = read(here.unit) == plan(here).text()
+    except OSError as error:
+        return ReportLine(SERVICE, "unit", "not here", f"it cannot be read: {error.strerror}; try sudo")
+    except SettingsError:  # the error may quote a name or a password from the file
+        todo = f"'moccasin-mat check-settings {here.settings}' shows what is wrong"
+        return ReportLine(SERVICE, "unit", "fail", "no table can run with its settings", todo)
+    except SetupError as error:
+        return ReportLine(SERVICE, "unit", "fail", error.message, error.hint)
+    if current:
+        return _passes("unit", f"{here.unit}, as this version writes it")
+    # setup shows the difference first, so that a user's own lines are not overwritten unseen
+    todo = f"'{again}' shows the difference and writes it; lines of your own belong into a drop-in"
+    return ReportLine(SERVICE, "unit", "fail", f"{here.unit} is not as this version writes it", todo)
+
+
+def running_line(properties: Mapping[str, str], *, system: bool) -> ReportLine:
+    """Return the line for the service's state, from its systemd `properties`."""
+    name, command = "running", " ".join(service.systemctl(system=system))
+    state, often = properties.get("ActiveState", ""), properties.get("NRestarts", "0")
+    if not state:
+        return ReportLine(SERVICE, name, "not here", "systemd does not answer")
+    if state == "active":
+        again = f", started again {often} times" if often.isdigit() and int(often) else ""
+        return _passes(name, f"{properties.get('StatusText', '')}{again}")
+    if state == "inactive" and properties.get("Result") == "success":
+        return ReportLine(SERVICE, name, "fail", "it is stopped", f"{command} start moccasin-mat")
+    found = RESULTS.get(properties.get("Result", ""), properties.get("Result", state))
+    return ReportLine(
+        SERVICE, name, "fail", f"{found}{'' if often == '0' else f', {often} times'}", "--bundle has its log"
+    )

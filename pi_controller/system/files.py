@@ -1,0 +1,109 @@
+"""Create files that only their owner can read, and explain why a file cannot be written."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+
+def create_private_file(path: Path, like: Path | None = None, mode: int = 0o600) -> None:
+    """Create an empty file at `path` that only its owner may read, if there is none. Raises `OSError`.
+
+    If the file `like` exists its mode is copied; else the mode is `mode` less the umask. A file that root creates, or
+    created before, is given to the owner of its folder; SQLite gives the log beside a database to the owner of that
+    database. An existing file is not opened: closing it would drop all locks that this process holds on it, SQLite's
+    among them.
+    """
+    root = os.geteuid() == 0
+    if path.exists():
+        if root and path.stat().st_uid == 0:
+            folder = path.absolute().parent.stat()
+            os.chown(path, folder.st_uid, folder.st_gid)
+        return
+    if like is not None and like.exists():
+        mode = like.stat().st_mode & 0o777
+    file = os.open(path, os.O_CREAT | os.O_RDWR, mode)
+    try:
+        if root and os.fstat(file).st_uid == 0:
+            folder = path.absolute().parent.stat()
+            os.fchown(file, folder.st_uid, folder.st_gid)
+    finally:
+        os.close(file)
+
+
+def explain_refusal(paths: Iterable[Path]) -> str:
+    """Return why the first unwritable path of `paths` cannot be written, and what to do about it; "" if all can.
+
+    For a file that does not exist yet its folder is checked.
+    """
+    for path in paths:
+        place = path if path.exists() else path.absolute().parent
+        if not place.exists() or os.access(place, os.R_OK | os.W_OK, effective_ids=True):
+            continue
+        if os.statvfs(place).f_flag & os.ST_RDONLY:
+            return (
+                f"the disk with {path.absolute().parent} is read-only: start the machine again; if it stays so, save "
+                "the files and replace the disk or card"
+            )
+        owner, us = _name(place.stat().st_uid), _name(os.geteuid())
+        if owner == us:
+            return f"{place.name} may not be written: 'chmod u+rw {place}'"
+        return f"{place.name} belongs to {owner} and this is {us}: run it as {owner}, or 'sudo chown {us} {place}'"
+    return ""
+
+
+def _name(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"user {user}"
+
+
+# Atomic writes: a file has its old or its new content, also after a power cut.
+
+
+def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
+    """Replace `path` by `content` atomically and sync it to disk. Raises `OSError`.
+
+    `mode` are the permissions (None: by the umask). Temporary files of programs that were killed while writing are
+    removed.
+    """
+    remove_unfinished(path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            if mode is not None:
+                with suppress(OSError):  # the boot partition's file system has no permissions
+                    os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    sync(path.parent)
+
+
+def write_private_file(path: Path, content: bytes) -> None:
+    """Write `content` to `path` atomically, readable only by the owner of its folder. Raises `OSError`."""
+    atomic_write(path, content, 0o600)
+    create_private_file(path)  # a file written by root must belong to the folder's owner
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove temporary files beside `path` of programs that were killed while replacing it. Raises `OSError`."""
+    for left in path.parent.glob(f".{path.name}.*.new"):
+        if not Path("/proc", left.name.split(".")[-2]).exists():
+            left.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Sync a file, or the names in a folder, to disk. Raises `OSError`."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

@@ -1,0 +1,545 @@
+"""Apply an installation's changes and record them in a manifest, so that exactly these can be undone.
+
+Files are written atomically; earlier contents are saved beside them. An undo reports and keeps files that were edited
+by hand.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from pi_controller.system.files import atomic_write
+from pi_controller.system.place import NAME, Place, SetupError
+
+# Edit the Pi's config.txt for light strips on GPIO10: the required lines, the missing ones, as one marked block.
+#
+# GPIO10's bit rate derives from the core clock, so that clock must be fixed: 250 MHz on a Pi 3 and Zero 2 W, 500 MHz
+# on a Pi 4; a Pi 5 does not need this. The strips' library also needs the serial port enabled.
+
+
+FILES = (Path("/boot/firmware/config.txt"), Path("/boot/config.txt"))
+BEGIN, END = "# moccasin-mat begin", "# moccasin-mat end"
+PINS = ("dtparam=spi=on", "dtparam=i2c_arm=on")
+"""Lines for sensors on the Pi's own pins."""
+_BLOCK = re.compile(rf"\n?^{re.escape(BEGIN)}$.*?^{re.escape(END)}$\n?", re.MULTILINE | re.DOTALL)
+_LINES: dict[str, tuple[tuple[str, ...], str]] = {
+    # model -> lines, and the name of its own section
+    "Raspberry Pi 5": (("dtparam=spi=on",), "pi5"),
+    "Raspberry Pi 4": (("dtparam=spi=on", "core_freq=500", "core_freq_min=500", "enable_uart=1"), "pi4"),
+    "Raspberry Pi 3": (("dtparam=spi=on", "core_freq=250", "enable_uart=1"), "pi3"),
+    "Raspberry Pi Zero 2": (("dtparam=spi=on", "core_freq=250", "enable_uart=1"), "pi02"),
+}
+
+
+def required_lines(model: str, *, strips: bool, pins: bool = False) -> tuple[str, ...]:
+    """Return the config lines of this model for light strips and for sensors on its pins; () for an unknown model."""
+    found = next((lines for name, (lines, _) in _LINES.items() if strips and model.startswith(name)), ())
+    return (*found, *(line for line in PINS if model and pins and line not in found))
+
+
+def by_model(models: Sequence[str]) -> list[str]:
+    """Return the lines for light strips on any of `models` ("Raspberry Pi 4"), each in its model's section."""
+    return [*(line for name in models for line in (f"[{_LINES[name][1]}]", *_LINES[name][0])), "[all]"]
+
+
+def missing_lines(text: str, model: str, wanted: Sequence[str]) -> list[str]:
+    """Return the lines of `wanted` that are not in effect for this model in `text`, ignoring our own block.
+
+    A line is in effect in a section for all models or for this one; of one setting the last line wins, as on the Pi.
+    """
+    own = next((section for name, (_, section) in _LINES.items() if model.startswith(name)), "")
+    holds: dict[str, str] = {}
+    section = "all"
+    for raw in without_block(text).splitlines():
+        line = raw.strip()
+        if line.startswith("[") and line.endswith("]"):
+            section = line[1:-1]
+        elif line and not line.startswith("#") and section in {"all", own}:
+            holds[_key(line)] = line.replace(" ", "")
+    return [line for line in wanted if holds.get(_key(line)) != line]
+
+
+def with_block(text: str, lines: Sequence[str]) -> str:
+    """Return `text` with our block of `lines` at its end, in place of an earlier block."""
+    plain = without_block(text)
+    if not lines:
+        return plain
+    block = "\n".join([BEGIN, "[all]", *lines, END])
+    return f"{plain}\n{block}\n"  # the line break before belongs to the block, so that removing it restores `text`
+
+
+def without_block(text: str) -> str:
+    """Return `text` without our block."""
+    return _BLOCK.sub("", text)
+
+
+def block(text: str) -> str:
+    """Return our block in `text`, or ""."""
+    found = _BLOCK.search(text)
+    return found[0].strip() if found else ""
+
+
+def _key(line: str) -> str:
+    """Return the name of the setting in a line: `core_freq`, for dtparam with the parameter."""
+    parts = line.replace(" ", "").split("=")
+    return "=".join(parts[:2]) if parts[0] in {"dtparam", "dtoverlay"} else parts[0]
+
+
+# Changes of an installation: whole files, a link, a block in a system file; each can be shown as a diff.
+
+
+@dataclass(frozen=True)
+class WholeFile:
+    """A file written entirely by us; with `once`, an existing file is kept."""
+
+    path: Path
+    text: str
+    once: bool = False
+    mode: int = 0o644
+
+    def after(self, before: str | None) -> str:
+        """Return the file's new text; `before` is the present one, None for no file."""
+        return before if self.once and before is not None else self.text
+
+
+@dataclass(frozen=True)
+class Block:
+    """Our marked block at the end of the Pi's config.txt."""
+
+    path: Path
+    lines: tuple[str, ...]
+    mode: int = 0o644
+
+    def after(self, before: str | None) -> str:
+        """Return the file's new text; `before` is the present one, None for no file."""
+        return with_block(before or "", self.lines)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A symbolic link."""
+
+    path: Path
+    to: Path
+
+
+Change = WholeFile | Block | Link
+
+
+def read(path: Path) -> str | None:
+    """Return the text of a file, byte for byte, or None if it does not exist."""
+    try:
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return None
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a file's text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def is_needed(change: Change, on_disk: Path) -> bool:
+    """Return True if `change` would have an effect; `on_disk` is the path it is written to."""
+    if isinstance(change, Link):
+        return not (on_disk.is_symlink() and on_disk.readlink() == change.to)
+    before = read(on_disk)
+    return change.after(before) != before
+
+
+def format_diff(change: Change, on_disk: Path) -> str:
+    """Return the change as a diff for people; "" if it is not needed."""
+    if not is_needed(change, on_disk):
+        return ""
+    if isinstance(change, Link):
+        return f"+ link {change.path} -> {change.to}\n"
+    before = read(on_disk)
+    old = "/dev/null" if before is None else str(change.path)
+    lines = difflib.unified_diff(
+        (before or "").splitlines(), change.after(before).splitlines(), old, str(change.path), lineterm=""
+    )
+    return "".join(f"{_printable(line)}\n" for line in lines)
+
+
+def _printable(line: str) -> str:
+    return line.encode("utf-8", "replace").decode()
+
+
+BACKUP = ".before-moccasin-mat"
+
+
+class Written(msgspec.Struct, frozen=True):
+    """A recorded change: a `file` or `block` with the hash of its text, a `link` with its target.
+
+    `backup` is the path of the earlier contents, or "".
+    """
+
+    path: str
+    kind: Literal["file", "block", "link"]
+    mark: str
+    backup: str = ""
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """The changes made, and the folders created for them, the outermost first."""
+
+    version: int = 1
+    written: tuple[Written, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+def load(place: Place) -> Manifest:
+    """Return the manifest, an empty one before the first installation. Raises `SetupError` if it cannot be read."""
+    path = place.on_disk(place.manifest)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except FileNotFoundError:
+        return Manifest()
+    except (OSError, msgspec.MsgspecError) as error:
+        raise SetupError(
+            f"{path} cannot be read: {error}", "without it the installation cannot be undone automatically"
+        ) from error
+
+
+def apply_changes(place: Place, changes: Sequence[Change]) -> list[str]:
+    """Make the `changes` that are needed; return the paths written. Raises `SetupError`.
+
+    The manifest is written first: after a power failure it may contain changes that were not made, but never lacks one.
+    """
+    wanted = [change for change in changes if is_needed(change, place.on_disk(change.path))]
+    if not wanted:
+        return []
+    old = load(place)
+    known = {entry.path: entry for entry in old.written}
+    folders = list(old.folders)
+    try:
+        keeps: list[Path | None] = []
+        for change in wanted:
+            known[str(change.path)], keep = _entry(place, change, known.get(str(change.path)))
+            keeps.append(keep)
+            folders += [name for name in _make_folders(place, change.path.parent) if name not in folders]
+        # for a system service systemd creates the journal's folder with the right owner
+        for folder in (place.manifest.parent, *(() if place.system else (place.state,))):
+            folders += [name for name in _make_folders(place, folder) if name not in folders]
+        _store(place, Manifest(written=tuple(known.values()), folders=tuple(folders)))
+        for change, keep in zip(wanted, keeps, strict=True):
+            _put(place, change, keep)
+    except OSError as error:
+        raise SetupError(f"cannot write {error.filename or 'a file'}: {error.strerror}", _RIGHTS_HINT) from error
+    return [str(change.path) for change in wanted]
+
+
+def undo_changes(place: Place, *, dry: bool = False) -> list[str]:
+    """Undo all recorded changes; return a line for each, also for kept files.
+
+    With `dry` only the lines are returned.
+    """
+    manifest = load(place)
+    try:
+        told = [_undo(place, entry, dry=dry) for entry in reversed(manifest.written)]
+        if manifest.written and not dry:
+            place.on_disk(place.manifest).unlink(missing_ok=True)
+            for name in sorted(manifest.folders, key=len, reverse=True):
+                with suppress(OSError):  # it contains other files
+                    place.on_disk(Path(name)).rmdir()
+    except OSError as error:
+        raise SetupError(f"cannot undo {error.filename or 'a file'}: {error.strerror}", _RIGHTS_HINT) from error
+    return told
+
+
+def state(place: Place, entry: Written) -> Literal["as written", "changed since", "gone"]:
+    """Return the present state of a recorded change."""
+    path = _resolve_inside_root(place, Path(entry.path))
+    if entry.kind == "link":
+        if not path.is_symlink():
+            return "changed since" if path.exists() else "gone"
+        return "as written" if str(path.readlink()) == entry.mark else "changed since"
+    text = read(path)
+    if entry.kind == "block":
+        text = block(text or "") or None
+    if text is None:
+        return "gone"
+    return "as written" if digest(text) == entry.mark else "changed since"
+
+
+_RIGHTS_HINT = "run it with the rights it was installed with: sudo for a system service"
+
+
+def _entry(place: Place, change: Change, old: Written | None) -> tuple[Written, Path | None]:
+    """Return the manifest entry of a change to be made, and the path to save earlier contents to, if they are not ours.
+
+    An undo restores the contents before the first installation.
+    """
+    if isinstance(change, Link):
+        return Written(str(change.path), "link", str(change.to)), None
+    path = _resolve_inside_root(place, change.path)
+    before = read(path)
+    after = change.after(before)
+    if isinstance(change, Block):
+        kept = path.with_name(path.name + BACKUP)
+        entry = Written(str(change.path), "block", digest(block(after)))
+        return entry, None if kept.exists() or block(before or "") else kept
+    ours = old is not None and state(place, old) == "as written"
+    keep = None if ours or before is None else _free(path)
+    backup = old.backup if old and old.backup else str(change.path.with_name(keep.name)) if keep else ""
+    return Written(str(change.path), "file", digest(after), backup), keep
+
+
+def _free(path: Path) -> Path:
+    """Return an unused path beside `path` for its backup."""
+    names = (f"{path.name}{BACKUP}{number}" for number in ("", *map(str, range(2, 1000))))
+    return next(kept for name in names if not (kept := path.with_name(name)).exists())
+
+
+def _put(place: Place, change: Change, keep: Path | None) -> None:
+    path = _resolve_inside_root(place, change.path)
+    if isinstance(change, Link):
+        beside = _temporary_path(path)
+        beside.unlink(missing_ok=True)
+        beside.symlink_to(change.to)
+        beside.replace(path)
+        return
+    before = read(path)
+    if keep is not None and before is not None:
+        replace(keep, before, change.mode)
+    replace(path, change.after(before), change.mode)
+
+
+def _undo(place: Place, entry: Written, *, dry: bool) -> str:
+    path = _resolve_inside_root(place, Path(entry.path))
+    now = state(place, entry)
+    if now == "gone":
+        return f"gone already: {entry.path}"
+    if now == "changed since":
+        return f"leave, it was changed by hand: {entry.path}"
+    if entry.kind == "block":
+        if not dry:
+            text = without_block(read(path) or "")
+            replace(path, text, path.stat().st_mode & 0o777)
+            kept = Path(str(path) + BACKUP)
+            if read(kept) == text:
+                kept.unlink()
+        return f"take our block out of: {entry.path}"
+    backup = _resolve_inside_root(place, Path(entry.backup)) if entry.backup else None
+    if backup is not None and backup.exists():
+        if not dry:
+            backup.replace(path)
+        return f"put back as it was: {entry.path}"
+    if not dry:
+        path.unlink()
+    return f"remove: {entry.path}"
+
+
+def _make_folders(place: Place, folder: Path) -> list[str]:
+    """Create `folder` and its missing parents; return the created ones, the outermost first."""
+    missing: list[Path] = []
+    while not _resolve_inside_root(place, folder).exists():
+        missing.insert(0, folder)
+        folder = folder.parent
+    for path in missing:
+        place.on_disk(path).mkdir(mode=0o755)
+    return [str(path) for path in missing]
+
+
+def _store(place: Place, manifest: Manifest) -> None:
+    replace(place.on_disk(place.manifest), msgspec.json.format(msgspec.json.encode(manifest)).decode() + "\n", 0o644)
+
+
+def replace(path: Path, text: str, mode: int) -> None:
+    """Write `path` atomically and sync it to the disk."""
+    atomic_write(path, text.encode("utf-8", "surrogateescape"), mode)
+
+
+def _temporary_path(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.new")
+
+
+def _resolve_inside_root(place: Place, path: Path) -> Path:
+    """Return the path to write to. Raises `SetupError` if a link in an image leads outside the image."""
+    on_disk = place.on_disk(path)
+    if on_disk != place.root and not on_disk.parent.resolve().is_relative_to(place.root):
+        raise SetupError(f"{path} leads out of {place.root}", "the image has a link to the machine's own files there")
+    return on_disk
+
+
+# The service's unit: started with the machine, watched by the game loop, with only the rights a table needs.
+#
+# The options and the omissions were tested; hardware/INSTALL.md describes how.
+
+
+RUN = Path("/run") / NAME
+"""Folder for the reason of a failed start (`system.status`), and for an installation's requests to the machine."""
+WATCHDOG_S = 10
+"""The loop runs a hundred times a second, but a bad card may block one write of the journal for seconds."""
+GROUPS = ("dialout", "gpio", "spi", "i2c", "audio")
+"""Groups with access to the board's port, the Pi's pins and buses, and the loudspeaker."""
+
+_HEAD = """\
+# Written by 'moccasin-mat setup'; changes of your own belong into a drop-in: systemctl {user}edit moccasin-mat
+[Unit]
+Description=Moccasin Mat, {what}
+After=network.target
+# a table comes back however often it has to
+StartLimitIntervalSec=0
+
+[Service]
+Type=notify
+ExecStart={program} {verb} --settings {settings}
+WorkingDirectory={state}
+# the game loop feeds the watchdog: a loop that hangs is ended, with where it hung in the log, and resumes its journal
+WatchdogSec={watchdog}
+Environment=PYTHONFAULTHANDLER=1
+# a thousand phones that watch, and all that the table has open itself
+LimitNOFILE=4096
+LimitCORE=0
+# a long journal is read before the table opens
+TimeoutStartSec=180
+TimeoutStopSec=15
+Restart=always
+RestartSec=3
+# or Blinka may want to run pip
+Environment=BLINKA_SKIP_DEPENDENCY_CHECK=1
+UMask=0027
+"""
+# Restrictions that need no privilege: also in a user's own service.
+_CONFINED = """
+NoNewPrivileges=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+"""
+# Left out: ProcSubset=pid and PrivateDevices (the drivers read the Pi's model in /proc/device-tree and open devices),
+# PrivateUsers (groups open the devices), PrivateNetwork and IPAddressDeny (the page is for the hall to see).
+_SYSTEM = """
+User={name}
+Group={name}
+SupplementaryGroups={groups}
+StateDirectory={name}
+StateDirectoryMode=0750
+# why it cannot start is read here while it does not run
+RuntimeDirectory={runtime}
+RuntimeDirectoryPreserve=yes
+CapabilityBoundingSet=
+AmbientCapabilities=
+ProtectSystem=strict
+ProtectHome={home}
+{writable}PrivateTmp=yes
+PrivateIPC=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectProc=invisible
+RemoveIPC=yes
+KeyringMode=private
+DevicePolicy=closed
+# the board (ttyACM), SPI and I2C by number: by name they must be there when the service starts
+DeviceAllow=char-166 rw
+DeviceAllow=char-153 rw
+DeviceAllow=char-89 rw
+DeviceAllow=char-gpiochip rw
+DeviceAllow=char-alsa rw
+DeviceAllow=/dev/gpiomem rw
+DeviceAllow=/dev/pio0 rw
+"""
+_TAIL = """
+[Install]
+WantedBy={target}.target
+"""
+
+
+def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -> str:
+    """Return the unit's text. `written` are additional writable folders that the settings need.
+
+    `exhibit` runs the installation in place of a table.
+    """
+    beyond = sorted(path for path in set(written) if not path.is_relative_to(place.state))
+    at_home = any(_at_home(path) for path in (place.program, place.settings, *beyond))
+    text = _HEAD.format(
+        what="an installation" if exhibit else "one table",
+        verb="exhibit" if exhibit else "run",
+        user="" if place.system else "--user ",
+        program=quote_path(place.program),
+        settings=quote_path(place.settings),
+        state=_plain(place.state),
+        watchdog=WATCHDOG_S,
+    )
+    text += _CONFINED
+    if place.system:
+        text += _SYSTEM.format(
+            name=NAME,
+            runtime=RUN.name,
+            groups=" ".join(GROUPS),
+            home="read-only" if at_home else "yes",
+            writable="".join(f"ReadWritePaths={quote_path(path)}\n" for path in beyond),
+        )
+    return text + _TAIL.format(target="multi-user" if place.system else "default")
+
+
+def quote_path(path: Path) -> str:
+    """Return `path` as one word of a unit. Raises `SetupError` if that is impossible."""
+    return f'"{_plain(path)}"' if " " in str(path) else _plain(path)
+
+
+def _plain(path: Path) -> str:
+    if not str(path).isprintable() or set(str(path)) & set("\"'\\$"):
+        raise SetupError(
+            f"the path {str(path)!r} cannot be written in a unit", "install it in a folder with a plain name"
+        )
+    return str(path).replace("%", "%%")
+
+
+def _at_home(path: Path) -> bool:
+    return path.parts[:2] in {("/", "home"), ("/", "root")}
+
+
+# Device permissions: the udev rules, and the service's user with its groups for systemd-sysusers.
+
+
+UDEV_FILE = Path("/etc/udev/rules.d/60-moccasin-mat.rules")
+SYSUSERS_FILE = Path("/etc/sysusers.d/moccasin-mat.conf")
+VENDORS = {"2e8a": "Raspberry Pi", "239a": "Adafruit"}
+"""USB vendors of boards that run the firmware; Waveshare's boards use Raspberry Pi's number under MicroPython."""
+
+
+def udev() -> str:
+    """Return the udev rules. The names in /dev/serial/by-id come from the system's own rules."""
+    boards = "".join(
+        f"# the mat board, {maker}; a modem program must not talk to it\n"
+        f'SUBSYSTEM=="tty", ATTRS{{idVendor}}=="{vendor}", '
+        'GROUP="dialout", MODE="0660", ENV{ID_MM_DEVICE_IGNORE}="1"\n'
+        for vendor, maker in VENDORS.items()
+    )
+    return (
+        f"# Written by 'moccasin-mat setup'.\n{boards}"
+        "# buttons; light strips over SPI, or the PIO of a Pi 5; a touch chip on the Pi's own pins\n"
+        'SUBSYSTEM=="gpio", KERNEL=="gpiochip*", GROUP="gpio", MODE="0660"\n'
+        'SUBSYSTEM=="spidev", GROUP="spi", MODE="0660"\n'
+        'SUBSYSTEM=="i2c-dev", GROUP="i2c", MODE="0660"\n'
+        'SUBSYSTEM=="*-pio", GROUP="gpio", MODE="0660"\n'
+    )
+
+
+def sysusers(state: Path) -> str:
+    """Return the entry of the service's user, without a login, in the groups that may open the devices."""
+    groups = "".join(f"g {group} -\nm {NAME} {group}\n" for group in GROUPS)
+    return f"# Written by 'moccasin-mat setup'.\nu {NAME} - \"Moccasin Mat\" {state}\n{groups}"

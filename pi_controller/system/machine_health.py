@@ -1,0 +1,96 @@
+"""Health of the Raspberry Pi: temperature, voltage, free disk space and file system errors, from the kernel's files.
+
+Rejected: psutil (knows neither voltage nor file system errors), vcgencmd (starts a program for one bit).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+_HERE = Path("/")
+_VOLTAGE_CHIP = "rpi_volt"
+_NOW, _SINCE_START = 1 << 0, 1 << 16
+"""Bits of a Pi's `get_throttled`."""
+LOW_DISK_BYTES = 200_000_000
+"""With less free disk space a warning is shown."""
+
+
+class MachineHealth(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Health of a machine; None for values that it lacks or that cannot be read.
+
+    `temperature_c` is that of its hottest part. `under_voltage`: the supply is too weak now, or was seconds ago;
+    `under_voltage_since_start`: at some time since the machine started, if its kernel keeps that, else since the first
+    reading. `free_bytes` is the space that a program without privileges may still write. `fs_errors` counts the errors
+    that the kernel has noted on all its ext4 file systems; replace the disk if there are any.
+    """
+
+    temperature_c: float | None = None
+    under_voltage: bool | None = None
+    under_voltage_since_start: bool | None = None
+    free_bytes: int | None = None
+    fs_errors: int | None = None
+
+
+def read_health(root: Path = _HERE, folder: Path | None = None, before: MachineHealth | None = None) -> MachineHealth:
+    """Return the health of the machine whose files are under `root`; never raises.
+
+    `folder` is on the disk whose free space is measured (None: `root`); `before` is the last reading, whose
+    under-voltage is remembered.
+    """
+    now, since_start = _under_voltage(root)
+    if since_start is None and now is not None:
+        since_start = now
+    if before is not None and before.under_voltage_since_start and since_start is not None:
+        since_start = True
+    errors = [count for path in (root / "sys/fs/ext4").glob("*/errors_count") if (count := _number(path)) is not None]
+    return MachineHealth(_temperature(root), now, since_start, _free(folder or root), sum(errors) if errors else None)
+
+
+def _temperature(root: Path) -> float | None:
+    """Return the temperature in °C; the kernel gives thousandths."""
+    zones = (_number(path) for path in (root / "sys/class/thermal").glob("thermal_zone*/temp"))
+    found = [zone / 1000 for zone in zones if zone is not None]
+    return max(found, default=None)
+
+
+def _under_voltage(root: Path) -> tuple[bool | None, bool | None]:
+    """Return whether the voltage is too low now, and whether it was at some time since the machine started.
+
+    The driver `rpi_volt` (raspberrypi-hwmon.c) polls every two seconds and reports under-voltage since its last poll;
+    kernels with `get_throttled` keep both (bits 0 and 16 of a hexadecimal number).
+    """
+    now: bool | None = None
+    since_start: bool | None = None
+    for path in (root / "sys/devices/platform/soc").glob("*firmware/get_throttled"):
+        if (bits := _number(path, 16)) is not None:
+            now, since_start = bool(bits & _NOW), bool(bits & _SINCE_START)
+    for chip in (root / "sys/class/hwmon").glob("*/name"):
+        if _text(chip) == _VOLTAGE_CHIP and (alarm := _number(chip.with_name("in0_lcrit_alarm"))) is not None:
+            now = bool(alarm) or bool(now)
+    return now, since_start
+
+
+def _free(folder: Path) -> int | None:
+    try:
+        about = os.statvfs(folder)
+    except OSError:
+        return None
+    return about.f_bavail * about.f_frsize
+
+
+def _number(path: Path, base: int = 10) -> int | None:
+    try:
+        return int(_text(path), base)
+    except ValueError:
+        return None
+
+
+def _text(path: Path) -> str:
+    """Return the content of `path`, "" if it cannot be read: a driver may also refuse for a moment."""
+    try:
+        return path.read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""

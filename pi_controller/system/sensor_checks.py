@@ -1,0 +1,358 @@
+"""Checks each sensor on a few seconds of readings: the detectors' faults, and further statistics.
+
+A magnetometer's line never has a reading, because that could reveal a bead. During a hide (`hidden`) magnetometers are
+not checked at all, nor if the table has none (`without` states the reason).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
+from pi_controller.calibration.detectors import Detectors, RunningStats, magnetometer_name
+from pi_controller.pads import PADS
+from pi_controller.pinmap import pinmap
+from pi_controller.sensing.beads import field_scatter
+from pi_controller.sensing.hands import TouchError
+from pi_controller.sensing.strikes import StrikeSettings
+
+# The doctor's report: one line for each part (pass, fail or not here), with a remedy if it fails.
+
+
+Outcome = Literal["pass", "fail", "not here"]
+
+_FEWEST = 3
+"""From this number on, unchecked parts share one line."""
+_STYLES = {"pass": "green", "fail": "bold red", "not here": "dim"}
+
+
+class ReportLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One part of the table: the finding (`found`), and the remedy (`todo`) if it fails."""
+
+    group: str
+    name: str
+    outcome: Outcome
+    found: str = ""
+    todo: str = ""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """All lines. `simulated` is true for a simulated mat; `versions` are those of the programs used."""
+
+    lines: tuple[ReportLine, ...]
+    versions: dict[str, str]
+    simulated: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """True if no line fails."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[ReportLine, ...]:
+        """The lines that fail."""
+        return tuple(line for line in self.lines if line.outcome == "fail")
+
+    def json(self) -> bytes:
+        """Return the report as one JSON object: `ok`, `simulated`, `versions`, `lines`."""
+        report = {"ok": self.ok, "simulated": self.simulated, "versions": self.versions, "lines": self.lines}
+        return msgspec.json.encode(report)
+
+    def summary(self) -> str:
+        """Return the numbers of lines that pass, fail and are not here."""
+        counts = {outcome: sum(line.outcome == outcome for line in self.lines) for outcome in _STYLES}
+        mat = " (a simulated mat)" if self.simulated else ""
+        return f"{counts['pass']} pass, {counts['fail']} fail, {counts['not here']} not here{mat}"
+
+    def text(self) -> str:
+        """Return the report as plain text: a line for each part, and its remedy below it."""
+        rows: list[str] = []
+        group = ""
+        for line in self.lines:
+            if line.group != group:
+                group = line.group
+                rows += ["", group]
+            rows.append(f"  {line.outcome:<9} {line.name}{': ' if line.found else ''}{line.found}")
+            if line.todo:
+                rows.append(f"            -> {line.todo}")
+        return "\n".join([*rows[1:], "", self.summary(), ""])
+
+    def show(self, console: Console) -> None:
+        """Print the report: the parts by group with unchecked ones folded, the summary, and the remedies."""
+        group = ""
+        table = Table.grid(padding=(0, 2))
+        for line in _fold_lines(self.lines):
+            if line.group != group:
+                group = line.group
+                if table.rows:
+                    console.print(table)
+                table = Table.grid(padding=(0, 2))
+                table.add_column(width=8)
+                table.add_column(width=38)
+                table.add_column(overflow="fold")
+                console.print(Text(f"\n{group}", "bold"))
+            style = _STYLES[line.outcome]
+            found = Text(line.found, "" if line.outcome != "not here" else "dim")
+            table.add_row(
+                Text(line.outcome, style), Text(line.name, "dim" if line.outcome == "not here" else ""), found
+            )
+        console.print(table)
+        console.print(Text(f"\n{self.summary()}", "bold green" if self.ok else "bold red"))
+        for line in self.failed:  # last, where the screen ends
+            console.print(Text(f"  {line.name}: {line.found}"))
+            console.print(Text(f"    > {line.todo}", "yellow"))
+
+
+def _fold_lines(lines: Sequence[ReportLine]) -> Iterator[ReportLine]:
+    """Yield the lines; consecutive parts of a group that were not checked for the same reason become one."""
+    for (group, outcome, found), alike in groupby(lines, key=lambda line: (line.group, line.outcome, line.found)):
+        parts = list(alike)
+        if outcome != "not here" or len(parts) < _FEWEST:
+            yield from parts
+        else:
+            what = group.lower() if group.endswith("s") else "parts"
+            yield ReportLine(group, f"{len(parts)} {what}", outcome, f"not looked at, {found}")
+
+
+LISTEN_S = 5.0
+"""Longer than any detector needs to detect a dead sensor."""
+ENOUGH_SCANS = 50
+"""Scans after which a strip that never changed is stuck."""
+FULL_SCALE = 2048
+"""Full scale of the counts below; they are scaled for other converters."""
+NOISY_COUNTS = 40.0
+OFF_REST_COUNTS = 300.0
+"""A piezo rests in the middle of the converter's range; with a larger offset a stroke is clipped."""
+MIN_ANSWER_SHARE = 0.5
+"""Smallest share of the scans that a working magnetometer answers."""
+SENSORS = "Sensors"
+
+
+class SensorListener:
+    """Collects messages for `LISTEN_S` seconds and judges them in `lines`."""
+
+    def __init__(self, strikes: StrikeSettings, *, hidden: bool = False, without: str = "") -> None:
+        maps = pinmap()
+        self._hidden = hidden
+        self.without = without
+        self._detectors = Detectors(strikes)
+        pads = PADS
+        self.piezo, self.touch = RunningStats((pads,)), RunningStats((pads, len(maps.touch.strips)))
+        self.up: LinkUp | None = None
+        self.ups = self.gaps = self.samples = self.scans = self.field_scans = 0
+        self.first_at = self.last_at = 0.0
+        self.grid = 0.0
+        """Samples a second of each piezo, as the messages state."""
+        self.why = ""
+        self.health: list[Health] = []
+        self.events: list[BoardEvent] = []
+        self._answered = np.zeros(len(maps.magnetometer_positions()))
+        self._field = RunningStats((len(self._answered), 3))
+        self._lowest = np.full(pads, np.inf)
+        self._highest = np.full(pads, -np.inf)
+        self._touched = (np.full(self.touch.mean.shape, np.inf), np.full(self.touch.mean.shape, -np.inf))
+
+    def take(self, messages: Iterable[Message]) -> None:
+        """Process the messages received."""
+        for message in messages:
+            match message:
+                case LinkUp():
+                    self.up, self.ups = message, self.ups + 1
+                case LinkDown():
+                    self.why = message.why
+                case Gap():
+                    self.gaps += 1
+                case Health():
+                    self.health.append(message)
+                case BoardEvent():
+                    self.events.append(message)
+                case Piezo():
+                    self._add_samples(message)
+                case Touch():
+                    counts = message.counts.astype(np.float64)
+                    self.touch.add(counts)
+                    low, high = self._touched
+                    self._touched = (np.minimum(low, counts), np.maximum(high, counts))
+                    self.scans += 1
+                case Field():
+                    self.field_scans += 1
+                    self._answered += message.ok
+                    self._field.add(message.ut, message.ok[:, None])
+            if self._hidden and isinstance(message, Field):
+                continue
+            self._detectors.feed(message)
+
+    def _add_samples(self, piezo: Piezo) -> None:
+        if not self.samples:
+            self.first_at = piezo.t
+        self.grid = piezo.rate
+        self.samples += len(piezo.samples)
+        self.last_at = piezo.t + len(piezo.samples) / piezo.rate
+        self.piezo.add(piezo.samples.astype(np.float64))
+        self._lowest = np.minimum(self._lowest, piezo.samples.min(axis=0))
+        self._highest = np.maximum(self._highest, piezo.samples.max(axis=0))
+
+    @property
+    def rate(self) -> float:
+        """Measured samples a second of each piezo."""
+        return self.samples / (self.last_at - self.first_at) if self.last_at > self.first_at else 0.0
+
+    @property
+    def checks_magnetometers(self) -> bool:
+        """True if there are magnetometers and no bead that they could reveal."""
+        return not self._hidden and not self.without
+
+    def lines(self) -> Iterator[ReportLine]:
+        """Yield one line per sensor; all "not here" if no board has answered."""
+        yield from self._piezos()
+        yield from self._strips()
+        yield from self._magnetometers()
+
+    def _piezos(self) -> Iterator[ReportLine]:
+        faults = {} if self._detectors.strikes is None else self._detectors.strikes.faults
+        rest, noise = self.piezo.mean, self.piezo.rms
+        share = self._detectors.full_scale / FULL_SCALE
+        for i in range(len(rest)):
+            name, pad = f"piezo of pad {i + 1}", i + 1
+            why = faults.get(pad, "")
+            if self.up is None:
+                yield ReportLine(SENSORS, name, "not here", "no board answers")
+            elif not self.samples:
+                yield ReportLine(
+                    SENSORS,
+                    name,
+                    "fail",
+                    "no samples come",
+                    "'moccasin-mat flash' puts the right firmware on the board",
+                )
+            elif why == "at its rail" or abs(rest[i]) > 0.98 * self._detectors.full_scale:
+                todo = "check its plug, its two bias resistors and the clamp diodes: it should rest at half the supply"
+                yield ReportLine(SENSORS, name, "fail", "at its rail", todo)
+            elif why == "silent":
+                todo = "check its cable and the disc; tap the pad and look again"
+                yield ReportLine(SENSORS, name, "fail", "silent: nothing moves", todo)
+            elif noise[i] > NOISY_COUNTS * share or why == "noisy":
+                todo = "check its shield and ground; keep chargers, phones and hands away while the doctor listens"
+                yield ReportLine(SENSORS, name, "fail", f"noisy: {noise[i]:.0f} counts", todo)
+            elif abs(rest[i]) > OFF_REST_COUNTS * share:
+                todo = "check its two bias resistors: it should rest at half the supply"
+                yield ReportLine(SENSORS, name, "fail", f"rests {rest[i]:+.0f} counts off the middle", todo)
+            else:
+                found = f"rests {rest[i]:+.0f} counts off the middle, noise {noise[i]:.1f}"
+                if self._lowest[i] == self._highest[i]:
+                    found += "; it rests on one count, as a dead disc would: tap the pad and look again"
+                yield ReportLine(SENSORS, name, "pass", found)
+
+    def _strips(self) -> Iterator[ReportLine]:
+        wrong = self._strip_faults()
+        rest, noise = self.touch.mean, self.touch.rms
+        low, high = self._touched
+        for (pad, strip), mean in np.ndenumerate(rest):
+            number = pad * rest.shape[1] + strip
+            name = f"touch strip {number + 1} (pad {pad + 1}, {pinmap().touch.strips[strip]})"
+            still = self.scans >= ENOUGH_SCANS and low[pad, strip] == high[pad, strip] and bool((high > low).any())
+            why = wrong.get((pad + 1, strip), "stuck" if still else "")
+            if self.up is None:
+                yield ReportLine(SENSORS, name, "not here", "no board answers")
+            elif not self.scans:
+                todo = "check the touch board's four wires and its address 0x5A"
+                yield ReportLine(SENSORS, name, "fail", "the touch board does not answer", todo)
+            elif why == "silent":
+                yield ReportLine(SENSORS, name, "fail", "dead: it reads nothing", "check its wire and its plug")
+            elif why == "stuck":
+                yield ReportLine(SENSORS, name, "fail", "stuck at one count", "unplug the board and plug it in again")
+            elif why:
+                yield ReportLine(SENSORS, name, "fail", f"{why}: it jumps to and fro", "check its wire: it is loose")
+            elif mean > 1000:
+                yield ReportLine(SENSORS, name, "fail", "no strip at this input", "check its wire and its plug")
+            else:
+                yield ReportLine(SENSORS, name, "pass", f"{mean:.0f} counts, noise {noise[pad, strip]:.1f}")
+
+    def _strip_faults(self) -> dict[tuple[int, int], str]:
+        try:
+            return {(fault.pad, fault.strip): fault.wrong for fault in self._detectors.hands.faults}
+        except TouchError:
+            return {}
+
+    def _magnetometers(self) -> Iterator[ReportLine]:
+        faults = self._detectors.beads.faults
+        there = self._answered >= MIN_ANSWER_SHARE * max(self.field_scans, 1)
+        there[[number for number, why in faults.items() if why]] = False
+        askew = find_turned_sensors(self._field.mean, there) if self.checks_magnetometers else {}
+        for number in range(len(self._answered)):
+            name = magnetometer_name(number)
+            why: str = faults.get(number, "")
+            answered = self._answered[number] / max(self.field_scans, 1)
+            if self.up is None:
+                yield ReportLine(SENSORS, name, "not here", "no board answers")
+            elif self.without:
+                yield ReportLine(SENSORS, name, "not here", self.without)
+            elif self._hidden:
+                yield ReportLine(SENSORS, name, "not here", "not looked at: a game is under way")
+            elif not self.field_scans:
+                todo = "check the multiplexers' wires and their addresses 0x70 to 0x72"
+                yield ReportLine(SENSORS, name, "fail", "no magnetometer answers", todo)
+            elif why == "silent" or answered < MIN_ANSWER_SHARE:
+                todo = "check its plug and its channel on the multiplexer; take magnets away from it"
+                yield ReportLine(SENSORS, name, "fail", "dead: it does not answer, or is at its rail", todo)
+            elif why == "rail":
+                yield ReportLine(SENSORS, name, "fail", "at its rail", "take magnets and iron away from it")
+            elif why == "stuck":
+                yield ReportLine(
+                    SENSORS, name, "fail", "stuck: it repeats one reading", "unplug the board and plug it in again"
+                )
+            elif why:
+                yield ReportLine(
+                    SENSORS, name, "fail", "noisy", "check its plug; keep cables that carry current away from it"
+                )
+            elif number in askew:
+                todo = "build it in like the others; or a magnet or iron lies there"
+                yield ReportLine(SENSORS, name, "fail", f"seems to be turned: {askew[number]}", todo)
+            else:
+                yield ReportLine(SENSORS, name, "pass", f"answers {100 * answered:.0f} % of the time")
+
+
+TURNS = {
+    "a quarter to the left": np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    "a quarter to the right": np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    "a half": np.diag([-1.0, -1.0, 1.0]),
+    "upside down, its arrow as it should be": np.diag([1.0, -1.0, -1.0]),
+    "upside down, its arrow the other way": np.diag([-1.0, 1.0, -1.0]),
+}
+"""Wrong orientations of a module, seen from above, and their rotation of a field."""
+MIN_TURN_LOG_ODDS = 18.0
+"""Least gain of a turn in twice the log likelihood: about 4 sigma where chance most easily looks like a turn."""
+MAX_TURN_DISTANCE = 16.0
+"""Largest squared distance from a turned module's reading, in variances, that fits: one in 1000 is further away."""
+FEWEST_SENSORS = 8
+"""Fewest sensors from which the common field can be estimated."""
+
+
+def find_turned_sensors(ut: NDArray[np.float64], there: NDArray[np.bool_]) -> dict[int, str]:
+    """Return the turned sensors (0 first) and their orientations, from an empty mat's `ut` (sensors, 3), microtesla."""
+    if there.sum() < FEWEST_SENSORS:
+        return {}
+    spread = field_scatter(ut, there)
+    found: dict[int, str] = {}
+    for i in np.flatnonzero(there).tolist():
+        others = there.copy()
+        others[i] = False
+        earth = np.median(ut[others], axis=0)
+        off = {how: _variances(ut[i] - turn @ earth, spread) for how, turn in TURNS.items()}
+        how = min(off, key=off.__getitem__)
+        if off[how] < MAX_TURN_DISTANCE and _variances(ut[i] - earth, spread) - off[how] > MIN_TURN_LOG_ODDS:
+            found[i] = how
+    return found
+
+
+def _variances(off: NDArray[np.float64], spread: float) -> float:
+    return float(off @ off) / spread**2

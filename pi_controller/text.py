@@ -1,0 +1,97 @@
+"""Text for messages: strips invisible characters, shortens values, suggests the nearest word."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, cast
+
+_MAX_CHARS = 40
+_JOINERS = "\u200c\u200d"
+_BREAKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def is_invisible(char: str) -> bool:
+    """Return True if `char` is invisible: a control, a text direction, a line end, or another character of category C.
+
+    The two joiners are allowed: Persian, many scripts of India and some emoji are spelled with them.
+    """
+    return char in "\u2028\u2029" or (unicodedata.category(char)[0] == "C" and char not in _JOINERS)
+
+
+def strip_controls(text: str) -> str:
+    """Return `text` on one line without `is_invisible` characters; line ends and tabs become spaces.
+
+    Such characters could move other text in a terminal, and in a journal's story imitate a separate line.
+    """
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n")
+    return "".join(" " if char in _BREAKS else char for char in text if char in _BREAKS or not is_invisible(char))
+
+
+def strip_controls_deep(value: Any) -> Any:
+    """Return a JSON value with all its texts `strip_controls`, including keys."""
+    match value:
+        case str():
+            return strip_controls(value)
+        case dict():
+            pairs = cast("dict[str, Any]", value).items()
+            return {strip_controls(key): strip_controls_deep(held) for key, held in pairs}
+        case list() | tuple():
+            return [strip_controls_deep(held) for held in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def format_value(value: object) -> str:
+    """Return any `value` in about 40 characters or fewer; lists and objects only by their type."""
+    match value:
+        case str():
+            return repr(value) if len(value) <= _MAX_CHARS else repr(value[:_MAX_CHARS]) + "..."
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            # a decimal of thousands of digits is refused by Python itself
+            return str(value) if abs(value) < 10**_MAX_CHARS else "a huge number"
+        case float():
+            return repr(value)
+        case list() | tuple():
+            return "a list"
+        case _:
+            return "an object"
+
+
+def join_words(words: Iterable[str]) -> str:
+    """Return the words joined as `a, b, c`."""
+    return ", ".join(words)
+
+
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """Return `; did you mean X?` with the word most similar to `word`, or ""."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only on the way to an error
+
+    close = get_close_matches(word[:_MAX_CHARS].lower(), list(words), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+# Syntax of languages in the settings: a code such as `en`, `dak` or `oj`, or a catalogue file, `FOLDER/dak.po`.
+
+
+SUFFIX = ".po"
+_CODE = re.compile(r"[A-Za-z]{2,8}([_-][A-Za-z0-9]{1,8})*")
+
+
+def is_code(text: str) -> bool:
+    """Return whether `text` has the syntax of a language code. It is not looked up: no list knows every language."""
+    return _CODE.fullmatch(text) is not None
+
+
+def is_file(text: str) -> bool:
+    """Return whether `text` is the path of a catalogue named after its language code."""
+    path = Path(text)
+    return text.isprintable() and path.suffix == SUFFIX and is_code(path.stem)

@@ -1,0 +1,199 @@
+"""Registration: the players of each team and the judges; frozen with the first game.
+
+The roster is a rule of the game that is played (`rules.base.Roster`): Hampa Apena registers five, of whom
+four play; Mille Lacs three; a line of Lahal has a First Guesser. No player is in two teams. A team plays on with fewer
+if a player is absent, leaves or is disqualified; there are no replacements (Hampa Apena, chapter 12).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Literal, cast
+
+from pi_controller.rules.base import IllegalActionError, InvalidActionError, Roster
+from pi_controller.text import format_value, join_words, strip_controls
+
+# Names of teams and people: normalisation, comparison, and rejection of unclear names.
+
+
+MAX_TEAMS = 512
+MAX_NAME_CHARS = 40
+"""The same limit as for the teams of a table."""
+_ANOTHER = "give one of them another name"
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164\ufe00-\ufe0f\uffa0]"
+)
+"""Invisible characters among the letters, marks and joiners."""
+
+
+def normalize_name(name: str) -> str:
+    """Normalise a name for comparison: composed letters (NFC), no surrounding space."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def look_alike_key(name: str) -> str:
+    """Return a key that is equal for names that look the same; "" if `name` has no visible character.
+
+    >>> look_alike_key("Big\\u00a0 Coulee") == look_alike_key("BIG COU\\u200dLEE")
+    True
+    """
+    seen = "".join(char for char in unicodedata.normalize("NFKC", name) if not _INVISIBLE.match(char))
+    return " ".join(unicodedata.normalize("NFKC", seen.casefold()).split())
+
+
+def reject_unclear_names(names: Iterable[str], what: str) -> None:
+    """Raise `InvalidActionError` if two of `names` look the same, or one is invisible or has a control character.
+
+    Use it for new names only. Decisions made before this check existed must stay readable: `parse_names` accepts them.
+    """
+    known: dict[str, str] = {}
+    for name in map(normalize_name, names):
+        reject_control_characters(name, what)
+        key = look_alike_key(name)
+        if name and not key:
+            raise InvalidActionError(f"a {what}'s name has no visible character", "type it again")
+        if known.setdefault(key, name) != name:
+            raise InvalidActionError(f"two {what}s are called {format_value(strip_controls(known[key]))}", _ANOTHER)
+
+
+def reject_control_characters(name: str, what: str) -> None:
+    """Raise `InvalidActionError` if `name` has control characters or ones that change the writing direction."""
+    if strip_controls(name) != name:
+        raise InvalidActionError(
+            f"the {what}'s name {format_value(strip_controls(name))} has a control character", "type the name again"
+        )
+
+
+def parse_names(value: object, what: str, fewest: int, most: int = MAX_TEAMS) -> tuple[str, ...]:
+    """Parse a list of names, each normalised by `normalize_name`; `what` is the kind of name in error messages.
+
+    Raises `InvalidActionError` if it is not a list of distinct names of 1 to 40 characters. Names are compared without
+    regard to case.
+    """
+    if not isinstance(value, list):
+        raise InvalidActionError(f"{what}s cannot be {format_value(value)}", f"{what}s are a list of names")
+    given = cast("list[object]", value)
+    if not fewest <= len(given) <= most:
+        raise InvalidActionError(f"{len(given)} {what}s are named", f"name {fewest} to {most}")
+    names: dict[str, str] = {}
+    for name in given:
+        if not isinstance(name, str):
+            raise InvalidActionError(f"a {what}'s name cannot be {format_value(name)}", "it is a text")
+        plain = normalize_name(name)
+        if not 1 <= len(plain) <= MAX_NAME_CHARS:
+            raise InvalidActionError(f"a {what}'s name has 1 to {MAX_NAME_CHARS} characters, not {len(plain)}")
+        reject_control_characters(plain, what)
+        if plain.casefold() in names:
+            raise InvalidActionError(f"two {what}s are called {format_value(plain)}", _ANOTHER)
+        names[plain.casefold()] = plain
+    return tuple(names.values())
+
+
+Absence = Literal["absent", "left", "disqualified"]
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """The players of each team, in the order of registration, and those who play no more.
+
+    `frozen` from the first game on. `judges` may be players or other people.
+    """
+
+    roster: Roster
+    teams: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    leaders: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    out: Mapping[str, Absence] = field(default_factory=lambda: MappingProxyType({}))
+    judges: tuple[str, ...] = ()
+    frozen: bool = False
+
+    def register(self, team: str, players: Sequence[object], leader: str | None = None) -> Registration:
+        """Return the registration with `players` for `team`, in place of its earlier ones.
+
+        Raises `InvalidActionError` for invalid names; `IllegalActionError` if a player is in another team, there are
+        too many, the game requires a leader and none is given, or the first game has been played.
+        """
+        if self.frozen:
+            raise IllegalActionError("the teams are frozen since the first game", "a team plays on with fewer")
+        names = parse_names(list(players), "player", fewest=1)
+        most = self.roster.registered
+        if most is not None and len(names) > most:
+            raise IllegalActionError(f"a team registers at most {most} players, not {len(names)}")
+        for name in names:
+            if (held := self.team_of(name)) not in {None, team}:
+                raise IllegalActionError(
+                    f"{format_value(name)} plays for {format_value(held)}", "nobody is in two teams"
+                )
+        if self.roster.leader and leader is None:
+            raise IllegalActionError(f"{format_value(team)} has no {self.roster.leader}", "name one of its players")
+        if leader is not None and leader not in names:
+            raise IllegalActionError(f"{format_value(leader)} is not among the players of {format_value(team)}")
+        leaders = {**self.leaders, team: leader} if leader is not None else dict(self.leaders)
+        return replace(
+            self,
+            teams=MappingProxyType({**self.teams, team: names}),
+            leaders=MappingProxyType(leaders),
+        )
+
+    def freeze(self) -> Registration:
+        """Return the frozen registration: the first game begins."""
+        return replace(self, frozen=True)
+
+    def leave(self, player: str, why: Absence = "left") -> Registration:
+        """Return the registration without `player`. Raises `IllegalActionError` if the player is in no team."""
+        if self.team_of(player) is None:
+            raise IllegalActionError(f"{format_value(player)} plays for no team")
+        return replace(self, out=MappingProxyType({**self.out, player: why}))
+
+    def return_player(self, player: str) -> Registration:
+        """Return the registration with `player` again. Raises `IllegalActionError` if the player was not absent."""
+        if self.out.get(player) != "absent":
+            raise IllegalActionError(f"{format_value(player)} was not absent")
+        return replace(self, out=MappingProxyType({name: why for name, why in self.out.items() if name != player}))
+
+    def appoint(self, judge: str) -> Registration:
+        """Return the registration with `judge` added, appointed or volunteering."""
+        (name,) = parse_names([judge], "judge", fewest=1)
+        return replace(self, judges=tuple(dict.fromkeys((*self.judges, name))))
+
+    def dismiss(self, judge: str) -> Registration:
+        """Return the registration without `judge`."""
+        return replace(self, judges=tuple(name for name in self.judges if name != judge))
+
+    def team_of(self, player: str) -> str | None:
+        """Return the team of a player; None without one."""
+        name = player.casefold()
+        return next((team for team, players in self.teams.items() if name in map(str.casefold, players)), None)
+
+    def present(self, team: str) -> tuple[str, ...]:
+        """Return the players of `team` who may play; those beyond the number that plays may sing."""
+        return tuple(player for player in self.teams.get(team, ()) if player not in self.out)
+
+    def teams_without_players(self, teams: Sequence[str]) -> str:
+        """Return, in words, those of `teams` without any player left; "" if all have one."""
+        return join_words(format_value(team) for team in teams if team in self.teams and not self.present(team))
+
+
+# The drawing: places the teams in a random order that anybody can check.
+#
+# The lot of each team is SHA-256 of the seed, a slash and the team's name, all in UTF-8; the teams are placed by their
+# lots, the lowest first. `printf '%s' 'SEED/TEAM' | sha256sum` gives a lot on any computer. The seed should be a text
+# that no single person can choose: numbers from all captains, or dice thrown in front of them.
+
+
+def lot(seed: str, team: str) -> str:
+    """Return the lot of a team, 64 hexadecimal digits.
+
+    >>> lot("4 1 6 2", "Long Hollow")[:8]
+    'a97e4d3e'
+    """
+    return sha256(f"{seed}/{team}".encode()).hexdigest()
+
+
+def draw(teams: Iterable[str], seed: str) -> tuple[str, ...]:
+    """Return the teams in the order of their lots, independent of their order in `teams`."""
+    return tuple(sorted(teams, key=lambda team: (lot(seed, team), team)))

@@ -1,0 +1,591 @@
+"""Sign-in: check a name and a PIN and begin a session. PINs are hashed one at a time in a thread.
+
+It is always the same thread: each thread that hashes keeps its 19 MiB of memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import math
+import secrets
+import sqlite3
+import threading
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from pi_controller.errors import MatError
+from pi_controller.system.files import create_private_file
+from pi_controller.text import strip_controls
+from pi_controller.web.limits import client_network
+from pi_controller.web.roles import ROLES
+
+# PINs: random, so none is a birthday; stored only as an Argon2id hash.
+#
+# A hash takes 19 MiB and two passes (OWASP's minimum for Argon2id). That slows down an attack on a stolen file;
+# guesses at the sign-in page are slowed down by `throttle`.
+
+
+DIGITS = 6
+"""Minimum digits of a PIN."""
+MAX_DIGITS = 16
+
+
+def new_pin(digits: int = DIGITS) -> str:
+    """Return a random PIN."""
+    return f"{secrets.randbelow(10**digits):0{digits}d}"
+
+
+def is_pin(text: str) -> bool:
+    """Return whether `text` has the form of a PIN; other text is never hashed."""
+    return DIGITS <= len(text) <= MAX_DIGITS and text.isascii() and text.isdecimal()
+
+
+class PinHasher:
+    """Hashes and verifies PINs. Slow on purpose: call it in a thread, one at a time.
+
+    `passes` and `kib` of memory are Argon2id's cost; tests use less.
+    """
+
+    def __init__(self, passes: int = 2, kib: int = 19 * 1024) -> None:
+        self._hasher = PasswordHasher(time_cost=passes, memory_cost=kib, parallelism=1)
+        self.hashed = 0
+        """The number of computed hashes."""
+        self._nobody = self.hash(new_pin())
+
+    def hash(self, pin: str) -> str:
+        """Return the hash of `pin`."""
+        self.hashed += 1
+        return self._hasher.hash(pin)
+
+    def verify(self, kept: str | None, pin: str) -> bool:
+        """Return whether `pin` matches the hash `kept`; for None (an unknown user) False, after the same time."""
+        self.hashed += 1
+        try:
+            return self._hasher.verify(kept or self._nobody, pin) and kept is not None
+        except (VerificationError, InvalidHashError):
+            return False
+
+
+# Throttle sign-ins: a wrong PIN costs a wait, never a lockout that an attacker could turn on the owner.
+#
+# Wrong PINs are counted for each pair of name and place, and for each place alone. A place is the client's address (of
+# IPv6 its /64), or, if a browser has signed in as that person before, that browser's random cookie. So an attacker
+# from elsewhere only increases their own wait; the owner, at a known device or from another address, is not affected.
+# After a few free tries the wait doubles, up to a quarter of an hour: about 100 tries a day from one address, of a
+# million PINs.
+#
+# All unknown devices together share a limit of hashed PINs in a second, because the Pi has a game to run. Places with
+# some wrong PINs, or that did not wait when asked to, share a lower limit, so that they do not use up that of the
+# others. An attacker with hundreds of addresses can still use it up for a while; a known device is not affected.
+
+
+FREE_TRIES_PER_NAME = 3
+"""Wrong PINs of a name at a place without a wait."""
+FREE_TRIES_PER_PLACE = 10
+"""Wrong PINs at a place, for all names together, without a wait."""
+FIRST_S, MAX_WAIT_S = 1.0, 900.0
+FORGET_S = 86_400.0
+"""Counts are reset after this long without a wrong PIN, s."""
+RASH_S = 60.0
+"""A place that did not wait when asked to has the lower limit for this long, s."""
+KEPT = 8192
+"""Maximum stored counts; beyond, the one unused for longest is dropped."""
+
+Key = tuple[str, ...]
+
+
+def throttle_keys(name: str, address: str, device: str | None = None) -> tuple[Key, ...]:
+    """Return the keys of the counts for a try of `name`; `device` is a browser known to that person."""
+    if device is not None:
+        return (("device", name, device),)
+    place = client_network(address)
+    return ("name", name, place), ("place", place)
+
+
+@dataclass(slots=True)
+class _Count:
+    wrong: int = 0
+    last: float = float("-inf")
+    turn: float = float("-inf")
+    rash: float = float("-inf")
+
+
+class Throttle:
+    """The counts, in memory: only the host can restart the program. Times are seconds of one clock."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self.counts: OrderedDict[Key, _Count] = OrderedDict()
+
+    def wait(self, under: Iterable[Key], now: float) -> float:
+        """Return how long until the next try is allowed, s; 0 if it is now."""
+        return max((self._seconds_left(key, now) for key in under), default=0.0)
+
+    def clean(self, under: Iterable[Key], now: float) -> bool:
+        """Return whether the place has had few wrong PINs lately, and has waited when asked to."""
+        counts = [count for key in under if key[0] == "place" and (count := self.counts.get(key)) is not None]
+        return all(
+            (now - one.last > FORGET_S or one.wrong < FREE_TRIES_PER_NAME) and now - one.rash > RASH_S for one in counts
+        )
+
+    def record_turned_away(self, under: Iterable[Key], now: float, wait: float) -> None:
+        """Record that the place was asked to wait for `wait` seconds."""
+        for key in under:
+            if key[0] == "place":
+                count = self.counts.setdefault(key, _Count())
+                if now < count.turn:
+                    count.rash = now
+                count.turn = now + wait
+                self._kept_last(key)
+
+    def charge(self, under: Iterable[Key], now: float) -> None:
+        """Count a try as wrong before it is checked, so that simultaneous tries cannot all be the first."""
+        for key in under:
+            count = self.counts.setdefault(key, _Count())
+            if now - count.last > FORGET_S:
+                count.wrong = 0
+            count.wrong += 1
+            count.last = now
+            self._kept_last(key)
+
+    def record_success(self, under: Iterable[Key]) -> None:
+        """Count a try as right: forget the counts of the name, and take this try off the place's count only.
+
+        Otherwise a user could reset the place's count with their own PIN while they try other names.
+        """
+        for key in under:
+            if key[0] == "place" and (count := self.counts.get(key)) is not None and count.wrong > 1:
+                count.wrong -= 1
+            else:
+                self.counts.pop(key, None)
+
+    def _kept_last(self, key: Key) -> None:
+        self.counts.move_to_end(key)
+        while len(self.counts) > self._kept:
+            self.counts.popitem(last=False)
+
+    def _seconds_left(self, key: Key, now: float) -> float:
+        count = self.counts.get(key)
+        if count is None or now - count.last > FORGET_S:
+            return 0.0
+        over = count.wrong - (FREE_TRIES_PER_PLACE if key[0] == "place" else FREE_TRIES_PER_NAME)
+        if over < 0:
+            return 0.0
+        return max(0.0, count.last + min(FIRST_S * 2.0 ** min(over, 32), MAX_WAIT_S) - now)
+
+
+class Rate:
+    """A token bucket: `a_second` tokens a second, up to `burst`. Times are seconds of one clock."""
+
+    def __init__(self, a_second: float, burst: float) -> None:
+        self._a_second, self._burst = a_second, burst
+        self._left, self._at = burst, float("-inf")
+
+    def take(self, now: float) -> float:
+        """Take a token and return 0, or return how long until there is one, s."""
+        gained = self._burst if now - self._at > 3600 else max(0.0, now - self._at) * self._a_second
+        self._left, self._at = min(self._burst, self._left + gained), now
+        if self._left < 1:
+            return (1 - self._left) / self._a_second
+        self._left -= 1
+        return 0.0
+
+
+# User database beside the journal: `judges.sqlite`, readable only by the user who runs the table.
+#
+# It stores names, roles, hashes of PINs, and SHA-256 hashes of the random cookies of browsers and sessions; a thief of
+# the file cannot sign in with them. SQLite lets `moccasin-mat judges` change it while a table runs, and survives a
+# power cut.
+
+
+FILE = "judges.sqlite"
+APPLICATION_ID = 0x4D4D504F
+"""`MMPO`."""
+MAX_PEOPLE, MAX_DEVICES_PER_PERSON = 200, 20
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS people(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, folded TEXT NOT NULL UNIQUE, role TEXT NOT NULL,
+  pin TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS devices(
+  hash TEXT PRIMARY KEY, person INTEGER NOT NULL REFERENCES people(id) ON DELETE CASCADE, used REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS sessions(
+  hash TEXT PRIMARY KEY, person INTEGER NOT NULL REFERENCES people(id) ON DELETE CASCADE,
+  began REAL NOT NULL, seen REAL NOT NULL
+);
+PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1; COMMIT;
+"""
+
+
+class UserError(MatError, ValueError):
+    """A change of users is refused, or the database cannot be used."""
+
+    code = "people"
+
+
+class UserStoreError(UserError):
+    """The user database cannot be used."""
+
+    code = "store"
+
+
+class User(NamedTuple):
+    """A user. An `id` is never reused."""
+
+    id: int
+    name: str
+    role: str
+
+
+def fold_name(name: str) -> str:
+    """Return `name` in the form for comparisons: without case, outer spaces and different encodings of accents."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()
+
+
+def hash_token(token: str) -> str:
+    """Return the stored hash of a random cookie. The cookie is long, so one round of SHA-256 is enough."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+class Users:
+    """The users in the SQLite file at `path`, created if it is missing; thread-safe.
+
+    Every method raises `UserStoreError` if the file cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        with self._store_errors():
+            create_private_file(path)
+            self._db = sqlite3.connect(path, timeout=2.0, isolation_level=None, check_same_thread=False)
+            (application,) = self._db.execute("PRAGMA application_id").fetchone()
+            (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if tables and application != APPLICATION_ID:
+                self._db.close()
+                raise UserStoreError(f"{path.name} belongs to another program", "move it away")
+            self._db.execute("PRAGMA foreign_keys = ON")
+            if not tables:
+                self._db.executescript(_SCHEMA)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    @contextmanager
+    def db(self) -> Generator[sqlite3.Connection]:
+        """Run one write transaction; other threads wait."""
+        with self._lock, self._store_errors():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # SQLite has rolled back itself if the disk is full
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Generator[sqlite3.Connection]:
+        """Lock the connection for reading."""
+        with self._lock, self._store_errors():
+            yield self._db
+
+    def list_users(self) -> list[User]:
+        """Return all users, in the order of their creation."""
+        with self.reading() as db:
+            return [User._make(row) for row in db.execute("SELECT id, name, role FROM people ORDER BY id")]
+
+    def find_by_name(self, name: str) -> tuple[User, str] | None:
+        """Return the user with this name and the hash of their PIN, None if there is none."""
+        with self.reading() as db:
+            row = db.execute("SELECT id, name, role, pin FROM people WHERE folded = ?", (fold_name(name),)).fetchone()
+        return (User._make(row[:3]), row[3]) if row else None
+
+    def add(self, name: str, role: str, pin_hash: str) -> User:
+        """Add a user. Raises `UserError` for a name that is invalid or in use, and for an unknown role."""
+        name = unicodedata.normalize("NFC", name).strip()
+        if not name or len(name) > 40 or strip_controls(name) != name:
+            raise UserError("a name has 1 to 40 letters", "enter the name to be shown")
+        _check_role(role)
+        with self.db() as db:
+            if db.execute("SELECT count(*) FROM people").fetchone()[0] >= MAX_PEOPLE:
+                raise UserError(f"there are {MAX_PEOPLE} people already", "remove somebody first")
+            try:
+                made = db.execute(
+                    "INSERT INTO people(name, folded, role, pin) VALUES (?, ?, ?, ?)",
+                    (name, fold_name(name), role, pin_hash),
+                )
+            except sqlite3.IntegrityError as error:
+                raise UserError(f"somebody is called {name} already", "choose another name") from error
+            return User(int(made.lastrowid or 0), name, role)
+
+    def give_pin(self, person: int, pin_hash: str, role: str | None = None) -> None:
+        """Give a user another PIN, and another role if given; end their sessions and forget their devices."""
+        if role is not None:
+            _check_role(role)
+        with self.db() as db:
+            db.execute("UPDATE people SET pin = ?, role = coalesce(?, role) WHERE id = ?", (pin_hash, role, person))
+            db.execute("DELETE FROM sessions WHERE person = ?", (person,))
+            db.execute("DELETE FROM devices WHERE person = ?", (person,))
+
+    def remove(self, person: int) -> None:
+        """Remove a user with their sessions. Raises `UserError` for the last head judge, and for an unknown user."""
+        with self.db() as db:
+            row = db.execute("SELECT role FROM people WHERE id = ?", (person,)).fetchone()
+            if row is None:
+                raise UserError("there is no such person", "look at the list again")
+            (heads,) = db.execute("SELECT count(*) FROM people WHERE role = 'head'").fetchone()
+            if row[0] == "head" and heads == 1:
+                raise UserError("this is the only head judge", "add another head judge first")
+            db.execute("DELETE FROM people WHERE id = ?", (person,))
+
+    def has_device(self, person: int, device: str) -> bool:
+        """Return whether the browser with the cookie `device` has signed in as `person` before."""
+        with self.reading() as db:
+            row = db.execute("SELECT 1 FROM devices WHERE hash = ? AND person = ?", (hash_token(device), person))
+            return row.fetchone() is not None
+
+    def remember_device(self, person: int, device: str, now: float) -> None:
+        """Remember the browser with the cookie `device`; forget the least recently used one beyond
+        `MAX_DEVICES_PER_PERSON`.
+        """
+        with self.db() as db:
+            db.execute("INSERT OR REPLACE INTO devices VALUES (?, ?, ?)", (hash_token(device), person, now))
+            db.execute(
+                "DELETE FROM devices WHERE person = ?1 AND hash NOT IN"
+                " (SELECT hash FROM devices WHERE person = ?1 ORDER BY used DESC LIMIT ?2)",
+                (person, MAX_DEVICES_PER_PERSON),
+            )
+
+    @contextmanager
+    def _store_errors(self) -> Generator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise UserStoreError(
+                f"{self.path.name} cannot be used: {error}", "check the disk and the owner of the file"
+            ) from error
+
+
+def _check_role(role: str) -> None:
+    if role not in ROLES:
+        raise UserError(f"there is no role {role[:20]!r}", f"the roles are: {', '.join(ROLES)}")
+
+
+log = logging.getLogger(__name__)
+
+HASHES_A_SECOND, BURST = 2.0, 10.0
+"""Rate limit of hashes for all unknown devices together, if their network had few wrong PINs and waited when asked to.
+"""
+MAX_SUSPECT_HASHES_PER_S, MAX_SUSPECT_BURST = 0.5, 5.0
+"""Rate limit for all other unknown devices."""
+
+
+class PinError(MatError, PermissionError):
+    """The name or the PIN is wrong, or it is too early to try again (`wait_s`)."""
+
+    code = "pin"
+
+    def __init__(self, what: str, todo: str, wait_s: float) -> None:
+        super().__init__(what, todo)
+        self.wait_s = math.ceil(wait_s)
+
+
+class BusyError(PinError):
+    """Too many people sign in at this moment."""
+
+    code = "often"
+
+
+class SignedIn(NamedTuple):
+    """A successful sign-in: user, session cookie, and device cookie, which exempts the browser from shared limits."""
+
+    person: User
+    session: str
+    device: str
+
+
+class Authenticator:
+    """Signs people in. `clock` returns the seconds of the table's clock."""
+
+    def __init__(self, users: Users, sessions: Sessions, pins: PinHasher, clock: Callable[[], float]) -> None:
+        self.users, self.sessions, self.pins, self.clock = users, sessions, pins, clock
+        self.throttle = Throttle()
+        self._rate, self._others = Rate(HASHES_A_SECOND, BURST), Rate(MAX_SUSPECT_HASHES_PER_S, MAX_SUSPECT_BURST)
+        self._one = ThreadPoolExecutor(1, "pins")
+
+    async def sign_in(self, name: str, pin: str, address: str, device: str | None) -> SignedIn:
+        """Sign in from `address`, with a browser whose cookie is `device`. Raises `PinError`, or `UserError`.
+
+        A wrong name gets the same answer as a wrong PIN, after the same time.
+        """
+        found = await asyncio.to_thread(self.users.find_by_name, name)
+        person, kept = found or (None, None)
+        known = bool(device and person and await asyncio.to_thread(self.users.has_device, person.id, device))
+        under = throttle_keys(fold_name(name), address, device if known else None)
+        who = (
+            person.name if person else "an unknown name"
+        )  # the typed name is not logged: it may be a PIN in the wrong field
+        now = self.clock()
+        if (wait := self.throttle.wait(under, now)) > 0:
+            log.warning("sign-in refused for %s from %s: too early", who, address)
+            raise PinError("too many wrong PINs from here", _wait(wait), wait)
+        rate = self._rate if self.throttle.clean(under, now) else self._others
+        if not known and (wait := rate.take(now)) > 0:
+            self.throttle.record_turned_away(under, now, wait)
+            log.warning("sign-in refused for %s from %s: too many at once", who, address)
+            raise BusyError("too many people are signing in", _wait(wait), wait)
+        self.throttle.charge(under, now)
+        if not (is_pin(pin) and await self._right(kept, pin)) or person is None:
+            log.warning("sign-in refused for %s from %s: wrong PIN", who, address)
+            wait = self.throttle.wait(under, self.clock())
+            raise PinError("the name or the PIN is wrong", _wait(wait), wait)
+        self.throttle.record_success(under)
+        device = device if known and device else secrets.token_urlsafe(32)
+        await asyncio.to_thread(self.users.remember_device, person.id, device, now)
+        session = await asyncio.to_thread(self.sessions.begin, person, self.clock())
+        log.info("%s (%s) signed in from %s", person.name, person.role, address)
+        return SignedIn(person, session, device)
+
+    async def session(self, token: str, *, touch: bool) -> Session | None:
+        """Return the session of the cookie, None if it has ended. `touch` counts as activity."""
+        return await asyncio.to_thread(self.sessions.find, token, self.clock(), touch=touch)
+
+    async def end(self, token: str) -> None:
+        """End the session of the cookie."""
+        await asyncio.to_thread(self.sessions.end, token)
+
+    async def hash(self, pin: str) -> str:
+        """Return the hash of a new PIN."""
+        return await asyncio.get_running_loop().run_in_executor(self._one, self.pins.hash, pin)
+
+    async def _right(self, kept: str | None, pin: str) -> bool:
+        return await asyncio.get_running_loop().run_in_executor(self._one, self.pins.verify, kept, pin)
+
+
+def _wait(seconds: float) -> str:
+    whole = math.ceil(seconds)
+    return f"wait {whole} s, then try again" if whole else "try again"
+
+
+# Sessions of signed-in users, identified by a random cookie of which only the hash is stored.
+#
+# They survive a restart of the program: that happens when something went wrong, which is no moment to type PINs. A
+# stored hash cannot be used to sign in, and an attacker who can write the file could change a PIN as well.
+
+
+IDLE_S = 1800.0
+MAX_SESSION_S = 12 * 3600.0
+MAX_SESSIONS_PER_PERSON = 8
+"""Maximum sessions of one user; beyond, the oldest is ended."""
+_WRITTEN_S = 60.0
+_SKEW_S = 60.0
+"""Sessions end if the clock is set back by more than this."""
+
+
+class Session(NamedTuple):
+    """A session of a user. `id` is a public identifier, not the cookie; times are seconds of the table's clock."""
+
+    id: str
+    person: User
+    began: float
+    seen: float
+
+
+class Sessions:
+    """The sessions of `users`; thread-safe. A session ends after `idle_s` without activity."""
+
+    def __init__(self, users: Users, idle_s: float = IDLE_S) -> None:
+        self._users = users
+        self._idle_s = idle_s
+        self._seen: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, person: User, now: float) -> str:
+        """Begin a session and return its cookie."""
+        token = secrets.token_urlsafe(32)
+        with self._users.db() as db:
+            db.execute("DELETE FROM sessions WHERE began < ? OR began > ?", (now - MAX_SESSION_S, now + _SKEW_S))
+            db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?)", (hash_token(token), person.id, now, now))
+            db.execute(
+                "DELETE FROM sessions WHERE person = ?1 AND hash NOT IN"
+                " (SELECT hash FROM sessions WHERE person = ?1 ORDER BY began DESC, rowid DESC LIMIT ?2)",
+                (person.id, MAX_SESSIONS_PER_PERSON),
+            )
+        with self._lock:
+            self._seen[hash_token(token)] = now
+        return token
+
+    def find(self, token: str, now: float, *, touch: bool) -> Session | None:
+        """Return the session of the cookie, None if it has ended. `touch` counts as activity."""
+        key = hash_token(token)
+        with self._users.reading() as db:
+            row = db.execute(
+                "SELECT people.id, name, role, began, seen FROM sessions JOIN people ON people.id = person"
+                " WHERE hash = ?",
+                (key,),
+            ).fetchone()
+        if row is None:
+            with self._lock:
+                self._seen.pop(key, None)
+            return None
+        began, written = row[3:]
+        with self._lock:
+            seen = max(written, self._seen.get(key, written))
+        if now - began > MAX_SESSION_S or now - seen > self._idle_s or began > now + _SKEW_S:
+            self.end(token)
+            return None
+        if touch:
+            seen = now
+            with self._lock:
+                self._seen[key] = now
+            if now - written > _WRITTEN_S:
+                with self._users.db() as db:
+                    db.execute("UPDATE sessions SET seen = ? WHERE hash = ?", (now, key))
+        return Session(key[:12], User._make(row[:3]), began, seen)
+
+    def end(self, token: str) -> None:
+        """End the session of the cookie."""
+        with self._users.db() as db:
+            db.execute("DELETE FROM sessions WHERE hash = ?", (hash_token(token),))
+        with self._lock:
+            self._seen.pop(hash_token(token), None)
+
+    def of_all(self, now: float) -> list[Session]:
+        """Return all active sessions."""
+        with self._users.reading() as db:
+            rows = db.execute(
+                "SELECT hash, people.id, name, role, began, seen FROM sessions JOIN people ON people.id = person"
+                " ORDER BY began"
+            ).fetchall()
+        with self._lock:
+            found = [
+                Session(key[:12], User(*who), began, max(seen, self._seen.get(key, seen)))
+                for key, *who, began, seen in rows
+            ]
+        return [one for one in found if now - one.began <= MAX_SESSION_S and now - one.seen <= self._idle_s]
+
+    def revoke(self, person: int) -> int:
+        """End all sessions of a user and forget their devices; return the number of sessions."""
+        with self._users.db() as db:
+            ended = db.execute("DELETE FROM sessions WHERE person = ?", (person,)).rowcount
+            db.execute("DELETE FROM devices WHERE person = ?", (person,))
+        return ended
+
+
+# Authentication: users, PINs, throttling of wrong ones, roles, and sessions.

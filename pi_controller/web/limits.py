@@ -1,0 +1,323 @@
+"""ASGI middleware: check Host, path and method, and set the security headers of every response."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import h11
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+HEADERS = (
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+"""Headers of every response that does not set them itself."""
+
+
+MAX_PATH_CHARS = 256
+"""Maximum characters of a path; no route is longer."""
+
+
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]+))(?::[0-9]{1,5})?")
+
+
+def parse_host(header: str) -> str:
+    """Return the host in a Host header without its port, in lower case; "" if it is invalid."""
+    found = _HOST.fullmatch(header.strip().lower())
+    return (found[1] or found[2]).removesuffix(".") if found else ""
+
+
+class RequestFilter:
+    """ASGI middleware. It refuses host names except `localhost`, addresses and `hosts`, which stops DNS rebinding.
+
+    `posts` are the paths that accept a POST; `request_body` checks the body.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str] = (), posts: Iterable[str] = ()) -> None:
+        self._app = app
+        self._posts = frozenset(posts)
+        self._names = {"localhost", *(name.lower().removesuffix(".") for name in hosts)}
+
+    def _is_allowed_host(self, header: str) -> bool:
+        host = parse_host(header)
+        if host in self._names:
+            return True
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        return True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 400, 404 or 405, or pass the request on; add the headers to the response."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = list(message.get("headers", ()))
+                named = {name.lower() for name, _ in own}
+                message = {**message, "headers": [*own, *(one for one in HEADERS if one[0] not in named)]}
+            await send(message)
+
+        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        path, methods = scope["path"], "GET, HEAD, POST" if scope["path"] in self._posts else "GET, HEAD"
+        if len(hosts) != 1 or not self._is_allowed_host(hosts[0]):
+            answer: ASGIApp = PlainTextResponse("This name is not served here.\n", 400)
+        elif (
+            len(path) > MAX_PATH_CHARS or not path.isprintable()
+        ):  # the router would take a line break for the path's end
+            answer = PlainTextResponse("There is nothing here.\n", 404)
+        elif scope["method"] not in methods.split(", "):
+            answer = PlainTextResponse(f"Only {methods}.\n", 405, {"allow": methods})
+        else:
+            answer = self._app
+        return await answer(scope, receive, send_with_headers)
+
+
+# Limits on connections and streams: beyond them the oldest one of the client with the most is closed.
+#
+# So a new client is always accepted, and a greedy one only loses its own connections. A fixed limit for each client
+# would have to be small to be useful, but a whole hall may share one address behind a router or proxy.
+
+
+@lru_cache(maxsize=4096)
+def client_network(address: str) -> str:
+    """Return the client's network: its IPv4 address, or the /64 of IPv6, which one host may own completely."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return "nowhere"
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is not None:
+            return str(found.ipv4_mapped)
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return str(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConnectionSlot:
+    """One connection or stream of the client `who`; `evict` closes it."""
+
+    who: str
+    evict: Callable[[], None]
+
+
+class ConnectionLimits:
+    """At most `most` slots in total, and `each` for one client; `keeps` further ones can be protected."""
+
+    def __init__(self, most: int, each: int | None = None, keeps: int = 0) -> None:
+        self._most, self._each, self._keeps = most, each, keeps
+        self._held: dict[str, dict[ConnectionSlot, None]] = {}
+        self._count = 0
+        self._kept: OrderedDict[ConnectionSlot, None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._count + len(self._kept)
+
+    def take(self, who: str, give_up: Callable[[], None]) -> ConnectionSlot:
+        """Return a new slot for `who`; if the limit is reached, close the oldest one by its `give_up`."""
+        if self._each is not None and len(self._held.get(who, ())) >= self._each:
+            self._drop(who)
+        elif self._count >= self._most:
+            self._drop(max(self._held, key=lambda one: len(self._held[one])))
+        share = ConnectionSlot(who, give_up)
+        self._add(share)
+        return share
+
+    def release(self, share: ConnectionSlot) -> None:
+        """Release `share`. Releasing it twice, or after it was closed for others, is fine."""
+        if share in self._kept:
+            del self._kept[share]
+        elif share in (held := self._held.get(share.who, {})):
+            del held[share]
+            self._count -= 1
+            if not held:
+                del self._held[share.who]
+
+    def protect(self, share: ConnectionSlot) -> None:
+        """Protect `share` from being closed for others; of too many protected ones the oldest loses its protection."""
+        if share not in self._held.get(share.who, ()) or not self._keeps:
+            return
+        self.release(share)
+        self._kept[share] = None
+        if len(self._kept) > self._keeps:
+            self._add(self._kept.popitem(last=False)[0])
+
+    def _add(self, share: ConnectionSlot) -> None:
+        self._held.setdefault(share.who, {})[share] = None
+        self._count += 1
+
+    def _drop(self, who: str) -> None:
+        oldest = next(iter(self._held[who]))
+        self.release(oldest)
+        oldest.evict()
+
+
+# HTTP timeouts and connection limits: close connections with slow request headers and excess connections.
+#
+# uvicorn has no timeout for request headers, so a few hundred slow connections would block all others. `request_body`
+# limits the time for a body, and the kernel that of a stream that is not read.
+
+
+HEADER_TIMEOUT_S = 10.0
+"""Timeout for receiving a request's headers, s."""
+MAX_HEADER_BYTES = 16 * 1024
+MAX_CONNECTIONS = 1200
+"""Maximum open connections; beyond, the oldest one of the client with the most is closed."""
+MAX_KEPT_CONNECTIONS = 32
+"""Further connections for signed-in users, which are not closed for others."""
+QUEUE = 256
+"""Connections that may wait to be accepted."""
+RECENT, RECENT_EACH = 1024, 128
+"""Of the last `RECENT` connections in an uninterrupted rush, at most `RECENT_EACH` of one client are accepted, so a
+hall that reconnects at once behind one router is spread over some seconds."""
+TURNED_AWAY = 64
+"""After this many dropped connections in a row, existing connections are served."""
+SPARE = 160
+"""File descriptors reserved for everything else: journal, backups, board, and accepted connections not yet counted."""
+_KEEP = "keep_connection"
+
+
+class LimitedListener(socket.socket):
+    """The listening socket. In a rush it drops excess connections of the same client.
+
+    Dropping costs a tenth of accepting, so others are not delayed.
+    """
+
+    def __init__(self, family: int) -> None:
+        # without the protocol asyncio does not recognise TCP and leaves Nagle's delay of 40 ms on
+        super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self._last = deque[str]()
+        self._of = Counter[str]()
+
+    def listen(self, backlog: int = QUEUE) -> None:
+        """Listen. The `backlog` that asyncio passes is its limit of connections accepted in a row."""
+        super().listen(max(backlog, QUEUE))
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Return the next admitted connection and its address."""
+        for _ in range(TURNED_AWAY):
+            try:
+                line, address = super().accept()
+            except BlockingIOError:  # the queue is empty
+                self._last.clear()
+                self._of.clear()
+                raise
+            if self._lets_in(client_network(address[0])):
+                return line, address
+            line.close()
+        raise BlockingIOError  # let the loop serve existing connections
+
+    def _lets_in(self, place: str) -> bool:
+        self._last.append(place)
+        self._of[place] += 1
+        if len(self._last) > RECENT:
+            gone = self._last.popleft()
+            self._of[gone] -= 1
+            if not self._of[gone]:
+                del self._of[gone]
+        return self._of[place] <= RECENT_EACH
+
+
+class LimitedServerState(ServerState):
+    """Uvicorn's server state, with a limit on its connections in `shares`.
+
+    `descriptors` is the process's limit of open files.
+    """
+
+    def __init__(self, descriptors: int) -> None:
+        super().__init__()
+        self.shares = ConnectionLimits(
+            max(MAX_KEPT_CONNECTIONS, min(MAX_CONNECTIONS, descriptors - SPARE - MAX_KEPT_CONNECTIONS)),
+            keeps=MAX_KEPT_CONNECTIONS,
+        )
+
+
+def keep_connection(scope: Scope) -> None:
+    """Mark the connection of a signed-in user, so that it is not closed for others."""
+    if keep := scope.get("state", {}).get(_KEEP):
+        keep()
+
+
+class TimedProtocol(H11Protocol):
+    """uvicorn's protocol with a deadline for the headers, from their first byte or a new connection's start."""
+
+    _deadline: asyncio.TimerHandle | None = None
+    _share: ConnectionSlot | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Start the deadline for the first request."""
+        super().connection_made(transport)
+        state = self.server_state
+        if isinstance(state, LimitedServerState):
+            self._share = state.shares.take(client_network(self.client[0] if self.client else ""), transport.abort)
+            self.app_state = {**self.app_state, _KEEP: self._keep}
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Process received bytes; cancel the deadline when the headers are complete."""
+        super().data_received(data)
+        if self._is_answering():
+            self._stop()
+        else:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the deadline and release the connection's slot."""
+        self._stop()
+        if self._share is not None and isinstance(self.server_state, LimitedServerState):
+            self.server_state.shares.release(self._share)
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer invalid HTTP with the usual headers; in the middle of another response only close the connection."""
+        if self.conn.our_state is h11.IDLE:
+            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *HEADERS]
+            parts = (h11.Response(status_code=400, headers=headers), h11.Data(data=msg.encode()), h11.EndOfMessage())
+            for part in parts:
+                self.transport.write(self.conn.send(part) or b"")
+        self.transport.close()
+
+    def _keep(self) -> None:
+        if self._share is not None and isinstance(self.server_state, LimitedServerState):
+            self.server_state.shares.protect(self._share)
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEADER_TIMEOUT_S, self._hang_up)
+
+    def _stop(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _hang_up(self) -> None:
+        self._deadline = None
+        if not self._is_answering() and self.transport is not None:
+            self.transport.abort()

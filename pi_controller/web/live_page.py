@@ -1,0 +1,587 @@
+"""Content of the live page: a view as texts, marks and counts, by the keys of the page and its script.
+
+The server fills the page with it and the script updates the page with it, so both use one set of keys: `texts` of the
+elements, `marks` for their style, and `counts` of sticks (lit, of how many). A game that is shown by its score sheet
+has another `layout` with fewer keys, and its `table` as one piece of HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from shlex import quote
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+from pi_controller.display import chances_bar, phrases
+from pi_controller.display.chances_bar import ShownChances
+from pi_controller.display.drawing import player_name, scale_to_pixels, team_name
+from pi_controller.display.game_display import (
+    credit,
+    game_name,
+    get_show,
+    has_sheet,
+    player_rows,
+    sounds_credit,
+    total_count,
+    word,
+)
+from pi_controller.display.i18n import catalogue
+from pi_controller.display.phrases import remaining
+from pi_controller.journal.export import ScoreHistory
+from pi_controller.pads import EVERY_PAD
+from pi_controller.pinmap import pinmap
+from pi_controller.referee.commitment import DOMAIN, CommitmentContext, hash_prefix
+from pi_controller.rules.base import opposing_team
+from pi_controller.rules.registry import DEFAULT_GAME, game_class, names, playable
+from pi_controller.table.view import Opening, View
+from pi_controller.web.game_page import MAX_STROKES, page_of
+from pi_controller.web.templates import render
+
+Text = Callable[[str], str]
+
+
+CALLS = 3
+"""Maximum calls shown at once."""
+SPOKEN_ONLY = {"outcome", "score"}
+"""Texts that the script announces to screen readers when they are new; the page shows them otherwise."""
+_LIVE_LABELS = {"label_points", "label_middle", "label_mat", "label_seal"}
+
+
+PAST = 4
+"""How many of the last hides or throws the page shows."""
+
+
+class Past(msgspec.Struct, frozen=True):
+    """A finished hide or throw: its side, by `look` (a, b, p1 to p8) and `side` (a letter or number), and its text.
+
+    `number` is the hide's, "" for a throw.
+    """
+
+    look: str
+    side: str
+    number: str
+    text: str
+
+
+class Board(msgspec.Struct, frozen=True):
+    """The content of the page."""
+
+    texts: dict[str, str]
+    marks: dict[str, str]
+    counts: dict[str, tuple[int, int]]
+    layout: str = "live"
+    table: str = ""
+
+
+def make_board(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:
+    """Return the page's content for `view` in `language`, with the `chances` of winning if given."""
+    text, note = catalogue(language).gettext, phrases.notice(view, language)
+    if has_sheet(view):
+        return _sheet_board(view, language, chances)
+    texts = _labels(text)
+    marks = {
+        "phase": view.phase,
+        "link": "up" if view.link else "down",
+        "note": "yes" if note else "",
+    }
+    texts |= {
+        "heading": game_name(view.game, language),
+        "credit": credit(view.game, language),
+        "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
+        "goal_line": text("First to {points}").format(points=view.points),
+        "sentence": phrases.sentence(view, language),
+        "note": note,
+        "link": _link(view, language, text("No mat: the judge enters the hits")),
+    }
+    turn_worth = "" if view.question else phrases.describe_stakes(view, language)
+    texts["turn_worth"], marks["turn_worth"] = turn_worth, "yes" if turn_worth else ""
+    _outcome(view, texts, marks, language)
+    _standing(view, texts, marks, language)
+    _teams(view, texts, marks, text)
+    _question(view, texts, marks, language)
+    _calls(view, texts, marks, language)
+    _mat(view, texts, marks, language)
+    _seal(view, texts, marks, language)
+    _past(view, texts, marks, language)
+    lights = pinmap().lights
+    slots = min(lights.short, max(view.points, *(view.short.get(team, 0) for team in "AB")))
+    counts = {
+        "long_a": (view.long.get("A", 0), lights.a),
+        "long_b": (view.long.get("B", 0), lights.b),
+        "middle": (view.middle, lights.middle),
+        "short_a": (view.short.get("A", 0), slots),
+        "short_b": (view.short.get("B", 0), slots),
+    }
+    bounded = {key: (max(0, min(n, of)), of) for key, (n, of) in counts.items()}
+    return Board(texts, marks, bounded | _chances(view, chances, texts, marks, language))
+
+
+def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Board:
+    text, note = catalogue(language).gettext, phrases.notice(view, language)
+    settled = view.question is not None or "value" in view.sheet  # the game's table shows the worth of the last throw
+    turn_worth = "" if settled else phrases.describe_stakes(view, language)
+    sentence = phrases.sentence(view, language)
+    texts = {
+        **{key: label for key, label in _labels(text).items() if key not in _LIVE_LABELS},
+        "heading": game_name(view.game, language),
+        "credit": credit(view.game, language),
+        "title": game_name(view.game, language),
+        "sentence": sentence,
+        "score": "",
+        "note": note,
+        "turn_worth": turn_worth,
+        "link": _link(view, language, text("The judge keeps the score")),
+        "label_seal": text(get_show(view.game).seal_label),
+    }
+    marks = {
+        "phase": view.phase,
+        "link": "up" if view.link else "",
+        "note": "yes" if note else "",
+        "turn_worth": "yes" if turn_worth else "",
+    }
+    _outcome(view, texts, marks, language)
+    _standing(view, texts, marks, language)
+    _seal(view, texts, marks, language)
+    _question(view, texts, marks, language)
+    _calls(view, texts, marks, language)
+    _past(view, texts, marks, language)
+    counts = _chances(view, chances, texts, marks, language)
+    return Board(texts, marks, counts, "sheet", page_of(view).table(view, language))
+
+
+def list_past_turns(view: View, most: int, language: str = "en") -> list[Past]:
+    """Return the last hides or throws, the newest first, at most `most` of them."""
+    players = list(player_rows(view.sheet))
+    found: list[Past] = []
+    for turn in view.past[: -most - 1 : -1]:
+        number = players.index(turn.side) + 1 if turn.side in players else 0
+        look, side = (f"p{number}", str(number)) if number else (turn.side.lower(), turn.side)
+        found.append(Past(look, side, str(turn.number or ""), phrases.describe_turn(view, turn, language)))
+    return found
+
+
+def _past(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    lines = list_past_turns(view, PAST, language)
+    marks["past"] = "yes" if lines else ""
+    for i in range(1, PAST + 1):
+        line = lines[i - 1] if i <= len(lines) else Past("", "", "", "")
+        marks[f"past_{i}"] = line.look
+        texts |= {f"past_{i}": line.text, f"past_side_{i}": line.side, f"past_hide_{i}": line.number}
+
+
+def _labels(text: Callable[[str], str]) -> dict[str, str]:
+    return {
+        "label_points": text("points"),
+        "label_middle": text("In the middle"),
+        "label_mat": text("The four pads, as the hider sees them"),
+        "label_called": text("Last called"),
+        "label_judge": text("A question for the judge"),
+        "label_seal": text("Sealed place of the bead"),
+        "label_ends": text("Time left"),
+        "label_nonce": text("Nonce"),
+        "label_check": text("Check a seal"),
+        "label_live": text("Live"),
+        "label_stale": text("Not live"),
+        "label_held": text("Held by you"),
+        "label_hold": text("Hold this picture"),
+        "label_go": text("Show it live"),
+        "label_as_of": text("as of"),
+        "label_past": text("Just played"),
+        "label_sound": text("Sound on"),
+        "label_silent": text("Sound off"),
+    }
+
+
+def _outcome(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Add the last event as text, with an id of its moment, so that it is announced once."""
+    texts["outcome"] = phrases.outcome(view, language)
+    moment = msgspec.json.encode((view.hide, view.hits, view.opened, view.foul, view.calls, view.sheet))
+    marks["moment"] = f"{crc32(moment):08x}"
+
+
+def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Add the state of the table and its time limits; the times are on the table's clock."""
+    sentence = phrases.describe_status(view, language)
+    texts["standing"], marks["standing"] = sentence, "yes" if sentence else ""
+    texts["label_limit"] = phrases.limit_label(view, language)
+    asked = view.question
+    times = {
+        "ends": (view.ends, view.ends_stood),
+        "limit": (phrases.turn_deadline(view), view.stood),
+        "unasked": (asked.until if asked else None, view.paused),
+    }
+    for key, (end, stood) in times.items():
+        marks[key] = "" if end is None else f"{end:.2f}"
+        marks[f"{key}_stood"] = "" if stood is None else f"{stood:.2f}"
+
+
+def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Callable[[str], str]) -> None:
+    hitter = opposing_team(view.hider) if view.hider else None
+    playing = view.phase not in {"toss", "over"}
+    score: list[str] = []
+    for team in ("A", "B"):
+        key = team.lower()
+        role, role_text = "", ""
+        if view.phase == "over" and view.winner == team:
+            role, role_text = "won", text("wins")
+        elif playing and view.hider == team:
+            role, role_text = "hides", text("hides")
+        elif playing and hitter == team:
+            role, role_text = "hits", text("hits")
+        if role == "hits" and view.phase == "hit" and view.owed:
+            role_text = text("first hit") if view.owed == "first" else text("second hit")
+        points, name = view.short.get(team, 0), team_name(view, team)
+        marks[f"role_{key}"], texts[f"role_{key}"] = role, role_text
+        texts[f"name_{key}"] = name
+        texts[f"points_{key}"] = str(points)
+        texts[f"long_{key}"] = str(view.long.get(team, 0))
+        score.append(f"{name} {points}")
+    texts["middle"] = str(view.middle)
+    texts["score"] = ", ".join(score)
+    texts["title"] = f"{view.short.get('A', 0)}–{view.short.get('B', 0)} {texts['heading']}"
+
+
+def _question(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    asked = view.question if view.phase not in {"halted", "over"} else None
+    marks["asked"] = "yes" if asked else ""
+    texts["unasked"] = phrases.describe_default_answer(asked, language) if asked else ""
+    texts["question"] = phrases.question(asked, language) if asked else ""
+    texts["choices"] = " · ".join(phrases.choice(one, language) for one in asked.choices) if asked else ""
+
+
+def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    calls = view.calls[-CALLS:]
+    marks["calls"] = str(len(calls))
+    for i in range(CALLS):
+        known = word(calls[i], language, view.game) if i < len(calls) else None
+        meaning = known.meaning if known else ""
+        if known and known.call == "foul" and view.foul:
+            meaning = phrases.foul(view.foul, language)
+        sounds = known.spoken if known else ""
+        if known and known.literal:
+            sounds = f"{sounds} · “{known.literal}”"
+        texts |= {
+            f"call_{i + 1}": known.shown if known else "",
+            f"sounds_{i + 1}": sounds,
+            f"meaning_{i + 1}": meaning,
+        }
+    texts["sounds_by"] = sounds_credit(calls, language, view.game)
+
+
+def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Add the pads of this hide: struck, found, and after the hide the place that was sealed."""
+    for number, pad in zip(EVERY_PAD, page_of(view).pads(view, language), strict=True):
+        marks[f"pad_{number}"], texts[f"pad_{number}"] = pad.mark, pad.said
+    texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
+    marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
+
+
+def _link(view: View, language: str, without: str) -> str:
+    """Return the state of the mat and its faults; `without` is the text without a mat."""
+    if not view.link:
+        return without
+    text = catalogue(language).gettext
+    if not view.sensors:
+        return text("Mat connected, its sensors switched off")
+    return " ".join(filter(None, (text("Mat connected"), phrases.faults(view, language))))
+
+
+def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    """Add the commitment of this hide or its withdrawal, or the last opened one with its opening."""
+    text, opened = catalogue(language).gettext, view.opening
+    void = view.withdrawn[-1] if view.withdrawn else ""
+    shown = view.commit or void or (opened.hash if opened else "")
+    texts |= {"seal": shown, "seal_short": f"{shown[:16]}…" if shown else "", "opened": "", "nonce": ""}
+    marks["seal"] = ""
+    if opened is not None and opened.hash == shown:
+        marks["seal"] = "opened"
+        pads = phrases.join_pads(str(opened.pad), language)  # in slahal one digit for each bone
+        template = catalogue(language).ngettext("opened: pad {pads}", "opened: pads {pads}", len(str(opened.pad)))
+        texts |= {"opened": template.format(pads=pads), "nonce": opened.nonce}
+    elif shown == void != "":
+        marks["seal"], texts["opened"] = "void", text("void: never opened")
+    elif shown:
+        marks["seal"], texts["opened"] = "sealed", text("not yet opened")
+        if void:
+            texts["opened"] += " · " + text("{seal} is void").format(seal=f"{void[:16]}…")
+
+
+def _chances(
+    view: View, chances: ShownChances | None, texts: dict[str, str], marks: dict[str, str], language: str
+) -> dict[str, tuple[int, int]]:
+    """Add each side's chance of winning; return the first one's share of the bar, (0, 0) if not shown."""
+    marks["chances"] = "" if chances is None else "yes"
+    texts |= {"label_chances": "", "chances_basis": ""}
+    texts |= {f"chances_{part}_{side}": "" for part in ("mark", "name", "chance") for side in "ab"}
+    if chances is None:
+        return {"chances": (0, 0)}
+    texts["label_chances"] = catalogue(language).gettext("Chance of winning")
+    texts["chances_basis"] = chances_bar.basis(chances, language)
+    for side, team, percent in zip("ab", "AB", chances_bar.percents(chances, language), strict=True):
+        texts[f"chances_mark_{side}"] = team
+        texts[f"chances_name_{side}"] = player_name(view, team)
+        texts[f"chances_chance_{side}"] = percent
+    return {"chances": (chances.percents[0], 100)}
+
+
+# Render the live page on the server: the board's content in the layout of a phone, room or stream.
+
+
+def page(
+    content: Board, *, language: str, as_of: str, t: float | None = None, frame: str = "phone", **values: Any
+) -> str:
+    """Return the page with the layout `content.layout` in its `frame`, `phone` or `room`, with more template `values`.
+
+    `t` is the time on the table's clock. A key that the template needs and the board lacks raises
+    `jinja2.UndefinedError`.
+    """
+    marks = content.marks
+
+    def format_left(key: str) -> str:
+        if t is None:
+            return ""
+        return remaining(float(marks[key]) if marks[key] else None, float(marks[f"{key}_stood"] or t))
+
+    return render(
+        "room.html" if frame == "room" else f"{content.layout}.html",
+        language,
+        frame=f"{frame}.html",
+        layout=content.layout,
+        texts={**content.texts, "as_of": as_of},
+        marks=marks,
+        counts=content.counts,
+        table=content.table,
+        left=format_left,
+        **values,
+    )
+
+
+def render_waiting_page(language: str) -> str:
+    """Return the page shown before the table is ready; it reloads itself."""
+    return render("waiting.html", language)
+
+
+# Content of the room's page: a scoreboard for a hall with the mat at a fixed place, and a final screen.
+#
+# A game with pads has the layout `pads`, which the script updates key by key; other games are shown by their table.
+
+
+LONG_SENTENCE_CHARS = 34
+"""A longer sentence is set smaller, on two lines."""
+WIDE, HIGH = 600, 300
+"""The box of the score chart's lines, in its own units."""
+
+
+def room(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
+    """Return the room page's content for `view`; after the game its table is the final screen."""
+    whole, page = make_board(view, language), page_of(view)
+    texts, marks, counts, table = dict(whole.texts), dict(whole.marks), dict(whole.counts), whole.table
+    counts.pop("chances", None)
+    layout = "pads" if page.pads(view, language) else "sheet"
+    texts = {"hide_line": "", "goal_line": "", **texts, "result": phrases.result(view, language)}
+    gist = get_show(view.game).gist
+    texts["gist"] = catalogue(language).gettext(gist) if gist else ""
+    marks["turn"] = (page.turn(view) or "").lower() if not get_show(view.game).of_players(view.sheet) else ""
+    marks["tell"] = "long" if len(texts["sentence"]) > LONG_SENTENCE_CHARS else ""
+    if layout == "pads":
+        _pads(view, texts, marks, counts, language)
+    if view.phase == "over" and not view.void:
+        table = end(view, language)
+    elif layout == "pads":
+        table = ""
+    return Board(texts, marks, counts, layout, table)
+
+
+def _pads(
+    view: View, texts: dict[str, str], marks: dict[str, str], counts: dict[str, tuple[int, int]], language: str
+) -> None:
+    """Add teams and pads under the keys of Hampa Apena, for another game with pads."""
+    text, page = catalogue(language).gettext, page_of(view)
+    for number, pad in zip(EVERY_PAD, page.pads(view, language), strict=True):
+        marks[f"pad_{number}"], marks[f"high_{number}"] = pad.mark, pad.look
+        texts[f"pad_{number}"], texts[f"worth_{number}"] = pad.said, pad.worth
+    hid = view.before.get("hider") if view.phase in {"show", "over"} else None
+    hid = hid or page.turn(view)
+    marks["struck_by"] = opposing_team(hid).lower() if hid in ("A", "B") else ""
+    texts |= {"said_a": "", "said_b": ""}
+    if not has_sheet(view):
+        return
+    strip, sides, lights = page.strip(view, language), page.sides(view, language), pinmap().lights
+    for cell in strip.cells:
+        key, side = cell.player.lower(), sides[cell.player]
+        texts |= {f"name_{key}": side.name, f"role_{key}": side.role, f"points_{key}": str(cell.points)}
+        texts |= {f"long_{key}": str(cell.sticks), f"said_{key}": page.side_note(view, cell.player, text)}
+        marks[f"role_{key}"] = side.mark
+        slots = min(lights.short, max(cell.points, lights.short // 2 + 1))
+        counts[f"short_{key}"] = (min(cell.points, slots), slots)
+        counts[f"long_{key}"] = (cell.sticks or 0, MAX_STROKES)
+    amount = strip.rest.amount if strip.rest else 0
+    texts |= {
+        "middle": str(amount),
+        "label_points": text("short sticks"),
+        "hits": "",
+        "label_middle": text("In the pool"),
+    }
+    counts["middle"], marks["hits"] = (amount, MAX_STROKES), ""
+
+
+def end(view: View, language: str = "en") -> str:
+    """Return the final screen as HTML: the winner, each side's score, and the score chart."""
+    page, teams = page_of(view), not get_show(view.game).of_players(view.sheet)
+    winner, cells = page.turn(view), page.strip(view, language).cells
+    of, total = _max_drawn_sticks(view), total_count(view.sheet)
+    rows = [
+        {
+            "key": cell.player.lower() if teams else f"p{number}",
+            "name": player_name(view, cell.player),
+            "points": cell.points,
+            "won": cell.player == winner,
+            "of": of or MAX_STROKES,
+            "lit": min(cell.points, of) if of else scale_to_pixels(cell.points, total, MAX_STROKES),
+        }
+        for number, cell in enumerate(cells, 1)
+    ]
+    keys = {cell.player: row["key"] for cell, row in zip(cells, rows, strict=True)}
+    rows.sort(key=lambda row: not row["won"])
+    course = view.course
+    return render(
+        "end.html",
+        language,
+        rows=rows,
+        lines=_lines(course, keys) if course else [],
+        told=_summary(view, course, language) if course else [],
+        after=catalogue(language).gettext(get_show(view.game).after) if get_show(view.game).after else "",
+    )
+
+
+def _max_drawn_sticks(view: View) -> int:
+    """Return the largest number of sticks drawn for a side; 0 if a stroke is a share of the total."""
+    points = [cell.points for cell in page_of(view).strip(view, "en").cells]
+    return max(points, default=0) if max(points, default=0) <= MAX_STROKES and "progress" not in str(view.sheet) else 0
+
+
+def _lines(course: ScoreHistory, keys: dict[str, Any]) -> Sequence[dict[str, str]]:
+    """Return a line for each side: its score after each turn, from left to right, in a box of `WIDE` by `HIGH`."""
+    most = max(1, *(n for scores in course.scores.values() for n in scores))
+    lines: list[dict[str, str]] = []
+    for place, (side, scores) in enumerate(course.scores.items()):
+        steps, aside = max(1, len(scores) - 1), 3 * place  # a small offset keeps overlapping lines visible
+        points = [
+            f"{WIDE * i / steps:.0f},{(HIGH - 14) * (1 - n / most) + 4 + aside:.0f}" for i, n in enumerate(scores)
+        ]
+        lines.append({"key": str(keys.get(side, "")), "points": " ".join(points)})
+    return lines
+
+
+def _summary(view: View, course: ScoreHistory, language: str) -> list[str]:
+    text, plural = catalogue(language).gettext, catalogue(language).ngettext
+    hides = view.hide or "hider" in view.sheet or "hiding" in view.sheet
+    turns = plural("{n} hide", "{n} hides", course.turns) if hides else plural("{n} throw", "{n} throws", course.turns)
+    leads = plural("the lead changed once", "the lead changed {n} times", course.leads) if course.leads else ""
+    misses = text("most misses in a row: {n}") if course.misses else ""
+    numbers = ((turns, course.turns), (leads, course.leads), (misses, course.misses))
+    return [template.format(n=n) for template, n in numbers if template]
+
+
+# Score bar of the stream overlay: players, points, sticks, state of play, and the last call.
+#
+# It has the same shape for every game: a cell for each team or player, and one for the pool.
+
+
+_TEXTS = {
+    "title",
+    "heading",
+    "sentence",
+    "result",
+    "meaning_1",
+    "turn_worth",
+    "label_as_of",
+    "label_live",
+    "label_stale",
+    "label_ends",
+    "label_limit",
+}
+_PADS = {f"{key}_{pad}" for key in ("pad", "worth") for pad in EVERY_PAD}
+_TEXTS |= _PADS | {f"call_{i + 1}" for i in range(CALLS)}
+_MARKS = {"phase", "turn_worth", "ends", "ends_stood", "limit", "limit_stood", "calls", "moment", "asked", "struck_by"}
+_MARKS |= {f"{key}_{pad}" for key in ("pad", "high") for pad in EVERY_PAD}
+
+
+def overlay(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
+    """Return the overlay's content for `view`, with its strip as the table."""
+    whole = room(view, language)
+    texts = dict.fromkeys(_PADS, "") | {key: value for key, value in whole.texts.items() if key in _TEXTS}
+    marks = dict.fromkeys(_MARKS, "") | {key: mark for key, mark in whole.marks.items() if key in _MARKS}
+    marks["pads"] = "yes" if whole.layout == "pads" else ""
+    return Board(texts, marks, {}, "overlay", strip(view, language))
+
+
+def strip(view: View, language: str = "en") -> str:
+    """Return the strip as HTML: team A has a circle, B a square, and players the shapes of the other pages."""
+    page = page_of(view)
+    shown = page.strip(view, language)
+    who = [card for card in page.cards(view, language) if card.number or card.look in {"a", "b"}]
+    return render(
+        "strip.html",
+        language,
+        strip=shown,
+        teams=not get_show(view.game).of_players(view.sheet),
+        names={cell.player: player_name(view, cell.player) for cell in shown.cells},
+        turn=page.turn(view),
+        roles={cell.player: card.role for cell, card in zip(shown.cells, who, strict=True)},
+    )
+
+
+# The page that verifies an opened commitment in the browser; its fields are prefilled with the last one.
+
+
+def sealed_games() -> tuple[str, ...]:
+    """Return the games with a hidden position, for which there is a commitment."""
+    return tuple(name for name in names() if playable(name) and game_class(name).hidden is not None)
+
+
+def check_page(view: View | None, language: str = "en") -> str:
+    """Return the page, prefilled with the last commitment that was opened in `view`."""
+    text = catalogue(language).gettext
+    opened = view.opening if view is not None else None
+    game = view.game if view is not None and view.game in sealed_games() else DEFAULT_GAME
+    known = asdict(opened) if opened is not None else dict[str, Any]()
+    if opened is not None and not opened.epoch:  # from an old journal or none: bound to the game only
+        known |= {"table": "", "event": ""}
+    return render(
+        "check.html",
+        language,
+        prefilled=_describe_prefill(view, text),
+        games=[(name, game_name(name, language)) for name in sealed_games()],
+        game=game,
+        known=known,
+        command=_command(game, opened),
+    )
+
+
+def _describe_prefill(view: View | None, text: Text) -> str:
+    opened = view.opening if view is not None else None
+    if view is None or opened is None:
+        sentence = text("No seal has been opened yet at this table. Fill in what you noted.")
+    else:
+        sentence = text("The fields hold the last seal opened, of hide {n}.").format(n=opened.hide)
+    if view is None:
+        return sentence
+    for void in (*(opened.withdrawn if opened is not None else ()), *view.withdrawn):
+        sentence += " " + text("The seal {seal} is void: it will never be opened.").format(seal=f"{void[:16]}…")
+    if view.commit is not None and (opened is None or view.commit != opened.hash):
+        sentence = f"{sentence} {text('The seal of the hide in progress is opened after the hit.')}"
+    return sentence
+
+
+def _command(game: str, opened: Opening | None) -> str:
+    """Return the shell command that checks `referee.commitment`, with the known values filled in."""
+    if opened is None:
+        first = f"{DOMAIN}|TABLE|EPOCH|EVENT|{game}|HIDE|PAD|"
+    else:
+        first = hash_prefix(game, opened.hide, opened.pad, CommitmentContext(opened.table, opened.epoch, opened.event))
+    nonce = opened.nonce if opened is not None else "NONCE"
+    return f'n={nonce}\n{{ printf %s {quote(first)}; printf %s "$n" | xxd -r -p; }} | sha256sum'

@@ -1,1 +1,0 @@
-"""Authentication: users, PINs, throttling of wrong ones, roles, and sessions."""

@@ -1,0 +1,75 @@
+"""The machine's clock: when it counts as set, and the units by which the staff sets it."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pi_controller.system import clock, service
+from pi_controller.system.install import RUN
+
+NOW = 4e9
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """Return the files of a machine whose timesyncd has heard no server."""
+    (tmp_path / "run/systemd/timesync").mkdir(parents=True)
+    (tmp_path / "sys/class/rtc/rtc0").mkdir(parents=True)
+    (tmp_path / "sys/class/rtc/rtc0/hctosys").write_text("0\n", "utf-8")
+    return tmp_path
+
+
+def test_a_clock_that_only_goes_on_is_not_set(machine):
+    assert not clock.is_clock_set(NOW, machine)
+
+
+@pytest.mark.parametrize("mark", ["run/systemd/timesync/synchronized", str(clock.SET_BY_STAFF)[1:]])
+def test_a_time_server_or_the_staff_sets_it(machine, mark):
+    (machine / mark).touch()
+    assert clock.is_clock_set(NOW, machine)
+    assert not clock.is_clock_set(1000.0, machine), "before this program was made"
+
+
+def test_a_clock_chip_sets_it(machine):
+    (machine / "sys/class/rtc/rtc0/hctosys").write_text("1\n", "utf-8")
+    assert clock.is_clock_set(NOW, machine)
+
+
+def test_another_time_service_is_believed(tmp_path):
+    assert clock.is_clock_set(NOW, tmp_path)
+
+
+@pytest.mark.usefixtures("analyze")
+def test_systemd_finds_nothing_wrong_with_the_units(exposure, tmp_path):
+    text = clock.service_unit()
+    for one, name in ((text, clock.SERVICE.name), (clock.path_unit(), clock.PATH.name)):
+        assert service.verify_unit(one, name) == []
+    path = tmp_path / clock.SERVICE.name
+    path.write_text(text, "utf-8")
+    assert exposure(path) <= clock.MAX_EXPOSURE
+    assert f"\nPathExists={RUN / clock.REQUEST}\n" in clock.path_unit()
+
+
+@pytest.mark.parametrize(
+    ("request_text", "is_set"), [("1800000000", True), ("1800000000; x", False), ("", False), ("-1", False)]
+)
+def test_only_digits_are_taken_for_a_time(tmp_path, request_text, is_set):
+    (line,) = (line for line in clock.service_unit().splitlines() if line.startswith("ExecStart="))
+    script = line.removeprefix("ExecStart=/bin/sh -ec '").removesuffix("'").replace("$$", "$")
+    request, mark = tmp_path / clock.REQUEST, tmp_path / "mark"
+    script = script.replace(str(RUN / clock.REQUEST), str(request)).replace(str(clock.SET_BY_STAFF), str(mark))
+    request.write_text(request_text, "utf-8")
+    for name in ("date", "hwclock"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@" >> {tmp_path}/ran\n', "utf-8")
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(["sh", "-ec", script], check=False, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert (done.returncode == 0) == is_set
+    assert mark.exists() == is_set
+    assert not request.exists()
+    ran = tmp_path / "ran"
+    assert ran.exists() == is_set
+    if is_set:
+        assert ran.read_text("utf-8").startswith("date --utc --set=@1800000000\n")
+        assert ("hwclock" in ran.read_text("utf-8")) == Path("/dev/rtc0").exists()

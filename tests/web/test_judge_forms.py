@@ -1,0 +1,106 @@
+"""Each form of the judge's console in a real browser: what is chosen is sent, whatever news arrives in between."""
+
+import json
+
+import pytest
+from judge_rig import Rig, sign_in
+
+from pi_controller.referee.judge import JudgeProtest, JudgeTeams
+
+pytestmark = pytest.mark.chromium
+UPDATES = 10
+CHOOSE = """id => {
+  const place = document.getElementById(id), chosen = [];
+  for (const group of place.querySelectorAll("[role=group]")) {
+    const pick = [...group.querySelectorAll(".pick")].at(-1);
+    pick?.click();
+    if (pick) chosen.push(...Object.values(pick.dataset));
+  }
+  for (const field of place.querySelectorAll("input, select, textarea")) {
+    if (field.tagName === "SELECT") field.selectedIndex = field.options.length - 1;
+    else field.value = field.type === "number" ? String(Number(field.value || 0) + 1) : `chosen ${field.id}`;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    if (field.type === "text" || field.tagName !== "INPUT") chosen.push(field.value);
+  }
+  return chosen.filter(one => !/^(null|false|true|"|\\d)/.test(one));
+}"""
+SHOWN = """id => [...document.getElementById(id).querySelectorAll("input, select, textarea, .pick")].map(one =>
+  [one.id, one.value, one.getAttribute("aria-pressed")])"""
+FORMS = """() => [...document.querySelectorAll("details .inside")].filter(one =>
+  one.querySelector("input, select, textarea, .pick")).map(one => one.id)"""
+
+
+@pytest.mark.parametrize("state", ["before the first hit", "a protest is ruled on", "another protest"])
+def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium, state):
+    rig = Rig(tmp_path)
+    page = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    page.set_default_timeout(20_000)
+    try:
+        if state != "before the first hit":
+            rig.do(lambda table, t: table.judge(JudgeProtest(t, "A", "the sleeve")))
+        sign_in(page, rig.url)
+        page.evaluate("document.querySelectorAll('details').forEach(one => (one.open = true))")
+        page.locator("#people-name").wait_for()
+        forms = page.evaluate(FORMS)
+        assert {"teams-inside", "protest-inside", "closing-inside", "set-inside", "people-inside"} == {*forms}
+        chosen = {id_: page.evaluate(CHOOSE, id_) for id_ in forms}
+        before = {id_: page.evaluate(SHOWN, id_) for id_ in forms}
+        for n in range(UPDATES):
+            rig.do(lambda table, t, n=n: table.judge(JudgeTeams(t, f"Veblen {n}", f"Peever {n}")))
+            page.wait_for_function(
+                "revision => document.body.dataset.revision === String(revision)", arg=rig.view.revision
+            )
+        assert {id_: page.evaluate(SHOWN, id_) for id_ in forms} == before
+        sent = []
+        page.route("**/judge/command", lambda route: (sent.append(route.request.post_data), route.fulfill(json=NO)))
+        page.route(
+            "**/judge/people",
+            lambda route: (
+                route.fallback()
+                if route.request.method == "GET"
+                else (sent.append(route.request.post_data), route.fulfill(json=NO))
+            ),
+        )
+        for id_ in forms:
+            sent.clear()
+            page.wait_for_function("() => !document.body.dataset.inert && !document.querySelector('[data-busy]')")
+            first = "[data-ruling=denied]" if state == "a protest is ruled on" else "[id$=-send]"
+            button = page.locator(f"#{id_} {first}")
+            button = button if button.count() else page.locator(f"#{id_} :is([id$=-send], #people-role ~ button)")
+            button.first.click()
+            for _ in range(200):
+                if sent:
+                    break
+                page.wait_for_timeout(20)
+            told = json.dumps(json.loads(sent[0]), ensure_ascii=False)
+            if id_ == "protest-inside" and state != "before the first hit":  # two forms in one section
+                ruled = state == "a protest is ruled on"
+                chosen[id_] = [value for value in chosen[id_] if ("ruling" in value) == ruled]
+                assert chosen[id_]
+            assert all(f'"{value}"' in told for value in chosen[id_]), (chosen[id_], told)
+    finally:
+        page.context.close()
+        rig.close()
+
+
+NO = {"ok": True, "revision": 0, "seq": 1, "repeated": False}
+
+
+def test_a_sheet_filled_in_before_a_move_does_not_overwrite_it(tmp_path, chromium):
+    rig = Rig(tmp_path)
+    page = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    page.set_default_timeout(20_000)
+    try:
+        sign_in(page, rig.url)
+        page.evaluate("document.querySelector('#set').open = true")
+        page.fill("#set-reason", "a stick had rolled away")
+        rig.do(lambda table, t: table.judge(JudgeTeams(t, "Veblen", "Peever")))
+        page.wait_for_function("revision => document.body.dataset.revision === String(revision)", arg=rig.view.revision)
+        page.wait_for_function("() => !document.body.dataset.inert")
+        before = rig.view.seq
+        page.click("#set-send")
+        page.locator("#toast-told").get_by_text("moved on").wait_for()
+        assert rig.view.seq == before
+    finally:
+        page.context.close()
+        rig.close()
