@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from page import GREY, RED, THIN, Page
 
-from pi_controller.mat.bead_refine import MARKED_AM2, UNMARKED_AM2
-from pi_controller.mat.dipole import UT_MM3_PER_AM2
+from pi_controller.sensing.bead_solver import MARKED_AM2, UNMARKED_AM2, UT_MM3_PER_AM2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

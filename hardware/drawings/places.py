@@ -11,8 +11,8 @@ from geometry import pads as pad_numbers
 from page import BLUE, GREY, PALE, RED, THICK, WOOD, Page, View
 from values import values
 
-from pi_controller.mat.bead_refine import MARKED_AM2
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_solver import MARKED_AM2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

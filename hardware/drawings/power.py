@@ -1,7 +1,7 @@
 """`python hardware/drawings/power.py`: who draws how much, and how many volts arrive at the last pixel.
 
 The strip is a ladder: two copper traces from pixel to pixel, wires between the rows, one or two feeds. A pixel draws
-what `pi_controller/drivers/strips.py` says, whatever its voltage: a little too pessimistic. Figures from
+what `pi_controller/board/strips.py` says, whatever its voltage: a little too pessimistic. Figures from
 `hardware/power.toml`.
 """
 
@@ -19,16 +19,16 @@ import places
 from values import mat_file
 from values import values as circuits
 
-from pi_controller.drivers.strips import current_ma, limit
+from pi_controller.board.strips import current_ma, limit_current
+from pi_controller.config.model import StripsSection
 from pi_controller.pinmap import pinmap
-from pi_controller.table.settings import StripsSection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from pi_controller.drivers.ports import Rgb
+    from pi_controller.board.interfaces import Rgb
 
 COPPER_OHM_M = 1.72e-8
 WHITE: Rgb = (255, 255, 255)
@@ -179,7 +179,7 @@ def lowest_volt(power: Power, frame: Sequence[Rgb], fed: str | None = None) -> f
 def run_of_white(first: int, count: int) -> list[Rgb]:
     """Return a frame with `count` white pixels from `first` on, the others dark, under the cap as it would leave."""
     n = pinmap().lights.count
-    return limit([WHITE if first <= i < first + count else DARK for i in range(n)], cap_ma())
+    return limit_current([WHITE if first <= i < first + count else DARK for i in range(n)], cap_ma())
 
 
 def worst_under_cap(power: Power, fed: str | None = None) -> float:
@@ -212,7 +212,7 @@ def tables(power: Power) -> str:
     """Return the budget as Markdown."""
     lights, cap = pinmap().lights, cap_ma()
     white = [WHITE] * lights.count
-    whites = limit(white, cap)
+    whites = limit_current(white, cap)
     rows = [
         "| strip shows | draws, A | lowest pixel, V, fed at the start | fed at both ends |",
         "| --- | ---: | ---: | ---: |",

@@ -22,7 +22,7 @@ from values import Values, values
 
 from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
-from pi_controller.sim import fsr as fsr_model
+from pi_controller.simulation import sensors as fsr_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

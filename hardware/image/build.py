@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import uuid
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 TREE = HERE.parents[1]
 sys.path.insert(0, str(TREE))
-from pi_controller.setup import boot  # noqa: E402 - the tree need not be installed
+from pi_controller.system import install  # noqa: E402 - the tree need not be installed
 
 PACKAGES = {
     "starts the Pi": ["raspi-firmware", "linux-image-arm64", "initramfs-tools", "zstd", "e2fsprogs", "fdisk"],
@@ -40,6 +41,8 @@ PACKAGES = {
     "the network": ["iproute2", "systemd-resolved", "systemd-timesyncd", "avahi-daemon", "openssh-server"],
     "Wi-Fi": ["wpasupplicant", "firmware-brcm80211", "wireless-regdb"],
     "the table": ["python3", "python3-venv", "ca-certificates"],
+    "sound": ["alsa-utils", "espeak-ng"],
+    "a clock with a battery": ["util-linux-extra"],
 }
 KIOSK = ["cage", "chromium", "seatd", "xwayland", "libgl1-mesa-dri", "fonts-dejavu-core"]
 """For the visitors' screen of an installation (--kiosk)."""
@@ -83,6 +86,11 @@ LEFT_OUT = [
     ),
 ]
 """Of the packages: pages nobody reads there, translations of Debian's programs, drivers of what hangs on no Pi."""
+KEPT = [
+    "/usr/share/doc/*/copyright",
+    "*/lib/modules/*/kernel/drivers/staging/vc04_services/*",
+]
+"""Of what is left out: licences, and the driver of the Pi's analogue sound output."""
 INITRAMFS = "files/etc/initramfs-tools"
 MODELS = ("Raspberry Pi 3", "Raspberry Pi 4")
 ON = [
@@ -90,6 +98,8 @@ ON = [
     "moccasin-mat-grow",
     "moccasin-mat-screen",
     "moccasin-mat-settle",
+    "moccasin-mat-warnings.path",
+    "moccasin-mat-warnings.timer",
     "systemd-networkd",
     "ssh",
 ]
@@ -132,14 +142,14 @@ BOOT_MIB, STATE_MIB, ROOM_MIB = 256, 128, 192
 """The boot partition holds two kernels during an update; the last one grows at the first start; room on the root."""
 FIRST_SETTINGS = """
 from pathlib import Path
-from pi_controller.setup.place import place
-from pi_controller.setup.plan import first_settings
-from pi_controller.table.settings_example import example
-made = first_settings("", place(system=True), lit=False)
+from pi_controller.system.place import make_place
+from pi_controller.system.plan import first_settings
+from pi_controller.config import format_example
+made = first_settings("", make_place(system=True), lit=False)
 web = made.web.model_copy(update={"host": "0.0.0.0", "judges": True})
 head = "Every line may be changed, on any laptop; it is checked when the Pi starts, and its screen tells what is wrong."
-text = example(made.model_copy(update={"web": web}), head)
-from pi_controller.setup.place import FIRST_SETTINGS
+text = format_example(made.model_copy(update={"web": web}), head)
+from pi_controller.system.place import FIRST_SETTINGS
 for path in ("/boot/firmware/table.toml", "/etc/moccasin-mat/table.toml", FIRST_SETTINGS):
     Path(path).parent.mkdir(exist_ok=True)
     Path(path).write_text(text, "utf-8")
@@ -153,7 +163,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("image", type=Path, help="the file to make; beside it a list of all versions, .versions.txt")
     parser.add_argument("--suite", help="Debian's (this machine's own)")
     parser.add_argument("--sources", type=Path, help="a file of apt's sources, in place of this machine's own")
-    parser.add_argument("--extras", default="pi-lights,flash", help="of the project's packages (%(default)s)")
+    parser.add_argument("--extras", default="pi-lights,flash,voice", help="of the project's packages (%(default)s)")
     parser.add_argument("--packages", nargs="+", default=[], metavar="NAME", help="further packages of Debian")
     parser.add_argument("--work", type=Path, help="keep Debian's and Python's packages there for the next build")
     parser.add_argument(
@@ -209,7 +219,7 @@ def own_sources(suite: str) -> str:
 def debian(work: Path, suite: str, sources: str, packages: Sequence[str], left_out: Sequence[str]) -> Path:
     """Return a tar of a Debian with `packages`, made unless one of the same lists is in `work`."""
     early = (path for path in sorted((HERE / INITRAMFS).rglob("*")) if path.is_file())
-    lists = "\n".join([suite, sources, *packages, *left_out, *(path.read_text("utf-8") for path in early)])
+    lists = "\n".join([suite, sources, *packages, *left_out, *KEPT, *(path.read_text("utf-8") for path in early)])
     tar = work / f"debian-{hashlib.sha256(lists.encode()).hexdigest()[:12]}.tar"
     if not tar.exists():
         with step("Debian's packages (some minutes)"):
@@ -219,7 +229,7 @@ def debian(work: Path, suite: str, sources: str, packages: Sequence[str], left_o
                 f"--include={','.join(packages)}",
                 '--aptopt=APT::Install-Recommends "false"',
                 *(f"--dpkgopt=path-exclude={path}" for path in left_out),
-                "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+                *(f"--dpkgopt=path-include={path}" for path in KEPT),
                 f"--essential-hook=cp -rT {shlex.quote(str(HERE / INITRAMFS))} $1/{INITRAMFS.removeprefix('files/')}",
                 suite, tar.with_suffix(".part"), work / "sources.list",
             )  # fmt: skip
@@ -237,7 +247,9 @@ def unpack(tar: Path, folder: Path) -> None:
 def python_packages(base: Path, work: Path, extras: str) -> None:
     """Install this tree and its packages for the card in a venv, in a second Debian with a compiler; copy the venv."""
     root, second = work / "root", work / "second"
-    key = hashlib.sha256((TREE / "pyproject.toml").read_bytes() + f"{base}{extras}".encode()).hexdigest()[:12]
+    project = tomllib.loads((TREE / "pyproject.toml").read_text("utf-8"))["project"]
+    needs = [project.get(name) for name in ("requires-python", "dependencies", "optional-dependencies")]
+    key = hashlib.sha256(f"{needs}{base}{extras}".encode()).hexdigest()[:12]
     kept = work / f"venv-{key}.tar"
     unpack(base, second)
     reach_registries(second)
@@ -286,7 +298,7 @@ def configure(root: Path, *, kiosk: bool = False) -> None:
         run("cp", "-r", "--no-preserve=ownership", f"{HERE / 'files'}/.", root)
         shutil.rmtree(root / OWN / "__pycache__", ignore_errors=True)  # what tests have left beside the programs
         run("cp", "--no-preserve=ownership", *sorted((HERE / "card").iterdir()), root / "boot/firmware")
-        lines = [line for line in boot.by_model(MODELS) if not line.startswith("dtparam=")]  # spi.dts in their place
+        lines = [line for line in install.by_model(MODELS) if not line.startswith("dtparam=")]  # spi.dts in their place
         custom = "\n".join(["# light strips on GPIO10", *lines, "dtoverlay=moccasin-mat-spi", ""])
         (root / "etc/default/raspi-firmware-custom").write_text(custom, "utf-8")
         overlay = root / "boot/firmware/overlays/moccasin-mat-spi.dtbo"

@@ -6,27 +6,29 @@ shows, and to the log. Whatever is wrong, the machine starts with what was good 
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
+from pi_controller.config import SettingsIssue, read_settings
+from pi_controller.config.fields import Section, raise_issues
+from pi_controller.config.load import read_model
 from pi_controller.errors import MatError, SettingsError
-from pi_controller.games.wording import shown
-from pi_controller.setup.changes import digest, read
-from pi_controller.setup.kiosk import shown_port
-from pi_controller.setup.manifest import replace
-from pi_controller.setup.place import RESETS, SET_ASIDE, SETTINGS, place
-from pi_controller.setup.plan import written_folders
-from pi_controller.table.settings import load
-from pi_controller.table.settings_fields import Section
-from pi_controller.table.settings_file import read_model
+from pi_controller.system.install import digest, read, replace
+from pi_controller.system.kiosk import shown_port
+from pi_controller.system.place import KEYS_CHANGED, RESETS, SET_ASIDE, SETTINGS, make_place
+from pi_controller.system.plan import written_folders
+from pi_controller.text import format_value, strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,28 +37,36 @@ NAME = "moccasin-mat"
 ZONES = Path("/usr/share/zoneinfo")
 MACHINE = "machine.toml"
 KEYS = ("authorized_keys", "authorized_keys.txt")
+HOST_KEY = "ssh_host_ed25519_key"
 SIGNER = "update_key.pub"
 """Who may sign updates from a stick."""
 NEW_HEAD = ("new-head-judge", "new-head-judge.txt")
 """Files that a laptop may have given an ending of its own."""
+MAX_KEY_CHANGES = 20
+"""Lines that are kept of changed keys."""
+I2C_NODE = "i2c@7e804000"
+"""The bus on the Pi's pins 3 and 5 in its device tree."""
+CLOCK_ADDRESS = 0x68
+CHIP_S = 8.0
+"""So long the clock chip's bus and driver are waited for."""
 
 
 def _host_name(text: str) -> str:
     if re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", text):
         return text
-    raise ValueError(f"must be up to 63 small letters, digits and -, not {shown(text)}")
+    raise ValueError(f"must be up to 63 small letters, digits and -, not {format_value(text)}")
 
 
 def _zone(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*", text) and (ZONES / text).is_file():
         return text
-    raise ValueError(f'must be a time zone like "America/Winnipeg", not {shown(text)}')
+    raise ValueError(f'must be a time zone like "America/Winnipeg", not {format_value(text)}')
 
 
 def _country(text: str) -> str:
     if re.fullmatch(r"[A-Z]{2}|", text):
         return text
-    raise ValueError(f'must be two capital letters like "US", not {shown(text)}')
+    raise ValueError(f'must be two capital letters like "US", not {format_value(text)}')
 
 
 def _network(text: str) -> str:
@@ -72,6 +82,12 @@ def _password(text: object) -> str:
     raise ValueError("must be text in quotes, of 8 to 63 letters, digits and signs, or empty for an open network")
 
 
+def _output(text: str) -> str:
+    if re.fullmatch(r"|[A-Za-z]+(-[A-Z])?-[0-9]+", text):
+        return text
+    raise ValueError(f'must be an output like "HDMI-A-1", not {format_value(text)}')
+
+
 class Wifi(Section):
     """The Wi-Fi; `network` is "" for none."""
 
@@ -80,6 +96,27 @@ class Wifi(Section):
     password: Annotated[str, BeforeValidator(_password)] = ""
     hidden: bool = False
 
+    @model_validator(mode="after")
+    def _country_is_known(self) -> Wifi:
+        if self.network and not self.country:
+            raise_issues(
+                [SettingsIssue(("country",), 'is missing: two capital letters like "US"; what may be sent differs')]
+            )
+        return self
+
+
+class Screen(Section):
+    """The machine's own screen: turned clockwise by so many degrees; `output` is "" for the first."""
+
+    rotate: Literal[0, 90, 180, 270] = 0
+    output: Annotated[str, AfterValidator(_output)] = ""
+
+
+class Clock(Section):
+    """A clock with a battery on the Pi's pins 1, 3, 5 and 6; "" for none."""
+
+    chip: Literal["", "ds3231"] = ""
+
 
 class Machine(Section):
     """`machine.toml`: what is of the machine and not of its table."""
@@ -87,6 +124,8 @@ class Machine(Section):
     name: Annotated[str, AfterValidator(_host_name)] = NAME
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     wifi: Wifi = Wifi()
+    screen: Screen = Screen()
+    clock: Clock = Clock()
 
 
 @dataclass(frozen=True)
@@ -99,16 +138,42 @@ class Card:
     run: Path = Path("/run") / f"{NAME}-card"
 
 
+def usable(card: Card) -> tuple[Card, str]:
+    """Return `card` and ""; if its third partition cannot be written, one with folders in `run` and what is wrong.
+
+    So Wi-Fi and ssh start with the boot partition's settings, or the last good ones if those can still be read.
+    """
+    if all(os.access(folder, os.W_OK) for folder in (card.settings, card.state)):
+        return card, ""
+    spare = Card(card.boot, card.run / "settings", card.run / "state", card.run)
+    for folder in (spare.settings, spare.state / "ssh"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in (card.settings / SETTINGS, card.settings / MACHINE, card.state / "ssh" / HOST_KEY):
+        with suppress(OSError):
+            shutil.copy(path, spare.state / "ssh" if path.name == HOST_KEY else spare.settings)
+    return spare, "the card's third partition (mat-state) cannot be written: the table does not run, ssh does"
+
+
+def tell_emptied(card: Card) -> str:
+    """Return what was lost if the third partition has no settings; each card is made with some."""
+    if (card.settings / SETTINGS).exists():
+        return ""
+    return (
+        "the card's third partition (mat-state) was damaged, and its check at the start left it empty: games, "
+        "profiles and who may sign in are lost; put in another card soon"
+    )
+
+
 def take_table(card: Card) -> str:
     """Put the boot partition's table.toml in force where a table can run with it; return what is wrong, or ""."""
 
     def check(path: Path) -> None:
-        settings = load(path)
+        settings = read_settings(path)
         for profile in filter(None, (settings.board.profile, settings.board_b.profile)):
-            from pi_controller.calibration.profile import load as read_profile  # noqa: PLC0415 - numpy loads slowly
+            from pi_controller.calibration.profile import load_profile as read_profile  # noqa: PLC0415 - numpy loads slowly
 
             read_profile(card.settings, profile)
-        here = place(system=True)
+        here = make_place(system=True)
         port = shown_port(here)
         if port is not None and (settings.web.port != port or not settings.web.enabled):
             raise SettingsError(
@@ -150,7 +215,7 @@ def _take(card: Card, name: str, check: Callable[[Path], object], mode: int) -> 
         if text != read(kept):
             replace(kept, text, mode)
     except MatError as error:
-        return f"{error.what.replace(str(candidate), name)}\n{error.todo}\n{name} was not taken: {last}"
+        return f"{error.message.replace(str(candidate), name)}\n{error.hint}\n{name} was not taken: {last}"
     except OSError as error:
         return f"{name} was not taken, {last}: {error}"
     finally:
@@ -183,7 +248,7 @@ def take_keys(card: Card) -> str:
     keys = [line for line in lines if line and not line.startswith("#")]
     fit = [key for key in keys if _is_key(key)]
     if fit:
-        _host_key(card.state / "ssh")
+        _host_key(card)
         replace(card.run / KEYS[0], "".join(f"{key}\n" for key in fit), 0o600)
     if not keys or len(fit) < len(keys):
         return (
@@ -210,13 +275,84 @@ def _is_key(line: str) -> bool:
     return subprocess.run(command, input=line, text=True, capture_output=True, check=False).returncode == 0
 
 
-def _host_key(folder: Path) -> None:
-    """Make the machine's own key, once."""
+def _host_key(card: Card) -> None:
+    """Make the machine's own key, once, and put a copy where ssh reads it."""
+    folder = card.state / "ssh"
     folder.mkdir(mode=0o700, exist_ok=True)
-    key = folder / "ssh_host_ed25519_key"
+    key = folder / HOST_KEY
     if not key.exists() or not key.stat().st_size:
         key.unlink(missing_ok=True)
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", NAME, "-f", str(key)], check=True)
+    replace(card.run / HOST_KEY, key.read_text("ascii"), 0o600)
+
+
+def fingerprint(card: Card) -> str:
+    """Return a line with the fingerprint of the machine's key, for a start at which it may be another; "" if none."""
+    command = ["ssh-keygen", "-l", "-f", str(card.run / HOST_KEY)]
+    told = subprocess.run(command, text=True, capture_output=True, check=False).stdout.split()
+    return f"ssh: this machine's key is now {told[1]}" if len(told) > 1 else ""
+
+
+def note_key_changes(card: Card, now_is: str) -> str:
+    """Keep which keys open this machine; return how they differ from those of the last start, or "".
+
+    `key-changes` in the run folder has all differences of the last starts, for the staff page.
+    """
+    known, changes = card.state / "keys", card.state / "key-changes"
+    uses = {"log in": card.run / KEYS[0], "sign updates and resets": card.settings / "update_signers"}
+    now = [f"{use}\t{key}" for use, path in uses.items() for key in _fingerprints(path)]
+    last = read(known)
+    before = now if last is None else last.splitlines()
+    changed = [(line, "may {} from now on") for line in now if line not in before]
+    changed += [(line, "may not {} any more") for line in before if line not in now]
+    lines: list[str] = []
+    for line, may in changed:
+        use, _, key = line.partition("\t")
+        lines.append(f"{now_is}: {key} {may.format(use)}")
+    text = (read(changes) or "").splitlines()
+    text = [*text, *lines][-MAX_KEY_CHANGES:]
+    if lines:
+        replace(changes, "".join(f"{line}\n" for line in text), 0o644)
+    if now != before or last is None:
+        replace(known, "".join(f"{line}\n" for line in now), 0o644)
+    if text:
+        replace(card.run / "key-changes", "".join(f"{line}\n" for line in text), 0o644)
+    if not lines:
+        return ""
+    return "\n".join([f"{KEYS_CHANGED} If you did not change them, somebody else did:", *lines])
+
+
+def _fingerprints(path: Path) -> list[str]:
+    """Return "SHA256:... (its name)" of each key in an authorized_keys or a file of signers."""
+    keys = [line.removeprefix("host ") for line in (read(path) or "").splitlines()]
+    command = ["ssh-keygen", "-l", "-f", "-"]
+    told = subprocess.run(command, input="\n".join([*keys, ""]), text=True, capture_output=True, check=False).stdout
+    found = (line.split(" ", 2) for line in told.splitlines())
+    return [
+        f"{fields[1]} ({strip_controls(fields[2].rpartition(' ')[0])[:40]})" for fields in found if len(fields) == 3
+    ]
+
+
+def start_clock_chip(chip: str, wait: Callable[[], bool], root: Path = Path("/")) -> str:
+    """Have the kernel drive the clock chip on the Pi's pins; it sets its clock by it. Return what is wrong, or "".
+
+    `wait` is called between looks and returns False when there is no more time.
+    """
+    if not chip:
+        return ""
+    buses = root / "sys/bus/i2c/devices"
+    while True:
+        for bus in sorted(buses.glob("i2c-*")):
+            node = bus / "of_node"
+            if node.resolve().name != I2C_NODE:
+                continue
+            device = buses / f"{bus.name.removeprefix('i2c-')}-{CLOCK_ADDRESS:04x}"
+            if not device.exists():
+                (bus / "new_device").write_text(f"{chip} {CLOCK_ADDRESS:#x}", "ascii")
+            if any(device.glob("rtc/rtc*")):
+                return ""
+        if not wait():
+            return f"[clock] chip: no {chip} answers on the Pi's pins 3 and 5: check its four wires"
 
 
 def keep_machine_id(card: Card, now: Path = Path("/etc/machine-id")) -> None:
@@ -228,25 +364,40 @@ def keep_machine_id(card: Card, now: Path = Path("/etc/machine-id")) -> None:
 
 def main() -> int:
     """Take all of it; return 0."""
-    card = Card()
-    card.run.mkdir(exist_ok=True)
-    faults = [take_table(card)]
+    whole = Card()
+    whole.run.mkdir(exist_ok=True)
+    card, lost = usable(whole)
+    faults = [lost or tell_emptied(card), take_table(card)]
     machine, fault = take_machine(card)
     faults.append(fault)
     for step in (
         lambda: take_keys(card),
         lambda: take_signers(card),
+        lambda: note_key_changes(card, time.strftime("%Y-%m-%d %H:%M")),
         lambda: keep_machine_id(card),
         lambda: _in_force(card, machine),
+        lambda: start_clock_chip(machine.clock.chip, patience(CHIP_S)),
+        lambda: fingerprint(card) if lost else "",
     ):
         try:
             faults.append(step() or "")
         except (OSError, subprocess.CalledProcessError) as error:
             faults.append(str(error))
     found = "\n".join(filter(None, faults))
-    print(found, file=sys.stderr)
+    print("".join(f"<4>{line}\n" for line in found.splitlines()), end="", file=sys.stderr)  # a warning each
     replace(card.run / "faults", found, 0o644)
     return 0
+
+
+def patience(seconds: float) -> Callable[[], bool]:
+    """Return what waits a moment, and says False once `seconds` are over."""
+    end = time.monotonic() + seconds
+
+    def wait() -> bool:
+        time.sleep(0.2)
+        return time.monotonic() < end
+
+    return wait
 
 
 def _in_force(card: Card, machine: Machine) -> None:
@@ -258,6 +409,7 @@ def _in_force(card: Card, machine: Machine) -> None:
     zone.unlink(missing_ok=True)
     zone.symlink_to(ZONES / machine.zone)
     socket.sethostname(machine.name)
+    subprocess.run([sys.executable, str(Path(__file__).with_name("display.py")), "--restart"], check=False)
 
 
 if __name__ == "__main__":

@@ -15,14 +15,15 @@ from pathlib import Path
 from rich.console import Console, Group
 from rich.text import Text
 
+from pi_controller.config import Settings, read_settings
 from pi_controller.errors import MatError
-from pi_controller.setup.place import SYSTEM_SETTINGS, UNIT
-from pi_controller.setup.service import properties
-from pi_controller.table.settings import Settings, load
-from pi_controller.web.address import Pages, addresses, blocks, serves_others
-from pi_controller.web.judging import new_head, users_path
-from pi_controller.web.signing.pins import Pins
-from pi_controller.web.signing.users import Users
+from pi_controller.system.install import RUN
+from pi_controller.system.place import SYSTEM_SETTINGS, UNIT
+from pi_controller.system.service import properties
+from pi_controller.system.status import FaultChannel, StartFault
+from pi_controller.web.accounts import PinHasher, Users
+from pi_controller.web.address import PageSettings, is_public_host, list_urls, qr_text
+from pi_controller.web.judge_api import new_head, users_path
 
 KIOSK = Path("/etc/systemd/system/moccasin-mat-kiosk.service")
 """Is there where visitors have a browser on this screen, which would cover a PIN."""
@@ -31,11 +32,19 @@ EVERY_S = 3.0
 CLEAR = "\033[H\033[2J\033[3J"
 
 
-def page(name: str, urls: list[str], head: str, faults: str, table: str) -> Group:
-    """Return what the screen shows; `urls` the surest first, `head` whom the first PIN is for, `table` how it is."""
+def page(name: str, urls: list[str], head: str, faults: str, table: str, fault: StartFault | None = None) -> Group:
+    """Return what the screen shows; `urls` the surest first, `head` whom the first PIN is for, `table` how it is.
+
+    With a `fault` the table has no page: the screen says what is wrong and what to do.
+    """
     lines = [Text(f"{name}: {table}", style="bold")]
-    if urls:
-        lines += [blocks(urls[0]), Text("  or  ".join(urls), style="bold"), Text("every page: /find   judges: /judge")]
+    if fault is not None:
+        card = f"card {fault.card or '-'}, version {fault.version}, since {fault.since}, {fault.code}"
+        lines += [Text(fault.message, style="bold"), Text(f"What to do: {fault.hint}"), Text(card)]
+        if faults:
+            lines.append(Text(""))
+    elif urls:
+        lines += [qr_text(urls[0]), Text("  or  ".join(urls), style="bold"), Text("every page: /find   judges: /judge")]
     else:
         lines.append(Text("No network yet: plug in a cable, or name a Wi-Fi in machine.toml on the card."))
     lines += [Text(line) for line in filter(None, (head, faults))]
@@ -50,9 +59,9 @@ def head_judge(settings: Settings, *, wanted: bool, covered: bool = False) -> st
     if (covered and not wanted) or not (covered or settings.web.judges):
         return ""
     with closing(Users(users_path(settings))) as users:
-        if users.everybody() and not wanted:
+        if users.list_users() and not wanted:
             return ""
-        name, pin = new_head(users, Pins())
+        name, pin = new_head(users, PinHasher())
     where = "/staff" if covered else "/judge"
     return f"sign in at {where} as {name} with the PIN {pin}: write it down, it is shown until the next start"
 
@@ -75,22 +84,22 @@ def main() -> int:
     console = Console(force_terminal=True, color_system="standard", highlight=False, soft_wrap=True)
     shown, head, asked = "", "", False
     while True:
-        faults = _read(CARD / "faults")
+        faults, fault = _read(CARD / "faults"), FaultChannel(RUN).read()
         table, urls, name = condition(), [], "Moccasin Mat"
         try:
-            settings = load(SYSTEM_SETTINGS)
+            settings = read_settings(SYSTEM_SETTINGS)
             name, web = settings.table.name, settings.web
             if web.enabled:
-                urls = addresses(Pages(address=web.address, reach=serves_others(web.host)), web.port)
+                urls = list_urls(PageSettings(address=web.address, reach=is_public_host(web.host)), web.port)
             if not asked and properties(system=True).get("ActiveState") == "active":
                 head, asked = (
                     head_judge(settings, wanted=(CARD / "new-head-judge").exists(), covered=KIOSK.exists()),
                     True,
                 )
         except MatError as error:
-            faults = "\n".join(filter(None, (faults, str(error))))
+            faults = faults if fault is not None else "\n".join(filter(None, (faults, str(error))))
         with console.capture() as drawn:
-            console.print(page(name, urls, head, faults, table))
+            console.print(page(name, urls, head, faults, table, fault))
         if drawn.get() != shown:
             shown = drawn.get()
             print(CLEAR + shown, end="", flush=True)
