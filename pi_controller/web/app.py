@@ -341,7 +341,9 @@ def create_app(
             "link": latest.view.link if latest else None,
             "watchers": feed.watchers,
         }
-        return Response(msgspec.json.encode(state), 200 if well else 503, media_type="application/json")
+        # a kiosk's waiting page on the disk has no origin: it may see that this answers, not what
+        headers = {"cross-origin-resource-policy": "cross-origin"}
+        return Response(msgspec.json.encode(state), 200 if well else 503, headers, "application/json")
 
     @cache
     def encode_openapi() -> bytes:

@@ -64,6 +64,7 @@ def test_health(web, feed, view):
     answer = web.get("/healthz")
     assert answer.status_code == 503
     assert answer.json()["ok"] is False
+    assert answer.headers.get_list("cross-origin-resource-policy") == ["cross-origin"]  # a kiosk's own page asks it
 
 
 @pytest.mark.parametrize(

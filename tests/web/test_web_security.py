@@ -129,7 +129,10 @@ def test_every_answer_has_the_headers(house, ann, monkeypatch):
         assert answers[-1].status_code == 500
         assert "division" not in answers[-1].text
     for answer in answers:
-        for name, value in HEADERS:
+        expected = dict(HEADERS)
+        if answer.request.url.path == "/healthz":
+            expected[b"cross-origin-resource-policy"] = b"cross-origin"  # a kiosk's waiting page has no origin
+        for name, value in expected.items():
             assert answer.headers.get_list(name.decode()) == [value.decode()], answer.request.url
         assert "server" not in answer.headers
         assert not any(name.startswith("access-control-") for name in answer.headers)
