@@ -44,11 +44,12 @@ TEST_TOOLS = ("hypothesis", "playwright", "pytest", "pytest-benchmark", "pytest-
 USING_PACKAGES = (
     *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "metrics", "server", "server_stop")),
     *(f"tests/web/test_{name}.py" for name in ("shares", "signing", "watch", "web_security")),
-    *(f"tests/fleet/test_{name}.py" for name in ("inbox", "messages", "mqtt", "outbox", "store")),
+    *(f"tests/hub/test_{name}.py" for name in ("inbox", "messages", "mqtt", "outbox", "store")),
     *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),
     *(f"tests/recording/test_{name}.py" for name in ("columns", "recorder")),
-    *(f"tests/{name}.py" for name in ("games/test_chances", "mat/test_beads", "mat/test_strikes", "setup/test_update")),
-    *(f"tests/{name}" for name in ("calibration/test_profile.py", "config", "show", "test_cli.py", "voice")),
+    *(f"tests/sensing/test_{name}.py" for name in ("beads", "strikes")),
+    *(f"tests/{name}" for name in ("config", "display", "test_cli.py")),
+    *(f"tests/{name}.py" for name in ("calibration/test_profile", "games/test_chances", "system/test_update")),
 )
 """The quick tests of what each package is there for."""
 UV_NAMES = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}

@@ -37,7 +37,7 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * max(1, len(os.sched_getaffinity(0)))
 
 
-LONG = ("emulated", "end_to_end", "secrecy", "fleet", "exhibit", "faults", "recording", "web", "mat")
+LONG = ("emulated", "end_to_end", "secrecy", "hub", "exhibit", "faults", "recording", "web", "sensing")
 """Folders with the longest files: they begin first, so that no worker is left alone with one at the end."""
 
 

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
 from random_play import legal_action
 

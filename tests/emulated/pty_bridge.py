@@ -15,6 +15,8 @@ import time
 import tty
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
 from emulated_board import EmulatedBoard, NotHereError, firmware
 
 STEP_US = 5000

@@ -44,7 +44,7 @@ from typing import get_args
 
 import msgspec
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
 from random_play import CALLS, Input, RandomPlay, Setup, check_makers, players, setup_of
 

@@ -3,12 +3,10 @@
 `python tests/end_to_end/agree.py --runs 400` plays as many as one likes.
 """
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from load_file import load_file
 
 from pi_controller.referee import judge_commands
 from pi_controller.referee.base import Referee
@@ -22,11 +20,7 @@ from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, Hand
 @pytest.fixture(scope="module")
 def agree():
     """Return the script."""
-    spec = importlib.util.spec_from_file_location("agree", Path(__file__).with_name("agree.py"))
-    module = sys.modules["agree"] = importlib.util.module_from_spec(spec)  # where its dataclasses look for it
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["agree"]
+    return load_file("tests/end_to_end/agree.py")
 
 
 def test_every_event_and_every_call_of_a_judge_is_made(agree, monkeypatch):

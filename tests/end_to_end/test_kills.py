@@ -3,17 +3,8 @@
 `python tests/end_to_end/kills.py --kills 50` kills as often as one likes.
 """
 
-import importlib.util
-from pathlib import Path
-
 import pytest
-
-
-def script(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from load_file import load_file
 
 
 @pytest.mark.parametrize(
@@ -21,14 +12,14 @@ def script(name):
     [(5, 4), (704, 5)],  # in 704 a bead lies at power-up where the sensors hardly reach
 )
 def test_a_killed_table_goes_on(seed, kills, tmp_path):
-    phases, done, foretold = script("kills").play(seed, kills=kills, points=1, folder=tmp_path)
+    phases, done, foretold = load_file("tests/end_to_end/kills.py").play(seed, kills=kills, points=1, folder=tmp_path)
     assert len(phases) == kills
     assert done == foretold
 
 
 def test_what_was_acknowledged_survives_the_kills_and_those_who_watch_come_back(tmp_path):
     """`python tests/end_to_end/kills_watched.py --kills 100` does it with 200 viewers."""
-    run = script("kills_watched").play(tmp_path, kills=2, viewers=12, seed=1)
+    run = load_file("tests/end_to_end/kills_watched.py").play(tmp_path, kills=2, viewers=12, seed=1)
     assert run.kills == 2
     assert all(judge.acked for judge in run.judges)
     assert all(viewer.came_back >= 2 for viewer in run.viewers)

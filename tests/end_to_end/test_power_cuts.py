@@ -3,14 +3,12 @@
 `python tests/end_to_end/power_cuts.py --cuts 600` pulls it as often as one likes.
 """
 
-import importlib.util
 import os
 import shutil
-import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
+from load_file import load_file
 
 pytestmark = pytest.mark.skipif(
     shutil.which("strace") is None and not os.environ.get("MOCCASIN_CI"),
@@ -20,11 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("power_cuts", Path(__file__).with_name("power_cuts.py"))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look for it
-    spec.loader.exec_module(module)
-    return module
+    return load_file("tests/end_to_end/power_cuts.py")
 
 
 @pytest.mark.parametrize(("what", "cuts"), [("traced_writer", 15), ("traced_migration", 15)])

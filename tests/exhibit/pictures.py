@@ -5,11 +5,11 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "web"), str(Path(__file__).parent)]
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from exhibit_rig import STATES, served  # noqa: E402 - after the path
-from headless import ARGUMENTS, CHROMIUM  # noqa: E402
-from screen_faults import GLASS  # noqa: E402
+from exhibit_rig import STATES, served
+from headless import ARGUMENTS, CHROMIUM
+from screen_faults import GLASS
 
 SIZES = ((390, 844), *GLASS)
 

@@ -13,13 +13,12 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-HERE = Path(__file__).parent
 FLUSHES = ("fsync", "fdatasync", "sync_file_range", "sync")
 
 
 def play(folder, sessions, seed):
     """Play `sessions` recorded sessions; each begins after a line on stderr, which strace shows among the calls."""
-    sys.path.insert(0, str(HERE))
+    sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
     from exhibit_rig import Rig
 
     rig = Rig(seed, folder=folder, record=True)

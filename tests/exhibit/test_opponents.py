@@ -5,10 +5,12 @@ import random
 
 import pytest
 from exhibit_rig import Always, Rig
-from opponent_statistics import HIDERS, found_first
+from load_file import load_file
 
 from pi_controller.exhibit import check_log
 from pi_controller.exhibit.visitor_game import Guess, HabitReader, RandomOpponent
+
+statistics = load_file("tests/exhibit/opponent_statistics.py")
 
 FAIR = 1 / 4
 HIDES = 4000
@@ -16,14 +18,14 @@ HIDES = 4000
 
 @pytest.mark.parametrize("opponent", [RandomOpponent, HabitReader])
 def test_against_a_hider_by_chance_nothing_does_better_than_fair(opponent):
-    share = found_first(opponent, "by chance", visits=HIDES // 12, hides=12, seed=5)
+    share = statistics.found_first(opponent, "by chance", visits=HIDES // 12, hides=12, seed=5)
     assert abs(share - FAIR) < 4 * (FAIR * (1 - FAIR) / HIDES) ** 0.5
 
 
-@pytest.mark.parametrize("hider", [name for name in HIDERS if name != "by chance"])
+@pytest.mark.parametrize("hider", [name for name in statistics.HIDERS if name != "by chance"])
 def test_habits_are_read_better_than_by_chance(hider):
-    habits = found_first(HabitReader, hider, visits=150, hides=12, seed=7)
-    chance = found_first(RandomOpponent, hider, visits=150, hides=12, seed=7)
+    habits = statistics.found_first(HabitReader, hider, visits=150, hides=12, seed=7)
+    chance = statistics.found_first(RandomOpponent, hider, visits=150, hides=12, seed=7)
     assert habits > chance + 0.04
     assert habits < 0.95, "who is read well has a chance, too"
 

@@ -1,9 +1,11 @@
 """A few hours of visitors, some of whom mean no good; `simulated_visitors.py --hours 72` is the long run."""
 
 import pytest
-from simulated_visitors import run
+from load_file import load_file
 
 from pi_controller.simulation.visitors import KINDS
+
+run = load_file("tests/exhibit/simulated_visitors.py").run
 
 
 @pytest.mark.parametrize("mat", ["screen", "sensors", "eye"])

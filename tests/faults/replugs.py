@@ -9,9 +9,13 @@ import argparse
 import math
 import multiprocessing
 import random
+import sys
 import tempfile
 from collections import Counter
 from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import numpy as np
 from fault_lab import Lab

@@ -11,9 +11,12 @@ import multiprocessing
 import sys
 import tempfile
 from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import fault_lab
-import stopped
+import fault_stopped
 from fault_kinds import FAULTS
 from rich import box
 from rich.console import Console
@@ -34,8 +37,8 @@ COLUMNS = (
 def one(name, seed):
     """Return the outcome of the fault `name` in game `seed`."""
     with tempfile.TemporaryDirectory() as folder:
-        if name == stopped.NAME:
-            return stopped.run(seed, folder)
+        if name == fault_stopped.NAME:
+            return fault_stopped.run(seed, folder)
         return fault_lab.run(name, FAULTS[name], seed, folder)
 
 
@@ -90,9 +93,9 @@ def main():
     parser.add_argument("--only", metavar="WORD", default="", help="only faults with this word in their name")
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args()
-    names = [name for name in (*FAULTS, stopped.NAME) if args.only in name]
+    names = [name for name in (*FAULTS, fault_stopped.NAME) if args.only in name]
     if not names:
-        parser.error(f"no fault is called so; there are: {', '.join((*FAULTS, stopped.NAME))}")
+        parser.error(f"no fault is called so; there are: {', '.join((*FAULTS, fault_stopped.NAME))}")
     outcomes = []
     progress = Progress(console=Console(stderr=True), transient=True)
     with progress, multiprocessing.get_context("spawn").Pool(args.processes) as pool:

@@ -4,8 +4,8 @@
 """
 
 import fault_lab
+import fault_stopped
 import pytest
-import stopped
 from fault_kinds import FAULTS, struck_with_the_cable_cut
 
 GONE = "the board is gone"
@@ -83,7 +83,7 @@ def test_a_host_that_slept_takes_nothing_old_for_new(tmp_path):
 
 
 def test_a_daemon_that_was_stopped_takes_nothing_old_for_new(tmp_path):
-    outcome = stopped.run(3, tmp_path)
+    outcome = fault_stopped.run(3, tmp_path)
     clean(outcome)
     assert outcome.seen_s <= 1.0
     assert outcome.back_s <= 3.0

@@ -1,7 +1,9 @@
 """A few replugs at random moments; `python tests/faults/replugs.py --cycles 1000 --games 100` makes many."""
 
 import pytest
-import replugs
+from load_file import load_file
+
+replugs = load_file("tests/faults/replugs.py")
 
 
 @pytest.mark.parametrize(("seed", "cycles"), [(0, 5), (1, 5)])

@@ -2,7 +2,7 @@
 
 import fault_lab
 import pytest
-from watching import Reports, Watcher
+from fault_watching import Reports, Watcher
 
 from pi_controller.board.messages import BoardEvent, LinkUp
 

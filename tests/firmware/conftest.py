@@ -1,27 +1,17 @@
 """The board's files on chips made of Python."""
 
-import importlib.util
 import sys
 import types
-from pathlib import Path
 
 import pytest
+from load_file import load_file
 
 from pi_controller.board import frames, wire
-
-FIRMWARE = Path(__file__).parents[2] / "firmware"
-
-
-def load(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
 def chips():
-    return load("chips", Path(__file__).with_name("chips.py")).Chips()
+    return load_file("tests/firmware/chips.py").Chips()
 
 
 @pytest.fixture
@@ -37,7 +27,7 @@ def load_board(chips, monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, "frames", frames)
         monkeypatch.setitem(sys.modules, "wire", wire)
         for name in ("guards", "wiring", "starts", "port", "adc", "i2c", "lights", "board"):
-            module = load(f"mat_{name}", FIRMWARE / f"{name}.py")
+            module = load_file(f"firmware/{name}.py", f"mat_{name}")
             monkeypatch.setitem(sys.modules, name, module)
             for inner, value in (inside | (changes or {}) if name == "wiring" else inside).items():
                 setattr(module, inner, value)

@@ -1,6 +1,5 @@
 """The same recorded readings through the same files under CPython and under a real MicroPython: the same bytes."""
 
-import importlib.util
 import json
 import os
 import random
@@ -8,6 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from load_file import load_file
 
 from pi_controller.board import wire
 from pi_controller.simulation.board import modules
@@ -15,15 +15,8 @@ from pi_controller.simulation.board import modules
 ROOT = Path(__file__).parents[2]
 
 
-def load(path):
-    spec = importlib.util.spec_from_file_location(f"mat_{Path(path).stem}", ROOT / path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-micropython = load("tests/firmware/micropython.py")
-playback = load("tests/firmware/playback.py")
+micropython = load_file("tests/firmware/micropython.py")
+playback = load_file("tests/firmware/playback.py")
 sampler = modules()["sampler"]
 
 

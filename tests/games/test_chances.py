@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from load_file import load_file
 
 from pi_controller.games.dakota.rules import State
 from pi_controller.rules import chances, registry
 from pi_controller.rules.sticks import Sticks
 
-
-def load(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-million = load("million_games")
+million = load_file("tests/games/million_games.py")
 
 CASES: list[tuple[dict[str, Any], float, float]] = [
     ({}, 1 / 4, 1 / 3),

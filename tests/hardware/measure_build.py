@@ -2,7 +2,7 @@
 
 python tests/hardware/measure_build.py [N]
 
-The scenes are those of `tests/mat/measure_beads.py`, one marked bead, and ojibwe's four balls: all magnetometers too
+The scenes are those of `sensing/measure_beads.py`, one marked bead, and ojibwe's four balls: all magnetometers too
 deep or too high, each at a random place farther off, or the one nearest to the first bead turned by a quarter. A
 simulation, not evidence about a real mat.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "mat"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "sensing"))
 import measure_beads as scenes
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "mat"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "sensing"))
 
 from measure_slow import ARMED, BEGINS_S, STRETCH_S, STRETCHES, felt, read
 

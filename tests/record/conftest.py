@@ -1,10 +1,7 @@
 """Makers of records for the tests."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
+from load_file import load_file
 
 from pi_controller.record.file import read, write
 
@@ -12,12 +9,7 @@ from pi_controller.record.file import read, write
 @pytest.fixture(scope="session")
 def fuzz():
     """Return the fuzzer's module."""
-    spec = importlib.util.spec_from_file_location("fuzz_record", Path(__file__).with_name("fuzz_record.py"))
-    module = importlib.util.module_from_spec(spec)
-    before = list(sys.path)
-    spec.loader.exec_module(module)
-    sys.path[:] = before
-    return module
+    return load_file("tests/record/fuzz_record.py")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
 from random_play import options_of
 

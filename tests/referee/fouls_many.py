@@ -10,11 +10,14 @@ where no such foul was made.
 
 import argparse
 import multiprocessing
+import sys
 import tempfile
 import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from planted import KINDS, OF_TURNS, Planting, outcomes, turn_outcomes
 from rich.console import Console

@@ -1,7 +1,7 @@
 """The page of the fouls says what the stories say, and every foul has one."""
 
 import pytest
-from fouls_page import JUDGE, PAGE, page, stories
+from load_file import load_file
 
 from pi_controller.games.dakota.rules import HIDER_FOULS, HITTER_FOULS
 from pi_controller.referee.settings import (
@@ -13,26 +13,28 @@ from pi_controller.referee.settings import (
     preset_modes,
 )
 
+program = load_file("tests/referee/fouls_page.py")
+
 BY_MODE = {"automatic": "called", "ask": "asked", "off": "passed over"}
 
 
 def test_the_page_is_up_to_date():
-    assert PAGE.read_text("utf-8") == page(), "run python tests/referee/fouls_page.py"
+    assert program.PAGE.read_text("utf-8") == program.page(), "run python tests/referee/fouls_page.py"
 
 
 def test_every_foul_of_chapter_12_has_a_story_and_every_setting_in_every_preset():
-    told = {name: fouls for name, _, fouls in stories()}
+    told = {name: fouls for name, _, fouls in program.stories()}
     assert set(told) == {*FOUL_TREATMENTS, *HIDER_FOULS, *HITTER_FOULS, "not_shown"}
     for name in FOUL_TREATMENTS:
         assert {foul.preset for foul in told[name]} == set(PRESETS), name
     for name in {*told} - {*FOUL_TREATMENTS}:
-        assert {foul.outcome for foul in told[name]} == {JUDGE}, name
+        assert {foul.outcome for foul in told[name]} == {program.JUDGE}, name
     assert {foul.label for foul in told["outside_help"]} == {"hiders", "hitters"}
 
 
 @pytest.mark.parametrize("name", [*PASS_FOULS, *BEAD_FOULS, "time", "rehide", "double_tap", "no_throw", "early_hit"])
 def test_what_is_automatic_is_called_and_what_is_ask_is_asked(name):
-    (fouls,) = (fouls for told, _, fouls in stories() if told == name)
+    (fouls,) = (fouls for told, _, fouls in program.stories() if told == name)
     for foul in fouls:
         assert foul.outcome == BY_MODE[RefereeSettings(preset=foul.preset).mode(name)], foul
 

@@ -1,7 +1,9 @@
 """A few minutes of simulated play with many fouls: `fouls_many.py` plays whole games, and says what it found."""
 
 import pytest
-from fouls_many import play
+from load_file import load_file
+
+play = load_file("tests/referee/fouls_many.py").play
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ import json
 from random import Random
 
 import pytest
-from truthful_hides import HIT_SECONDS, InProcess, People, Process, play
+from load_file import load_file
 
 from pi_controller.referee.settings import PRESETS
+
+hides = load_file("tests/referee/truthful_hides.py")
 
 STORIES = 60
 HIDES_A_STORY = 3
@@ -22,8 +24,8 @@ def failures(tally):
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("story", range(STORIES))
 def test_no_foul_on_a_team_that_did_nothing(story, preset):
-    pipe = InProcess(preset, {"points": 99, "hit_seconds": int(HIT_SECONDS)}, ("", "2,3,1,4")[story % 2])
-    people = People(pipe, preset, Random(f"story {story}"))
+    pipe = hides.InProcess(preset, {"points": 99, "hit_seconds": int(hides.HIT_SECONDS)}, ("", "2,3,1,4")[story % 2])
+    people = hides.People(pipe, preset, Random(f"story {story}"))
     for _ in range(HIDES_A_STORY):
         people.play_hide()
     assert failures(people.tally) == []
@@ -31,7 +33,7 @@ def test_no_foul_on_a_team_that_did_nothing(story, preset):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_random_hides_on_a_real_pipe_are_fair(preset):
-    tally = play(HIDES, 1, preset, Process)
+    tally = hides.play(HIDES, 1, preset, hides.Process)
     assert tally.hides == HIDES
     assert tally.fair, failures(tally)[:1]
     assert sum(tally.called.values()) or preset == "umpired"

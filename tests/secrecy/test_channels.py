@@ -1,9 +1,9 @@
-"""The list of all ways out of a table (`channels.py`) is complete: what the program has and the list has not, fails."""
+"""The list of all ways out of a table (`secrecy_channels.py`) is complete: what only the program has, fails."""
 
-import tables
-from channels import COMMANDS, OBSERVERS, PUBLIC, SECTIONS, SIGNED_IN, STATIC, STREAMS, TOPICS, WRITTEN, kinds
-from outside import Outside
-from venue import VENUE
+import secrecy_tables
+from secrecy_channels import COMMANDS, OBSERVERS, PUBLIC, SECTIONS, SIGNED_IN, STATIC, STREAMS, TOPICS, WRITTEN, kinds
+from secrecy_outside import Outside
+from secrecy_venue import VENUE
 
 from pi_controller.config import Settings
 from pi_controller.hub import messages
@@ -46,6 +46,6 @@ def test_all_pages_are_answered_to_those_who_may_see_them(tmp_path):
             for role in ("", "scorekeeper", "judge", "head"):
                 answers[path, role] = table.web.get(path, role)[0][:3]
 
-    Outside(tmp_path).play([(tables.HIT_T, look)], tables.HIT_T + 0.1)
+    Outside(tmp_path).play([(secrecy_tables.HIT_T, look)], secrecy_tables.HIT_T + 0.1)
     good = {path for (path, _), status in answers.items() if status == b"200"}
     assert good == {*PUBLIC, *SIGNED_IN} - {"/judge/hit/1.svg"}  # which is there after a hit: `test_sensors.py`

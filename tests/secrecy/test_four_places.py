@@ -1,20 +1,20 @@
 """All that leaves a running table, to the byte and the moment, is the same for all places until a hit shows the bead.
 
-`cli.run.main` itself plays on virtual time; `channels.py` lists what is watched.
+`cli.run.main` itself plays on virtual time; `secrecy_channels.py` lists what is watched.
 """
 
 import pytest
-import tables
-from channels import CHANNELS, TOPICS, difference
-from people import strikes
-from venue import VENUE
+import secrecy_tables
+from secrecy_channels import CHANNELS, TOPICS, difference
+from secrecy_people import strikes
+from secrecy_venue import VENUE
 
 from pi_controller.hub.messages import ROOT
 from pi_controller.referee.judge import JudgeAction, JudgeClock, JudgeProtest, JudgeSet, JudgeUndo
 from pi_controller.table.table import Table
 from pi_controller.tournament import decisions as d
 
-CUT_T = tables.READY_T + 0.8
+CUT_T = secrecy_tables.READY_T + 0.8
 """The program is killed while the bead is sealed."""
 TEAMS = ("Big Coulee", "Long Hollow")
 
@@ -60,39 +60,39 @@ def alike(told, end):
 
 
 def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
-    told = [tables.game(tmp_path, pad) for pad in (1, 2, 3, 4)]
-    alike(told, tables.LAST_HIT_T)
-    alike(told[1:], tables.LAST_HIT_T + 1.5)  # pad 1 was hit and missed
+    told = [secrecy_tables.game(tmp_path, pad) for pad in (1, 2, 3, 4)]
+    alike(told, secrecy_tables.LAST_HIT_T)
+    alike(told[1:], secrecy_tables.LAST_HIT_T + 1.5)  # pad 1 was hit and missed
     for one in told[1:]:
         assert b'"game"' in one.of("row")[-2]
-    assert difference(told[1].until(tables.GAME_END_T), told[2].until(tables.GAME_END_T))
-    seen = {channel for _, channel, _ in told[1].until(tables.LAST_HIT_T + 1.5)}
+    assert difference(told[1].until(secrecy_tables.GAME_END_T), told[2].until(secrecy_tables.GAME_END_T))
+    seen = {channel for _, channel, _ in told[1].until(secrecy_tables.LAST_HIT_T + 1.5)}
     assert seen == set(CHANNELS) - {"crash"}
 
 
 @pytest.mark.parametrize("said", SAID.values(), ids=SAID)
 def test_a_hide_is_the_same_whatever_is_said_meanwhile(said, tmp_path):
-    told = [tables.hide(tmp_path, pad, also=said) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.hide(tmp_path, pad, also=said) for pad in (1, 2, 3, 4)]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
-    alike(told, tables.HIT_T)
+    alike(told, secrecy_tables.HIT_T)
 
 
 def test_table_and_hub_send_the_same_under_every_topic(tmp_path):
     """A match is refused, and the hub comes back, while the bead is sealed."""
     also = [*gives_match(CUT_T), *hub_away(CUT_T + 0.2)]
-    told = [tables.hide(tmp_path, pad, also=also) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.hide(tmp_path, pad, also=also) for pad in (1, 2, 3, 4)]
     for channel, topics in TOPICS.items():
-        sent = [entry for entry in told[0].until(tables.HIT_T) if entry[1] == channel]
+        sent = [entry for entry in told[0].until(secrecy_tables.HIT_T) if entry[1] == channel]
         assert {data.split(b" | ")[0].decode() for _, _, data in sent} == {f"{ROOT}/{VENUE}/{one}" for one in topics}
         while_sealed = [data for t, _, data in sent if t >= CUT_T]
         assert any(b'"taken":false' in data for data in while_sealed) == (channel == "mqtt")
-    alike(told, tables.HIT_T)
+    alike(told, secrecy_tables.HIT_T)
 
 
 def test_a_table_killed_while_the_bead_is_sealed_comes_back_the_same(tmp_path):
-    told = [tables.hide(tmp_path, pad, kills=(CUT_T,), end=tables.HIT_T + 2.0) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.hide(tmp_path, pad, kills=(CUT_T,), end=secrecy_tables.HIT_T + 2.0) for pad in (1, 2, 3, 4)]
     assert any(b'"kind":"void"' in row for row in told[0].of("row"))
-    alike(told, tables.HIT_T + 2.0)
+    alike(told, secrecy_tables.HIT_T + 2.0)
 
 
 def test_a_program_that_fails_leaves_the_same_behind(tmp_path, monkeypatch):
@@ -103,18 +103,18 @@ def test_a_program_that_fails_leaves_the_same_behind(tmp_path, monkeypatch):
 
     real = Table.tick
     monkeypatch.setattr(Table, "tick", fails)
-    told = [tables.hide(tmp_path, pad) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.hide(tmp_path, pad) for pad in (1, 2, 3, 4)]
     assert len(told[0].of("crash")) == 1
-    alike(told, tables.HIT_T)
+    alike(told, secrecy_tables.HIT_T)
 
 
 def test_the_marked_ball_is_under_any_pad(tmp_path):
-    told = [tables.balls(tmp_path, pad) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.balls(tmp_path, pad) for pad in (1, 2, 3, 4)]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
-    alike(told, tables.HIT_T + 1.0)
+    alike(told, secrecy_tables.HIT_T + 1.0)
 
 
 def test_the_bones_are_in_any_hands(tmp_path):
-    told = [tables.bones(tmp_path, pads) for pads in ((1, 3), (1, 4), (2, 3), (2, 4))]
+    told = [secrecy_tables.bones(tmp_path, pads) for pads in ((1, 3), (1, 4), (2, 3), (2, 4))]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
-    alike(told, tables.HIT_T)
+    alike(told, secrecy_tables.HIT_T)

@@ -3,10 +3,10 @@
 import logging
 
 import pytest
-import tables
-from channels import CHANNELS, difference
+import secrecy_tables
 from msgspec.structs import replace
-from people import strikes
+from secrecy_channels import CHANNELS, difference
+from secrecy_people import strikes
 
 from pi_controller.board.strips import BoardStrip
 from pi_controller.display import voice
@@ -23,7 +23,7 @@ from pi_controller.table.table import Table
 from pi_controller.web import app, feed
 
 PADS = (2, 3)
-HIT_ME_T = tables.READY_T + 0.9
+HIT_ME_T = secrecy_tables.READY_T + 0.9
 """Pad 1 is hit; what is watched goes on until its samples are kept."""
 
 
@@ -183,7 +183,7 @@ def told(folder):
         (HIT_ME_T + 0.3, lambda table: table.judge(JudgeClock(0.0, running=False), "judge")),
     ]
     end = HIT_ME_T + 1.2
-    return [tables.hide(folder, pad, also=also, end=end).until(end) for pad in PADS]
+    return [secrecy_tables.hide(folder, pad, also=also, end=end).until(end) for pad in PADS]
 
 
 def test_a_leak_is_planted_in_each_channel_and_hides_no_other():

@@ -3,17 +3,17 @@
 import json
 import stat
 
-import tables
-from outside import Outside
-from people import hides, presses, strikes
+import secrecy_tables
+from secrecy_outside import Outside
+from secrecy_people import hides, presses, strikes
 
 ONLY_OWNER = stat.S_IRUSR | stat.S_IWUSR
 DEEDS = [
-    *presses(tables.TOSS_T, "toss_a"),
-    *hides(tables.HIDE_T, {"bead": (3, tables.OFF)}),
-    *presses(tables.READY_T, "ready"),
-    *strikes(tables.HIT_T, 1),
-    *strikes(tables.SECOND_HIT_T, 2),
+    *presses(secrecy_tables.TOSS_T, "toss_a"),
+    *hides(secrecy_tables.HIDE_T, {"bead": (3, secrecy_tables.OFF)}),
+    *presses(secrecy_tables.READY_T, "ready"),
+    *strikes(secrecy_tables.HIT_T, 1),
+    *strikes(secrecy_tables.SECOND_HIT_T, 2),
 ]
 KEPT_T = 0.6
 """After a hit, its samples have been kept."""
@@ -42,11 +42,11 @@ def test_of_a_hide_in_progress_only_the_head_judge_sees_a_hit_and_only_a_settled
     seen = {}
     deeds = [
         *DEEDS,
-        (tables.HIT_T - 0.1, looks(seen, "sealed")),
-        (tables.HIT_T + KEPT_T, looks(seen, "one hit")),
-        (tables.SECOND_HIT_T + KEPT_T, looks(seen, "over")),
+        (secrecy_tables.HIT_T - 0.1, looks(seen, "sealed")),
+        (secrecy_tables.HIT_T + KEPT_T, looks(seen, "one hit")),
+        (secrecy_tables.SECOND_HIT_T + KEPT_T, looks(seen, "over")),
     ]
-    Outside(tmp_path).play(deeds, tables.SECOND_HIT_T + 1.5)
+    Outside(tmp_path).play(deeds, secrecy_tables.SECOND_HIT_T + 1.5)
     for moment, of_role in seen.items():
         for answer in of_role[""]:
             assert answer[0].startswith(b"401"), moment
@@ -68,7 +68,7 @@ def test_the_files_of_the_hits_and_of_who_may_sign_in_are_their_owners_alone(tmp
         for path in (table.folder / "table").iterdir():
             modes[path.name] = stat.S_IMODE(path.stat().st_mode)
 
-    Outside(tmp_path).play([*DEEDS, (tables.HIT_T + KEPT_T, look)], tables.HIT_T + 0.7)
+    Outside(tmp_path).play([*DEEDS, (secrecy_tables.HIT_T + KEPT_T, look)], secrecy_tables.HIT_T + 0.7)
     sensitive = {name: mode for name, mode in modes.items() if "hits" in name or "judges" in name}
     assert {"j.sqlite.hits", "j.sqlite.hits-wal", "judges.sqlite"} <= set(sensitive)
     assert set(sensitive.values()) == {ONLY_OWNER}, sensitive

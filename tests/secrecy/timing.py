@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import tempfile
 import time
 from pathlib import Path
 from unittest import mock
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
 import numpy as np
-from browsing import Browsing
-from outside import Outside
-from people import hides, presses
 from scipy.stats import kruskal
-from tables import HIDE_T, OFF, READY_T, TOSS_T
+from secrecy_browsing import Browsing
+from secrecy_outside import Outside
+from secrecy_people import hides, presses
+from secrecy_tables import HIDE_T, OFF, READY_T, TOSS_T
 
 from pi_controller.referee.facts import Commit, Ready
 from pi_controller.table.table import Table

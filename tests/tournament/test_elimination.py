@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from random_tournaments import chance_of_rematches, check, check_random, kinds, play, rematches
+from load_file import load_file
 
 from pi_controller.rules import IllegalActionError, InvalidActionError
 from pi_controller.tournament import Elimination
 from pi_controller.tournament.bracket import Bye, double, seed_order, single
+
+random_tournaments = load_file("tests/tournament/random_tournaments.py")
 
 CUP = Elimination("double")
 
@@ -28,7 +30,7 @@ def ready(state, cup=CUP):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_tournaments_are_as_they_must_be(seed):
-    check_random(random.Random(seed))
+    random_tournaments.check_random(random.Random(seed))
 
 
 @pytest.mark.parametrize("teams", [*range(2, 20), 31, 32, 33, 64, 65])
@@ -46,10 +48,10 @@ def test_brackets_have_every_match_once_and_no_bye(teams):
 @pytest.mark.parametrize("teams", [2, 3, 5, 8, 11, 16, 24])
 def test_without_surprises_the_best_seeds_end_on_top(teams):
     names = [f"T{number}" for number in range(1, teams + 1)]
-    for cup, lives in kinds().values():
+    for cup, lives in random_tournaments.kinds().values():
         strengths = {name: -number for number, name in enumerate(names)}
-        state, _ = play(cup, names, random.Random(teams), strengths=strengths)
-        check(cup, lives, names, state)
+        state, _ = random_tournaments.play(cup, names, random.Random(teams), strengths=strengths)
+        random_tournaments.check(cup, lives, names, state)
         assert [row["team"] for row in cup.standings(state)][:2] == names[:2]
 
 
@@ -60,10 +62,12 @@ def test_byes_go_to_the_best_seeds():
 
 def test_teams_meet_again_as_late_as_measured():
     for teams, most, earliest in ((8, 0.2501, 3), (16, 0.313, 4), (32, 0.329, 5), (64, 0.315, 7), (128, 0.329, 8)):
-        *before, _ = chance_of_rematches(teams)
+        *before, _ = random_tournaments.chance_of_rematches(teams)
         assert sum(before) < most
         assert next(number for number, chance in enumerate(before, 1) if chance) == earliest
-    mean, first, _ = rematches(8, 400, random.Random(3))  # and what is played agrees: .25, give or take four sigma
+    mean, first, _ = random_tournaments.rematches(
+        8, 400, random.Random(3)
+    )  # and what is played agrees: .25, give or take four sigma
     assert 0.16 < mean < 0.34
     assert first == 3
 

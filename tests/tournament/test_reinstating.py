@@ -3,11 +3,14 @@
 import random
 
 import pytest
-from test_director import TEAMS, Hall, seen
+from load_file import load_file
 
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.tournament import Elimination, Groups, RoundRobin
 from pi_controller.tournament import decisions as d
+
+director_tests = load_file("tests/tournament/test_director.py")
+TEAMS, Hall, seen = director_tests.TEAMS, director_tests.Hall, director_tests.seen
 
 CUP = Elimination("double")
 

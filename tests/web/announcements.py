@@ -5,9 +5,12 @@ python tests/web/announcements.py      (needs Chromium)
 Read from the browser's accessibility tree: what stands in the regions that it calls live, each time it is another.
 """
 
+import sys
 import tempfile
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from headless import ARGUMENTS, CHROMIUM
 from judge_rig import Rig, sign_in

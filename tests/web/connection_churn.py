@@ -28,6 +28,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
 import httpx
 import numpy as np
 from judge_house import House, say, sign_in

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import logging
 import random
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -19,6 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import msgspec
 from judge_house import House, raw, say

@@ -7,8 +7,11 @@ projectors do, in light and dark.
 """
 
 import argparse
+import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from headless import ARGUMENTS, CHROMIUM
 from judge_rig import Rig, answered, settled, sign_in, touch

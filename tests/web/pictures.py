@@ -15,8 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "show"))  # played.py
-sys.path.insert(0, str(Path(__file__).parents[1] / "referee"))  # random_play.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import msgspec
 from headless import ARGUMENTS, CHROMIUM

@@ -1,7 +1,9 @@
 """What is said to who does not see the page: outcome, what is waited for, questions; each once, by the right region."""
 
 import pytest
-from announcements import GAMES, heard
+from load_file import load_file
+
+program = load_file("tests/web/announcements.py")
 
 pytestmark = pytest.mark.chromium
 HEARD = {
@@ -59,9 +61,9 @@ HEARD = {
 }
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", program.GAMES)
 def test_what_is_heard_of_a_turn(chromium, tmp_path, game):
-    (_, loaded), *steps = heard(chromium, tmp_path, game)
+    (_, loaded), *steps = program.heard(chromium, tmp_path, game)
     assert loaded == [[], []], "what the page says when it is opened is there to be read"
     for (name, said), expected in zip(steps, HEARD[game], strict=True):
         assert said == [expected, expected], name

@@ -1,11 +1,12 @@
 """The guessing and the fuzzing, small: `wrong_pins.py` and `fuzz_requests.py` do it as often as one likes."""
 
 import pytest
-from fuzz_requests import fuzz, request, table
 from judge_house import House
-from wrong_pins import patience, rush
+from load_file import load_file
 
 from pi_controller.web import accounts
+
+requests, pins = load_file("tests/web/fuzz_requests.py"), load_file("tests/web/wrong_pins.py")
 
 
 @pytest.fixture
@@ -16,19 +17,19 @@ def house(tmp_path):
 
 
 def test_malformed_requests(house):
-    found = fuzz(house, 300, seed=7, workers=4)
+    found = requests.fuzz(house, 300, seed=7, workers=4)
     assert found.wrong == []
     assert found.answers.total() == 300
     assert {status for _, status in found.answers} >= {"200", "400", "401", "404", "405"}
-    assert len(table(found.answers).splitlines()) == len({kind for kind, _ in found.answers}) + 2
+    assert len(requests.table(found.answers).splitlines()) == len({kind for kind, _ in found.answers}) + 2
 
 
 def test_a_request_hangs_on_its_number_alone():
-    assert request(1, 5, 80) == request(1, 5, 80) != request(2, 5, 80)
+    assert requests.request(1, 5, 80) == requests.request(1, 5, 80) != requests.request(2, 5, 80)
 
 
 def test_a_rush_of_wrong_pins(house):
-    found = rush(house, 120, 4)
+    found = pins.rush(house, 120, 4)
     assert found.answers.total() == 120
     assert set(found.answers) <= {401, 429}
     assert found.looked_at <= 4 * accounts.FREE_TRIES_PER_PLACE + 2
@@ -38,6 +39,6 @@ def test_a_rush_of_wrong_pins(house):
 
 
 def test_patient_guessing_takes_long(house):
-    found = patience(house, 60, 3)
+    found = pins.patience(house, 60, 3)
     assert found.looked_at == 60
     assert found.took > 3600

@@ -15,6 +15,7 @@ import heapq
 import itertools
 import logging
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -23,6 +24,8 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from judge_house import PIN, ROLES, House, say, sign_in
 

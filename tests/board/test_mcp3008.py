@@ -1,0 +1,163 @@
+"""The converter on gpiozero's mock pins, and its reader as the process it is."""
+
+import struct
+import sys
+import time
+
+import numpy as np
+import pytest
+from gpiozero import MCP3008, Device
+from gpiozero.pins.mock import MockFactory
+from mock_chips import Mcp3008Slave, QuickFactory
+
+from pi_controller.board.chips import FLUSH_S, RECORD, SCAN, Mcp3008, ReaderProcess, stream_readings
+from pi_controller.errors import PortError
+from pi_controller.pinmap import pinmap
+
+COUNTS = [0, 1, 511, 1023, 700, 2, 3, 4]
+
+
+@pytest.fixture
+def factory(monkeypatch):
+    factory = MockFactory()
+    monkeypatch.setattr(Device, "pin_factory", factory)  # gpiozero's software bus asks for it, whatever it is given
+    yield factory
+    factory.reset()
+
+
+def test_it_reads_what_gpiozeros_own_mcp3008_reads(factory):
+    Mcp3008Slave(factory, COUNTS.__getitem__)
+    chip = Mcp3008(factory)
+    assert chip.scan() == COUNTS[:4]
+    chip.close()
+    chip.close()
+    for channel in pinmap().pi.mcp3008.channels:
+        with MCP3008(channel, pin_factory=factory) as own:
+            assert own.raw_value == COUNTS[channel]
+
+
+def test_the_quick_bus_of_the_other_tests_is_the_same_chip():
+    quick = QuickFactory(COUNTS.__getitem__)
+    chip = Mcp3008(quick)
+    assert chip.scan() == COUNTS[:4]
+    assert chip.bus.hz == pinmap().pi.mcp3008.hz
+
+
+def test_the_pins_of_the_map_are_those_of_its_port(factory):
+    Mcp3008Slave(factory, COUNTS.__getitem__)
+    chip = Mcp3008(factory)
+    assert {pin.info.name for pin in factory.pins.values()} == {f"GPIO{pin}" for pin in pinmap().pi.mcp3008.pins}
+    chip.close()
+
+
+@pytest.mark.parametrize("stuck", ["low", "high"])
+def test_no_chip_is_said(factory, stuck):
+    class Nothing(Mcp3008Slave):
+        def on_bit(self):
+            self.tx_buf = [stuck == "high"]
+
+    Nothing(factory, None)
+    with pytest.raises(PortError, match="does not answer") as error:
+        Mcp3008(factory)
+    assert "GPIO8" in error.value.hint
+
+
+def test_a_chip_that_goes_silent_is_said():
+    quick = QuickFactory(COUNTS.__getitem__)
+    chip = Mcp3008(quick)
+    quick.bus.there = False
+    with pytest.raises(PortError, match="does not answer"):
+        chip.scan()
+
+
+def test_spi_that_is_turned_off_is_no_reason_to_set_pins_one_by_one(factory, monkeypatch):
+    def broken(*args, **kwargs):
+        raise FileNotFoundError("/dev/spidev0.0")
+
+    monkeypatch.setattr(factory, "_get_spi_class", lambda shared, hardware: broken)
+    with pytest.raises(PortError, match=r"SPI0\.0 cannot be opened") as error:
+        Mcp3008(factory)
+    assert "raspi-config" in error.value.hint
+
+
+class EnoughError(Exception):
+    pass
+
+
+def test_records_are_passed_on_a_few_at_a_time():
+    now, written = [10.0], []
+
+    def clock():
+        now[0] += 0.00025
+        return now[0]
+
+    def write(data):
+        written.append(data)
+        if len(written) == 5:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        stream_readings(Mcp3008(QuickFactory(COUNTS.__getitem__)), write, clock)
+    scans = np.frombuffer(b"".join(written), SCAN)
+    assert scans["counts"].tolist() == [COUNTS[:4]] * len(scans)
+    assert (scans["ended"] > scans["began"]).all()
+    assert len(scans) >= 5 * FLUSH_S / 0.0005 - 1
+    assert RECORD.size == SCAN.itemsize
+
+
+TELLS = """
+import os, struct, time
+t = time.monotonic()
+os.write(1, b"".join(struct.pack("<dd4H", t + n / 1000, t + n / 1000, n, 2, 3, 4) for n in range(100)) + b"half")
+time.sleep(60)
+"""
+
+
+def test_the_process_tells_whole_records_on_the_tables_clock():
+    reader = ReaderProcess(lambda: time.monotonic() + 1000.0, (sys.executable, "-c", TELLS))
+    try:
+        scans = reader.take()
+        while not len(scans):
+            reader.wait(10.0)
+            scans = reader.take()
+        assert scans["counts"][:, 0].tolist() == list(range(len(scans)))
+        assert abs(scans["began"][0] - time.monotonic() - 1000.0) < 20.0
+        assert len(reader.take()) == 0
+    finally:
+        reader.close()
+        reader.close()
+    assert reader.process.returncode is not None
+
+
+def ended(reader):
+    def to_the_end():
+        for _ in range(100):
+            reader.wait(10.0)
+            reader.take()
+
+    with pytest.raises(PortError) as error:
+        to_the_end()
+    reader.close()
+    return error.value
+
+
+def test_the_real_reader_says_why_it_has_ended(monkeypatch):
+    monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")  # pins with no chip on them
+    error = ended(ReaderProcess(time.monotonic))
+    assert (error.message, "GPIO8" in error.hint) == ("the MCP3008 does not answer", True)
+
+
+def test_a_reader_that_breaks_is_told_by_its_last_line():
+    error = ended(ReaderProcess(time.monotonic, (sys.executable, "-c", "raise SystemExit('no more')")))
+    assert "has ended: no more" in error.message
+
+
+def test_a_reader_that_is_not_there():
+    with pytest.raises(PortError, match="cannot be started"):
+        ReaderProcess(time.monotonic, ("/nowhere/python",))
+
+
+def test_the_record_is_what_numpy_reads():
+    one = np.frombuffer(RECORD.pack(1.5, 2.5, 1, 2, 3, 4), SCAN)[0]
+    assert (one["began"], one["ended"], one["counts"].tolist()) == (1.5, 2.5, [1, 2, 3, 4])
+    assert struct.calcsize(RECORD.format) == 24

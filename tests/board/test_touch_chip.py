@@ -1,0 +1,107 @@
+"""The touch chip by its registers: set up as on the board, asked for its filtered data, missed and found again."""
+
+import ast
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from mock_chips import Mpr121
+
+from pi_controller.board.chips import KEPT, NO_COUNTS, RETRY_S, SET_UP, TouchChip, TouchThread, open_i2c
+from pi_controller.errors import PortError
+from pi_controller.pinmap import pinmap
+
+FIRMWARE = Path(__file__).parents[2] / "firmware" / "i2c.py"
+COUNTS = tuple(range(700, 712))
+
+
+@pytest.fixture
+def chip():
+    return Mpr121(lambda: COUNTS)
+
+
+def test_it_is_set_up_as_the_board_sets_it_up():
+    tree = ast.parse(FIRMWARE.read_text("utf-8"))
+    strips = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Strips")
+    found = [
+        ast.literal_eval(node.value)
+        for node in strips.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "_SET_UP"
+    ]
+    assert found == [SET_UP]
+    assert pinmap().pi.mpr121.address == pinmap().board.mpr121_address == Mpr121.ADDRESS
+    assert pinmap().pi.mpr121.hz == pinmap().board.touch_hz
+
+
+def test_all_electrodes_are_read_and_the_chips_baseline_stays_off(chip):
+    strips = TouchChip(lambda: chip)
+    assert strips.poll(0.0) == NO_COUNTS
+    assert strips.poll(0.02) == COUNTS
+    assert strips.missing is None
+    assert tuple(chip.written) == SET_UP
+    assert not chip.keeps_a_baseline
+    strips.close()
+    strips.close()
+    assert chip.closed == 1
+
+
+def test_a_chip_that_is_missing_is_named_and_looked_for_once_a_second(chip):
+    chip.there = False
+    strips = TouchChip(lambda: chip)
+    tried = sum(strips.poll(n * 0.02) == NO_COUNTS for n in range(100))
+    assert tried == 100
+    assert strips.missing is not None
+    assert "0x5A does not answer" in strips.missing.message
+    chip.there = True
+    later = [strips.poll(2.0 + n * 0.02) for n in range(100)]
+    assert later[-1] == COUNTS
+    assert later.index(COUNTS) <= RETRY_S / 0.02 + 1
+    assert strips.missing is None
+
+
+def test_a_chip_that_lost_its_power_is_set_up_again(chip):
+    strips = TouchChip(lambda: chip)
+    strips.poll(0.0)
+    strips.poll(0.02)
+    chip.reset()
+    assert strips.poll(0.04) == NO_COUNTS
+    assert [strips.poll(0.06 + n * 0.02) for n in range(60)][-1] == COUNTS
+    assert tuple(chip.written) == SET_UP * 2
+
+
+def test_a_bus_that_cannot_be_opened_is_named():
+    def none():
+        raise PortError("no I2C", "turn it on")
+
+    strips = TouchChip(none)
+    assert strips.poll(0.0) == NO_COUNTS
+    assert strips.missing.message == "no I2C"
+
+
+def test_the_thread_polls_and_keeps_no_more_than_is_wanted(chip):
+    seen, now = threading.Event(), [0.0]
+
+    def clock():
+        now[0] += 0.02  # so that nothing is waited for
+        if now[0] > 3 * KEPT * 0.02:
+            seen.set()
+        return now[0]
+
+    thread = TouchThread(TouchChip(lambda: chip), clock)
+    assert seen.wait(20.0)
+    thread.close()
+    scans = thread.take()
+    assert 0 < len(scans) <= KEPT
+    assert scans[-1][1] == COUNTS
+    assert scans == sorted(scans)
+    assert (thread.take(), thread.missing, chip.closed) == ([], None, 1)
+
+
+def test_this_machine_has_no_i2c_and_says_so():
+    if any(Path("/dev").glob("i2c-1")):
+        pytest.skip("it has")
+    with pytest.raises(PortError) as error:
+        open_i2c()
+    assert error.value.hint
+    assert time.monotonic() > 0

@@ -1,0 +1,276 @@
+"""Kills broker, hub and tables at random while games are played, and then compares the hub with the journals.
+
+    .venv/bin/python tests/hub/chaos.py --tables 8 --kills 45
+    .venv/bin/python tests/hub/chaos.py --tables 8 --kills 45 --store postgresql    # killed too
+
+Tables play Hampa Apena by the judge's word, each in a process of its own with a real journal, through a real Mosquitto
+with TLS and accounts. Prints a JSON line: records, lost, double, changed, kills, records a second, lag from a record's
+time at the table to the hub's disk (ms, kills included), and memory (MB). The status is 1 unless all is whole.
+"""
+
+import argparse
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from unittest import mock
+
+sys.path.extend([str(Path(__file__).parents[1] / "support"), str(Path(__file__).parent)])
+
+from brokers import PATIENCE_S, VENUE, Mosquitto, account
+from postgres import server_of
+
+from pi_controller.hub import run
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import Events
+from pi_controller.hub.settings import STORE
+from pi_controller.hub.store import Database, StoreError, open_store
+from pi_controller.hub.table_link import TableLink, is_between_hides
+from pi_controller.journal import file
+from pi_controller.journal.journal import Journal
+from pi_controller.referee.base import referee_for
+from pi_controller.referee.settings import RefereeSettings
+from pi_controller.rules.registry import game
+from pi_controller.runtime.console import execute_line
+from pi_controller.table.table import Table, journalled_game
+
+
+def play(folder, broker, every_s):
+    """Play games at one table until the file `stop` is there, then keep on sending until killed."""
+    journal = Journal(folder / f"{broker.user}.sqlite", created=time.time())
+    rules = journalled_game(journal, game("dakota", {"points": 2}))
+    referee = referee_for(rules, RefereeSettings(), random.Random().randbytes)
+    table = Table(journal, rules, {"A": "Red", "B": "Blue"}, referee, time.time())
+    link, dice = TableLink(broker, VENUE, broker.user, journal.path), random.Random(journal.seq)
+    while True:
+        link.on_step(time.time(), table, False)
+        if (folder / "stop").exists() and is_between_hides(table.view):
+            break
+        view = table.view
+        line = "new" if view.winner else "toss A" if view.phase == "toss" else "found"
+        if line == "found" and dice.random() < 0.02:
+            line = "close A forfeit gone"
+        if line == "found" and view.phase == "hide" and dice.random() < 0.2:
+            execute_line(table, "missed", time.time())
+        execute_line(table, line, time.time())
+        link.on_step(time.time(), table, False)
+        time.sleep(every_s)
+    print("done", flush=True)
+    signal.pause()
+
+
+class Watched(Inbox):
+    """An inbox that writes to the file `lags` how old each record is when it is on its disk, ms."""
+
+    def __init__(self, where, lags):
+        super().__init__(where)
+        self._lags = lags
+        self._seen = {
+            (table, epoch): seq for table, games in self.record_counts().items() for epoch, seq in games.items()
+        }
+
+    def store_messages(self, t, messages):
+        answers = super().store_messages(t, messages)
+        now = time.time()
+        with self._lags.open("a") as lags:
+            for table, message in messages:
+                if isinstance(message, Events):
+                    seen = self._seen.get((table, message.epoch), 0)
+                    lags.writelines(f"{1000 * (now - r.t):.1f}\n" for r in message.records if r.seq > seen)
+                    self._seen[table, message.epoch] = max(seen, message.records[-1].seq)
+        return answers
+
+
+def be_hub(folder):
+    """Be `hub run` until killed."""
+    with mock.patch.object(run, "Inbox", lambda where: Watched(where, folder / "lags")):
+        run.run_hub(folder / "broker")
+
+
+class Hall:
+    """All processes; each can be killed, and comes back. `server` is the PostgreSQL, None where a file does."""
+
+    def __init__(self, folder, tables, every_s, server=None):
+        self.folder, self.every_s, self.server = folder, every_s, server
+        self.names = [f"t{n:02d}" for n in range(1, tables + 1)]
+        self.broker = Mosquitto(folder / "broker", self.names).start()
+        self.broker.hub_settings(server and server.url)
+        self.running = {name: self._begin(name) for name in ("hub", *self.names)}
+
+    def _begin(self, name):
+        command = [sys.executable, __file__, "--role", name, "--folder", self.folder, "--every", str(self.every_s)]
+        with (self.folder / f"{name}.log").open("ab") as log:
+            return subprocess.Popen([*command, "--port", str(self.broker.port)], stdout=log, stderr=log)
+
+    def kill(self, name):
+        if name == "broker":
+            self.broker.kill()
+            self.broker.start()
+            return
+        if name == "database":
+            self.server.kill()
+            self.server.start()
+            return
+        process = self.running[name]
+        assert process.poll() is None, (name, (self.folder / f"{name}.log").read_text())
+        process.kill()
+        process.wait()
+        self.running[name] = self._begin(name)
+
+    def memory(self):
+        """Return the most that any of a kind holds in memory, MB."""
+        found = {}
+        for name, process in {**self.running, "broker": self.broker.process}.items():
+            kind = "table" if name in self.names else name
+            found[kind] = max(found.get(kind, 0.0), memory_mb(process.pid))
+        return found
+
+    def close(self):
+        for process in self.running.values():
+            process.kill()
+            process.wait()
+        self.broker.kill()
+
+
+def memory_mb(pid):
+    """Return what a process holds in memory, MB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return round(int(status.split("VmRSS:")[1].split()[0]) / 1000, 1)
+
+
+def store_at(folder, url=None):
+    """Return where the hub keeps what comes."""
+    return Database(url, VENUE) if url else folder / "broker" / STORE
+
+
+def journals(folder, names):
+    """Return all that stands in the tables' journals, finished games too: (table, epoch) -> records."""
+    found = {}
+    for name in names:
+        for path in folder.glob(f"{name}*.sqlite"):
+            with file.open_read_only(path) as db:
+                found[name, file.meta(db, 2).epoch] = list(file.rows(db, 2))
+    return found
+
+
+def received(where):
+    """Return all that stands in the hub's store, in the same form."""
+    found = {}
+    with open_store(where) as store:
+        for tid, epoch, *row in store.execute(
+            "SELECT tid, epoch, seq, batch, t, kind, body, hash FROM games LEFT JOIN records ON game = id ORDER BY seq"
+        ):
+            if row[0] is not None:
+                found.setdefault((tid, epoch), []).append(tuple(row))
+        alarms = store.execute("SELECT tid, what FROM alarms")
+    return found, alarms
+
+
+def chaos(folder, tables, kills, every_s, seed=11, calm_s=3.0, server=None):
+    """Play, kill, wait until the hub has all of it; return the figures. `server`: its store, killed with the others."""
+    kinds = ["broker", "hub", "table", "table", *(["database"] if server else [])]
+    where = store_at(folder, server and server.url)
+    dice, counts, hall = random.Random(seed), dict.fromkeys(kinds, 0), Hall(folder, tables, every_s, server)
+    try:
+        begun = time.monotonic()
+        while len(received_tables(where)) < tables:
+            assert time.monotonic() - begun < PATIENCE_S * 3, "not all tables came"
+            time.sleep(0.2)
+        before, begun = records_of(where), time.monotonic()
+        for _ in range(kills):
+            time.sleep(dice.uniform(0.5, 1.5))
+            kind = dice.choice(kinds)
+            hall.kill(dice.choice(hall.names) if kind == "table" else kind)
+            counts[kind] += 1
+        time.sleep(calm_s)
+        (folder / "stop").touch()
+        end = time.monotonic() + PATIENCE_S * 3
+        while True:
+            done = all("done" in (folder / f"{name}.log").read_text() for name in hall.names)
+            kept, (held, alarms) = journals(folder, hall.names), received(where)
+            if (done and counted(kept) == counted(held)) or time.monotonic() > end:
+                break
+            time.sleep(0.3)
+        took, memory = time.monotonic() - begun, hall.memory()
+    finally:
+        hall.close()
+    return {
+        "tables": tables,
+        "store": "postgresql" if server else "sqlite",
+        **compared(kept, held),
+        "alarms": alarms,
+        "kills": counts,
+        "seconds": round(took, 1),
+        "records_a_second": round((sum(map(len, kept.values())) - before) / took, 1),
+        "lag_ms": lags_of(folder),
+        "memory_mb": memory,
+    }
+
+
+def compared(kept, held):
+    """Return what the hub holds beside what the tables kept."""
+    return {
+        "games": len(kept),
+        "records": sum(map(len, kept.values())),
+        "lost": sum(len(rows) - len(held.get(key, [])) for key, rows in kept.items()),
+        "double": sum(len(rows) - len({row[0] for row in rows}) for rows in held.values()),
+        "changed": sum(tuple(a) != b for key in kept for a, b in zip(kept[key], held.get(key, []), strict=False)),
+    }
+
+
+def lags_of(folder):
+    lags = sorted(float(line) for line in (folder / "lags").read_text().split())
+    return {"p50": lags[len(lags) // 2], "p99": lags[len(lags) * 99 // 100]}
+
+
+def counted(records):
+    return {key: len(rows) for key, rows in records.items()}
+
+
+def received_tables(where):
+    if isinstance(where, Path) and not where.exists():
+        return set()
+    with suppress(StoreError), open_store(where) as store:  # it is being made
+        return {key for (key,) in store.execute("SELECT DISTINCT tid FROM games JOIN records ON game = id")}
+    return set()
+
+
+def records_of(where):
+    with open_store(where) as store:
+        return store.execute("SELECT count(*) FROM records")[0][0]
+
+
+def whole(figures):
+    """Return whether nothing was lost, doubled or changed, and nobody suspected of it."""
+    return not (figures["lost"] or figures["double"] or figures["changed"] or figures["alarms"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=8)
+    parser.add_argument("--kills", type=int, default=45)
+    parser.add_argument("--every", type=float, default=0.2, help="s from one action at a table to the next")
+    parser.add_argument("--calm", type=float, default=3.0, help="s of play after the last kill")
+    parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--role", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.role is None:
+        with tempfile.TemporaryDirectory() as folder, server_of(args.store) as server:
+            figures = chaos(Path(folder), args.tables, args.kills, args.every, args.seed, args.calm, server)
+        print(json.dumps(figures))
+        return 0 if whole(figures) else 1
+    if args.role == "hub":
+        return be_hub(args.folder)
+    return play(args.folder, account(args.folder / "broker", args.port, args.role), args.every)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,364 @@
+"""A table that sends records of a made-up next version and worse, beside honest tables that wait for their answers.
+
+    .venv/bin/python tests/hub/hostile.py --records 10000
+    .venv/bin/python tests/hub/hostile.py --records 10000 --store postgresql
+
+Broker (TLS, accounts) and `hub run` are real. One account sends, from a seed: every kind of fact with wrong types,
+missing and further fields and huge numbers, in games that open as a match of the tournament; unknown facts; gaps,
+repeated and changed records, old epochs, NUL, bytes that are no message; views, states and answers of another version.
+Honest tables send a record at a time and wait until the hub has acknowledged it. Then the hub is killed and started
+again. Prints a JSON line; the status is 1 unless the hub ran through, its page was served, each honest record was
+acknowledged within a second, and all of them are held unchanged.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+sys.path.extend([str(Path(__file__).parents[1] / "support"), str(Path(__file__).parent)])
+
+import msgspec
+from brokers import PATIENCE_S, VENUE, Mosquitto, free_port
+from chaos import memory_mb, store_at
+from load import played
+from msgspec import inspect
+from postgres import server_of
+
+from pi_controller.hub.director import Director
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import Ack, Events, Game, Hello, Record, State, decode, encode, topic
+from pi_controller.hub.mqtt import Will, make_client
+from pi_controller.hub.settings import FILE
+from pi_controller.hub.store import TournamentLog
+from pi_controller.journal.file import Row, genesis, next_hash
+from pi_controller.referee.facts import Fact, GameOpened, MatchGiven
+from pi_controller.rules.registry import game
+from pi_controller.table.view import View
+from pi_controller.tournament import decisions as d
+
+HOSTILE, HONEST = "t01", ("t02", "t03", "t04", "t05")
+PAUSE_S = 0.05
+"""From one honest record's acknowledgement to the next record."""
+MAX_ACK_S = 1.0
+ASK_S = 2.0
+_TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
+_FACTS = inspect.multi_type_info(Fact.__args__)
+_VIEW = inspect.type_info(View)
+_STRANGE = (
+    None, True, -1, 0, 7, 2**31, 2**40, 2**63, 10**30, 10**300, 1e308, -1e-300, "", "\x1b[2J", "\u202eabc", "A",
+    "x" * 300, [], [[[]]], {}, {"a": {"b": []}}, [1, "two", None],
+)  # fmt: skip
+
+
+def fitting(kind, dice):
+    """Return a value of JSON of the type `kind`, as a next version or a broken program may fill it."""
+    match kind:
+        case inspect.BoolType():
+            return dice.random() < 0.5
+        case inspect.IntType():
+            return dice.choice((0, 1, 2, 3, 4, 5, -1, 40, 2**31, 2**53, 2**63, 10**20))
+        case inspect.FloatType():
+            return dice.choice((0.0, 1.5, -3.0, 1e9, 1e300))
+        case inspect.StrType():
+            return dice.choice(("A", "B", "", "hits", "W1-1", "Big Coulee", "\x1b]0;x\x07", "a" * 64))
+        case inspect.LiteralType(values=values) | inspect.EnumType(cls=values):
+            return dice.choice([*values])
+        case inspect.UnionType(types=types):
+            return fitting(dice.choice(types), dice)
+        case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
+            return [fitting(item, dice) for _ in range(dice.randrange(4))]
+        case inspect.TupleType(item_types=items):
+            return [fitting(item, dice) for item in items]
+        case inspect.DictType(key_type=key, value_type=value):
+            return {str(fitting(key, dice)): fitting(value, dice) for _ in range(dice.randrange(3))}
+        case inspect.StructType():
+            return structured(kind, dice)
+        case inspect.NoneType():
+            return None
+        case _:
+            return dice.choice(_STRANGE)
+
+
+def structured(kind, dice):
+    fields = {one.encode_name: fitting(one.type, dice) for one in kind.fields if one.required or dice.random() < 0.7}
+    return {kind.tag_field: kind.tag, **fields} if kind.tag_field else fields
+
+
+def strange_body(dice):
+    """Return kind and body of a record: a fact of any kind, mostly changed in a way that may make it none."""
+    kind = dice.choice(_FACTS)
+    body = structured(kind, dice)
+    match dice.randrange(8):
+        case 0:
+            body = {"kind": "fact_of_next_version", "t": 0.0}
+        case 1:
+            body.pop(dice.choice([*body]))
+        case 2:
+            body["field_of_next_version"] = dice.choice(_STRANGE)
+        case 3:
+            body[dice.choice([*body])] = dice.choice(_STRANGE)
+        case 4:
+            text = dice.choice(("", "null", "[]", "{", '"', "9" * 5000, "[" * 3000, '{"kind":"ready","t":1e999}', "\0"))
+            return "ready", text
+        case _:
+            pass
+    return str(kind.tag), json.dumps(body)
+
+
+class HostileGame:
+    """A journal that opens as match W1-1 and goes on with strange records; `messages` are how they are sent."""
+
+    def __init__(self, dice, before):
+        self.dice, self.epoch = dice, dice.randbytes(16).hex()
+        self.before = before
+        self.rows = []
+        self.head = genesis(self.epoch)
+        rules = game("dakota", {"points": 2})
+        opened = GameOpened(
+            0.0, "dakota", rules.version, rules.source, dict(rules.settings), dict(zip("AB", _TEAMS, strict=False))
+        )
+        for fact in (opened, MatchGiven(0.0, "cup", "W1-1", f"{'a' * 16}-1")):
+            self.add(1, 0.0, fact.__struct_config__.tag, msgspec.json.encode(fact).decode())
+
+    def add(self, batch, t, kind, body):
+        row = Row(len(self.rows) + 1, batch, t, kind, body)
+        self.head = next_hash(self.head, row)
+        self.rows.append(row._replace(hash=self.head))
+
+    def fill(self, count):
+        for n in range(count):
+            batch = self.dice.choice((n + 2, n + 2, n + 2, 1, 2**31, 2**40, 2**53 - 1))
+            t = self.dice.choice((float(n), 0.0, -1e300, 1e308))
+            self.add(batch, t, *strange_body(self.dice))
+
+    def messages(self):
+        """Yield (kind of topic, bytes, records in it)."""
+        dice = self.dice
+        games = [
+            *([Game(self.before.epoch, len(self.before.rows))] if self.before else []),
+            Game(self.epoch, len(self.rows)),
+        ]
+        yield "hello", encode(Hello("x", tuple(games), "99.0")), 0
+        records = [Record(*row) for row in self.rows]
+        match dice.randrange(6):
+            case 0:  # a gap
+                del records[dice.randrange(len(records))]
+            case 1:  # a record that was changed
+                n = dice.randrange(len(records))
+                records[n] = msgspec.structs.replace(records[n], body="{}")
+            case 2:  # of another epoch
+                epoch = self.before.epoch if self.before else "ff" * 16
+                yield "ev", encode(Events(epoch, tuple(records))), len(records)
+            case 3:  # twice, and the first one after the last
+                yield "ev", encode(Events(self.epoch, tuple(records))), len(records)
+                records.reverse()
+            case _:
+                pass
+        yield "ev", encode(Events(self.epoch, tuple(records))), len(records)
+
+    def others(self):
+        """Yield (kind of topic, bytes) of what is no record."""
+        dice = self.dice
+        raw = json.loads(encode(Events(self.epoch, (Record(*self.rows[0]),))))
+        raw["records"][0][dice.randrange(6)] = dice.choice(_STRANGE)
+        yield "ev", json.dumps(raw).encode()
+        kind = dice.choice(("hello", "ev", "state", "view", "match", "health"))
+        yield (
+            kind,
+            dice.choice((b"", b"\xff\xfe{", b"null", b"[" * 100_000, b'{"new":1}', b"\0" * 10_000, dice.randbytes(64))),
+        )
+        yield "state", json.dumps({"state": "ready", "since": "x", "name": "\x1b[2J\u202eTable"}).encode()
+        yield "match", json.dumps({"order": "a" * 16 + "-1", "taken": False, "why": "\x1b[2J" + "w" * 300}).encode()
+
+
+def strange_view(view, dice):
+    """Return a view with values that no program of this version shows; most have the right types."""
+    raw = json.loads(msgspec.json.encode(view))
+    for one in dice.sample(_VIEW.fields, dice.randrange(1, 4)):
+        raw[one.encode_name] = fitting(one.type, dice) if dice.random() < 0.8 else dice.choice(_STRANGE)
+    if dice.random() < 0.3:
+        raw["game"] = "next_game"
+    return json.dumps(raw).encode()
+
+
+async def attack(broker, view, records, seed):
+    """Be the hostile table until it has sent so many records; return how many messages that were."""
+    dice, sent, messages, before = random.Random(seed), 0, 0, None
+    account, will = broker.account(HOSTILE), Will(topic(VENUE, HOSTILE, "state"), State("lost", "x"))
+    while sent < records:
+        async with make_client(account, will) as client:
+            while sent < records:
+                one = HostileGame(dice, before)
+                one.fill(dice.randrange(1, 50))
+                parts = [*one.messages(), *((*part, 0) for part in one.others()), ("view", strange_view(view, dice), 0)]
+                for kind, data, count in parts:
+                    await client.publish(
+                        topic(VENUE, HOSTILE, kind), data, 1, retain=kind in ("view", "state", "match")
+                    )
+                    sent, messages = sent + count, messages + 1
+                before = one
+    return messages
+
+
+async def be_honest(broker, name, facts, stop, times, kept):
+    """Send a record, wait for its acknowledgement, and so on until `stop`; games follow each other."""
+    account, will = broker.account(name), Will(topic(VENUE, name, "state"), State("lost", "x"))
+    where = topic(VENUE, name, "ack")
+    games = [Game(epoch, len(rows)) for (table, epoch), rows in kept.items() if table == name]
+    async with make_client(account, will) as client:
+        await client.subscribe(where, 1)
+        answers = aiter(client.messages)
+
+        async def until(holds, patience_s=PATIENCE_S):
+            async with asyncio.timeout(patience_s):
+                while not holds(ack := decode(bytes((await anext(answers)).payload), Ack)):
+                    assert not ack.refused, (name, ack)
+
+        while not stop.is_set():
+            epoch = random.randbytes(16).hex()
+            games = [*games[-4:], Game(epoch, len(facts))]
+            head, rows = genesis(epoch), kept.setdefault((name, epoch), [])
+            ask = epoch[:8]
+            await client.publish(topic(VENUE, name, "state"), encode(State("ready", ask, name)), 1, retain=True)
+            while True:  # the hub may not listen yet
+                await client.publish(topic(VENUE, name, "hello"), encode(Hello(ask, tuple(games))), 1)
+                with suppress(TimeoutError):
+                    await until(lambda ack, ask=ask: ack.ask == ask, ASK_S)
+                    break
+            for n, fact in enumerate(facts, 1):
+                row = Row(n, n, fact.t, fact.__struct_config__.tag, msgspec.json.encode(fact).decode())
+                head = next_hash(head, row)
+                rows.append(row._replace(hash=head))
+                begun = time.monotonic()
+                await client.publish(topic(VENUE, name, "ev"), encode(Events(epoch, (Record(*rows[-1]),))), 1)
+                await until(lambda ack, epoch=epoch, n=n: (ack.epoch, ack.seq) == (epoch, n))
+                times.append(time.monotonic() - begun)
+                if stop.is_set():
+                    break
+                await asyncio.sleep(PAUSE_S)
+
+
+def served(port):
+    """Return whether the hub's page is there, with all tables."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=PATIENCE_S) as page:
+        text = page.read().decode()
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    return all(name in text for name in HONEST)
+
+
+def start_hub(folder, log):
+    return subprocess.Popen([sys.executable, "-m", "pi_controller", "hub", "run", folder], stdout=log, stderr=log)
+
+
+async def run_attack(broker, facts, view, records, seed, hub, port, kept):
+    """Return the honest times, how many messages the hostile table sent in how long, and if the page was there."""
+    times, stop = [], asyncio.Event()
+    honest = [asyncio.create_task(be_honest(broker, name, facts, stop, times, kept)) for name in HONEST]
+    begun = time.monotonic()
+    while len(times) < 2 * len(HONEST):  # the hub is there
+        assert hub.poll() is None, "the hub has ended"
+        assert time.monotonic() - begun < PATIENCE_S
+        await asyncio.sleep(0.05)
+    quiet, begun = len(times), time.monotonic()
+    messages = await attack(broker, view, records, seed)
+    seen = await asyncio.to_thread(served, port)
+    took = time.monotonic() - begun
+    while len(times) < quiet + 4 * len(HONEST):
+        assert hub.poll() is None, "the hub has ended"
+        await asyncio.sleep(0.05)
+    stop.set()
+    await asyncio.gather(*honest)
+    return sorted(times[quiet:]), messages, took, seen
+
+
+def planned(where):
+    """Have a tournament whose first match is at the hostile table."""
+    with Inbox(where) as inbox, TournamentLog(where) as log:
+        director = Director(log, inbox)
+        entered = d.Entered(tuple(d.Entry(team) for team in _TEAMS))
+        plan = d.Planned("cup", options={"points": 2}, results="at_once", calling="director")
+        for fact in (plan, entered, d.TeamsDrawn(order=_TEAMS), d.Assigned("W1-1", HOSTILE, "a" * 16)):
+            director.decide(0.0, "Ann", fact)
+
+
+def hostile(folder, records, seed=1, server=None):
+    """Return the figures of an attack of so many records."""
+    facts, views = played(folder, 200)
+    broker, where, port = (
+        Mosquitto(folder / "broker", [HOSTILE, *HONEST]),
+        store_at(folder, server and server.url),
+        free_port(),
+    )
+    broker.start()
+    with (broker.folder / FILE).open("a") as settings:
+        settings.write(f"[page]\nport = {port}\n")
+        settings.write(f'[store]\ndatabase = "{server.url}"\n' if server else "")
+    planned(where)
+    path = folder / "hub.log"
+    with path.open("ab") as log:
+        hub = start_hub(broker.folder, log)
+        try:
+            kept = {}
+            times, messages, took, seen = asyncio.run(
+                run_attack(broker, facts, views[-1], records, seed, hub, port, kept)
+            )
+            memory, lived = memory_mb(hub.pid), hub.poll() is None
+            hub.kill()
+            hub.wait()
+            hub = start_hub(broker.folder, log)  # with all of that in its store
+            again = asyncio.run(run_attack(broker, facts, views[-1], 100, seed + 1, hub, port, kept))
+            lived, seen = lived and hub.poll() is None, seen and again[3]
+        except BaseException:
+            print(path.read_text()[-5000:], file=sys.stderr)
+            raise
+        finally:
+            hub.kill()
+            hub.wait()
+            broker.kill()
+    with Inbox(where) as inbox:
+        held = {key: list(inbox.rows(*key)) for key in kept}
+    return {
+        "records": records,
+        "messages": messages,
+        "store": "postgresql" if server else "sqlite",
+        "seconds": round(took, 1),
+        "hub_lived": lived,
+        "page_served": seen,
+        "honest_records": sum(map(len, kept.values())),
+        "lost_or_changed": sum(held[key] != rows for key, rows in kept.items()),
+        "ack_ms": {"p50": round(1000 * times[len(times) // 2], 1), "max": round(1000 * times[-1], 1)},
+        "hub_mb": memory,
+        "tracebacks": path.read_text().count("Traceback"),
+    }
+
+
+def good(figures):
+    """Return whether the hub ran through and lost nothing."""
+    return figures["hub_lived"] and figures["page_served"] and not figures["lost_or_changed"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, server_of(args.store) as server:
+        figures = hostile(Path(folder), args.records, args.seed, server)
+        if figures["tracebacks"] or not good(figures):
+            print((Path(folder) / "hub.log").read_text()[-20_000:], file=sys.stderr)
+    print(json.dumps(figures))
+    return 0 if good(figures) and figures["ack_ms"]["max"] <= 1000 * MAX_ACK_S else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Journals written out of the hub are those of the tables; a store of yesterday is brought back, and fills up again."""
+
+import sqlite3
+
+import pytest
+from brokers import needs_mosquitto
+from load_file import load_file
+
+from pi_controller.cli.hub import main
+from pi_controller.errors import UsageError
+from pi_controller.hub.inbox import Inbox, back_up, restore, summarize_store, write_journals
+from pi_controller.hub.messages import Game, Hello
+from pi_controller.hub.store import Database, StoreError
+from pi_controller.journal import file
+from pi_controller.journal.verify import verify_journal
+
+matches_tests = load_file("tests/hub/test_matches.py")
+HubHall, hall = matches_tests.HubHall, matches_tests.hall
+
+inbox_tests = load_file("tests/hub/test_inbox.py")
+A, events, records, take = inbox_tests.A, inbox_tests.events, inbox_tests.records, inbox_tests.take
+
+
+@pytest.fixture
+def filled(where):
+    with Inbox(where) as inbox:
+        take(inbox, Hello("a", (Game(A, 20),)))
+        take(inbox, events(A, 1, 20))
+    return where
+
+
+def test_each_journal_is_written_as_the_table_has_it(filled, tmp_path):
+    for _ in range(2):
+        ((path, count),) = write_journals(filled, tmp_path / "out").items()
+    assert (path.name, count) == (f"t01-{A}.sqlite", 20)
+    with file.open_read_only(path) as db:
+        assert list(file.rows(db, 2)) == [record.row() for record in records(A, 20)]
+    assert path.stat().st_mode & 0o077 == 0
+    assert [one.name for one in (tmp_path / "out").iterdir()] == [path.name]
+
+
+@needs_mosquitto
+def test_verify_passes_on_what_was_written_and_yesterdays_backup_fills_up_again(hall, tmp_path, capsys):
+    table = hall.table("t01")
+    table.do("toss A", "found")
+    hall.until(lambda: hall.inbox.record_counts().get("t01", {}).get(table.journal.meta.epoch) == table.journal.seq)
+    assert main(["backup", str(hall.folder), str(tmp_path / "yesterday")]) == 0  # while it runs
+    yesterday = table.journal.seq
+    assert f": {yesterday} records, the last of 20" in capsys.readouterr().out
+    table.do("found", "missed", "found", "close B forfeit gone")
+    hall.until(lambda: hall.inbox.record_counts()["t01"][table.journal.meta.epoch] == table.journal.seq)
+    hall.stop()
+    with pytest.raises(StoreError, match="exists and is not overwritten"):
+        main(["restore", str(hall.folder), str(tmp_path / "yesterday")])
+    for path in hall.folder.glob("hub.sqlite*"):
+        path.unlink()
+    assert main(["restore", str(hall.folder), str(tmp_path / "yesterday")]) == 0
+    said = capsys.readouterr().out
+    assert f"restored: {yesterday} records, the last of 20" in said
+    assert "Later decisions are not in it" in said
+    with Inbox(hall.where) as inbox:
+        assert inbox.record_counts()["t01"][table.journal.meta.epoch] == yesterday
+    hall.start()
+    hall.until(lambda: hall.inbox.record_counts()["t01"][table.journal.meta.epoch] == table.journal.seq)
+    assert hall.inbox.alarms() == []
+    assert main(["journals", str(hall.folder), str(tmp_path / "out")]) == 0
+    (path,) = (tmp_path / "out").iterdir()
+    found = verify_journal(path)
+    assert found.whole
+    assert (found.head, found.origin) == (verify_journal(table.path).head, "the hub's copy")
+
+
+def test_a_backup_is_whole_and_no_file_is_written_over(tmp_path):
+    with Inbox(tmp_path / "hub.sqlite") as inbox:
+        take(inbox, Hello("a", (Game(A, 20),)))
+        take(inbox, events(A, 1, 20))
+        kept = back_up(tmp_path / "hub.sqlite", tmp_path / "copy")  # its log is not written back yet
+    assert (kept.records, kept.decisions) == (20, 0)
+    with pytest.raises(StoreError, match="exists already"):
+        back_up(tmp_path / "hub.sqlite", tmp_path / "copy")
+    assert restore(tmp_path / "copy", tmp_path / "again.sqlite") == kept
+    with Inbox(tmp_path / "again.sqlite") as inbox:
+        assert inbox.record_counts() == {"t01": {A: 20}}
+        take(inbox, events(A, 21, 30))
+    assert summarize_store(tmp_path / "copy").records == 20
+
+
+def test_what_is_no_backup_is_refused_and_nothing_is_made(tmp_path):
+    other = tmp_path / "other"
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE records(t)")
+    (tmp_path / "text").write_text("no database\n" * 100)
+    for wrong in (other, tmp_path / "text", tmp_path / "gone", tmp_path):
+        with pytest.raises(StoreError):
+            restore(wrong, tmp_path / "hub.sqlite")
+    assert not (tmp_path / "hub.sqlite").exists()
+    for verb in ("backup", "journals"):
+        with pytest.raises(UsageError, match="there is no hub"):
+            main([verb, str(tmp_path), str(tmp_path / "new")])
+
+
+def test_a_damaged_backup_is_refused(tmp_path):
+    with Inbox(tmp_path / "hub.sqlite") as inbox:
+        take(inbox, Hello("a", (Game(A, 400),)))
+        for first in range(1, 400, 50):
+            take(inbox, events(A, first, first + 49))
+    back_up(tmp_path / "hub.sqlite", tmp_path / "copy")
+    data = bytearray((tmp_path / "copy").read_bytes())
+    for page in range(3, len(data) // 4096):
+        data[4096 * page : 4096 * page + 64] = b"\xff" * 64
+    (tmp_path / "copy").write_bytes(data)
+    with pytest.raises(StoreError):
+        restore(tmp_path / "copy", tmp_path / "new.sqlite")
+    assert not (tmp_path / "new.sqlite").exists()
+
+
+def test_a_database_has_its_own_backups(tmp_path):
+    with pytest.raises(StoreError) as caught:
+        back_up(Database("postgresql://hub@192.0.2.9/mat", "hall"), tmp_path / "copy")
+    assert "pg_dump --schema=mat_hall" in caught.value.hint

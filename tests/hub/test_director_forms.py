@@ -1,0 +1,277 @@
+"""Each form of the director's page in a real browser: what is chosen is sent, whatever news arrives in between."""
+
+import json
+import re
+from contextlib import contextmanager
+from itertools import count
+
+import pytest
+from load_file import load_file
+from markupsafe import Markup
+
+from pi_controller.hub import pages
+from pi_controller.hub.boards import Boards
+from pi_controller.hub.hub import TableStatus
+from pi_controller.tournament import decisions as d
+
+Site = load_file("tests/hub/test_pages.py").Site
+
+pytestmark = pytest.mark.chromium
+UPDATES = 10
+TEAMS = ("Lower Sioux", "Spirit Lake", "Prairie Island", "Upper Sioux", "Big Coulee", "Long Hollow", "Veblen", "Peever")
+PHONE = {"width": 390, "height": 844}
+OTHER_WORDS = {"void", "keep", "disqualified", "chosen why"}
+"""What is chosen by other words than are sent."""
+CHOOSE = """form => {
+  const chosen = {};
+  for (const field of form.querySelectorAll("input, select, textarea")) {
+    if (field.type === "file" || !field.checkVisibility()) continue;
+    if (field instanceof HTMLSelectElement) {
+      const options = [...field.options].filter(one => !one.disabled && one.value !== "" && !one.defaultSelected);
+      const last = options.at(-1) ?? field.options[0];
+      field.value = last.value;
+      field.selectedIndex = last.index;
+      chosen[field.name] = [last.value, last.dataset.winner, last.dataset.team].filter(Boolean);
+    } else if (field.type === "checkbox") {
+      field.checked = !field.defaultChecked;
+      chosen[field.name] = [];
+    } else {
+      const number = String(Math.min(Number(field.max || 9), Number(field.min || 0) + 3));
+      const order = () => field.value.trim().split("\\n").reverse().join("\\n");
+      const text = { order: order(), options: "points=7", table: "t09" }[field.name] ?? `chosen ${field.name}`;
+      field.value = field.type === "number" ? number : text;
+      chosen[field.name] = field.value.split(/[\\n=]/);
+    }
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  return chosen;
+}"""
+SHOWN = """form => Object.fromEntries([...form.querySelectorAll("input, select, textarea")].map(field =>
+  [field.name, field.type === "checkbox" ? field.checked : [field.value, field.selectedOptions?.[0]?.textContent]]))"""
+FORMS = """() => [...document.querySelectorAll("main form, main [data-row]:has(input, select, textarea)")].map(one =>
+  JSON.stringify({...one.dataset,
+    fields: [...one.elements ?? one.querySelectorAll("[name]")].map(field => field.name)}))"""
+
+
+@pytest.fixture
+def site(tmp_path):
+    made = Site(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def news(monkeypatch):
+    """Return a function that has every part of every page change."""
+    monkeypatch.setattr(pages, "POLL_S", 0.03)
+    number = count(1)
+    now = [next(number)]
+    render = Boards._render
+
+    def changed(self, part, **values):
+        return render(self, part, **values) + Markup(f'<i hidden data-news="{now[0]}"></i>')
+
+    def bring():
+        now[0] = next(number)
+        return now[0]
+
+    monkeypatch.setattr(Boards, "_render", changed)
+    return bring
+
+
+def tables(view, n=3):
+    return tuple(TableStatus(f"t{i:02d}", f"Table {i}", "ready", view()) for i in range(1, n + 1))
+
+
+def of_people(site, **plan):
+    """Plan a tournament with two players a team and two judges."""
+    site.decide(do="plan", title="Wacipi", calling="director", **plan)
+    teams = [{"name": team, "players": [f"{team} a", f"{team} b"], "leader": f"{team} a"} for team in TEAMS]
+    site.decide(do="enter", teams=teams)
+    site.decide(do="appoint", judges=["Jo", "Bo"])
+
+
+def at_play(site, **plan):
+    """Come to a point at which every form of a drawn tournament is there."""
+    of_people(site, **plan)
+    assert site.decide(do="draw", order=[*TEAMS]).status_code == 200
+    first, second, third = (one.id for one in site.director.now.ready[:3])
+    judge = {"judge": "Jo"} if plan.get("judges") == "hub" else {}
+    for match, table in ((first, "t01"), (second, "t02")):
+        assert site.decide(do="assign", match=match, table=table, **judge).status_code == 200
+        judge = {"judge": "Bo"} if judge else {}
+    for match in (second, third):
+        teams = site.director.now.pairing(match).teams
+        if match == second:
+            order = site.director.now.current_order(site.director.now.calls[match])
+            site.director.decide(9.0, d.HUB, d.Reported(match, order, "t02", "ab" * 16, 9, teams[0]))
+        else:
+            assert site.decide(do="result", match=match, winner=teams[0]).status_code == 200
+    teams = site.director.now.pairing(first).teams
+    assert site.decide(do="protest", match=first, team=teams[0], text="the sleeve").status_code == 200
+    gone = site.director.now.ready[-1].teams[0]
+    assert site.decide(do="withdraw", team=gone).status_code == 200
+
+
+STATES = {
+    "before anything is planned": lambda site: None,
+    "before the drawing": of_people,
+    "elimination": lambda site: at_play(site, best_of=3),
+    "a judge for each match": lambda site: at_play(site, judges="hub"),
+    "round robin": lambda site: at_play(site, game="slahal", format="round_robin"),
+}
+
+
+@contextmanager
+def console(chromium, site):
+    page = chromium.new_page(viewport=PHONE, reduced_motion="reduce")
+    page.set_default_timeout(20_000)
+    page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{site.origin}/director")
+    page.evaluate("document.querySelectorAll('details').forEach(one => (one.open = true))")
+    yield page
+    page.context.close()
+    assert complaints == []
+
+
+def found(page, key):
+    """Return the form with the data `key`."""
+    form = page.evaluate_handle(
+        "key => [...document.querySelectorAll('main form, main [data-row]')].find(one => {"
+        " const {touched, ...rest} = one.dataset;"
+        " const fields = [...one.elements ?? one.querySelectorAll('[name]')].map(field => field.name);"
+        " return JSON.stringify({...rest, fields}) === key; })",
+        key,
+    ).as_element()
+    assert form is not None, key
+    return form
+
+
+def sent_by(page, form):
+    """Touch the form's first button until something is sent; return its path and body. Nothing reaches the hub."""
+    sent = []
+    page.route(
+        re.compile(r"/director/(command|join|people|teams|undo)$"),
+        lambda route: (
+            route.fallback()
+            if route.request.method == "GET"
+            else (sent.append(route.request), route.fulfill(status=409, json={"error": {"what": "no", "todo": ""}}))
+        ),
+    )
+    touched, told = 0, ""
+    while not sent and touched < 2:
+        form.query_selector("button[data-why], button:not([type=button]):not([type=reset])").click()
+        touched += 1
+        for _ in range(100):
+            page.wait_for_timeout(20)
+            if sent or form.query_selector("[data-asked]"):
+                break
+        told = told or form.evaluate("form => form.querySelector('.ask')?.textContent ?? ''")
+    page.unroute_all()
+    assert sent, form.evaluate("form => form.outerHTML")
+    return sent[0].post_data, told
+
+
+IN_MINUTES = {"rest_s", "grace_s"}
+"""Fields that are filled in as minutes and sent as seconds."""
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_form_sends_what_was_chosen_before_ten_updates(site, chromium, view, news, state):
+    site.sign_in()
+    site.pages.publish(tables(view))
+    STATES[state](site)
+    site.pages.join_server = type("Desk", (), {"waiting": ()})()
+    with console(chromium, site) as page:
+        forms = [key for key in page.evaluate(FORMS) if "file" not in json.loads(key)["fields"]]
+        assert forms
+        assert len({*forms}) == len(forms), "each is told from the others"
+        chosen = {key: found(page, key).evaluate(CHOOSE) for key in forms}
+        before = {key: found(page, key).evaluate(SHOWN) for key in forms}
+        for _ in range(UPDATES):
+            n = news()
+            site.pages.publish(tables(view))
+            for part in ("log", "matches", "setup"):
+                page.locator(f"[data-region={part}] > [data-news='{n}']").wait_for(state="attached")
+        assert {key: found(page, key).evaluate(SHOWN) for key in forms} == before
+        for key in forms:
+            sent, told = sent_by(page, found(page, key))
+            said = json.dumps(json.loads(sent), ensure_ascii=False)
+            for name, values in chosen[key].items():
+                for value in values:
+                    sent_value = str(60 * int(value)) if name in IN_MINUTES else value
+                    assert re.search(rf'[": ]{re.escape(sent_value)}[",}} ]', said), (key, said)
+                    assert value in told or "ask" not in json.loads(key) or value in OTHER_WORDS, (key, told)
+
+
+def drawn(site, view):
+    site.sign_in()
+    site.pages.publish(tables(view))
+    of_people(site)
+    assert site.decide(do="draw", order=[*TEAMS]).status_code == 200
+
+
+@pytest.mark.parametrize("form", ["result", "correct", "withdraw"])
+def test_what_the_sentence_names_is_what_the_second_touch_sends(site, chromium, view, form):
+    drawn(site, view)
+    winner, loser = site.director.now.pairing("W1-3").teams
+    if form == "correct":
+        assert site.decide(do="result", match="W1-3", winner=loser).status_code == 200
+    with console(chromium, site) as page:
+        name, label = ("team", winner) if form == "withdraw" else ("match", f"W1-3: {winner} won")
+        page.select_option(f"[data-do={form}] [name={name}]", label=label)
+        assert site.decide(do="result", match="W1-1", winner=TEAMS[0]).status_code == 200
+        page.locator("[data-region=log]").get_by_text("Match W1-1").first.wait_for()
+        before = len(site.director.history.decisions)
+        button = page.locator(f"[data-do={form}] button").first
+        button.dblclick()
+        said = page.locator(f"[data-do={form}] .ask").inner_text()
+        assert winner in said
+        assert len(site.director.history.decisions) == before, "a double click confirms nothing"
+        button.click()
+        page.locator("#said[data-value=good]").wait_for()
+    fact = site.director.history.decisions[-1].fact
+    if form == "withdraw":
+        assert fact == d.TeamWithdrawn(winner)
+    else:
+        assert (type(fact), fact.match, fact.winner) == (
+            {"result": d.Result, "correct": d.Corrected}[form],
+            "W1-3",
+            winner,
+        )
+        assert loser in said
+
+
+def test_another_choice_after_the_question_asks_anew(site, chromium, view):
+    drawn(site, view)
+    first, second = site.director.now.pairing("W1-3").teams
+    with console(chromium, site) as page:
+        button = page.locator("[data-do=result] button").first
+        for team in (first, second):
+            page.select_option("[data-do=result] [name=match]", label=f"W1-3: {team} won")
+            button.click()
+            assert f"{team} beats" in page.locator("[data-do=result] .ask").inner_text()
+        assert site.director.now.state.games == {}
+
+
+def test_done_goes_away_and_covers_no_button(site, chromium, view):
+    drawn(site, view)
+    with console(chromium, site) as page:
+        page.clock.install()
+        page.fill("[data-do=announce] [name=text]", "Soup is ready")
+        page.click("[data-do=announce] button")
+        page.locator("#said", has_text="Done").wait_for()
+        covered = page.evaluate(
+            """() => [...document.querySelectorAll("main button")].filter(one => {
+              one.scrollIntoView({ block: "end" });
+              const box = one.getBoundingClientRect();
+              const top = document.elementFromPoint(box.left + box.width / 2, box.bottom - 2);
+              return box.width && top?.closest("#said");
+            }).length"""
+        )
+        assert covered == 0
+        page.clock.run_for(6_000)
+        assert page.locator("#said").inner_text() == ""

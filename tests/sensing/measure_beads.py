@@ -1,0 +1,436 @@
+"""Seeded scenes of beads on a simulated mat, and how often the tracker reads them right.
+
+python tests/sensing/measure_beads.py [N] [--kinds KIND...] [--processes 2] [--seed 2026] [--middle]
+
+The scenes have their own dipole formula and their own faults: every sensor has a gain, an offset and a place that are
+not quite the pin map's, magnets differ. In each the tracker is told of the empty mat, the background drifts by 20
+microtesla, the beads are laid down, and two seconds pass; noise is 1 microtesla a sample. A scene is right when the
+last reading is sure and right, and wrong as soon as any sure reading is wrong. Times are processor time of the fits.
+With `--middle` the mat is the middle build: three magnetometers a pad, where `[build] middle_offsets_mm` of the pin map
+has them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import time
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+from rich.progress import Progress
+
+from pi_controller.board.messages import Field
+from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_fit import HIGHEST_MM, BeadFit, BeadFitter, shipped_fitter
+from pi_controller.sensing.beads import BeadTracker
+
+if TYPE_CHECKING:
+    from pi_controller.pinmap import PinMap
+    from pi_controller.sensing.events import BeadsAtRest
+
+PADS = pinmap().pads
+SENSORS = np.array(pinmap().magnetometer_positions())
+MARKED, UNMARKED = 0.176, 0.052
+HIDDEN_MM = 12.0
+"""A bead this far inside a pad's edge is wholly under it."""
+FISTS_MM = 45.0
+
+
+@cache
+def middle_pins() -> PinMap:
+    """Return the pin map of the middle build: the places of its three magnetometers a pad, and three never there."""
+    text = Path(__file__).parents[2].joinpath("hardware", "pinmap.toml").read_text("utf-8")
+    offsets = tuple(tuple(at) for at in tomllib.loads(text)["build"]["middle_offsets_mm"])
+    pins = pinmap()
+    return msgspec.structs.replace(
+        pins, magnetometers=msgspec.structs.replace(pins.magnetometers, offsets_mm=offsets * 2)
+    )
+
+
+@cache
+def middle_fitter(highest_mm: float = HIGHEST_MM) -> BeadFitter:
+    """Return the fitter of the middle build."""
+    return BeadFitter(middle_pins(), highest_mm=highest_mm)
+
+
+def direction(rng: np.random.Generator) -> np.ndarray:
+    v = rng.normal(size=3)
+    return v / np.linalg.norm(v)
+
+
+@dataclass
+class Magnet:
+    place: np.ndarray
+    moment: np.ndarray
+    marked: bool
+
+
+def on_pad(rng: np.random.Generator, pad: int, marked: bool, inset: float = HIDDEN_MM) -> Magnet:
+    cx, cy = PADS.centre(pad)
+    x = cx + rng.uniform(-1, 1) * (PADS.width_mm / 2 - inset)
+    y = cy + rng.uniform(-1, 1) * (PADS.depth_mm / 2 - inset)
+    strength = (MARKED if marked else UNMARKED) * rng.normal(1, 0.03)
+    return Magnet(np.array([x, y, rng.uniform(2, 12)]), strength * direction(rng), marked)
+
+
+@dataclass
+class Mat:
+    """One mat as built: `noise` microtesla a scan, `offset` microtesla of each sensor."""
+
+    rng: np.random.Generator
+    noise: float = 1.0
+    offset: float = 4.0
+    gain_error: float = 0.01
+    place_error: float = 0.7
+    dead: tuple[int, ...] = ()
+    sensors: np.ndarray = field(default_factory=lambda: SENSORS)
+    earth: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.sensors)
+        self.places = self.sensors + self.rng.normal(0, self.place_error, (n, 3))
+        self.gains = 1 + self.rng.normal(0, self.gain_error, (n, 3))
+        self.offsets = self.rng.normal(0, self.offset, (n, 3))
+        self.earth = 50.0 * direction(self.rng)
+
+    def scan(
+        self, magnets: list[Magnet], shift: np.ndarray | float = 0.0, *, everything: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        true = np.tile(self.earth + shift, (len(self.sensors), 1))
+        for magnet in magnets:
+            r = self.places - magnet.place
+            d = np.linalg.norm(r, axis=1, keepdims=True)
+            true = true + 1e8 * (3 * r * (r @ magnet.moment)[:, None] / d**5 - magnet.moment / d**3)
+        raw = true * self.gains + self.offsets + self.rng.normal(0, self.noise, true.shape)
+        if everything:
+            return raw, np.ones(len(raw), dtype=np.bool_)
+        ok = (np.abs(raw) < 800).all(axis=1)
+        ok[list(self.dead)] = False
+        return np.where(ok[:, None], raw, 0.0), ok
+
+    def mean(
+        self, magnets: list[Magnet], scans: int = 5, shift: float | np.ndarray = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        many = [self.scan(magnets, shift) for _ in range(scans)]
+        return np.mean([ut for ut, _ in many], axis=0), np.all([ok for _, ok in many], axis=0)
+
+
+@dataclass
+class Scene:
+    """What lies on the mat in truth (`beads`), what else is near (`others`), and how it is looked at."""
+
+    beads: list[Magnet] = field(default_factory=list)
+    others: list[Magnet] = field(default_factory=list)
+    first: list[Magnet] | None = None
+    """What lay there a second before, when that was something else."""
+    turned: bool = False
+    fault: tuple[int, str] | None = None
+    faulty_from_the_start: bool = False
+    smallest: float = MARKED
+    highest_mm: float | None = None
+
+
+def one(rng: np.random.Generator, marked: bool = True) -> list[Magnet]:
+    return [on_pad(rng, int(rng.integers(1, 5)), marked)]
+
+
+def apart(rng: np.random.Generator, pads: list[int], marked: list[bool], least_mm: float) -> list[Magnet]:
+    while True:
+        magnets = [on_pad(rng, pad, kind) for pad, kind in zip(pads, marked, strict=True)]
+        if all(np.hypot(*(a.place - b.place)[:2]) > least_mm for n, a in enumerate(magnets) for b in magnets[:n]):
+            return magnets
+
+
+def fists(rng: np.random.Generator, pads: list[int]) -> list[Magnet]:
+    """Unmarked bones in fists that rest on the pads: the bone is not right at the pad's edge."""
+    magnets = [on_pad(rng, pad, False, inset=35.0) for pad in pads]
+    for magnet in magnets:
+        magnet.place[2] = rng.uniform(12, 45)
+    return magnets
+
+
+def telephone(rng: np.random.Generator) -> list[Magnet]:
+    """Four magnets within 70 x 140 mm, on the mat or beside it."""
+    beside = rng.random() < 0.7
+    y = rng.choice([-1, 1]) * (150 + rng.uniform(40, 300)) if beside else rng.uniform(-150, 150)
+    centre = np.array([rng.uniform(-550, 550), y, rng.uniform(3, 60)])
+    return [
+        Magnet(
+            centre + np.array([rng.uniform(-70, 70), rng.uniform(-35, 35), 0]),
+            rng.uniform(0.05, 0.5) * direction(rng),
+            False,
+        )
+        for _ in range(4)
+    ]
+
+
+def chair_leg(rng: np.random.Generator) -> list[Magnet]:
+    """A steel tube standing beside the mat, magnetised along its length with ends that differ."""
+    at = np.array([rng.uniform(-600, 600), rng.choice([-1, 1]) * (150 + rng.uniform(60, 400)), 0.0])
+    strength = rng.uniform(0.05, 0.6) * rng.choice([-1, 1])
+    return [
+        Magnet(at + np.array([0, 0, -30 + 60 * n]), np.array([0, 0, strength * rng.uniform(0.3, 1.7)]), False)
+        for n in range(8)
+    ]
+
+
+def ring(rng: np.random.Generator) -> list[Magnet]:
+    """A steel ring on a finger over a pad: a little remanence."""
+    worn = on_pad(rng, int(rng.integers(1, 5)), False)
+    worn.place[2] = rng.uniform(15, 60)
+    worn.moment = 10 ** rng.uniform(-4, -2) * direction(rng)
+    return [worn]
+
+
+def scene(kind: str, rng: np.random.Generator) -> Scene:
+    """Return a scene of `kind`, one of `KINDS`."""
+    match kind.split():
+        case ["empty"]:
+            return Scene(smallest=UNMARKED if rng.random() < 0.5 else MARKED)
+        case ["marked"]:
+            return Scene(one(rng))
+        case ["unmarked"]:
+            return Scene(one(rng, marked=False), smallest=UNMARKED)
+        case ["two"]:
+            pads = [int(pad) for pad in rng.choice(4, 2, replace=False) + 1]
+            return Scene(apart(rng, pads, [True, True], 40))
+        case ["two", "kinds"]:
+            pads = [int(pad) for pad in rng.choice(4, 2, replace=False) + 1]
+            return Scene(apart(rng, pads, [bool(rng.random() < 0.5), bool(rng.random() < 0.5)], 40), smallest=UNMARKED)
+        case ["two", "near"]:  # on one pad, down to 25 mm apart
+            return Scene(apart(rng, [int(rng.integers(1, 5))] * 2, [True, True], 25))
+        case ["moved"]:
+            while True:
+                (bead,) = one(rng, marked=rng.random() < 0.5)
+                angle = rng.uniform(0, 2 * np.pi)
+                there = replace(bead, place=bead.place + 15.0 * np.array([np.cos(angle), np.sin(angle), 0]))
+                if PADS.at(*(there.place[:2] * [1, 1.08])) == PADS.at(*bead.place[:2]):
+                    return Scene([there], first=[bead], smallest=UNMARKED)
+        case ["four"]:
+            marked = int(rng.integers(4))
+            return Scene(apart(rng, [1, 2, 3, 4], [n == marked for n in range(4)], 40), smallest=UNMARKED)
+        case ["three", "of", "four"]:
+            marked = int(rng.integers(4))
+            four = apart(rng, [1, 2, 3, 4], [n == marked for n in range(4)], 40)
+            gone = int(rng.integers(4))
+            return Scene([ball for n, ball in enumerate(four) if n != gone], first=four, smallest=UNMARKED)
+        case ["two", "fists"]:
+            pads = [int(rng.integers(1, 3)), int(rng.integers(3, 5))]
+            return Scene(fists(rng, pads), smallest=UNMARKED, highest_mm=FISTS_MM)
+        case ["one", "fist"]:
+            return Scene(fists(rng, [int(rng.integers(1, 5))]), smallest=UNMARKED, highest_mm=FISTS_MM)
+        case ["no", "fist"]:
+            return Scene(smallest=UNMARKED, highest_mm=FISTS_MM)
+        case ["between"]:
+            bead = on_pad(rng, 1, True)
+            bead.place[0] = PADS.centre(int(rng.integers(1, 4)))[0] + PADS.pitch_mm / 2 + rng.uniform(-15, 15)
+            return Scene([bead])
+        case ["off"]:
+            (bead,) = one(rng)
+            bead.place[1] = rng.choice([-1, 1]) * (PADS.depth_mm / 2 + rng.uniform(6, 80))
+            return Scene([bead])
+        case ["held"]:
+            (bead,) = one(rng)
+            bead.place[2] = rng.uniform(50, 200)
+            return Scene(others=[bead])
+        case ["telephone"]:
+            return Scene(one(rng) if rng.random() < 0.7 else [], telephone(rng))
+        case ["chair"]:
+            return Scene(one(rng) if rng.random() < 0.7 else [], chair_leg(rng))
+        case ["ring"]:
+            return Scene(one(rng) if rng.random() < 0.7 else [], ring(rng))
+        case ["turned"]:
+            return Scene(one(rng) if rng.random() < 0.7 else [], turned=True)
+        case [wrong] if wrong in FAULTS:
+            some = one(rng) if rng.random() < 0.7 else []
+            return Scene(some, fault=(int(rng.integers(24)), wrong), faulty_from_the_start=bool(rng.random() < 0.5))
+    raise ValueError(kind)
+
+
+FAULTS = ("silent", "stuck", "rail", "noisy")
+KINDS = (
+    *("empty", "marked", "unmarked", "two", "two kinds", "two near", "moved", "between", "off", "held"),
+    *("four", "three of four", "two fists", "one fist", "no fist"),
+    *("telephone", "chair", "ring", "turned", *FAULTS),
+)
+
+
+@dataclass
+class Told:
+    """What came of one scene."""
+
+    verdict: str
+    off_mm: list[float]
+    off_sigmas: list[float]
+    took_ms: list[float]
+    doubts: tuple[str, ...] = ()
+
+
+class Play:
+    """One scene, scan by scan at 20 Hz, through a tracker whose fits are timed."""
+
+    def __init__(self, kind: str, number: int, seed: int, middle: bool = False) -> None:
+        self.rng = np.random.default_rng([seed, KINDS.index(kind), number])
+        self.kind = kind
+        self.scene = scene(kind, self.rng)
+        make = middle_fitter if middle else shipped_fitter
+        high = self.scene.highest_mm
+        fitter = make() if high is None else make(high)
+        self.mat = Mat(self.rng, sensors=fitter.sensors_mm)
+        places = [tuple(place) for place in fitter.sensors_mm]
+        self.absent = [n for n, place in enumerate(places) if place in places[:n]]
+        self.took: list[float] = []
+        self.last: BeadFit | None = None
+        self.fitter = fitter
+        self.sensors_mm = fitter.sensors_mm
+        self.tracker = BeadTracker(self, smallest=self.scene.smallest)  # type: ignore[arg-type]
+        self.t = 100.0
+        self.frozen: np.ndarray | None = None
+
+    def fit(self, *args: object, **settings: object) -> BeadFit:
+        began = time.thread_time()
+        self.last = self.fitter.fit(*args, **settings)  # type: ignore[arg-type]
+        self.took.append(1e3 * (time.thread_time() - began))
+        return self.last
+
+    def scans(self, count: int, magnets: list[Magnet], shift: np.ndarray, broken: bool) -> list[BeadsAtRest]:
+        still = replace(self.mat, noise=0.0)
+        still.places, still.gains, still.offsets = self.mat.places, self.mat.gains, self.mat.offsets
+        still.earth = self.mat.earth
+        clean, _ = still.scan(magnets, shift, everything=True)
+        said: list[BeadsAtRest] = []
+        for _ in range(count):
+            ut = clean + self.rng.normal(0, self.mat.noise, clean.shape)
+            if broken and self.scene.fault is not None:
+                sensor, wrong = self.scene.fault
+                if wrong == "noisy":
+                    ut[sensor] += self.rng.normal(0, 8.0, 3)
+                elif wrong == "rail":
+                    ut[sensor, 2] = 800.0
+                elif wrong == "stuck":
+                    self.frozen = ut[sensor].copy() if self.frozen is None else self.frozen
+                    ut[sensor] = self.frozen
+            ut = np.rint(ut * 30.0) / 30.0
+            ok = (np.abs(ut) <= 800).all(axis=1)
+            ok[self.absent] = False
+            if broken and self.scene.fault is not None and self.scene.fault[1] == "silent":
+                ok[self.scene.fault[0]] = False
+            self.t += 0.05
+            said += self.tracker.feed(Field(self.t, np.where(ok[:, None], ut, 0.0), ok))
+        return said
+
+    def told(self) -> Told:
+        """Play the scene through."""
+        seen, calm = self.scene, np.zeros(3)
+        drift = 20.0 * direction(self.rng)
+        self.tracker.set_empty()
+        self.scans(60, [], calm, seen.faulty_from_the_start)
+        for n in range(10):
+            self.scans(2, [], drift * (n + 1) / 10, seen.fault is not None)
+        if seen.turned:
+            drift = drift + 50.0 * direction(self.rng) - self.mat.earth
+        if seen.fault is not None:
+            self.scans(40, [], drift, broken=True)
+        before: list[BeadsAtRest] = []
+        if seen.first is not None:
+            before = self.scans(40, seen.first, drift, broken=False)
+        said = self.scans(40, seen.beads + seen.others, drift, broken=True)
+        return Told(self.verdict(before, said), *self.places(said), self.took, self.last.doubts if self.last else ())
+
+    def verdict(self, before: list[BeadsAtRest], said: list[BeadsAtRest]) -> str:
+        seen = self.scene
+        if seen.fault is not None and self.tracker.faults != dict([seen.fault]):
+            return f"faults {self.tracker.faults}"
+        if any(beads.sure and not self.right(beads) for beads in said):
+            return "wrong"
+        if self.kind == "moved":
+            if not said:
+                return "wrong"
+            if not (before and before[-1].found and said[-1].found):
+                return "unsure"
+            was, now = before[-1].found[0], said[-1].found[0]
+            if np.hypot(was.x_mm - now.x_mm, was.y_mm - now.y_mm) < 5.0:
+                return "wrong"
+        last = said[-1] if said else self.tracker.last_report
+        return "right" if last is not None and last.sure and self.right(last) else "unsure"
+
+    def right(self, beads: BeadsAtRest) -> bool:
+        """Whether pads and kinds are all right."""
+        if self.kind == "held":
+            return all(bead.pad is None for bead in beads.found)
+        high = self.scene.highest_mm is not None
+        return sorted(((b.pad or 0), b.marked and not high) for b in beads.found) == sorted(
+            ((PADS.at(m.place[0], m.place[1]) or 0), m.marked) for m in self.scene.beads
+        )
+
+    def places(self, said: list[BeadsAtRest]) -> tuple[list[float], list[float]]:
+        """Return how far off the beads of a last sure reading are, mm, and the same in sigmas of the fit."""
+        last = said[-1] if said else None
+        if last is None or not last.sure or not self.right(last) or self.kind == "held" or self.last is None:
+            return [], []
+        order = sorted(self.scene.beads, key=lambda m: m.place[0])
+        off = [
+            float(np.hypot(b.x_mm - m.place[0], b.y_mm - m.place[1])) for b, m in zip(last.found, order, strict=True)
+        ]
+        fitted = [bead.sd_mm for bead in self.last.beads] if len(self.last.beads) == len(off) else []
+        return off, [mm / sd for mm, sd in zip(off, fitted, strict=False)]
+
+
+def play(number: int, kind: str, seed: int, middle: bool = False) -> Told:
+    """Play scene `number` of a kind."""
+    return Play(kind, number, seed, middle).told()
+
+
+def summary(kind: str, many: list[Told]) -> str:
+    """Return a line of the table."""
+    verdicts = Counter(told.verdict if told.verdict in ("right", "unsure") else "wrong" for told in many)
+    off = [mm for told in many for mm in told.off_mm] or [float("nan")]
+    sigmas = [n for told in many for n in told.off_sigmas] or [float("nan")]
+    took = [ms for told in many for ms in told.took_ms] or [float("nan")]
+    return (
+        f"{kind:>14}{100 * verdicts['right'] / len(many):>12.2f}{verdicts['unsure']:>8}{verdicts['wrong']:>7}"
+        f"   {np.median(off):>6.2f} /{np.quantile(off, 0.95):>5.2f} /{np.quantile(sigmas, 0.95):>5.2f}"
+        f"   {np.median(took):>6.1f} /{np.quantile(took, 0.99):>5.1f} /{max(took):>6.1f}"
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("count", type=int, nargs="?", default=250)
+    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--why", action="store_true", help="list what was wrong or unsure")
+    parser.add_argument("--middle", action="store_true", help="the middle build: three magnetometers a pad, no faults")
+    args = parser.parse_args()
+    if args.middle:
+        args.kinds = [kind for kind in args.kinds if kind not in FAULTS]
+    print(f"{args.count} scenes each. Sure and right in %, unsure, wrong; place off mm median / 95 % / 95 % in sigmas;")
+    print("processor time of a fit, ms: median / 99 % / most")
+    with Progress(transient=True) as bar, multiprocessing.get_context("spawn").Pool(args.processes) as pool:
+        task = bar.add_task("scenes", total=args.count * len(args.kinds))
+        for kind in args.kinds:
+            many: list[Told] = []
+            for told in pool.imap(partial(play, kind=kind, seed=args.seed, middle=args.middle), range(args.count), 10):
+                many.append(told)
+                bar.advance(task)
+            bar.console.print(summary(kind, many), highlight=False)
+            if args.why:
+                why = Counter((told.verdict, told.doubts) for told in many if told.verdict != "right")
+                for n, told in enumerate(many):
+                    if told.verdict not in ("right", "unsure"):
+                        bar.console.print(f"    scene {n}: {told.verdict}", highlight=False)
+                for (verdict, doubts), times in why.most_common(8):
+                    bar.console.print(f"    {times} {verdict}: {', '.join(doubts)}", highlight=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""An image of a Raspberry Pi to set up, and boards on pseudo-terminals to flash."""
+
+import io
+import os
+import re
+import shutil
+import subprocess
+
+import pty_board
+import pytest
+from rich.console import Console
+
+from pi_controller.system import flash as flash_board
+from pi_controller.system.flash import BoardFlasher
+from pi_controller.system.place import Place, make_place
+
+CONFIG = "# For more options see the manual\ndtparam=audio=on\n\n[pi4]\narm_boost=1\n"
+
+
+@pytest.fixture
+def pi(tmp_path):
+    """Return a maker of images."""
+
+    def make(model="Raspberry Pi 4 Model B Rev 1.4", config=CONFIG):
+        root = tmp_path / "image"
+        (root / "proc/device-tree").mkdir(parents=True)
+        (root / "proc/device-tree/model").write_bytes(model.encode() + b"\0")
+        if config is not None:
+            (root / "boot/firmware").mkdir(parents=True)
+            (root / "boot/firmware/config.txt").write_bytes(config.encode())
+        return root
+
+    return make
+
+
+@pytest.fixture
+def here():
+    """Return this machine as a place for a system service."""
+    installed = make_place(system=True)
+    return Place(True, installed.program, installed.home)
+
+
+@pytest.fixture
+def snapshot():
+    """Return a function that tells everything below a folder: files with what they hold, links, folders."""
+
+    def look(root):
+        told = {}
+        for path in sorted(root.rglob("*")):
+            name = str(path.relative_to(root))
+            told[name] = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
+        return told
+
+    return look
+
+
+@pytest.fixture
+def analyze():
+    """Return what runs systemd-analyze; skip without one, but fail when MOCCASIN_CI says there must be one."""
+    if shutil.which("systemd-analyze") is None:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail("there is no systemd-analyze on the path")
+        pytest.skip("there is no systemd-analyze on the path (apt install systemd)")
+
+    def run(*words):
+        return subprocess.run(
+            ["systemd-analyze", "--no-pager", *words], capture_output=True, text=True, check=False, timeout=600
+        )
+
+    return run
+
+
+@pytest.fixture
+def exposure(analyze):
+    """Return what tells how exposed a unit is, 0 (not at all) to 10."""
+
+    def measure(path):
+        done = analyze("security", "--offline=true", str(path))
+        return float(re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)[1])
+
+    return measure
+
+
+@pytest.fixture(scope="session")
+def webassembly():
+    """Return how MicroPython's WebAssembly build is started."""
+    try:
+        return pty_board.micropython._webassembly()
+    except pty_board.micropython.NoMicroPythonError as error:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail(f"no MicroPython: {error}")
+        pytest.skip(f"no MicroPython: {error}")
+
+
+@pytest.fixture
+def plug(tmp_path, webassembly):
+    """Return a function that plugs in a board: `plug(holds=firmware, **options of Bench)`."""
+    boards = []
+
+    def plugged(holds=None, files=None, **options):
+        board = pty_board.Bench(tmp_path, webassembly, **options)
+        for name, data in {**(holds.files if holds else {}), **(files or {})}.items():
+            (board.flash / name).write_bytes(data)
+        boards.append(board)
+        return board.plug()
+
+    yield plugged
+    for board in boards:
+        board.unplug()
+
+
+@pytest.fixture
+def flash():
+    """Return a function that flashes a board and returns the exit status and what was shown."""
+
+    def flashed(board, firmware, mode="write", **options):
+        shown = io.StringIO()
+        console = Console(file=shown, width=100, highlight=False)
+        try:
+            status = flash_board.flash(
+                BoardFlasher(str(board.link), limit_s=15, answer_s=0.2), firmware, console, mode, **options
+            )
+        finally:
+            flashed.shown = shown.getvalue()
+        return status, shown.getvalue()
+
+    return flashed
