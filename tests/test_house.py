@@ -52,7 +52,7 @@ def test_no_host_names_or_machine_paths():
     found = [
         f"{path.relative_to(ROOT)}: {match[0]}"
         for path in tracked()
-        if path.suffix not in {".png", ".wav", ".journal"}
+        if path.suffix not in {".png", ".wav", ".journal", ".store"}
         for match in [hosts.search(path.read_text("utf-8"))]
         if match
     ]
@@ -74,3 +74,14 @@ def test_a_version_is_said_once():
     assert (
         tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"] == pi_controller.__version__
     )
+
+
+def test_mutation_groups_name_code_and_tests_that_exist():
+    folder = ROOT / "tests" / "mutation"
+    listed = subprocess.run(
+        [sys.executable, folder / "mutate.py", "--list"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert listed.returncode == 0, listed.stderr
+    groups = tomllib.loads((folder / "groups.toml").read_text("utf-8")).values()
+    tests = {test.removeprefix("--deselect=").partition("::")[0] for group in groups for test in group["tests"]}
+    assert sorted(test for test in tests if not (ROOT / test).is_file()) == []

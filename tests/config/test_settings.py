@@ -521,3 +521,20 @@ def test_an_optional_number_says_what_it_takes(write, value):
     path = write(f"[page]\nstream = {value}\n")
     with pytest.raises(SettingsError, match=r":2: \[page\] stream: must be a whole number from 0 to 65535, not "):
         read_model(path, HubSettings)
+
+
+def pairs(section, path=()):
+    """Yield (path, value) of every key."""
+    for key, value in section.items():
+        if isinstance(value, dict):
+            yield from pairs(value, (*path, key))
+        else:
+            yield (*path, key), value
+
+
+def test_file_of_an_earlier_version_means_the_same():
+    path = Path(__file__).with_name("earlier") / "table.toml"  # every key it had, as its check-settings printed them
+    now = tomllib.loads(format_settings(read_settings(path)).replace(f"{path.parent}/", ""))
+    before = dict(pairs(tomllib.loads(path.read_text("utf-8"))))
+    assert len(before) == 143
+    assert {key: value for key, value in pairs(now) if key in before} == before

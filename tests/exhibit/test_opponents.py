@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 from exhibit_rig import Always, Rig
@@ -171,3 +172,11 @@ def test_it_learns_this_visitor_and_forgets():
     assert [pad for pad, _ in opponent.seen] == [3] * len(hidden)
     rig.touch("again")
     assert rig.game._opponent is not opponent
+
+
+def test_log_of_an_earlier_version_still_holds(capsys):
+    kept = Path(__file__).with_name("earlier") / "session.jsonl"
+    assert check_log.main([str(kept)]) == 0
+    assert "correct" in capsys.readouterr().out
+    lines = kept.read_text("utf-8").splitlines()
+    assert check_log.find_faults(tampered(lines, "sealed", hash=lambda hash_: hash_[::-1])) != []
