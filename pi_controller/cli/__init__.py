@@ -23,7 +23,7 @@ VERBS: dict[str, str] = {
     "run": "run a table: the board, the buttons, the strips, the live page",
     "setup": "install the table's service on this machine, or remove it",
     "update": "install a signed update from a file or a stick; roll back if it fails",
-    "reset": "reset an installation to its first start, by hand or by a signed order",
+    "reset": "reset an installation to its first start, by hand or for the staff page",
     "doctor": "check every sensor, the link, the disk; report faults and remedies",
     "watch": "print a running table's state as JSON lines, for other programs",
     "ports": "list the serial ports, the selected one, and the boards that answer",

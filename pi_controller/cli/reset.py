@@ -1,14 +1,13 @@
-"""`moccasin-mat reset`: reset an installation to its first start, by hand or by a signed order from a stick."""
+"""`moccasin-mat reset`: reset an installation to its first start, by hand or at the request of the staff page."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, confirm, image_folder
 from pi_controller.errors import UsageError
-from pi_controller.system.place import DEFAULT_RESET_PARTS, NAME, RESET_PARTS, RESETS, SIGNERS, ResetPart, make_place
+from pi_controller.system.place import DEFAULT_RESET_PARTS, NAME, RESET_PARTS, RESET_REQUEST, ResetPart, make_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,20 +38,12 @@ def parser() -> Parser:
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
-        "--order",
-        metavar="FILE",
-        type=Path,
-        help="carry out a signed order, a file or in a folder such as a stick, and restart the machine",
+        "--requested",
+        action="store_true",
+        help="accept the reset that the staff page requested, and restart the machine; for its unit",
     )
     what.add_argument(
         "--settle", action="store_true", help="finish an accepted reset that was interrupted; for the machine's start"
-    )
-    parser.add_argument(
-        "--signers",
-        metavar="FILE",
-        type=Path,
-        default=SIGNERS,
-        help="who may sign an order: lines of 'host' and a public key (%(default)s)",
     )
     parser.add_argument("--root", metavar="DIR", help="reset the image below DIR; no service is stopped or started")
     parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -65,11 +56,6 @@ def main(argv: Sequence[str]) -> int:
     here = make_place(system=True, root=image_folder("reset", args.root))
     if here.live and os.geteuid() != 0:
         raise UsageError("reset: this needs root", "use sudo")
-    from pi_controller.system.reset import has_pending_reset, next_number
-
-    if args.settle and not has_pending_reset(folder := here.on_disk(RESETS)):
-        next_number(folder)  # keep a machine's first start fast: import the rest later
-        return 0
     from pi_controller.system.reset import Resets
 
     resets = Resets(here)
@@ -77,25 +63,30 @@ def main(argv: Sequence[str]) -> int:
         if done := resets.settle():
             print(done)
         return 0
-    if args.order is not None:
-        return _order(resets, args.order, args.signers)
+    if args.requested:
+        return _accept_request(resets)
     return _by_hand(resets, args.parts, erased=args.erase, yes=args.yes)
 
 
-def _order(resets: Resets, source: Path, signers: Path) -> int:
+def _accept_request(resets: Resets) -> int:
     from pi_controller.errors import MatError
+    from pi_controller.system.install import RUN
+    from pi_controller.system.reset import read_request
     from pi_controller.system.service import is_systemd_running, run
 
+    place = resets.place
     try:
-        pending = resets.order(source, signers)
+        pending = resets.accept(erased=read_request(place.on_disk(RUN / RESET_REQUEST)))
     except MatError as error:
         resets.save_outcome(error.message)
         raise
-    print(f"the order {pending.number} is accepted: {', '.join(pending.parts)}")
-    if not (resets.place.live and is_systemd_running()):
+    print(f"the reset {pending.number} is accepted: {', '.join(pending.parts)}")
+    if not (place.live and is_systemd_running()):
         print(resets.settle())
     elif wrong := run(["systemctl", "reboot"]):
-        print(f"it will be done at the next start, but the machine could not be restarted: {wrong}")
+        told = f"the reset will be done at the next start, but the machine could not be restarted: {wrong}"
+        resets.save_outcome(told)
+        print(told)
     return 0
 
 

@@ -37,9 +37,10 @@ from pi_controller.exhibit.host_files import HostFiles, HostTexts
 from pi_controller.exhibit.lessons import IDLE, StageName
 from pi_controller.exhibit.screen import Screen, build_screen
 from pi_controller.exhibit.usage import COLUMNS, Usage
-from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
+from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.requests import (
+    MAX_PIN_CHARS,
     RequestError,
     client_ip,
     error_response,
@@ -259,7 +260,11 @@ DAYS = 14
 _ORDER_TIMEOUT_S, _SOUND_TIMEOUT_S = 3.0, 8.0
 _LOCAL_TIME = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}:\d{2}")
 _MAX_ORDERS = 8
-_STAFF_PAGE, _PREVIEW = (Path(__file__).with_name(name) for name in ("staff.html", "preview.html"))
+_STAFF_PAGE, _PREVIEW, _RESET_PAGE = (
+    Path(__file__).with_name(name) for name in ("staff.html", "preview.html", "reset.html")
+)
+RESET_RIGHT = "people"
+"""The right that a reset needs: it removes all accounts."""
 _HEADING = mark("Staff")
 READY_NOTICES = (
     mark("Closed for a moment. Please come back later."),
@@ -268,7 +273,7 @@ READY_NOTICES = (
 )
 """Notices to choose from if there is no keyboard, in the installation's first language."""
 
-Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys"]
+Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "reset"]
 PREVIEWED: tuple[StageName, ...] = ("attract", "about", "rest")
 """Stages that show the host's texts."""
 
@@ -277,7 +282,8 @@ PREVIEWED: tuple[StageName, ...] = ("attract", "about", "rest")
 class Order:
     """A command of the staff. The loop sets `done` when it is finished, and `fault` if it failed.
 
-    `mark` identifies the texts to publish, `t` is the time to set, s since 1970.
+    `mark` identifies the texts to publish, `t` is the time to set, s since 1970. With `erased` a reset erases the old
+    files.
     """
 
     do: Do
@@ -285,6 +291,7 @@ class Order:
     done: threading.Event
     mark: str = ""
     t: float = 0.0
+    erased: bool = False
     fault: str = ""
 
 
@@ -315,14 +322,6 @@ def preview_of(exhibit: Exhibit, games: Games, t: float) -> Preview:
     return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures)
 
 
-class ResetStatus(NamedTuple):
-    """State of resets: the `order` to sign, `signed` if a key may sign one, and the result of the `last` reset."""
-
-    order: str
-    signed: bool
-    last: str
-
-
 class StaffView(msgspec.Struct, frozen=True):
     """Content of the staff page."""
 
@@ -343,7 +342,8 @@ class StaffView(msgspec.Struct, frozen=True):
     verdict: str = ""
     tested: str = ""
     """Time of the self-test that gave the verdict."""
-    reset: ResetStatus | None = None
+    can_reset: bool = False
+    last_reset: str = ""
     loudspeaker: Fact | None = None
     now: str = ""
     """Date and time of the machine's clock."""
@@ -364,7 +364,10 @@ class StaffStatus(NamedTuple):
     verdict: Verdict | None = None
     update: str = ""
     """Result of the last update."""
-    reset: ResetStatus | None = None
+    can_reset: bool = False
+    """True if the machine takes the staff's request for a reset."""
+    last_reset: str = ""
+    """Result of the last reset."""
     screen: KioskWatch | None = None
     loudspeaker: Fact | None = None
     """Result of the last test sound."""
@@ -406,7 +409,8 @@ def build_staff_view(
         tuple(_by_pad(known.drift)),
         "" if verdict is None else str(verdict).removeprefix("self-test: "),
         "" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
-        known.reset,
+        known.can_reset,
+        known.last_reset,
         known.loudspeaker,
         f"{local(known.t):%Y-%m-%d %H:%M}",
         known.keys,
@@ -488,6 +492,7 @@ class StaffPage:
             json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
             json_route(f"{HOME}/sign-out", self._sign_out, "POST"),
             json_route(f"{HOME}/do", self._take_order, "POST"),
+            json_route(f"{HOME}/reset", self._reset_page),
             json_route(f"{HOME}/usage.csv", self._csv),
             json_route(f"{HOME}/report.zip", self._zip),
             json_route(f"{HOME}/preview/{{stage}}", self._preview_page),
@@ -521,10 +526,15 @@ class StaffPage:
             session = await signing.require_session(request)
         except RequestError:
             return await signing.form_response()
-        allowed = has_right(session.person.role, "exhibit")
-        return HTMLResponse(self._render_page(self.shown if allowed else None, session.person.name))
+        role = session.person.role
+        allowed = has_right(role, "exhibit")
+        return HTMLResponse(
+            self._render_page(
+                self.shown if allowed else None, session.person.name, may_reset=has_right(role, RESET_RIGHT)
+            )
+        )
 
-    def _render_page(self, shown: StaffView | None, name: str) -> str:
+    def _render_page(self, shown: StaffView | None, name: str, *, may_reset: bool = False) -> str:
         text = catalogue(self._language).gettext
         notices = [text(one) for one in READY_NOTICES]
         return render(
@@ -533,6 +543,7 @@ class StaffPage:
             shown=shown,
             idle=IDLE,
             me=name,
+            may_reset=may_reset,
             notices=notices,
             columns=COLUMNS,
             longest=MAX_NOTICE_CHARS,
@@ -547,18 +558,34 @@ class StaffPage:
     async def _sign_out(self, request: Request) -> Response:
         return await self._signing_in().sign_out(request)
 
-    async def _require_staff(self, request: Request) -> str:
-        """Return the signed-in user's name. Raises `RequestError` if their role is insufficient."""
+    async def _require_staff(self, request: Request) -> Session:
+        """Return the user's session. Raises `RequestError` if their role is insufficient."""
         require_same_site(request)
         session = await self._signing_in().require_session(request)
         if not has_right(session.person.role, "exhibit"):
             raise RequestError("role", "this is for judges and the head judge", "ask the head judge")
-        return session.person.name
+        return session
+
+    async def _require_resetter(self, request: Request) -> Session:
+        """Return the session of a user who may reset the installation. Raises `RequestError` for others."""
+        session = await self._require_staff(request)
+        if not has_right(session.person.role, RESET_RIGHT):
+            raise RequestError("role", "only the head judge may reset the installation", "ask the head judge")
+        return session
+
+    async def _confirmed_reset(self, request: Request, body: dict[str, Any]) -> Order:
+        """Return the order for a reset once the user's PIN is checked. Raises `MatError`."""
+        session = await self._require_resetter(request)
+        pin, erased = require_text(body, "pin", MAX_PIN_CHARS), body.get("erased")
+        if type(erased) is not bool:
+            raise RequestError("invalid", "erased must be true or false")
+        await self._signing_in().confirm_pin(request, session, pin)
+        return Order("reset", "", threading.Event(), erased=erased)
 
     async def _take_order(self, request: Request) -> Response:
-        name = await self._require_staff(request)
+        session = await self._require_staff(request)
         body = await read_json_body(request)
-        reject_unknown_keys(body, "do", "notice", "mark", "now")
+        reject_unknown_keys(body, "do", "notice", "mark", "now", "pin", "erased")
         do = require_text(body, "do", 10)
         if do == "notice":
             order = Order("notice", require_text(body, "notice", MAX_NOTICE_CHARS, 0), threading.Event())
@@ -570,10 +597,12 @@ class StaffPage:
             if (t := _parse_local_time(require_text(body, "now", 16))) is None:
                 raise RequestError("invalid", "now must be a date and a time like 2026-11-23T14:05")
             order = Order("clock", "", threading.Event(), t=t)
+        elif do == "reset":
+            order = await self._confirmed_reset(request, body)
         elif do == "end" or do == "supply" or do == "sound" or do == "keys":  # noqa: PLR1714 - so that the type is narrowed
             order = Order(do, "", threading.Event())
         else:
-            raise RequestError("invalid", "do must be notice, end, supply, texts, sound, clock or keys")
+            raise RequestError("invalid", "do must be notice, end, supply, texts, sound, clock, keys or reset")
         try:
             self.orders.put_nowait(order)
         except queue.Full:
@@ -582,8 +611,16 @@ class StaffPage:
             raise RequestError("busy", "the installation does not answer", "look again in a moment")
         if order.fault:
             raise RequestError("refused", order.fault)
-        log.info("%s did at the staff page: %s", name, do)
+        log.info("%s did at the staff page: %s", session.person.name, do)
         return json_response({"ok": True})
+
+    async def _reset_page(self, request: Request) -> Response:
+        """Answer with the page that lists what a reset changes and asks for the PIN."""
+        session = await self._require_resetter(request)
+        if self.shown is None or not self.shown.can_reset:
+            raise HTTPException(404)
+        me, back_s = session.person.name, f"{IDLE_SIGN_OUT_S:g}"
+        return HTMLResponse(render(_RESET_PAGE, self._language, me=me, back_s=back_s))
 
     async def _preview_page(self, request: Request) -> Response:
         await self._require_staff(request)
@@ -621,7 +658,7 @@ class StaffPage:
         )
 
     async def _zip(self, request: Request) -> Response:
-        name = await self._require_staff(request)
+        session = await self._require_staff(request)
         if self._report is None:
             raise HTTPException(404)
         if not self._reporting.acquire(blocking=False):
@@ -630,7 +667,7 @@ class StaffPage:
             content = await asyncio.to_thread(self._report, describe_installation(self.shown))
         finally:
             self._reporting.release()
-        log.info("%s downloaded the report", name)
+        log.info("%s downloaded the report", session.person.name)
         headers = {"content-disposition": "attachment; filename=moccasin-mat-report.zip"}
         return Response(content, media_type="application/zip", headers=headers)
 

@@ -62,10 +62,10 @@ from pi_controller.simulation.visitors import Visitors
 from pi_controller.system import kiosk
 from pi_controller.system.clock import REQUEST, is_clock_set
 from pi_controller.system.files import atomic_write
-from pi_controller.system.kiosk import RUNNING
+from pi_controller.system.kiosk import RUNNING, reset_request_path
 from pi_controller.system.machine_health import LOW_DISK_BYTES, MachineHealth, read_health
-from pi_controller.system.place import KEY_CHANGES, KEYS_CHANGED, PROGRAMS
-from pi_controller.system.reset import reset_status
+from pi_controller.system.place import KEY_CHANGES, KEYS_CHANGED, PROGRAMS, RESETS
+from pi_controller.system.reset import request_reset
 from pi_controller.system.status import CARD_FAULTS, from_environment
 from pi_controller.system.update import last_line
 from pi_controller.table.view import View
@@ -135,7 +135,8 @@ class Installation:
             boot_id(),
         )
         self.watch.check(t)
-        self._update, self._reset = last_line(PROGRAMS), reset_status()
+        self._update, self._last_reset = last_line(PROGRAMS), last_line(RESETS)
+        self._reset_request = None if sim else reset_request_path(os.environ.get("RUNTIME_DIRECTORY", ""))
         asked = None if sim else kiosk.restart_request_path(os.environ.get("RUNTIME_DIRECTORY", ""))
         self.screen = watch_unit(RUNNING, asked) if asked is not None else None
         self.drift = SensorDrift()
@@ -207,7 +208,7 @@ class Installation:
             if self.screen is not None:
                 self.screen.check(t, self.page.seen)
             self.exhibit.danger = self.watch.is_dangerous(t)
-            self._update, self._reset = last_line(PROGRAMS), reset_status()
+            self._update, self._last_reset = last_line(PROGRAMS), last_line(RESETS)
         if self.self_test.step(t + self._set_by, idle=self.exhibit.stage.name in IDLE):
             self._show_staff(t)
         if t - self._staff_shown >= STAFF_REFRESH_S:
@@ -241,6 +242,8 @@ class Installation:
                 self._confirm_keys()
             elif order.do == "clock":
                 self._request_clock(order)
+            elif order.do == "reset":
+                self._request_reset(order)
             elif order.do == "sound":
                 self._play_sound(t, order)
                 continue
@@ -277,6 +280,15 @@ class Installation:
             atomic_write(Path(folder) / REQUEST, f"{order.t:.0f}".encode())
         except OSError as error:
             order.fault = f"the clock cannot be set: {error.strerror or error}"
+
+    def _request_reset(self, order: Order) -> None:
+        """Ask the machine to reset the installation; it restarts."""
+        try:
+            if self._reset_request is None:
+                raise FileNotFoundError("this machine takes no reset from the staff page")
+            request_reset(self._reset_request, erased=order.erased)
+        except OSError as error:
+            order.fault = f"the installation cannot be reset: {error.strerror or error}"
 
     def _play_sound(self, t: float, order: Order) -> None:
         """Play the test sound for the staff, at the voice's volume for this hour."""
@@ -318,7 +330,8 @@ class Installation:
             self.drift.report,
             self.self_test.verdict,
             self._update,
-            self._reset,
+            self._reset_request is not None,
+            self._last_reset,
             self.screen,
             self._loudspeaker,
             t + self._set_by,

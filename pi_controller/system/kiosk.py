@@ -16,7 +16,7 @@ from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, resolve_language
 from pi_controller.system import clock
 from pi_controller.system.install import RUN, Change, Link, WholeFile, quote_path, read
-from pi_controller.system.place import NAME, RESETS, SYSTEM_UNITS, Place
+from pi_controller.system.place import NAME, RESET_REQUEST, RESETS, SYSTEM_UNITS, Place
 from pi_controller.system.status import CALL, FILE, SCREEN_RESTART
 from pi_controller.web.templates import render
 
@@ -97,36 +97,22 @@ def restart_request_path(folder: str) -> Path | None:
     return Path(folder) / ASKED if folder else None
 
 
-# The unit that carries out an accepted reset when the machine starts, and makes the number of the next one.
+# The units of a reset: one watches for the staff's request and accepts it, one carries out an accepted reset when the
+# machine starts.
 
 
 RESET_UNIT = SYSTEM_UNITS / f"{NAME}-reset.service"
+RESET_REQUEST_UNIT = SYSTEM_UNITS / f"{NAME}-reset-request.service"
+RESET_PATH = RESET_REQUEST_UNIT.with_suffix(".path")
 RESET_MAX_EXPOSURE = 3.0
-"""Exposure limit for `systemd-analyze security`: the unit removes files of the service's user."""
-_TEXT = """\
-# Written by 'moccasin-mat setup --kiosk'.
-[Unit]
-Description=Moccasin Mat, a reset that was accepted
-DefaultDependencies=no
-# at any other start there is nothing to do
-ConditionPathExists=|{resets}/pending
-ConditionPathExists=|!{resets}/number
-RequiresMountsFor={folders}
-After=local-fs.target boot-firmware.mount systemd-tmpfiles-setup.service
-Before=moccasin-mat-card.service moccasin-mat.service shutdown.target
-Conflicts=shutdown.target
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart={program} reset --settle
-TimeoutStartSec=180
+"""Exposure limit for `systemd-analyze security`: the units read and remove files of the service's user."""
+_RESET_SANDBOX = """\
 ProtectSystem=strict
 ReadWritePaths={writable}
 ProtectHome=yes
 PrivateTmp=yes
 PrivateNetwork=yes
-PrivateDevices=yes
+DevicePolicy=closed
 ProtectControlGroups=yes
 ProtectKernelModules=yes
 ProtectKernelTunables=yes
@@ -137,23 +123,78 @@ RestrictNamespaces=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 MemoryDenyWriteExecute=yes
+"""
+_RESET_REQUEST_TEXT = f"""\
+# Written by 'moccasin-mat setup --kiosk'.
+[Unit]
+Description=Moccasin Mat, accept the reset that the staff requested
+
+[Service]
+Type=oneshot
+ExecStart={{program}} reset --requested
+# also after a failure: the request must not start this unit again
+ExecStopPost=/bin/rm -f {RUN / RESET_REQUEST}
+TimeoutStartSec=180
+{_RESET_SANDBOX}"""
+_RESET_TEXT = f"""\
+# Written by 'moccasin-mat setup --kiosk'.
+[Unit]
+Description=Moccasin Mat, a reset that was accepted
+DefaultDependencies=no
+ConditionPathExists={RESETS}/pending
+RequiresMountsFor={{folders}}
+After=local-fs.target boot-firmware.mount systemd-tmpfiles-setup.service
+Before=moccasin-mat-card.service moccasin-mat.service shutdown.target
+Conflicts=shutdown.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart={{program}} reset --settle
+TimeoutStartSec=180
+PrivateDevices=yes
+{_RESET_SANDBOX}
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def reset_path_unit() -> str:
+    """Return the unit that watches for the staff's request of a reset."""
+    return f"""\
+# Written by 'moccasin-mat setup --kiosk'.
+[Unit]
+Description=Moccasin Mat, the staff requests a reset
+
+[Path]
+PathExists={RUN / RESET_REQUEST}
 
 [Install]
 WantedBy=multi-user.target
 """
 
 
+def reset_request_unit(place: Place) -> str:
+    """Return the unit that accepts the requested reset and restarts the machine, and deletes the request."""
+    writable = f"{quote_path(place.settings_folder)} -{RUN}"
+    return _RESET_REQUEST_TEXT.format(program=quote_path(place.program), writable=writable)
+
+
 def reset_unit(place: Place, written: Iterable[Path]) -> str:
-    """Return the unit's text; `written` are the service's additional writable folders."""
+    """Return the unit that carries out an accepted reset; `written` are the service's additional writable folders."""
     own = [place.settings_folder, place.state]
     beyond = sorted({path for path in written if not any(path.is_relative_to(one) for one in own)})
-    return _TEXT.format(
+    return _RESET_TEXT.format(
         program=quote_path(place.program),
-        resets=RESETS,
         folders=" ".join(map(quote_path, own)),
         # a folder removed since must not keep the unit from starting
         writable=" ".join([*map(quote_path, own), *(f"-{quote_path(path)}" for path in beyond)]),
     )
+
+
+def reset_request_path(folder: str) -> Path | None:
+    """Return the path of the request file in the service's run folder `folder`; None if no unit watches for it."""
+    return Path(folder) / RESET_REQUEST if folder and RESET_PATH.exists() else None
 
 
 KIOSK = f"{NAME}-kiosk"
@@ -166,7 +207,7 @@ SIGN_PORT = 8079
 FIRST_SIGN_TIMEOUT_S = 60
 """Time for the browser's first request, s; then it is restarted with twice the time, at most four times SIGN_S."""
 POLICY = Path("/etc/chromium/policies/managed") / f"{NAME}.json"
-STARTED = (RESET_UNIT, PATH, clock.PATH, UNIT)
+STARTED = (RESET_UNIT, RESET_PATH, PATH, clock.PATH, UNIT)
 """Units that start with the machine."""
 RUNNING = Path("/run") / KIOSK
 """Exists while the screen's unit runs."""
@@ -349,6 +390,8 @@ def changes(place: Place, settings: Settings, written: Iterable[Path] = ()) -> l
         WholeFile(POLICY, policy(settings.web.port)),
         WholeFile(UNIT, kiosk_unit(settings.web.port)),
         WholeFile(RESET_UNIT, reset_unit(place, written)),
+        WholeFile(RESET_PATH, reset_path_unit()),
+        WholeFile(RESET_REQUEST_UNIT, reset_request_unit(place)),
         WholeFile(PATH, path_unit()),
         WholeFile(SERVICE, service_unit(KIOSK)),
         WholeFile(clock.PATH, clock.path_unit()),

@@ -1,35 +1,29 @@
-"""Reset an installation to its first start, by a signed order or by hand.
+"""Reset an installation to its first start, at the staff's request or by hand.
 
 A reset is accepted by writing it to a file (`pending`); before that, nothing has changed. Afterwards it is carried out,
-after a power failure at the next start of the machine, before the service. Each step can be repeated. The last step but
-one renews the machine's number, so that no order is valid twice.
+after a power failure at the next start of the machine, before the service. Each step can be repeated.
 
-Files outside the machine's own folders are kept, since other programs may use them.
+The staff page runs without root: it writes a request file that a unit watches (`kiosk.py`), and that unit accepts the
+reset. Files outside the machine's own folders are kept, since other programs may use them.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
-from pydantic import AfterValidator, BeforeValidator, Field
 
 from pi_controller.board.gpio import read_pi_model as pi_model
 from pi_controller.config import Settings, format_example, read_settings
-from pi_controller.config.fields import Section
-from pi_controller.config.load import read_model
 from pi_controller.errors import MatError
 from pi_controller.exhibit.exhibit import SESSION_FILE
 from pi_controller.exhibit.host_files import PICTURES, TEXTS
-from pi_controller.exhibit.pages import ResetStatus
 from pi_controller.journal.file import is_being_written
 from pi_controller.system.files import atomic_write, remove_unfinished, sync
 from pi_controller.system.install import digest, read
@@ -37,63 +31,14 @@ from pi_controller.system.place import (
     DEFAULT_RESET_PARTS,
     FIRST_SETTINGS,
     NAME,
-    RESET_PARTS,
     RESETS,
     SET_ASIDE,
-    SIGNERS,
     Place,
     ResetPart,
 )
 from pi_controller.system.plan import first_settings, has_spi
-from pi_controller.system.update import copy_signed, last_line, save_last_line, signature, signing_hint, verify
-from pi_controller.text import format_value
+from pi_controller.system.update import save_last_line
 from pi_controller.web.accounts import FILE as PEOPLE
-
-# The number of a machine's next reset: an order with another number is refused, so each is valid only once.
-
-
-DIGITS = 8
-
-
-def next_number(folder: Path) -> str:
-    """Return the number in the `folder` of resets; it is made on first use. Raises `OSError`."""
-    with suppress(FileNotFoundError, UnicodeError):
-        if len(number := (folder / "number").read_text("ascii").strip()) == DIGITS:
-            remove_unfinished(folder / "number")
-            return number
-    return another_number(folder)
-
-
-def another_number(folder: Path) -> str:
-    """Save a new number in `folder`; return it. Raises `OSError`."""
-    number = f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
-    folder.mkdir(parents=True, exist_ok=True)
-    atomic_write(folder / "number", f"{number}\n".encode(), 0o644)
-    return number
-
-
-def has_pending_reset(folder: Path) -> bool:
-    """Return True if an accepted reset has not been carried out yet."""
-    remove_unfinished(folder / "pending")
-    return (folder / "pending").exists()
-
-
-# The order on a stick that resets an installation: for one machine, valid once, signed by the host.
-#
-# It is a small text file; the staff page shows the values for this machine:
-#
-#     machine = "3f9a21c0"        # of this machine only
-#     number = "48312077"         # of the next reset only: each reset changes it
-#     old_files = "aside"         # or "erased"
-#     reset = ["settings", "texts", "people", "usage", "journals"]      # optional
-#
-# Files without a signature by the host's key are not read at all: a visitor has a stick, too.
-
-
-FILE = f"{NAME}-reset.toml"
-NAMESPACE = f"{NAME}-reset"
-MAX_BYTES = 10_000
-_MACHINE_ID = Path("/etc/machine-id")
 
 
 class ResetError(MatError, RuntimeError):
@@ -102,74 +47,28 @@ class ResetError(MatError, RuntimeError):
     code = "reset"
 
 
-def _plain(text: str) -> str:
-    return "".join(text.split()).replace("-", "").lower()
+_KEEP, _ERASE = b"keep", b"erase"
+"""Contents of a request: the old files are put aside, or erased."""
 
 
-def _parts(value: object) -> object:
-    found = tuple(cast("list[object]", value)) if isinstance(value, list) else value
-    if not isinstance(found, tuple) or not found or set(cast("tuple[object, ...]", found)) - set(RESET_PARTS):
-        raise ValueError(f"must be a list of some of {', '.join(RESET_PARTS)}, not {format_value(value)}")
-    return cast("object", found)
+def request_reset(path: Path, *, erased: bool) -> None:
+    """Write the staff's request for a reset to `path`, which the machine watches. Raises `OSError`."""
+    atomic_write(path, _ERASE if erased else _KEEP)
 
 
-class Order(Section):
-    """The contents of an order."""
+def read_request(path: Path) -> bool:
+    """Return whether the request at `path` erases the old files. Raises `ResetError` if there is no valid request.
 
-    machine: Annotated[str, AfterValidator(_plain)]
-    number: Annotated[str, AfterValidator(_plain)]
-    old_files: Literal["aside", "erased"]
-    reset: Annotated[tuple[ResetPart, ...], BeforeValidator(_parts)] = Field(
-        default=DEFAULT_RESET_PARTS, json_schema_extra={"takes": f"a list of some of {', '.join(RESET_PARTS)}"}
-    )
-
-
-def machine_mark(root: Path = Path("/")) -> str:
-    """Return the machine's code in orders, derived from its secret machine id. Raises `ResetError`."""
-    path = root / _MACHINE_ID.relative_to("/")
+    The service's user can put anything there, also a link or a pipe.
+    """
     try:
-        number = path.read_text("ascii").strip()
-    except (OSError, UnicodeError):
-        number = ""
-    if len(number) != 32:  # the first start writes "uninitialized"
-        raise ResetError(f"this machine has no id in {path}: an order cannot name it", "restart the machine")
-    return hashlib.sha256(f"{NAMESPACE} {number}".encode()).hexdigest()[:8]
-
-
-def example_order(machine: str, number: str) -> str:
-    """Return an order for this machine's next reset, ready to be signed by the host."""
-    return f'machine = "{machine}"\nnumber = "{number}"\nold_files = "aside"\n'
-
-
-def reset_status() -> ResetStatus | None:
-    """Return the state of resets on this machine; None if it does not accept any."""
-    with suppress(OSError, UnicodeError, MatError):
-        number = (RESETS / "number").read_text("ascii").strip()
-        return ResetStatus(example_order(machine_mark(), number), SIGNERS.is_file(), last_line(RESETS))
-    return None
-
-
-def read_order(source: Path, signers: Path) -> Order:
-    """Return the signed order at `source`, a file or a folder. Raises `ResetError`."""
-    file = source / FILE if source.is_dir() else source
-    if not file.is_file():
-        raise ResetError(f"there is no order {file}", "the staff page shows an example")
-    if not signature(file).is_file():
-        raise ResetError(f"{file.name} is not signed: there is no {signature(file).name}", signing_hint(NAMESPACE))
-    room = Path(tempfile.mkdtemp(prefix="reset-"))
-    try:
-        copy = copy_signed(file, room / "order", MAX_BYTES, ResetError)
-        verify(copy, signers, NAMESPACE, ResetError)
-        return read_model(copy, Order, "mend the order and sign it again")
-    except OSError as error:
-        todo = "was the stick pulled out? try it again"
-        raise ResetError(f"the order could not be copied: {error.strerror or error}", todo) from error
-    except ResetError:
-        raise
-    except MatError as error:
-        raise ResetError(error.message.replace(f"{room / 'order'}/", ""), error.hint) from error
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            return {_KEEP: False, _ERASE: True}[os.read(file, 16)]
+        finally:
+            os.close(file)
+    except (OSError, KeyError) as error:
+        raise ResetError(f"there is no valid request in {path}", "ask for the reset on the staff page") from error
 
 
 BOOT_SETTINGS = Path("/boot/firmware/table.toml")
@@ -177,13 +76,15 @@ BOOT_SETTINGS = Path("/boot/firmware/table.toml")
 _HEAD = "Every line may be changed; written by a reset."
 _ASIDE = "before-reset-"
 _SQLITE = ("", "-wal", "-shm", "-journal")
+_DIGITS = 8
 
 
 class PendingReset(msgspec.Struct, frozen=True):
     """An accepted reset: everything needed to carry it out, at any stage.
 
-    `files` will be removed, and the finished journals in `journals`, "" for none; `settings` is the text of the first
-    settings, "" to keep the existing ones. `boot` is the digest of the boot partition's settings, or "".
+    `number` names the folder of the files that are put aside. `files` will be removed, and the finished journals in
+    `journals`, "" for none; `settings` is the text of the first settings, "" to keep the existing ones. `boot` is the
+    digest of the boot partition's settings, or "".
     """
 
     number: str
@@ -215,29 +116,6 @@ class Resets:
         with suppress(MatError):
             self._settings = read_settings(place.on_disk(place.settings))
 
-    @property
-    def number(self) -> str:
-        """The number of the next reset; made on first use. Raises `OSError`."""
-        return next_number(self.folder)
-
-    def order(self, source: Path, signers: Path) -> PendingReset:
-        """Accept the signed order at `source`, so that it will be carried out. Raises `ResetError`."""
-        order = read_order(source, signers)
-        if order.machine != (mark := machine_mark(self.place.root)):
-            raise ResetError(
-                f"the order is for the machine {order.machine}, this one is {mark}", "sign one for this machine"
-            )
-        self._ensure_number()
-        if (last := last_line(self.folder)).startswith(_done(order.number)):
-            # the machine restarts with the stick still in: keep the result for the staff page
-            raise ResetError(last, "each order is valid once: take the stick out, and erase it")
-        if order.number != self.number:
-            raise ResetError(
-                f"the order has the number {order.number}, the next reset here is {self.number}",
-                "each order is valid once: sign one with the number on the staff page",
-            )
-        return self.accept(order.reset, erased=order.old_files == "erased")
-
     def accept(self, parts: Sequence[ResetPart] = DEFAULT_RESET_PARTS, *, erased: bool) -> PendingReset:
         """Accept a reset of `parts`; it will be carried out at the next start of the machine at the latest.
 
@@ -258,20 +136,20 @@ class Resets:
 
         The service must not run. Raises `ResetError` if a step fails; it is repeated at the next start.
         """
-        if not has_pending_reset(self.folder):
-            return self._ensure_number()
+        remove_unfinished(self._pending)
+        if not self._pending.exists():
+            return ""
         try:
             pending = msgspec.json.decode(self._pending.read_bytes(), type=PendingReset)
         except (OSError, msgspec.MsgspecError) as error:  # it was written atomically: the disk is damaged
-            raise ResetError(f"the reset that was accepted cannot be read: {error}", "sign another order") from error
+            raise ResetError(f"the reset that was accepted cannot be read: {error}", "reset it once more") from error
         wrong = [why for path in self._paths_to_remove(pending) if (why := _take_away(path, pending))]
         if wrong:
             raise ResetError(f"the reset is not done: {'; '.join(wrong)}", "it is tried again at the next start")
         os.sync()
         try:
             self._write_first_settings(pending)
-            another_number(self.folder)
-            done = f"{_done(pending.number)}: {', '.join(pending.parts)}; old files "
+            done = f"reset {pending.number} is done: {', '.join(pending.parts)}; old files "
             done += "were erased" if pending.erased else f"are in {_ASIDE}{pending.number}"
             self.save_outcome(done)
             self._pending.unlink()
@@ -295,7 +173,7 @@ class Resets:
         boot = read(self.place.on_disk(BOOT_SETTINGS))
         settings = self._first(keep_mat="calibration" not in parts) if "settings" in parts else ""
         return PendingReset(
-            self.number,
+            f"{secrets.randbelow(10**_DIGITS):0{_DIGITS}}",
             tuple(parts),
             erased,
             tuple(str(one.path) for part in parts if part != "journals" for one in self._of(part) if not one.stays),
@@ -399,15 +277,6 @@ class Resets:
                 atomic_write(kept, settings.read_bytes())
         atomic_write(settings, pending.settings.encode(), 0o644)
 
-    def _ensure_number(self) -> str:
-        """Make sure that there is a number for the next reset; return ""."""
-        try:
-            return self.number[:0]
-        except OSError as error:
-            raise ResetError(
-                f"the number of the next reset cannot be saved: {error}", "is the disk full, or worn out?"
-            ) from error
-
 
 def _journals(folder: Path) -> Iterator[tuple[Path, str]]:
     """Yield the files of the recorded sessions in `folder`, with the reason to keep one: its journal is in use."""
@@ -430,11 +299,6 @@ def _make_aside(folder: Path) -> None:
     if folder.is_symlink():
         folder.unlink()
     folder.mkdir(mode=0o700, exist_ok=True)
-
-
-def _done(number: str) -> str:
-    """Return the first words of the result of reset `number`."""
-    return f"reset {number} is done"
 
 
 def _take_away(path: Path, pending: PendingReset) -> str:

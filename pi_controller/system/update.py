@@ -1,7 +1,7 @@
 """Install an update from a stick: a signed wheel of this program, unpacked beside the others, tried once.
 
-An update without a signature by a key in the host's file `update_signers` is refused (`signed.py`). A wheel contains
-only this program; one that needs other packages is refused.
+An update without a signature by a key in the host's file `update_signers` is refused. A wheel contains only this
+program; one that needs other packages is refused.
 
 In the folder of programs, `current` links to `versions/VERSION`, which precedes the machine's own installation on
 Python's path; without the link the machine's own runs. A trial is recorded before the link is changed: a trial
@@ -11,7 +11,6 @@ interrupted by a power failure counts as failed.
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import re
 import shutil
@@ -33,60 +32,6 @@ from pi_controller.errors import MatError
 from pi_controller.system.files import atomic_write, remove_unfinished, sync
 from pi_controller.system.place import NAME
 
-ErrorFactory = Callable[[str, str], MatError]
-"""Creates an error from a message and a hint."""
-
-# Verify files signed by the host on a stick. They are copied first, so that the verified file is the one used.
-#
-# Signatures are SSH's (`ssh-keygen -Y`): available on every Debian, made with an ordinary SSH key. Rejected: minisign
-# (one more tool and key on the host's laptop, no maintained reader in Python). There is no default key. Each use has a
-# namespace of its own: a signature for one is invalid for another.
-
-
-def signing_hint(namespace: str) -> str:
-    """Return a hint on how to make a signature for `namespace`."""
-    return f"ssh-keygen -Y sign -f KEY -n {namespace} FILE makes it"
-
-
-def signature(file: Path) -> Path:
-    """Return the path of the signature of `file`."""
-    return file.with_name(f"{file.name}.sig")
-
-
-def copy_signed(source: Path, room: Path, most: int, refusal: ErrorFactory) -> Path:
-    """Copy `source`, at most `most` bytes, and its signature into the new folder `room`; return the copy.
-
-    Raises `OSError`, and `refusal` if a file is too large.
-    """
-    shutil.rmtree(room, ignore_errors=True)
-    room.mkdir(mode=0o700)
-    for path in (source, signature(source)):
-        with path.open("rb") as file, (room / path.name).open("wb") as copy:
-            if len(content := file.read(most + 1)) > most:
-                raise refusal(f"{path.name} is too large", "use the original file")
-            copy.write(content)
-    return room / source.name
-
-
-def verify(file: Path, signers: Path, namespace: str, refusal: ErrorFactory) -> None:
-    """Verify the signature of `file` for `namespace` with the keys in `signers`; raises `refusal` if it is
-    invalid.
-    """
-    if not signers.is_file():
-        raise refusal(f"there is no {signers}: this machine accepts no signatures", "put the host's public key there")
-    command = ["ssh-keygen", "-Y", "verify", "-f", signers, "-I", "host", "-n", namespace, "-s", signature(file)]
-    try:
-        with file.open("rb") as content:
-            done = subprocess.run(command, stdin=content, capture_output=True, text=True, timeout=60, check=False)
-    except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-        raise refusal(f"the signature cannot be checked: {error}", "apt install openssh-client") from error
-    if done.returncode:
-        todo = "copy the file and its .sig again, or sign it with a listed key"
-        raise refusal(f"{file.name} is not signed by a key in {signers}", todo)
-
-
-log = logging.getLogger(__name__)
-
 NAMESPACE = f"{NAME}-update"
 """Namespace of update signatures; a signature for another one is invalid."""
 PACKAGE = "moccasin-mat"
@@ -100,6 +45,50 @@ class UpdateError(MatError, RuntimeError):
     """A refused or failed update; the earlier version runs."""
 
     code = "update"
+
+
+# Signatures are SSH's (`ssh-keygen -Y`): available on every Debian, made with an ordinary SSH key. Rejected: minisign
+# (one more tool and key on the host's laptop, no maintained reader in Python). There is no default key.
+
+
+_SIGNING_HINT = f"ssh-keygen -Y sign -f KEY -n {NAMESPACE} FILE makes it"
+
+
+def signature(file: Path) -> Path:
+    """Return the path of the signature of `file`."""
+    return file.with_name(f"{file.name}.sig")
+
+
+def copy_signed(source: Path, room: Path) -> Path:
+    """Copy `source` and its signature into the new folder `room`, so that the verified file is the one used.
+
+    Return the copy. Raises `OSError`, and `UpdateError` if a file is too large.
+    """
+    shutil.rmtree(room, ignore_errors=True)
+    room.mkdir(mode=0o700)
+    for path in (source, signature(source)):
+        with path.open("rb") as file, (room / path.name).open("wb") as copy:
+            if len(content := file.read(MAX_WHEEL_BYTES + 1)) > MAX_WHEEL_BYTES:
+                raise UpdateError(f"{path.name} is too large", "use the original file")
+            copy.write(content)
+    return room / source.name
+
+
+def verify(file: Path, signers: Path) -> None:
+    """Verify the signature of `file` with the keys in `signers`. Raises `UpdateError`."""
+    if not signers.is_file():
+        raise UpdateError(
+            f"there is no {signers}: this machine accepts no signatures", "put the host's public key there"
+        )
+    command = ["ssh-keygen", "-Y", "verify", "-f", signers, "-I", "host", "-n", NAMESPACE, "-s", signature(file)]
+    try:
+        with file.open("rb") as content:
+            done = subprocess.run(command, stdin=content, capture_output=True, text=True, timeout=60, check=False)
+    except (FileNotFoundError, subprocess.TimeoutExpired) as error:
+        raise UpdateError(f"the signature cannot be checked: {error}", "apt install openssh-client") from error
+    if done.returncode:
+        todo = "copy the file and its .sig again, or sign it with a listed key"
+        raise UpdateError(f"{file.name} is not signed by a key in {signers}", todo)
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -164,9 +153,9 @@ class Programs:
     def _prepare_trial(self, file: Path, signers: Path) -> Trial:
         """Copy, verify and unpack `file`; return its trial. Raises `UpdateError`."""
         try:
-            copy = copy_signed(file, self._room, MAX_WHEEL_BYTES, UpdateError)
+            copy = copy_signed(file, self._room)
             digest = hashlib.sha256(copy.read_bytes()).hexdigest()
-            verify(copy, signers, NAMESPACE, UpdateError)
+            verify(copy, signers)
             if self._failed.is_file() and digest in self._failed.read_text("utf-8").split():
                 raise UpdateError("this update was tried before and did not start", "use a corrected one")
             wheel = open_wheel(copy)
@@ -253,13 +242,13 @@ class Programs:
 
 
 def save_last_line(folder: Path, line: str) -> None:
-    """Save the result of an update for the staff page."""
+    """Save the result of an update or a reset for the staff page."""
     if folder.is_dir():
         (folder / "last").write_text(f"{line}\n", "utf-8")
 
 
 def last_line(folder: Path) -> str:
-    """Return the result of the last update, "" for none."""
+    """Return the result of the last update or reset, "" for none."""
     try:
         return (folder / "last").read_text("utf-8")[:300].strip()
     except (OSError, UnicodeError):
@@ -280,13 +269,13 @@ def find_updates(source: Path) -> list[Path]:
                     signed.append((Version(path.name.split("-")[1]), path))
         if not signed:
             raise UpdateError(
-                f"there is no update in {source}: moccasin_mat-VERSION-....whl with its .sig", signing_hint(NAMESPACE)
+                f"there is no update in {source}: moccasin_mat-VERSION-....whl with its .sig", _SIGNING_HINT
             )
         return [path for _, path in sorted(signed, reverse=True)[:MAX_CANDIDATES]]
     if not source.is_file():
         raise UpdateError(f"there is no file {source}", "name the update, or the folder it is in")
     if not signature(source).is_file():
-        raise UpdateError(f"{source.name} is not signed: there is no {signature(source).name}", signing_hint(NAMESPACE))
+        raise UpdateError(f"{source.name} is not signed: there is no {signature(source).name}", _SIGNING_HINT)
     return [source]
 
 

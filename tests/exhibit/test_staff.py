@@ -1,8 +1,8 @@
 """The staff page: behind a sign-in, about the installation alone, reached by a long press on the screen's corner."""
 
-import html
 import io
 import json
+import os
 import re
 import threading
 import time
@@ -30,10 +30,12 @@ from pi_controller.exhibit.usage import Usage
 from pi_controller.runtime.exhibit import NOTICE, Installation
 from pi_controller.runtime.run import steady_clock
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
-from pi_controller.system import reset
+from pi_controller.system import kiosk
 from pi_controller.system.clock import REQUEST
 from pi_controller.system.machine_health import MachineHealth
-from pi_controller.system.place import KEYS_CHANGED, Place
+from pi_controller.system.place import KEYS_CHANGED, RESET_REQUEST, Place
+from pi_controller.system.reset import read_request
+from pi_controller.web import accounts
 from pi_controller.web.accounts import FILE, PinHasher, Users
 
 PIN = "314159"
@@ -49,6 +51,7 @@ def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None,
         users, pins = Users(folder / FILE), PinHasher(passes=1, kib=8)
         users.add("Head", "head", pins.hash(PIN))
         users.add("Keeper", "scorekeeper", pins.hash(PIN))
+        users.add("Judge", "judge", pins.hash(PIN))
         users.close()
     clock, ended = steady_clock(), threading.Event()
     with ExitStack() as stack:
@@ -230,28 +233,90 @@ def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
         assert "wait for you" not in staff.get(HOME).text
 
 
-def test_the_order_for_a_reset_is_shown_where_the_host_may_sign_one(tmp_path, signed_in, monkeypatch):
-    folder, signers = tmp_path / "reset", tmp_path / "update_signers"
-    monkeypatch.setattr(reset, "RESETS", folder)
-    monkeypatch.setattr(reset, "SIGNERS", signers)
-    monkeypatch.setattr(reset, "machine_mark", lambda: "3f9a21c0")
+@pytest.fixture
+def watched(tmp_path, monkeypatch):
+    """Return the request file of a machine whose units watch for the staff's request of a reset."""
+    run = tmp_path / "run"
+    run.mkdir()
+    (tmp_path / "watch.path").touch()
+    monkeypatch.setenv("RUNTIME_DIRECTORY", str(run))
+    monkeypatch.setattr(kiosk, "RESET_PATH", tmp_path / "watch.path")
+    return run / RESET_REQUEST
+
+
+def reset(client, pin=PIN, *, erased=False, **headers):
+    return client.post(f"{HOME}/do", json={"do": "reset", "pin": pin, "erased": erased}, headers=headers)
+
+
+@pytest.mark.parametrize("erased", [False, True])
+def test_the_head_judge_requests_a_reset_by_the_pin(tmp_path, signed_in, watched, erased):
     with installed(tmp_path) as (_, url):
-        assert "first start" not in signed_in(url).get(HOME).text, "a machine that takes none"
+        head = signed_in(url)
+        assert f'href="{HOME}/reset"' in head.get(HOME).text
+        asked = head.get(f"{HOME}/reset").text
+        for part in ("Recorded sessions", "Settings", "Everybody who may sign in", "calibration"):
+            assert part in asked
+        assert not watched.exists()
+        assert reset(head, erased=erased).status_code == 200
+        assert read_request(watched) == erased
+
+
+def test_nobody_else_requests_a_reset(tmp_path, signed_in, watched):
+    with installed(tmp_path) as (_, url):
+        with httpx.Client(base_url=url, headers={"origin": url}) as visitor:
+            assert reset(visitor).status_code == 401
+            assert visitor.get(f"{HOME}/reset").status_code == 401
+        for name in ("Judge", "Keeper"):
+            client = signed_in(url, name)
+            assert reset(client).json()["error"]["code"] == "role"
+            assert client.get(f"{HOME}/reset").status_code == 403
+            assert f'href="{HOME}/reset"' not in client.get(HOME).text
+        head = signed_in(url)
+        assert reset(head, origin="http://elsewhere.example").status_code == 403
+        assert reset(head, **{"sec-fetch-site": "cross-site"}).status_code == 403
+        for wrong in ({}, {"pin": PIN}, {"erased": True}, {"pin": PIN, "erased": 1}, {"pin": 314159, "erased": True}):
+            assert head.post(f"{HOME}/do", json={"do": "reset", **wrong}).status_code == 400
+        assert not watched.exists()
+
+
+def test_a_wrong_pin_requests_no_reset_and_has_to_wait(tmp_path, signed_in, watched, monkeypatch):
+    monkeypatch.setattr(accounts, "FIRST_S", 60.0)
+    with installed(tmp_path) as (_, url):
+        head = signed_in(url)
+        refused = [reset(head, "271828") for _ in range(accounts.FREE_TRIES_PER_NAME)]
+        assert {one.status_code for one in refused} == {401}
+        errors = [one.json()["error"] for one in refused]
+        assert {(one["code"], one["what"]) for one in errors} == {("pin", "the PIN is wrong")}
+        assert errors[-1]["wait_s"] > 0
+        assert reset(head).json()["error"]["what"] == "too many wrong PINs from here"
+        assert not watched.exists()
+        assert head.get(HOME).status_code == 200, "the session goes on"
+
+
+def test_without_a_unit_that_watches_no_reset_is_offered(tmp_path, signed_in, monkeypatch):
+    folder = tmp_path / "reset"
+    monkeypatch.setattr("pi_controller.runtime.exhibit.RESETS", folder)
+    monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
+    with installed(tmp_path) as (_, url):
+        head = signed_in(url)
+        assert "first start" not in head.get(HOME).text
+        assert head.get(f"{HOME}/reset").status_code == 404
+        assert "takes no reset" in reset(head).json()["error"]["what"]
+    assert not (tmp_path / RESET_REQUEST).exists()
     folder.mkdir()
-    (folder / "number").write_text("48312077\n")
-    (folder / "last").write_text("there is no order\n")
+    (folder / "last").write_text("reset 48312077 is done\n")
     with installed(tmp_path, people=False) as (_, url):
         page = signed_in(url).get(HOME).text
-        assert "No stick can reset this machine" in page
-        assert "48312077" not in page
-        assert "there is no order" in page
-    signers.touch()
-    with installed(tmp_path, people=False) as (_, url):
-        page = signed_in(url).get(HOME).text
-        assert html.unescape(re.search(r"<pre>(.+?)</pre>", page, re.DOTALL)[1]) == (
-            'machine = "3f9a21c0"\nnumber = "48312077"\nold_files = "aside"\n'
-        )
-        assert "48312077" not in httpx.get(url + HOME).text
+        assert "reset 48312077 is done" in page
+        assert f"{HOME}/reset" not in page
+
+
+def test_a_request_that_cannot_be_written_is_told(tmp_path, signed_in, watched):
+    watched.mkdir()
+    with installed(tmp_path) as (_, url):
+        answer = reset(signed_in(url))
+        assert answer.status_code == 400
+        assert "the installation cannot be reset: " in answer.json()["error"]["what"]
 
 
 def test_others_do_nothing(tmp_path, signed_in):
@@ -476,3 +541,55 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path):
                 tab.locator("main :is(form button, button[data-do])").nth(n).click()
             assert sent.pop() == typed.get(form["id"], {"do": form.get("do"), "notice": form.get("notice", "")})
         chromium.close()
+
+
+@pytest.mark.chromium
+def test_a_reset_is_asked_for_once_more_and_confirmed_by_touch(tmp_path, watched):
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    with installed(tmp_path) as (_, url), sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        tab = chromium.new_page(viewport={"width": 800, "height": 480}, reduced_motion="reduce")
+        tab.goto(url + HOME)
+        tab.click('[data-name="Head"]')
+        for digit in PIN:
+            tab.click(f'[data-digit="{digit}"]')
+        tab.click("[type=submit]")
+        tab.wait_for_selector("body.staff")
+        keep_picture(tab, "staff")
+        tab.click(f'[href="{HOME}/reset"]')
+        tab.wait_for_selector("#reset")
+        for width, height in ((390, 844), (1280, 800), (800, 480)):
+            tab.set_viewport_size({"width": width, "height": height})
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            touched = "[...document.querySelectorAll('button, .actions a, .choice, #pin')]"
+            assert tab.evaluate(f"{touched}.filter(e => e.offsetHeight < 44).length") == 0
+            assert Axe().run(tab).violations_count == 0
+            keep_picture(tab, "reset")
+        for digit in "271":
+            tab.click(f'[data-digit="{digit}"]')
+        tab.click('[data-digit=""]')
+        assert tab.input_value("#pin") == "27"
+        tab.click("#reset [type=submit]")
+        tab.wait_for_selector("#problem:not(:empty)")
+        assert tab.input_value("#pin") == ""
+        assert tab.is_visible("#reset")
+        assert not watched.exists()
+        tab.check('[value="erase"]')
+        for digit in PIN:
+            tab.click(f'[data-digit="{digit}"]')
+        tab.click("#reset [type=submit]")
+        tab.wait_for_selector("#started:visible")
+        assert tab.locator("#reset").count() == 0
+        assert read_request(watched)
+        keep_picture(tab, "started")
+        chromium.close()
+
+
+def keep_picture(tab, name):
+    """Keep a picture of the whole page where somebody wants pictures."""
+    if folder := os.environ.get("MOCCASIN_PICTURES"):
+        size = tab.viewport_size
+        tab.screenshot(path=f"{folder}/{name}-{size['width']}x{size['height']}.png", full_page=True)

@@ -368,7 +368,7 @@ def test_changed_keys_are_told_and_kept_for_the_staff(card, folders, public_key)
     assert len(told.splitlines()) == 3
     assert all("(theirs)" in line for line in told.splitlines()[1:])
     assert "log in from now on" in told
-    assert "sign updates and resets from now on" in told
+    assert "sign updates from now on" in told
     assert start(ours + theirs, theirs) == "", "told once"
     assert len((folders.run / "key-changes").read_text("utf-8").splitlines()) == 2, "and kept for the staff page"
     assert "(ours) may not log in any more" in start(theirs, theirs)
@@ -635,32 +635,17 @@ def test_a_stick_is_looked_at_where_the_host_has_a_key_and_seen_by_nobody_else()
     assert f"Environment=PYTHONPATH={PROGRAMS_FOLDER}/current" in service
 
 
-def test_stick_takes_an_order_and_an_update_beside_a_refused_one(tmp_path):
-    from pi_controller.system.reset import FILE
-
+@pytest.mark.parametrize("status", [0, 2])
+def test_a_stick_is_mounted_without_rights_and_searched_for_an_update(tmp_path, status):
     program, stick = tmp_path / "moccasin-mat", tmp_path / "stick"
-    stick.mkdir()
     script = (PROGRAMS / "stick.sh").read_text("utf-8").replace("/opt/moccasin-mat/bin/moccasin-mat", str(program))
-    told = f"mount() {{ echo $*; }}\n{script}"
-
-    def runs(status=0):
-        program.write_text(f'#!/bin/sh\necho "$@"\ntest "$1" = update || exit {status}\n')
-        program.chmod(0o755)
-        command, environment = ["sh", "-c", told, "sh", "sda1"], {**os.environ, "RUNTIME_DIRECTORY": str(stick)}
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-        return done.returncode, done.stdout.splitlines()
-
-    mounted = f"-o ro,nosuid,nodev,noexec /dev/sda1 {stick}"
-    assert runs() == (0, [mounted, f"update {stick}"])
-    os.mkfifo(stick / FILE)
-    assert runs() == (0, [mounted, f"update {stick}"])
-    (stick / FILE).unlink()
-    (stick / FILE).touch()
-    assert runs() == (0, [mounted, f"reset --order {stick}"])
-    assert runs(2) == (2, [mounted, f"reset --order {stick}"])
-    (stick / "moccasin_mat-9.0-py3-none-any.whl").touch()
-    assert runs() == (0, [mounted, f"reset --order {stick}"])
-    assert runs(2) == (0, [mounted, f"reset --order {stick}", f"update {stick}"])
+    program.write_text(f'#!/bin/sh\necho "$@"\nexit {status}\n')
+    program.chmod(0o755)
+    command = ["sh", "-c", f"mount() {{ echo $*; }}\n{script}", "sh", "sda1"]
+    environment = {**os.environ, "RUNTIME_DIRECTORY": str(stick)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout.splitlines() == [f"-o ro,nosuid,nodev,noexec /dev/sda1 {stick}", f"update {stick}"]
+    assert done.returncode == status
 
 
 def test_settings_that_a_reset_set_aside_are_not_taken_until_they_change(card, folders):

@@ -23,7 +23,6 @@ import pytest
 from qemu_card import USB, Card, Pi, inserted, until, virt
 
 from pi_controller.system.kiosk import FIRST_SIGN_TIMEOUT_S, KIOSK, WAITING
-from pi_controller.system.reset import FILE, NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,14 +30,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.machine
 
 WATCHED = "ss -Htn state established '( dport = :8080 and dst 127.0.0.1 )'"
-MARK = "from pi_controller.system.reset import machine_mark as m; print(m())"
 PYTHON = "/opt/moccasin-mat/bin/python"
 STATE = "/var/lib/moccasin-mat"
 
 
 @pytest.fixture
 def card() -> Iterator[Card]:
-    """Return the card of an installation, with the host's key for sticks."""
+    """Return the card of an installation, with the host's key for updates by stick."""
     with inserted("MOCCASIN_KIOSK_CARD", "sudo python3 hardware/image/build.py FILE --kiosk") as made:
         made.put("update_key.pub", (made.folder / "key.pub").read_text("utf-8"))
         yield made
@@ -130,29 +128,28 @@ def to_attract(pi: Pi, start: str) -> None:
     print(pi.told("systemd-analyze time; systemd-analyze blame | head -8"))
 
 
-def test_a_stick_with_a_signed_order_resets_it(card: Card):
+def test_the_staff_resets_it_on_their_page(card: Card):
     pi = pi_4(card)
+    last = "cat /etc/moccasin-mat/reset/last 2>/dev/null || true"
     with pi.machine:
         pi.start()
-        pi.told("moccasin-mat judges --settings /etc/moccasin-mat/table.toml new-head")
+        assert pi.told("systemctl is-active moccasin-mat-reset-request.path") == "active"
         pi.told(f"touch {STATE}/exhibit-usage.json {STATE}/table.sqlite; echo x > /etc/moccasin-mat/hall.profile.json")
-        number, boot = pi.told("cat /etc/moccasin-mat/reset/number"), pi.told("cat /proc/sys/kernel/random/boot_id")
-        order = card.folder / FILE
-        order.write_text(
-            f'machine = "{pi.told(f"{PYTHON} -c {MARK!r}")}"\nnumber = "{number}"\nold_files = "aside"\n', "utf-8"
-        )
-        pi.plug("first", order)
-        last = "cat /etc/moccasin-mat/reset/last 2>/dev/null || true"
-        until(lambda: "is not signed" in pi.told(last), "an order without a signature is refused")
-        signature = card.sign(order, NAMESPACE)
-        pi.order("device_del", id="first")
-        begun = time.monotonic()
-        pi.plug("second", order, signature)
+        boot = pi.told("cat /proc/sys/kernel/random/boot_id")
+        refuses_a_broken_request(pi, last)
+        pin = new_pin(pi)
+        with staff(pi, pin) as web:
+            assert "Recorded sessions" in web.get("/staff/reset").text
+            wrong = web.post("/staff/do", json={"do": "reset", "pin": "000000", "erased": False})
+            assert wrong.status_code == 401, wrong.text
+            assert pi.told("cat /proc/sys/kernel/random/boot_id") == boot
+            begun = time.monotonic()
+            answer = web.post("/staff/do", json={"do": "reset", "pin": pin, "erased": False})
+            assert answer.status_code == 200, answer.text
         until(lambda: pi.run("cat /proc/sys/kernel/random/boot_id").stdout.strip() not in {boot, ""}, "it starts anew")
         until(pi.page, "the page is there again")
-        print(f"\nreset {time.monotonic() - begun:.0f} s after the stick was put in")
-        assert f"reset {number} is done" in pi.told(last)
-        assert pi.told("cat /etc/moccasin-mat/reset/number") != number
+        print(f"\nreset {time.monotonic() - begun:.0f} s after the staff confirmed it")
+        number = re.match(r"reset (\d{8}) is done", pi.told(last))[1]
         here, aside, settings = (
             pi.told(f"ls {folder}").split() for folder in (STATE, f"{STATE}/before-reset-{number}", "/etc/moccasin-mat")
         )
@@ -160,11 +157,19 @@ def test_a_stick_with_a_signed_order_resets_it(card: Card):
         assert {"judges.sqlite", "exhibit-usage.json"} <= set(aside)
         assert "table.sqlite" in here
         assert "hall.profile.json" in settings
-        # the stick is still in, and the same order is looked at once more
-        log = "journalctl -b -o cat -u 'moccasin-mat-stick@*'"
-        until(lambda: "each order is valid once" in pi.told(log), "no order holds twice")
-        assert f"reset {number} is done" in pi.told(last), "what came of it stays what the staff reads"
-        assert pi.told("systemctl is-active moccasin-mat") == "active"
+        assert pi.run("test -e /run/moccasin-mat/reset-installation").returncode == 1
+        assert pi.run("test -e /etc/moccasin-mat/reset/pending").returncode == 1
+        assert pi.told("systemctl is-active moccasin-mat moccasin-mat-reset-request.path").split() == ["active"] * 2
+        assert pi.told("systemctl --failed --plain --no-legend") == ""
+
+
+def refuses_a_broken_request(pi: Pi, last: str) -> None:
+    """The machine refuses a request that is none, deletes it, and takes the next one."""
+    request = "/run/moccasin-mat/reset-installation"
+    pi.told(f"runuser -u moccasin-mat -- sh -c 'echo everything > {request}'")
+    until(lambda: "there is no valid request" in pi.told(last), "the broken request is refused")
+    until(lambda: pi.run(f"test -e {request}").returncode == 1, "the broken request is deleted")
+    pi.told("systemctl reset-failed moccasin-mat-reset-request.service")
 
 
 HEARD = """
@@ -209,11 +214,16 @@ def assert_own_partitions(pi: Pi) -> None:
     assert pi.run("test -e /run/moccasin-mat-card/key-changes").returncode == 1
 
 
-@contextmanager
-def staff(pi: Pi) -> Iterator[httpx.Client]:
-    """Sign in at the staff page with a new PIN; yield what asks it."""
+def new_pin(pi: Pi) -> str:
+    """Make a new PIN of the head judge; return it."""
     told = pi.told("moccasin-mat judges --settings /etc/moccasin-mat/table.toml new-head")
-    pin = re.search(r": (\S+) \(shown", told)[1]
+    return re.search(r": (\S+) \(shown", told)[1]
+
+
+@contextmanager
+def staff(pi: Pi, pin: str = "") -> Iterator[httpx.Client]:
+    """Sign in at the staff page with the head judge's PIN, "" for a new one; yield the client."""
+    pin = pin or new_pin(pi)
     with httpx.Client(base_url=pi.url, timeout=60, headers={"origin": pi.url}) as web:
         signed = web.post("/staff/sign-in", json={"name": "Head judge", "pin": pin})
         assert signed.status_code == 200, signed.text

@@ -1,11 +1,11 @@
-"""Resets: signed for one machine and one time, or by hand; with the process killed at each step on the disk."""
+"""Resets: requested by the staff page, or by hand; with the process killed at each step on the disk."""
 
 import fcntl
 import os
 import random
+import re
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,13 +13,11 @@ import pytest
 
 from pi_controller.cli import main
 from pi_controller.config import read_settings
-from pi_controller.system import reset, service
-from pi_controller.system.kiosk import RESET_MAX_EXPOSURE, RESET_UNIT, reset_unit
-from pi_controller.system.place import DEFAULT_RESET_PARTS, RESET_PARTS, make_place
-from pi_controller.system.reset import FILE, NAMESPACE, ResetError, Resets, machine_mark
-from pi_controller.system.update import NAMESPACE as OF_UPDATES
+from pi_controller.system import kiosk, service
+from pi_controller.system.install import RUN
+from pi_controller.system.place import DEFAULT_RESET_PARTS, RESET_PARTS, RESET_REQUEST, make_place
+from pi_controller.system.reset import ResetError, Resets, read_request, request_reset
 
-needs_keys = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
 SETTINGS = """
 [table]
 name = "Our hall"
@@ -42,15 +40,14 @@ STAYS = {"table.sqlite", "recordings/one.rec", "exhibit-mine.txt", ".exhibit-rec
 
 
 class Machine:
-    """An installation that has been used, below a root of its own, with a host who has a key, and a stick."""
+    """An installation that has been used, below a root of its own."""
 
     def __init__(self, folder):
-        self.root, self.stick, self.key = folder / "root", folder / "stick", folder / "key"
+        self.root = folder / "root"
         self.here = make_place(system=True, root=self.root)
         self.state, self.etc = self.root / "var/lib/moccasin-mat", self.root / "etc/moccasin-mat"
-        self.signers = self.etc / "update_signers"
-        self.stick.mkdir(parents=True)
-        self.write(self.root / "etc/machine-id", f"{'3' * 32}\n")
+        self.request = self.root / RUN.relative_to("/") / RESET_REQUEST
+        self.request.parent.mkdir(parents=True)
         self.write(self.etc / "table.toml", SETTINGS)
         self.write(self.etc / "hall.profile.json", "{}")
         self.write(self.root / "srv/voices/paguga.wav", "RIFF")
@@ -64,46 +61,18 @@ class Machine:
     def resets(self):
         return Resets(self.here)
 
-    def sign(self, text, key=None, namespace=NAMESPACE):
-        key = key or self.key
-        if not key.exists():
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
-        if not self.signers.exists():
-            self.signers.write_text(f"host {self.key.with_suffix('.pub').read_text()}")
-        path = self.stick / FILE
-        path.write_text(text, "utf-8")
-        path.with_name(f"{FILE}.sig").unlink(missing_ok=True)
-        command = ["ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", namespace, path]
-        subprocess.run(command, check=True, capture_output=True)
-
-    def order(self, **other):
-        """Return the order for this machine's next reset, by the staff page's example."""
-        text = reset.example_order(machine_mark(self.root), self.resets().number)
-        for name, value in other.items():
-            text = "".join(line for line in text.splitlines(True) if not line.startswith(f"{name} ="))
-            text += f"{name} = {value}\n"
-        return text
-
     def held(self):
-        """Return every file but those of resets, and what it holds."""
+        """Return the content of every file of the machine, without requests and the folder of resets."""
         return {
             str(path.relative_to(self.root)): path.read_text("utf-8")
             for path in sorted(self.root.rglob("*"))
-            if path.is_file() and path.parent != self.etc / "reset"
+            if path.is_file() and path.parent not in (self.etc / "reset", self.request.parent)
         }
 
 
 @pytest.fixture
 def machine(tmp_path):
     return Machine(tmp_path)
-
-
-def refused(machine, says):
-    before = machine.held()
-    with pytest.raises(ResetError, match=says):
-        machine.resets().order(machine.stick, machine.signers)
-    assert machine.resets().settle() == ""
-    assert machine.held() == before
 
 
 def is_reset(machine, before, number, *, erased=False, parts=DEFAULT_RESET_PARTS):
@@ -126,71 +95,71 @@ def is_reset(machine, before, number, *, erased=False, parts=DEFAULT_RESET_PARTS
     }
 
 
-@needs_keys
 @pytest.mark.parametrize("erased", [False, True])
-def test_a_signed_order_resets_this_machine_and_no_order_holds_twice(machine, erased):
+def test_a_reset_leaves_the_machine_as_at_its_first_start(machine, erased):
     machine.write(machine.state / "before-reset-00000000/judges.sqlite", "older")
-    machine.sign(machine.order(**({"old_files": '"erased"'} if erased else {})))
     before = machine.held()
-    number = machine.resets().number
-    pending = machine.resets().order(machine.stick, machine.signers)
-    assert machine.held() == before, "what is accepted is done when the service does not run"
+    pending = machine.resets().accept(erased=erased)
+    assert machine.held() == before, "an accepted reset is carried out while the service does not run"
     assert pending.parts == DEFAULT_RESET_PARTS
-    assert f"reset {number} is done" in machine.resets().settle()
+    assert f"reset {pending.number} is done" in machine.resets().settle()
     if erased:
         before = {name: held for name, held in before.items() if "before-reset" not in name}
-    is_reset(machine, before, number, erased=erased)
+    is_reset(machine, before, pending.number, erased=erased)
     settings = read_settings(machine.etc / "table.toml")
     assert (settings.table.name, settings.exhibit.folder) == ("Table 1", "")
     assert (settings.board.profile, settings.exhibit.mat) == ("hall", "sensors"), "the mat is the one that was there"
     assert machine.resets().settle() == ""
-    refused(machine, f"reset {number} is done: .* journals; old files")
-    machine.resets().save_outcome("the self-test of the next day")
-    refused(machine, "the next reset here is")
+    assert machine.resets().accept(erased=False).number != pending.number
 
 
-@needs_keys
-def test_what_is_not_signed_for_this_is_refused(machine):
-    refused(machine, "there is no order")
-    (machine.stick / FILE).write_text(machine.order())
-    refused(machine, "is not signed")
-    machine.sign(machine.order())
-    machine.sign(machine.order(), key=machine.key.with_name("visitor"))
-    refused(machine, "is not signed by a key")
-    machine.sign(machine.order(), namespace=OF_UPDATES)
-    refused(machine, "is not signed by a key")
-    machine.sign(machine.order())
-    (machine.stick / FILE).write_text(machine.order(old_files='"erased"'))
-    refused(machine, "is not signed by a key")
-    machine.sign("x" * (reset.MAX_BYTES + 1))
-    refused(machine, "too large")
-    machine.sign(machine.order())
-    machine.signers.unlink()
-    refused(machine, "this machine accepts no signatures")
+@pytest.mark.parametrize("erased", [False, True])
+def test_a_request_resets_this_machine(machine, capsys, erased):
+    before = machine.held()
+    request_reset(machine.request, erased=erased)
+    assert main(["reset", "--root", str(machine.root), "--requested"]) == 0
+    number = re.search(r"reset (\d+) is done", capsys.readouterr().out)[1]
+    is_reset(machine, before, number, erased=erased)
+    assert f"reset {number} is done" in (machine.etc / "reset/last").read_text("utf-8")
 
 
-@needs_keys
-def test_an_order_is_for_one_machine_and_says_what_it_wants(machine):
-    for change, says in (
-        ({"machine": '"0badcafe"'}, "for the machine 0badcafe, this one is"),
-        ({"number": '"1"'}, "has the number 1, the next reset here is"),
-        ({"old_files": '"burnt"'}, f"{FILE}:3: old_files"),
-        ({"reset": '["settings", "everything"]'}, f"{FILE}:4: reset: must be a list of some of settings, texts"),
-        ({"reset": "[]"}, "must be a list of some of"),
-        ({"machin": '"x"'}, "machin"),
+def broken_requests(path, folder):
+    """Put something else than a request at `path`, again and again."""
+    (folder / "elsewhere").write_text("erase")
+    for make in (
+        lambda: None,
+        lambda: path.write_text(""),
+        lambda: path.write_text("erase everything"),
+        lambda: path.write_bytes(b"\xff" * 100),
+        lambda: path.symlink_to(folder / "elsewhere"),
+        lambda: path.symlink_to("/dev/zero"),
+        lambda: os.mkfifo(path),
+        path.mkdir,
     ):
-        machine.sign(machine.order(**change))
-        refused(machine, says)
-    machine.write(machine.root / "etc/machine-id", "uninitialized\n")
-    machine.sign('machine = "x"\nnumber = "1"\nold_files = "aside"\n')
-    refused(machine, "has no id")
+        make()
+        yield
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        path.unlink(missing_ok=True)
+
+
+def test_a_broken_request_is_refused_and_resets_nothing(machine, tmp_path, capsys):
+    before = machine.held()
+    for _ in broken_requests(machine.request, tmp_path):
+        with pytest.raises(ResetError, match="there is no valid request"):
+            read_request(machine.request)
+        assert main(["reset", "--root", str(machine.root), "--requested"]) == 2
+        assert "there is no valid request" in capsys.readouterr().err
+        assert "there is no valid request" in (machine.etc / "reset/last").read_text("utf-8")
+        assert machine.resets().settle() == ""
+        assert machine.held() == before
 
 
 def test_the_calibration_goes_only_where_it_is_asked_for(machine):
-    before, number = machine.held(), machine.resets().number
-    machine.resets().accept(RESET_PARTS, erased=False)
+    before = machine.held()
+    pending = machine.resets().accept(RESET_PARTS, erased=False)
     machine.resets().settle()
-    is_reset(machine, before, number, parts=RESET_PARTS)
+    is_reset(machine, before, pending.number, parts=RESET_PARTS)
     settings = read_settings(machine.etc / "table.toml")
     assert (settings.board.profile, settings.exhibit.mat) == ("", "screen")
 
@@ -270,15 +239,15 @@ def test_killed_at_each_step_it_is_all_old_or_all_reset_when_the_machine_starts(
     ended, number = [], 0
     while True:
         machine = Machine(tmp_path / str(number))
-        before, label = machine.held(), machine.resets().number
+        before = machine.held()
         cut = killed_at(machine, number)
         accepted = (machine.etc / "reset/pending").exists()
         if cut and not accepted and not (machine.etc / "reset/last").exists():
             assert machine.held() == before
         again = machine.resets().settle()
         if (machine.etc / "reset/last").exists():
+            label = re.match(r"reset (\d{8}) is done", (machine.etc / "reset/last").read_text("utf-8"))[1]
             is_reset(machine, before, label, erased=number % 2 == 0)
-            assert machine.resets().number != label
         else:
             assert machine.held() == before
         ended.append(bool(again))
@@ -296,8 +265,8 @@ def test_killed_twice(tmp_path):
     rng = random.Random(4)
     for turn in range(10):
         machine = Machine(tmp_path / str(turn))
-        before, label = machine.held(), machine.resets().number
-        machine.resets().accept(erased=False)
+        before = machine.held()
+        label = machine.resets().accept(erased=False).number
         machine.resets().settle() if not killed_at_settling(machine, rng.randrange(2, 20)) else None
         killed_at_settling(machine, rng.randrange(0, 8))
         machine.resets().settle()
@@ -329,7 +298,7 @@ def test_what_cannot_be_taken_away_is_told_and_tried_again(machine, monkeypatch)
 
 
 def test_on_a_full_disk_nothing_is_reset(machine, monkeypatch):
-    before, number = machine.held(), machine.resets().number
+    before = machine.held()
 
     def full(_):
         raise OSError(28, "No space left on device")
@@ -339,7 +308,7 @@ def test_on_a_full_disk_nothing_is_reset(machine, monkeypatch):
         machine.resets().accept(erased=False)
     monkeypatch.undo()
     assert machine.resets().settle() == ""
-    assert (machine.held(), machine.resets().number) == (before, number)
+    assert machine.held() == before
 
 
 def test_a_link_leads_nowhere_else(machine, tmp_path):
@@ -347,8 +316,8 @@ def test_a_link_leads_nowhere_else(machine, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other/file").write_text("theirs")
     (machine.state / "host").symlink_to(tmp_path / "other")
-    (machine.state / f"before-reset-{machine.resets().number}").symlink_to(tmp_path / "other")
-    machine.resets().accept(erased=False)
+    pending = machine.resets().accept(erased=False)
+    (machine.state / f"before-reset-{pending.number}").symlink_to(tmp_path / "other")
     machine.resets().settle()
     assert [path.name for path in (tmp_path / "other").iterdir()] == ["file"]
 
@@ -363,51 +332,72 @@ def test_the_verb_by_hand(machine, capsys, monkeypatch):
     assert f"stays: {machine.root / 'srv/voices'}: is not in a folder of moccasin-mat's own" in told.out
     assert "stays: calibration" in told.out
     assert machine.held() == before
-    number = machine.resets().number
     assert main([*words, "--yes"]) == 0
-    is_reset(machine, before, number)
+    is_reset(machine, before, re.search(r"reset (\d+) is done", capsys.readouterr().out)[1])
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert main(["reset", "--yes"]) == 2
     assert "needs root" in capsys.readouterr().err
 
 
-@needs_keys
-def test_the_verb_takes_an_order_and_keeps_what_came_of_it(machine, capsys):
-    words = ["reset", "--root", str(machine.root), "--signers", str(machine.signers)]
-    assert main([*words, "--order", str(machine.stick)]) == 2
-    assert "there is no order" in (machine.etc / "reset/last").read_text()
-    machine.sign(machine.order())
-    assert main([*words, "--order", str(machine.stick)]) == 0
-    assert "is done" in capsys.readouterr().out
-    assert main([*words, "--settle"]) == 0
-
-
-@needs_keys
-def test_on_the_machine_itself_an_order_restarts_it_and_by_hand_the_service_waits(machine, monkeypatch):
-    ran = []
-    monkeypatch.setattr(service, "run", lambda command: ran.append(" ".join(command)) or "")
+def test_on_the_machine_itself_a_request_restarts_it_and_by_hand_the_service_waits(machine, monkeypatch):
+    ran, fault = [], [""]
+    monkeypatch.setattr(service, "run", lambda command: ran.append(" ".join(command)) or fault[0])
     monkeypatch.setattr(service, "is_systemd_running", lambda: True)
     monkeypatch.setattr(service, "installed_kind", lambda: "system")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(type(machine.here), "live", True)
     monkeypatch.setattr("pi_controller.cli.reset.make_place", lambda **_: machine.here)
-    machine.sign(machine.order())
+    request_reset(machine.request, erased=False)
     before = machine.held()
-    assert main(["reset", "--order", str(machine.stick), "--signers", str(machine.signers)]) == 0
+    assert main(["reset", "--requested"]) == 0
     assert ran == ["systemctl reboot"]
     assert machine.held() == before
+    assert not (machine.etc / "reset/last").exists()
+    fault[0] = "Access denied"
+    assert main(["reset", "--requested"]) == 0
+    assert "Access denied" in (machine.etc / "reset/last").read_text("utf-8"), "the staff page tells it"
+    fault[0] = ""
     assert main(["reset", "--settle"]) == 0
+    assert machine.held() != before
     ran.clear()
     assert main(["reset", "--yes", "--parts", "usage"]) == 0
     assert ran == ["systemctl stop moccasin-mat", "systemctl start moccasin-mat"]
 
 
 def test_the_unit_waits_for_nothing_else_and_may_do_little(exposure, tmp_path, here):
-    text = reset_unit(here, [here.state, Path("/srv/games")])
+    text = kiosk.reset_unit(here, [here.state, Path("/srv/games")])
     assert "ReadWritePaths=/etc/moccasin-mat /var/lib/moccasin-mat -/srv/games\n" in text
     assert "Before=moccasin-mat-card.service moccasin-mat.service" in text
+    assert "ConditionPathExists=/etc/moccasin-mat/reset/pending\n" in text
+    assert exposed(text, kiosk.RESET_UNIT.name, exposure, tmp_path, here) <= kiosk.RESET_MAX_EXPOSURE
+
+
+def exposed(text, name, exposure, folder, here):
+    """Return the exposure of a unit of which systemd does not complain."""
     text = text.replace(f"ExecStart={here.program} ", "ExecStart=/bin/true ")
-    assert service.verify_unit(text, RESET_UNIT.name) == []
-    path = tmp_path / RESET_UNIT.name
+    assert service.verify_unit(text, name) == []
+    path = folder / name
     path.write_text(text, "utf-8")
-    assert exposure(path) <= RESET_MAX_EXPOSURE
+    return exposure(path)
+
+
+def test_the_service_may_request_a_reset_and_the_request_is_gone_afterwards(exposure, tmp_path, here):
+    text = kiosk.reset_request_unit(here)
+    assert service.verify_unit(kiosk.reset_path_unit(), kiosk.RESET_PATH.name) == []
+    assert exposed(text, kiosk.RESET_REQUEST_UNIT.name, exposure, tmp_path, here) <= kiosk.RESET_MAX_EXPOSURE
+    request = RUN / RESET_REQUEST
+    assert f"\nPathExists={request}\n" in kiosk.reset_path_unit()
+    assert f"\nExecStart={here.program} reset --requested\n" in text
+    assert f"\nExecStopPost=/bin/rm -f {request}\n" in text
+    assert f"\nReadWritePaths=/etc/moccasin-mat -{RUN}\n" in text
+    assert "PrivateDevices" not in text, "the first settings have lights if the Pi has SPI"
+    assert kiosk.RESET_PATH.stem == kiosk.RESET_REQUEST_UNIT.stem
+    assert kiosk.RESET_PATH in kiosk.STARTED
+
+
+def test_a_request_is_possible_only_while_a_unit_watches(tmp_path, monkeypatch):
+    monkeypatch.setattr(kiosk, "RESET_PATH", tmp_path / "watch.path")
+    assert kiosk.reset_request_path(str(tmp_path)) is None
+    (tmp_path / "watch.path").touch()
+    assert kiosk.reset_request_path(str(tmp_path)) == tmp_path / RESET_REQUEST
+    assert kiosk.reset_request_path("") is None

@@ -172,6 +172,12 @@ def test_update_that_does_not_start_is_not_followed_by_another(host):
     assert host.starts == ["1.2", "1.0"]
 
 
+def test_an_update_that_is_too_large_is_refused(host, monkeypatch):
+    path = host.sign(host.wheel("1.1"))
+    monkeypatch.setattr(update, "MAX_WHEEL_BYTES", path.stat().st_size - 1)
+    refused(host, "is too large", path)
+
+
 def test_wheel_of_another_package_is_refused(host):
     host.sign(host.wheel("1.1", package="other"))
     refused(host, "the package 'other'")

@@ -1,27 +1,27 @@
-// The staff page: sends what is touched, shows the page anew when it is done, and makes room when nobody is there.
+// The staff page and its question before a reset: sends what is touched, shows the page anew when it is done, and makes
+// room when nobody is there.
 // @ts-check
 import { goBack } from "./go_back.js";
 import { tellHere } from "./here.js";
 
 const problem = /** @type {HTMLElement} */ (document.getElementById("problem"));
 
-/** Send `content`; whether it was taken. What was refused is told. */
-async function send(/** @type {string} */ path, /** @type {object} */ content) {
+/** Send `content`; whether it was taken. What was refused is told; who is not signed in any more is sent to `home`. */
+async function send(/** @type {string} */ path, /** @type {object} */ content, home = "/staff") {
   problem.textContent = "";
   const answer = await fetch(path, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(content),
   });
-  if (!answer.ok && answer.status !== 401) {
-    const { what, todo } = (await answer.json()).error;
-    problem.textContent = [what, todo].filter(Boolean).join("; ");
-    return false;
-  }
-  return true;
+  if (answer.ok) return true;
+  const { code, what, todo } = (await answer.json()).error;
+  if (code === "signed_out") location.replace(home);
+  else problem.textContent = [what, todo].filter(Boolean).join("; ");
+  return false;
 }
 
-const signOut = () => send("/staff/sign-out", {});
+const signOut = () => send("/staff/sign-out", {}, "/");
 document.getElementById("out")?.addEventListener("click", async () => (await signOut()) && location.replace("/"));
 for (const button of document.querySelectorAll(".staff [data-do]")) {
   button.addEventListener("click", async () => {
@@ -45,5 +45,24 @@ document.getElementById("clock")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   if (now?.value && (await send("/staff/do", { do: "clock", now: now.value }))) location.reload();
 });
+const reset = /** @type {HTMLFormElement | null} */ (document.getElementById("reset"));
+if (reset) {
+  const pin = /** @type {HTMLInputElement} */ (document.getElementById("pin"));
+  for (const key of reset.querySelectorAll("[data-digit]")) {
+    key.addEventListener("click", () => {
+      const digit = key.getAttribute("data-digit");
+      pin.value = digit ? pin.value + digit : pin.value.slice(0, -1);
+    });
+  }
+  reset.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const erased = new FormData(reset).get("old") === "erase";
+    const taken = await send("/staff/do", { do: "reset", pin: pin.value, erased });
+    pin.value = "";
+    if (!taken) return;
+    /** @type {HTMLElement} */ (document.getElementById("question")).remove();
+    /** @type {HTMLElement} */ (document.getElementById("started")).hidden = false;
+  });
+}
 goBack(Number(document.body.dataset.back), signOut);
 tellHere();

@@ -299,7 +299,7 @@ def note_key_changes(card: Card, now_is: str) -> str:
     `key-changes` in the run folder has all differences of the last starts, for the staff page.
     """
     known, changes = card.state / "keys", card.state / "key-changes"
-    uses = {"log in": card.run / KEYS[0], "sign updates and resets": card.settings / "update_signers"}
+    uses = {"log in": card.run / KEYS[0], "sign updates": card.settings / "update_signers"}
     now = [f"{use}\t{key}" for use, path in uses.items() for key in _fingerprints(path)]
     last = read(known)
     before = now if last is None else last.splitlines()
