@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> Parser:
     """Return the parser."""
-    parser = Parser("chances", "Tell the exact chances of winning, for learning what a moment of the game means.")
+    parser = Parser("chances", "Print the exact chances of winning at any moment of a game.")
     parser.add_argument("game", metavar="GAME", help="dakota")
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
     parser.add_argument(
@@ -64,7 +64,7 @@ def _chance(text: str) -> float:
         chance = float(Fraction(text))
         if chance <= 1:
             return chance
-    raise ArgumentTypeError(f"{text[:40]!r} is no chance; write 0.25 or 1/4")
+    raise ArgumentTypeError(f"{text[:40]!r} is not a probability; write 0.25 or 1/4")
 
 
 def _asked(game: Game[Any], after: str | None, keys: str | None) -> Any:
@@ -100,7 +100,7 @@ def _object(text: str, where: str) -> Action:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where} is not JSON", "write a JSON object") from error
     if not isinstance(value, dict):
-        raise UsageError(f"{where} is no JSON object", "write a JSON object")
+        raise UsageError(f"{where} is not a JSON object", "write a JSON object")
     return cast("Action", value)
 
 
@@ -127,7 +127,7 @@ def _written(keys: Action) -> Any:
     )
     if middle < 0 or sum(held) + middle != OPENING_STICKS.total:
         raise UsageError(
-            f"long and middle come to {sum(held) + middle} sticks", f"together they are {OPENING_STICKS.total}"
+            f"long and middle add up to {sum(held) + middle} sticks", f"together they must be {OPENING_STICKS.total}"
         )
     mode: Mode = "ordinary"
     if given.get("situation") is not None:
@@ -135,7 +135,9 @@ def _written(keys: Action) -> Any:
     sticks = Sticks.of(A=held[0], B=held[1], **{MIDDLE: middle})
     state = State(sticks, (short[0], short[1]), hider, mode, "first")
     if state.situation != "wheya" and given.get("situation") == "wheya":
-        raise UsageError(f"{opposing_team(hider)} and the middle have not four together", "it is no wheya")
+        raise UsageError(
+            f"{opposing_team(hider)} and the middle do not have four sticks together", "so this is not a wheya"
+        )
     if validation.parse_choice(given, "owed", owing) == "second":
         return replace(state, owed="second", before=state)
     return state

@@ -14,7 +14,7 @@ from pi_controller.rules import chances, registry
 
 
 def format_example(
-    settings: Settings | None = None, head: str = "Every line may be left out: these are the defaults."
+    settings: Settings | None = None, head: str = "All lines are optional: these are the defaults."
 ) -> str:
     """Return a settings file with every key: its purpose, the values it takes, its value. It loads as `settings`."""
     return "\n".join([f"# Settings of one table. {head}", *_format_example(settings or Settings(), ())]) + "\n"

@@ -132,7 +132,7 @@ def _as_tuple(value: object) -> object:
 def _refuse_control_characters(text: str, what: str = "name") -> None:
     # line separators and direction overrides would let one name rearrange the rest of the board
     if any(map(is_invisible, text)):
-        raise ValueError(f"a control character stands in this {what}")
+        raise ValueError(f"this {what} contains a control character")
 
 
 def _check_name(text: str) -> str:

@@ -55,7 +55,8 @@ def read_settings(path: Path | str) -> Settings:
     if not journal.exists() and former.exists() and not former.is_absolute():
         raise SettingsError(
             f"{path}: there is no journal {journal}, but one in the current folder: {former.absolute()}",
-            "relative paths are counted from the settings' own folder: move it there, or write [table] journal in full",
+            "relative paths start at the settings file's folder: move the journal there, or write its full path in "
+            "[table] journal",
         )
     return settings
 
@@ -137,7 +138,7 @@ def _parse(path: Path, text: str, hint: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError as error:
-        raise SettingsError(f"{path}: brackets in brackets without end", hint) from error
+        raise SettingsError(f"{path}: brackets are nested too deeply", hint) from error
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         at = _AT.search(message)
@@ -168,7 +169,7 @@ def _rename_former_keys(
         section = cast("dict[str, object]", around)
         value = section.pop(once[-1])
         if name in section:
-            found.append(SettingsIssue(once, f"is now called {name}, which stands here too: delete one"))
+            found.append(SettingsIssue(once, f"is now called {name}, which is also set here: delete one"))
         else:
             section[name] = value
             renamed[*once[:-1], name] = once

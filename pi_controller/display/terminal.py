@@ -271,7 +271,7 @@ def _messages(view: View, language: str) -> list[Text]:
         lines.append(Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), dim))
     if view.commit:
         opened = view.opening is not None and view.opening.hash == view.commit
-        state = text("opened: it lay under pad {pad}").format(pad=view.opening.pad) if opened and view.opening else ""
+        state = text("opened: it was under pad {pad}").format(pad=view.opening.pad) if opened and view.opening else ""
         lines.append(
             Text(text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""), dim)
         )

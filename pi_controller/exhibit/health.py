@@ -109,7 +109,9 @@ def facts(watch: MachineWatch, text: Callable[[str], str]) -> list[Fact]:
         room = text("{gb} GB free").format(gb=f"{health.free_bytes / 1e9:.1f}")
         found.append(Fact(text("Disk"), room, health.free_bytes < LOW_DISK_BYTES))
     if health.fs_errors is not None:
-        errors = text("{n} noted by the file system").format(n=health.fs_errors) if health.fs_errors else text("none")
+        errors = (
+            text("{n} reported by the file system").format(n=health.fs_errors) if health.fs_errors else text("none")
+        )
         found.append(Fact(text("Disk errors"), errors, health.fs_errors > 0))
     return found
 
@@ -181,8 +183,8 @@ class KioskWatch:
         """Return what the staff page says of the screen; [] if all is well."""
         if not self.restarts and not self.given_up:
             return []
-        often = text("started anew {n} times in an hour").format(n=len(self.restarts))
-        gone = text("is lost, and stays as it is: switch the machine off and on")
+        often = text("restarted {n} times in an hour").format(n=len(self.restarts))
+        gone = text("has failed: switch the machine off and on")
         return [Fact(text("Visitors’ screen"), f"{often}; {gone}" if self.given_up else often, self.given_up)]
 
 

@@ -424,7 +424,7 @@ class Director:
             return
         text = (
             f"{table} gets no match: it plays {view.game} {view.version}, the tournament {' '.join(wanted)}. "
-            "Set [game] name in its settings, or give it the same version of the program, and start it again."
+            "Set [game] name in its settings, or install the same version of the program, then restart it."
         )
         if self.notes.get(about) != text:
             self.note(about, text, table)
@@ -445,7 +445,7 @@ class Director:
                 )
         if not connected[call.table]:
             raise IllegalActionError(
-                f"a game is under way at {call.table}", "wait until it is over, or choose another table"
+                f"a game is in progress at {call.table}", "wait until it is over, or choose another table"
             )
 
     def _decide_automatically(self, t: float, fact: Fact) -> None:

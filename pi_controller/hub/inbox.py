@@ -248,7 +248,7 @@ class Inbox:
                     self._refuse(t, table, events.epoch, held, f"record {record.seq} has a NUL character")
                     break
                 if next_hash(held.hash, row) != row.hash:
-                    what = f"record {record.seq} is not what was written: its hash does not follow"
+                    what = f"record {record.seq} was changed: its hash does not match"
                     self._refuse(t, table, events.epoch, held, what)
                     break
                 new.append(row)

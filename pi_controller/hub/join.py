@@ -70,7 +70,7 @@ def parse_hub_address(text: str) -> tuple[str, int]:
         host, port = text, str(PORT)
     host = host.removeprefix("[").removesuffix("]")
     if not host or not port.isdecimal() or not 1 <= int(port) <= 65535 or "/" in host:
-        raise UsageError(f"{text!r} is not an address of a hub", "type it as the director's console shows it")
+        raise UsageError(f"{text!r} is not an address of a hub", "type it exactly as shown on the director's console")
     return host, int(port)
 
 

@@ -69,7 +69,7 @@ def recover(path: Path, token: Callable[[int], bytes] = secrets.token_bytes) -> 
         rows = [row for row in rows if row.batch != rows[-1].batch]  # an event is there whole or not at all
     origin = f"{path.name}, recovered up to record {len(rows)}"
     if not epoch and chained:
-        origin += "; its epoch was lost, so nothing proves record 1"
+        origin += "; its epoch was lost, so record 1 cannot be proved"
     if about is None or not epoch:
         about = Meta(epoch or token(EPOCH_BYTES).hex(), "", rows[0].t if rows else 0.0)
     left = [seq for seq in found if seq > len(rows)]
@@ -160,7 +160,7 @@ def _follow_chain(found: Found, head: str, follows: ChainChecker, *, chained: bo
             after = _head_after(head, row, following) if chained else ""
             true = row if after is not None else _repair_bit(head, row, following)
             if true is None:
-                why = f"record {seq} is not what was written: its hash does not follow"
+                why = f"record {seq} was changed: its hash does not match"
             elif not (why := follows.take(true._replace(hash=""))):
                 head = after or (next_hash(head, true) if chained else "")
                 break

@@ -104,7 +104,7 @@ class Referee(ABC):
         tx = self._begin(story, event.t)
         self._private.wait(story, event.t if t is None else t)
         if story.held_by_protest and isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeHidden):
-            raise IllegalActionError("play stands until the protest is decided", "decide it, or let play go on")
+            raise IllegalActionError("play is stopped until the protest is decided", "decide it, or let play continue")
         if (story.held_by_protest or not story.sensors) and self._remember_if_ignored(story, event):
             return []
         match event:

@@ -87,7 +87,7 @@ class Play:
     def pop(self) -> dict[str, Json]:
         """Take back the last action and return it. Raises `EmptyStackError` if there is none."""
         if not self._actions:
-            raise EmptyStackError("there is no action to take back", "the game is at its opening")
+            raise EmptyStackError("there is no action to undo", "the game is at its opening")
         self._states.pop()
         return self._actions.pop()
 

@@ -267,7 +267,7 @@ def write_bundle(path: Path, report: Report, settings: Settings, log: Callable[[
         atomic_write(path, pack_bundle(report, settings, log()))
     except OSError as error:
         raise UsageError(
-            f"cannot write {path}: {error.strerror}", "name a file in a folder that may be written"
+            f"cannot write {path}: {error.strerror}", "name a file in a folder that is writable"
         ) from error
 
 

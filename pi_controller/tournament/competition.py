@@ -279,7 +279,7 @@ class Competition(ABC):
     def _reinstate_team(self, state: State, team: str) -> State:
         """Return the state as if `team` had never withdrawn. Raises `IllegalActionError`."""
         if team not in state.withdrawn:
-            raise IllegalActionError(f"{format_value(team)} has not withdrawn", "there is nothing to take back")
+            raise IllegalActionError(f"{format_value(team)} has not withdrawn", "there is nothing to undo")
         before = {pairing.id: pairing for pairing in self.pairings(state)}
         given = {match for match, then in before.items() if team in then.teams and then.winner not in {None, team}}
         while True:  # a walkover may have led to another pairing, whose walkovers are removed too
@@ -374,7 +374,7 @@ def reinstatement_error(team: str, begun: Sequence[str]) -> IllegalActionError:
 def _draw_seed(value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= 200 or strip_controls(value) != value:
         raise InvalidActionError(
-            f"draw cannot be {format_value(value)}", "it is the seed of the drawing, a text of one line"
+            f"draw cannot be {format_value(value)}", "it is the seed of the draw, a text of one line"
         )
     return value
 

@@ -125,7 +125,7 @@ def test_a_journal_that_cannot_be_read_counts_as_a_game(tmp_path):
 def test_the_mat_is_not_looked_at_while_a_game_is_under_way(settings, tmp_path, capsys):
     with hiding(tmp_path / "j.sqlite"):
         assert run("--settings", settings) == 2
-    assert "a game is under way" in capsys.readouterr().err
+    assert "a game is in progress" in capsys.readouterr().err
 
 
 def two_mats(settings, tmp_path):

@@ -297,7 +297,7 @@ def test_lines_count_the_same_with_windows_line_ends(faults):
         (lambda path: path.mkdir(), "is a folder, not a settings file"),
         (os.mkfifo, "is not a file"),
         (lambda path: path.write_bytes(b"#" * (MAX_BYTES + 1)), "is too large for a settings file"),
-        (lambda path: path.write_text("a = " + "[" * 20_000), "brackets in brackets without end"),
+        (lambda path: path.write_text("a = " + "[" * 20_000), "brackets are nested too deeply"),
         (lambda path: path.write_text("a = " + "9" * 5000), "a number is far too long"),
         (lambda path: path.symlink_to(path), "cannot be read"),
     ],

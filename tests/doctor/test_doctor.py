@@ -56,7 +56,7 @@ def test_a_fault_exits_1_and_is_told_with_what_to_do(settings, capsys):
     assert "silent" in told
     assert "> check its cable and the disc" in told
     last = told.splitlines()[-2:]
-    assert last[0].strip() == "piezo of pad 2: silent: nothing moves"
+    assert last[0].strip() == "piezo of pad 2: silent: no signal"
     assert last[1].strip().startswith("> check its cable")
 
 

@@ -157,7 +157,7 @@ def test_a_clock_that_cannot_be_right_is_named(tested):
     assert "set it" in tested(t=DAY).wrong["clock"]
 
 
-@pytest.mark.parametrize("fault", ["", "the loudspeaker is gone"])
+@pytest.mark.parametrize("fault", ["", "the loudspeaker is disconnected"])
 def test_a_loudspeaker_that_is_wanted_is_opened(tested, tmp_path, fault):
     ticks = itertools.count()
     sound = MemorySound(lambda: next(ticks) * 0.04)

@@ -93,7 +93,7 @@ def test_nobody_signs_in_before_a_pin_was_made_and_nothing_is_written(tmp_path):
         page = httpx.get(url + HOME)
         assert page.status_code == 200
         assert "new-head" in page.text
-        assert "What is wrong" not in page.text
+        assert "Problems" not in page.text
         tried = httpx.post(f"{url}{HOME}/sign-in", json={"name": "Head", "pin": "000000"}, headers={"origin": url})
         assert tried.status_code == 401
         assert not (tmp_path / FILE).exists()
@@ -259,10 +259,10 @@ def test_others_do_nothing(tmp_path, signed_in):
         notice = {"do": "notice", "notice": "x"}
         assert httpx.post(f"{url}{HOME}/do", json=notice, headers={"origin": url}).status_code == 401
         assert httpx.get(f"{url}{HOME}/usage.csv").status_code == 401
-        assert "What is wrong" not in httpx.get(url + HOME).text
+        assert "Problems" not in httpx.get(url + HOME).text
         keeper = signed_in(url, "Keeper")
         assert keeper.post(f"{HOME}/do", json=notice).status_code == 403
-        assert "What is wrong" not in keeper.get(HOME).text
+        assert "Problems" not in keeper.get(HOME).text
         head = signed_in(url)
         assert head.post(f"{HOME}/do", json=notice, headers={"origin": "http://elsewhere.example"}).status_code == 403
         for wrong in ({"do": "play"}, {"do": "notice"}, {"do": "notice", "notice": "x" * 301}, {"do": "end", "at": 1}):

@@ -8,7 +8,7 @@ from pi_controller.simulation.mat import Cable
 
 HIDES = 6
 """So many are played; the fault comes in the second."""
-HIT = "The mat was not heard for a moment. Was there a hit?"
+HIT = "The mat was disconnected for a moment. Was there a hit?"
 
 
 def done(name, tmp_path, seed=3):

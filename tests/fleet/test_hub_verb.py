@@ -181,7 +181,7 @@ def test_the_card_says_when_a_table_was_last_heard(state, ago, said):
 def test_a_mat_that_is_not_heard_any_more_stands_on_the_card_and_none_does_not():
     for mat, told in ((None, False), (True, False), (False, True)):
         table = TableStatus("t01", state="ready", mat=mat)
-        assert ("Its mat is not heard." in tables_markup([table])) is told
+        assert ("Its mat is not connected." in tables_markup([table])) is told
     assert describe_troubles(TableStatus("t01", state="lost", mat=False)) == []
 
 

@@ -140,7 +140,7 @@ def test_the_alert_names_the_table_and_what_to_do(site, tables, monkeypatch):
     monkeypatch.setattr(Director, "games_at_tables", lambda _: (game,))
     told = html.unescape(site.web.get("/director").text)
     assert "Table 2 still plays match W2-1" in told
-    assert "Close it, take the next" in told
+    assert "Close game, take next match" in told
     refused = site.decide(do="assign", match=site.director.now.ready[0].id, table="t01").json()["error"]
     assert (TEAMS[0] in refused["what"], "Table 2" in refused["what"]) == (True, True)
     site.pages.publish((tables[0], msgspec.structs.replace(tables[1], state="lost")))
@@ -469,7 +469,7 @@ def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, 
     page.locator("[data-region=clock_buttons] button.main").click()
     page.locator("[data-region=clock_buttons] [data-asked]").click()
     page.wait_for_function("() => /^[45]:[0-9]{2}$/.test(document.querySelector('[data-ends]')?.textContent ?? '')")
-    page.get_by_text("People who may sign in").click()
+    page.get_by_text("People who can sign in").click()
     page.fill("[data-people] [name=name]", "Com")
     page.select_option("[data-people] [name=role]", "committee")
     page.click("[data-people] button")

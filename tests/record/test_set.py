@@ -97,7 +97,7 @@ def test_a_score_sheet_cannot_tell_it():
     taken_back = [*RECORDS, (12, Undone(112.0, 3))]
     assert len(list(to_sheet(from_journal(taken_back)))) == 1, "one that was taken back is in nobody's way"
     record = from_sheet(b'{"do":"toss","winner":"A"}\n{"do":"set","middle":20}\n', DAKOTA)
-    assert [fault.message for fault in record.faults] == ["a score sheet cannot set the table"]
+    assert [fault.message for fault in record.faults] == ["a score sheet cannot set the score by hand"]
 
 
 def test_a_table_that_cannot_stand_so_is_refused_with_every_fault():

@@ -188,7 +188,7 @@ def test_settings_that_no_table_can_run_with_stop_it_before_anything_is_written(
 def test_nobody_to_say_yes(pi, snapshot, capsys):
     root = pi()
     before = snapshot(root)
-    with pytest.raises(UsageError, match="nobody can answer yes here"):
+    with pytest.raises(UsageError, match="cannot ask for confirmation here"):
         setup(root)
     assert snapshot(root) == before
 

@@ -144,7 +144,7 @@ def test_held_by_another_program(path):
         journal.append([OPENED])
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(JournalError, match="another program holds it"):
+        with pytest.raises(JournalError, match="another program is using it"):
             journal.append([Ready(1.0)])
         other.execute("ROLLBACK")
         other.close()

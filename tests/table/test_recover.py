@@ -130,7 +130,7 @@ def test_a_whole_one_comes_back_as_it_was(game, tmp_path, capsys):
     for name in ("whole", "killed"):
         assert main(["recover", str(folder / f"{name}.sqlite"), "-o", str(tmp_path / name)]) == 0
         assert f"kept: {len(rows)} records" in (said := capsys.readouterr().out)
-        assert "nothing that can be seen is lost" in said
+        assert "no visible record is lost" in said
         assert rows[-1].hash[:16] in said  # the chain is the old one: what was printed of it still proves it
         with Journal(tmp_path / name, read_only=True) as journal:
             assert list(journal.rows()) == rows
@@ -168,7 +168,7 @@ def test_a_record_that_was_changed_does_not_come_back(game, tmp_path):
     at = next(row.seq for row in rows if '"found":false' in row.body and row.seq > 50)
     without(path, f"UPDATE facts SET body = replace(body, '\"found\":false', '\"found\":true') WHERE seq = {at}")
     kept = recover(path)
-    assert kept.why == f"record {at} is not what was written: its hash does not follow"
+    assert kept.why == f"record {at} was changed: its hash does not match"
     assert kept.rows[-1].batch < rows[at - 1].batch
 
 

@@ -45,7 +45,7 @@ Hide 1: Red hides
        middle    ||||||||||||||||     16
        Blue (B)                        0
     8  the hand went under 3 1 4 2
-   11  first hit, pad 1: missed   (taken back)
+   11  first hit, pad 1: missed   (undone)
    12  judge: taken back (pad 3); hide 1 goes on
    13  first hit, pad 3: missed [judge]
    15  asked: two struck (pad 2, pad 4); 2, 4, none?
@@ -212,7 +212,7 @@ Hide 1: hider A, owed first
   short A                         0
   short B                         0
     2  hit missed 2
-    3  hit found 1   (taken back)
+    3  hit found 1   (undone)
     4  ! @0:05 taken back
     5  hit found 3 -> paguga
 

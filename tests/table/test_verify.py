@@ -31,7 +31,7 @@ def test_settings_are_no_journal_and_that_is_told(tmp_path, capsys):
     settings = tmp_path / "table.toml"
     settings.write_text("[web]\n", "utf-8")
     assert main(["verify", str(settings)]) == 2
-    assert "these are settings and no journal" in capsys.readouterr().err
+    assert "this is a settings file, not a journal" in capsys.readouterr().err
 
 
 def add(path, **wrong):
@@ -85,7 +85,7 @@ def test_a_journal_that_says_no_game(tmp_path, capsys):
     with Journal(tmp_path / "j") as journal:
         journal.append([Ready(1.0)])
     assert main(["verify", str(tmp_path / "j")]) == 1
-    assert "record 1: it does not say which game it holds" in capsys.readouterr().out
+    assert "record 1: it does not name its game" in capsys.readouterr().out
 
 
 def test_a_fresh_one_is_whole(tmp_path, capsys):

@@ -92,7 +92,7 @@ def test_no_game_begins_beside_a_log(killed, left):
     if left is not None:
         killed.write_bytes(left)
     held = log_of(killed).read_bytes()
-    with pytest.raises(JournalError, match="its log is there and the journal itself is not"):
+    with pytest.raises(JournalError, match="its log exists, but the journal itself is missing"):
         Journal(killed)
     assert log_of(killed).read_bytes() == held
 

@@ -590,7 +590,7 @@ def test_a_slow_second_tap_is_no_hit_of_the_next_hide(rigs, pages, tmp_path):
     page.wait_for_selector("#play[data-shape=hits]")
     page.wait_for_timeout(700)  # longer than any change is inert, and as slow as a slow double tap
     page.click("#play [data-id=found]")
-    assert page.locator("#why").inner_text() == "The table has just changed: look, then touch again."
+    assert page.locator("#why").inner_text() == "The table has just changed. Check, then touch again."
     page.keyboard.press("m")
     assert [fact.action["do"] for fact in journal(tmp_path)] == ["toss"]
     page.click("#play [data-id=hidden]")
@@ -686,7 +686,7 @@ def test_what_follows_from_an_upheld_protest_is_offered(rigs, pages):
         press(one, "[data-ruling=upheld]")
         assert "Upheld" in one.locator("#toast-told").inner_text()
         offered = one.locator("#toast button:visible").all_inner_texts()
-        assert offered == (["Undo: Missed", "Set the table"] if more else ["Close", "Undo: Missed"])
+        assert offered == (["Undo: Missed", "Set the score by hand"] if more else ["Close", "Undo: Missed"])
     page.click("#toast-do")
     page.wait_for_selector("#set-send")
     press(judge, "#toast-do")

@@ -126,7 +126,7 @@ class OjibwePage(GamePage[OjibweSheet]):
             Row("ball", text("The marked ball lay under"), pad_choices(text)),
         )
         submit = Button("shoot", text("Enter the shot"), moment.make_call({"do": "shoot"}), "main", "e")
-        return Play("shoot", moment.title, (), rows, ready_button(moment, text("Hidden")), submit)
+        return Play("shoot", moment.title, (), rows, ready_button(moment, text("I have hidden it")), submit)
 
 
 def _pad(view: View, pad: int, text: Text) -> dict[str, object]:

@@ -197,7 +197,7 @@ class Slahal(Game[State]):
         Choice(
             "rehide",
             "loses_bones",
-            "What moving bones that were presented costs: the bones, hiding them anew, or a warning (Game Play).",
+            "Penalty for moving presented bones: lose the bones, hide them again, or a warning (Game Play).",
             ("loses_bones", "hide_again", "warning"),
         ),
         WholeNumber("minutes", 20, "Minutes that a game lasts (Tournament time restrictions).", 1, 1440),
