@@ -131,7 +131,7 @@ def test_the_judge_says_how_the_table_goes_on(table):
     assert execute_line(table, "missed 1", 7.0) == "entered"
     assert execute_line(table, "replace found 1", 8.0) == "entered"
     assert table.view.hider == "B"
-    assert "the clock runs already" in execute_line(table, "clock go", 9.0)
+    assert "the clock is already running" in execute_line(table, "clock go", 9.0)
     assert execute_line(table, "clock stop", 10.0) == execute_line(table, "sensors off", 11.0) == "entered"
     assert (table.view.sensors, table.view.paused) == (False, 10.0)
 

@@ -111,7 +111,7 @@ def test_a_pulled_cable_is_closed_and_looked_for(table):
     cable.there = False
     daemon.step(0.2)
     assert (daemon.source.port, cable.closed) == (None, 1)
-    assert links(table)[-1] == (False, "the board is gone: plug it in")
+    assert links(table)[-1] == (False, "the board is disconnected: plug it in")
     cable.there = True
     daemon.step(1.5)
     assert daemon.source.port is cable

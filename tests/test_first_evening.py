@@ -79,7 +79,7 @@ def test_players_are_named_in_a_game_without_teams(tmp_path):
         ("\nA\nA, B, C\n\n\n\n\n", "type two names, separated by a comma"),
         ("\nA,\n\n\n\n\n", "must be a name of 1 to 40 characters"),
         ("\nA, " + "B" * 41 + "\n\n\n\n\n", "must be a name of 1 to 40 characters"),
-        ("\nA, B\u202e\n\n\n\n\n", "a control character stands in this name"),
+        ("\nA, B\u202e\n\n\n\n\n", "this name contains a control character"),
         ("\n\n4\n\n\n\n", "type a number from 1 to 3"),
         ("\n\n\neverybody\n\n\n", "type a number from 1 to 2"),
         ("\n\n\n\nmaybe\n\n", "type y for yes or n for no"),
@@ -162,7 +162,7 @@ def test_ctrl_c_in_the_questions_writes_nothing(terminal, tmp_path):
         screen = terminal(*argv)
         screen.until("Which game?")
         screen.type("1")
-        screen.until("The two teams' names")
+        screen.until("The names of the two teams")
         screen.press("\x03")
         assert screen.ended() == 130
         assert list(tmp_path.iterdir()) == []

@@ -167,7 +167,7 @@ def test_each_mats_link_is_told_when_it_is_played_on(scene):
             '[mat]\nseats = "each"\n[board]\nport = "/dev/a"\n[board_b]\nport = "/dev/a"',
             "is already the board in [board]",
         ),
-        ('[mat]\nseats = "each"\n[board]\nport = "none"\n[recording]\nhits = true', "cannot be kept of two mats"),
+        ('[mat]\nseats = "each"\n[board]\nport = "none"\n[recording]\nhits = true', "is not possible with two mats"),
         ('[mat]\nseats = "round"', "seats"),
     ],
 )

@@ -137,7 +137,7 @@ def handle_table_command(tx: Transaction, call: TableCommand) -> None:
             tx.add(ProtestRuled(t, ruling, reason))
         case JudgeClock(running=running, reason=reason):
             if running == (story.clocks.paused is None):
-                raise IllegalActionError(f"the clock {'runs' if running else 'is stopped'} already")
+                raise IllegalActionError(f"the clock is already {'running' if running else 'stopped'}")
             tx.add(ClockSet(t, running, reason[:MAX_REASON_CHARS]))
         case JudgeClose(by=by, cause=cause, reason=reason):
             action = {"do": "forfeit", "by": by}

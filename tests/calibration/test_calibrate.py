@@ -69,7 +69,7 @@ def test_ctrl_c_changes_nothing(settings, tmp_path, monkeypatch):
 def test_the_page_comes_and_goes(settings, capsys, monkeypatch):
     monkeypatch.setattr(calibrate, "FINAL_VIEW_S", 0.0)
     assert run("--settings", settings, "--web", "--sim") == 0
-    assert "the walk on a page: http://127.0.0.1:" in capsys.readouterr().out
+    assert "calibration page: http://127.0.0.1:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_self_test_that_found_a_dead_part_fails_only_where_no_line_of_its_own_
             heard.take(sim.tick())
         line = lines(heard)["self test"]
         assert line.outcome == "pass"
-        assert "a line of its own" in line.found
+        assert "listed separately" in line.found
 
 
 def test_an_answer_from_before_this_link_is_no_answer():

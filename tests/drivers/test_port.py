@@ -124,7 +124,7 @@ def test_opening_drops_what_waited(rig):
 
 def test_a_second_opener_is_refused_and_the_first_is_not_disturbed(rig):
     port = rig.open()
-    with pytest.raises(PortError, match="another program holds") as caught:
+    with pytest.raises(PortError, match="another program is using") as caught:
         rig.open()
     assert "stop it" in caught.value.hint
     rig.board_sends(b"x")

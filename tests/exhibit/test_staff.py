@@ -130,7 +130,7 @@ def test_what_is_known_of_the_machine_is_shown_and_the_supply_is_lifted_by_the_s
     with installed(tmp_path, read=lambda _: now) as (installation, url):
         staff = signed_in(url)
         page = staff.get(HOME).text
-        for shown in ("68 °C", "was too weak", "9.1 GB free", "3 noted by the file system"):
+        for shown in ("68 °C", "was too weak", "9.1 GB free", "3 reported by the file system"):
             assert shown in page
         assert staff.post(f"{HOME}/do", json={"do": "supply"}).status_code == 200
         assert "was too weak" not in staff.get(HOME).text
@@ -211,7 +211,7 @@ def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
     (tmp_path / "house.png").write_bytes(PNG)
     with installed(tmp_path, toml='folder = "."\napprove_texts = true\n') as (installation, url):
         staff = signed_in(url)
-        until(lambda: "wait for you" in staff.get(HOME).text)
+        until(lambda: "New texts are ready" in staff.get(HOME).text)
         assert "First" not in httpx.get(url).text
         shown = staff.get(f"{HOME}/preview/attract").text
         assert "First" in shown
@@ -227,7 +227,7 @@ def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
         assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).status_code == 200
         until(lambda: "First" in httpx.get(url).text)
         assert 'src="/host/house.png"' in staff.get(HOME).text
-        assert "wait for you" not in staff.get(HOME).text
+        assert "New texts are ready" not in staff.get(HOME).text
 
 
 def test_the_order_for_a_reset_is_shown_where_the_host_may_sign_one(tmp_path, signed_in, monkeypatch):
@@ -236,13 +236,13 @@ def test_the_order_for_a_reset_is_shown_where_the_host_may_sign_one(tmp_path, si
     monkeypatch.setattr(reset, "SIGNERS", signers)
     monkeypatch.setattr(reset, "machine_mark", lambda: "3f9a21c0")
     with installed(tmp_path) as (_, url):
-        assert "first start" not in signed_in(url).get(HOME).text, "a machine that takes none"
+        assert "Factory reset" not in signed_in(url).get(HOME).text, "a machine that takes none"
     folder.mkdir()
     (folder / "number").write_text("48312077\n")
     (folder / "last").write_text("there is no order\n")
     with installed(tmp_path, people=False) as (_, url):
         page = signed_in(url).get(HOME).text
-        assert "No stick can reset this machine" in page
+        assert "cannot be reset by a USB stick" in page
         assert "48312077" not in page
         assert "there is no order" in page
     signers.touch()
@@ -283,7 +283,7 @@ def test_counts_are_exported_where_they_are_switched_on(tmp_path, signed_in):
     with installed(other) as (_, url):
         staff = signed_in(url)
         assert staff.get(f"{HOME}/usage.csv").text == ""
-        assert "are not counted" in staff.get(HOME).text
+        assert "Counting sessions is switched off" in staff.get(HOME).text
 
 
 def test_the_report_tells_the_fault_and_nothing_of_people(tmp_path, signed_in, monkeypatch):
@@ -364,7 +364,7 @@ def test_it_says_what_is_wrong(tmp_path):
     assert "does not answer" in " ".join(shown(rig).faults)
     rig.exhibit.handle_mat_event(0.0, Link(0.0, up=True))
     rig.exhibit.handle_mat_event(0.0, SensorFaultsChange(0.0, (SensorFault("disc", 3, "no signal"),)))
-    assert shown(rig).faults == ("Pad 3: a sensor cannot be believed (no signal)",)
+    assert shown(rig).faults == ("Pad 3: a sensor is faulty (no signal)",)
     rig.begin("mat")
     rig.exhibit.host = HostFiles(tmp_path / "no texts either")
     texts, recording, _ = shown(rig).faults

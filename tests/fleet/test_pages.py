@@ -172,7 +172,7 @@ def test_the_log_speaks_of_teams_and_tables(site, tables):
     loser = site.director.now.pairing("W1-1").teams[1]
     assert "called to Table 1" in log
     assert f"Match W1-1: {TEAMS[0]} beats {loser}. Entered by hand." in log
-    assert f"{TEAMS[1]} plays no more (did not come)." in log
+    assert f"{TEAMS[1]} is out of the tournament (did not come)." in log
     assert "Taken back: " in log
     assert not re.search(r"t01|no_show|withdraw\b", log)
 
@@ -446,7 +446,7 @@ def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, 
     page.fill("#name", "Ann")
     page.fill("#pin", pin)
     page.click("[type=submit]")
-    page.get_by_text("A player plays no more").click()
+    page.get_by_text("Withdraw a player").click()
     page.select_option("[data-do=absent] [name=player]", "1b")
     for _ in range(2):
         page.click("[data-do=absent] button")
@@ -487,17 +487,19 @@ def test_a_reason_is_sent_with_the_button_beside_it_and_stands_in_the_log(site, 
     page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
     page.goto(f"{site.origin}/director")
-    page.get_by_label("Why it is taken back").fill("the mat is <b>wet</b>")
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_label("Reason for recalling it").fill("the mat is <b>wet</b>")
+    page.get_by_role("button", name="Recall match").click()
     page.locator(".log").get_by_text("the mat is <b>wet</b>").wait_for()
     assert site.director.history.decisions[-1].fact == d.Recalled("W1-1", "the mat is <b>wet</b>")
     site.director.decide(9.0, d.HUB, d.Reported("W1-1", order, "t01", "ab" * 16, 9, TEAMS[0]))
-    page.get_by_label("Why it does not").fill("x" * 200)
+    page.get_by_label("Reason for rejecting it").fill("x" * 200)
     for _ in range(2):
-        page.get_by_role("button", name=re.compile("It does not|Touch again")).click()
+        page.get_by_role("button", name=re.compile("Reject|Touch again")).click()
     page.locator(".log").get_by_text("x" * 200).wait_for()
     assert site.director.history.decisions[-1].fact == d.Rejected(order, "x" * 200)
-    page.get_by_label("Why it does not").wait_for(state="detached")  # the field is empty, so the part is shown anew
+    page.get_by_label("Reason for rejecting it").wait_for(
+        state="detached"
+    )  # the field is empty, so the part is shown anew
     page.context.close()
 
 
@@ -573,11 +575,11 @@ def test_the_console_works_and_anybody_can_read_the_pages(site, tables, chromium
     page.click("[data-do=draw] button")
     page.locator("[data-region=matches] .row").first.wait_for()
     page.locator("[data-region=matches] button", has_text="To Table 1").first.click()
-    page.get_by_text("Take back").wait_for()
+    page.get_by_text("Recall match").wait_for()
     assert len(site.director.now.calls) == 1
     page.locator("[data-undo]").click()
     page.locator("[data-undo]").click()  # touched again, to be sure
-    page.get_by_text("Take back").wait_for(state="detached")
+    page.get_by_text("Recall match").wait_for(state="detached")
     for size in SIZES:
         page.set_viewport_size({"width": size[0], "height": size[1]})
         for path in ("", "bracket", "team/1", "director"):
@@ -599,7 +601,7 @@ def test_a_call_posts_its_time_and_tells_the_director_when_it_is_over(site, tabl
     number = site.web.get("/tournament.json").json()["teams"].index(call.teams[0]) + 1
     assert posted in site.web.get("/").text
     assert posted in site.web.get(f"/team/{number}").text
-    late = "have not begun in time"
+    late = "have not started in time"
     assert late not in site.web.get("/director").text
     monkeypatch.setattr(site.pages._boards, "_clock", lambda: call.t + d.DEFAULT_GRACE_S + 1)
     told = html.unescape(site.web.get("/director").text)

@@ -464,7 +464,7 @@ def test_impossible_call_is_refused_before_its_reason():
 
 
 def test_nothing_to_take_back():
-    with pytest.raises(IllegalActionError, match="nothing to take back"):
+    with pytest.raises(IllegalActionError, match="nothing to undo"):
         Seat()(JudgeUndo(0))
 
 

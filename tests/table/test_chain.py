@@ -101,5 +101,5 @@ def test_a_journal_that_does_not_say_which_it_is(tmp_path):
         db.execute("DROP TRIGGER meta_remains")
         db.execute("DELETE FROM meta WHERE key = 'epoch'")
     for read_only in (False, True):
-        with pytest.raises(JournalError, match="does not say which journal it is"):
+        with pytest.raises(JournalError, match="does not name its journal"):
             Journal(path, read_only=read_only)

@@ -302,7 +302,7 @@ def test_truncated(path):
         with pytest.raises(JournalError, match="damaged"):
             Journal(path)
     path.write_bytes(whole[:-100])
-    with Journal(path) as journal, pytest.raises(JournalError, match="its hash does not follow"):
+    with Journal(path) as journal, pytest.raises(JournalError, match="its hash does not match"):
         list(journal.read())
     path.write_bytes(whole)
     with Journal(path) as journal:

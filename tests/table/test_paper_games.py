@@ -159,7 +159,7 @@ def test_back_to_the_first_word(name, memory_journal):
     for _ in range(5):
         assert execute_line(table, "undo", 9.0) == "entered"
     assert (table.view.sheet, table.view.calls, table.view.phase) == (opening.sheet, (), opening.phase)
-    assert "nothing to take back" in execute_line(table, "undo", 9.0)
+    assert "nothing to undo" in execute_line(table, "undo", 9.0)
 
 
 def test_what_is_refused_changes_nothing(name, memory_journal):

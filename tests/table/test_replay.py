@@ -46,7 +46,7 @@ Hide 1: Red hides
        Blue (B)                        0
     8  the hand went under 3 1 4 2
    11  first hit, pad 1: missed   (undone)
-   12  judge: taken back (pad 3); hide 1 goes on
+   12  judge: undone (pad 3); hide 1 goes on
    13  first hit, pad 3: missed [judge]
    15  asked: two struck (pad 2, pad 4); 2, 4, none?
    16  judge: 2
@@ -131,7 +131,7 @@ def test_what_cannot_be_told(path, tmp_path):
         main([str(tmp_path / "fresh")])
     with Journal(tmp_path / "odd") as journal:
         journal.append([Ready(0.0)])
-    with pytest.raises(JournalError, match="does not say which game"):
+    with pytest.raises(JournalError, match="does not name its game"):
         main([str(tmp_path / "odd")])
 
 

@@ -65,8 +65,8 @@ def test_whole(path, capsys):
     [
         ({"body": "{}"}, "cannot be read"),
         ({"body": '{"kind":"dance","t":5000.0}'}, "cannot be read"),
-        ({"t": 5001.0}, "its columns are not its body's"),
-        ({"kind": "shown"}, "its columns are not its body's"),
+        ({"t": 5001.0}, "its columns differ from its body"),
+        ({"kind": "shown"}, "its columns differ from its body"),
         ({"batch": 999}, "is of batch 999, after batch"),
         ({"kind": "action", "body": action('{"do":"toss","winner":"A"}')}, "the rules do not allow it"),
         ({"kind": "action", "body": action("{}")}, "the rules do not allow it"),
@@ -76,7 +76,7 @@ def test_what_a_well_chained_record_can_still_get_wrong(path, capsys, wrong, sai
     at = add(path, **wrong)
     assert main(["verify", str(path)]) == 1
     told = capsys.readouterr().out.splitlines()[-1]
-    assert told.startswith("whole up to event ")
+    assert told.startswith("complete up to event ")
     assert f"(record {at - 1}); then: record {at}" in told
     assert said in told
 
