@@ -111,7 +111,7 @@ class BoardEvent:
 
     @property
     def is_good(self) -> bool:
-        """True if the event reports no fault, or a recovery. Like `line` it ignores magnetometers."""
+        """True if the event is not a fault. Like `line` it ignores magnetometers."""
         return self.kind in _GOOD or (self.kind == "tested" and self.part == (2 << _PADS) - 1)
 
     @property

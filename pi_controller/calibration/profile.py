@@ -110,7 +110,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_name(name: str) -> str:
-    """Return `name`. Raises `ProfileError` if it is no plain file name."""
+    """Return `name`. Raises `ProfileError` if it is not a plain file name."""
     if _NAME.fullmatch(name):
         return name
     raise ProfileError(

@@ -135,7 +135,7 @@ class PadByPad:
         self.states[self.pad - 1] = "bad"
 
     def next_pad(self, t: float) -> None:
-        """Go on to the next pad, or end."""
+        """Continue with the next pad, or finish."""
         assert self.pad is not None
         if self.states[self.pad - 1] == "now":
             self.states[self.pad - 1] = "good"

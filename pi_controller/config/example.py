@@ -82,7 +82,7 @@ def _format_settings(model: BaseModel, default: BaseModel, path: tuple[str, ...]
 
 
 def _format_changes(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
-    """Yield the changed keys of a section under its heading, then those of the sections in it."""
+    """Yield the changed keys of a section under its heading, then of its subsections."""
     own: list[str] = []
     inner: list[str] = []
     for key, _, section in list_fields(type(model)):

@@ -70,7 +70,7 @@ def read_model(path: Path, model: type[Model], hint: str = _EXAMPLE_HINT) -> Mod
 
 
 def validate_data(model: type[Model], data: dict[str, Any]) -> tuple[Model | None, list[SettingsIssue]]:
-    """Return `data` as a `model`, or None, and what is wrong with it: in sections and between them."""
+    """Return `data` as a `model`, or None, and its issues: in sections and between them."""
     try:
         found = model.model_validate(data)
     except ValidationError as error:
@@ -95,7 +95,7 @@ def key_lines(text: str) -> dict[Keys, int]:
 
 
 def _read_model(path: Path, model: type[Model], hint: str) -> Model:
-    """Return the file `path` as a `model` with its paths as they are written."""
+    """Return the file `path` as a `model`, with paths unchanged."""
     text = _read(path, hint)
     data = _parse(path, text, hint)
     renamed, issues = _rename_former_keys(data, model.former_names)

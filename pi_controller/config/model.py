@@ -335,7 +335,7 @@ class RefereeSection(Section):
 
 
 def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]:
-    """Return what is wrong with a game's name and options: each option alone, then all together."""
+    """Return the issues of a game's name and options: each option alone, then all together."""
 
     def try_options(keys: Keys, chosen: dict[str, str]) -> list[SettingsIssue]:
         try:
@@ -690,7 +690,7 @@ class Settings(Section):
         )
 
     def find_conflicts(self, faulty: Collection[str] = ()) -> list[SettingsIssue]:
-        """Return what is wrong between sections. A check of a section in `faulty` is left out."""
+        """Return the conflicts between sections. Sections in `faulty` are not checked."""
         checks = (
             (_find_pin_conflicts, {"strips", "buttons", "board"}),
             (_find_mat_conflicts, {"mat", "board", "board_b", "recording"}),

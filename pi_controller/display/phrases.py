@@ -314,7 +314,7 @@ def turn_deadline(view: View) -> float | None:
 def remaining(end: float | None, t: float) -> str:
     """Return the time from `t` to `end` as minutes and seconds, `0:00` after the end, "" for None.
 
-    An end more than a day away belongs to another clock, a simulated game's: it gives "", too.
+    An end more than a day away belongs to a simulated game's clock: it also returns "".
     """
     if end is None or abs(end - t) >= _OTHER_CLOCK_S:
         return ""

@@ -52,7 +52,7 @@ class Announcement(NamedTuple):
     sentence: str = ""
 
     def __bool__(self) -> bool:
-        """Return whether there is anything to hear."""
+        """Return True if recordings or speech are enabled."""
         return bool(self.words or self.sentence)
 
 

@@ -387,7 +387,7 @@ class SelfTest:
         return self._running is not None
 
     def step(self, t: float, *, idle: bool) -> bool:
-        """Do a step of a due test at `t` if the installation is `idle`; return True if there is a new verdict."""
+        """Run one step of a due test if the installation is `idle`; return True if the test has finished."""
         if not idle or self._hour is None:
             return False
         if self._running is None:

@@ -170,7 +170,7 @@ def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
 
 
 def _caption(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
-    """Return a caption for the demonstration game, for somebody who has never seen the game."""
+    """Return a caption of the demonstration game for beginners."""
     match game.view.phase:
         case "toss":
             return text("A coin toss decides who hides first.")

@@ -189,7 +189,7 @@ class Director:
                 self._table_of_note.pop(one, None)
 
     def _settle(self) -> None:
-        """Find out whether the decision whose write failed was stored after all."""
+        """Check whether the decision whose write failed was stored."""
         if self._unsure is not None:
             if self._log.was_written(*self._unsure):
                 self.history.add(self._unsure[0])

@@ -194,7 +194,7 @@ class Hub:
         await publish(client, here, State("stopped", self._start), retain=True)
 
     async def _call(self, client: aiomqtt.Client, director: Director) -> None:
-        """Give tables their matches, whenever something has changed."""
+        """Assign matches to tables after a change."""
         assert self._due is not None
         while True:
             self._due.clear()
@@ -348,7 +348,7 @@ class Hub:
             self._note("another hub", "it answers for the same venue at this broker; stop one of the two")
 
     def _update_last_heard(self, table: str, kind: str) -> None:
-        """Note that the table sent something now; its last will comes from the broker and does not count."""
+        """Record that the table sent a message now; its last will comes from the broker and does not count."""
         shown = self._tables.get(table)
         if shown is not None and not (kind == "state" and shown.state == "lost"):
             self._tables[table] = msgspec.structs.replace(shown, heard=self._clock())

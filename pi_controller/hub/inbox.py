@@ -353,12 +353,12 @@ class Journals:
 
     @property
     def orders(self) -> frozenset[str]:
-        """The hub's orders by which games here were begun, as of the last call of `games`."""
+        """The hub's orders that started games here, as of the last call of `games`."""
         return frozenset(one.order for one in self._kept if one.order)
 
     @property
     def order(self) -> str:
-        """The hub's order by which the current game was begun, "" if there is none."""
+        """The hub's order that started the current game, or ""."""
         return self._kept[-1].order if self._kept else ""
 
     def rows(self, wanted: RecordRange) -> list[Row]:

@@ -358,7 +358,7 @@ def build_score_history(game: Game[Any], records: Iterable[Record]) -> ScoreHist
 
 
 def _is_miss(action: Mapping[str, Any], calls: Sequence[str], sheet: Mapping[str, Any]) -> bool | None:
-    """Return whether a hit, guess or throw was without success; None for any other action."""
+    """Return True if a hit, guess or throw failed; None for any other action."""
     match action.get("do"):
         case "hit":
             return not action["found"]

@@ -292,7 +292,7 @@ def sidecar_path(path: Path, ending: str) -> Path:
 def rows(db: sqlite3.Connection, version: int, to: int | None = None, first: int = 1) -> Iterator[Row]:
     """Yield the records in order, from `first` up to `to` (None: the last).
 
-    Raises `sqlite3.Error`, also if the type of a value is not that of its column: SQLite stores any type anywhere.
+    Raises `sqlite3.Error`, also if a value does not have its column's type: SQLite stores any type in any column.
     """
     stated = "hash" if version > 1 else "''"
     last = 2**63 - 1 if to is None else to
@@ -334,7 +334,7 @@ def create_tables(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = 
 
 
 def renew(db: sqlite3.Connection) -> None:
-    """Replace the insertion trigger of a journal made by an older program by that of a fresh one."""
+    """Replace the insertion trigger of a journal from an older program with the current one."""
     if db.execute("SELECT sql FROM sqlite_master WHERE name = 'facts_follow'").fetchone() != (_FOLLOW,):
         db.execute("BEGIN IMMEDIATE")
         db.execute("DROP TRIGGER IF EXISTS facts_follow")
@@ -486,7 +486,7 @@ def _varint(value: int) -> bytes:
 
 
 def _number_before(data: bytes, at: int, length: int) -> int | None:
-    """Return the row's number: it stands before the head, behind the row's length."""
+    """Return the row's number, stored between its length and its header; None if it is invalid."""
     size = _varint(length)
     for width in range(1, 6):
         number = data[max(0, at - width) : at]
@@ -503,7 +503,7 @@ def _number(kind: int, data: bytes) -> float:
 
 
 def _payload(data: bytes, at: int, length: int, pages: bytes) -> bytes:
-    """Return the row's bytes; what does not fit on its page stands on others, each with the number of the next."""
+    """Return the row's bytes, including its overflow pages; each of these begins with the number of the next."""
     page = int.from_bytes(pages[16:18], "big")
     page = page if 512 <= page <= 32768 and page & (page - 1) == 0 else 4096
     if length <= page - 35:
@@ -648,7 +648,7 @@ def _last(db: sqlite3.Connection, version: int, about: Meta | None) -> Row:
 
 
 def _rows_beyond(log: bytes, pages: bytes, last: Row, *, chained: bool) -> list[Row]:
-    """Return the records in `log` after `last`; with hashes, only those that follow another record there."""
+    """Return the records in `log` after `last`; in a hashed journal, only those chained to another record there."""
     found: dict[int, set[Row]] = {last.seq: {last}}
     for row in rows_in(log, pages):
         if row.seq > last.seq:
@@ -662,7 +662,7 @@ def _rows_beyond(log: bytes, pages: bytes, last: Row, *, chained: bool) -> list[
 
 
 def _one_transaction(log: bytes, beyond: list[Row], last: int, seen: int) -> bool:
-    """Return whether the batches after `last`, up to `seen`, may be one transaction: buffered batches and the last."""
+    """Return True if the batches after `last` up to `seen` can be one transaction: buffered ones and the last."""
     gathered = {row.batch for row in beyond if row.kind in BUFFERED_KINDS}
     flushed = {row.batch for row in beyond if row.kind not in BUFFERED_KINDS}
     if set(range(last + 1, seen)) - gathered or flushed - {seen}:

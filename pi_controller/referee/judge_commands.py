@@ -178,7 +178,7 @@ def _team_name(name: str) -> str:
 def confirm_ready(tx: Transaction, call: JudgeHidden) -> None:
     """Record the hiders' ready.
 
-    If hands are not sensed the hits may come at once; else the mat looks as after the button.
+    Without hand sensing, hits are accepted immediately; otherwise the mat checks the hide as after the button.
     """
     del call
     story = tx.story

@@ -295,7 +295,7 @@ class _Guesses:
         return _Guesses(*(array[which] for array in self._arrays()))
 
     def replace_where(self, better: NDArray[np.bool_], other: _Guesses) -> _Guesses:
-        """Return these guesses, replaced by those of `other` at the positions that are `better`."""
+        """Return a copy with the guesses of `other` at the positions where `better` is true."""
         if not better.any():
             return self
         pairs = zip(self._arrays(), other._arrays(), strict=True)

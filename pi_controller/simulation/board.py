@@ -138,7 +138,7 @@ class SimBoard:
         self._send(wire.seal(body, number))
 
     def flush(self) -> None:
-        """Do nothing: frames are sent at once."""
+        """Return immediately: frames are never buffered."""
 
     def paint(self, first: int, colours: bytes) -> None:
         """Set the pixels from `first` on to `colours`: red, green, blue of each."""

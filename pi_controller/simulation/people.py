@@ -241,7 +241,7 @@ class TurnPeople(People):
         return compare_turns(self.truth, facts, game)
 
     def _mischief_for(self, hide: int) -> Mischief:
-        """Return the mischief for this hide: none after a restart."""
+        """Return the foul to simulate in this hide; none after a restart."""
         return Mischief() if hide in self._over else self.mischief
 
     def _over_again(self, hide: int) -> str:

@@ -237,7 +237,7 @@ def require_suitable(who: BoardPython, found: BoardFiles | None) -> BoardFiles:
 
 
 def make_plan(firmware: Firmware, found: BoardFiles) -> Plan:
-    """Return the plan that makes the board's files those of the firmware."""
+    """Return the plan that updates the board's files to the firmware."""
     hashes = firmware.hashes
     copy = tuple(name for name in hashes if found.hashes.get(name) != hashes[name])
     there = found.sizes.keys()

@@ -111,7 +111,7 @@ class RefereeProtocol(Protocol):
         ...
 
     def change_sides(self, seats: Seats) -> None:
-        """Note that the other team hides from now on, seated by `seats`."""
+        """Switch the hiding side; `seats` decides which mat is used."""
         ...
 
     def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
@@ -423,7 +423,7 @@ class Table:
 
     @property
     def _may_begin_anew(self) -> bool:
-        """Whether the judge is being asked how a recovered game goes on."""
+        """True while the judge is asked whether to continue a recovered game."""
         asked = self.story.question
         return asked is not None and asked.about == RECOVERED
 

@@ -2,12 +2,12 @@
 
 An action is one of
 
-* `enter` (`teams` by their seeds, or with `draw`, a text, in any order: the drawing with that seed places them);
+* `enter` (`teams` by their seeds, or with `draw`, a text, in any order: a draw with that seed places them);
 * `begin` (`match`): a match is being played, so that a match it depends on cannot be changed unnoticed;
 * `result` (`match`, `winner`; `sweep` and `sticks`, if the game has them): a game of a match is over;
 * `tie` (`match`): the match has no winner, in a round robin of one game a match;
 * `correct` (`match`, `winner`; `sweep`, `sticks`; `game`, its number, by default the last; `then`, see below);
-* `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it plays no more, and loses each later match;
+* `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it is out and loses each later match;
 * `reinstate` (`team`): it plays on as if it had never withdrawn, if no match that depends on that has begun.
 
 A corrected result replaces the first one if no dependent match has begun. Otherwise the director chooses `then`:
@@ -136,7 +136,7 @@ class Competition(ABC):
 
     @abstractmethod
     def eliminated_teams(self, state: State) -> tuple[str, ...]:
-        """Return the teams that play no more, in the order of seeds."""
+        """Return the eliminated and withdrawn teams, in the order of seeds."""
 
     def winner(self, state: State, match: str) -> str | None:
         """Return the team that has won more than half of the games of `match`; None if there is none yet."""

@@ -99,7 +99,7 @@ Absence = Literal["absent", "left", "disqualified"]
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """The players of each team, in the order of registration, and those who play no more.
+    """The players of each team in the order of registration, and the withdrawn players.
 
     `frozen` from the first game on. `judges` may be players or other people.
     """

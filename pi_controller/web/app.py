@@ -53,7 +53,7 @@ class TableCollector(Collector):
         self._feed = feed
 
     def collect(self) -> Iterable[Metric]:
-        """Yield the metrics; before the first view only those that need none."""
+        """Yield the metrics; before the first view, only those that do not need one."""
         latest = self._feed.latest
         view = latest.view if latest else None
         yield _gauge(

@@ -343,7 +343,7 @@ class Dakota(Game[State]):
 
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         match words:
             case [("found" | "missed") as word]:
                 return {"do": "hit", "found": word == "found"}
