@@ -94,7 +94,6 @@ class WalkPicture:
         return Text(text.translate(_ASCII) if self._ascii else text, style)
 
     def _step(self, step: StepView) -> Iterator[Text]:
-        """Yield a step's line, and a line for each result or fault."""
         yield self._text(f"{MARKS[step.state]} {step.title:<24}{OUTCOMES[step.state]}", STYLES[step.state])
         for found in step.found if step.state == "passed" else ():
             yield self._text(f"    {found}", "dim")
@@ -103,7 +102,6 @@ class WalkPicture:
             yield self._text(f"      \u2192 {wrong.todo}")
 
     def _bars(self, width: int) -> Table:
-        """Return the bars as a table without borders."""
         cells = max(8, min(BAR_CELLS, width - 44))
         table = Table.grid(padding=(0, 1))
         for bar in self._view.bars:

@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
     game = registry.game(args.game, from_text(args.set))
     check(game)
-    state = _asked(game, args.after, args.keys)
+    state = _read_state(game, args.after, args.keys)
     solved = solve(game, args.first, args.second)
     if args.json:
         print(json.dumps(_solved_as_json(solved, state)))
@@ -67,17 +67,16 @@ def _chance(text: str) -> float:
     raise ArgumentTypeError(f"{text[:40]!r} is not a probability; write 0.25 or 1/4")
 
 
-def _asked(game: Game[Any], after: str | None, keys: str | None) -> Any:
-    """Return the state that is asked for, or None."""
+def _read_state(game: Game[Any], after: str | None, keys: str | None) -> Any:
     if keys is not None:
         try:
-            return _written(_object(keys, "--from"))
+            return _parse_state(_object(keys, "--from"))
         except InvalidActionError as error:
             raise UsageError(f"--from: {error.message}", error.hint or "write the keys of the score sheet") from error
-    return None if after is None else _reached(game, after)
+    return None if after is None else _play_file(game, after)
 
 
-def _reached(game: Game[Any], name: str) -> Any:
+def _play_file(game: Game[Any], name: str) -> Any:
     try:
         lines = Path(name).read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -90,7 +89,7 @@ def _reached(game: Game[Any], name: str) -> Any:
         try:
             play.push(_object(line, f"line {number}"))
         except (InvalidActionError, IllegalActionError) as error:
-            raise UsageError(f"{name}, line {number}: {error.message}", error.hint or "mend that line") from error
+            raise UsageError(f"{name}, line {number}: {error.message}", error.hint or "correct that line") from error
     return play.state
 
 
@@ -104,7 +103,7 @@ def _object(text: str, where: str) -> Action:
     return cast("Action", value)
 
 
-def _written(keys: Action) -> Any:
+def _parse_state(keys: Action) -> Any:
     """Return the Dakota state under these keys; all but `long` may be left out."""
     from dataclasses import replace
 

@@ -215,7 +215,6 @@ def _answer(question: str, check: Callable[[str], None], default: str) -> str:
 
 
 def _board_is_there() -> bool:
-    """Return True if a mat's board is plugged in."""
     from pi_controller.board.serial_port import find_port
     from pi_controller.errors import PortError
 
@@ -246,7 +245,6 @@ def _find_free_port() -> dict[str, int]:
 
 
 def _write(path: Path, settings: Settings) -> None:
-    """Write the `settings` to `path` atomically. Raises `UsageError`."""
     from pi_controller.config.example import format_changes
 
     try:

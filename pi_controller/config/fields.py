@@ -198,7 +198,6 @@ def _check_host(text: str) -> str:
 
 
 def _check_hosts(value: object) -> object:
-    """Return the host names as a tuple."""
     names = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else (None,)
     for name in names:
         if not isinstance(name, str):

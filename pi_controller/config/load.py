@@ -320,7 +320,6 @@ class _KeyScanner:
 
 
 def _unquote(key: str) -> str:
-    """Return a key without its quotes and escapes."""
     if key.startswith('"'):
         return str(tomllib.loads(f"key = {key}")["key"])
     return key.strip("'")

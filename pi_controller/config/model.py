@@ -240,7 +240,6 @@ class ChancesSection(Section):
 
 
 def _create_section(name: str, fields: dict[str, Any]) -> type[Section]:
-    """Return a section with a key for each of `fields`: its type and its `Field`."""
     return create_model(name, __base__=Section, **fields)
 
 
@@ -701,7 +700,6 @@ class Settings(Section):
 
 
 def _find_pin_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
-    """Yield the pins that two devices would drive."""
     strips, buttons, board = settings.strips, settings.buttons, settings.board
     taken: dict[int, str] = {}
     if strips.kind == "board" and board.port in {"none", "pins"}:

@@ -226,7 +226,6 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
 
 
 def _pads(view: View, language: str, width: int) -> Text:
-    """Return the four pads with the hits of the hide and, after the reveal, the bead's place."""
     text, line = catalogue(language).gettext, label("  " + catalogue(language).gettext("pads"))
     opened = view.opening if view.opening is not None and view.opening.hide == view.hide else None
     for pad in EVERY_PAD:

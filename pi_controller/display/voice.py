@@ -74,7 +74,6 @@ def _words(before: View, view: View) -> tuple[str, ...]:
 
 
 def _has_same_calls(before: View, view: View) -> bool:
-    """Return whether the calls of `view` were shown already."""
     if before.calls != view.calls:
         return False
     if has_sheet(view):

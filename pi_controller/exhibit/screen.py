@@ -136,7 +136,6 @@ def build_screen(exhibit: Exhibit) -> Screen:
 
 
 def _capitalise(sentence: str) -> str:
-    """Return `sentence` with its first letter as a capital."""
     return sentence[:1].upper() + sentence[1:]
 
 

@@ -237,7 +237,6 @@ class _SentenceValues(dict[str, str]):
 
 
 def _with_reason(sentence: str, reason: str, text: Callable[[str], str] = str) -> str:
-    """Return `sentence` with its reason in parentheses, if there is one."""
     return f"{sentence.removesuffix('.')} ({text(_REASONS.get(reason, reason))})." if reason else sentence
 
 
@@ -405,7 +404,6 @@ class Boards:
         return found
 
     def _clock_shown(self) -> Markup:
-        """Return the clock of the current round, if rounds have one."""
         clock = self.now.round_clock
         return self._render("clock", clock=clock, ends=_time_of(clock.ends if clock else None))
 

@@ -114,7 +114,6 @@ class Inbox:
         return [(table, ack) for (table, _, _), ack in answers.items()]
 
     def _store_together(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
-        """Store `messages` in one transaction."""
         answers: _Answers = {}
         with self._transaction():
             for table, message in messages:

@@ -369,7 +369,6 @@ class Journal:
                 file.sidecar_path(self.path, ending).unlink(missing_ok=True)
 
     def _current_file_ids(self) -> list[tuple[int, int] | None]:
-        """Return the ids of the files under the names of the journal and its log."""
         return [file.file_id(file.sidecar_path(self.path, ending)) for ending in ("", "-wal")]
 
     def _acknowledge(self) -> None:

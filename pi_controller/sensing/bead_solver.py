@@ -291,7 +291,6 @@ class _Guesses:
         )
 
     def take(self, which: NDArray[np.intp]) -> _Guesses:
-        """Return the guesses with the indices `which`."""
         return _Guesses(*(array[which] for array in self._arrays()))
 
     def replace_where(self, better: NDArray[np.bool_], other: _Guesses) -> _Guesses:
@@ -302,7 +301,6 @@ class _Guesses:
         return _Guesses(*(np.where(better.reshape(-1, *[1] * (mine.ndim - 1)), its, mine) for mine, its in pairs))
 
     def to_fits(self) -> list[MagnetFit]:
-        """Return the guesses as a list of fits."""
         return [
             MagnetFit(
                 float(self.cost[n]),

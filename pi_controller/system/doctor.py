@@ -96,7 +96,6 @@ def _mats(settings: Settings) -> list[tuple[str, Settings]]:
 
 
 def _why_no_magnetometers(settings: Settings) -> str:
-    """Return why no magnetometer is checked, or '' if they are."""
     if settings.board.port == "pins":
         return "none on the Pi's own pins: the judge confirms the bead"
     return 'the judge confirms the bead: [referee] beads = "judge"' if settings.referee.beads == "judge" else ""

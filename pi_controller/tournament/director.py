@@ -584,7 +584,6 @@ class History:
         return self._after[seq - 2] if seq > 1 else Tournament()
 
     def _replay_before(self, seq: int) -> Tournament:
-        """Return the state after the decisions before `seq` that still count."""
         now = Tournament()
         for decision in self.effective_decisions:
             if decision.seq < seq:

@@ -271,7 +271,6 @@ def _apply_forfeit(state: State, by: str) -> tuple[State, tuple[str, ...]]:
 
 
 def _parse_red(action: Action) -> Showing:
-    """Return the pieces that show red, validated."""
     red: object = action["red"]
     if not isinstance(red, Mapping):
         raise InvalidActionError(f"red cannot be {format_value(red)}", f"red is an object with {join_words(PIECES)}")
