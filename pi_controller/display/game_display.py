@@ -341,7 +341,7 @@ def bowl_result(view: View, language: str, counted: Callable[[int], str]) -> str
 def throws(view: View, language: str = "en") -> str:
     """Return who throws, or that the throw awaits its entry."""
     text = catalogue(language).gettext
-    template = text("{player} has thrown: what shows?") if view.strokes else text("{player} throws")
+    template = text("{player} has thrown: the judge enters the throw") if view.strokes else text("{player} throws")
     return template.format(player=isolate_name(player_name(view, view.sheet["thrower"])))
 
 

@@ -398,7 +398,7 @@ class Director:
             if report is not None and report.expected and plan is not None and plan.results == "at_once":
                 self._decide_automatically(t, Confirmed(match.order))
         elif not over and match.order in now.settled and story.phase != "over":
-            note = f"the end of {match.match} was taken back at {table} after its result counted: correct it"
+            note = f"the end of {match.match} was undone at {table} after its result counted: correct the result"
             self.note(match.order, note, table)
 
     def _result(self, table: str, epoch: str, game: _Game) -> Reported:

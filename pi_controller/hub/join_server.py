@@ -106,7 +106,7 @@ class JoinCodes:
     def close(self, table: str) -> None:
         """Revoke the code for `table`, if there is one."""
         if (found := self._open.pop(table, None)) is not None:
-            self._note(found, "this code was taken back")
+            self._note(found, "this code was revoked")
 
     def waiting(self, t: float) -> list[_Open]:
         """Drop expired codes and return the open ones."""

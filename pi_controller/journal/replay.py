@@ -1,6 +1,6 @@
 """Replays a game: hide by hide in plain text, or as one JSON object a record.
 
-The journal is opened read-only; a table may write it meanwhile. Undone records are shown, marked `taken back`. A
+The journal is opened read-only; a table may write it meanwhile. Undone records are shown, marked `undone`. A
 written record (`pi_controller.record`) is shown in the same way.
 """
 

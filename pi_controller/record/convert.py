@@ -260,7 +260,7 @@ def as_text(record: Record, out: TextIO, to: int | None = None, played: Played |
         taken = "   (undone)" if isinstance(entry, Move | Ruling) and entry.superseded else ""
         out.write(f"{n:>5}  {_line_of(entry, record, played)}{taken}\n")
         if isinstance(entry, Move) and not taken and entry.action.get("do") == SET:
-            out.write(f"{draw_sheet('So it stands', playthrough.sheet)}\n")
+            out.write(f"{draw_sheet('Score set by hand', playthrough.sheet)}\n")
     over = playthrough.game.is_over(playthrough.state)
     out.write(f"\n{draw_sheet('End' if over else 'In progress', playthrough.sheet)}\n")
 

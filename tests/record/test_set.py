@@ -87,8 +87,8 @@ def test_the_game_goes_on_from_the_table_that_was_set():
     out = io.StringIO()
     as_text(record, out)
     told = out.getvalue()
-    assert told.count("So it stands") == 1
-    assert "(taken back)" in told
+    assert told.count("Score set by hand") == 1
+    assert "(undone)" in told
 
 
 def test_a_score_sheet_cannot_tell_it():

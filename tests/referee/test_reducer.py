@@ -252,7 +252,11 @@ def test_only_the_match_played_here_becomes_void():
 def test_round_clock_shows_what_the_round_has_left():
     timed = game("slahal", {"minutes": 20})
     running = story_after(RoundClock(100.0, 300.0, running=True), of=timed).clocks
-    assert (running.playing.elapsed_s(100.0), running.playing.elapsed_s(110.0), running.of_round) == (900.0, 910.0, True)
+    assert (running.playing.elapsed_s(100.0), running.playing.elapsed_s(110.0), running.of_round) == (
+        900.0,
+        910.0,
+        True,
+    )
     stopped = story_after(RoundClock(100.0, 300.0, running=False), of=timed).clocks
     assert stopped.playing.elapsed_s(110.0) == 900.0
 
