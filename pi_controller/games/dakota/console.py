@@ -105,7 +105,7 @@ class DakotaPage(GamePage[DakotaSheet]):
             )
         )
         row = Row("pad", text("Which pad was hit (optional)"), pad_choices(text, struck), needed=False)
-        return Play("hits", moment.title, buttons, (row,), ready_button(moment, text("I have hidden it")))
+        return Play("hits", moment.title, buttons, (row,), ready_button(moment, text("Hidden")))
 
     def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[FoulsOf, ...]:
         """Return the fouls that the rules allow now, by hide: the current one, and the one just settled.
