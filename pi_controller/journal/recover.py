@@ -67,7 +67,7 @@ def recover(path: Path, token: Callable[[int], bytes] = secrets.token_bytes) -> 
         rows = [row for row in rows if row.batch != rows[-1].batch]  # an event is there whole or not at all
     origin = f"{path.name}, recovered up to record {len(rows)}"
     if not epoch and chained:
-        origin += "; its epoch was lost, so record 1 cannot be proved"
+        origin += "; its epoch was lost, so nothing proves record 1"
     if about is None or not epoch:
         about = Meta(epoch or token(EPOCH_BYTES).hex(), "", rows[0].t if rows else 0.0)
     left = [seq for seq in found if seq > len(rows)]

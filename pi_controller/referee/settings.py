@@ -69,7 +69,7 @@ FOUL_TREATMENTS: Mapping[str, FoulTreatment] = {
         "automatic",
         "automatic",
         "off",
-        "the nearest pad counts, or the judge decides; ask: the judge decides; off: the nearest, or the first touched",
+        "the nearest pad counts, or the judge decides; ask: the judge; off: the nearest, or the first touched",
     ),
     "early_hit": FoulTreatment(
         "ask", "ask", "off", "a hit before the bead was checked; automatic: a notice without a penalty"

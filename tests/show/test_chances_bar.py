@@ -99,7 +99,7 @@ def test_the_terminal_has_a_line_of_it_only_when_given(bar):
     assert with_it.startswith(without)
     one, two = bar.look_up(view).percents
     added = " ".join(with_it.removeprefix(without).split())
-    assert added.startswith(f"Chance of winning ● A {one} % ■ B {two} % if a hit finds by luck alone")
+    assert added.startswith(f"Chance of winning ● A {one} % ■ B {two} % if hitters guess by luck")
     assert "Chance" not in without
     assert all(len(line) <= 40 for line in render_text(view, 40, chances=bar.look_up(view)).splitlines())
 

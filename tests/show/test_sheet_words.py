@@ -66,7 +66,7 @@ def slahal(**changed):
 
 
 def test_the_end_is_told():
-    assert phrases.sentence(slahal()) == "Time: Big Coulee wins, 8 sticks to 3"
+    assert phrases.sentence(slahal()) == "Time is up: Big Coulee wins, 8 sticks to 3"
     assert phrases.sentence(slahal(finish="sweep")) == "Big Coulee wins with all eleven sticks"
     told = phrases.sentence(slahal(finish="king_moved", winner="B"))
     assert told == "Long Hollow wins: Big Coulee moved the king stick too early"

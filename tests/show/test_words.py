@@ -179,7 +179,7 @@ def test_the_phase_is_one_sentence(view):
     assert phrases.sentence(view(phase="hide")) == "Big Coulee hides the bead"
     assert phrases.sentence(view(phase="over", winner="B", short={"A": 3, "B": 5})) == "Long Hollow wins, 5 to 3"
     assert phrases.sentence(view(question=QuestionView("found", (), ()))) == "The judge decides"
-    assert "journal" in phrases.sentence(view(phase="halted", question=QuestionView("found", (), ())))
+    assert "save the game" in phrases.sentence(view(phase="halted", question=QuestionView("found", (), ())))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ TOLD = """\
 dakota 1: Red (A) and Blue (B)
 Grady Renville, The Moccasin Game (Hampa Apena), chapters 2 to 12
 points = 3
-    2  the board is there
+    2  the board is connected
     3  the toss: A
 
 Hide 1: Red hides
@@ -51,7 +51,7 @@ Hide 1: Red hides
    15  asked: two struck (pad 2, pad 4); 2, 4, none?
    16  judge: 2
    17  second hit, pad 2: found [judge] -> paguga
-   18  the bead lay under pad 2; as sealed
+   18  the bead was under pad 2; as sealed
 
 Hide 2: Red hides
        Red (A)   ||||||||              8

@@ -120,7 +120,7 @@ def test_what_is_taken_back_stays_to_be_read(house):
         assert say(web, "key-undo", "undo", reason="misread").status_code == 200
         log = state(web)["log"]
         assert [(one["text"], one["undone"]) for one in log[-3:]] == [
-            ("Big Coulee won the toss", False), ("Missed", True), ("Taken back: misread", False),
+            ("Big Coulee won the toss", False), ("Missed", True), ("Undone: misread", False),
         ]  # fmt: skip
         for n in range(15):
             say(web, f"key-hit-{n}", "action", action=MISS)
