@@ -357,7 +357,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         if not self.wrong:
-            return f"self-test: all is well ({len(self.checks)} checks)"
+            return f"self-test: no faults ({len(self.checks)} checks)"
         return "self-test: " + "; ".join(f"{one.part}: {one.wrong}" for one in self.wrong)
 
 

@@ -441,7 +441,7 @@ class Director:
             if team is not None and (game := sitting.get(team)) is not None:
                 raise IllegalActionError(
                     f"{team} still plays match {game.match} at {game.table}, which no longer counts",
-                    "have that game closed at its table first",
+                    "close that game at its table first",
                 )
         if not connected[call.table]:
             raise IllegalActionError(

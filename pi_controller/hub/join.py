@@ -129,7 +129,7 @@ def _parse_answer(answer: bytes) -> Account:
         refused, account = (found, None) if isinstance(found, JoinRefused) else (None, _validate_account(found))
     except (msgspec.MsgspecError, UnicodeDecodeError, ValidationError, OSError) as error:
         raise JoinError(
-            "the hub's answer cannot be read; nothing was written", "bring table and hub to the same version"
+            "the hub's answer cannot be read; nothing was written", "install the same version on table and hub"
         ) from error
     if refused is not None:
         raise JoinError(refused.what, refused.todo)

@@ -400,6 +400,6 @@ def _key(body: dict[str, Any]) -> str:
 
 async def _error_response(_: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
-        return PlainTextResponse("There is nothing here.\n", error.status_code)
+        return PlainTextResponse("Page not found.\n", error.status_code)
     headers = {name.decode(): value.decode() for name, value in HEADERS}  # the middleware does not see this response
     return PlainTextResponse("That did not work.\n", 500, headers)

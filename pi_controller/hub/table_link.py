@@ -165,7 +165,7 @@ class TableLink(Observer):
         try:
             asyncio.run(self._stay())
         except Exception:
-            log.exception("the connection to the hub has failed for good; the game goes on")
+            log.exception("the connection to the hub has failed permanently; the game continues")
 
     async def _stay(self) -> None:
         self._news, self._closing = asyncio.Event(), asyncio.Event()

@@ -129,7 +129,7 @@ def test_all_is_well(tested, caplog):
     found = tested(t=NOW)
     assert found.wrong == {}
     assert found.parts == {"clock", "disk", "heat", "supply", "texts"}
-    assert "self-test: all is well" in caplog.text
+    assert "self-test: no faults" in caplog.text
 
 
 def test_what_is_wrong_is_named(tested, tmp_path):

@@ -36,7 +36,7 @@ def test_a_board_that_was_reset(tmp_path):
 
 def test_firmware_of_another_major_is_named_and_the_judge_plays_on_by_eye(tmp_path):
     outcome = done("firmware of another major", tmp_path)
-    assert any(line.endswith("puts the right firmware on it.") for line in outcome.sees)
+    assert any(line.endswith("copies the right firmware to it.") for line in outcome.sees)
     assert outcome.back_s is None
     assert outcome.entered > 0
 

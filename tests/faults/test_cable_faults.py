@@ -62,7 +62,7 @@ def test_a_stroke_cut_in_two_is_the_judges(after, tmp_path):
 
 def test_a_stall_is_silence_and_old_bytes_are_no_news(tmp_path):
     outcome = done("the cable stalls, 5 s", tmp_path)
-    assert outcome.shows("The board has fallen silent.")
+    assert outcome.shows("The board has stopped answering.")
     assert outcome.seen_s <= 1.1
     assert outcome.back_s <= 3.0
 
