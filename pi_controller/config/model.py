@@ -743,7 +743,7 @@ def _find_chances_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
 
 
 def _find_team_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
-    """Yield each team that is named in a game of single players, which shows no team's name."""
+    """Yield an issue for each team name in a game without teams."""
     game = settings.game.name
     if not has_single_players(game):
         return

@@ -35,7 +35,7 @@ MAX_WEAK_SUPPLY_S = 60.0
 
 
 class MachineWatch:
-    """Watches the machine by `read`, which is given the previous reading.
+    """Watches the machine: `read(previous)` returns a new reading of its health.
 
     The file `kept` stores the warning for `boot`.
     """

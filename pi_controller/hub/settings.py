@@ -112,7 +112,7 @@ class JoinRequest(msgspec.Struct, frozen=True, tag="join"):
 
 
 class Account(msgspec.Struct, frozen=True, tag="joined"):
-    """The hub's line: the table's account at the broker at `host`; `ca` is the venue's certificate as PEM.
+    """The hub's answer to a join request: the account at the broker `host`; `ca` is the venue's certificate (PEM).
 
     `program` is the version of the hub's program.
     """

@@ -312,7 +312,7 @@ class Referee(ABC):
         """Add the facts that follow because the wait has exceeded its limit."""
 
     def _withdrawal_reason(self, tx: Transaction, asked: Question) -> str:
-        """Return why the mat has since answered the question `asked` itself (one of `WITHDRAWAL_REASONS`), or ""."""
+        """Return why the question `asked` needs no answer any more (one of `WITHDRAWAL_REASONS`), or ""."""
         story, private = tx.story, self._private
         if asked.about == "disc_dead" and story.link.up and not story.dead_pads:
             return "disc_back"

@@ -599,7 +599,7 @@ def _apply_action(game: Game[Any], story: Story, done: ActionPlayed) -> Story:
 
 
 def _record_turn(game: Game[Any], before: Story, after: Story, done: ActionPlayed) -> Story:
-    """Return `after` with the action added to the past turns: to the turn it belongs to, or as a new one."""
+    """Return `after` with the action added to its turn, or to a new one."""
     side = game.hiders(before.state) or game.thrower(before.state)
     if side is None or done.action.get("do") == "forfeit":
         return after

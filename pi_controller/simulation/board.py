@@ -152,7 +152,7 @@ class SimBoard:
         return True
 
     def calm(self) -> None:
-        """Note that this start has run long enough."""
+        """Record that the program has run long enough since its start."""
         self.early = 0
 
     def feed(self) -> None:

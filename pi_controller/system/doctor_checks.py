@@ -285,7 +285,7 @@ def groups() -> set[str]:
 def machine_lines(
     settings: Settings, root: Path = Path("/"), member: Collection[str] | None = None
 ) -> Iterator[ReportLine]:
-    """Yield the lines for the machine. `root` of its files and `member`, the groups, are for tests."""
+    """Yield the lines for the machine. Tests set `root` (of its files) and `member` (the user's groups)."""
     pi = read_pi_model(root)
     installed = versions()
     yield ReportLine(MACHINE, "model", "pass" if pi else "not here", pi or "this is not a Raspberry Pi")

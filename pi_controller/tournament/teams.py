@@ -176,7 +176,7 @@ class Registration:
         return tuple(player for player in self.teams.get(team, ()) if player not in self.out)
 
     def teams_without_players(self, teams: Sequence[str]) -> str:
-        """Return, in words, those of `teams` without any player left; "" if all have one."""
+        """Return the names of the `teams` without players, as a text; "" if there are none."""
         return join_words(format_value(team) for team in teams if team in self.teams and not self.present(team))
 
 

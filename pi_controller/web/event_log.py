@@ -84,7 +84,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class EventLog(msgspec.Struct, frozen=True):
-    """The last events, oldest first; what an undo would take back, as text; and the action in it, if there is one."""
+    """The last events, oldest first, and the entry that an undo would remove: as text, and its action, if any."""
 
     lines: tuple[Line, ...] = ()
     undo: str = ""
