@@ -127,7 +127,7 @@ def test_a_match_is_not_sent_to_a_table_that_cannot_take_it(site, tables, view):
     assert "To Table 1" in console
     assert "To Table 4" not in console
     assert "To Table 3" not in console
-    for table, why in (("t04", "Table 4 is not connected"), ("t03", "under way at Table 3"), ("t05", "not connected")):
+    for table, why in (("t04", "Table 4 is not connected"), ("t03", "in progress at Table 3"), ("t05", "not connected")):
         refused = site.decide(do="assign", match="W1-1", table=table)
         assert (refused.status_code, why in refused.json()["error"]["what"]) == (409, True), refused.text
     assert not site.director.now.calls
@@ -139,7 +139,7 @@ def test_the_alert_names_the_table_and_what_to_do(site, tables, monkeypatch):
     game = GameAtTable("t02", "W2-1", "a-1", TEAMS[:2], "changed", begun=True)
     monkeypatch.setattr(Director, "games_at_tables", lambda _: (game,))
     told = html.unescape(site.web.get("/director").text)
-    assert "Table 2 still plays match W2-1" in told
+    assert "Table 2 is still playing match W2-1" in told
     assert "Close game, take next match" in told
     refused = site.decide(do="assign", match=site.director.now.ready[0].id, table="t01").json()["error"]
     assert (TEAMS[0] in refused["what"], "Table 2" in refused["what"]) == (True, True)
@@ -173,7 +173,7 @@ def test_the_log_speaks_of_teams_and_tables(site, tables):
     assert "called to Table 1" in log
     assert f"Match W1-1: {TEAMS[0]} beats {loser}. Entered by hand." in log
     assert f"{TEAMS[1]} is out of the tournament (did not come)." in log
-    assert "Taken back: " in log
+    assert "Undone: " in log
     assert not re.search(r"t01|no_show|withdraw\b", log)
 
 
@@ -450,8 +450,8 @@ def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, 
     page.select_option("[data-do=absent] [name=player]", "1b")
     for _ in range(2):
         page.click("[data-do=absent] button")
-    page.get_by_text("Is back").click()
-    page.get_by_text("Is back").wait_for(state="detached")
+    page.get_by_text("Bring back").click()
+    page.get_by_text("Bring back").wait_for(state="detached")
     assert not site.director.now.registration.out
     page.get_by_text("Enter a result").click()
     first, second = site.director.now.pairing("R1-1").teams
