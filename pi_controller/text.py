@@ -57,7 +57,7 @@ def format_value(value: object) -> str:
             return "true" if value else "false"
         case int():
             # a decimal of thousands of digits is refused by Python itself
-            return str(value) if abs(value) < 10**_MAX_CHARS else "a huge number"
+            return str(value) if abs(value) < 10**_MAX_CHARS else "a number that is too large"
         case float():
             return repr(value)
         case list() | tuple():

@@ -76,10 +76,10 @@ def test_players_are_named_in_a_game_without_teams(tmp_path):
     ("answers", "why"),
     [
         ("chess\n1\n\n\n\n\n", "type a number from 1 to 6"),
-        ("\nA\nA, B, C\n\n\n\n\n", "two names, with a comma between them"),
+        ("\nA\nA, B, C\n\n\n\n\n", "type two names, separated by a comma"),
         ("\nA,\n\n\n\n\n", "must be a name of 1 to 40 characters"),
         ("\nA, " + "B" * 41 + "\n\n\n\n\n", "must be a name of 1 to 40 characters"),
-        ("\nA, B\u202e\n\n\n\n\n", "a control character stands in this name"),
+        ("\nA, B\u202e\n\n\n\n\n", "this name contains a control character"),
         ("\n\n4\n\n\n\n", "type a number from 1 to 3"),
         ("\n\n\neverybody\n\n\n", "type a number from 1 to 2"),
         ("\n\n\n\nmaybe\n\n", "type y for yes or n for no"),
@@ -96,7 +96,7 @@ def test_what_will_not_do_is_asked_again(tmp_path, answers, why):
 def test_where_the_answers_end_nothing_is_written(tmp_path, lines):
     done = asked(tmp_path, "\n" * lines)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[0] == "moccasin-mat: the answers end before the questions do"
+    assert done.stderr.splitlines()[0] == "moccasin-mat: the input ended before the last question"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -162,7 +162,7 @@ def test_ctrl_c_in_the_questions_writes_nothing(terminal, tmp_path):
         screen = terminal(*argv)
         screen.until("Which game?")
         screen.type("1")
-        screen.until("The two teams' names")
+        screen.until("The names of the two teams")
         screen.press("\x03")
         assert screen.ended() == 130
         assert list(tmp_path.iterdir()) == []
@@ -214,7 +214,7 @@ def test_from_a_clone_to_ones_own_first_game(terminal, tmp_path):
         assert (view["phase"], view["hider"]) == ("hide", "A")
         assert (
             ", ".join(view["teams"].values())
-            == dict(answers)["The two teams' names, with a comma between them (A, B):"]
+            == dict(answers)["The names of the two teams, separated by a comma (A, B):"]
         )
         page = httpx.get(url + room[room.index("/") :], timeout=60).text
         assert all(team in page for team in view["teams"].values())
@@ -249,7 +249,7 @@ def test_the_page_of_the_demo_stays_until_ctrl_c(terminal):
     screen.until("The page stays up until Ctrl-C.")
     (url,) = re.findall(r"live page: (http://\S+)", "\n".join(screen.lines()))
     assert httpx.get(f"{url}view.json", timeout=60).json()["winner"] in {"A", "B"}
-    assert "The journal and what really happened agree." in screen.lines()
+    assert "The journal agrees with the simulated game." in screen.lines()
     screen.press("\x03")
     assert screen.ended() == 0
 
@@ -259,7 +259,7 @@ def test_the_demo_plays_the_table_of_the_settings(tmp_path):
     command = [*PROGRAM, "demo", "--settings", "t.toml", "--speed", "max", "--no-web"]
     done = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
     assert re.search(r"^(Upper|Lower) wins, 1 to 0$", done.stdout, re.MULTILINE)
-    assert done.stdout.startswith("The simulated mat is being set up ...\n")
+    assert done.stdout.startswith("Setting up the simulated mat ...\n")
 
 
 def test_the_demo_plays_one_game_after_another(tmp_path):

@@ -193,7 +193,7 @@ def costs(parts: Parts, build: Build) -> dict[str, float]:
 
 def page(parts: Parts) -> str:
     """Return `hardware/parts.md`."""
-    head = [f"| part | what it does | euros | {' | '.join(BUILDS)} | instead |"]
+    head = [f"| part | purpose | euros | {' | '.join(BUILDS)} | instead |"]
     head += [f"| --- | --- | ---: |{' ---: |' * len(BUILDS)} --- |"]
     rows: list[str] = []
     for group in dict.fromkeys(part.group for part in parts.part):

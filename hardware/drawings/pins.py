@@ -73,7 +73,7 @@ def board_tables() -> Iterator[str]:
     )
     first, last = board.adc_pins[0], board.adc_pins[-1]
     bus = f"GPIO{board.i2c['sda']}, {board.i2c['scl']}"
-    yield "What they are called on a board, pad 1 first. From memory, not from boards in the hand: compare with yours."
+    yield "Pin labels on common boards, pad 1 first. From memory, not checked on real boards: compare with yours."
     yield table(("board", f"GPIO{first} to {last}", bus, f"GPIO{board.strip_pin}", ""), BOARDS)
     yield FEATHER
     yield "## The bus"

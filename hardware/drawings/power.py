@@ -218,7 +218,7 @@ def tables(power: Power) -> str:
         "| --- | ---: | ---: | ---: |",
     ]
     shown: list[tuple[str, Sequence[Rgb]]] = [
-        ("nothing", [DARK] * lights.count),
+        ("none", [DARK] * lights.count),
         ("all white, under the cap", whites),
         ("all white, were there no cap", white),
     ]

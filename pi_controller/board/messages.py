@@ -111,7 +111,7 @@ class BoardEvent:
 
     @property
     def is_good(self) -> bool:
-        """True if the event reports no fault, or a recovery. Like `line` it ignores magnetometers."""
+        """True if the event is not a fault. Like `line` it ignores magnetometers."""
         return self.kind in _GOOD or (self.kind == "tested" and self.part == (2 << _PADS) - 1)
 
     @property
@@ -140,22 +140,22 @@ REASONS = {1: "power", 2: "reset", 3: "watchdog", 4: "restart"}
 """Reason of a start by its number on the wire: power, the board's RUN button, its watchdog, or its own program."""
 WORDS = {
     "started": "The board started ({part}).",
-    "brown-out": "The board started {value} times in short order: check its supply.",
+    "brown-out": "The board started {value} times within a short time: check its supply.",
     "lost": "The board lost {value} blocks of samples.",
-    "bus stuck": "A chip holds the board's I2C bus.",
+    "bus stuck": "A chip blocks the board's I2C bus.",
     "bus free": "The board's I2C bus is free again, after {value} clocks.",
     "touch silent": "The touch chip does not answer.",
     "touch back": "The touch chip answers again, after {thousands:.0f} s.",
     "magnetometer silent": "Magnetometer {part} does not answer.",
     "magnetometer back": "Magnetometer {part} answers again, after {thousands:.0f} s.",
     "piezo rail": "The piezo of pad {part} is at its rail.",
-    "piezo stuck": "The piezo of pad {part} has not moved for {thousands:.0f} s.",
-    "piezo good": "The piezo of pad {part} is good again, after {thousands:.0f} s.",
+    "piezo stuck": "The piezo of pad {part} has given no signal for {thousands:.0f} s.",
+    "piezo good": "The piezo of pad {part} works again, after {thousands:.0f} s.",
     "tested": "",
-    "late": "A pass of the board's loop took {thousands:.0f} ms.",
-    "host silent": "The board heard nothing for {thousands:.0f} s, and put its lights out.",
-    "host back": "The board hears this program again, after {thousands:.0f} s.",
-    "slow": "The board manages only {value} in 100 of its scans.",
+    "late": "One pass of the board's main loop took {thousands:.0f} ms.",
+    "host silent": "The board received no data for {thousands:.0f} s, and switched its lights off.",
+    "host back": "The board receives data from this program again, after {thousands:.0f} s.",
+    "slow": "The board completes only {value} % of its scans.",
 }
 """Line of each kind of `BoardEvent`, in the order of the kinds' numbers on the wire (from 1)."""
 _GOOD = {"started", "bus free", "touch back", "magnetometer back", "piezo good", "host back"}
@@ -167,8 +167,8 @@ def _describe_self_test(seen: int, magnetometers: int) -> str:
     silent += [] if seen >> _PADS & 1 else ["the touch chip"]
     silent += [f"magnetometer {i + 1}" for i in range(_ALL.bit_length()) if not magnetometers >> i & 1]
     if not silent:
-        return "The board's self test found nothing wrong."
-    return f"The board's self test found no life in {', '.join(silent)}."
+        return "The board's self test found no faults."
+    return f"The board's self test got no answer from {', '.join(silent)}."
 
 
 Message = Piezo | Touch | Field | Health | Gap | LinkUp | LinkDown | BoardEvent

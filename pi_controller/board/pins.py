@@ -193,7 +193,7 @@ class PinsSource:
         if len(scans):
             self._received_at = t
         elif t - self._received_at > SILENT_S:
-            raise PortError(f"{self._piezos.name} tells nothing", "check its wires, then start the table again")
+            raise PortError(f"{self._piezos.name} sends no readings", "check its wires, then start the table again")
         if self._grid is not None:
             out = self._grid.feed(scans)
             self._index = self._grid.next

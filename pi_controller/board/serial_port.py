@@ -121,13 +121,13 @@ def no_board_error(device: str, choices: str = "") -> PortError:
 def port_busy_error(device: str) -> PortError:
     """Return the error for a `device` held by another program."""
     todo = "stop it: a serial monitor, or a second table on this board"
-    return PortError(f"another program holds {device}", todo, f"another program holds the board's port: {todo}")
+    return PortError(f"another program is using {device}", todo, f"another program is using the board's port: {todo}")
 
 
 def board_gone_error(device: str) -> PortError:
     """Return the error for a board at `device` that was unplugged while open."""
     todo = "check the USB cable; play goes on from the judge's console"
-    return PortError(f"the board at {device} is gone", todo, f"the board is gone: {todo}")
+    return PortError(f"the board at {device} is disconnected", todo, f"the board is disconnected: {todo}")
 
 
 def write_timeout_error(device: str) -> PortError:
@@ -198,7 +198,7 @@ def _not_opened(device: str, error: Exception) -> PortError:
         return port_busy_error(device)
     todo = "set [board] port to 'auto' or to a path in /dev/serial/by-id"
     return PortError(
-        f"{device} is not a serial port", todo, "the board's port is no serial port: set [board] port anew"
+        f"{device} is not a serial port", todo, "the board's port is not a serial port: set [board] port again"
     )
 
 

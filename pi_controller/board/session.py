@@ -207,7 +207,7 @@ class BoardCommands:
         return None
 
 
-FLASH_HINT = "'moccasin-mat flash' puts the right firmware on it"
+FLASH_HINT = "'moccasin-mat flash' copies the right firmware to it"
 """Hint for an incompatible board."""
 HELLO_S = 0.5
 PING_S = 0.5
@@ -321,7 +321,7 @@ class Session:
     def start(self, t: float) -> None:
         """Start a session at `t` on a port just opened."""
         if self._up:
-            self._down(t, "The board's port was opened anew.")
+            self._down(t, "The board's port was reopened.")
         self._decoder.restart()
         self._down_reason = ""
         self._received_at = max(t, self._settles_at)
@@ -371,7 +371,7 @@ class Session:
         """Advance to `t`: send HELLO or PING if due, and detect silence. Call it after `feed`."""
         if t - self._received_at > SILENCE_S:
             if self._up:
-                self._down(t, "The board has fallen silent.")
+                self._down(t, "The board has stopped answering.")
                 self._hello(t)
             elif not self._down_reason and self._next < float("inf"):
                 self._down(t, "The board does not answer.")

@@ -110,7 +110,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_name(name: str) -> str:
-    """Return `name`. Raises `ProfileError` if it is no plain file name."""
+    """Return `name`. Raises `ProfileError` if it is not a plain file name."""
     if _NAME.fullmatch(name):
         return name
     raise ProfileError(
@@ -137,7 +137,7 @@ def load_profile(folder: Path, name: str) -> Profile:
     try:
         profile = msgspec.json.decode(data, type=Profile)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ProfileError(f"{path} is no profile: {error}", again) from error
+        raise ProfileError(f"{path} is not a profile: {error}", again) from error
     if wrong := _misfit(profile):
         raise ProfileError(f"{path} does not fit: {wrong}", again)
     return profile

@@ -61,7 +61,7 @@ _ASCII = str.maketrans(
         "\u2192": ">",
     }
 )
-KEYS = "again: repeat this step   skip: leave it out   Ctrl-C: stop, nothing is changed"
+KEYS = "again: repeat this step   skip: leave it out   Ctrl-C: stop without changes"
 
 
 class WalkPicture:
@@ -85,7 +85,7 @@ class WalkPicture:
         if view.bars:
             yield self._bars(options.max_width)
         if view.saved:
-            yield self._text(f"kept as {view.saved}")
+            yield self._text(f"saved as {view.saved}")
         if self._keys and not view.over:
             yield Text()
             yield self._text(KEYS, "dim")
@@ -94,7 +94,6 @@ class WalkPicture:
         return Text(text.translate(_ASCII) if self._ascii else text, style)
 
     def _step(self, step: StepView) -> Iterator[Text]:
-        """Yield a step's line, and a line for each result or fault."""
         yield self._text(f"{MARKS[step.state]} {step.title:<24}{OUTCOMES[step.state]}", STYLES[step.state])
         for found in step.found if step.state == "passed" else ():
             yield self._text(f"    {found}", "dim")
@@ -103,7 +102,6 @@ class WalkPicture:
             yield self._text(f"      \u2192 {wrong.todo}")
 
     def _bars(self, width: int) -> Table:
-        """Return the bars as a table without borders."""
         cells = max(8, min(BAR_CELLS, width - 44))
         table = Table.grid(padding=(0, 1))
         for bar in self._view.bars:
@@ -183,7 +181,7 @@ def calibrate(
         source = _source(settings, sim, stack)
         _drive(walk, source, publish, lambda: _keep(walk, folder, name))
     if walk.passed and settings.board.profile != name:
-        print(f'a table uses it with [{section}] profile = "{name}" in its settings')
+        print(f'to use it, set [{section}] profile = "{name}" in its settings')
     return walk.passed
 
 
@@ -200,7 +198,7 @@ def _check_allowed(settings: Settings, section: str) -> None:
         raise UsageError("these settings are for a table without a board", todo)
     if may_hide_bead(settings.table.journal):
         raise UsageError(
-            f"a game is under way in {settings.table.journal}: the mat cannot be calibrated now",
+            f"a game is in progress in {settings.table.journal}: the mat cannot be calibrated now",
             "end the game first, or name settings with another journal",
         )
 
@@ -225,7 +223,7 @@ def _page(settings: Settings, stack: ExitStack) -> Callable[[WalkView], None]:
     page = WalkPage(settings.web.host, settings.web.port)
     page.start()
     stack.callback(page.stop)
-    print(f"the walk on a page: {page.url}", flush=True)
+    print(f"calibration page: {page.url}", flush=True)
     return page.publish
 
 

@@ -135,7 +135,7 @@ class PadByPad:
         self.states[self.pad - 1] = "bad"
 
     def next_pad(self, t: float) -> None:
-        """Go on to the next pad, or end."""
+        """Continue with the next pad, or finish."""
         assert self.pad is not None
         if self.states[self.pad - 1] == "now":
             self.states[self.pad - 1] = "good"
@@ -204,7 +204,7 @@ class EmptyStep:
                     self._note_disturbance(t, f"A hand was felt at pad {event.pad}: keep hands away from the mat.")
                 case Strike():
                     self._struck.append(event.pads[0])
-                    self._note_disturbance(t, f"A stroke was felt on pad {event.pads[0]}: do not touch the mat.")
+                    self._note_disturbance(t, f"A hit was felt on pad {event.pads[0]}: do not touch the mat.")
                 case BeadsAtRest():
                     self._read(t, event)
                 case _:
@@ -266,7 +266,7 @@ class EmptyStep:
         self._doubt = pad is not None and not beads.sure
         if pad is not None:
             where = f"on pad {pad}" if pad else "beside the pads"
-            what = f"A magnet is read {where}" if beads.sure else f"A magnet may lie {where}"
+            what = f"A magnet is read {where}" if beads.sure else f"There may be a magnet {where}"
             self._note_disturbance(t, f"{what}: take the bead, phones and keys away from the mat.")
         elif before:
             self._note_disturbance(t, "")  # the measurements so far include the magnet
@@ -294,7 +294,7 @@ class EmptyStep:
                 self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", todo))
         for count, what in zip(self._received, ("the pads", "the touch strips", "the magnetometers"), strict=True):
             if not count:
-                self.wrong.append(Finding(f"nothing comes from {what}", "run 'moccasin-mat doctor'"))
+                self.wrong.append(Finding(f"no data from {what}", "run 'moccasin-mat doctor'"))
         if self._magnet is not None:
             where = f"on pad {self._magnet}" if self._magnet else "beside the pads"
             self.wrong.append(Finding(f"a magnet is read {where} all the time", "look for iron or magnets near there"))
@@ -322,8 +322,8 @@ class EmptyStep:
                 self.wrong.append(Finding(f"the piezo of pad {pad} is noisy: {noise:.0f} counts", todo))
         if len(self._struck) >= TRIES:
             pads = ", ".join(str(pad) for pad in sorted(set(self._struck)))
-            todo = "quieten the floor or the drums; else raise [strikes] threshold_db"
-            self.wrong.append(Finding(f"strokes are felt where nobody strikes: pad {pads}", todo))
+            todo = "reduce vibrations from the floor or drums, or raise [strikes] threshold_db"
+            self.wrong.append(Finding(f"strikes detected without a hit: pad {pads}", todo))
 
 
 def _reason(why: str) -> str:
@@ -370,7 +370,7 @@ class TapStep(PadByPad):
                 if len(self._felt[self.pad - 1]) < TAPS:
                     self._felt[self.pad - 1].append(event)
                     self._ringing, self.moved = event, t
-                    self.note = "" if event.pads[0] == self.pad else f"That was felt on pad {event.pads[0]}."
+                    self.note = "" if event.pads[0] == self.pad else f"That tap was on pad {event.pads[0]}."
 
     def tick(self, t: float) -> None:
         """Advance to `t`: note a tap's peak, and go to the next pad after the last tap or a timeout."""
@@ -384,7 +384,7 @@ class TapStep(PadByPad):
             self.next_pad(t)
         elif self.is_timed_out(t):
             felt = len(self._felt[self.pad - 1])
-            what = f"pad {self.pad} felt {felt} of {TAPS} taps" if felt else f"pad {self.pad} feels nothing"
+            what = f"pad {self.pad} felt {felt} of {TAPS} taps" if felt else f"pad {self.pad} feels no taps"
             self.fail(what, "check the disc under its plate and its cable, then tap a little harder")
             self.next_pad(t)
         if self.over and not self.wrong:
@@ -436,15 +436,15 @@ class TapStep(PadByPad):
     def _judge(self, pad: int) -> None:
         felt = [strike.pads[0] for strike in self._felt[pad - 1]]
         if why := find_swapped_pads([pad] * len(felt), felt).get(pad):
-            self.fail(f"a tap on pad {pad} is {why}", "the plugs of these pads are exchanged: put them right")
+            self.fail(f"a tap on pad {pad} is {why}", "the plugs of these pads are swapped: swap them back")
         elif any(one != pad for one in felt):
             others = sorted({one for one in felt if one != pad})
             self.fail(
                 f"some taps on pad {pad} were felt on pad {', '.join(map(str, others))}",
-                "check that the plates lie loose and apart, and that the disc of the pad sits tight",
+                "check that the plates are loose and do not touch, and that the pad's disc is glued firmly",
             )
         elif sum(not strike.sure for strike in self._felt[pad - 1]) > 1:
-            self.fail(f"taps on pad {pad} are felt unsurely", "tap harder, or check the disc under its plate")
+            self.fail(f"taps on pad {pad} are not detected reliably", "tap harder, or check the disc under its plate")
 
 
 # Step 3, hands: asks for a hand under each pad from the hider's side, and measures the counts the strips lose.
@@ -501,7 +501,7 @@ class SlideStep(PadByPad):
             if isinstance(event, HandIn | HandOut) and event.pad != self.pad:
                 if isinstance(event, HandIn):
                     self._elsewhere.add(event.pad)
-                    self.note = f"A hand was felt at pad {event.pad}; it is asked for under pad {self.pad}."
+                    self.note = f"A hand was felt at pad {event.pad}; please use pad {self.pad}."
             elif isinstance(event, HandIn):
                 self._in, self.moved, self.note = event, t, ""
             elif isinstance(event, HandOut) and self._in is not None:
@@ -516,7 +516,7 @@ class SlideStep(PadByPad):
             elif self._elsewhere:
                 felt = ", ".join(str(pad) for pad in sorted(self._elsewhere))
                 what = f"a hand under pad {self.pad} is felt at pad {felt}"
-                todo = "the plugs of these pads' touch strips are exchanged: put them right"
+                todo = "the plugs of these pads' touch strips are swapped: swap them back"
             else:
                 what = f"no hand is felt under pad {self.pad}"
                 todo = "check the strips' plug, or slide the hand in as far as the wrist"
@@ -582,7 +582,8 @@ class SlideStep(PadByPad):
             )
         elif not (came.sure and left.sure):
             self.fail(
-                f"the hand at pad {came.pad} is felt unsurely", "slide it in farther, and do not linger at the edge"
+                f"the hand at pad {came.pad} is not detected reliably",
+                "slide it in farther, without stopping at the edge",
             )
         elif middle < 1.5 * max(NOISES * float(self.noise.max()), MIN_TOUCH_COUNTS):
             self.fail(
@@ -670,10 +671,10 @@ class BeadStep(PadByPad):
             if found[0].pad == self._last:
                 return  # it is still on the previous pad
             where = f"on pad {found[0].pad}" if found[0].pad else "beside the pads"
-            todo = f"lay it on pad {pad}; if it does lie there, the plugs of these pads' magnetometers are exchanged"
+            todo = f"put it on pad {pad}; if it is there already, the plugs of these pads' magnetometers are swapped"
             self._hint(t, f"the bead asked for on pad {pad} is read {where}", todo)
         elif not beads.sure:
-            self._hint(t, f"the bead on pad {pad} is read unsurely", "take phones and keys away from the mat")
+            self._hint(t, f"the bead on pad {pad} is not located reliably", "take phones and keys away from the mat")
         else:
             self._accept(t, pad, marked=found[0].marked)
 

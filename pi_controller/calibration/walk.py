@@ -96,10 +96,12 @@ class Walk:
         """The current view."""
         steps = tuple(self._step_view(at) for at in range(len(self._steps)))
         if self.over:
-            ask = "Something is not right: nothing was saved."
+            ask = "A check failed: the profile was not saved."
             if self.passed:
                 ask = (
-                    "The mat is calibrated, but for what was left out." if self._left_out else "The mat is calibrated."
+                    "The mat is calibrated, except for the skipped steps."
+                    if self._left_out
+                    else "The mat is calibrated."
                 )
             return WalkView(steps, self._at, ask, over=True, passed=self.passed, saved=self.saved)
         step = self._steps[self._at]

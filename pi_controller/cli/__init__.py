@@ -73,7 +73,7 @@ def module(verb: str) -> Verb:
     if name not in VERBS:
         from pi_controller.errors import UsageError
 
-        raise UsageError(f"there is no verb {name!r}", _nearest(name))
+        raise UsageError(f"there is no command {name!r}", _nearest(name))
     return cast("Verb", import_module(f"{__name__}.{name.replace('-', '_')}"))
 
 
@@ -84,11 +84,11 @@ def usage() -> str:
     return (
         "usage: moccasin-mat VERB [OPTION]...\n\n"
         f"The controller of an instrumented mat for the Moccasin Game.\n\n{verbs}\n\n"
-        "  -V, --version  say which version this is\n"
-        "  -h, --help     this text; 'moccasin-mat help VERB' or 'VERB --help' tells a verb's options\n"
-        "  --print-completion SHELL  the script by which bash, zsh or tcsh completes verbs and options\n"
+        "  -V, --version  show the version\n"
+        "  -h, --help     this text; 'moccasin-mat help VERB' or 'VERB --help' shows a verb's options\n"
+        "  --print-completion SHELL  print the completion script for bash, zsh or tcsh\n"
         "  --print-manual            the manual page, for man\n\n"
-        f"Exit status: 0 done; {EXIT_STATUSES} A verb's own help says what else it returns.\n"
+        f"Exit status: 0 done; {EXIT_STATUSES} The help of a verb lists its other exit statuses.\n"
     )
 
 
@@ -151,4 +151,4 @@ def _nearest(verb: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(verb, VERBS, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"the verbs are: {', '.join(VERBS)}"
+    return f"did you mean {near[0]!r}?" if near else f"the commands are: {', '.join(VERBS)}"

@@ -81,9 +81,9 @@ def confirm(verb: str, question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise UsageError(f"{verb}: nobody can answer yes here", "add --yes")
+        raise UsageError(f"{verb}: cannot ask for confirmation here", "add --yes")
     if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
-        print("Nothing was done.")
+        print("No changes were made.")
         raise SystemExit(1)
 
 

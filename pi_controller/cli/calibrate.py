@@ -15,7 +15,7 @@ def parser() -> Parser:
     parser = Parser(
         "calibrate",
         "Measure the mat step by step and save the profile. Ctrl-C changes nothing.",
-        "0 the profile is saved, 1 something is wrong and no profile is saved",
+        "0 the profile is saved, 1 a check failed and no profile is saved",
     )
     add_settings(parser, "the table's settings; the profile is saved in their folder")
     parser.add_argument("--profile", metavar="NAME", help="name of the profile (default: the settings' own, else mat)")

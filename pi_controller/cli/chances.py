@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
     game = registry.game(args.game, from_text(args.set))
     check(game)
-    state = _asked(game, args.after, args.keys)
+    state = _read_state(game, args.after, args.keys)
     solved = solve(game, args.first, args.second)
     if args.json:
         print(json.dumps(_solved_as_json(solved, state)))
@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
 
 def parser() -> Parser:
     """Return the parser."""
-    parser = Parser("chances", "Tell the exact chances of winning, for learning what a moment of the game means.")
+    parser = Parser("chances", "Print the exact chances of winning at any moment of a game.")
     parser.add_argument("game", metavar="GAME", help="dakota")
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
     parser.add_argument(
@@ -64,20 +64,19 @@ def _chance(text: str) -> float:
         chance = float(Fraction(text))
         if chance <= 1:
             return chance
-    raise ArgumentTypeError(f"{text[:40]!r} is no chance; write 0.25 or 1/4")
+    raise ArgumentTypeError(f"{text[:40]!r} is not a probability; write 0.25 or 1/4")
 
 
-def _asked(game: Game[Any], after: str | None, keys: str | None) -> Any:
-    """Return the state that is asked for, or None."""
+def _read_state(game: Game[Any], after: str | None, keys: str | None) -> Any:
     if keys is not None:
         try:
-            return _written(_object(keys, "--from"))
+            return _parse_state(_object(keys, "--from"))
         except InvalidActionError as error:
             raise UsageError(f"--from: {error.message}", error.hint or "write the keys of the score sheet") from error
-    return None if after is None else _reached(game, after)
+    return None if after is None else _play_file(game, after)
 
 
-def _reached(game: Game[Any], name: str) -> Any:
+def _play_file(game: Game[Any], name: str) -> Any:
     try:
         lines = Path(name).read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -90,7 +89,7 @@ def _reached(game: Game[Any], name: str) -> Any:
         try:
             play.push(_object(line, f"line {number}"))
         except (InvalidActionError, IllegalActionError) as error:
-            raise UsageError(f"{name}, line {number}: {error.message}", error.hint or "mend that line") from error
+            raise UsageError(f"{name}, line {number}: {error.message}", error.hint or "correct that line") from error
     return play.state
 
 
@@ -100,11 +99,11 @@ def _object(text: str, where: str) -> Action:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where} is not JSON", "write a JSON object") from error
     if not isinstance(value, dict):
-        raise UsageError(f"{where} is no JSON object", "write a JSON object")
+        raise UsageError(f"{where} is not a JSON object", "write a JSON object")
     return cast("Action", value)
 
 
-def _written(keys: Action) -> Any:
+def _parse_state(keys: Action) -> Any:
     """Return the Dakota state under these keys; all but `long` may be left out."""
     from dataclasses import replace
 
@@ -127,7 +126,7 @@ def _written(keys: Action) -> Any:
     )
     if middle < 0 or sum(held) + middle != OPENING_STICKS.total:
         raise UsageError(
-            f"long and middle come to {sum(held) + middle} sticks", f"together they are {OPENING_STICKS.total}"
+            f"long and middle add up to {sum(held) + middle} sticks", f"together they must be {OPENING_STICKS.total}"
         )
     mode: Mode = "ordinary"
     if given.get("situation") is not None:
@@ -135,7 +134,9 @@ def _written(keys: Action) -> Any:
     sticks = Sticks.of(A=held[0], B=held[1], **{MIDDLE: middle})
     state = State(sticks, (short[0], short[1]), hider, mode, "first")
     if state.situation != "wheya" and given.get("situation") == "wheya":
-        raise UsageError(f"{opposing_team(hider)} and the middle have not four together", "it is no wheya")
+        raise UsageError(
+            f"{opposing_team(hider)} and the middle do not have four sticks together", "so this is not a wheya"
+        )
     if validation.parse_choice(given, "owed", owing) == "second":
         return replace(state, owed="second", before=state)
     return state

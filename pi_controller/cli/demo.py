@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pi_controller.web.server import WebServer
 
 TICK_S = 0.016
-"""Virtual seconds per tick if somebody watches; otherwise ticks are longer."""
+"""Virtual seconds per tick with a viewer; ticks are longer without one."""
 PAUSE_S = 8.0
 """Pause after the end of a game before the next one begins."""
 SPEEDS = ("1", "8", "max")
@@ -86,7 +86,7 @@ def main(argv: Sequence[str]) -> int:
     if not 0 <= args.seed < 2**63:
         raise UsageError(f"seed {args.seed} is invalid", "a seed is a whole number from 0")
     if args.loop and (args.journal or args.json):
-        raise UsageError("--loop plays many games", "leave out --journal and --json, which are of one game")
+        raise UsageError("--loop plays many games", "leave out --journal and --json: they are for one game")
     from pi_controller.rules.options import from_text
     from pi_controller.simulation.conditions import Conditions
 
@@ -94,7 +94,7 @@ def main(argv: Sequence[str]) -> int:
     game = registry.game(settings.game.name, settings.game.options | from_text(args.set))
     conditions = Conditions.from_name(args.conditions)
     if not args.json:
-        print("The simulated mat is being set up ...", flush=True)
+        print("Setting up the simulated mat ...", flush=True)
     from pi_controller.runtime.assembly import print_urls
 
     bar = _chances(game) if args.chances else None
@@ -274,7 +274,7 @@ def _end(simulation: Simulation, language: str, seed: int, args: argparse.Namesp
         print(score_sheet(view, language))
         played = f"{view.hide} hides in " if view.hide else ""
         print(f"{played}{simulation.t / 60:.1f} simulated minutes, seed {seed}.")
-        print("The journal and what really happened agree." if not wrong else "\n".join(["They disagree:", *wrong]))
+        print("The journal agrees with the simulated game." if not wrong else "\n".join(["They disagree:", *wrong]))
         if args.journal:
             print(f"The journal is {args.journal}: 'moccasin-mat replay {args.journal}' shows it hide by hide.")
     return 1 if wrong or view.winner is None else 0

@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
     sim = None if args.sim is None else [parse_fault(args.sim)] if args.sim else []
     bar = Console(stderr=True)
     with Progress(
-        TextColumn("listening to the mat"),
+        TextColumn("checking the mat"),
         BarColumn(),
         console=bar,
         transient=True,

@@ -30,7 +30,7 @@ def parser() -> Parser:
     )
     add_settings(parser, "the settings [exhibit] and [web]")
     parser.add_argument(
-        "--sim", action="store_true", help="no mat: only the screen, with simulated visitors until somebody touches it"
+        "--sim", action="store_true", help="no mat: only the screen, with simulated visitors until the first touch"
     )
     parser.add_argument("--port", metavar="N", type=int, help="the page's port (default: of the settings)")
     parser.add_argument("--seed", metavar="N", type=int, help="random seed of the simulated visitors")

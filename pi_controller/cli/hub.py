@@ -24,13 +24,13 @@ MAX_TABLES = 64
 _ACTIONS_WITH_ARGUMENT = ("accept", "journals", "backup", "restore", "join")
 _EPILOG = """\
   hub --demo                 a tournament of 16 teams on four simulated tables, its boards live
-  hub run FOLDER             receive from all tables and serve a page of them; on one machine nothing else is needed
+  hub run FOLDER             receive from all tables and serve their page; enough for a trial on one machine
   hub setup FOLDER           write Mosquitto's configuration, certificates, and an account for each table
   hub director FOLDER        a new PIN for the director, who signs in at /director
-  hub accept FOLDER TABLE    take a journal that was refused as another's: the card was changed on purpose
-  hub journals FOLDER OUT    write each table's journal as the hub has it, for replay, export and verify
+  hub accept FOLDER TABLE    accept a journal that was refused because the table's card was replaced
+  hub journals FOLDER OUT    write the hub's copy of each table's journal, for replay, export and verify
   hub backup FOLDER FILE     copy the hub's store, also while it runs
-  hub restore FOLDER FILE    bring it back, where there is none; tables send again what came since
+  hub restore FOLDER FILE    restore it into an empty folder; tables resend newer records
   hub join ADDRESS CODE      at a table: get its account from the hub by the code on the director's console"""
 
 
@@ -122,7 +122,7 @@ def _demo(args: argparse.Namespace) -> int:
     if args.do is not None:
         raise UsageError("hub --demo takes no action", "leave out the action")
     if not 0.0 <= args.pace <= 60.0 or not 0 <= args.page <= 65535 or not 0 <= args.seed < 2**31:
-        raise UsageError("hub --demo: a pace of 0 to 60 s, a port of 0 to 65535", "choose others")
+        raise UsageError("hub --demo: a pace of 0 to 60 s, a port of 0 to 65535", "choose other values")
     return run_demo(Demo(args.teams, args.tables, args.points, args.pace, args.seed, args.page, args.once))
 
 
@@ -196,7 +196,8 @@ def _accept(args: argparse.Namespace) -> int:
 
     with Inbox(_store(args.folder)) as inbox:
         accepted = inbox.accept(args.what)
-    print(f"{args.what}: {'accepted; it is taken within half a minute' if accepted else 'nothing was refused'}")
+    result = "accepted; the hub uses it within half a minute" if accepted else "there is no refused journal"
+    print(f"{args.what}: {result}")
     return 0
 
 
@@ -228,7 +229,7 @@ def _set_up(args: argparse.Namespace) -> int:
     from pi_controller.config.fields import is_topic_name
 
     if not 1 <= args.tables <= MAX_TABLES or not 1 <= args.port <= 65535:
-        raise UsageError(f"hub setup: 1 to {MAX_TABLES} tables, ports 1 to 65535", "choose others")
+        raise UsageError(f"hub setup: 1 to {MAX_TABLES} tables, ports 1 to 65535", "choose other values")
     if not is_topic_name(args.venue):
         raise UsageError("hub setup: a venue's name is up to 31 small letters, digits, - and _", "choose another")
     try:

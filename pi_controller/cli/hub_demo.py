@@ -47,8 +47,8 @@ class Demo(NamedTuple):
 def run_demo(demo: Demo) -> int:
     """Play the tournament; return 0 after it has a champion. Raises `MatError`."""
     if not 2 <= demo.teams <= 64 or not 1 <= demo.tables <= 16:
-        raise UsageError("hub --demo: 2 to 64 teams, 1 to 16 tables", "choose others")
-    print(f"A tournament of {demo.teams} teams on {demo.tables} simulated tables is being set up ...", flush=True)
+        raise UsageError("hub --demo: 2 to 64 teams, 1 to 16 tables", "choose other values")
+    print(f"Setting up a tournament of {demo.teams} teams on {demo.tables} simulated tables ...", flush=True)
     with tempfile.TemporaryDirectory(prefix="moccasin-mat-hub-") as folder:
         return asyncio.run(_play(demo, Path(folder)))
 
@@ -157,7 +157,7 @@ def _end(director: Director, champion: str, seconds: float, url: str) -> None:
         if champion in pairing.teams and pairing.winner is not None:
             other = next((team for team in pairing.teams if team != champion), "")
             print(f"  {pairing.id:6} {'beat' if pairing.winner == champion else 'lost to'} {other}")
-    print(f"The drawing, the bracket and all results: {url}", flush=True)
+    print(f"The draw, the bracket and all results: {url}", flush=True)
 
 
 def _free_port() -> int:

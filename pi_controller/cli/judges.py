@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pi_controller.web.accounts import User, Users
 
 _ACTIONS = {
-    "list": "who may sign in",
-    "new-head": "a head judge, or a new PIN for one: when nobody can sign in any more",
-    "add": "NAME ROLE: somebody else",
+    "list": "list the users",
+    "new-head": "a head judge, or a new PIN for one, if no user can sign in any more",
+    "add": "NAME ROLE: another user",
     "new-pin": "NAME: a new PIN; their sessions end",
     "revoke": "NAME: their sessions end, their devices are forgotten",
     "remove": "NAME: they cannot sign in any more",
@@ -30,10 +30,10 @@ _ACTIONS = {
 def parser() -> Parser:
     """Return the parser."""
     actions = "; ".join(f"{word}: {what}" for word, what in _ACTIONS.items())
-    parser = Parser("judges", f"Say who may sign in at the judge's console. {actions}.")
-    add_settings(parser, "the table's settings: the people are beside its journal")
+    parser = Parser("judges", f"Manage the users of the judge's console. {actions}.")
+    add_settings(parser, "the table's settings: the users are stored beside its journal")
     parser.add_argument("does", choices=list(_ACTIONS), help="what to do")
-    parser.add_argument("name", nargs="?", metavar="NAME", help=f"whom (new-head: {HEAD!r} if not said)")
+    parser.add_argument("name", nargs="?", metavar="NAME", help=f"name of the user (new-head: {HEAD!r} by default)")
     parser.add_argument("role", nargs="?", metavar="ROLE", help=" or ".join(ROLES))
     return parser
 
@@ -62,10 +62,10 @@ def _done(users: Users, does: str, name: str | None, role: str | None) -> list[s
     if does == "new-head":
         return [_pin(*new_head(users, PinHasher(), name or HEAD))]
     if not name:
-        raise UsageError(f"judges {does}: whom?", "give a name, in quotes if it has spaces")
+        raise UsageError(f"judges {does}: the name is missing", "give a name, in quotes if it has spaces")
     if does == "add":
         if not role:
-            raise UsageError("judges add: as what?", f"give a role: {', '.join(ROLES)}")
+            raise UsageError("judges add: the role is missing", f"give a role: {', '.join(ROLES)}")
         pin = new_pin()
         return [_pin(users.add(name, role, PinHasher().hash(pin)).name, pin)]
     person = _find_user(users, name)

@@ -57,7 +57,5 @@ def _describe_authority(header: dict[str, str]) -> str:
 
     authority = header.get(AUTHORITY, "").strip()
     return (
-        f"by the word of {authority}"
-        if authority
-        else f"no speaker has vouched for it ({AUTHORITY} in the header is empty)"
+        f"approved by {authority}" if authority else f"not approved by a speaker ({AUTHORITY} in the header is empty)"
     )

@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
     )
     faults = [f"line {fault.line}: {strip_controls(fault.message)}" for fault in record.faults]
     if args.check:
-        print("\n".join(faults) or "nothing is wrong")
+        print("\n".join(faults) or "no faults found")
         return 2 if faults else 0
     if not record.game:
         raise RecordError(

@@ -30,7 +30,7 @@ def parser() -> Parser:
     parser.add_argument("file", metavar="FILE", help="the recording, a new file")
     add_settings(parser, "the table's settings: its board and its strikes")
     parser.add_argument("--contact", metavar="PIN", type=int, help="the stick's contact is wired to this pin (BCM)")
-    parser.add_argument("--seconds", metavar="S", type=float, help="end after this long")
+    parser.add_argument("--seconds", metavar="S", type=float, help="stop after this time")
     return parser
 
 

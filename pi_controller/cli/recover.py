@@ -50,20 +50,22 @@ def _lines(kept: RecoveredJournal, new: Path) -> Iterator[str]:
     from pi_controller.journal.file import SHORT_HASH_CHARS
 
     if not kept.rows:
-        yield f"nothing is kept, {new.name} is not written: {kept.why}"
+        yield f"no record can be saved, {new.name} is not written: {kept.why}"
         return
     last = kept.rows[-1]
     yield f"kept: {last.seq} records, up to event {last.batch}"
     if kept.seen > last.seq or kept.why:
-        lost = f"records {last.seq + 1} to {kept.seen} are seen" if kept.seen > last.seq else "none is seen behind it"
-        yield f"lost: what came after; {lost}, {kept.readable} can be read and do not join"
+        lost = (
+            f"records {last.seq + 1} to {kept.seen} are visible" if kept.seen > last.seq else "none is visible after it"
+        )
+        yield f"lost: the records after it; {lost}, {kept.readable} of them readable but not connected"
         if kept.why:
             yield f"it ends there because {kept.why}"
     else:
-        yield "nothing that can be seen is lost"
+        yield "no visible record is lost"
     with closing(file.open_read_only(new)) as db:
         head = next(file.rows(db, file.SCHEMA_VERSION, last.seq, first=last.seq)).hash
     if kept.about.origin.endswith("record 1"):
-        yield "the journal's epoch is lost: nothing proves what record 1 says, and a new chain begins"
+        yield "the journal's epoch is lost: record 1 cannot be proved, and a new chain begins"
     yield f"head: {head[:SHORT_HASH_CHARS]} of the new journal {new.name}"
-    yield "before it takes the old one's name, move the old one away and its -wal, -shm and .lock with it"
+    yield "before you rename it, move the old journal and its -wal, -shm and .lock files away"

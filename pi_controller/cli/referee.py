@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LINES = """one line in:
-  {"t": 3.2, "event": "hand_in" | "hand_out", "pad": 1, "side": "hider" | "hitter" | null}    null: cannot be told
+  {"t": 3.2, "event": "hand_in" | "hand_out", "pad": 1, "side": "hider" | "hitter" | null}    null: unknown
   {"t": 9.0, "event": "beads", "found": [{"pad": 3, "marked": true}]}
   {"t": 9.5, "event": "button", "name": "toss_a" | "toss_b" | "ready" | "shown"}       slahal: also "left", "inside" ...
-  {"t": 9.6, "event": "button", "name": "ready_a" | "ready_b"}         it counts while that team hides
+  {"t": 9.6, "event": "button", "name": "ready_a" | "ready_b"}         counts only while that team hides
   {"t": 14.1, "event": "strike", "pads": [2]}
   {"t": 15.0, "event": "link", "up": false, "why": "..."}
   {"t": 20.0, "judge": "action", "action": {"do": "hit", "found": true}}
@@ -26,7 +26,7 @@ _LINES = """one line in:
   {"t": 22.0, "judge": "undo" | "hide_again", "reason": "..."}
   {"t": 23.0, "judge": "replace", "action": {"do": "hit", "found": false}}         undo, and this in its place
   {"t": 24.0, "judge": "hidden"}                                                   the hiders are ready
-  {"t": 25.0, "judge": "set", "sheet": {...}, "reason": "..."}                     the table stands so
+  {"t": 25.0, "judge": "set", "sheet": {...}, "reason": "..."}                     the judge sets the score
   {"t": 26.0, "judge": "sensors", "on": false, "reason": "..."}
   {"t": 27.0, "judge": "protest", "by": "A", "text": "..."}
   {"t": 28.0, "judge": "ruling", "ruling": "upheld" | "denied" | "play_on", "reason": "..."}

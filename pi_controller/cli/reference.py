@@ -22,12 +22,12 @@ def root() -> argparse.ArgumentParser:
     """Return the parser of the whole command with all verbs."""
     parser = argparse.ArgumentParser("moccasin-mat", add_help=False)
     parser.add_argument("-h", "--help", action="store_true", help="list the verbs")
-    parser.add_argument("-V", "--version", action="store_true", help="say which version this is")
+    parser.add_argument("-V", "--version", action="store_true", help="show the version")
     made_by = cast("type[argparse.ArgumentParser]", _parser_of)  # only called in `parser`
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=made_by)
     for verb, what in VERBS.items():
         verbs.add_parser(verb, help=what)
-    verbs.add_parser("help", help="tell what a verb takes")
+    verbs.add_parser("help", help="show the arguments of a verb")
     return parser
 
 
@@ -36,7 +36,7 @@ def _parser_of(prog: str, **_: Any) -> Parser:
     verb = prog.rsplit(maxsplit=1)[-1]
     if verb != "help":
         return module(verb).parser()
-    parser = Parser(verb, "Tell what a verb takes.")
+    parser = Parser(verb, "Show the arguments of a verb.")
     parser.add_argument("about", metavar="VERB", choices=list(VERBS), help="the verb")
     return parser
 
@@ -86,7 +86,7 @@ def _page() -> Iterator[str]:
         yield from _arguments(_actions(parser))
         yield from (".PP", ".nf", *map(_escape_roff, (parser.epilog or "").splitlines()), ".fi")
     yield from (".SH FILES", ".TP", f".I {_escape_roff(str(INSTALLED))}")
-    yield _escape_roff("The settings of the installed table, used where --settings names none.")
+    yield _escape_roff("The settings of the installed table, the default of --settings.")
 
 
 def _arguments(actions: Iterable[argparse.Action]) -> Iterator[str]:

@@ -38,7 +38,7 @@ def parser() -> Parser:
     game.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="game option of a score sheet")
     recording = parser.add_argument_group("of a sensor recording")
     recording.add_argument("--sensors", action="store_true", help="the file is a sensor recording")
-    recording.add_argument("--settings", metavar="FILE", help="print what these strike settings would change")
+    recording.add_argument("--settings", metavar="FILE", help="print the effect of these strike settings")
     recording.add_argument(
         "--journal", metavar="FILE", help="the table's journal: judge again, with the judge's commands"
     )
@@ -178,7 +178,7 @@ def _as_text(feeling: ReplayedEvents, summary: dict[str, Any]) -> None:  # noqa:
     print(
         f"{summary['recording']}: {summary['game'] or 'no game'}, {summary['seconds']:.1f} s, {summary['bytes']} bytes"
     )
-    print(f"{summary['samples']} strike samples; {each:.2f} bytes for each, with all that was felt beside it")
+    print(f"{summary['samples']} strike samples; {each:.2f} bytes for each, with all other readings")
     print(", ".join(f"{n} {_NAMES.get(kind, kind)}" for kind, n in summary["events"].items()) or "no events")
     if summary["damaged_bytes"]:
         print(f"{summary['damaged_bytes']} bytes are damaged and were left out")
@@ -186,7 +186,7 @@ def _as_text(feeling: ReplayedEvents, summary: dict[str, Any]) -> None:  # noqa:
         print(f"not kept from {lost['from']:.1f} s to {lost['until']:.1f} s: {lost['why']}")
     if summary["checkpoints"]:
         same, of = summary["as_at_the_table"], summary["checkpoints"]
-        print(f"felt as at the table: {'yes' if same == of else 'NO'}, {same} of {of} checkpoints")
+        print(f"same strikes as at the table: {'yes' if same == of else 'NO'}, {same} of {of} checkpoints")
     if "facts_in_journal" in summary:
         other = summary.get("otherwise")
         if not other:
@@ -195,9 +195,9 @@ def _as_text(feeling: ReplayedEvents, summary: dict[str, Any]) -> None:  # noqa:
             print(f"judged otherwise, first at:\n  was       {_fact(other['was'])}")
             print(f"  would be  {_fact(other['would_be'])}")
     elif "facts" in summary:
-        print(f"judged without the judge's word: {summary['facts']} facts")
+        print(f"judged without the judge's commands: {summary['facts']} facts")
     if summary.get("stopped"):
-        print(f"judged no further: {summary['stopped']}")
+        print(f"judging stopped: {summary['stopped']}")
     if "would_differ" in summary:
         differing = summary["would_differ"]
         print(f"\nWith these settings {len(differing)} strikes would differ{':' if differing else '.'}")

@@ -95,14 +95,14 @@ def _by_hand(resets: Resets, parts: Sequence[ResetPart], *, erased: bool, yes: b
 
     wanted: tuple[ResetPart, ...] = tuple(part for part in RESET_PARTS if part in parts)
     found = resets.list_items(wanted)
-    how = "will be erased" if erased else "will be put aside"
+    how = "will be erased" if erased else "will be moved aside"
     for one in found:
         if one.stays:
             print(f"stays: {one.path}: {one.stays}")
         else:
             print(f"{one.part}: {how}: {one.path}")
-    print(f"stays: {', '.join(part for part in RESET_PARTS if part not in wanted) or 'nothing of these'}")
-    print("stays: the table's own journal and recordings, the version that runs, network, keys")
+    print(f"stays: {', '.join(part for part in RESET_PARTS if part not in wanted) or 'none of these'}")
+    print("stays: the table's own journal and recordings, the running version, network, keys")
     confirm("reset", "Reset it?", yes=yes)
     service = resets.place.live and is_systemd_running() and installed_kind() == "system"
     if service and (wrong := run([*systemctl(system=True), "stop", NAME])):

@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
     """Plot the hits; return 0. Raises `ReviewError` if none are stored."""
     args = parser().parse_args(argv)
     if args.hide is not None and args.all:
-        raise UsageError("--hide names one hide and --all asks for every one", "give one of the two")
+        raise UsageError("--hide and --all cannot be used together", "use one of the two")
     from pi_controller.display.hit_plot import hit_svg, hit_text
     from pi_controller.journal.review import ReviewError, hits_path, strokes
 
@@ -36,8 +36,8 @@ def main(argv: Sequence[str]) -> int:
         found = [stroke for stroke in found if stroke.hide == found[-1].hide]
     if not found:
         raise ReviewError(
-            "no hit is kept" + (f" of hide {args.hide}" if args.hide is not None else " yet"),
-            "a hit is kept a moment after it was felt; one entered by hand is not",
+            "no hit is stored" + (f" of hide {args.hide}" if args.hide is not None else " yet"),
+            "hits are stored a moment after they are felt; hits entered by hand are not",
         )
     if args.svg is None:
         width = min(shutil.get_terminal_size().columns, 100)

@@ -28,7 +28,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--kiosk",
         action="store_true",
-        help="run the installation (exhibit) in place of a table, and show its page on this machine's own screen",
+        help="run the installation (exhibit) instead of a table and show its page on this machine's screen",
     )
     parser.add_argument("--root", metavar="DIR", help="write below DIR, an image; no service is started")
     what = parser.add_mutually_exclusive_group()
@@ -45,11 +45,11 @@ def main(argv: Sequence[str]) -> int:
     root = image_folder("setup", args.root)
     here = make_place(system=not args.user, root=root)
     if args.kiosk and args.user:
-        raise UsageError("setup: the screen belongs to the machine, not to a user", "leave out --user or --kiosk")
+        raise UsageError("setup: --kiosk is for the whole machine, not for one user", "leave out --user or --kiosk")
     if args.status:
         return _status(here)
     if here.system and here.live and os.geteuid() != 0 and not args.dry_run:
-        raise UsageError("setup: a service of the machine needs root", "use sudo, or --user for one of your own")
+        raise UsageError("setup: a system service needs root", "use sudo, or --user for a service of your own")
     if args.undo:
         return _undo(here, yes=args.yes)
     from pi_controller.system.plan import plan
@@ -61,7 +61,7 @@ def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
     from pi_controller.system import install, service
     from pi_controller.system.plan import find_restart_reason, obstacles
 
-    print(f"This is {f'a {made.model}' if made.model else 'no Raspberry Pi'}.")
+    print(f"This is {f'a {made.model}' if made.model else 'not a Raspberry Pi'}.")
     if stopped := obstacles(made):
         if not dry:
             raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
@@ -77,7 +77,7 @@ def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
     if diff := made.diff():
         print(f"\n{diff}")
     else:
-        print("Everything is written as it should be.")
+        print("All files are already up to date.")
     for note in made.notes:
         print(f"note: {note}")
     for command in commands:
@@ -90,7 +90,7 @@ def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
         print(f"written: {path}")
     if not commands:
         where = "in an image" if not made.place.live else "here, as systemd does not run this machine"
-        print(f"Nothing is started {where}; the service starts when it does.")
+        print(f"The service is not started {where}; it starts with the machine.")
         return 0
     return _run(commands, made.place, started=not find_restart_reason(made))
 
@@ -102,7 +102,7 @@ def _run(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> in
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
             if command == service.STAY:  # the table runs anyway while its user is logged in
-                print(f"  to have it start with the machine: sudo {shlex.join(command)} {here.home.name}")
+                print(f"  to start it with the machine: sudo {shlex.join(command)} {here.home.name}")
                 continue
             print(f"  its log: journalctl {' '.join(service.log_choice())}")
             return 1
@@ -110,7 +110,7 @@ def _run(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> in
         print("The table starts with the machine.")
         return 0
     # restart returned after the table reported that it is ready
-    print(f"The table runs; '{shlex.join([*service.systemctl(system=here.system), 'status', NAME])}' tells how it is.")
+    print(f"The table runs; '{shlex.join([*service.systemctl(system=here.system), 'status', NAME])}' shows its status.")
     return 0
 
 
@@ -125,7 +125,7 @@ def _undo(here: Place, *, yes: bool) -> int:
     on = here.live and service.is_systemd_running()
     for command in service.stop_commands(here) if on else []:
         print(f"will run: {shlex.join(command)}")
-    confirm("setup", "Take it back?", yes=yes)
+    confirm("setup", "Undo it?", yes=yes)
     for command in service.stop_commands(here) if on else []:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
@@ -133,7 +133,7 @@ def _undo(here: Place, *, yes: bool) -> int:
     for command in service.reload_commands(here) if on else []:
         if wrong := service.run(command):
             print(f"failed: {shlex.join(command)}: {wrong}")
-    print(f"Done. Journals and recordings stay in {here.state}" + (f", and the user {NAME}." if here.system else "."))
+    print(f"Done. Journals and recordings remain in {here.state}" + (f", and the user {NAME}." if here.system else "."))
     return 0
 
 
@@ -143,13 +143,13 @@ def _status(here: Place) -> int:
 
     entries = install.load(here).written
     if not entries:
-        print("Nothing was set up here.")
+        print("Setup has not been run here.")
         return 1
     for entry in entries:
         print(f"{install.state(here, entry)}: {entry.path}")
     behind = plan(here).needed
     for change in behind:
-        print(f"not as this version would write it: {change.path}")
+        print(f"differs from this version's file: {change.path}")
     if not here.live or not service.is_systemd_running():
         return 0
     properties = service.properties(system=here.system)

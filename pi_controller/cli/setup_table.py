@@ -22,8 +22,8 @@ FILE = Path("table.toml")
 """Default settings file to write."""
 SKIP = "skip"
 """Answer to the first question that skips all others before the first run of a table."""
-_INTRODUCTION = "At most six questions. Enter takes what is in (brackets); Ctrl-C ends, nothing written."
-_OFFER = f"There are no settings yet. Type '{SKIP}' to play with the usual ones; or answer:\n{_INTRODUCTION}"
+_INTRODUCTION = "At most six questions. Enter accepts the answer in (brackets); Ctrl-C stops without writing a file."
+_OFFER = f"There are no settings yet. Type '{SKIP}' to play with the defaults, or answer:\n{_INTRODUCTION}"
 _PORTS_TRIED = 20
 """Number of ports to try, starting from the usual one."""
 Data = dict[str, dict[str, Any]]
@@ -33,8 +33,8 @@ def parser() -> Parser:
     """Return the parser."""
     parser = Parser(
         "setup-table",
-        "Ask in the terminal for the game, the players, the mat, and who may see the pages; write the "
-        "answers as a settings file. An existing file is overwritten only after a yes.",
+        "Ask for the game, the players, the mat and the pages, and write a settings file. It asks before it overwrites "
+        "an existing file.",
         "0 the file is written, 1 the answer was no",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", type=Path, default=FILE, help=f"default: {FILE}")
@@ -50,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
     if not path.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {path.parent}", "make it first, or name a file in another one")
     if path.exists() and not _ask_yes_no(f"{path} exists already. Overwrite it?", default=False):
-        print("Nothing was written.")
+        print("No file was written.")
         return 1
     print(_INTRODUCTION)
     settings, simulated = _ask_settings(_ask_game())
@@ -73,7 +73,7 @@ def offer_setup() -> Path | None:
         return None
     settings, _ = _ask_settings(game, runs=True)
     _write(FILE, settings)
-    print(f"{FILE} is written; the next time: {_program()} run --settings {FILE}")
+    print(f"{FILE} is written; next time: {_program()} run --settings {FILE}")
     return FILE
 
 
@@ -96,8 +96,8 @@ def _ask_settings(game: Data | None, *, runs: bool = False) -> tuple[Settings, b
 
     data = {} if game is None else game
     data |= _ask_names(data)
-    mats = {"none": "no mat: a judge enters what happens", "board": "a mat whose board is plugged in"}
-    mats |= {} if runs else {"simulated": "a simulated mat, and simulated people who play: a show"}
+    mats = {"none": "no mat: a judge enters the play", "board": "a mat whose board is plugged in"}
+    mats |= {} if runs else {"simulated": "a simulated mat with simulated players: a demonstration"}
     mat = _choice("Which mat?", mats, "board" if _board_is_there() else "none")
     data |= {} if mat == "board" else {"board": {"port": "none"}}
     data |= _ask_nearest_pads(data) if mat == "board" else {}
@@ -106,7 +106,7 @@ def _ask_settings(game: Data | None, *, runs: bool = False) -> tuple[Settings, b
     data["web"] = {"host": "0.0.0.0"} if shared else {}  # noqa: S104 - the host has just chosen this
     data["web"] |= _find_free_port()
     if mat != "simulated":
-        data["web"]["judges"] = _ask_yes_no("May judges sign in, with a PIN, from a phone or here?", default=shared)
+        data["web"]["judges"] = _ask_yes_no("May judges sign in with a PIN, on a phone or here?", default=shared)
     return Settings.model_validate(data), mat == "simulated"
 
 
@@ -124,16 +124,16 @@ def _ask_names(data: Data) -> Data:
             options = {} if names == usual else {"options": {"players": names}}
             return {"game": data["game"] | options}
 
-        return _ask_until_valid("Who plays, in turn order? Names with commas between them", parse_players, data, usual)
+        return _ask_until_valid("Who plays, in turn order? Names, separated by commas", parse_players, data, usual)
     teams = TeamsSection()
 
     def sides(line: str) -> Data:
         names = [name.strip() for name in line.split(",")]
         if len(names) != len("AB"):
-            raise ValueError("two names, with a comma between them")
+            raise ValueError("type two names, separated by a comma")
         return {"teams": dict(zip("ab", names, strict=True))}
 
-    return _ask_until_valid("The two teams' names, with a comma between them", sides, data, f"{teams.a}, {teams.b}")
+    return _ask_until_valid("The names of the two teams, separated by a comma", sides, data, f"{teams.a}, {teams.b}")
 
 
 def _ask_nearest_pads(data: Data) -> Data:
@@ -209,13 +209,12 @@ def _answer(question: str, check: Callable[[str], None], default: str) -> str:
         answer = Question(Text(question, style="bold"), console=Console(highlight=False))(default=default)
     except EOFError as error:
         print()
-        raise UsageError("the answers end before the questions do", "nothing was written: start again") from error
+        raise UsageError("the input ended before the last question", "no file was written: start again") from error
     print("" if sys.stdin.isatty() else "\n", end="")  # without a terminal the line has no end yet
     return answer
 
 
 def _board_is_there() -> bool:
-    """Return True if a mat's board is plugged in."""
     from pi_controller.board.serial_port import find_port
     from pi_controller.errors import PortError
 
@@ -246,7 +245,6 @@ def _find_free_port() -> dict[str, int]:
 
 
 def _write(path: Path, settings: Settings) -> None:
-    """Write the `settings` to `path` atomically. Raises `UsageError`."""
     from pi_controller.config.example import format_changes
 
     try:

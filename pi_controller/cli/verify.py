@@ -21,7 +21,7 @@ def parser() -> Parser:
         "Check that a journal is complete and unaltered. The file is only read.",
         "0 the journal is intact, 1 it is not",
     )
-    parser.add_argument("file", metavar="FILE", help="a journal; a copy will do")
+    parser.add_argument("file", metavar="FILE", help="a journal; a copy is enough")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     return parser
 
@@ -53,14 +53,14 @@ def _lines(found: Verdict) -> Iterator[str]:
         yield f"head    {found.head[:SHORT_HASH_CHARS]}"
         yield f"        {found.head}"
     elif not found.wrong:
-        yield "version 1: it has no hashes; the records were looked at, and whether one was changed cannot be told"
+        yield "version 1: it has no hashes; the records are readable, but changes cannot be detected"
     yield f"records {found.records} in {found.batches} events"
     if found.torn:
-        yield "its log ends in an event that was not written to its end: that one does not count"
+        yield "its last event is incomplete and does not count"
     if found.whole and found.unwitnessed:
-        yield "whole as far as it can be read. Its log was left by a killed table and the .lock file beside it is"
-        yield "missing, so records lost at the end cannot be seen: compare the head with a printed one"
+        yield "complete as far as it can be read. Its log was left by a killed table and its .lock file is"
+        yield "missing, so records lost at the end cannot be detected: compare the head with a printed one"
     elif found.whole:
         yield "whole"
     else:
-        yield f"whole up to event {found.batches} (record {found.records}); then: {found.wrong}"
+        yield f"complete up to event {found.batches} (record {found.records}); then: {found.wrong}"

@@ -21,7 +21,7 @@ def parser() -> Parser:
     parser = Parser(
         "voice",
         "List a game's words with the quality of their recordings, or play one.",
-        "0 all is well, 1 a recording cannot be played or should be made again",
+        "0 no faults, 1 a recording cannot be played or should be made again",
     )
     add_settings(parser, "the table's settings: [voice] and the game")
     parser.add_argument("--folder", metavar="FOLDER", help="the recordings (default: [voice] folder)")
@@ -41,7 +41,9 @@ def main(argv: Sequence[str]) -> int:
     where = args.folder or settings.voice.folder
     folder = Path(where).expanduser() if where else None
     if folder is not None and not voice.is_folder(folder):
-        raise UsageError(f"{folder} is no folder", "name the folder of the recordings with [voice] folder or --folder")
+        raise UsageError(
+            f"{folder} is not a folder", "name the folder of the recordings with [voice] folder or --folder"
+        )
     if args.play is not None:
         return _play(settings.voice, folder, played, args.play)
     return _print_recordings(settings.voice, folder, played)
@@ -127,7 +129,9 @@ def _play(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> 
     elif wanted.english and is_english_word(call, played):
         clip = speak(word(call, "en", played).shown)
     else:
-        raise UsageError(f"there is no recording of {call}", f"a table is silent there; record {played}/{call}.wav")
+        raise UsageError(
+            f"there is no recording of {call}", f"the table stays silent for it; record {played}/{call}.wav"
+        )
     gain = wanted.volume_at(datetime.now().astimezone().time())
     sound = AplaySound(wanted.device)
     sound.play(clip, gain)

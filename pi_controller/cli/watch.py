@@ -25,7 +25,7 @@ _TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class WatchError(MatError, OSError):
-    """There is no table's event stream at the address."""
+    """The address does not serve a table's event stream."""
 
     code = "watch"
 

@@ -33,7 +33,7 @@ table.toml:3: [web] prot: there is no such key; did you mean port?
 Sections can also contradict each other:
 
 >>> Settings.model_validate({"board_b": {"port": "/dev/ttyACM1"}}).find_conflicts()
-[SettingsIssue(keys=('board_b', 'port'), text='is read only where [mat] seats = "each"')]
+[SettingsIssue(keys=('board_b', 'port'), text='is used only if [mat] seats = "each"')]
 >>> SettingsIssue(("web", "port"), "is taken").keys
 ('web', 'port')
 

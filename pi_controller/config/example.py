@@ -14,7 +14,7 @@ from pi_controller.rules import chances, registry
 
 
 def format_example(
-    settings: Settings | None = None, head: str = "Every line may be left out: these are the defaults."
+    settings: Settings | None = None, head: str = "All lines are optional: these are the defaults."
 ) -> str:
     """Return a settings file with every key: its purpose, the values it takes, its value. It loads as `settings`."""
     return "\n".join([f"# Settings of one table. {head}", *_format_example(settings or Settings(), ())]) + "\n"
@@ -82,7 +82,7 @@ def _format_settings(model: BaseModel, default: BaseModel, path: tuple[str, ...]
 
 
 def _format_changes(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
-    """Yield the changed keys of a section under its heading, then those of the sections in it."""
+    """Yield the changed keys of a section under its heading, then of its subsections."""
     own: list[str] = []
     inner: list[str] = []
     for key, _, section in list_fields(type(model)):

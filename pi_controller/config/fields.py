@@ -25,7 +25,7 @@ _HOUR = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
 class SettingsIssue(NamedTuple):
-    """One thing that is wrong with the settings: the keys of the value, and what is wrong with it."""
+    """One fault in the settings: the keys of the value and a message."""
 
     keys: tuple[str, ...]
     text: str
@@ -41,13 +41,13 @@ def raise_issues(found: Iterable[SettingsIssue]) -> None:
 class SettingsPath:
     """Mark a field type as a path relative to the folder of the settings file; `Section.resolve_paths` reads the mark.
 
-    `is_path` returns False for a value that is no path, such as an empty text or the code of a language.
+    `is_path` returns False for a value that is not a path, such as an empty text or the code of a language.
     """
 
     is_path: Callable[[str], bool] = bool
 
     def resolve(self, value: str | Path, folder: Path) -> str | Path:
-        """Return the path `value` relative to `folder`; an absolute one, and a value that is no path, unchanged."""
+        """Return the path `value` relative to `folder`; an absolute path, and a value that is not a path, unchanged."""
         if not self.is_path(str(value)):
             return value
         path = folder / Path(value).expanduser()
@@ -68,12 +68,12 @@ class Section(BaseModel):
     """Keys and sections by the names they once had, with the name of today."""
 
     def find_conflicts(self, faulty: Collection[str] = ()) -> list[SettingsIssue]:
-        """Return what is wrong between sections; `faulty` names sections that hold defaults instead of their values."""
+        """Return the conflicts between sections; `faulty` names sections replaced by their defaults."""
         del faulty
         return []
 
     def resolve_paths(self, folder: Path) -> Self:
-        """Return this section with its relative paths, and those of the sections in it, relative to `folder`."""
+        """Return this section with all relative paths, also in its subsections, resolved against `folder`."""
         resolved: dict[str, Any] = {}
         for key, field in type(self).model_fields.items():
             value: Any = getattr(self, key)
@@ -120,7 +120,7 @@ def is_topic_name(text: str) -> bool:
 
 
 def is_between(now: time, begins: time, ends: time) -> bool:
-    """Return whether `now` is from `begins` on and before `ends`, which may be after midnight."""
+    """Return True if `begins` <= `now` < `ends`; the range may cross midnight."""
     return begins <= now < ends if begins <= ends else now >= begins or now < ends
 
 
@@ -132,7 +132,7 @@ def _as_tuple(value: object) -> object:
 def _refuse_control_characters(text: str, what: str = "name") -> None:
     # line separators and direction overrides would let one name rearrange the rest of the board
     if any(map(is_invisible, text)):
-        raise ValueError(f"a control character stands in this {what}")
+        raise ValueError(f"this {what} contains a control character")
 
 
 def _check_name(text: str) -> str:
@@ -198,7 +198,6 @@ def _check_host(text: str) -> str:
 
 
 def _check_hosts(value: object) -> object:
-    """Return the host names as a tuple."""
     names = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else (None,)
     for name in names:
         if not isinstance(name, str):
@@ -308,7 +307,7 @@ def _check_sound_device(text: str) -> str:
 
 
 def _takes(words: str) -> Any:
-    """Return the part of a field's type that says in `words` which values it takes."""
+    """Return the part of a field's type that describes the allowed values in `words`."""
     return Field(json_schema_extra={"takes": words})
 
 

@@ -55,7 +55,8 @@ def read_settings(path: Path | str) -> Settings:
     if not journal.exists() and former.exists() and not former.is_absolute():
         raise SettingsError(
             f"{path}: there is no journal {journal}, but one in the current folder: {former.absolute()}",
-            "relative paths are counted from the settings' own folder: move it there, or write [table] journal in full",
+            "relative paths start at the settings file's folder: move the journal there, or write its full path in "
+            "[table] journal",
         )
     return settings
 
@@ -69,7 +70,7 @@ def read_model(path: Path, model: type[Model], hint: str = _EXAMPLE_HINT) -> Mod
 
 
 def validate_data(model: type[Model], data: dict[str, Any]) -> tuple[Model | None, list[SettingsIssue]]:
-    """Return `data` as a `model`, or None, and what is wrong with it: in sections and between them."""
+    """Return `data` as a `model`, or None, and its issues: in sections and between them."""
     try:
         found = model.model_validate(data)
     except ValidationError as error:
@@ -94,7 +95,7 @@ def key_lines(text: str) -> dict[Keys, int]:
 
 
 def _read_model(path: Path, model: type[Model], hint: str) -> Model:
-    """Return the file `path` as a `model` with its paths as they are written."""
+    """Return the file `path` as a `model`, with paths unchanged."""
     text = _read(path, hint)
     data = _parse(path, text, hint)
     renamed, issues = _rename_former_keys(data, model.former_names)
@@ -137,7 +138,7 @@ def _parse(path: Path, text: str, hint: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError as error:
-        raise SettingsError(f"{path}: brackets in brackets without end", hint) from error
+        raise SettingsError(f"{path}: brackets are nested too deeply", hint) from error
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         at = _AT.search(message)
@@ -168,7 +169,7 @@ def _rename_former_keys(
         section = cast("dict[str, object]", around)
         value = section.pop(once[-1])
         if name in section:
-            found.append(SettingsIssue(once, f"is now called {name}, which stands here too: delete one"))
+            found.append(SettingsIssue(once, f"is now called {name}, which is also set here: delete one"))
         else:
             section[name] = value
             renamed[*once[:-1], name] = once
@@ -319,7 +320,6 @@ class _KeyScanner:
 
 
 def _unquote(key: str) -> str:
-    """Return a key without its quotes and escapes."""
     if key.startswith('"'):
         return str(tomllib.loads(f"key = {key}")["key"])
     return key.strip("'")

@@ -76,15 +76,15 @@ _STRIKES = StrikeSettings()
 class TableSection(Section):
     """The table itself."""
 
-    name: Name = Field(default="Table 1", description="what this table is called, in the hall and at the tournament")
+    name: Name = Field(default="Table 1", description="the name of this table in the hall and at the tournament")
     journal: FilePath = Field(
         default=Path("table.sqlite"),
-        description="the journal's file; the journal is the game, so keep it on a disk that lasts",
+        description="the file of the journal, which stores the game: keep it on a reliable disk",
         json_schema_extra={"takes": "the path of a file, in quotes"},
     )
     damaged: Literal["recover", "stop"] = Field(
         default="recover",
-        description='a damaged journal: "recover" sets it aside, goes on with proven records; "stop" does not start',
+        description='with a damaged journal: "recover" continues with its proven records, "stop" does not start',
     )
 
 
@@ -94,49 +94,52 @@ class WebSection(Section):
     enabled: bool = Field(default=True, description="serve pages")
     host: Host = Field(
         default="127.0.0.1",
-        description='"127.0.0.1" serves this machine only, "0.0.0.0" everyone on the network',
+        description='"127.0.0.1": this machine only, "0.0.0.0": everyone on the network',
         json_schema_extra={"takes": "an address or a host name"},
     )
-    port: int = Field(default=8080, ge=0, le=65535, description="0 takes any free one")
+    port: int = Field(default=8080, ge=0, le=65535, description="0: any free port")
     chances: bool = Field(
         default=False,
         description="show each side's chance of winning, on page and terminal; for learning, not for a tournament",
     )
     hosts: Hosts = Field(
         default=(),
-        description="names the pages answer to, besides this machine's own, with and without .local",
+        description="additional host names of the pages, besides this machine's own with and without .local",
         json_schema_extra={"takes": 'a list of names: ["mat.example"]'},
     )
     proxy: IpAddress = Field(
         default="",
-        description="a TLS proxy in front: from there alone X-Forwarded-For and X-Forwarded-Proto are believed",
+        description="address of a TLS proxy: X-Forwarded-For and X-Forwarded-Proto are trusted only from there",
     )
     address: Address = Field(
         default="",
-        description="where phones find the pages, for the QR codes; nothing: this machine's own name and number",
+        description="address of the pages in the QR codes; empty: this machine's own name and address",
     )
-    event: Words = Field(default="", description="the gathering's name, above the scoreboard for the room")
-    words: Words = Field(default="", description="the community's own words, below the scoreboard and on /find")
+    event: Words = Field(default="", description="name of the event, above the scoreboard for the room")
+    words: Words = Field(default="", description="a text from the community, below the scoreboard and on /find")
     language: Language = Field(
         default="en",
-        description="of the sentences; words called at the table are the game's own",
+        description="language of the sentences; called words stay in the game's own language",
         json_schema_extra={"takes": 'the code of a language, "en", or its catalogue, "/srv/dak.po"'},
     )
-    judges: bool = Field(default=False, description="judges sign in at /judge and enter what they see, from any device")
-    idle_min: int = Field(default=30, ge=1, le=720, description="a judge who did nothing for so long signs in again")
+    judges: bool = Field(default=False, description="judges can sign in at /judge on any device and enter the play")
+    idle_min: int = Field(
+        default=30, ge=1, le=720, description="hours without activity until a judge must sign in again"
+    )
     metrics: bool = Field(
-        default=False, description="figures for Prometheus at /metrics; nothing the pages do not show"
+        default=False, description="metrics for Prometheus at /metrics; only data that the pages show as well"
     )
     announce: bool = Field(
-        default=False, description="the network is told of the pages (_http._tcp), by avahi-daemon; then 'setup' again"
+        default=False,
+        description="announce the pages on the network (_http._tcp) with avahi-daemon; then run 'setup' again",
     )
 
 
 class RecordingSection(Section):
-    """What is kept of the sensors' readings. Nothing is unless a file says so."""
+    """Recording of sensor readings. Off by default."""
 
     hits: bool = Field(
-        default=False, description="keep what the pads felt around each hit, for 'moccasin-mat review JOURNAL'"
+        default=False, description="keep the pads' signals around each hit, for 'moccasin-mat review JOURNAL'"
     )
     sensors: bool = Field(
         default=False, description="keep every reading of the mat, for 'moccasin-mat replay FILE --sensors'"
@@ -146,40 +149,42 @@ class RecordingSection(Section):
         description="where; about 32 MB an hour",
         json_schema_extra={"takes": "the path of a folder, in quotes"},
     )
-    keep_days: int = Field(default=30, ge=1, le=3650, description="recordings older than this go")
-    max_mb: int = Field(default=1000, ge=10, le=1000000, description="the oldest go when they take more than this")
+    keep_days: int = Field(default=30, ge=1, le=3650, description="days until a recording is deleted")
+    max_mb: int = Field(
+        default=1000, ge=10, le=1000000, description="maximum size in MB; the oldest recordings are deleted first"
+    )
 
 
 class BackupSection(Section):
-    """A copy of the journal on another disk, such as a USB stick, renewed during play. None unless a file says so."""
+    """A copy of the journal on another disk, such as a USB stick, updated during play. Off by default."""
 
     folder: OptionalPath = Field(
         default="",
-        description="where the copy goes: a folder that is there; empty: no copy",
+        description="an existing folder for the copy; empty: no copy",
         json_schema_extra={"takes": "the path of a folder, in quotes"},
     )
-    every_s: float = Field(default=60.0, ge=1.0, le=3600.0, description="when there is news, but no more often")
+    every_s: float = Field(default=60.0, ge=1.0, le=3600.0, description="minimum seconds between two copies")
 
 
 class HubSection(Section):
-    """The tournament's hub, which keeps every table's journal once more. Nothing is sent unless a file names one."""
+    """The tournament's hub, which keeps a second copy of every table's journal. Off by default."""
 
     address: HostOrNone = Field(
         default="",
-        description="where the hub's broker is; empty: nothing is sent to anybody",
+        description="address of the hub's broker; empty: no hub",
         json_schema_extra={"takes": "an address or a host name, or empty"},
     )
     port: int = Field(default=8883, ge=1, le=65535, description="the broker's port; without TLS it is 1883")
-    venue: TopicName = Field(default="hall", description="the tournament, as 'moccasin-mat hub setup' was told")
+    venue: TopicName = Field(default="hall", description="name of the tournament, as given to 'moccasin-mat hub setup'")
     table: TopicName = Field(default="", description="this table's account at the broker")
     password_file: OptionalPath = Field(
         default="",
-        description="the file with the account's password; empty: the broker wants none",
+        description="the file with the account's password; empty: no password",
         json_schema_extra={"takes": "the path of a file, in quotes"},
     )
     ca: OptionalPath = Field(
         default="",
-        description="the venue's certificate; empty: no TLS, which only this machine's own broker may be without",
+        description="the venue's certificate; empty: no TLS (only with a broker on this machine)",
         json_schema_extra={"takes": "the path of a file, in quotes"},
     )
 
@@ -187,9 +192,9 @@ class HubSection(Section):
     def _check_complete(self) -> HubSection:
         found = list[SettingsIssue]()
         if self.address and not self.table:
-            found.append(SettingsIssue(("table",), "is missing: the name under which this table speaks to the hub"))
+            found.append(SettingsIssue(("table",), "is missing: the name of this table at the hub"))
         if self.address and not self.ca and self.address not in {"localhost", "127.0.0.1", "::1"}:
-            found.append(SettingsIssue(("ca",), "is missing: to another machine all goes over TLS"))
+            found.append(SettingsIssue(("ca",), "is missing: connections to another machine need TLS"))
         if not self.venue:
             found.append(SettingsIssue(("venue",), "is missing"))
         raise_issues(found)
@@ -197,7 +202,7 @@ class HubSection(Section):
 
 
 class GameSection(Section):
-    """What is played. [game.options] holds the rule set's own options: 'moccasin-mat score GAME --help' lists them."""
+    """The game. [game.options] has the options of its rule set: 'moccasin-mat score GAME --help' lists them."""
 
     name: str = Field(default=registry.DEFAULT_GAME, description="the rule set")
     options: Options = Field(default_factory=dict[str, str], json_schema_extra={"takes": "a section"})
@@ -221,18 +226,20 @@ class TeamsSection(Section):
 
 
 class ChancesSection(Section):
-    """How often a hit finds in the Dakota game, for the chances of winning. The defaults are luck alone."""
+    """How often a hit finds the bead in the Dakota game, for the chances of winning. The defaults are pure luck."""
 
     first: float = Field(
-        default=chances.FIRST_HIT_CHANCE, ge=0.01, le=0.99, description="the first hit of a hide finds with this chance"
+        default=chances.FIRST_HIT_CHANCE, ge=0.01, le=0.99, description="probability of a find with the first hit"
     )
     second: float = Field(
-        default=round(chances.SECOND_HIT_CHANCE, 4), ge=0.01, le=0.99, description="after a miss, the second one"
+        default=round(chances.SECOND_HIT_CHANCE, 4),
+        ge=0.01,
+        le=0.99,
+        description="probability of a find with the second hit, after a miss",
     )
 
 
 def _create_section(name: str, fields: dict[str, Any]) -> type[Section]:
-    """Return a section with a key for each of `fields`: its type and its `Field`."""
     return create_model(name, __base__=Section, **fields)
 
 
@@ -242,7 +249,7 @@ _Fouls = _create_section(
 
 
 class FoulsSection(_Fouls):
-    """What follows a foul that was sensed: it is called, the judge is asked, or it is left to the judge's own eyes."""
+    """Treatment of each sensed foul: call it (automatic), ask the judge (ask), or ignore it (off)."""
 
 
 def _answer_field(about: str) -> Any:
@@ -257,7 +264,7 @@ _Answers = _create_section("_Answers", {about: (str, _answer_field(about)) for a
 
 
 class AnswersSection(_Answers):
-    """What follows where nobody answers a question in time: it waits, or is answered by itself."""
+    """Answers to questions that were not answered in time; "wait" keeps the question open."""
 
     @model_validator(mode="after")
     def _check_answers(self) -> AnswersSection:
@@ -277,30 +284,30 @@ class RefereeSection(Section):
         default=3.0,
         ge=CHECK_TIMEOUT_RANGE_S[0],
         le=CHECK_TIMEOUT_RANGE_S[1],
-        description="a bead not seen at rest for this long after ready is a question to the judge",
+        description="seconds after ready until a bead that was not found at rest becomes a question to the judge",
     )
     beads: BeadSource = Field(
         default="mat",
-        description='"mat" looks where the bead lies, "judge" confirms what a hit finds; always so with port = "pins"',
+        description='"mat": the mat locates the bead, "judge": the judge confirms each hit (always with port = "pins")',
     )
     nearest: Pads = Field(
         default=(),
-        description="of pads struck at once the first named here counts; empty: the judge says",
+        description="if several pads are struck at once, the first in this list counts; empty: the judge decides",
         json_schema_extra={"takes": "a list of pads, nearest first: [2, 3, 1, 4]"},
     )
     singer: Singer = Field(
         default="off",
-        description='"reminder": before the toss the judge is reminded to ask for each team\'s singer (chapter 12)',
+        description='"reminder": remind the judge before the toss to ask for each team\'s singer (chapter 12)',
     )
     preset: Preset = Field(
         default="home",
-        description="decides what is not written in [referee.fouls] and [referee.answers]",
+        description="defaults for [referee.fouls] and [referee.answers]",
     )
     answer_within_s: float = Field(
         default=20.0,
         ge=ANSWER_WITHIN_RANGE_S[0],
         le=ANSWER_WITHIN_RANGE_S[1],
-        description="how long a question waits before [referee.answers] answers it",
+        description="seconds until [referee.answers] answers an open question",
     )
     fouls: FoulsSection = Field(default_factory=FoulsSection)
     answers: AnswersSection = Field(default_factory=AnswersSection)
@@ -327,7 +334,7 @@ class RefereeSection(Section):
 
 
 def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]:
-    """Return what is wrong with a game's name and options: each option alone, then all together."""
+    """Return the issues of a game's name and options: each option alone, then all together."""
 
     def try_options(keys: Keys, chosen: dict[str, str]) -> list[SettingsIssue]:
         try:
@@ -357,22 +364,22 @@ class BoardSection(Section):
         json_schema_extra={"takes": "the name of a profile, in quotes"},
     )
     write_timeout_s: float = Field(
-        default=0.5, ge=0.05, le=5.0, description="a board that takes nothing for this long is lost"
+        default=0.5, ge=0.05, le=5.0, description="seconds until a board that accepts no data counts as lost"
     )
 
 
 class SecondBoardSection(BoardSection):
-    """The board of the mat before B, where each team has one."""
+    """The board of the mat in front of B, if each team has one."""
 
     port: Port = Field(
         default="none",
-        description="where two boards are plugged in, both are named: 'moccasin-mat ports' lists them",
+        description="with two boards plugged in, name both: 'moccasin-mat ports' lists them",
         json_schema_extra={"takes": '"none" or a path like "/dev/ttyACM1"'},
     )
 
 
 class MatSection(Section):
-    """Where the mat lies: between the teams, or one before each, [board] the one of A and [board_b] that of B."""
+    """The place of the mat: one between the teams, or one in front of each team ([board] for A, [board_b] for B)."""
 
     seats: Seats = Field(
         default="turn",
@@ -386,18 +393,18 @@ class StripsSection(Section):
 
     kind: Literal["pi", "board", "memory", "none"] = Field(
         default="none",
-        description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" keeps the lights unseen',
+        description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" shows no lights',
     )
     pin: Pin = Field(
         default_factory=lambda: pinmap().pi.strip_pin,
-        description="BCM number; on a Pi up to 4 all but 10 need root, which the service has not",
+        description="BCM number; up to the Pi 4 all except 10 need root, which the service does not have",
     )
-    brightness: float = Field(default=0.5, ge=0.0, le=1.0, description="1.0 is all the pixels can")
+    brightness: float = Field(default=0.5, ge=0.0, le=1.0, description="1.0 is full brightness")
     current_cap_ma: float = Field(
         default=2000.0,
         ge=100.0,
         le=20000.0,
-        description="all pixels together draw no more; stay below the supply and the fuse",
+        description="maximum current of all pixels in mA; stay below the supply and the fuse",
     )
 
 
@@ -407,13 +414,13 @@ def _mapped_pin(button: str) -> Callable[[], int]:
 
 
 class ButtonPins(Section):
-    """BCM numbers; each button goes from its pin to ground. 0 is no button, where that is allowed."""
+    """BCM numbers; connect each button between its pin and ground. 0 means no button, if allowed."""
 
     ready: PinOrNone = Field(
         default_factory=_mapped_pin("ready"), description="the hider: the bead is hidden; 0: no button"
     )
-    ready_a: PinOrNone = Field(default=0, description="ready for team A alone: it counts only while A hides")
-    ready_b: PinOrNone = Field(default=0, description="ready for team B alone: it counts only while B hides")
+    ready_a: PinOrNone = Field(default=0, description="ready for team A only: counts while A hides")
+    ready_b: PinOrNone = Field(default=0, description="ready for team B only: counts while B hides")
     shown: Pin = Field(default_factory=_mapped_pin("shown"), description="the hider: the bead was shown")
     toss_a: Pin = Field(default_factory=_mapped_pin("toss_a"), description="the judge: A won the toss")
     toss_b: Pin = Field(default_factory=_mapped_pin("toss_b"), description="the judge: B won the toss")
@@ -442,31 +449,34 @@ class ButtonsSection(Section):
 
     kind: Literal["pi", "none"] = Field(default="none", description='"pi" reads buttons on pins')
     settle_ms: float = Field(
-        default=20.0, ge=1.0, le=500.0, description="released this long, a button can be pressed again"
+        default=20.0, ge=1.0, le=500.0, description="milliseconds after its release until a button can be pressed again"
     )
     pins: ButtonPins = Field(default_factory=ButtonPins)
 
 
 class StrikesSection(Section):
-    """What counts as a strike. The defaults are the detector's own."""
+    """Strike detection. The defaults are the detector's own."""
 
     sensor: Literal["piezo", "fsr"] = Field(
-        default="piezo", description="what the pads feel with: piezo discs, or force-sensing resistors"
+        default="piezo", description="the hit sensors: piezo discs, or force-sensing resistors"
     )
     threshold_db: float = Field(
         default=_STRIKES.peak_db,
         ge=THRESHOLD_DB[0],
         le=THRESHOLD_DB[1],
-        description="how far a strike stands above the pad's own noise",
+        description="minimum level of a strike above the pad's noise, in dB",
     )
     dominance_db: float = Field(
-        default=_STRIKES.dominance_db, ge=0.0, le=40.0, description="how far it stands above what other pads feel"
+        default=_STRIKES.dominance_db,
+        ge=0.0,
+        le=40.0,
+        description="minimum level of a strike above the other pads, in dB",
     )
     lockout_ms: float = Field(
         default=_STRIKES.lockout_s * 1000,
         ge=LOCKOUT_S[0] * 1000,
         le=LOCKOUT_S[1] * 1000,
-        description="no second strike is felt for this long",
+        description="milliseconds after a strike in which no other strike counts",
     )
 
     def detector_settings(self) -> StrikeSettings:
@@ -484,11 +494,11 @@ class StrikesSection(Section):
 
 
 class VoiceSection(Section):
-    """What is heard: recordings of the words called at the table. Nothing is unless a file says so."""
+    """Sound: recordings of the words called at the table. Off by default."""
 
     folder: OptionalPath = Field(
         default="",
-        description="holds the recordings, such as dakota/paguga.wav; empty: none; 'moccasin-mat voice' lists them",
+        description="folder of the recordings, such as dakota/paguga.wav; empty: none; 'moccasin-mat voice' lists them",
         json_schema_extra={"takes": "the path of a folder, in quotes"},
     )
     english: bool = Field(
@@ -500,16 +510,16 @@ class VoiceSection(Section):
         description="the loudspeaker, as 'aplay -L' lists it",
         json_schema_extra={"takes": "the name of a loudspeaker, in quotes"},
     )
-    volume: float = Field(default=0.8, ge=0.0, le=1.0, description="1.0 plays recordings as loud as they are")
-    quiet_volume: float = Field(default=0.3, ge=0.0, le=1.0, description="no louder than this in the quiet hours")
-    quiet_from: Hour = Field(default="", description="the quiet hours begin; empty: there are none")
-    quiet_to: Hour = Field(default="", description="the quiet hours end; over midnight is fine")
+    volume: float = Field(default=0.8, ge=0.0, le=1.0, description="1.0 plays recordings at their own volume")
+    quiet_volume: float = Field(default=0.3, ge=0.0, le=1.0, description="maximum volume in the quiet hours")
+    quiet_from: Hour = Field(default="", description="start of the quiet hours; empty: none")
+    quiet_to: Hour = Field(default="", description="end of the quiet hours; may be after midnight")
 
     @model_validator(mode="after")
     def _check_quiet_hours(self) -> VoiceSection:
         if bool(self.quiet_from) != bool(self.quiet_to):
             missing = "quiet_to" if self.quiet_from else "quiet_from"
-            raise_issues([SettingsIssue((missing,), "is missing: the quiet hours have a beginning and an end")])
+            raise_issues([SettingsIssue((missing,), "is missing: quiet hours need a start and an end")])
         return self
 
     @property
@@ -526,61 +536,80 @@ class VoiceSection(Section):
 
 
 class ExhibitSection(Section):
-    """The installation that visitors use by themselves: 'moccasin-mat exhibit'."""
+    """The unattended installation for visitors: 'moccasin-mat exhibit'."""
 
     mat: MatKind = Field(
         default="screen",
-        description='"screen" plays on the touch screen alone, "sensors" on the mat, "eye" on cloths without sensors',
+        description='"screen": touch screen only, "sensors": on the mat, "eye": on cloths without sensors',
     )
     points: int = Field(default=1, ge=1, le=5, description="short sticks that end a session's game")
-    hides: int = Field(default=12, ge=1, le=60, description="a session's game ends after so many hides at the latest")
+    hides: int = Field(default=12, ge=1, le=60, description="maximum number of hides in a session's game")
     opponent: Literal["habits", "random"] = Field(
         default="habits", description="how the mat guesses: by this visitor's habits, which it forgets, or by chance"
     )
     languages: Languages = Field(
         default=("en",),
-        description="offered on every screen, the first one to begin with",
+        description="offered on every screen; the first one is the default",
         json_schema_extra={"takes": 'a list of languages: ["en", "/srv/dak.po"]'},
     )
     touch: Literal["here", "network"] = Field(
-        default="here", description='"here" lets only a browser on this machine play, "network" any that sees the page'
+        default="here",
+        description='"here": only a browser on this machine can play, "network": any browser that opens the page',
     )
     folder: OptionalPath = Field(
         default="",
-        description="the host's texts.toml and pictures; empty: none; 'moccasin-mat exhibit --check' looks at them",
+        description="the host's texts.toml and pictures; empty: none; 'moccasin-mat exhibit --check' checks them",
         json_schema_extra={"takes": "the path of a folder, in quotes"},
     )
     approve_texts: bool = Field(
-        default=False, description="changed texts wait until the staff has looked at them on the staff page"
+        default=False, description="show changed texts only after the staff has approved them on the staff page"
     )
-    answer_s: float = Field(default=30.0, ge=5, le=600, description="a choice nobody makes in so long is made for them")
-    ask_after_s: float = Field(default=40.0, ge=5, le=600, description="nobody did anything for so long: still there?")
-    leave_after_s: float = Field(default=20.0, ge=5, le=600, description="and back to the beginning so long after that")
+    answer_s: float = Field(
+        default=30.0, ge=5, le=600, description="seconds until an open choice is made automatically"
+    )
+    ask_after_s: float = Field(
+        default=40.0,
+        ge=5,
+        le=600,
+        description="seconds without a touch until visitors are asked if they are still there",
+    )
+    leave_after_s: float = Field(
+        default=20.0, ge=5, le=600, description="seconds after that until the installation returns to the start"
+    )
     longest_min: float = Field(
-        default=15.0, ge=1, le=240, description="no session is longer, so that others have a turn"
+        default=15.0, ge=1, le=240, description="maximum minutes of a session, so that others have a turn"
     )
-    opens: Hour = Field(default="", description="opening hours begin; empty: always open")
-    closes: Hour = Field(default="", description="opening hours end; over midnight is fine")
-    dim_from: Hour = Field(default="", description="lights and page are dimmed from this hour; empty: never")
-    dim_to: Hour = Field(default="", description="until this one; over midnight is fine")
-    dim_lights: float = Field(default=0.3, ge=0.0, le=1.0, description="the light strips are no brighter then")
-    dim_page: float = Field(default=0.6, ge=0.1, le=1.0, description="what is left of the page's brightness then")
+    opens: Hour = Field(default="", description="start of the opening hours; empty: always open")
+    closes: Hour = Field(default="", description="end of the opening hours; may be after midnight")
+    dim_from: Hour = Field(default="", description="start of dimmed lights and page; empty: never")
+    dim_to: Hour = Field(default="", description="end of dimmed lights and page; may be after midnight")
+    dim_lights: float = Field(
+        default=0.3, ge=0.0, le=1.0, description="maximum brightness of the light strips while dimmed"
+    )
+    dim_page: float = Field(default=0.6, ge=0.1, le=1.0, description="brightness of the page while dimmed")
     self_test: TestHour = Field(
         default="",
-        description='the hour of the nightly self-test; empty: in the middle of the closed hours; "off": never',
+        description='time of the nightly self-test; empty: in the middle of the closed hours; "off": never',
     )
     season_from: Day = Field(default="", description="the first day of the season in which the game is played here")
     season_to: Day = Field(default="", description="the last day of that season; empty: all year")
-    record: bool = Field(default=False, description="keep each session's game beside the table's journal; else nowhere")
-    keep_days: int = Field(default=30, ge=1, le=3650, description="games so kept are removed after so many days")
-    keep_mb: int = Field(default=200, ge=1, le=100_000, description="and the oldest of them where all are larger")
-    usage: bool = Field(default=False, description="count sessions and how long they last, on this machine alone")
+    record: bool = Field(default=False, description="keep each session's game beside the table's journal")
+    keep_days: int = Field(default=30, ge=1, le=3650, description="days until a recorded game is removed")
+    keep_mb: int = Field(
+        default=200,
+        ge=1,
+        le=100_000,
+        description="maximum size of all recorded games in MB; the oldest are removed first",
+    )
+    usage: bool = Field(default=False, description="count sessions and their length, on this machine only")
 
     @model_validator(mode="after")
     def _check_pairs(self) -> ExhibitSection:
         pairs = (("opens", "closes"), ("dim_from", "dim_to"), ("season_from", "season_to"))
         missing = [
-            SettingsIssue((b if getattr(self, a) else a,), f"is missing: it belongs to {a if getattr(self, a) else b}")
+            SettingsIssue(
+                (b if getattr(self, a) else a,), f"is missing: it is required with {a if getattr(self, a) else b}"
+            )
             for a, b in pairs
             if bool(getattr(self, a)) != bool(getattr(self, b))
         ]
@@ -660,7 +689,7 @@ class Settings(Section):
         )
 
     def find_conflicts(self, faulty: Collection[str] = ()) -> list[SettingsIssue]:
-        """Return what is wrong between sections. A check of a section in `faulty` is left out."""
+        """Return the conflicts between sections. Sections in `faulty` are not checked."""
         checks = (
             (_find_pin_conflicts, {"strips", "buttons", "board"}),
             (_find_mat_conflicts, {"mat", "board", "board_b", "recording"}),
@@ -671,7 +700,6 @@ class Settings(Section):
 
 
 def _find_pin_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
-    """Yield the pins that two devices would drive."""
     strips, buttons, board = settings.strips, settings.buttons, settings.board
     taken: dict[int, str] = {}
     if strips.kind == "board" and board.port in {"none", "pins"}:
@@ -695,16 +723,16 @@ def _find_mat_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
     boards = (("board", settings.board), ("board_b", settings.board_b))
     if settings.mat.seats != "each":
         if settings.board_b.port != "none":
-            yield SettingsIssue(("board_b", "port"), 'is read only where [mat] seats = "each"')
+            yield SettingsIssue(("board_b", "port"), 'is used only if [mat] seats = "each"')
         return
     searched = [name for name, board in boards if board.port == "auto"]
     for name in searched:
         yield SettingsIssue((name, "port"), 'must be "none" or the path of one board: there are two')
     if settings.board.port == settings.board_b.port != "none" and not searched:
-        yield SettingsIssue(("board_b", "port"), "is the board of [board]")
+        yield SettingsIssue(("board_b", "port"), "is already the board in [board]")
     for key in ("hits", "sensors"):
         if getattr(settings.recording, key):
-            yield SettingsIssue(("recording", key), "cannot be kept of two mats yet: leave it false")
+            yield SettingsIssue(("recording", key), "is not possible with two mats yet: leave it false")
 
 
 def _find_chances_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
@@ -715,7 +743,7 @@ def _find_chances_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
 
 
 def _find_team_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
-    """Yield each team that is named in a game of single players, which shows no team's name."""
+    """Yield an issue for each team name in a game without teams."""
     game = settings.game.name
     if not has_single_players(game):
         return

@@ -75,8 +75,8 @@ def basis(chances: ShownChances, language: str = "en") -> str:
     # by luck: one of four pads, then one of three; a settings file rounds a third
     luck = abs(chances.first - FIRST_HIT_CHANCE) < 1e-3 and abs(chances.second - SECOND_HIT_CHANCE) < 1e-3
     percent_text = (
-        text("if a hit finds by luck alone: the first with {first} %, a second with {second} %; no fouls")
+        text("if hitters guess by luck: first hit {first} %, second hit {second} %; no fouls")
         if luck
-        else text("if the first hit of a hide finds with {first} %, a second with {second} %; no fouls")
+        else text("if the first hit finds the bead {first} % of the time and the second {second} %; no fouls")
     )
     return percent_text.format(first=f"{100 * chances.first:.3g}", second=f"{100 * chances.second:.3g}")

@@ -1,12 +1,11 @@
-"""`python -m pi_controller.display.extract`: writes the list of all sentences anew, and brings each catalogue up to it.
+"""`python -m pi_controller.display.extract`: extract all sentences for translation and update the catalogues.
 
-The list is `locale/moccasin_mat.pot`. What a catalogue says is kept: a sentence that is new stands in it empty, one
-that is not said any more stands at its end, out of use. With `--check` nothing is written, and what is out of date is
-told.
+It writes `locale/moccasin_mat.pot` and merges it into each catalogue: translations are kept, new sentences are added
+without a translation, and unused ones are moved to the end as obsolete. `--check` writes no file and reports the
+outdated ones.
 
-The sources are read with the standard library's own parser, the templates with Jinja2's. Passed over: Babel and
-xgettext, which read words, not syntax: they miss a sentence inside an f-string (Python 3.11), and take the names given
-to a form's `text` field and to the templates' macro `mark` for sentences.
+It parses the sources with `ast` and the templates with Jinja2. Rejected: Babel and xgettext, which miss sentences
+inside f-strings (Python 3.11) and mistake the arguments of a form's `text` field and of the macro `mark` for sentences.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from pi_controller.text import SUFFIX
 
 TEMPLATE = LOCALES / f"{DOMAIN}.pot"
 _PACKAGE = Path(__file__).parent.parent
-_SPOKEN_TO_PEOPLE = ("display", "games", "web", "hub", "exhibit")
-"""The folders whose sentences players and visitors read. Commands and their errors are the host's, and English."""
+_TRANSLATED_FOLDERS = ("display", "games", "web", "hub", "exhibit")
+"""The folders with sentences for players and visitors. Commands and their errors are always in English."""
 ONE, MANY = {"mark", "text", "gettext"}, {"plural", "ngettext"}
-"""What a sentence, or a sentence for one and one for many, is given to in the sources."""
+"""The functions that mark a sentence, and those that mark a singular and a plural."""
 _HEADER = """Sentences of Moccasin Mat, for those who speak a language: see LANGUAGES.md.
 Words called at the table are the game's own and are not in this list.
 Words in braces, such as {hider}, are put in by the table: keep them as they are, in any order."""
@@ -43,7 +42,7 @@ _METADATA = {
 
 
 def template() -> polib.POFile:
-    """Return the list of all sentences of the sources, with the files they stand in."""
+    """Return the template of all catalogues: each sentence of the sources with its files."""
     entries: dict[str, polib.POEntry] = {}
     for path in sources():
         read = sentences if path.suffix == ".py" else template_sentences
@@ -60,13 +59,13 @@ def template() -> polib.POFile:
 
 
 def sources() -> list[Path]:
-    """Return the modules and templates whose sentences people at the table read."""
-    files = (path for folder in _SPOKEN_TO_PEOPLE for path in (_PACKAGE / folder).rglob("*"))
+    """Return the modules and templates with sentences for players and visitors."""
+    files = (path for folder in _TRANSLATED_FOLDERS for path in (_PACKAGE / folder).rglob("*"))
     return sorted(path for path in files if path.suffix in {".py", ".html"})
 
 
 def sentences(source: str) -> Iterator[tuple[str, str]]:
-    """Return the sentences of a module in their order, each with the one for many, "" where it has none."""
+    """Yield the sentences of a module in order, each with its plural form or ""."""
     for call in _calls(ast.parse(source)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
@@ -77,7 +76,7 @@ def sentences(source: str) -> Iterator[tuple[str, str]]:
 
 
 def template_sentences(source: str) -> Iterator[tuple[str, str]]:
-    """Return the sentences of a template in their order: what is given to `text`. None of them has a form for many."""
+    """Yield the sentences of a template, the arguments of `text`, in order; templates have no plural forms."""
     for _, _, texts in extract_from_ast(Environment(autoescape=True).parse(source), ["text"]):
         if isinstance(texts, str):
             yield texts, ""
@@ -90,8 +89,8 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
         yield from _calls(child)
 
 
-def outdated() -> dict[Path, str]:
-    """Return the files that are not as the sources have it, with what they should hold."""
+def find_outdated() -> dict[Path, str]:
+    """Return the outdated files with their new contents."""
     made = template()
     wanted = {TEMPLATE: str(made)}
     for path in sorted(LOCALES.glob(f"*{SUFFIX}")):
@@ -106,10 +105,10 @@ def outdated() -> dict[Path, str]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write what is out of date, or with `--check` tell it; return 1 where `--check` found something."""
+    """Write the outdated files, or report them with `--check`; return 1 if `--check` found any."""
     if set(argv) - {"--check"}:
         raise UsageError(f"extract: unknown {' '.join(argv)}", "it takes --check or nothing")
-    found = outdated()
+    found = find_outdated()
     for path, text in found.items():
         if not argv:
             path.write_text(text, "utf-8")

@@ -335,13 +335,13 @@ def bowl_result(view: View, language: str, counted: Callable[[int], str]) -> str
     if value and view.sheet.get("thrower") == thrower:
         return text("{player} throws {value}: {won}, and throws again").format(**names)
     passed = isolate_name(player_name(view, view.sheet["thrower"]))
-    return text("Nothing for {player}: the bowl passes to {next}").format(next=passed, **names)
+    return text("No score for {player}: the bowl passes to {next}").format(next=passed, **names)
 
 
 def throws(view: View, language: str = "en") -> str:
     """Return who throws, or that the throw awaits its entry."""
     text = catalogue(language).gettext
-    template = text("{player} has thrown: what shows?") if view.strokes else text("{player} throws")
+    template = text("{player} has thrown: the judge enters the throw") if view.strokes else text("{player} throws")
     return template.format(player=isolate_name(player_name(view, view.sheet["thrower"])))
 
 
@@ -410,7 +410,9 @@ _SOUNDS_BY = mark(
 )
 """Chapter 3, before the words."""
 _COMMON_WORDS = {
-    "forfeit": Word("forfeit", mark("Forfeit"), meaning=mark("One side withdraws, does not come or is disqualified.")),
+    "forfeit": Word(
+        "forfeit", mark("Forfeit"), meaning=mark("One side withdraws, does not show up or is disqualified.")
+    ),
     "game": Word("game", mark("Game"), meaning=mark("The game is won.")),
 }
 """Words called in every game, for games whose source lacks them."""
@@ -428,7 +430,7 @@ def credit(game: str, language: str = "en") -> str:
     text = catalogue(language).gettext
     whose = text(get_show(game).whose) if get_show(game).whose else ""
     source = registry.game_class(game).source
-    return " ".join(filter(None, (whose, text("The rules as written down: {source}").format(source=source))))
+    return " ".join(filter(None, (whose, text("Written source of the rules: {source}").format(source=source))))
 
 
 def words_of(game: str) -> Mapping[str, Word]:

@@ -28,11 +28,11 @@ FOULS: Mapping[str, str] = {
     "no_bead": mark("There was no bead under the pads."),
     "two_beads": mark("More than one bead was hidden."),
     "bead_showing": mark("The bead was showing."),
-    "bead_off_mat": mark("The bead lay between the pads or off the mat."),
-    "left_position": mark("The hider left the place behind the pads."),
+    "bead_off_mat": mark("The bead was between the pads or off the mat."),
+    "left_position": mark("The hider left their place behind the pads."),
     "outside_help": mark("Someone outside the team helped."),
     "time": mark("The time to hit ran out."),
-    "early_hit": mark("A pad was hit before the bead was seen to lie well."),
+    "early_hit": mark("A pad was hit before the bead had been checked."),
     "bead_moved": mark("The bead was moved after it was hidden."),
     "rehide": mark("A bone moved after the hands were out."),
     "double_tap": mark("The bowl was tapped twice in one turn."),
@@ -42,51 +42,54 @@ FOULS: Mapping[str, str] = {
 
 QUESTIONS: Mapping[str, str] = {
     "two_struck": mark("More than one pad was touched. Which was first?"),
-    "several_struck": mark("Shook at once: something may have fallen on the mat. Was it a hit?"),
-    "disc_dead": mark("Strokes there are not felt. Which pad was hit?"),
-    "beside_dead": mark("A stroke was felt there, but strokes on another pad are not. Which pad was hit?"),
-    "doubtful": mark("Touched faintly, or with a hand there. Was it a hit?"),
-    "same_pad": mark("The second hit touched the pad of the first. Which pad counts?"),
+    "several_struck": mark("Several pads shook at once: something may have fallen on the mat. Was it a hit?"),
+    "disc_dead": mark("Hits cannot be felt there. Which pad was hit?"),
+    "beside_dead": mark("A hit was felt there, but another pad cannot feel hits. Which pad was hit?"),
+    "doubtful": mark("A faint touch, or a hand was there. Was it a hit?"),
+    "same_pad": mark("The second hit touched the same pad as the first. Which pad counts?"),
     "early_hit": mark("A pad was hit too early. Play on?"),
-    "link_gap": mark("The mat was not heard for a moment. Was there a hit?"),
+    "link_gap": mark("The mat was disconnected for a moment. Was there a hit?"),
     "bead_moved": mark("The bead moved after it was hidden. Play on?"),
     "no_reading": mark("The mat cannot tell where the bead is. Play on by eye?"),
     "passes_unsure": mark("The mat is not sure that the hand went under every pad once. Was it a foul?"),
-    "hitters_hand": mark("A hand of the hitters was under the pad while the bead is hidden. Play on?"),
+    "hitters_hand": mark("A hitter's hand was under the pad while the bead was hidden. Play on?"),
     "hand_again": mark(
-        "A hand was under the pad after ready, and the hand goes there only once. Play on, hide again, or is it a foul?"
+        "A hand went under the pad again after ready was pressed. Play on, hide again, or is it a foul?"
     ),
-    "peek": mark("A hand of the hitters was under a pad that was not struck. The time to hit runs on. Is it a hit?"),
-    "foul": mark("The mat saw what may be a foul. Was it one?"),
+    "peek": mark(
+        "A hitter's hand was under a pad that was not struck. The clock is still running. Does it count as a hit?"
+    ),
+    "foul": mark("This may be a foul. Was it one?"),
     "found": mark("Was the bead found?"),
-    "balls": mark("There is not one ball under each pad, or not one marked. Play on?"),
-    "ball": mark("The mat did not see the balls. Under which pad did the marked ball lie?"),
+    "balls": mark("The mat does not see exactly one ball under each pad and one marked ball. Play on?"),
+    "ball": mark("The mat did not see the balls. Which pad was the marked ball under?"),
     "sealed_again": mark(
-        "The seal of this hide was withdrawn, and nobody knows whether what is hidden lies where it lay. Play on: it "
-        "is sealed as it lies now. By eye: the judge says what is found. Which?"
+        "The seal of this hide was withdrawn, and the bead may have moved. “Play on” seals its place as it is now. "
+        "“By eye”: the judge says what is found. Which?"
     ),
     "ball_moved": mark("The marked ball moved after it was hidden. Play on?"),
     "lifted": mark(
         "A hand was at the pad, but the mat cannot tell whose, or whether it went under. Did the shooter open the pad?"
     ),
-    "opened": mark("The pad was opened. Did the marked ball lie there?"),
-    "opened_pad": mark("The stroke touched a pad that was opened. Which pad counts?"),
+    "opened": mark("The pad was opened. Was the marked ball there?"),
+    "opened_pad": mark("The hit touched an open pad. Which pad counts?"),
     "too_many": mark(
-        "One more pad was opened than may be. Play on: it does not count and is closed again. Counts as opened: where "
-        "the marked ball lay there the attempt is over, else it goes on. Hide again: the hide starts over. Which?"
+        "One pad too many was opened. “Play on”: close it again, it does not count. “Counts as opened”: the attempt "
+        "is over if the marked ball was there. “Hide again”: the hide starts over. Which?"
     ),
-    "bones": mark("The mat does not see one bone for each holder. Play on by eye?"),
+    "bones": mark("The mat does not see one bone in each hand. Play on by eye?"),
     "actual": mark("The mat did not see the bones. Which guess would have caught them?"),
     "time": mark("The game's time has run out. Is the game over?"),
     "late_hit": mark(
-        "The stroke came after the end of the time, by 1.5 seconds at most. Does it count as the first hit, as the "
-        "second after a first one missed for time, or not at all?"
+        "The hit came up to 1.5 seconds too late. Does it count as the first hit, as the second (the first was missed "
+        "on time), or not at all?"
     ),
-    "struck_meanwhile": mark("Struck while the judge was asked. Was it the hit?"),
-    "hand_stays": mark("A hand seems to stay under a pad, and the hitters' clock stands. Let the clock run on?"),
-    "puzzled": mark("The table cannot tell what follows by the rules. See that it stands right. Play on?"),
+    "struck_meanwhile": mark("A pad was struck while a question was open. Was it the hit?"),
+    "hand_stays": mark("A hand seems to be under a pad, so the hitters' clock is stopped. Start the clock again?"),
+    "puzzled": mark("The table cannot work out what comes next. Check the score. Play on?"),
     "recovered": mark(
-        "The game's record was damaged. It is recovered up to this hide. Check the score. Play on, or begin a new game?"
+        "The record of the game was damaged. It is recovered up to this hide. Check the score. Play on, or start a "
+        "new game?"
     ),
     "record_lost": mark(
         "The record of the last game was damaged and could not be read. The damaged file is kept. This is a new game. "
@@ -94,26 +97,26 @@ QUESTIONS: Mapping[str, str] = {
     ),
 }
 """The mat's questions to the judge, by `Asked.about`."""
-_AFTER_A_STROKE = mark("The bead lies elsewhere since the stroke: that may have moved it. Play on?")
+_AFTER_A_STROKE = mark("The bead has moved since the hit: the hit may have moved it. Play on?")
 
 NOTICES: Mapping[str, str] = {
-    "nobody_hid": mark("Ready was pressed, but no hand has been under a pad since the last hide: nothing begins yet."),
+    "nobody_hid": mark("Ready was pressed too early: no hand has been under a pad since the last hide."),
     "others_ready": mark("The other team pressed ready: only the hiders' own button counts."),
-    "ready_withdrawn": mark("Ready came too early: the hand goes on hiding. Press ready again when it is done."),
-    "foul_settled": mark("The last hide was settled by a foul. Show the bead, press shown, then the next hide begins."),
-    "show_bead": mark("The bead still lies where it was hidden. Show the bead."),
-    "touch_passed_over": mark("A touch was in doubt and did not count."),
-    "hide_time": mark("The time to hide has run out."),
-    "struck_in_time_out": mark("Struck while the clock was stopped: the stroke does not count."),
-    "place_known": mark("The bead has been shown to all: the judge enters the second hit, or takes back the first."),
-    "seal_disagrees": mark("The seal says that the bead lay there. What was entered does not agree with it."),
+    "ready_withdrawn": mark("Ready was pressed too early. Finish hiding, then press ready again."),
+    "foul_settled": mark("The last hide ended with a foul. Show the bead, press shown, then the next hide begins."),
+    "show_bead": mark("The bead is still hidden. Show the bead."),
+    "touch_passed_over": mark("A doubtful touch did not count."),
+    "hide_time": mark("The time to hide is up."),
+    "struck_in_time_out": mark("A pad was struck while the clock was stopped: it does not count."),
+    "place_known": mark("Everybody has seen the bead: the judge enters the second hit or undoes the first."),
+    "seal_disagrees": mark("The bead was sealed there, but a different result was entered."),
     "hand_out": mark("The hand is out: the question is settled."),
-    "bead_seen": mark("The mat sees now what lies there: the question is settled."),
-    "bead_there": mark("It lies where it was hidden: the question is settled."),
-    "link_back": mark("The mat is heard again and nothing has moved: the question is settled."),
-    "disc_back": mark("Strokes are felt again on every pad: the question is settled."),
-    "hit_felt": mark("The stroke was felt: the question is settled."),
-    "hiding": mark("Hiding goes on: the question is settled."),
+    "bead_seen": mark("The mat can see it now: the question is settled."),
+    "bead_there": mark("It is back in its place: the question is settled."),
+    "link_back": mark("The mat is connected again and the bead has not moved: the question is settled."),
+    "disc_back": mark("All pads feel hits again: the question is settled."),
+    "hit_felt": mark("The hit was felt: the question is settled."),
+    "hiding": mark("Hiding continues: the question is settled."),
     "pad_opened": mark("The pad was opened: the question is settled."),
 }
 """Notices that need no answer, by `Notice.about`."""
@@ -142,7 +145,7 @@ CHOICES: Mapping[str, str] = {
 _OTHER_CLOCK_S = 86_400.0
 
 _WORTH: Mapping[str, str] = {
-    "wheya": mark("{hitter} has four sticks left to give: a find on the second hit is a point for {hider}."),
+    "wheya": mark("{hitter} has four sticks left: a find on the second hit is a point for {hider}."),
     "sahdogan": mark("For a point: {hitter} must find the bead on the first hit."),
     "yawapi": mark("For a point: {hitter} must find the bead on the first hit."),
     "eyeya": mark("{hitter} scores by finding the bead on the first hit."),
@@ -170,13 +173,13 @@ def sentence(view: View, language: str = "en") -> str:
     names = _names(view)
     match view.phase:
         case "halted":
-            return text("Play stops: the table cannot write its journal.")
+            return text("Stop playing: the table cannot save the game.")
         case "over" if view.void:
             return text("Wait for the next match: this one does not count")
         case _ if view.void:
             return text("Stop playing: this match no longer counts")
         case _ if view.held:
-            return text("Protest by {team}: play stands").format(team=isolate_name(team_name(view, view.protest)))
+            return text("Protest by {team}: play is stopped").format(team=isolate_name(team_name(view, view.protest)))
         case _ if view.winner and view.sheet.get("finish") == "forfeit":
             return text("{winner} wins by forfeit").format(winner=isolate_name(player_name(view, view.winner)))
         case _ if has_sheet(view) and view.question is None:
@@ -289,11 +292,11 @@ def describe_status(view: View, language: str = "en") -> str:
     text, parts = catalogue(language).gettext, list[str]()
     if view.protest and not view.held:
         team = isolate_name(team_name(view, view.protest))
-        parts.append(text("Protest by {team}: play goes on before it is decided.").format(team=team))
+        parts.append(text("Protest by {team}: play continues, the decision comes later.").format(team=team))
     if view.paused is not None:
         parts.append(text("The clock is stopped."))
     if not view.sensors:
-        parts.append(text("The mat’s sensors are off: the judge enters what happens."))
+        parts.append(text("The mat’s sensors are off: the judge enters the play."))
     return " ".join(parts)
 
 
@@ -311,7 +314,7 @@ def turn_deadline(view: View) -> float | None:
 def remaining(end: float | None, t: float) -> str:
     """Return the time from `t` to `end` as minutes and seconds, `0:00` after the end, "" for None.
 
-    An end more than a day away belongs to another clock, a simulated game's: it gives "", too.
+    An end more than a day away belongs to a simulated game's clock: it also returns "".
     """
     if end is None or abs(end - t) >= _OTHER_CLOCK_S:
         return ""
@@ -346,21 +349,23 @@ def question(asked: QuestionView, language: str = "en") -> str:
     about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(asked.pads))
     parts = [about.format(pads=join_pads(asked.pads, language))] if asked.pads else []
     then = (join_pads(stroke.pads, language) for stroke in asked.struck)
-    return " ".join([*parts, sentence_text, *(text("Then struck: pad {pads}.").format(pads=pads) for pads in then)])
+    return " ".join(
+        [*parts, sentence_text, *(text("Struck after that: pad {pads}.").format(pads=pads) for pads in then)]
+    )
 
 
 def describe_default_answer(asked: QuestionView, language: str = "en") -> str:
     """Return the result if the question `asked` stays unanswered: `If nobody answers: no hit`; "" if it waits."""
     if not asked.unasked:
         return ""
-    template = catalogue(language).gettext("If nobody answers: {answer}")
+    template = catalogue(language).gettext("Without an answer: {answer}")
     return template.format(answer=choice(asked.unasked, language))
 
 
 VOID_REASONS: Mapping[str, str] = {
-    "changed": mark("The director has corrected an earlier result, so other teams play this match."),
-    "decided": mark("The director has entered the result of this match."),
-    "recalled": mark("The director has taken this match back from this table."),
+    "changed": mark("The director corrected an earlier result, so other teams play this match."),
+    "decided": mark("The director entered the result of this match."),
+    "recalled": mark("The director took this match away from this table."),
 }
 """Why a match no longer counts, by `judge.VoidReason`."""
 
@@ -403,8 +408,8 @@ def faults(view: View, language: str = "en") -> str:
     numb = sorted({fault.pad for fault in view.faults if fault.sensor == "strip"})
     sentences: list[str] = []
     for pads, one in (
-        (deaf, text("Strokes are not felt on {pads}: the judge enters them.")),
-        (numb, text("Hands are not felt for sure on {pads}: the judge watches them.")),
+        (deaf, text("Hits are not felt on {pads}: the judge enters them.")),
+        (numb, text("Hands may not be felt on {pads}: the judge watches them.")),
     ):
         if pads:
             which = catalogue(language).ngettext("pad {pads}", "pads {pads}", len(pads))

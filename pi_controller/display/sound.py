@@ -175,6 +175,5 @@ def _shut(process: subprocess.Popen[bytes]) -> None:
 
 
 def _first_error_line(process: subprocess.Popen[bytes]) -> str:
-    """Return the first line of an ended process's standard error."""
     stderr = process.stderr.read(2000).decode("utf-8", "replace") if process.stderr is not None else ""
     return " ".join(stderr.partition("\n")[0].split()) or "it says nothing"

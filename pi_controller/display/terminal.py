@@ -226,7 +226,6 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
 
 
 def _pads(view: View, language: str, width: int) -> Text:
-    """Return the four pads with the hits of the hide and, after the reveal, the bead's place."""
     text, line = catalogue(language).gettext, label("  " + catalogue(language).gettext("pads"))
     opened = view.opening if view.opening is not None and view.opening.hide == view.hide else None
     for pad in EVERY_PAD:
@@ -271,7 +270,7 @@ def _messages(view: View, language: str) -> list[Text]:
         lines.append(Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), dim))
     if view.commit:
         opened = view.opening is not None and view.opening.hash == view.commit
-        state = text("opened: it lay under pad {pad}").format(pad=view.opening.pad) if opened and view.opening else ""
+        state = text("opened: it was under pad {pad}").format(pad=view.opening.pad) if opened and view.opening else ""
         lines.append(
             Text(text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""), dim)
         )

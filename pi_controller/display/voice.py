@@ -52,7 +52,7 @@ class Announcement(NamedTuple):
     sentence: str = ""
 
     def __bool__(self) -> bool:
-        """Return whether there is anything to hear."""
+        """Return True if recordings or speech are enabled."""
         return bool(self.words or self.sentence)
 
 
@@ -74,7 +74,6 @@ def _words(before: View, view: View) -> tuple[str, ...]:
 
 
 def _has_same_calls(before: View, view: View) -> bool:
-    """Return whether the calls of `view` were shown already."""
     if before.calls != view.calls:
         return False
     if has_sheet(view):
@@ -209,7 +208,7 @@ def decode_audio(file: Path | BinaryIO, name: str, where: str) -> Clip:
         raise RecordingError(f"{where} cannot be read: {error}", f"save it as one of {', '.join(FORMATS)}") from error
     samples = samples.astype(np.float32, copy=False)
     if not len(samples) or not np.isfinite(samples).all():
-        raise RecordingError(f"{where} holds no sound", "record it again")
+        raise RecordingError(f"{where} contains no sound", "record it again")
     if len(samples) > rate * MAX_WORD_S:
         raise RecordingError(f"{where} lasts over {MAX_WORD_S:.0f} s: it is not played", "cut it to the word alone")
     return Clip(name, samples if samples.shape[1] <= 2 else samples.mean(axis=1, keepdims=True, dtype=np.float32), rate)
@@ -474,7 +473,7 @@ def start_voice(
         return publish
     folder = Path(wanted.folder) if wanted.folder else None
     if folder is not None and not is_folder(folder):
-        log.warning("there are no recordings to play: %s is no folder; see [voice] folder", folder)
+        log.warning("there are no recordings to play: %s is not a folder; see [voice] folder", folder)
     voice = Voice(
         sound or AplaySound(wanted.device),
         time.monotonic,

@@ -35,7 +35,7 @@ MAX_WEAK_SUPPLY_S = 60.0
 
 
 class MachineWatch:
-    """Watches the machine by `read`, which is given the previous reading.
+    """Watches the machine: `read(previous)` returns a new reading of its health.
 
     The file `kept` stores the warning for `boot`.
     """
@@ -109,7 +109,9 @@ def facts(watch: MachineWatch, text: Callable[[str], str]) -> list[Fact]:
         room = text("{gb} GB free").format(gb=f"{health.free_bytes / 1e9:.1f}")
         found.append(Fact(text("Disk"), room, health.free_bytes < LOW_DISK_BYTES))
     if health.fs_errors is not None:
-        errors = text("{n} noted by the file system").format(n=health.fs_errors) if health.fs_errors else text("none")
+        errors = (
+            text("{n} reported by the file system").format(n=health.fs_errors) if health.fs_errors else text("none")
+        )
         found.append(Fact(text("Disk errors"), errors, health.fs_errors > 0))
     return found
 
@@ -181,8 +183,8 @@ class KioskWatch:
         """Return what the staff page says of the screen; [] if all is well."""
         if not self.restarts and not self.given_up:
             return []
-        often = text("started anew {n} times in an hour").format(n=len(self.restarts))
-        gone = text("is lost, and stays as it is: switch the machine off and on")
+        often = text("restarted {n} times in an hour").format(n=len(self.restarts))
+        gone = text("has failed: switch the machine off and on")
         return [Fact(text("Visitors’ screen"), f"{often}; {gone}" if self.given_up else often, self.given_up)]
 
 
@@ -355,7 +357,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         if not self.wrong:
-            return f"self-test: all is well ({len(self.checks)} checks)"
+            return f"self-test: no faults ({len(self.checks)} checks)"
         return "self-test: " + "; ".join(f"{one.part}: {one.wrong}" for one in self.wrong)
 
 
@@ -385,7 +387,7 @@ class SelfTest:
         return self._running is not None
 
     def step(self, t: float, *, idle: bool) -> bool:
-        """Do a step of a due test at `t` if the installation is `idle`; return True if there is a new verdict."""
+        """Run one step of a due test if the installation is `idle`; return True if the test has finished."""
         if not idle or self._hour is None:
             return False
         if self._running is None:

@@ -24,33 +24,32 @@ TERMS = ("paguga", "wheya", "yawapi", "sahdogan", "it_stays", "eyeya", "eyeya_ob
 """Called words that are explained, by their calls."""
 FIRSTS: Mapping[str, tuple[str, str]] = {
     "under_way": (
-        mark("A game that is under way"),
+        mark("A game in progress"),
         mark(
-            "We join in the middle. Twenty long sticks pass between the two sides. The hiders have twelve already; "
-            "eight lie in the middle and count as the hitters’. With fourteen or sixteen the hiders come near a point."
+            "We join in the middle. Twenty long sticks go back and forth between two sides. The hiders already have "
+            "twelve. The eight in the middle count for the hitters. With fourteen or sixteen the hiders are close to "
+            "a point."
         ),
     ),
     "hiding": (
         mark("You hide"),
-        mark("The hand goes once under each of the four cloths, so that nobody sees where the bead stays."),
+        mark("Your hand goes under each of the four cloths once. So the others cannot see where the bead stays."),
     ),
     "hitting": (
         mark("You hit"),
-        mark("The bead stays under one cloth. Touch the one where you think it is: finding it now is what you want."),
+        mark("The bead is under one cloth. Touch the cloth where you think it is. Now you want to find it."),
     ),
     "found_first": (
         mark("Found at the first hit"),
-        mark("Four sticks go to the side that found it, from the middle first. That side hides next."),
+        mark("Four sticks go to the side that found it, first from the middle. That side hides next."),
     ),
     "second_owed": (
         mark("The second hit"),
-        mark(
-            "There are always two hits. After a miss the hitters want to miss again: to find it now costs more sticks."
-        ),
+        mark("There are two hits. After a miss, the hitters want to miss again: finding it now costs more sticks."),
     ),
     "missed_twice": (
         mark("Missed twice"),
-        mark("Two sticks go to the side that hid it well, and it hides again."),
+        mark("Two sticks go to the side that hid it, and it hides again."),
     ),
 }
 """Steps that explain no called word: title and text."""

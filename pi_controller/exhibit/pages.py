@@ -269,7 +269,7 @@ _HEADING = mark("Staff")
 READY_NOTICES = (
     mark("Closed for a moment. Please come back later."),
     mark("Closed today. Please come back another day."),
-    mark("Something is being repaired. Please come back later."),
+    mark("Under repair. Please come back later."),
 )
 """Notices to choose from if there is no keyboard, in the installation's first language."""
 
@@ -434,29 +434,29 @@ def _faults(exhibit: Exhibit, known: StaffStatus, text: Callable[[str], str]) ->
     """Return the faults, a line each; parts that come from files and boards are in English."""
     found: list[str] = []
     if exhibit.host.fault:
-        found.append(text("The host’s texts are as they were before: {fault}").format(fault=exhibit.host.fault))
+        found.append(text("The host’s new texts were not used: {fault}").format(fault=exhibit.host.fault))
     if not exhibit.clock_set:
-        found.append(text("The clock is not set, so the opening hours are not kept. Set it below."))
+        found.append(text("The clock is not set, so opening hours do not work. Set it below."))
     if exhibit.fault:
         found.append(text("Games are not recorded: {fault}").format(fault=exhibit.fault))
     if exhibit.section.mat == "sensors":
         link = exhibit.board
         if link is None or not link.up:
             why = link.why if link is not None else ""
-            found.append(text("The mat’s board does not answer. {why}").format(why=why).strip())
+            found.append(text("The mat’s board does not respond. {why}").format(why=why).strip())
         found += [
-            text("Pad {pad}: a sensor cannot be believed ({why})").format(pad=one.pad, why=one.why)
+            text("Pad {pad}: a sensor is faulty ({why})").format(pad=one.pad, why=one.why)
             for one in exhibit.sensor_faults
         ]
         for one in known.drift:
             if one.far and one.strip is None:
-                found.append(text("Pad {pad}: the disc has become noisy").format(pad=one.pad))
+                found.append(text("Pad {pad}: the hit sensor has become noisy").format(pad=one.pad))
             elif one.far:
                 found.append(text("Pad {pad}: a touch strip has drifted: calibrate the mat").format(pad=one.pad))
     recoveries = known.recoveries
     if recoveries is not None and recoveries.count:
         found.append(
-            text("Started anew by itself {n} times since the machine was switched on.").format(n=recoveries.count)
+            text("Restarted by itself {n} times since the machine was switched on.").format(n=recoveries.count)
         )
     return found
 
@@ -628,7 +628,7 @@ class StaffPage:
         if (screen := self.preview.stages.get(stage)) is None:
             raise HTTPException(404)
         text = catalogue(self._language).gettext
-        names = {"attract": text("Beginning"), "about": text("About this game"), "rest": text("Closed")}
+        names = {"attract": text("Start"), "about": text("About this game"), "rest": text("Closed")}
         return HTMLResponse(
             render(
                 _PREVIEW,

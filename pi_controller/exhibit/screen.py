@@ -128,7 +128,7 @@ def build_screen(exhibit: Exhibit) -> Screen:
         until=until,
         until_says=until_says,
         credit=" ".join(filter(None, (host.attribution, credit("dakota", language)))),
-        staff=text("Staff: the keys on this machine’s card have changed. See the staff page.")
+        staff=text("Staff: the keys on this machine’s card have changed. Open the staff page.")
         if exhibit.keys_changed and stage in IDLE
         else "",
         bright=exhibit.section.dim_page if exhibit.dimmed else 1.0,
@@ -136,7 +136,6 @@ def build_screen(exhibit: Exhibit) -> Screen:
 
 
 def _capitalise(sentence: str) -> str:
-    """Return `sentence` with its first letter as a capital."""
     return sentence[:1].upper() + sentence[1:]
 
 
@@ -154,15 +153,15 @@ def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
         case "about":
             return text("About this game"), ""
         case "rest":
-            closed = host.closed or text("Resting until the doors open again.")
-            season = host.out_of_season or text("Resting: the game is not played here at this time of the year.")
+            closed = host.closed or text("Closed until the doors open again.")
+            season = host.out_of_season or text("Closed: the game is not played here at this time of the year.")
             return (closed if exhibit.in_season else season), ""
         case "notice":
-            return exhibit.notice or text("The machine has to rest for a while. Please come back later."), ""
+            return exhibit.notice or text("Out of order for a while. Please come back later."), ""
         case "result" if game is not None:
-            return _result(game, exhibit, text), text("Thank you for playing. Others may want a turn.")
+            return _result(game, exhibit, text), text("Thank you for playing. Others would like a turn.")
         case "play" if exhibit.asked:
-            return text("Is anybody still there?"), ""
+            return text("Are you still there?"), ""
         case "play" if game is not None:
             return _moment(game, exhibit, text)
         case _:
@@ -170,16 +169,16 @@ def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
 
 
 def _caption(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
-    """Return a caption for the demonstration game, for somebody who has never seen the game."""
+    """Return a caption of the demonstration game for beginners."""
     match game.view.phase:
         case "toss":
-            return text("A coin decides who hides first.")
+            return text("A coin toss decides who hides first.")
         case "hide" | "check":
-            return text("The hand goes under each cloth, so that nobody sees where the bead stays.")
+            return text("The hand goes under each cloth, so the other side cannot see where the bead stays.")
         case "hit" if game.view.hits:
-            return text("Not there. The second hit has to miss: to find the bead now costs more sticks.")
+            return text("Not there. Now try to miss: finding the bead with the second hit costs more sticks.")
         case "hit":
-            return text("Now the other side hits a cloth with its stick. The first hit is to find the bead.")
+            return text("Now the other side hits a cloth with its stick. The first hit tries to find the bead.")
         case _:
             return phrases.result(_with_side_names(game.view, exhibit, text), exhibit.language)
 
@@ -190,40 +189,40 @@ def _moment(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
     side = view.teams.get(view.hider or "", "")
     hitters = view.teams.get("B" if view.hider == "A" else "A", "")
     if game.awaits == "next":
-        return phrases.result(view, exhibit.language) if view.phase in ("show", "over") else text("Before we go on"), ""
+        return phrases.result(view, exhibit.language) if view.phase in ("show", "over") else text(
+            "Before we continue"
+        ), ""
     if game.awaits == "question" and view.question is not None:
         about = text("Lift the cloth and look: is the bead there?") if view.question.about == "found" else ""
         return about or phrases.question(view.question, exhibit.language), ""
     match view.phase, game.hider, game.hitter:
         case "toss", _, _:
-            return text("A coin decides who hides first."), ""
+            return text("A coin toss decides who hides first."), ""
         case "hide", "visitor", _ if game.awaits == "pads":
             if teams:
-                return text("{side} hides. Everybody else looks away.").format(side=side), text(
-                    "Touch the cloth where the bead is to stay."
+                return text("{side} hides. The others look away.").format(side=side), text(
+                    "Touch the cloth where you want to leave the bead."
                 )
-            return text("You hide. Touch the cloth where the bead is to stay."), text(
-                "The mat has made its guess already, and sealed it."
+            return text("You hide. Touch the cloth where you want to leave the bead."), text(
+                "The mat has already guessed and sealed its guess."
             )
         case "hide", "visitor", _ if game.awaits == "ready":
-            return text("{side} hides the bead: go once under each cloth, and leave it under one.").format(
-                side=side
-            ), ""
+            return text("{side} hides the bead: go under each cloth once and leave it under one.").format(side=side), ""
         case "hide" | "check", "mat", _:
-            return text("The mat hides the bead: a place by chance, sealed."), text(
-                "The hand goes under each cloth, so that nobody sees where the bead stays."
+            return text("The mat hides the bead in a random place and seals it."), text(
+                "The hand goes under each cloth, so the other side cannot see where the bead stays."
             )
         case "hide" | "check", _, _:
-            return text("The hand goes under each cloth, so that nobody sees where the bead stays."), ""
+            return text("The hand goes under each cloth, so the other side cannot see where the bead stays."), ""
         case "hit", _, "visitor":
             second = bool(view.hits)
             if second:
-                lead = text("Second hit. Now you do not want to find it.")
+                lead = text("Second hit. Now try not to find it.")
             else:
                 lead = text("First hit. Touch the cloth where you think the bead is.")
             return (f"{hitters}: {lead}" if teams else lead), phrases.describe_stakes(view, exhibit.language)
         case "hit", _, _:
-            lead = text("The mat strikes the cloth that is lit.") if game.aim else text("The mat is about to hit.")
+            lead = text("The mat hits the lit cloth.") if game.aim else text("The mat is about to hit.")
             return lead, phrases.describe_stakes(view, exhibit.language)
         case _:
             return phrases.result(view, exhibit.language) or phrases.sentence(view, exhibit.language), ""
@@ -242,7 +241,7 @@ def _with_side_names(view: View, exhibit: Exhibit, text: Callable[[str], str]) -
     if exhibit.stage.name in IDLE or exhibit.kind == "teams":
         names = {"A": text("the blue side"), "B": text("the red side")}
     else:
-        names = {"A": text("your side"), "B": text("the mat’s side")}
+        names = {"A": text("your side"), "B": text("the mat")}
     return msgspec.structs.replace(view, teams=names)
 
 
@@ -251,16 +250,16 @@ def _choices(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[Choice, ...]
     labels = {
         "start": (text("Touch here to play"), "main", ""),
         "about": (text("About this game"), "quiet", ""),
-        "game:learn": (text("Show me how"), "main", text("a guided game, one idea at a time")),
+        "game:learn": (text("Show me how"), "main", text("a short guided game")),
         "game:mat": (text("Against the mat"), "plain", text("you hide and it guesses, it hides and you hit")),
-        "game:teams": (text("Two sides"), "plain", text("play each other, the mat keeps the sticks")),
+        "game:teams": (text("Two sides"), "plain", text("play each other, the mat counts the sticks")),
         "again": (text("Play again"), "main", ""),
         "choose": (text("Something else"), "plain", ""),
-        "here": (text("Yes, play on"), "main", ""),
-        "next": (text("Go on"), "main", ""),
-        "ready": (text("Hidden"), "main", ""),
+        "here": (text("Yes, keep playing"), "main", ""),
+        "next": (text("Continue"), "main", ""),
+        "ready": (text("I have hidden it"), "main", ""),
         "how": (text("How did it guess?"), "quiet", ""),
-        "leave": (text("Back to the beginning"), "quiet", ""),
+        "leave": (text("Back to the start"), "quiet", ""),
     }
     order = ("game:learn", "game:mat", "game:teams")
     touches = sorted(exhibit.touches, key=lambda do: order.index(do) if do in order else len(order))
@@ -336,13 +335,13 @@ def _seal(game: VisitorGame, text: Callable[[str], str]) -> str:
         return ""
     short = f"{game.seal[:SHORT_SEAL]}…"
     if not game.opened:
-        return text("Sealed before: {seal}").format(seal=short)
+        return text("Sealed: {seal}").format(seal=short)
     first, *second = game.opened
     if second:
-        return text("Sealed before, now open: first cloth {first}, then {second}. {seal}").format(
+        return text("Sealed before the hits: first cloth {first}, then {second}. {seal}").format(
             first=first, second=second[0], seal=short
         )
-    return text("Sealed before, now open: cloth {pad}. {seal}").format(pad=first, seal=short)
+    return text("Sealed before the hit: cloth {pad}. {seal}").format(pad=first, seal=short)
 
 
 def _explain_guess(game: VisitorGame, text: Callable[[str], str]) -> str:
@@ -350,24 +349,24 @@ def _explain_guess(game: VisitorGame, text: Callable[[str], str]) -> str:
     if guess is None:
         return ""
     reasons = {
-        "none": text("It guessed by chance: it knows nothing of you yet, or found no habit."),
-        "often": text("You have hidden under cloth {pad} more often than under others."),
-        "after": text("After the cloth you took before, you have often taken cloth {pad}."),
-        "steps": text("You often move on from cloth to cloth in the same way, and that led to cloth {pad}."),
+        "none": text("It guessed at random: it does not know your habits yet."),
+        "often": text("You have chosen cloth {pad} more often than the others."),
+        "after": text("After your last cloth, you often chose cloth {pad}."),
+        "steps": text("You often move in the same pattern. It led to cloth {pad}."),
     }
     told = reasons[guess.habit].format(pad=guess.first)
-    return " ".join((told, text("It forgets you when you leave.")))
+    return " ".join((told, text("It forgets this when you leave.")))
 
 
 def _deadline(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[float | None, str]:
     game = exhibit.game
     if exhibit.ends_at is not None:
-        return exhibit.ends_at, text("Back to the beginning in")
+        return exhibit.ends_at, text("Back to the start in")
     if exhibit.stage.name != "play" or game is None:
         return None, ""
     question = game.view.question
     if game.awaits == "question" and question is not None and question.until is not None:
-        return question.until, text("If nobody answers, the hide starts over in")
+        return question.until, text("Without an answer, the hide starts over in")
     if game.awaits == "next" and game.continues_at is not None:
-        return game.continues_at, text("Goes on by itself in")
+        return game.continues_at, text("Continues in")
     return None, ""

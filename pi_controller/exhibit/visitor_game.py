@@ -430,7 +430,7 @@ _ONLY_CHANCE = {pad: 1 / len(EVERY_PAD) for pad in EVERY_PAD}
 
 
 class Guess(NamedTuple):
-    """The pads of the first and the second hit, and the habit by which they were chosen."""
+    """The pads of the first and the second hit, and the habit that led to them."""
 
     first: int
     second: int

@@ -43,8 +43,8 @@ QUIET_S = 40.0
 _LIST = Path(__file__).with_name("tables_list.html")
 _PRESENCE = {"ready": mark("connected"), "stopped": mark("switched off"), "lost": mark("no connection")}
 _ALARMS = {
-    "replaced": mark("Another journal than before: nothing of it is taken until somebody accepts it."),
-    "tampered": mark("This journal is not what it was: nothing of it is taken."),
+    "replaced": mark("This table has a different journal than before. It is ignored until you accept it."),
+    "tampered": mark("This table's journal has been changed. It is ignored."),
 }
 
 
@@ -98,7 +98,7 @@ def _row(table: TableStatus, language: str, match: str = "", now: float | None =
         wanted=_why_wanted(view, language) if view is not None else "",
         alarm=text(_ALARMS[table.alarm]) if table.alarm else "",
         troubles=describe_troubles(table, language),
-        sentence=phrases.sentence(view, language) if view is not None else text("Nothing has been heard of it yet."),
+        sentence=phrases.sentence(view, language) if view is not None else text("It has not connected yet."),
         cells=_cells(view, language) if view is not None else (),
     )
 
@@ -126,7 +126,7 @@ def describe_troubles(table: TableStatus, language: str = "en") -> list[str]:
     text = catalogue(language).gettext
     if table.state != "ready":
         return []
-    found = [text("Its mat is not heard.")] if table.mat is False else []
+    found = [text("Its mat is not connected.")] if table.mat is False else []
     if table.health is None:
         return found
     machine = table.health.machine
@@ -153,8 +153,8 @@ def _why_wanted(view: View, language: str) -> str:
     if view.question is not None:
         return phrases.question(view.question, language)
     if view.protest:
-        return text("A protest is not decided.")
-    return text("Play is stopped: the journal cannot be written.") if view.phase == "halted" else ""
+        return text("A protest is waiting for a decision.")
+    return text("Play is stopped: the table cannot save the game.") if view.phase == "halted" else ""
 
 
 def _cells(view: View, language: str) -> list[_Cell]:
@@ -183,7 +183,7 @@ SPREADSHEET_MARKS = ("=", "+", "-", "@", "\t")
 LATER_MATCH_CHOICES: Sequence[tuple[d.Then, str]] = (
     ("replay", mark("play them again")),
     ("void", mark("play this match again, too")),
-    ("keep", mark("all stands as it was played")),
+    ("keep", mark("keep their results")),
 )
 """What a correction does with later matches that have begun: `competition.Then` and the label on the page."""
 MAX_SENTENCE_CHARS = 600
@@ -191,29 +191,29 @@ MAX_SENTENCE_CHARS = 600
 _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.Planned: mark("Tournament planned: {title}, {game}."),
     d.Entered: mark("Teams entered: {teams}."),
-    d.Scratched: mark("{team} taken out."),
+    d.Scratched: mark("{team} removed."),
     d.TeamsDrawn: (mark("Teams placed by hand."), mark("Teams drawn by the seed {seed}.")),
-    d.Appointed: mark("May judge: {judges}."),
-    d.Dismissed: mark("{judge} judges no more."),
+    d.Appointed: mark("Judges: {judges}."),
+    d.Dismissed: mark("{judge} is no longer a judge."),
     d.TableUsed: (mark("{table} gets no matches."), mark("{table} gets matches again.")),
     d.Assigned: mark("Match {match}, {first} against {second}: called to {table}."),
-    d.Recalled: mark("Match {match} taken back from {table}."),
+    d.Recalled: mark("Match {match} recalled from {table}."),
     d.MatchStarted: mark("Match {match} began at {table}."),
     d.Reported: mark("Match {match}: {winner} beat {other} at {table}. The result is pending."),
-    d.Retracted: mark("Match {match} goes on at {table}: its end was taken back there."),
+    d.Retracted: mark("Match {match} continues at {table}: the judge undid its end."),
     d.Confirmed: mark("Match {match}: {winner} beats {other}. The result of {table} counts."),
     d.Rejected: mark("Match {match}: the result of {table} does not count."),
     d.Result: mark("Match {match}: {winner} beats {other}. Entered by hand."),
     d.TieEntered: mark("Match {match}: neither {first} nor {second} wins."),
     d.ClockSet: (mark("Clock of round {round} stopped."), mark("Clock of round {round} started.")),
     d.Corrected: mark("Match {match} corrected: {winner} beats {other}.{then}"),
-    d.TeamWithdrawn: mark("{team} plays no more."),
-    d.Reinstated: mark("{team} plays again."),
+    d.TeamWithdrawn: mark("{team} is out of the tournament."),
+    d.Reinstated: mark("{team} is back in the tournament."),
     d.PlayerAbsent: mark("{player} does not play."),
     d.PlayerReturned: mark("{player} can play again."),
     d.Protested: mark("{team} protests about match {match}: {text}"),
     d.ProtestDecided: mark("Protest of {team} about match {match}: {ruling}."),
-    d.Announced: (mark("Announcement taken down."), mark("Announcement: {text}")),
+    d.Announced: (mark("Announcement removed."), mark("Announcement: {text}")),
     d.StreamTableChosen: (mark("The stream shows no table."), mark("The stream shows {table}.")),
 }
 """The sentence for each type of decision. Of two sentences the second is used if the field in `_SWITCHES` is set."""
@@ -237,7 +237,6 @@ class _SentenceValues(dict[str, str]):
 
 
 def _with_reason(sentence: str, reason: str, text: Callable[[str], str] = str) -> str:
-    """Return `sentence` with its reason in parentheses, if there is one."""
     return f"{sentence.removesuffix('.')} ({text(_REASONS.get(reason, reason))})." if reason else sentence
 
 
@@ -405,7 +404,6 @@ class Boards:
         return found
 
     def _clock_shown(self) -> Markup:
-        """Return the clock of the current round, if rounds have one."""
         clock = self.now.round_clock
         return self._render("clock", clock=clock, ends=_time_of(clock.ends if clock else None))
 
@@ -552,16 +550,18 @@ class Boards:
             if not game.void or not game.begun or game.table in self.now.unused:
                 continue
             told = {"table": self.table_name(game.table), "match": game.match, "teams": join_words(game.teams)}
-            found.append(text("{table} still plays match {match} ({teams}), which no longer counts.").format(**told))
+            found.append(
+                text("{table} is still playing match {match} ({teams}), which no longer counts.").format(**told)
+            )
             found[-1] += " " + (
-                text("Have it closed there: “Close it, take the next” on the judge's page.")
+                text("Ask the judge to touch “Close game, take next match” on the judge's page.")
                 if game.table in connected
                 else text("It is not connected: go there and stop the game, then choose “No matches here” for {table}.")
             ).format(**told)
         for call in self.now.overdue_calls(self._clock()):
             told = {"table": self.table_name(call.table), "match": call.match, "teams": join_words(call.teams)}
-            found.append(text("{teams} were called to {table} ({match}) and have not begun in time.").format(**told))
-            found[-1] += " " + text("If a team did not come, enter that under “A team plays no more”.")
+            found.append(text("{teams} were called to {table} ({match}) but have not started in time.").format(**told))
+            found[-1] += " " + text("If a team did not come, enter it under “Withdraw a team”.")
         for about, note in list(self.director.notes.items()):
             at = next((one.table for one in self.tables if one.table == about), "")
             found.append(self.replace_table_ids(f"{at}: {note}" if at else note))
@@ -576,7 +576,7 @@ class Boards:
         if isinstance(fact, d.Undone):
             all_ = self.director.history.decisions
             said = " ".join(self.describe_decision(all_[seq - 1]) for seq in fact.taken_back if seq <= len(all_))
-            return _with_reason(text("Taken back: {what}").format(what=said[:MAX_SENTENCE_CHARS]), fact.reason)
+            return _with_reason(text("Undone: {what}").format(what=said[:MAX_SENTENCE_CHARS]), fact.reason)
         before = self.director.history.tournament_before(decision.seq)
         template = _SENTENCES[type(fact)]
         if isinstance(template, tuple):

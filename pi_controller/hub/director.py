@@ -189,7 +189,7 @@ class Director:
                 self._table_of_note.pop(one, None)
 
     def _settle(self) -> None:
-        """Find out whether the decision whose write failed was stored after all."""
+        """Check whether the decision whose write failed was stored."""
         if self._unsure is not None:
             if self._log.was_written(*self._unsure):
                 self.history.add(self._unsure[0])
@@ -398,7 +398,7 @@ class Director:
             if report is not None and report.expected and plan is not None and plan.results == "at_once":
                 self._decide_automatically(t, Confirmed(match.order))
         elif not over and match.order in now.settled and story.phase != "over":
-            note = f"the end of {match.match} was taken back at {table} after its result counted: correct it"
+            note = f"the end of {match.match} was undone at {table} after its result counted: correct the result"
             self.note(match.order, note, table)
 
     def _result(self, table: str, epoch: str, game: _Game) -> Reported:
@@ -424,7 +424,7 @@ class Director:
             return
         text = (
             f"{table} gets no match: it plays {view.game} {view.version}, the tournament {' '.join(wanted)}. "
-            "Set [game] name in its settings, or give it the same version of the program, and start it again."
+            "Set [game] name in its settings, or install the same version of the program, then restart it."
         )
         if self.notes.get(about) != text:
             self.note(about, text, table)
@@ -441,11 +441,11 @@ class Director:
             if team is not None and (game := sitting.get(team)) is not None:
                 raise IllegalActionError(
                     f"{team} still plays match {game.match} at {game.table}, which no longer counts",
-                    "have that game closed at its table first",
+                    "close that game at its table first",
                 )
         if not connected[call.table]:
             raise IllegalActionError(
-                f"a game is under way at {call.table}", "wait until it is over, or choose another table"
+                f"a game is in progress at {call.table}", "wait until it is over, or choose another table"
             )
 
     def _decide_automatically(self, t: float, fact: Fact) -> None:

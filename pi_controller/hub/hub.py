@@ -194,7 +194,7 @@ class Hub:
         await publish(client, here, State("stopped", self._start), retain=True)
 
     async def _call(self, client: aiomqtt.Client, director: Director) -> None:
-        """Give tables their matches, whenever something has changed."""
+        """Assign matches to tables after a change."""
         assert self._due is not None
         while True:
             self._due.clear()
@@ -317,7 +317,7 @@ class Hub:
         with suppress(MessageError):
             table, kind = parse_topic(message.topic.value)[1:]
             if self._director is not None and table and table not in (ACCOUNT, HOME):
-                text = f"{table} sends messages ({kind}) that this hub does not understand: bring both to one version"
+                text = f"{table} sends messages ({kind}) that this hub cannot read: install the same version on both"
                 self._director.note(f"messages of {table}", text, table)
 
     def _run_or_retry(self, do: Callable[[], None], *, again: bool = True) -> None:
@@ -345,10 +345,10 @@ class Hub:
         state = decode(bytes(message.payload), State)  # pyright: ignore[reportArgumentType]
         if state.since != self._start:
             self.rival = state.since
-            self._note("another hub", "it answers for the same venue at this broker; stop one of the two")
+            self._note("another hub", "another hub uses the same venue at this broker; stop one of the two")
 
     def _update_last_heard(self, table: str, kind: str) -> None:
-        """Note that the table sent something now; its last will comes from the broker and does not count."""
+        """Record that the table sent a message now; its last will comes from the broker and does not count."""
         shown = self._tables.get(table)
         if shown is not None and not (kind == "state" and shown.state == "lost"):
             self._tables[table] = msgspec.structs.replace(shown, heard=self._clock())

@@ -114,7 +114,6 @@ class Inbox:
         return [(table, ack) for (table, _, _), ack in answers.items()]
 
     def _store_together(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
-        """Store `messages` in one transaction."""
         answers: _Answers = {}
         with self._transaction():
             for table, message in messages:
@@ -248,7 +247,7 @@ class Inbox:
                     self._refuse(t, table, events.epoch, held, f"record {record.seq} has a NUL character")
                     break
                 if next_hash(held.hash, row) != row.hash:
-                    what = f"record {record.seq} is not what was written: its hash does not follow"
+                    what = f"record {record.seq} was changed: its hash does not match"
                     self._refuse(t, table, events.epoch, held, what)
                     break
                 new.append(row)
@@ -353,12 +352,12 @@ class Journals:
 
     @property
     def orders(self) -> frozenset[str]:
-        """The hub's orders by which games here were begun, as of the last call of `games`."""
+        """The hub's orders that started games here, as of the last call of `games`."""
         return frozenset(one.order for one in self._kept if one.order)
 
     @property
     def order(self) -> str:
-        """The hub's order by which the current game was begun, "" if there is none."""
+        """The hub's order that started the current game, or ""."""
         return self._kept[-1].order if self._kept else ""
 
     def rows(self, wanted: RecordRange) -> list[Row]:

@@ -70,7 +70,7 @@ def parse_hub_address(text: str) -> tuple[str, int]:
         host, port = text, str(PORT)
     host = host.removeprefix("[").removesuffix("]")
     if not host or not port.isdecimal() or not 1 <= int(port) <= 65535 or "/" in host:
-        raise UsageError(f"{text!r} is not an address of a hub", "type it as the director's console shows it")
+        raise UsageError(f"{text!r} is not an address of a hub", "type it exactly as shown on the director's console")
     return host, int(port)
 
 
@@ -129,7 +129,7 @@ def _parse_answer(answer: bytes) -> Account:
         refused, account = (found, None) if isinstance(found, JoinRefused) else (None, _validate_account(found))
     except (msgspec.MsgspecError, UnicodeDecodeError, ValidationError, OSError) as error:
         raise JoinError(
-            "the hub's answer cannot be read; nothing was written", "bring table and hub to the same version"
+            "the hub's answer cannot be read; nothing was written", "install the same version on table and hub"
         ) from error
     if refused is not None:
         raise JoinError(refused.what, refused.todo)

@@ -106,7 +106,7 @@ class JoinCodes:
     def close(self, table: str) -> None:
         """Revoke the code for `table`, if there is one."""
         if (found := self._open.pop(table, None)) is not None:
-            self._note(found, "this code was taken back")
+            self._note(found, "this code was revoked")
 
     def waiting(self, t: float) -> list[_Open]:
         """Drop expired codes and return the open ones."""
@@ -296,7 +296,7 @@ class JoinServer:
         try:
             request = msgspec.json.decode(line, type=JoinRequest)
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            return JoinRefused("the hub cannot read this request", "see that table and hub have the same version")
+            return JoinRefused("the hub cannot read this request", "check that table and hub have the same version")
         if request.version != VERSION:
             return JoinRefused(
                 f"the hub needs join protocol version {VERSION}, and this is {request.version}",
@@ -336,7 +336,8 @@ class JoinServer:
                     await asyncio.sleep(0.2)
         except TimeoutError:
             raise JoinServerError(
-                "the broker does not accept the new account", "see that it runs, then try again with the same code"
+                "the broker does not accept the new account",
+                "check that it is running, then try again with the same code",
             ) from None
         now = datetime.fromtimestamp(self._clock(), UTC)
         write_private_file(self._folder / TABLES / account.table / JOINED, f"{now:%Y-%m-%d %H:%M:%S} UTC\n".encode())

@@ -212,7 +212,7 @@ def decode(data: bytes, kind: type[_Kind]) -> _Kind:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise MessageError(
-            f"invalid {name} message: {error}", "see that table and hub have the same version"
+            f"invalid {name} message: {error}", "check that table and hub have the same version"
         ) from error
 
 

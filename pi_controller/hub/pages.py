@@ -348,7 +348,7 @@ class HubPages:
             raise RequestError("role", f"a {session.person.role} may not let tables join", "ask the director")
         self._not_too_often(session)
         if self.join_server is None:
-            raise RequestError("illegal", "this hub is for a try on one machine", "run 'moccasin-mat hub setup' first")
+            raise RequestError("illegal", "this is a trial hub on one machine", "run 'moccasin-mat hub setup' first")
         table, anew = require_text(body, "table", 100), body.get("anew") is True
         if body.get("do") == "shut":
             await self.join_server.run_from_thread(self.join_server.revoke_code(table))
@@ -374,7 +374,7 @@ class HubPages:
             case "assign":
                 given = {**given, "order": secrets.token_hex(8)}
             case "undo":  # the hub chooses the decisions to undo
-                raise InvalidActionError("an undo takes back the last decision", "send it to /director/undo")
+                raise InvalidActionError("an undo reverses the last decision", "send it to /director/undo")
             case _:
                 pass
         try:
@@ -400,6 +400,6 @@ def _key(body: dict[str, Any]) -> str:
 
 async def _error_response(_: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
-        return PlainTextResponse("There is nothing here.\n", error.status_code)
+        return PlainTextResponse("Page not found.\n", error.status_code)
     headers = {name.decode(): value.decode() for name, value in HEADERS}  # the middleware does not see this response
     return PlainTextResponse("That did not work.\n", 500, headers)

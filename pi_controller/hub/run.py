@@ -62,7 +62,7 @@ async def embedded_broker(port: int) -> AsyncGenerator[None]:
 
 
 _OLD_BROKER = (
-    "The broker's configuration is of an older version: a table can take the connection of another. Run 'moccasin-mat "
+    "The broker's configuration is outdated: tables can take over each other's connection. Run 'moccasin-mat "
     "hub setup' once more and start the broker again."
 )
 

@@ -86,7 +86,7 @@ def parse_code(text: str) -> JoinCode:
     if len(signs) != SECRET_CHARS + FINGERPRINT_CHARS + 1 or set(signs) - set(ALPHABET):
         raise UsageError(
             f"a code has {SECRET_CHARS + FINGERPRINT_CHARS + 1} letters and digits",
-            "type it as the director's console shows it",
+            "type it exactly as shown on the director's console",
         )
     if _check(signs[:-1]) != signs[-1]:
         raise UsageError("the code is mistyped", "compare it with what the director's console shows")
@@ -112,7 +112,7 @@ class JoinRequest(msgspec.Struct, frozen=True, tag="join"):
 
 
 class Account(msgspec.Struct, frozen=True, tag="joined"):
-    """The hub's line: the table's account at the broker at `host`; `ca` is the venue's certificate as PEM.
+    """The hub's answer to a join request: the account at the broker `host`; `ca` is the venue's certificate (PEM).
 
     `program` is the version of the hub's program.
     """
@@ -173,7 +173,7 @@ class PageSection(Section):
     """The boards and the director's console."""
 
     host: Host = Field(default="127.0.0.1", description='"0.0.0.0" serves everyone on the network')
-    port: int = Field(default=8090, ge=0, le=65535, description="0 takes any free one")
+    port: int = Field(default=8090, ge=0, le=65535, description="0: any free port")
     stream: int | None = Field(
         default=None,
         ge=0,
@@ -194,7 +194,7 @@ class EnrolmentSection(Section):
     """The port for joining tables; it listens only while a join code is open."""
 
     host: Host = Field(default="0.0.0.0", description="by default for everyone on the network")  # noqa: S104 - for tables
-    port: int = Field(default=PORT, ge=0, le=65535, description="0 takes any free one")
+    port: int = Field(default=PORT, ge=0, le=65535, description="0: any free port")
 
 
 class StoreSection(Section):

@@ -63,7 +63,7 @@ def hash_passwords(folder: Path, passwords: dict[str, str]) -> bytes:
     try:
         done = subprocess.run(["mosquitto_passwd", "-U", plain], capture_output=True, text=True, check=False)
         if done.returncode:
-            raise HubSetupError(f"mosquitto_passwd failed: {done.stderr.strip()}", "see that Mosquitto is of version 2")
+            raise HubSetupError(f"mosquitto_passwd failed: {done.stderr.strip()}", "check that Mosquitto has version 2")
         return plain.read_bytes()
     finally:
         plain.unlink()
@@ -100,7 +100,7 @@ def issue_account(folder: Path, host: str, port: int, venue: str, table: str, *,
         return Account(host, port, venue, table, password, (folder / CA).read_text("utf-8"))
     except OSError as error:
         what = f"the account of {table} cannot be made: {error.strerror or error}"
-        raise HubSetupError(what, "see that the hub may write its folder, and that Mosquitto is installed") from error
+        raise HubSetupError(what, "check that the hub can write its folder and that Mosquitto is installed") from error
 
 
 def is_broker_config_outdated(folder: Path) -> bool:
@@ -122,7 +122,7 @@ def reload_broker(folder: Path) -> None:
     except (OSError, ValueError) as error:
         raise HubSetupError(
             "the broker cannot reload its accounts",
-            "run 'moccasin-mat hub setup' again and restart the broker; games go on meanwhile",
+            "run 'moccasin-mat hub setup' again and restart the broker; games continue meanwhile",
         ) from error
 
 

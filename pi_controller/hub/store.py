@@ -31,7 +31,7 @@ APPLICATION_ID = 0x4D4D4855
 """`MMHU`: distinguishes a hub's file from other SQLite files."""
 SCHEMA_VERSION = 1
 CONNECT_S = 5
-_BAD_VALUE = "see that table and hub have the same version"
+_BAD_VALUE = "check that table and hub have the same version"
 BUSY_S = 10.0
 """How long another connection may lock the file before that is an error, s."""
 

@@ -165,7 +165,7 @@ class TableLink(Observer):
         try:
             asyncio.run(self._stay())
         except Exception:
-            log.exception("the connection to the hub has failed for good; the game goes on")
+            log.exception("the connection to the hub has failed permanently; the game continues")
 
     async def _stay(self) -> None:
         self._news, self._closing = asyncio.Event(), asyncio.Event()
@@ -343,7 +343,7 @@ class TableLink(Observer):
     async def _start_match(self, order: Order, latest: _News) -> tuple[Reply | None, float | None]:
         """Start the match of `order`; return the reply, None if not known yet, and the seconds until a retry."""
         if not latest.free or self._command_queue is None:
-            return Reply(order.order, False, "a game is under way at this table"), None
+            return Reply(order.order, False, "a game is in progress at this table"), None
         if self._tried == (order.order, latest.epoch):
             return self._reply, None
         call = MatchCall(

@@ -131,7 +131,7 @@ def _top(sheet: Sheet, game: str) -> Iterator[str]:
 def _result(sheet: Sheet) -> str:
     winner = str(sheet.state.get("winner") or "")
     if not winner:
-        return "Over, without a winner" if sheet.over else "Not finished"
+        return "Finished without a winner" if sheet.over else "Not finished"
     if sheet.state.get("finish") == "forfeit":
         return f"Winner: {_name(sheet, winner)}, by forfeit"
     points = {team: many for what, team, many in columns(sheet.state) if what == "short"}
@@ -144,7 +144,7 @@ def _table(sheet: Sheet, wording: Wording) -> Iterator[str]:
     shown = heads if sum(max(len(what), len(whose)) for what, whose, _ in heads) <= _WIDEST else []
     word = "turn" if "thrower" in sheet.state else "hide"
     yield "<table>" if sheet.teams else '<table class="players">'
-    yield f'<thead><tr><th class="t">time</th><th class="t">{word}</th><th>what was done</th>'
+    yield f'<thead><tr><th class="t">time</th><th class="t">{word}</th><th>action</th>'
     yield '<th class="calls">called</th>'
     yield "".join(f'<th class="n">{escape(what)}<br>{_set(whose)}</th>' for what, whose, _ in shown)
     yield "</tr></thead>"
@@ -184,8 +184,8 @@ def _end(sheet: Sheet) -> Iterator[str]:
     if sheet.head[1]:
         grouped = " ".join(sheet.head[1][at : at + 8] for at in range(0, len(sheet.head[1]), 8))
         yield f"<p>The journal has {sheet.head[0]} records. Its head is</p><p><code>{grouped}</code></p>"
-        yield f'<p class="small">Journal {escape(sheet.epoch)}. As long as nothing was played on, '
-        yield "'moccasin-mat verify' shows this very head; with any other, something was changed.</p>"
+        yield f'<p class="small">Journal {escape(sheet.epoch)}. If no play was added since, '
+        yield "'moccasin-mat verify' shows the same head; a different head means that records were changed.</p>"
     signers: Sequence[str] = ("Judge",)
     if sheet.teams:
         signers = [*(f"Captain of {_name(sheet, team)}" for team in sorted(sheet.teams)), "Judge"]
@@ -358,7 +358,7 @@ def build_score_history(game: Game[Any], records: Iterable[Record]) -> ScoreHist
 
 
 def _is_miss(action: Mapping[str, Any], calls: Sequence[str], sheet: Mapping[str, Any]) -> bool | None:
-    """Return whether a hit, guess or throw was without success; None for any other action."""
+    """Return True if a hit, guess or throw failed; None for any other action."""
     match action.get("do"):
         case "hit":
             return not action["found"]

@@ -87,7 +87,7 @@ APPLICATION_ID = 0x4D4D4154
 SCHEMA_VERSION = 2
 BUSY_S = 0.25
 """Longest wait for another program's lock on the file, s."""
-RECOVER_HINT = "'moccasin-mat recover FILE -o NEW' keeps what can be read"
+RECOVER_HINT = "'moccasin-mat recover FILE -o NEW' saves the readable records"
 
 _TABLES = """
 CREATE TABLE facts(
@@ -109,16 +109,16 @@ CREATE TRIGGER meta_stays BEFORE UPDATE ON meta BEGIN SELECT RAISE(ABORT, 'the j
 CREATE TRIGGER meta_remains BEFORE DELETE ON meta BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
 CREATE TRIGGER meta_is_whole BEFORE INSERT ON meta BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
 """
-DISK_FULL_HINT = "make room on the disk, of old recordings and games first, or use a larger one: play goes on by itself"
+DISK_FULL_HINT = "free some disk space, for example old recordings and games, or use a larger disk: play then continues"
 _CAUSES = {
     sqlite3.SQLITE_FULL: ("the disk is full", DISK_FULL_HINT),
     sqlite3.SQLITE_READONLY: ("the file or the disk is read-only", "check the disk's health and the file's owner"),
-    sqlite3.SQLITE_BUSY: ("another program holds it", "close the other program"),
-    sqlite3.SQLITE_LOCKED: ("another program holds it", "close the other program"),
-    sqlite3.SQLITE_IOERR: ("the disk fails", "check the disk, then go on"),
+    sqlite3.SQLITE_BUSY: ("another program is using it", "close the other program"),
+    sqlite3.SQLITE_LOCKED: ("another program is using it", "close the other program"),
+    sqlite3.SQLITE_IOERR: ("the disk fails", "check the disk, then continue"),
     sqlite3.SQLITE_CORRUPT: ("it is damaged", RECOVER_HINT),
     sqlite3.SQLITE_NOTADB: ("it is not a journal, or it is damaged", "check the file's name"),
-    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "check that the folder exists and may be written"),
+    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "check that the folder exists and is writable"),
     sqlite3.SQLITE_CONSTRAINT: ("the record does not follow the last one", "another program wrote to it: restart"),
 }
 MIN_FREE_BYTES = 8192
@@ -159,7 +159,7 @@ def decode(body: str) -> Fact:
         return _DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeError, TypeError, RecursionError) as error:
         raise JournalError(
-            f"this version does not know the fact in its body ({error})",
+            f"this version does not know this kind of record ({error})",
             "it was written by another version, or it is damaged: update the program",
         ) from error
 
@@ -253,7 +253,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise journal_error(path, "there is no such file", "check its name")
     if path.suffix == ".toml":
-        raise journal_error(path, "these are settings and no journal", "[table] journal in them is the file to give")
+        raise journal_error(path, "this is a settings file, not a journal", "use the file named in [table] journal")
     place = path.absolute().as_uri()
     wal = sidecar_path(path, "-wal")
     if not wal.exists():  # no writer; in the other mode SQLite would leave such a file behind
@@ -292,7 +292,7 @@ def sidecar_path(path: Path, ending: str) -> Path:
 def rows(db: sqlite3.Connection, version: int, to: int | None = None, first: int = 1) -> Iterator[Row]:
     """Yield the records in order, from `first` up to `to` (None: the last).
 
-    Raises `sqlite3.Error`, also if the type of a value is not that of its column: SQLite stores any type anywhere.
+    Raises `sqlite3.Error`, also if a value does not have its column's type: SQLite stores any type in any column.
     """
     stated = "hash" if version > 1 else "''"
     last = 2**63 - 1 if to is None else to
@@ -316,7 +316,7 @@ def meta_of(stored: dict[str, str]) -> Meta:
         genesis(stored["epoch"])
         return Meta(stored["epoch"], stored["made_by"], float(stored["created"]), stored["origin"])
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError("it does not say which journal it is") from error
+        raise ValueError("it does not name its journal") from error
 
 
 def create_tables(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = ()) -> None:
@@ -334,7 +334,7 @@ def create_tables(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = 
 
 
 def renew(db: sqlite3.Connection) -> None:
-    """Replace the insertion trigger of a journal made by an older program by that of a fresh one."""
+    """Replace the insertion trigger of a journal from an older program with the current one."""
     if db.execute("SELECT sql FROM sqlite_master WHERE name = 'facts_follow'").fetchone() != (_FOLLOW,):
         db.execute("BEGIN IMMEDIATE")
         db.execute("DROP TRIGGER IF EXISTS facts_follow")
@@ -486,7 +486,7 @@ def _varint(value: int) -> bytes:
 
 
 def _number_before(data: bytes, at: int, length: int) -> int | None:
-    """Return the row's number: it stands before the head, behind the row's length."""
+    """Return the row's number, stored between its length and its header; None if it is invalid."""
     size = _varint(length)
     for width in range(1, 6):
         number = data[max(0, at - width) : at]
@@ -503,7 +503,7 @@ def _number(kind: int, data: bytes) -> float:
 
 
 def _payload(data: bytes, at: int, length: int, pages: bytes) -> bytes:
-    """Return the row's bytes; what does not fit on its page stands on others, each with the number of the next."""
+    """Return the row's bytes, including its overflow pages; each of these begins with the number of the next."""
     page = int.from_bytes(pages[16:18], "big")
     page = page if 512 <= page <= 32768 and page & (page - 1) == 0 else 4096
     if length <= page - 35:
@@ -565,7 +565,7 @@ def examine(path: Path) -> LogState:
     """
     acknowledged, log = _read_acknowledged(path), _read(path)
     if not path.is_file() or not path.stat().st_size:
-        return LogState("its log is there and the journal itself is not" if any(log) else "")
+        return LogState("its log exists, but the journal itself is missing" if any(log) else "")
     with closing(open_read_only(path)) as db:
         found = identity(db)
         check(path, found)
@@ -648,7 +648,7 @@ def _last(db: sqlite3.Connection, version: int, about: Meta | None) -> Row:
 
 
 def _rows_beyond(log: bytes, pages: bytes, last: Row, *, chained: bool) -> list[Row]:
-    """Return the records in `log` after `last`; with hashes, only those that follow another record there."""
+    """Return the records in `log` after `last`; in a hashed journal, only those chained to another record there."""
     found: dict[int, set[Row]] = {last.seq: {last}}
     for row in rows_in(log, pages):
         if row.seq > last.seq:
@@ -662,7 +662,7 @@ def _rows_beyond(log: bytes, pages: bytes, last: Row, *, chained: bool) -> list[
 
 
 def _one_transaction(log: bytes, beyond: list[Row], last: int, seen: int) -> bool:
-    """Return whether the batches after `last`, up to `seen`, may be one transaction: buffered batches and the last."""
+    """Return True if the batches after `last` up to `seen` can be one transaction: buffered ones and the last."""
     gathered = {row.batch for row in beyond if row.kind in BUFFERED_KINDS}
     flushed = {row.batch for row in beyond if row.kind not in BUFFERED_KINDS}
     if set(range(last + 1, seen)) - gathered or flushed - {seen}:

@@ -65,7 +65,7 @@ def migrate(path: Path, token: Callable[[int], bytes]) -> None:
         _keep(path, db, old)
         # remove the log of a killed writer before another file takes this name: it does not belong to that file
         if db.execute("PRAGMA journal_mode = DELETE").fetchone()[0] != "delete":
-            raise journal_error(path, "another program holds it", "close the other program")
+            raise journal_error(path, "another program is using it", "close the other program")
     file.sync(path.absolute().parent)
     about = Meta(token(EPOCH_BYTES).hex(), created=old[0].t if old else 0.0, origin="a journal of version 1")
     file.put_in_place(file.write_new_journal(path, about, old), path)
@@ -250,7 +250,7 @@ class Journal:
                 if self.meta:
                     previous = next_hash(previous, row)
                     if row.hash != previous:
-                        raise damage_error(self.path, f"record {n} is not what was written: its hash does not follow")
+                        raise damage_error(self.path, f"record {n} was changed: its hash does not match")
                 yield row
 
     def read_opening(self) -> GameOpened | None:
@@ -259,7 +259,7 @@ class Journal:
         if first is None:
             return None
         if not isinstance(first[1], GameOpened):
-            raise journal_error(self.path, "it does not say which game it holds", "begin a new journal")
+            raise journal_error(self.path, "it does not name its game", "begin a new journal")
         return first[1]
 
     def reopen(self) -> None:
@@ -277,7 +277,7 @@ class Journal:
             if not self.read_only:
                 self._prepare(db, fresh=not found.tables)
             elif not found.tables:
-                raise journal_error(self.path, "there is nothing in it", "check the file's name")
+                raise journal_error(self.path, "it is empty", "check the file's name")
             self._version = found.version if self.read_only else SCHEMA_VERSION
             (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
             if state != "ok":
@@ -369,7 +369,6 @@ class Journal:
                 file.sidecar_path(self.path, ending).unlink(missing_ok=True)
 
     def _current_file_ids(self) -> list[tuple[int, int] | None]:
-        """Return the ids of the files under the names of the journal and its log."""
         return [file.file_id(file.sidecar_path(self.path, ending)) for ending in ("", "-wal")]
 
     def _acknowledge(self) -> None:

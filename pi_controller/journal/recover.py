@@ -1,10 +1,9 @@
-"""Recovers a damaged journal: a new one with all records up to the first that does not follow.
+"""Recover a damaged journal: write a new one with all records up to the first gap or invalid hash.
 
-The damaged file is only read. What can be read of it is found in two ways, the second without SQLite's help: row by row
-through SQLite, on a copy; and in the bare bytes of the file and its log, by what the head of a record looks like,
-whatever became of the pages around it. The hash chain then tells the true records from old and torn ones. A hash that
-was damaged itself is made good by the record after it, and so is a record with one bit turned over: its hash proves the
-mending.
+The damaged file is only read. Records are collected in two ways: row by row through SQLite, on a copy; and by searching
+the raw bytes of the file and its log for the header of a record, even if the pages around it are damaged. The hash
+chain then separates valid records from old and torn ones. A damaged hash is recomputed from the record after it, and a
+record with one flipped bit is repaired if its hash then matches.
 """
 
 from __future__ import annotations
@@ -28,18 +27,17 @@ from pi_controller.journal.verify import ChainChecker
 from pi_controller.system.files import create_private_file
 
 Found = dict[int, dict[Row, None]]
-"""What was found of each number: the records it may be."""
+"""The candidate records for each record number."""
 _MAX_REPAIR_BYTES = 2000
-"""Bytes of a body in which a turned bit is looked for; each bit is tried."""
+"""The longest body in which each bit is tried as the flipped one."""
 _HASH = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveredJournal:
-    """What came of it: the `rows` that follow from the first on, what the journal says of itself, and why it ends
-    there.
+    """The result of a recovery: the valid `rows` from the first on, the journal's metadata, and the fault after them.
 
-    `seen` is the highest number of any record that was found, `readable` how many of those behind the end can be read.
+    `seen` is the highest record number that was found, `readable` the number of readable records after the fault.
     """
 
     rows: tuple[Row, ...]
@@ -50,7 +48,7 @@ class RecoveredJournal:
 
 
 def recover(path: Path, token: Callable[[int], bytes] = secrets.token_bytes) -> RecoveredJournal:
-    """Return what can be read of the journal at `path`; `token` gives random bytes. Raises `JournalError`."""
+    """Recover the readable records of the journal at `path`; `token` returns random bytes. Raises `JournalError`."""
     if not path.is_file():
         raise file.journal_error(path, "there is no such file", "check its name")
     with file.journal_errors(path, "read"):
@@ -77,7 +75,7 @@ def recover(path: Path, token: Callable[[int], bytes] = secrets.token_bytes) -> 
 
 
 class ReplacedJournal(NamedTuple):
-    """A damaged journal that was replaced: `aside` is its file now, `records` how many the new one begins with."""
+    """A damaged journal that was replaced: `aside` is its new path, `records` the number of recovered records."""
 
     aside: Path
     records: int
@@ -85,15 +83,15 @@ class ReplacedJournal(NamedTuple):
 
     @property
     def line(self) -> str:
-        """What was done, in one line."""
+        """The result in one line."""
         kept = f"{self.records} records were recovered" if self.records else "no record of it could be recovered"
         return f"the game's record was damaged ({self.why}): it is kept in {self.aside.name}, and {kept}"
 
 
 def replace_damaged(path: Path, t: float, why: str, *, anew: bool = False) -> ReplacedJournal:
-    """Set the damaged journal at `path` aside under the date of `t` and put the records that it proves in its place.
+    """Move the damaged journal at `path` aside under the date of `t` and write a new one with its valid records.
 
-    `anew`: none, a fresh journal begins. Raises `JournalError`; then the damaged one is where it was.
+    With `anew` the new journal is empty. Raises `JournalError`; the damaged journal then stays in its place.
     """
     with acquire_lock(path):
         with file.journal_errors(path, "recovered"):
@@ -104,7 +102,7 @@ def replace_damaged(path: Path, t: float, why: str, *, anew: bool = False) -> Re
 
 
 def _by_sqlite(path: Path, size: int) -> tuple[Meta | None, Found]:
-    """Return what SQLite can still read, each row asked for by itself, on a copy: it would mend the file first."""
+    """Read each row separately through SQLite, on a copy: SQLite would repair the original on opening."""
     about, found = None, Found()
     with TemporaryDirectory() as folder:
         copy = Path(folder, "journal")
@@ -132,7 +130,7 @@ def _row(db: sqlite3.Connection, version: int, seq: int) -> Row | None:
 
 
 def _best(found: Found, epochs: Iterable[str], *, chained: bool) -> tuple[list[Row], str, str]:
-    """Return the records that follow from the first on, why no more do, and the epoch, where it is known."""
+    """Return the longest valid chain from the first record, the fault after it, and the epoch, if known."""
     best: tuple[list[Row], str, str] = ([], "no record can be read", "")
     for epoch in epochs:
         rows, why = _follow_chain(found, genesis(epoch), ChainChecker(None, by_rules=False), chained=True)
@@ -160,7 +158,7 @@ def _follow_chain(found: Found, head: str, follows: ChainChecker, *, chained: bo
             after = _head_after(head, row, following) if chained else ""
             true = row if after is not None else _repair_bit(head, row, following)
             if true is None:
-                why = f"record {seq} is not what was written: its hash does not follow"
+                why = f"record {seq} was changed: its hash does not match"
             elif not (why := follows.take(true._replace(hash=""))):
                 head = after or (next_hash(head, true) if chained else "")
                 break
@@ -169,14 +167,14 @@ def _follow_chain(found: Found, head: str, follows: ChainChecker, *, chained: bo
 
 
 def _repair_bit(head: str, row: Row, following: Collection[Row]) -> Row | None:
-    """Return `row` with the one bit of its body set right that was turned over, or None where it is not that."""
+    """Return `row` with its one flipped bit repaired, or None if no single bit explains the damage."""
     if not head:
         return None
     return next((tried for tried in _flip_each_bit(row) if _head_after(head, tried, following) is not None), None)
 
 
 def _opening(row: Row) -> Row:
-    """Return `row` where it opens a game by its rules; else with the one bit set right that kept it from that."""
+    """Return `row` if it opens a game by the rules, else the first one-bit repair of it that does."""
     return row if _opens(row) else next(filter(_opens, _flip_each_bit(row)), row)
 
 
@@ -185,7 +183,7 @@ def _opens(row: Row) -> bool:
 
 
 def _flip_each_bit(row: Row) -> Iterator[Row]:
-    """Yield `row` with each bit of its body turned over; none of a long one."""
+    """Yield `row` with each single bit of its body flipped; nothing if the body is too long."""
     body = bytearray(row.body.encode("utf-8", DECODE_ERRORS))
     for bit in range(8 * len(body) if len(body) <= _MAX_REPAIR_BYTES else 0):
         body[bit // 8] ^= 1 << bit % 8
@@ -194,7 +192,7 @@ def _flip_each_bit(row: Row) -> Iterator[Row]:
 
 
 def _head_after(head: str, row: Row, following: Collection[Row]) -> str | None:
-    """Return the hash of `row` after `head`, where it is what was written; an unknown `head` is an empty one."""
+    """Return the hash of `row` after `head` (empty if unknown) if the chain confirms it, else None."""
     own = next_hash(head, row) if head else row.hash
     if not _HASH.fullmatch(own):
         return None

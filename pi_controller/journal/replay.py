@@ -1,6 +1,6 @@
 """Replays a game: hide by hide in plain text, or as one JSON object a record.
 
-The journal is opened read-only; a table may write it meanwhile. Undone records are shown, marked `taken back`. A
+The journal is opened read-only; a table may write it meanwhile. Undone records are shown, marked `undone`. A
 written record (`pi_controller.record`) is shown in the same way.
 """
 
@@ -68,7 +68,7 @@ def replay(
     with Journal(file, read_only=True) as journal:
         opened = journal.read_opening()
         if opened is None:
-            raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
+            raise JournalError(f"journal {journal.path.name} contains no game yet", "play first")
         game = registry.game(opened.game, opened.options)
         records = list(journal.read(to))
     if not game.hand_passes and not json:  # it has no hides: print it like a written record
@@ -132,7 +132,7 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
         elif sentence and caller is not None and caller[1] == batch:
             sentence = f"{caller[0]}: {sentence.removeprefix('judge: ').replace(' [judge]', '', 1)}"
             caller = None
-        line = f"{seq:>5}  {sentence}{'' if counts else '   (taken back)'}\n" if sentence else ""
+        line = f"{seq:>5}  {sentence}{'' if counts else '   (undone)'}\n" if sentence else ""
         if isinstance(fact, StateSet):
             line += f"       {_stands(view)}\n{_sticks(view)}\n"
         heading = ""
@@ -172,7 +172,7 @@ def _sentence(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
             details = _words(foul) if foul else ", ".join(f"pad {pad}" for pad in pads)
             return f"asked: {_words(about)}{f' ({details})' if details else ''}; {', '.join(choices)}?"
         case Answer(answer=answer, by=by):
-            return f"{'judge' if by == 'judge' else 'nobody answered'}: {_words(answer)}"
+            return f"{'judge' if by == 'judge' else 'no answer'}: {_words(answer)}"
         case QuestionWithdrawn(about=about, why=why):
             return f"no answer is needed to {_words(about)}: {_words(why)}"
         case Notice(about=about, pads=pads):
@@ -180,20 +180,20 @@ def _sentence(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
         case Reveal(hide=hide, pad=pad, nonce=nonce):
             bound = CommitmentContext(fact.table, fact.epoch, fact.event)
             sealed = check(before.hide.commit or "", game.name, hide, pad, nonce, bound)
-            return f"the bead lay under pad {pad}; " + ("as sealed" if sealed else "NOT as sealed")
+            return f"the bead was under pad {pad}; " + ("as sealed" if sealed else "NOT as sealed")
         case CommitmentWithdrawn(why=why):
             return f"the seal is withdrawn: {why}"
         case HideAgain(why=why):
             return f"hide again: {_words(why)}"
         case StrikeKept(pads=pads):
-            return f"struck while the judge was asked: pad {', '.join(map(str, pads))}"
+            return f"struck while a question was open: pad {', '.join(map(str, pads))}"
         case Undone(batch=_, reason=reason, by=by):
             goes = "is settled" if view.phase in ("show", "over") else "goes on"
-            return f"{by}: taken back{f' ({reason})' if reason else ''}; hide {view.hide} {goes}"
+            return f"{by}: undone{f' ({reason})' if reason else ''}; hide {view.hide} {goes}"
         case Ready() if before.hide.passes:
             return f"the hand went under {' '.join(map(str, before.hide.passes))}"
         case LinkSeen(up=up, why=why):
-            return f"the board is {'there' if up else 'gone'}{f': {why}' if why else ''}"
+            return f"the board is {'connected' if up else 'disconnected'}{f': {why}' if why else ''}"
         case CommandIssued(call=call):
             return f"{format_caller(fact)}: {_words(call)}"
         case _:

@@ -90,7 +90,7 @@ def sheet_of(journal: Journal) -> Sheet:
     """Build the sheet of the game in `journal`. Raises `JournalError` if it has no game or is damaged."""
     opened = journal.read_opening()
     if opened is None:
-        raise JournalError(f"journal {journal.path.name} holds no game yet", "play first")
+        raise JournalError(f"journal {journal.path.name} contains no game yet", "play first")
     game = registry.game(opened.game, opened.options)
     lines: list[Line] = []
     records = list(journal.read())

@@ -80,13 +80,13 @@ class ChainChecker:
             return f"record {seq} is of batch {row.batch}, after batch {batch}"
         head = next_hash(self.head, row) if self.head else ""
         if stated and row.hash != head:
-            return f"record {seq} is not what was written: its hash does not follow"
+            return f"record {seq} was changed: its hash does not match"
         try:
             fact: Fact = file.decode(row.body)
         except JournalError:
             return f"record {seq} cannot be read"
         if (fact.t, fact.__struct_config__.tag) != (row.t, row.kind):
-            return f"record {seq} says two things: its columns are not its body's"
+            return f"record {seq} contradicts itself: its columns differ from its body"
         if refused := self._apply_rules(row.batch, fact):
             return f"record {seq}: {refused}"
         self.rows.append(row._replace(hash=head))
@@ -100,7 +100,7 @@ class ChainChecker:
         try:
             if self.opened is None:
                 if not isinstance(fact, GameOpened):
-                    return "it does not say which game it holds"
+                    return "it does not name its game"
                 game = registry.game(fact.game, fact.options)
                 if game.version != fact.version:
                     return f"it is a game of {fact.game} {fact.version}, and the rules here are {game.version}"
@@ -109,7 +109,7 @@ class ChainChecker:
         except MatError as error:
             return f"the rules do not allow it: {error.message}"
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, AssertionError) as error:
-            return f"it cannot be told: {error!r}"  # a body that decodes can still be nonsense
+            return f"it cannot be checked: {error!r}"  # a body that decodes can still be nonsense
         return ""
 
 
@@ -124,7 +124,7 @@ def verify_journal(path: Path) -> Verdict:
             return Verdict(path.name, wrong=f"the file cannot be read: {error}")
         file.check(path, found)
         if not found.tables:
-            raise file.journal_error(path, "there is nothing in it", "check the file's name")
+            raise file.journal_error(path, "it is empty", "check the file's name")
         examined = _verify_records(path.name, db, found.version)
     if examined.wrong:
         return examined

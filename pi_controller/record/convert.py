@@ -87,7 +87,7 @@ def from_sheet(data: bytes, game: Game[Any]) -> Record:
 def _sheet_action(text: str) -> dict[str, Any]:
     action = decode_object(text)
     if action.get("do") == SET:
-        raise RecordError("a score sheet cannot set the table", "a record can")
+        raise RecordError("a score sheet cannot set the score by hand", "a record can")
     return action
 
 
@@ -95,7 +95,8 @@ def to_sheet(record: Record) -> Iterator[str]:
     """Yield each action that counts as a line of JSON. Raises `RecordError` if the judge set the table."""
     if any(move.action.get("do") == SET for move in record.moves()):
         raise RecordError(
-            "a score sheet cannot hold this game: the judge set the table in it", "take the record, without --sheet"
+            "a score sheet cannot contain this game: the judge set the score by hand",
+            "take the record, without --sheet",
         )
     for move in record.moves():
         yield json.dumps(move.action)
@@ -170,7 +171,7 @@ class _RecordBuilder:
 
     def record(self, headers: tuple[tuple[str, str], ...]) -> Record:
         if self._opened is None or self._playthrough is None:
-            raise RecordError("the journal holds no game yet", "play first")
+            raise RecordError("the journal contains no game yet", "play first")
         opened = self._opened
         named: dict[Team, str] = {
             team: name for team in ("A", "B") if (name := strip_controls(self._teams.get(team, ""))[:MAX_NAME_CHARS])
@@ -256,10 +257,10 @@ def as_text(record: Record, out: TextIO, to: int | None = None, played: Played |
             turn, _ = playthrough.play(entry.action)
             if turn:
                 out.write(f"\n{draw_sheet(f'{word} {turn}', before)}\n")
-        taken = "   (taken back)" if isinstance(entry, Move | Ruling) and entry.superseded else ""
+        taken = "   (undone)" if isinstance(entry, Move | Ruling) and entry.superseded else ""
         out.write(f"{n:>5}  {_line_of(entry, record, played)}{taken}\n")
         if isinstance(entry, Move) and not taken and entry.action.get("do") == SET:
-            out.write(f"{draw_sheet('So it stands', playthrough.sheet)}\n")
+            out.write(f"{draw_sheet('Score set by hand', playthrough.sheet)}\n")
     over = playthrough.game.is_over(playthrough.state)
     out.write(f"\n{draw_sheet('End' if over else 'In progress', playthrough.sheet)}\n")
 

@@ -382,7 +382,6 @@ class _Reader:
     # ---- the body
 
     def _is_game_known(self) -> bool:
-        """Return True if the headers so far name a known game."""
         return self._fields.get("game") in registry.names()
 
     def _entry(self, number: int, text: str) -> bool:

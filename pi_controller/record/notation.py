@@ -161,7 +161,7 @@ def _json(text: str, at: int) -> tuple[Json, int]:
     try:
         value, end = _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{format_value(text[at : at + 60])} is no value") from error
+        raise RecordError(f"{format_value(text[at : at + 60])} is not a value") from error
     if end < len(text) and not text[end].isspace() and text[end] != ";":
         raise RecordError(f"{format_value(text[end : end + 60])}: expected a space before it")
     return value, end
@@ -178,7 +178,7 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 def _whole(digits: str) -> int:
     if len(digits) > _MAX_NUMBER_CHARS:
-        raise ValueError("a huge number")
+        raise ValueError("a number that is too large")
     return int(digits)
 
 
@@ -190,7 +190,7 @@ def _pairs(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_whole)

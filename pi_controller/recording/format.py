@@ -453,7 +453,7 @@ class Recording:
         except OSError as error:
             raise RecordingError(f"cannot read {self.path.name}: {error.strerror}", "name a recording") from error
         if not data.startswith(MAGIC):
-            raise RecordingError(f"{self.path.name} is no sensor recording", "check the file's name")
+            raise RecordingError(f"{self.path.name} is not a sensor recording", "check the file's name")
         at = len(MAGIC)
         while at < len(data):
             found = self._at(data, at)

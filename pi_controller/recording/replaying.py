@@ -148,7 +148,7 @@ def count_records_before(header: Header, records: Records) -> int:
     opened = records[0][1] if records else None
     mine = (header.game, header.version, header.options)
     if not isinstance(opened, GameOpened) or (opened.game, opened.version, opened.options) != mine:
-        raise RecordingError("the journal holds another game than the recording", "name the journal of that table")
+        raise RecordingError("the journal and the recording are of different games", "name the journal of that table")
     if opened.after and opened.t > header.t:
         raise RecordingError(
             "the journal's game began after the recording did",

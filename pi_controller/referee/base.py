@@ -104,7 +104,7 @@ class Referee(ABC):
         tx = self._begin(story, event.t)
         self._private.wait(story, event.t if t is None else t)
         if story.held_by_protest and isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeHidden):
-            raise IllegalActionError("play stands until the protest is decided", "decide it, or let play go on")
+            raise IllegalActionError("play is stopped until the protest is decided", "decide it, or let play continue")
         if (story.held_by_protest or not story.sensors) and self._remember_if_ignored(story, event):
             return []
         match event:
@@ -312,7 +312,7 @@ class Referee(ABC):
         """Add the facts that follow because the wait has exceeded its limit."""
 
     def _withdrawal_reason(self, tx: Transaction, asked: Question) -> str:
-        """Return why the mat has since answered the question `asked` itself (one of `WITHDRAWAL_REASONS`), or ""."""
+        """Return why the question `asked` needs no answer any more (one of `WITHDRAWAL_REASONS`), or ""."""
         story, private = tx.story, self._private
         if asked.about == "disc_dead" and story.link.up and not story.dead_pads:
             return "disc_back"

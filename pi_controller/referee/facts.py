@@ -121,7 +121,7 @@ class StrikeKept(msgspec.Struct, frozen=True, tag_field="kind", tag="struck_mean
 
 
 class HandsUnder(msgspec.Struct, frozen=True, tag_field="kind", tag="hands_under"):
-    """A hiders' or unidentified hand is under a pad while a hit is due (`on`), or the last such hand is gone.
+    """A hider's or unidentified hand is under a pad while a hit is due (`on`), or the last such hand came out.
 
     The hitters' clock is stopped meanwhile.
     """

@@ -87,7 +87,6 @@ def _ask_of_hand(tx: Transaction, about: str, pad: int, choices: tuple[str, ...]
 
 
 def _missing_pads(tx: Transaction) -> set[int]:
-    """Return the pads that the hider's hand has not been under yet."""
     hide = tx.story.hide
     under = {pad for pad, counts in tx.private.hands.items() if counts}
     passes = hide.passes[1:] if hide.fetched else hide.passes

@@ -130,9 +130,9 @@ class JudgeNewGame(msgspec.Struct, frozen=True, tag_field="judge", tag="new_game
 
 
 class MatchCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match"):
-    """A tournament's hub gives the table a match: another game, of these teams, by these options.
+    """The hub assigns a match to the table: a new game of these teams with these options.
 
-    It is no `JudgeCommand`: only the hub named in the table's settings can send it.
+    It is not a `JudgeCommand`: only the hub named in the table's settings can send it.
     """
 
     t: float
@@ -158,9 +158,9 @@ recalled from this table. "": it counts.
 
 
 class MatchVoidCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match_void"):
-    """A tournament's hub voids the match that it gave by `order`, or restores it (`why` is "").
+    """The hub voids the match that it assigned by `order`, or restores it (`why` is "").
 
-    Like `MatchCall` it is no `JudgeCommand`.
+    Like `MatchCall` it is not a `JudgeCommand`.
     """
 
     t: float
@@ -169,9 +169,9 @@ class MatchVoidCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match_v
 
 
 class RoundClockCall(msgspec.Struct, frozen=True, tag_field="judge", tag="round_clock"):
-    """A tournament's hub sets the clock of the match that it gave by `order`: `left_s` to go, running or not.
+    """The hub sets the clock of the match that it assigned by `order`: seconds left, and whether it runs.
 
-    Like `MatchCall` it is no `JudgeCommand`.
+    Like `MatchCall` it is not a `JudgeCommand`.
     """
 
     t: float

@@ -44,7 +44,7 @@ def settle_question(tx: Transaction, call: JudgeAnswer) -> Question:
     """Record the answer to the open question and return the question; the caller carries the answer out."""
     asked = tx.story.question
     if asked is None:
-        raise IllegalActionError("nothing is asked", "enter what happened as an action")
+        raise IllegalActionError("there is no open question", "enter the play as an action")
     if call.answer not in asked.choices:
         raise InvalidActionError(f"not an answer to {asked.about}", f"answer one of: {', '.join(asked.choices)}")
     tx.add(Answer(tx.t, asked.about, call.answer))
@@ -63,7 +63,7 @@ def undo(tx: Transaction, call: JudgeUndo) -> None:
     """
     undoable = tx.story.undo_target
     if not undoable.batch:
-        raise IllegalActionError("there is nothing to take back")
+        raise IllegalActionError("there is nothing to undo")
     story = tx.story
     opened = story.opening.hide if story.opening is not None else 0
     if story.hide.place_known:  # by an opening that an undo before took back
@@ -89,7 +89,7 @@ def hide_again(tx: Transaction, call: JudgeHideAgain) -> None:
     if not waiting or story.hide.hits or story.hide.opened:
         raise IllegalActionError(
             "the hide has had its first hit" if waiting else "no hide is in progress",
-            "take back the hit first" if story.hide.hits else "wait until the bead is hidden",
+            "undo the hit first" if story.hide.hits else "wait until the bead is hidden",
         )
     tx.hide_again(call.reason or DEFAULT_REASON)
 
@@ -128,16 +128,16 @@ def handle_table_command(tx: Transaction, call: TableCommand) -> None:
                 raise IllegalActionError("no protest is open")
             if ruling not in tx.settings.rulings:
                 raise IllegalActionError(
-                    "at a tournament play does not go on before the protest is decided", "uphold it or deny it"
+                    "at a tournament the protest must be decided before play continues", "uphold it or deny it"
                 )
             if ruling == "play_on" and story.protest.play_on:
-                raise IllegalActionError("play goes on already", "decide the protest")
+                raise IllegalActionError("play continues already", "decide the protest")
             reason = _required_text(reason, "a reason")
             tx.private.forget_board()
             tx.add(ProtestRuled(t, ruling, reason))
         case JudgeClock(running=running, reason=reason):
             if running == (story.clocks.paused is None):
-                raise IllegalActionError(f"the clock {'runs' if running else 'is stopped'} already")
+                raise IllegalActionError(f"the clock is already {'running' if running else 'stopped'}")
             tx.add(ClockSet(t, running, reason[:MAX_REASON_CHARS]))
         case JudgeClose(by=by, cause=cause, reason=reason):
             action = {"do": "forfeit", "by": by}
@@ -164,23 +164,21 @@ def _check_nameable(tx: Transaction) -> None:
         raise IllegalActionError("no teams play in this game", "name the players in the settings, [game.options]")
     if not tx.story.can_name_teams(tx.game):
         raise IllegalActionError(
-            "the game has begun: the teams keep their names", "begin another game, then name the teams"
+            "the game has begun: the teams keep their names", "start another game, then name the teams"
         )
 
 
 def _team_name(name: str) -> str:
     name = strip_controls(name).strip()
     if not 0 < len(name) <= MAX_TEAM_NAME_CHARS:
-        raise InvalidActionError(
-            f"a team's name has 1 to {MAX_TEAM_NAME_CHARS} characters", "give both names as they are to be shown"
-        )
+        raise InvalidActionError(f"a team's name has 1 to {MAX_TEAM_NAME_CHARS} characters", "give both names")
     return name
 
 
 def confirm_ready(tx: Transaction, call: JudgeHidden) -> None:
     """Record the hiders' ready.
 
-    If hands are not sensed the hits may come at once; else the mat looks as after the button.
+    Without hand sensing, hits are accepted immediately; otherwise the mat checks the hide as after the button.
     """
     del call
     story = tx.story
@@ -197,5 +195,5 @@ def confirm_ready(tx: Transaction, call: JudgeHidden) -> None:
 def _required_text(text: str, what: str) -> str:
     text = text.strip()[:MAX_REASON_CHARS]
     if not text:
-        raise InvalidActionError(f"{what} is needed", "say in a few words why")
+        raise InvalidActionError(f"{what} is needed", "give a short reason")
     return text

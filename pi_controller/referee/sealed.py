@@ -47,7 +47,7 @@ class SealedBead:
     __hash__ = object.__hash__
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a sealed bead is not copied or written down")
+        raise TypeError("a sealed bead cannot be copied or serialized")
 
 
 # The referee's unpublished state: the last bead reading, hands under pads, the sealed bead.

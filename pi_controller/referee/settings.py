@@ -16,10 +16,10 @@ BeadSource = Literal["mat", "judge"]
 """The source of the bead's place: the mat's magnetometers, or the judge after each hit."""
 Preset = Literal["home", "tournament", "umpired", "demo"]
 PRESETS: Mapping[Preset, str] = {
-    "home": "what the mat is sure of is called, what it is not goes to whoever judges",
-    "tournament": "fouls as at home; protests are decided before play goes on, and only the committee closes a game",
-    "umpired": "a tournament with a judge at each game: no foul costs a stick before the judge has said so",
-    "demo": "visitors are not stopped: slips are passed over, only what cannot be played on is called",
+    "home": "the mat calls certain fouls and asks the judge about doubtful ones",
+    "tournament": "fouls as at home; a protest is decided before play continues, and only the committee closes a game",
+    "umpired": "a tournament with a judge at each game: the judge confirms every foul before it costs a stick",
+    "demo": "visitors keep playing: minor fouls are ignored, only fouls that stop the game are called",
 }
 """The purpose of each preset in one line; `FoulTreatment` has its treatment of every foul."""
 Singer = Literal["off", "reminder"]
@@ -49,39 +49,42 @@ class FoulTreatment(NamedTuple):
 FOUL_TREATMENTS: Mapping[str, FoulTreatment] = {
     "pad_skipped": FoulTreatment("automatic", "ask", "off", "the hider's hand was not under every pad"),
     "pad_twice": FoulTreatment("automatic", "ask", "off", "the hider's hand was under one pad again"),
-    "no_bead": FoulTreatment("automatic", "ask", "automatic", "no bead lies under any pad"),
-    "two_beads": FoulTreatment("automatic", "ask", "automatic", "more than one bead lies on the mat"),
-    "bead_off_mat": FoulTreatment("automatic", "ask", "automatic", "the bead lies beside or between the pads"),
+    "no_bead": FoulTreatment("automatic", "ask", "automatic", "there is no bead under the pads"),
+    "two_beads": FoulTreatment("automatic", "ask", "automatic", "there is more than one bead on the mat"),
+    "bead_off_mat": FoulTreatment("automatic", "ask", "automatic", "the bead is beside or between the pads"),
     "bead_moved": FoulTreatment(
         "ask",
         "ask",
         "off",
-        "it lies elsewhere than at ready; automatic: the foul that takes; off: it counts there",
+        "it moved after ready; automatic: a foul; off: its new place counts",
     ),
     # what is light: see `hits.LIGHT_STRIKE_DB`
     "touch": FoulTreatment(
         "automatic",
         "ask",
         "off",
-        "a touch is a hit, a doubtful one asked; ask: light ones too; off: doubtful ones never",
+        "a touch is a hit, the judge decides doubtful ones; ask: light ones too; off: doubtful ones are ignored",
     ),
     "two_struck": FoulTreatment(
-        "automatic", "automatic", "off", "the nearest counts, or is asked; ask: always; off: else the first touched"
+        "automatic",
+        "automatic",
+        "off",
+        "the nearest pad counts, or the judge decides; ask: the judge; off: the nearest, or the first touched",
     ),
     "early_hit": FoulTreatment(
-        "ask", "ask", "off", "a stroke before the bead was seen to lie well; automatic: it is told, and costs nothing"
+        "ask", "ask", "off", "a hit before the bead was checked; automatic: a notice without a penalty"
     ),
     "same_pad": FoulTreatment(
         "ask",
         "ask",
         "off",
-        "a second hit on a pad already hit; automatic: it counts, as missed; off: it does not count",
+        "a second hit on the pad of the first; automatic: it counts as a miss; off: it does not count",
     ),
     "time": FoulTreatment(
         "automatic",
         "ask",
         "automatic",
-        "the game's hit_seconds ran out before the hit; in slahal, the game's minutes",
+        "no hit within the game's hit_seconds; in slahal, the game's minutes are over",
     ),
     "rehide": FoulTreatment("ask", "ask", "automatic", "slahal: a bone moved after the hands were out"),
     "double_tap": FoulTreatment("automatic", "ask", "off", "bageswin: the bowl was tapped twice in a turn"),
@@ -109,49 +112,47 @@ class QuestionDefault(NamedTuple):
 QUESTION_DEFAULTS: Mapping[str, QuestionDefault] = {
     "two_struck": QuestionDefault(("none",), (), "two pads were touched at once"),
     "several_struck": QuestionDefault(("none",), (), "three or four pads shook at once"),
-    "doubtful": QuestionDefault(("none",), (), "a touch was in doubt"),
+    "doubtful": QuestionDefault(("none",), (), "a doubtful touch"),
     "same_pad": QuestionDefault(("none",), (), "a second hit on a pad already hit"),
-    "opened_pad": QuestionDefault(("none",), (), "ojibwe: a stroke on a pad that was opened"),
-    "disc_dead": QuestionDefault(("play_on",), (), "strokes on a pad are not felt while a hit is owed"),
-    "beside_dead": QuestionDefault(("none",), (), "a stroke was felt while strokes on another pad are not"),
-    "link_gap": QuestionDefault(("none",), ("play_on",), "the mat was not heard while a hit was owed"),
-    "hitters_hand": QuestionDefault(
-        ("play_on",), ("hide_again",), "a hand of the hitters was under a pad during hiding"
-    ),
+    "opened_pad": QuestionDefault(("none",), (), "ojibwe: a hit on an open pad"),
+    "disc_dead": QuestionDefault(("play_on",), (), "a pad cannot feel hits while a hit is due"),
+    "beside_dead": QuestionDefault(("none",), (), "a hit was felt, but another pad cannot feel hits"),
+    "link_gap": QuestionDefault(("none",), ("play_on",), "the mat was disconnected while a hit was due"),
+    "hitters_hand": QuestionDefault(("play_on",), ("hide_again",), "a hitter's hand was under a pad during hiding"),
     "hand_again": QuestionDefault(
-        ("play_on",), ("hide_again", "foul"), "a hand, maybe the hider's, under a pad after ready"
+        ("play_on",), ("hide_again", "foul"), "a hand, perhaps the hider's, under a pad after ready"
     ),
-    "peek": QuestionDefault(("play_on",), ("hide_again",), "a hand of the hitters was under a pad that was not struck"),
-    "early_hit": QuestionDefault(("play_on",), ("hide_again",), "a stroke before the bead was seen to lie well"),
-    "bead_moved": QuestionDefault(("play_on",), ("hide_again", "foul"), "the bead lies elsewhere than at ready"),
-    "sealed_again": QuestionDefault(
-        ("play_on",), ("hide_again", "by_eye"), "the seal was withdrawn: may it be sealed anew"
-    ),
-    "no_reading": QuestionDefault(("hide_again",), ("play_on",), "the mat cannot see where the bead lies"),
+    "peek": QuestionDefault(("play_on",), ("hide_again",), "a hitter's hand was under a pad that was not struck"),
+    "early_hit": QuestionDefault(("play_on",), ("hide_again",), "a hit before the bead was checked"),
+    "bead_moved": QuestionDefault(("play_on",), ("hide_again", "foul"), "the bead moved after ready"),
+    "sealed_again": QuestionDefault(("play_on",), ("hide_again", "by_eye"), "the seal was withdrawn: seal it again"),
+    "no_reading": QuestionDefault(("hide_again",), ("play_on",), "the mat cannot locate the bead"),
     "passes_unsure": QuestionDefault(
-        ("play_on",), ("hide_again", "foul"), "hands may have been under every pad once, or not"
+        ("play_on",), ("hide_again", "foul"), "the hand may not have been under every pad once"
     ),
-    "foul": QuestionDefault(("play_on",), ("foul",), "what may be a foul"),
+    "foul": QuestionDefault(("play_on",), ("foul",), "a possible foul"),
     "found": QuestionDefault(("hide_again", "missed"), (), "a hit whose bead the mat did not see"),
-    "balls": QuestionDefault(("hide_again",), ("play_on",), "ojibwe: not one ball under each pad, or not one marked"),
+    "balls": QuestionDefault(
+        ("hide_again",), ("play_on",), "ojibwe: not exactly one ball under each pad and one marked"
+    ),
     "ball": QuestionDefault(("hide_again",), (), "ojibwe: the mat did not see the marked ball"),
-    "ball_moved": QuestionDefault(("play_on",), ("hide_again",), "ojibwe: the marked ball lies elsewhere"),
+    "ball_moved": QuestionDefault(("play_on",), ("hide_again",), "ojibwe: the marked ball moved"),
     "lifted": QuestionDefault(("no",), (), "ojibwe: a hand at a pad, of unknown side or at its edge"),
-    "opened": QuestionDefault(("hide_again",), (), "ojibwe: a pad was opened, and the mat did not see what lay there"),
-    "too_many": QuestionDefault(("play_on",), ("hide_again", "counts"), "ojibwe: one pad more was opened than may be"),
-    "bones": QuestionDefault(("hide_again",), ("play_on",), "slahal: not one bone for each holder"),
+    "opened": QuestionDefault(("hide_again",), (), "ojibwe: a pad was opened, and the mat did not see the ball"),
+    "too_many": QuestionDefault(("play_on",), ("hide_again", "counts"), "ojibwe: one pad too many was opened"),
+    "bones": QuestionDefault(("hide_again",), ("play_on",), "slahal: not one bone in each hand"),
     "actual": QuestionDefault(("hide_again",), (), "slahal: the mat did not see the bones"),
     "time": QuestionDefault(
         ("time",), ("play_on",), "slahal: the game's time is up, and the mat did not feel all of it"
     ),
-    "late_hit": QuestionDefault(
-        ("first", "second"), ("none",), "a stroke within 1.5 s after the end of the hitting time"
-    ),
-    "struck_meanwhile": QuestionDefault(("none",), (), "strokes while the question before was open"),
+    "late_hit": QuestionDefault(("first", "second"), ("none",), "a hit up to 1.5 s after the end of the hitting time"),
+    "struck_meanwhile": QuestionDefault(("none",), (), "hits while the previous question was open"),
     "hand_stays": QuestionDefault(
-        ("play_on",), ("hide_again",), "a hand under a pad has stopped the hitters' clock for long"
+        ("play_on",), ("hide_again",), "a hand under a pad has stopped the hitters' clock for a long time"
     ),
-    "puzzled": QuestionDefault(("play_on",), (), "what was felt or the clock leads to what the rules do not allow"),
+    "puzzled": QuestionDefault(
+        ("play_on",), (), "the readings or the clock lead to a state that the rules do not allow"
+    ),
     "recovered": QuestionDefault(("play_on",), (), "the journal was damaged, and a part of the game was recovered"),
     "record_lost": QuestionDefault(("play_on",), (), "the journal was damaged, and none of the game was recovered"),
 }

@@ -118,7 +118,7 @@ class Clock:
     began: float = 0.0
     stopped_at: float | None = None
 
-    def elapsed(self, t: float) -> float:
+    def elapsed_s(self, t: float) -> float:
         """Return the elapsed seconds at `t`."""
         return max(0.0, (t if self.stopped_at is None else self.stopped_at) - self.began)
 
@@ -133,7 +133,7 @@ class Clock:
 
         `t` may be of another time base, even earlier.
         """
-        return Clock(t - self.elapsed(since), None if self.stopped_at is None else t)
+        return Clock(t - self.elapsed_s(since), None if self.stopped_at is None else t)
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,14 +509,12 @@ def _waived_for_good(game: Game[Any], hide: Hide) -> tuple[str, ...]:
 
 
 def _withdraw_commitment(hide: Hide) -> Hide:
-    """Return the hide with its commitment, if any, withdrawn."""
     if hide.commit is None:
         return hide
     return replace(hide, commit=None, withdrawn=(*hide.withdrawn, hide.commit), unsealed=True)
 
 
 def _mark_passes_unsure(story: Story) -> Story:
-    """Return the story with the passes of the current hide marked as possibly incomplete."""
     if story.hands.doubt >= story.pass_hide_number:
         return story
     return replace(story, hands=replace(story.hands, doubt=story.pass_hide_number))
@@ -601,7 +599,7 @@ def _apply_action(game: Game[Any], story: Story, done: ActionPlayed) -> Story:
 
 
 def _record_turn(game: Game[Any], before: Story, after: Story, done: ActionPlayed) -> Story:
-    """Return `after` with the action added to the past turns: to the turn it belongs to, or as a new one."""
+    """Return `after` with the action added to its turn, or to a new one."""
     side = game.hiders(before.state) or game.thrower(before.state)
     if side is None or done.action.get("do") == "forfeit":
         return after
@@ -660,7 +658,7 @@ def apply_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact]
         by_judge = isinstance(fact, HideAgain) and fact.by == "judge"
         struck = story.hide.strokes > before.hide.strokes
         if isinstance(fact, ActionPlayed | Answer | PadOpened | StateSet | VoidClosed) or by_judge or struck:
-            waited, t = before.clocks.waiting.elapsed(fact.t), fact.t
+            waited, t = before.clocks.waiting.elapsed_s(fact.t), fact.t
             if before.undo_target.batch == batch:
                 waited, t = before.undo_target.waited, before.undo_target.t
             undoable = UndoTarget(batch, waited, _auto_called_foul(before, fact), t)
@@ -698,7 +696,7 @@ def _start_game_clock(game: Game[Any], clocks: Clocks, t: float) -> Clocks:
     """
     if game.minutes is None:
         return replace(clocks, playing=None)
-    if clocks.of_round and clocks.playing is not None and clocks.playing.elapsed(t) < 60.0 * game.minutes:
+    if clocks.of_round and clocks.playing is not None and clocks.playing.elapsed_s(t) < 60.0 * game.minutes:
         return clocks
     return replace(clocks, playing=Clock(t), of_round=False)
 

@@ -126,7 +126,7 @@ class Game(ABC, Generic[S]):
 
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:  # noqa: ARG003
-        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         return None
 
     @property
@@ -173,7 +173,7 @@ class Game(ABC, Generic[S]):
         Values that the sheet does not hold, such as an undoable hit, are lost. Raises `InvalidActionError` with every
         fault (keys, names, sums of sticks).
         """
-        raise InvalidActionError(f"a table of {self.name} cannot be set", "undo, or begin a new game")
+        raise InvalidActionError(f"the score of {self.name} cannot be set by hand", "undo, or start a new game")
 
     def hiders(self, state: S) -> Team | None:  # noqa: ARG002
         """Return the team that hides now; None before that is decided, and in games of throws."""

@@ -24,7 +24,7 @@ SECOND_HIT_CHANCE = 1 / 3
 
 
 class ChancesError(MatError, ValueError):
-    """Chances that cannot be given: a game without any, a game that may never end, a state out of reach."""
+    """Chances cannot be computed: an unsupported game, a game that may never end, or an unreachable state."""
 
     code = "chances"
 
@@ -83,7 +83,7 @@ def solve(game: Game[Any], first: float = FIRST_HIT_CHANCE, second: float = SECO
 
 
 def check(game: Game[Any]) -> None:
-    """Raise `ChancesError` if `game` has no exact chances; solves nothing."""
+    """Raise `ChancesError` if `game` has no exact chances, without solving them."""
     chances_module(type(game))
 
 

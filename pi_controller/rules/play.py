@@ -24,7 +24,7 @@ BARS = ("sticks", "progress")
 
 
 class EmptyStackError(MatError, IndexError):
-    """There is no action to take back."""
+    """There is no action to undo."""
 
     code = "empty_stack"
 
@@ -85,14 +85,14 @@ class Play:
         return calls
 
     def pop(self) -> dict[str, Json]:
-        """Take back the last action and return it. Raises `EmptyStackError` if there is none."""
+        """Undo the last action and return it. Raises `EmptyStackError` if there is none."""
         if not self._actions:
-            raise EmptyStackError("there is no action to take back", "the game is at its opening")
+            raise EmptyStackError("there is no action to undo", "the game is at its opening")
         self._states.pop()
         return self._actions.pop()
 
     def outcome(self) -> Outcome | None:
-        """Return how the game ended, or None while it goes on."""
+        """Return how the game ended, or None while it is in progress."""
         if not self.game.is_over(self.state):
             return None
         sheet = self.game.sheet(self.state)

@@ -69,7 +69,7 @@ def _action(line: bytes) -> Json:
     except RecursionError as error:
         raise InvalidActionError("not an action: nested too deeply") from error
     except ValueError as error:  # Python refuses numbers with thousands of digits
-        raise InvalidActionError("not an action: a huge number") from error
+        raise InvalidActionError("not an action: a number that is too large") from error
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -80,7 +80,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise InvalidActionError(f"not JSON: {name} is no number")
+    raise InvalidActionError(f"not JSON: {name} is not a number")
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)

@@ -18,7 +18,7 @@ W = TypeVar("W", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class Forfeit(Generic[W]):
-    """The team or player `by` withdraws, does not come or is disqualified; every game takes this action."""
+    """The team or player `by` withdraws, does not show up or is disqualified; every game has this action."""
 
     by: W
 

@@ -121,7 +121,7 @@ def open_table(settings: Settings, t: float) -> Table:
     except JournalError as error:
         if not replaced.records:
             raise
-        log.warning("%s; that cannot be played on: %s", replaced.line, error.message)
+        log.warning("%s; the game cannot continue: %s", replaced.line, error.message)
         return _build_table(settings, t, replace_damaged(settings.table.journal, t, error.message, anew=True))
 
 

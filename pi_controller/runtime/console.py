@@ -53,22 +53,22 @@ if TYPE_CHECKING:
 
 _HELP_NOW, _HELP_ALL, _HELP_WORDS = "help", "help all", "help words"
 _TABLE_FORMS: Mapping[str, str] = {
-    "undo [REASON]": "takes back the last thing that was entered",
-    "replace LINE": "undo, and LINE in its place",
+    "undo [REASON]": "undoes the last entry",
+    "replace LINE": "undoes the last entry and enters LINE instead",
     "hidden": "the hiders are ready",
     "answer CHOICE": "answers the mat's question",
     "again": "the hide starts over",
-    "sensors off|on [REASON]": "play goes on without what the mat feels, or with it again",
-    "clock stop|go [REASON]": "stops the clocks, or lets them run on",
-    "forfeit SIDE": "a team or player withdraws, does not come or is disqualified",
-    "protest A|B [TEXT]": "play stands until it is decided",
+    "sensors off|on [REASON]": "play without the sensors, or with them again",
+    "clock stop|go [REASON]": "stops or starts the clocks",
+    "forfeit SIDE": "a team or player withdraws, does not show up or is disqualified",
+    "protest A|B [TEXT]": "play stops until it is decided",
     "ruling upheld|denied|play_on REASON": "decides the protest",
     "close SIDE forfeit|disqualified|no_show REASON": "they are out of the game",
     "close void": "closes the game of a match that no longer counts",
-    "new [swapped]": "another game, when this one is over; swapped: each team at the other's side",
-    "set KEY=VALUE ... ; REASON": "what stands otherwise, by the score sheet's keys: long.A=8 middle=8",
-    _HELP_NOW: "what can be typed now",
-    _HELP_WORDS: "how the words called sound, and what they mean",
+    "new [swapped]": "starts another game after this one; swapped: the teams change sides",
+    "set KEY=VALUE ... ; REASON": "sets counts by hand, with the score sheet's keys: long.A=8 middle=8",
+    _HELP_NOW: "lists the commands allowed now",
+    _HELP_WORDS: "pronunciation and meaning of the called words",
 }
 """Forms of the lines that every game accepts, with explanations."""
 _FORM = 28
@@ -179,7 +179,7 @@ def execute_line(table: Table, line: str, t: float, language: str = "en", width:
         table.judge(parse_line(line, t, table.game, table.game.sheet(table.story.state)))
     except MatError as error:
         return str(error)
-    return "so it stands"
+    return "entered"
 
 
 def help_now(table: Table, width: int = 80) -> str:
@@ -268,7 +268,7 @@ def _action(line: str, game: Game[Any]) -> dict[str, Json]:
             game.play(game.opening(), action)
     except (RecordError, InvalidActionError) as error:
         raise UsageError(
-            _explain_parse_error(line, game, action, error), f"'{_HELP_NOW}' lists what can be typed now"
+            _explain_parse_error(line, game, action, error), f"'{_HELP_NOW}' lists the commands allowed now"
         ) from error
     return action
 

@@ -78,7 +78,7 @@ POLL_S = 5.0
 """Interval between checks of the host's files for changes."""
 PRUNE_S = 3600.0
 STAFF_REFRESH_S = 1.0
-NOTICE = "This installation needs a moment of the staff. Please come back later."
+NOTICE = "The staff needs to check this installation. Please come back later."
 """Notice after too many restarts. It is in English, as the host's translations may be the cause."""
 
 
@@ -362,11 +362,11 @@ class Installation:
         made = Path(__file__).stat().st_mtime
         early = t < made or (before is not None and t < before.t)
         yield Check(
-            "clock", f"it is {local_time(t):%Y-%m-%d %H:%M} by the clock, which cannot be: set it" if early else ""
+            "clock", f"the clock says {local_time(t):%Y-%m-%d %H:%M}, which is impossible: set it" if early else ""
         )
         health = self.watch.health
         free = health.free_bytes
-        yield Check("disk", "little room is left" if free is not None and free < LOW_DISK_BYTES else "")
+        yield Check("disk", "disk space is low" if free is not None and free < LOW_DISK_BYTES else "")
         yield Check("disk", f"{health.fs_errors} errors of the file system: replace it" if health.fs_errors else "")
         yield Check("disk", self._find_write_fault())
         hot = health.temperature_c is not None and health.temperature_c >= WARM_C
@@ -409,7 +409,7 @@ class Installation:
                 os.fsync(file.fileno())
             probe.unlink()
         except OSError as error:
-            return f"nothing can be written: {error.strerror}"
+            return f"the disk cannot be written: {error.strerror}"
         return ""
 
     def _kept_notice(self) -> str:
@@ -514,7 +514,7 @@ def run_exhibit(
         )
         print(f"the installation's page: {installation.page.url}   Ctrl-C ends it", flush=True)
         if visitors is not None:
-            print("Simulated visitors come and go until somebody touches the page.", flush=True)
+            print("Simulated visitors play until the page is touched.", flush=True)
         tune_interpreter()
         while not stop.requested:
             t = clock()

@@ -181,7 +181,7 @@ class Search:
         return found
 
     def _worthy(self, fit: MagnetFit) -> MagnetFit | None:
-        """Return `fit` without the magnets that explain hardly anything; None if that removes all of them."""
+        """Return `fit` without magnets that do not improve it; None if none are left."""
         keep = magnet_gains(fit) > 2.0 * MIN_GAIN
         if keep.all():
             return fit

@@ -291,18 +291,16 @@ class _Guesses:
         )
 
     def take(self, which: NDArray[np.intp]) -> _Guesses:
-        """Return the guesses with the indices `which`."""
         return _Guesses(*(array[which] for array in self._arrays()))
 
     def replace_where(self, better: NDArray[np.bool_], other: _Guesses) -> _Guesses:
-        """Return these guesses, replaced by those of `other` at the positions that are `better`."""
+        """Return a copy with the guesses of `other` at the positions where `better` is true."""
         if not better.any():
             return self
         pairs = zip(self._arrays(), other._arrays(), strict=True)
         return _Guesses(*(np.where(better.reshape(-1, *[1] * (mine.ndim - 1)), its, mine) for mine, its in pairs))
 
     def to_fits(self) -> list[MagnetFit]:
-        """Return the guesses as a list of fits."""
         return [
             MagnetFit(
                 float(self.cost[n]),

@@ -111,7 +111,9 @@ class StrikeDetector:
         if not 1 <= pads <= 8:
             raise SettingsError(f"The strike detector does not support {pads} pads.", "Use 1 to 8.")
         if not (full_scale > 0 and math.isfinite(full_scale)):
-            raise SettingsError(f"The full scale {full_scale:g} is no positive number.", "Use the count of the rail.")
+            raise SettingsError(
+                f"The full scale {full_scale:g} is not a positive number.", "Use the count of the rail."
+            )
         if settings.reference and pads < 2:
             raise SettingsError("A disc on the frame alone detects no strikes.", "Add the pads' channels before it.")
         settings = adapt_to_rate(settings, rate)

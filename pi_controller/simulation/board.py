@@ -138,7 +138,7 @@ class SimBoard:
         self._send(wire.seal(body, number))
 
     def flush(self) -> None:
-        """Do nothing: frames are sent at once."""
+        """Return immediately: frames are never buffered."""
 
     def paint(self, first: int, colours: bytes) -> None:
         """Set the pixels from `first` on to `colours`: red, green, blue of each."""
@@ -152,7 +152,7 @@ class SimBoard:
         return True
 
     def calm(self) -> None:
-        """Note that this start has run long enough."""
+        """Record that the program has run long enough since its start."""
         self.early = 0
 
     def feed(self) -> None:

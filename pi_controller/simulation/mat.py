@@ -1,8 +1,8 @@
 """Simulated mat on a pseudo-terminal: world, board and the real firmware.
 
 `device` is a path that persists over replugging, like those in /dev/serial/by-id. A test calls `advance` and reads
-exactly the number of bytes returned, which keeps both ends in step. A simulation: a controller that works with it is no
-evidence about a real mat's sensors.
+exactly the number of bytes returned, which keeps both ends in step. A simulation is no evidence about a real mat's
+sensors.
 """
 
 from __future__ import annotations

@@ -131,11 +131,9 @@ class People(ABC):
         self._judge(JudgeAnswer(t, answer) if isinstance(answer, str) else JudgeAction(t, answer))
 
     def _enter(self, action: dict[str, Any]) -> None:
-        """Let the judge enter an action."""
         self._judge(JudgeAction(self._t, action))
 
     def _press_until_taken(self, name: str) -> Iterator[float]:
-        """Press a button repeatedly until the plan changes."""
         while True:
             self._press(name)
             yield RETRY_S
@@ -241,7 +239,7 @@ class TurnPeople(People):
         return compare_turns(self.truth, facts, game)
 
     def _mischief_for(self, hide: int) -> Mischief:
-        """Return the mischief for this hide: none after a restart."""
+        """Return the foul to simulate in this hide; none after a restart."""
         return Mischief() if hide in self._over else self.mischief
 
     def _over_again(self, hide: int) -> str:

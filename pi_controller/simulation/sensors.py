@@ -244,7 +244,7 @@ class Magnets:
         return (field + drift) * self._gain + self._rest
 
     def _turn(self, slot: int) -> None:
-        """Compute the readings of time slot `slot`: alone while a bead moves, else with its whole second."""
+        """Compute the readings of time slot `slot`; if no bead moves, those of its whole second at once."""
         second, row = divmod(slot, GRID_HZ)
         t = slot / GRID_HZ
         self._slot = slot

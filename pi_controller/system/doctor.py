@@ -96,7 +96,6 @@ def _mats(settings: Settings) -> list[tuple[str, Settings]]:
 
 
 def _why_no_magnetometers(settings: Settings) -> str:
-    """Return why no magnetometer is checked, or '' if they are."""
     if settings.board.port == "pins":
         return "none on the Pi's own pins: the judge confirms the bead"
     return 'the judge confirms the bead: [referee] beads = "judge"' if settings.referee.beads == "judge" else ""
@@ -267,7 +266,7 @@ def write_bundle(path: Path, report: Report, settings: Settings, log: Callable[[
         atomic_write(path, pack_bundle(report, settings, log()))
     except OSError as error:
         raise UsageError(
-            f"cannot write {path}: {error.strerror}", "name a file in a folder that may be written"
+            f"cannot write {path}: {error.strerror}", "name a file in a folder that is writable"
         ) from error
 
 

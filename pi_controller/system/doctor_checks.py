@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 LINK = "Link"
-FLASH_HINT = "run 'moccasin-mat flash': it puts this program's firmware on the board"
+FLASH_HINT = "run 'moccasin-mat flash': it copies this program's firmware to the board"
 OFF_RATE = 0.005
 """Largest relative error of the sample rate: crystals are accurate to a ten-thousandth, so more means loss."""
 SLOW_RTT_S = 0.05
@@ -89,7 +89,7 @@ def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iter
             else f"unplug the board and plug it in again; else {FLASH_HINT}"
         )
         yield ReportLine(LINK, "handshake", "fail", why, todo)
-        yield from (ReportLine(LINK, name, "not here", "the board does not talk") for name in names[1:])
+        yield from (ReportLine(LINK, name, "not here", "the board does not answer") for name in names[1:])
         return
     yield ReportLine(LINK, "handshake", "pass", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
     yield _firmware(ears.up.firmware)
@@ -105,9 +105,9 @@ def _firmware(version: str) -> ReportLine:
     ours = shipped_firmware()
     if version != ours:
         return ReportLine(
-            LINK, "firmware", "fail", f"the board has version {version}, this program brings {ours}", FLASH_HINT
+            LINK, "firmware", "fail", f"the board has version {version}, this program includes {ours}", FLASH_HINT
         )
-    return ReportLine(LINK, "firmware", "pass", f"version {version}, the one this program brings")
+    return ReportLine(LINK, "firmware", "pass", f"version {version}, the same as in this program")
 
 
 def _chips(connection: BoardConnection) -> ReportLine:
@@ -193,7 +193,7 @@ def _start(ears: SensorListener) -> ReportLine:
     assert ears.up is not None
     weak = [event for event in ears.events if event.kind == "brown-out"]
     if weak:
-        todo = "give it a better supply: a short, thick cable at a port of the Pi itself; feed the light strip apart"
+        todo = "use a better supply: a short, thick cable at a port of the Pi itself; power the strip separately"
         return ReportLine(LINK, "start", "fail", weak[-1].line.rstrip("."), todo)
     reason = STARTS.get(ears.up.boot_reason, ears.up.boot_reason)
     return ReportLine(LINK, "start", "pass", f"its {ears.up.boot_count}., {reason}")
@@ -213,7 +213,7 @@ def _test(ears: SensorListener) -> ReportLine:
     if sound:
         return ReportLine(LINK, "self test", "pass", found.rstrip("."))
     if any(line.outcome == "fail" for line in ears.lines()):
-        return ReportLine(LINK, "self test", "pass", "done; what it found has a line of its own")
+        return ReportLine(LINK, "self test", "pass", "done; its findings are listed separately")
     return ReportLine(LINK, "self test", "fail", found.rstrip("."), "run the doctor again; a plug may be loose")
 
 
@@ -222,7 +222,7 @@ def _pace(ears: SensorListener) -> ReportLine:
     slow = [event for event in ears.events if event.kind == "slow" and event.t >= ears.up.t]
     if not slow:
         return ReportLine(LINK, "pace", "pass", "the board keeps up with its sensors")
-    todo = "mend the sensors whose lines fail, for each that does not answer costs it time; else 'moccasin-mat flash'"
+    todo = "repair the sensors that fail: each silent sensor slows the board down; else 'moccasin-mat flash'"
     return ReportLine(LINK, "pace", "fail", slow[-1].line.rstrip("."), todo)
 
 
@@ -238,7 +238,7 @@ def _events(ears: SensorListener) -> ReportLine:
     found = [word + (f" ({count} times)" if count > 1 else "") for word, count in counts.items()][:MAX_EVENTS]
     if lost := sum(event.lost for event in ears.events):
         found.append(f"{lost} more were lost")
-    return ReportLine(LINK, "events", "pass", "; ".join(found) or "none but its start")
+    return ReportLine(LINK, "events", "pass", "; ".join(found) or "only its start")
 
 
 # Checks the machine: versions, SPI for the strips, groups, loudspeaker, the journal's disk.
@@ -285,10 +285,10 @@ def groups() -> set[str]:
 def machine_lines(
     settings: Settings, root: Path = Path("/"), member: Collection[str] | None = None
 ) -> Iterator[ReportLine]:
-    """Yield the lines for the machine. `root` of its files and `member`, the groups, are for tests."""
+    """Yield the lines for the machine. Tests set `root` (of its files) and `member` (the user's groups)."""
     pi = read_pi_model(root)
     installed = versions()
-    yield ReportLine(MACHINE, "model", "pass" if pi else "not here", pi or "this is no Raspberry Pi")
+    yield ReportLine(MACHINE, "model", "pass" if pi else "not here", pi or "this is not a Raspberry Pi")
     enough = sys.version_info >= (3, 11)
     yield ReportLine(
         MACHINE, "python", "pass" if enough else "fail", installed["python"], "" if enough else "use 3.11 or newer"
@@ -308,7 +308,7 @@ def machine_lines(
 def _journal(path: Path) -> Iterator[ReportLine]:
     """Yield the line for the journal: this user may write it, and it is readable."""
     if not path.exists():
-        yield ReportLine(DISK, "journal", "pass", "none yet: the first start makes it")
+        yield ReportLine(DISK, "journal", "pass", "none yet: the first start creates it")
     elif todo := explain_refusal(journal_files(path)):
         yield ReportLine(DISK, "journal", "fail", f"{path.name} cannot be written by this user", todo)
     else:
@@ -365,14 +365,12 @@ def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator
         if not wanted:
             yield ReportLine(MACHINE, f"group {name}", "not here", f"the settings do not use {what}")
         elif name in member or os.geteuid() == 0:
-            yield ReportLine(MACHINE, f"group {name}", "pass", f"{what} may be opened")
+            yield ReportLine(MACHINE, f"group {name}", "pass", f"{what} can be opened")
         elif not _has_group(name, root):
             yield ReportLine(MACHINE, f"group {name}", "not here", "this system has no such group")
         else:
             todo = f"add this user to it (sudo usermod -aG {name} $USER), then log in again"
-            yield ReportLine(
-                MACHINE, f"group {name}", "fail", f"this user is not in it: {what} may not be opened", todo
-            )
+            yield ReportLine(MACHINE, f"group {name}", "fail", f"this user is not in it: {what} cannot be opened", todo)
 
 
 def _has_group(name: str, root: Path) -> bool:
@@ -392,7 +390,7 @@ def disk(journal: Path) -> Iterator[ReportLine]:
     free = shutil.disk_usage(folder).free
     room = f"{free / 1e9:.1f} GB free"
     if free < LOW_DISK_BYTES:
-        yield ReportLine(DISK, "room", "fail", room, "make room: old recordings first")
+        yield ReportLine(DISK, "room", "fail", room, "free some space: delete old recordings first")
     else:
         yield ReportLine(DISK, "room", "pass", room)
     probe = folder / f".{journal.name}.doctor"
@@ -450,7 +448,7 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
         except BadPinFactory:
             yield ReportLine(PINS, what, "fail", "this machine has no pins", INSTALL_PI)
         except (GPIOZeroError, OSError) as error:
-            todo = "stop the table while the doctor looks, or choose another pin in [buttons.pins]"
+            todo = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
             yield ReportLine(PINS, what, "fail", f"GPIO{pin} cannot be opened: {' '.join(str(error).split())}", todo)
         else:
             if held:
@@ -489,7 +487,9 @@ def sensors(source: PinsSource, ears: SensorListener) -> Iterator[ReportLine]:
     names = ("samples", "losses", "touch chip")
     if source.missing is not None or ears.up is None:
         missing = source.missing
-        what, todo = (missing.message, missing.hint) if missing else (source.why or "nothing is read yet", "look again")
+        what, todo = (
+            (missing.message, missing.hint) if missing else (source.why or "no readings yet", "run the doctor again")
+        )
         yield ReportLine(LINK, "port", "fail", what, todo)
         yield from (ReportLine(LINK, name, "not here", "the piezos are not read") for name in names)
         return
@@ -508,7 +508,7 @@ def _pin_samples(source: PinsSource, ears: SensorListener) -> ReportLine:
     found = f"{source.reads_per_s:,.0f} samples a second for each pad; the board gives {board:,}"
     grid = f"resampled to {ears.grid:,.0f}"
     if source.reads_per_s < 1.25 * RATES[-1]:
-        return ReportLine(LINK, "samples", "pass", f"{found}; {grid}, the least with which strikes can be detected")
+        return ReportLine(LINK, "samples", "pass", f"{found}; {grid}, the minimum for detecting strikes")
     return ReportLine(LINK, "samples", "pass", f"{found}; {grid}")
 
 
@@ -562,15 +562,15 @@ def _unit(*, system: bool) -> ReportLine:
     except OSError as error:
         return ReportLine(SERVICE, "unit", "not here", f"it cannot be read: {error.strerror}; try sudo")
     except SettingsError:  # the error may quote a name or a password from the file
-        todo = f"'moccasin-mat check-settings {here.settings}' shows what is wrong"
+        todo = f"'moccasin-mat check-settings {here.settings}' shows the faults"
         return ReportLine(SERVICE, "unit", "fail", "no table can run with its settings", todo)
     except SetupError as error:
         return ReportLine(SERVICE, "unit", "fail", error.message, error.hint)
     if current:
-        return _passes("unit", f"{here.unit}, as this version writes it")
+        return _passes("unit", f"{here.unit}, the same as this version's file")
     # setup shows the difference first, so that a user's own lines are not overwritten unseen
-    todo = f"'{again}' shows the difference and writes it; lines of your own belong into a drop-in"
-    return ReportLine(SERVICE, "unit", "fail", f"{here.unit} is not as this version writes it", todo)
+    todo = f"'{again}' shows the difference and writes it; put your own lines in a drop-in file"
+    return ReportLine(SERVICE, "unit", "fail", f"{here.unit} differs from this version's file", todo)
 
 
 def running_line(properties: Mapping[str, str], *, system: bool) -> ReportLine:

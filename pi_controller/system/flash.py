@@ -229,7 +229,7 @@ def require_suitable(who: BoardPython, found: BoardFiles | None) -> BoardFiles:
     wanted = f"MicroPython {'.'.join(map(str, OLDEST))} or newer"
     if who.name == "micropython" and who.version[:2] >= OLDEST and CHIP not in who.machine:
         raise FlashError(
-            f"the board is no {CHIP}: {who.text}", "use one of the boards listed in the README's chapter 'Build'"
+            f"the board is not an {CHIP}: {who.text}", "use one of the boards listed in the README's chapter 'Build'"
         )
     if found is None or who.name != "micropython" or who.version[:2] < OLDEST:
         raise FlashError(f"the board runs {who.text}; the mat needs {wanted}", MICROPYTHON_HINT)
@@ -237,7 +237,7 @@ def require_suitable(who: BoardPython, found: BoardFiles | None) -> BoardFiles:
 
 
 def make_plan(firmware: Firmware, found: BoardFiles) -> Plan:
-    """Return the plan that makes the board's files those of the firmware."""
+    """Return the plan that updates the board's files to the firmware."""
     hashes = firmware.hashes
     copy = tuple(name for name in hashes if found.hashes.get(name) != hashes[name])
     there = found.sizes.keys()
@@ -445,7 +445,7 @@ def _explain_failure(device: str, text: str, late: bool) -> PortError | FlashErr
     if not Path(device).exists() or "SerialException" in text or "Input/output error" in text:
         return PortError(f"the board at {device} went away", "plug it in again and run 'moccasin-mat flash' once more")
     if "failed to access" in text:
-        return PortError(f"another program holds {device}", "stop it: 'moccasin-mat ports' names it")
+        return PortError(f"another program is using {device}", "stop it: 'moccasin-mat ports' names it")
     if late or "could not enter raw repl" in text:
         return SilentError(f"no MicroPython answers on the board at {device}", "")
     lines = [line.strip() for line in text.splitlines() if line.strip()]

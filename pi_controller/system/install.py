@@ -329,12 +329,12 @@ def _undo(place: Place, entry: Written, *, dry: bool) -> str:
             kept = Path(str(path) + BACKUP)
             if read(kept) == text:
                 kept.unlink()
-        return f"take our block out of: {entry.path}"
+        return f"remove our block from: {entry.path}"
     backup = _resolve_inside_root(place, Path(entry.backup)) if entry.backup else None
     if backup is not None and backup.exists():
         if not dry:
             backup.replace(path)
-        return f"put back as it was: {entry.path}"
+        return f"restore: {entry.path}"
     if not dry:
         path.unlink()
     return f"remove: {entry.path}"
@@ -368,7 +368,7 @@ def _resolve_inside_root(place: Place, path: Path) -> Path:
     """Return the path to write to. Raises `SetupError` if a link in an image leads outside the image."""
     on_disk = place.on_disk(path)
     if on_disk != place.root and not on_disk.parent.resolve().is_relative_to(place.root):
-        raise SetupError(f"{path} leads out of {place.root}", "the image has a link to the machine's own files there")
+        raise SetupError(f"{path} points outside {place.root}", "the image has a link to the machine's own files there")
     return on_disk
 
 
@@ -385,7 +385,7 @@ GROUPS = ("dialout", "gpio", "spi", "i2c", "audio")
 """Groups with access to the board's port, the Pi's pins and buses, and the loudspeaker."""
 
 _HEAD = """\
-# Written by 'moccasin-mat setup'; changes of your own belong into a drop-in: systemctl {user}edit moccasin-mat
+# Written by 'moccasin-mat setup'; put your own changes in a drop-in file: systemctl {user}edit moccasin-mat
 [Unit]
 Description=Moccasin Mat, {what}
 After=network.target

@@ -261,7 +261,7 @@ FLAGS = (
     f"--disable-features={','.join(_FEATURES)}",
 )
 _UNIT = """\
-# Written by 'moccasin-mat setup --kiosk'; changes of your own belong into a drop-in: systemctl edit {kiosk}
+# Written by 'moccasin-mat setup --kiosk'; put your own changes in a drop-in file: systemctl edit {kiosk}
 [Unit]
 Description=Moccasin Mat, the visitors' screen
 # seatd gives cage the screen. A session of logind's would take more (polkit, or nobody may show it), and take the
@@ -443,7 +443,7 @@ def waiting_page(settings: Settings, fault: Path = RUN / FILE) -> str:
         _PAGE,
         language,
         lead=text("One moment, please."),
-        under=text("It comes back by itself."),
+        under=text("It will restart by itself."),
         fault=f"file://{fault}",
         call=CALL,
         sign=sign_port(settings.web.port),

@@ -95,7 +95,7 @@ class Place:
 
     @property
     def wanted(self) -> Path:
-        """The link by which the service starts with the machine."""
+        """The symlink that starts the service with the machine."""
         return self.units / f"{'multi-user' if self.system else 'default'}.target.wants" / UNIT
 
     def on_disk(self, path: Path) -> Path:

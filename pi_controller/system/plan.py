@@ -189,7 +189,6 @@ def find_closed_path(program: Path) -> Path | None:
 
 
 def _groups_missing(place: Place) -> list[str]:
-    """Return the groups on this machine that the user is not in."""
     missing: list[str] = []
     for name in GROUPS if place.live else ():
         try:

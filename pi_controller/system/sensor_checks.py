@@ -120,7 +120,7 @@ def _fold_lines(lines: Sequence[ReportLine]) -> Iterator[ReportLine]:
             yield from parts
         else:
             what = group.lower() if group.endswith("s") else "parts"
-            yield ReportLine(group, f"{len(parts)} {what}", outcome, f"not looked at, {found}")
+            yield ReportLine(group, f"{len(parts)} {what}", outcome, f"not checked, {found}")
 
 
 LISTEN_S = 5.0
@@ -231,17 +231,17 @@ class SensorListener:
                     SENSORS,
                     name,
                     "fail",
-                    "no samples come",
-                    "'moccasin-mat flash' puts the right firmware on the board",
+                    "no samples arrive",
+                    "'moccasin-mat flash' copies the right firmware to the board",
                 )
             elif why == "at its rail" or abs(rest[i]) > 0.98 * self._detectors.full_scale:
                 todo = "check its plug, its two bias resistors and the clamp diodes: it should rest at half the supply"
                 yield ReportLine(SENSORS, name, "fail", "at its rail", todo)
             elif why == "silent":
-                todo = "check its cable and the disc; tap the pad and look again"
-                yield ReportLine(SENSORS, name, "fail", "silent: nothing moves", todo)
+                todo = "check its cable and the disc; tap the pad and run the doctor again"
+                yield ReportLine(SENSORS, name, "fail", "silent: no signal", todo)
             elif noise[i] > NOISY_COUNTS * share or why == "noisy":
-                todo = "check its shield and ground; keep chargers, phones and hands away while the doctor listens"
+                todo = "check its shield and ground; keep chargers, phones and hands away during the test"
                 yield ReportLine(SENSORS, name, "fail", f"noisy: {noise[i]:.0f} counts", todo)
             elif abs(rest[i]) > OFF_REST_COUNTS * share:
                 todo = "check its two bias resistors: it should rest at half the supply"
@@ -249,7 +249,7 @@ class SensorListener:
             else:
                 found = f"rests {rest[i]:+.0f} counts off the middle, noise {noise[i]:.1f}"
                 if self._lowest[i] == self._highest[i]:
-                    found += "; it rests on one count, as a dead disc would: tap the pad and look again"
+                    found += "; it rests on one count, as a dead disc would: tap the pad and run the doctor again"
                 yield ReportLine(SENSORS, name, "pass", found)
 
     def _strips(self) -> Iterator[ReportLine]:
@@ -267,11 +267,11 @@ class SensorListener:
                 todo = "check the touch board's four wires and its address 0x5A"
                 yield ReportLine(SENSORS, name, "fail", "the touch board does not answer", todo)
             elif why == "silent":
-                yield ReportLine(SENSORS, name, "fail", "dead: it reads nothing", "check its wire and its plug")
+                yield ReportLine(SENSORS, name, "fail", "dead: no reading", "check its wire and its plug")
             elif why == "stuck":
                 yield ReportLine(SENSORS, name, "fail", "stuck at one count", "unplug the board and plug it in again")
             elif why:
-                yield ReportLine(SENSORS, name, "fail", f"{why}: it jumps to and fro", "check its wire: it is loose")
+                yield ReportLine(SENSORS, name, "fail", f"{why}: its readings jump", "check its wire: it is loose")
             elif mean > 1000:
                 yield ReportLine(SENSORS, name, "fail", "no strip at this input", "check its wire and its plug")
             else:
@@ -297,7 +297,7 @@ class SensorListener:
             elif self.without:
                 yield ReportLine(SENSORS, name, "not here", self.without)
             elif self._hidden:
-                yield ReportLine(SENSORS, name, "not here", "not looked at: a game is under way")
+                yield ReportLine(SENSORS, name, "not here", "not checked: a game is in progress")
             elif not self.field_scans:
                 todo = "check the multiplexers' wires and their addresses 0x70 to 0x72"
                 yield ReportLine(SENSORS, name, "fail", "no magnetometer answers", todo)
@@ -315,7 +315,7 @@ class SensorListener:
                     SENSORS, name, "fail", "noisy", "check its plug; keep cables that carry current away from it"
                 )
             elif number in askew:
-                todo = "build it in like the others; or a magnet or iron lies there"
+                todo = "mount it like the others, or remove magnets and iron near it"
                 yield ReportLine(SENSORS, name, "fail", f"seems to be turned: {askew[number]}", todo)
             else:
                 yield ReportLine(SENSORS, name, "pass", f"answers {100 * answered:.0f} % of the time")
@@ -325,7 +325,7 @@ TURNS = {
     "a quarter to the left": np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
     "a quarter to the right": np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
     "a half": np.diag([-1.0, -1.0, 1.0]),
-    "upside down, its arrow as it should be": np.diag([1.0, -1.0, -1.0]),
+    "upside down, its arrow in the right direction": np.diag([1.0, -1.0, -1.0]),
     "upside down, its arrow the other way": np.diag([-1.0, 1.0, -1.0]),
 }
 """Wrong orientations of a module, seen from above, and their rotation of a field."""

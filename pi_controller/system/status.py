@@ -35,14 +35,14 @@ CALL = "showFault"
 RESULTS = {
     "watchdog": "the game loop hung",
     "exit-code": "it ended with an error",
-    "timeout": "it never got ready",
+    "timeout": "it did not start in time",
     "oom-kill": "there was too little memory",
 }
 """Reasons why the service does not run, by systemd's service result."""
 CARD_FAULTS = Path("/run/moccasin-mat-card/faults")
 """Faults in the files that a laptop writes on the card, one a line; the last valid files stay in use."""
 POWER_CYCLE_HINT = "Switch the machine off and on once."
-SETTINGS_HINT = "Correct table.toml, on a card the one on its drive MAT, and switch the machine off and on."
+SETTINGS_HINT = "Correct table.toml (on a card: on its drive MAT), then switch the machine off and on."
 NEW_CARD = "If this page comes back, put in the spare card or write a new one. Keep this card: games are on it."
 
 
@@ -132,11 +132,11 @@ def describe(error: Exception) -> tuple[str, str, str]:
     if number in {errno.ENOSPC, errno.EDQUOT} or "disk is full" in text:
         return "disk_full", "The disk is full.", "Remove old recordings, or use a larger card."
     if number == errno.EROFS or "readonly" in text:
-        return "read_only", "The disk can be read but not written any more.", f"{POWER_CYCLE_HINT} {NEW_CARD}"
+        return "read_only", "The disk has become read-only.", f"{POWER_CYCLE_HINT} {NEW_CARD}"
     if number == errno.EIO or "disk I/O" in text:
         return "disk_error", "The disk cannot be read or written.", f"{POWER_CYCLE_HINT} {NEW_CARD}"
-    what = f"The program ended by a fault of its own ({type(error).__name__})."
-    return "program", what, f"{POWER_CYCLE_HINT} If this page comes back, tell whoever looks after the machine."
+    what = f"The program stopped because of an internal error ({type(error).__name__})."
+    return "program", what, f"{POWER_CYCLE_HINT} If this page comes back, tell your support person."
 
 
 def card_id(device: int | None = None, links: Path = Path("/dev/disk/by-partuuid")) -> str:

@@ -97,9 +97,7 @@ class CommandQueue:
         try:
             return await asyncio.wait_for(asyncio.wrap_future(asked.answer), timeout_s)
         except TimeoutError:
-            raise CommandQueueError(
-                "the table does not answer", "see whether it has been done, then try again"
-            ) from None
+            raise CommandQueueError("the table does not answer", "check whether it was done, then try again") from None
 
     def process_commands(self, table: Table, t: float, board: str = "") -> int:
         """Execute up to `MAX_COMMANDS_PER_STEP` waiting commands at time `t`, then update the snapshot; return their

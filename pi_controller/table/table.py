@@ -111,7 +111,7 @@ class RefereeProtocol(Protocol):
         ...
 
     def change_sides(self, seats: Seats) -> None:
-        """Note that the other team hides from now on, seated by `seats`."""
+        """Switch the hiding side; `seats` decides which mat is used."""
         ...
 
     def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
@@ -398,7 +398,9 @@ class Table:
                 raise UsedKeyError("that key was used for another command", "give each command a key of its own")
             return CommandResult(seq, repeated=True)
         if command.expect is not None and command.expect != self.story.revision:
-            raise StaleError("the table has moved on since this screen was drawn", "look again: it is up to date now")
+            raise StaleError(
+                "the table has changed since this screen was drawn", "check the screen: it is up to date now"
+            )
         self.judge(command.call, command)
         return CommandResult(self.journal.seq, repeated=False)
 
@@ -421,7 +423,7 @@ class Table:
 
     @property
     def _may_begin_anew(self) -> bool:
-        """Whether the judge is being asked how a recovered game goes on."""
+        """True while the judge is asked whether to continue a recovered game."""
         asked = self.story.question
         return asked is not None and asked.about == RECOVERED
 
@@ -433,13 +435,13 @@ class Table:
         """
         story, t = self.story, call.t
         if story.phase != "over" and not anew:
-            raise IllegalActionError("the game is not over", "close it for the side that is out, then begin another")
+            raise IllegalActionError("the game is not over", "close it for the side that is out, then start another")
         if story.protest is not None:
-            raise IllegalActionError("a protest is not decided", "decide it, then begin another game")
+            raise IllegalActionError("a protest is waiting for a decision", "decide it, then start another game")
         teams = dict(story.teams)
         if call.swapped:
             if "players" in self.game.settings:
-                raise IllegalActionError("there are no teams to change sides in this game", "begin it without a change")
+                raise IllegalActionError("there are no teams to change sides in this game", "start it without a change")
             teams = {"A": teams["B"], "B": teams["A"]}
         return self._rotate_to_game(self.game, teams, t, command)
 
@@ -451,7 +453,7 @@ class Table:
         if (call.game, call.version) != (self.game.name, self.game.version):
             raise IllegalActionError(
                 f"this table plays {self.game.name} {self.game.version}, not {call.game} {call.version}",
-                "set [game] name in its settings, or give it the same version of the program, and start it again",
+                "set [game] name in its settings, or install the same version of the program, then restart it",
             )
         if "players" in self.game.settings:
             raise IllegalActionError("this game is played by players, not by two teams")
@@ -459,7 +461,9 @@ class Table:
         if dict(game.settings) != dict(self.game.settings) and self._make_referee is None:
             raise IllegalActionError("this table cannot change its options", "send the options that it has")
         if not self.can_begin_game:
-            raise IllegalActionError("a game is under way at this table", "it takes the match when that is over")
+            raise IllegalActionError(
+                "a game is in progress at this table", "this table takes the match after that game"
+            )
         match = MatchGiven(call.t, call.tournament, call.match, call.order)
         return self._rotate_to_game(game, dict(call.teams), call.t, command, [match])
 
@@ -467,9 +471,9 @@ class Table:
         """Return the facts of a new round clock, none if it is known already. Raises `IllegalActionError`."""
         clocks, minutes = self.story.clocks, self.game.minutes
         if self.story.order != call.order:
-            raise IllegalActionError("the clock is that of another game than this table plays")
+            raise IllegalActionError("the clock belongs to another game")
         if minutes is None:
-            raise IllegalActionError(f"{self.game.name} is not played by the clock")
+            raise IllegalActionError(f"{self.game.name} has no game clock")
         known, began = clocks.playing, call.t + call.left_s - 60.0 * minutes
         if known is not None and clocks.of_round and call.running == (known.stopped_at is None):
             left = known.began if known.stopped_at is None else known.began + call.t - known.stopped_at

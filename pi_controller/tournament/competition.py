@@ -2,12 +2,12 @@
 
 An action is one of
 
-* `enter` (`teams` by their seeds, or with `draw`, a text, in any order: the drawing with that seed places them);
+* `enter` (`teams` by their seeds, or with `draw`, a text, in any order: a draw with that seed places them);
 * `begin` (`match`): a match is being played, so that a match it depends on cannot be changed unnoticed;
 * `result` (`match`, `winner`; `sweep` and `sticks`, if the game has them): a game of a match is over;
 * `tie` (`match`): the match has no winner, in a round robin of one game a match;
 * `correct` (`match`, `winner`; `sweep`, `sticks`; `game`, its number, by default the last; `then`, see below);
-* `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it plays no more, and loses each later match;
+* `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it is out and loses each later match;
 * `reinstate` (`team`): it plays on as if it had never withdrawn, if no match that depends on that has begun.
 
 A corrected result replaces the first one if no dependent match has begun. Otherwise the director chooses `then`:
@@ -136,7 +136,7 @@ class Competition(ABC):
 
     @abstractmethod
     def eliminated_teams(self, state: State) -> tuple[str, ...]:
-        """Return the teams that play no more, in the order of seeds."""
+        """Return the eliminated and withdrawn teams, in the order of seeds."""
 
     def winner(self, state: State, match: str) -> str | None:
         """Return the team that has won more than half of the games of `match`; None if there is none yet."""
@@ -279,7 +279,7 @@ class Competition(ABC):
     def _reinstate_team(self, state: State, team: str) -> State:
         """Return the state as if `team` had never withdrawn. Raises `IllegalActionError`."""
         if team not in state.withdrawn:
-            raise IllegalActionError(f"{format_value(team)} has not withdrawn", "there is nothing to take back")
+            raise IllegalActionError(f"{format_value(team)} has not withdrawn", "there is nothing to undo")
         before = {pairing.id: pairing for pairing in self.pairings(state)}
         given = {match for match, then in before.items() if team in then.teams and then.winner not in {None, team}}
         while True:  # a walkover may have led to another pairing, whose walkovers are removed too
@@ -374,7 +374,7 @@ def reinstatement_error(team: str, begun: Sequence[str]) -> IllegalActionError:
 def _draw_seed(value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= 200 or strip_controls(value) != value:
         raise InvalidActionError(
-            f"draw cannot be {format_value(value)}", "it is the seed of the drawing, a text of one line"
+            f"draw cannot be {format_value(value)}", "it is the seed of the draw, a text of one line"
         )
     return value
 

@@ -128,7 +128,7 @@ class Assigned(_Fact, frozen=True, tag="assign"):
 
 
 class Recalled(_Fact, frozen=True, tag="recall"):
-    """Take a match back from its table, before it has begun."""
+    """Recall a match from its table before it has started."""
 
     match: _Word
     why: _Text = ""
@@ -157,7 +157,7 @@ class Reported(_Fact, frozen=True, tag="report"):
 
 
 class Retracted(_Fact, frozen=True, tag="retract"):
-    """The table's judge took back the end of a game: it goes on."""
+    """The table's judge undid the end of a game: it continues."""
 
     order: _Word
 

@@ -302,7 +302,7 @@ class Tournament(TournamentState):
 
     def _not_drawn(self) -> None:
         if self.state.teams:
-            raise IllegalActionError("the teams are drawn", "undo the drawing, or withdraw the team")
+            raise IllegalActionError("the teams are drawn", "undo the draw, or withdraw the team")
 
     def _with_plan(self, plan: Planned) -> Tournament:
         self._not_drawn()
@@ -314,7 +314,7 @@ class Tournament(TournamentState):
         if plan.clock == "round" and (game.minutes is None or plan.format != "round_robin"):
             raise IllegalActionError(
                 "one clock for all tables of a round is for a round robin of a game with a time",
-                "choose slahal and each against each, or let each table keep its own time",
+                "choose slahal and round robin, or one clock for each game",
             )
         plan = msgspec.structs.replace(plan, title=strip_controls(plan.title).strip() or "Tournament")
         fresh = replace(self, plan=plan, registration=replace(self.registration, roster=type(game).roster))
@@ -357,7 +357,7 @@ class Tournament(TournamentState):
         if len(self.entered) < 2:
             raise IllegalActionError("fewer than two teams are entered", "enter the teams first")
         if bool(fact.seed) == bool(fact.order):
-            raise InvalidActionError("a drawing has a seed, or an order by hand", "give one of the two")
+            raise InvalidActionError("a draw needs a seed or an order by hand", "use one of the two")
         action: dict[str, Json] = {"do": "enter", "teams": list(self.entered)}
         if fact.seed:
             action["draw"] = fact.seed
@@ -390,9 +390,7 @@ class Tournament(TournamentState):
             raise IllegalActionError(f"{fact.match} has begun at {before.table}")
         for call in calls.values():
             if call.table == fact.table:
-                raise IllegalActionError(
-                    f"{call.match} is at {fact.table}", "take it back first, or choose another table"
-                )
+                raise IllegalActionError(f"{call.match} is at {fact.table}", "recall it first, or choose another table")
             if busy := set(call.teams) & set(teams):
                 raise IllegalActionError(f"{format_value(busy.pop())} plays {call.match} at {call.table}")
             if fact.judge and call.judge == fact.judge:
@@ -414,7 +412,7 @@ class Tournament(TournamentState):
             raise IllegalActionError(f"the result of {fact.match} is known")
         if not pairing.open:
             why = f"{format_value(pairing.winner)} won it" if pairing.winner else "other matches come first"
-            raise IllegalActionError(f"{fact.match} is not to be played: {why}")
+            raise IllegalActionError(f"{fact.match} cannot be played: {why}")
         if fact.winner not in pairing.teams:
             raise IllegalActionError(f"{format_value(fact.winner)} is not in {fact.match}")
         call = self.calls.get(fact.match)
@@ -445,15 +443,17 @@ class Tournament(TournamentState):
     def _clock_set(self, fact: ClockSet, t: float) -> RoundClock:
         clock, known = self.clock_of(fact.round), self.clock
         if clock is None:
-            raise IllegalActionError("each table keeps its own time", "plan it with one clock for a round")
+            raise IllegalActionError("each game has its own clock", "plan the tournament with one clock for a round")
         if known is not None and known.round != fact.round and known.since is not None and known.remaining_s(t) > 0:
-            raise IllegalActionError(f"the clock of round {known.round} runs", "stop it first, or wait for its end")
+            raise IllegalActionError(
+                f"the clock of round {known.round} is running", "stop it first, or wait for its end"
+            )
         if not fact.running:
             if clock.since is None or clock.remaining_s(t) <= 0:
-                raise IllegalActionError(f"the clock of round {fact.round} does not run")
+                raise IllegalActionError(f"the clock of round {fact.round} is not running")
             return RoundClock(fact.round, clock.remaining_s(t))
         if clock.since is not None and clock.remaining_s(t) > 0:
-            raise IllegalActionError(f"the clock of round {fact.round} runs already")
+            raise IllegalActionError(f"the clock of round {fact.round} is already running")
         if not any(pairing.round == fact.round for pairing in self.ready):
             raise IllegalActionError(f"round {fact.round} has no match to be played")
         left = clock.left_s if clock.since is None else 60.0 * (self.minutes or 0)
@@ -559,7 +559,7 @@ class History:
         """Return the undo of the last decision of a person. Raises `IllegalActionError` if it cannot be undone."""
         target = self.undo_target
         if target is None:
-            raise IllegalActionError("there is nothing to take back")
+            raise IllegalActionError("there is nothing to undo")
         now, lapsed = self._replay_before(target.seq), list[int]()
         for decision in self.effective_decisions:
             if decision.seq > target.seq:
@@ -584,7 +584,6 @@ class History:
         return self._after[seq - 2] if seq > 1 else Tournament()
 
     def _replay_before(self, seq: int) -> Tournament:
-        """Return the state after the decisions before `seq` that still count."""
         now = Tournament()
         for decision in self.effective_decisions:
             if decision.seq < seq:

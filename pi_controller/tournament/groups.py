@@ -180,7 +180,7 @@ class Groups(Competition):
         return Qualifiers(_seed_qualifiers(best), frozenset(state.withdrawn))
 
     def eliminated_teams(self, state: State) -> tuple[str, ...]:
-        """Return the teams that play no more: withdrawn, not qualified, or out of the elimination."""
+        """Return the teams that are out: withdrawn, not qualified, or eliminated."""
         through, cup = cast("GroupsState", state).qualifiers, self.parts(state).cup
         stay = set(through.teams if through else state.teams).difference(self.cup.eliminated_teams(cup) if cup else ())
         champion = self.champion(state)
@@ -222,7 +222,7 @@ class Groups(Competition):
 
 
 def _part(state: State, teams: tuple[str, ...], prefix: str, gone: Mapping[str, str]) -> State:
-    """Return the state of `teams` alone, with the matches whose ids begin with `prefix`."""
+    """Return the state of `teams` only, with the matches whose ids start with `prefix`."""
     mine = [match for match in state.started if match.startswith(prefix) and ("." in match) == bool(prefix)]
     return State(
         teams,

@@ -100,7 +100,6 @@ class RoundRobin(Competition):
         return Pairing(match, teams, number, None, self.winner(state, match))
 
     def _enter_tie(self, state: State, pairing: Pairing) -> State:
-        """Return the state after a tied game of `pairing`. Raises `IllegalActionError`."""
         if self.best_of > 1 or pairing.id.startswith("P"):
             return super()._enter_tie(state, pairing)
         games = MappingProxyType({**state.games, pairing.id: (GameResult(""),)})

@@ -99,7 +99,7 @@ Absence = Literal["absent", "left", "disqualified"]
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """The players of each team, in the order of registration, and those who play no more.
+    """The players of each team in the order of registration, and the withdrawn players.
 
     `frozen` from the first game on. `judges` may be players or other people.
     """
@@ -118,7 +118,9 @@ class Registration:
         too many, the game requires a leader and none is given, or the first game has been played.
         """
         if self.frozen:
-            raise IllegalActionError("the teams are frozen since the first game", "a team plays on with fewer")
+            raise IllegalActionError(
+                "the teams are frozen since the first game", "the team plays on with fewer players"
+            )
         names = parse_names(list(players), "player", fewest=1)
         most = self.roster.registered
         if most is not None and len(names) > most:
@@ -126,7 +128,7 @@ class Registration:
         for name in names:
             if (held := self.team_of(name)) not in {None, team}:
                 raise IllegalActionError(
-                    f"{format_value(name)} plays for {format_value(held)}", "nobody is in two teams"
+                    f"{format_value(name)} plays for {format_value(held)}", "a player can be in one team only"
                 )
         if self.roster.leader and leader is None:
             raise IllegalActionError(f"{format_value(team)} has no {self.roster.leader}", "name one of its players")
@@ -146,7 +148,7 @@ class Registration:
     def leave(self, player: str, why: Absence = "left") -> Registration:
         """Return the registration without `player`. Raises `IllegalActionError` if the player is in no team."""
         if self.team_of(player) is None:
-            raise IllegalActionError(f"{format_value(player)} plays for no team")
+            raise IllegalActionError(f"{format_value(player)} is not in a team")
         return replace(self, out=MappingProxyType({**self.out, player: why}))
 
     def return_player(self, player: str) -> Registration:
@@ -174,7 +176,7 @@ class Registration:
         return tuple(player for player in self.teams.get(team, ()) if player not in self.out)
 
     def teams_without_players(self, teams: Sequence[str]) -> str:
-        """Return, in words, those of `teams` without any player left; "" if all have one."""
+        """Return the names of the `teams` without players, as a text; "" if there are none."""
         return join_words(format_value(team) for team in teams if team in self.teams and not self.present(team))
 
 

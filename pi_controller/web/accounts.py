@@ -320,18 +320,18 @@ class Users:
         """Add a user. Raises `UserError` for a name that is invalid or in use, and for an unknown role."""
         name = unicodedata.normalize("NFC", name).strip()
         if not name or len(name) > 40 or strip_controls(name) != name:
-            raise UserError("a name has 1 to 40 letters", "enter the name to be shown")
+            raise UserError("a name has 1 to 40 letters", "enter a name")
         _check_role(role)
         with self.db() as db:
             if db.execute("SELECT count(*) FROM people").fetchone()[0] >= MAX_PEOPLE:
-                raise UserError(f"there are {MAX_PEOPLE} people already", "remove somebody first")
+                raise UserError(f"there are {MAX_PEOPLE} people already", "remove one first")
             try:
                 made = db.execute(
                     "INSERT INTO people(name, folded, role, pin) VALUES (?, ?, ?, ?)",
                     (name, fold_name(name), role, pin_hash),
                 )
             except sqlite3.IntegrityError as error:
-                raise UserError(f"somebody is called {name} already", "choose another name") from error
+                raise UserError(f"the name {name} is already taken", "choose another name") from error
             return User(int(made.lastrowid or 0), name, role)
 
     def give_pin(self, person: int, pin_hash: str, role: str | None = None) -> None:

@@ -65,7 +65,7 @@ def list_urls(pages: PageSettings, port: int, scheme: str = "http", asked: str =
 
 
 def is_external_address(address: str) -> bool:
-    """Return whether `address` is an IP address by which other machines can reach this one."""
+    """Return True if other machines can reach this one at the IP address `address`."""
     try:
         return not ipaddress.ip_address(address).is_loopback
     except ValueError:

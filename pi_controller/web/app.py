@@ -53,13 +53,11 @@ class TableCollector(Collector):
         self._feed = feed
 
     def collect(self) -> Iterable[Metric]:
-        """Yield the metrics; before the first view only those that need none."""
+        """Yield the metrics; before the first view, only those that do not need one."""
         latest = self._feed.latest
         view = latest.view if latest else None
-        yield _gauge(
-            "up", "Whether the table plays on: it has a view, and its journal can be written.", _is_playing(view)
-        )
-        yield _gauge("watchers", "Event streams that are open.", self._feed.watchers)
+        yield _gauge("up", "1 if the table can play: it has a view, and its journal can be written.", _is_playing(view))
+        yield _gauge("watchers", "Open event streams.", self._feed.watchers)
         if view is not None:
             yield from _of(view)
 
@@ -80,28 +78,26 @@ def _is_playing(view: View | None) -> bool:
 
 
 def _of(view: View) -> Iterator[Metric]:
-    info = InfoMetricFamily(PREFIX, "The program and the game that is played.")
+    info = InfoMetricFamily(PREFIX, "Version of the program, and the current game.")
     info.add_metric([], {"version": __version__, "game": view.game, "rules": view.version})
     yield info
-    phases = GaugeMetricFamily(f"{PREFIX}_phase", "1 for the phase that the table is in.", labels=["phase"])
+    phases = GaugeMetricFamily(f"{PREFIX}_phase", "1 for the current phase of the table.", labels=["phase"])
     for phase in get_args(ShownPhase):
         phases.add_metric([phase], view.phase == phase)
     yield phases
-    yield _gauge("journal_records", "Records in the journal; another game begins anew.", view.seq)
-    yield _gauge("hide", "Number of the hide or turn, 0 before the first.", view.hide)
-    sticks = GaugeMetricFamily(f"{PREFIX}_sticks", "Sticks, by kind and by whose they are.", labels=["kind", "team"])
+    yield _gauge("journal_records", "Records in the journal; a new game starts again.", view.seq)
+    yield _gauge("hide", "Number of the current hide or turn, 0 before the first.", view.hide)
+    sticks = GaugeMetricFamily(f"{PREFIX}_sticks", "Sticks, by kind and owner.", labels=["kind", "team"])
     for kind, held in (("long", view.long), ("short", view.short), ("middle", {"": view.middle} if view.long else {})):
         for team, count in held.items():
             sticks.add_metric([kind, team], count)
     yield sticks
-    yield _gauge("question_open", "Whether the mat has asked the judge something.", view.question is not None)
-    yield _gauge("protest_open", "Whether a protest is not decided.", bool(view.protest))
-    yield _gauge("paused", "Whether a judge stopped the clocks.", view.paused is not None)
-    yield _gauge("board_connected", "Whether the mat's board answers.", view.link)
-    yield _gauge("sensors_used", "Whether play goes by what the mat feels.", view.sensors)
-    faults = GaugeMetricFamily(
-        f"{PREFIX}_sensor_faults", "Discs and strips that cannot be believed.", labels=["sensor"]
-    )
+    yield _gauge("question_open", "1 if a question to the judge is open.", view.question is not None)
+    yield _gauge("protest_open", "1 if a protest is not decided.", bool(view.protest))
+    yield _gauge("paused", "1 if a judge stopped the clocks.", view.paused is not None)
+    yield _gauge("board_connected", "1 if the mat's board is connected.", view.link)
+    yield _gauge("sensors_used", "1 if the sensors are in use.", view.sensors)
+    faults = GaugeMetricFamily(f"{PREFIX}_sensor_faults", "Faulty discs and strips.", labels=["sensor"])
     counted = Counter(fault.sensor for fault in view.faults)
     for sensor in SENSORS:
         faults.add_metric([sensor], counted[sensor])
@@ -362,7 +358,7 @@ def create_app(
 
     async def error_response(_: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
-            return PlainTextResponse("There is nothing here.\n", error.status_code, error.headers)
+            return PlainTextResponse("Page not found.\n", error.status_code, error.headers)
         headers = {
             name.decode(): value.decode() for name, value in HEADERS
         }  # the middleware does not see this response

@@ -84,7 +84,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class EventLog(msgspec.Struct, frozen=True):
-    """The last events, oldest first; what an undo would take back, as text; and the action in it, if there is one."""
+    """The last events, oldest first, and the entry that an undo would remove: as text, and its action, if any."""
 
     lines: tuple[Line, ...] = ()
     undo: str = ""
@@ -171,7 +171,7 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
 
     match fact:
         case GameOpened(after=after) if after:
-            return text("Another game was begun. The one before is kept: {file}").format(file=after)
+            return text("A new game was started. The last one is saved: {file}").format(file=after)
         case GameOpened():
             return text("The game was set up.")
         case ActionPlayed(action=action, calls=calls):
@@ -182,7 +182,7 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
         case Question(about=about):
             return text("Asked: {question}").format(question=text(phrases.QUESTIONS.get(about, key_to_words(about))))
         case Answer(answer=answer, by="clock"):
-            return text("Nobody answered: {answer}").format(answer=phrases.choice(answer, language))
+            return text("Not answered in time: {answer}").format(answer=phrases.choice(answer, language))
         case Answer(answer=answer):
             return text("Answered: {answer}").format(answer=phrases.choice(answer, language))
         case QuestionWithdrawn(why=about) | Notice(about=about):
@@ -191,35 +191,35 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
             sentence = text(CAUSES[cause]).format(team=isolate_name(teams.get(by, by)))
             return with_reason(sentence, reason)
         case Commit(hide=hide):
-            return text("Hide {hide} is sealed.").format(hide=hide)
+            return text("Hide {hide} was sealed.").format(hide=hide)
         case JudgedByEye():
-            return text("The hits may come; the judge says what they find.")
+            return text("Ready for hits; the judge enters what they find.")
         case CommitmentWithdrawn(why=reason):
-            return with_reason(text("The seal is withdrawn"), reason)
+            return with_reason(text("The seal was withdrawn"), reason)
         case HideAgain(why=reason):
             return with_reason(text("The hide starts over"), key_to_words(reason))
         case StrikeFelt(pads=pads):
-            return text("A stroke on {pads}.").format(pads=phrases.join_pads(pads, language))
+            return text("A hit on {pads}.").format(pads=phrases.join_pads(pads, language))
         case StrikeKept(pads=pads):
-            return text("A stroke on {pads} while the judge was asked.").format(pads=phrases.join_pads(pads, language))
+            return text("A hit on {pads} while a question was open.").format(pads=phrases.join_pads(pads, language))
         case Reveal(hide=hide, pad=pad):
-            return text("Hide {hide} is opened: {pad}").format(hide=hide, pad=pad)
+            return text("The seal of hide {hide} was opened: {pad}").format(hide=hide, pad=pad)
         case BeadShown():
             return text("The bead was shown.")
         case LinkSeen(up=up, why=reason):
-            return with_reason(text("The board is there") if up else text("The board is gone"), reason)
+            return with_reason(text("The mat is connected") if up else text("The mat is disconnected"), reason)
         case SensorsSeen(faults=faults):
-            return text("Sensors that cannot be believed: {n}").format(n=len(faults))
+            return text("Faulty sensors: {n}").format(n=len(faults))
         case SensorsUsed(on=on, reason=reason):
-            return with_reason(text("Play goes by the mat") if on else text("Play goes on without the mat"), reason)
+            return with_reason(text("Playing with the sensors") if on else text("Playing without the sensors"), reason)
         case StateSet(reason=reason):
-            return with_reason(text("The table was set"), reason)
+            return with_reason(text("The score was set by hand"), reason)
         case ProtestMade(by=by, text=words):
             return with_reason(text("{team} protests").format(team=isolate_name(teams.get(by, by))), words)
         case ProtestRuled(ruling=ruling, reason=reason):
             return with_reason(text("The protest: {ruling}").format(ruling=key_to_words(ruling).lower()), reason)
         case ClockSet(running=running, reason=reason):
-            return with_reason(text("The clock runs") if running else text("The clock is stopped"), reason)
+            return with_reason(text("The clock was started") if running else text("The clock was stopped"), reason)
         case TeamsNamed(teams=named):
             both = {key: isolate_name(clean_name(named.get(team, ""))) for key, team in (("a", "A"), ("b", "B"))}
             return text("The teams are {a} and {b}").format(**both)
@@ -235,10 +235,12 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
             return text("The game is closed: its match no longer counts.")
         case RoundClock(left_s=left, running=running):
             said = (
-                text("The round's clock runs, {left} to go") if running else text("The round's clock stands at {left}")
+                text("The round's clock is running, {left} left")
+                if running
+                else text("The round's clock is stopped at {left}")
             )
             return said.format(left=phrases.remaining(left, 0.0))
         case Undone(reason=reason):
-            return with_reason(text("Taken back"), reason)
+            return with_reason(text("Undone"), reason)
         case _:
             return ""

@@ -438,14 +438,16 @@ class GamePage(Generic[SheetT]):
         moment = FormContext(view, legal, text, options or {}, again)
         # a foul of the last hide can still be called after the game, in its own form
         if view.phase == "over" and view.void and not again:
-            return Play("over", text("The hub sends the next match"))  # no rematch: it would block the hub's match
+            return Play(
+                "over", text("Waiting for the next match from the hub")
+            )  # no rematch: it would block the hub's match
         if view.phase == "over" and not again:
             return Play("over", text("The game is over"), new_games(moment) if begins else ())
         if made := self.form(moment):
             return made
         if legal and not again:
             return Play("choice", "", plain_buttons(view.game, legal))
-        return Play("choice", moment.title or text("Nothing to enter"))
+        return Play("choice", moment.title or text("No entry is needed now"))
 
     def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[FoulsOf, ...]:  # noqa: ARG002
         """Return the fouls that the judge can call now, by hide; `state` is the game's state in `view`."""
@@ -459,10 +461,10 @@ class GamePage(Generic[SheetT]):
 def new_games(moment: FormContext) -> tuple[Button, ...]:
     """Return the buttons for another game by the same rules; teams also get one with changed sides."""
     text, command = moment.text, {"judge": "new_game"}
-    confirm = text("Touch again: this game is kept, and another begins")
+    confirm = text("Touch again: this game is saved and a new one starts")
     if "players" in moment.options:
         return (Button("new-game", text("New game"), command, confirm=confirm),)
-    swapped = text("Rematch, sides changed: {a} at B, {b} at A")
+    swapped = text("Rematch with sides changed: {a} as B, {b} as A")
     names = {key: isolate_name(team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
     return (
         Button("new-game", text("Rematch"), command, confirm=confirm),

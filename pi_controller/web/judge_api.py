@@ -294,7 +294,7 @@ class JudgeApi(SignInRoutes):
         if isinstance(command.call, JudgeNewGame):
             possible = (await self.snapshot()).picture.rulings
             if not can_begin_game(person.role, possible):
-                raise RequestError("role", "only the head judge may begin another game", "call the head judge")
+                raise RequestError("role", "only the head judge may start another game", "call the head judge")
         if (wait := self.charge_command(session)) > 0:
             raise RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
         done = await self.command_queue.submit(command.call, person.name, person.role, command.key, command.expect)

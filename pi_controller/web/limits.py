@@ -89,7 +89,7 @@ class RequestFilter:
         elif (
             len(path) > MAX_PATH_CHARS or not path.isprintable()
         ):  # the router would take a line break for the path's end
-            answer = PlainTextResponse("There is nothing here.\n", 404)
+            answer = PlainTextResponse("Page not found.\n", 404)
         elif scope["method"] not in methods.split(", "):
             answer = PlainTextResponse(f"Only {methods}.\n", 405, {"allow": methods})
         else:

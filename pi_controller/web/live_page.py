@@ -185,9 +185,9 @@ def _labels(text: Callable[[str], str]) -> dict[str, str]:
         "label_check": text("Check a seal"),
         "label_live": text("Live"),
         "label_stale": text("Not live"),
-        "label_held": text("Held by you"),
-        "label_hold": text("Hold this picture"),
-        "label_go": text("Show it live"),
+        "label_held": text("Paused"),
+        "label_hold": text("Pause"),
+        "label_go": text("Back to live"),
         "label_as_of": text("as of"),
         "label_past": text("Just played"),
         "label_sound": text("Sound on"),
@@ -285,7 +285,7 @@ def _link(view: View, language: str, without: str) -> str:
         return without
     text = catalogue(language).gettext
     if not view.sensors:
-        return text("Mat connected, its sensors switched off")
+        return text("Mat connected, sensors switched off")
     return " ".join(filter(None, (text("Mat connected"), phrases.faults(view, language))))
 
 
@@ -565,13 +565,13 @@ def check_page(view: View | None, language: str = "en") -> str:
 def _describe_prefill(view: View | None, text: Text) -> str:
     opened = view.opening if view is not None else None
     if view is None or opened is None:
-        sentence = text("No seal has been opened yet at this table. Fill in what you noted.")
+        sentence = text("No seal has been opened at this table yet. Enter your notes.")
     else:
-        sentence = text("The fields hold the last seal opened, of hide {n}.").format(n=opened.hide)
+        sentence = text("The fields show the last opened seal (hide {n}).").format(n=opened.hide)
     if view is None:
         return sentence
     for void in (*(opened.withdrawn if opened is not None else ()), *view.withdrawn):
-        sentence += " " + text("The seal {seal} is void: it will never be opened.").format(seal=f"{void[:16]}…")
+        sentence += " " + text("The seal {seal} is void and stays closed.").format(seal=f"{void[:16]}…")
     if view.commit is not None and (opened is None or view.commit != opened.hash):
         sentence = f"{sentence} {text('The seal of the hide in progress is opened after the hit.')}"
     return sentence

@@ -220,7 +220,6 @@ def _kinds(operations: Collection[Operation]) -> list[Any]:
 
 
 def _request_types(operations: Collection[Operation]) -> list[Any]:
-    """Return the named types of the request bodies."""
     return [kind for operation in operations for kind in operation.takes if isinstance(kind, type)]
 
 

@@ -121,7 +121,7 @@ class PushedPage(ABC, Generic[Picture]):
 
         async def error_response(_: Request, error: Exception) -> Response:
             if isinstance(error, HTTPException):
-                return PlainTextResponse("There is nothing here.\n", error.status_code)
+                return PlainTextResponse("Page not found.\n", error.status_code)
             headers = {
                 name.decode(): value.decode() for name, value in HEADERS
             }  # the middleware does not see this response

@@ -321,7 +321,7 @@ class Health(TypedDict):
 
 
 class NoView(TypedDict):
-    """There is no view yet."""
+    """The table has not published a view yet."""
 
     error: str
 

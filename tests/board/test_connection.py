@@ -48,7 +48,7 @@ def test_a_port_that_another_program_holds_is_told():
         other = BoardConnection(lambda: SerialPort(sim.mat.device))
         other.step(0.0)
         assert other.missing is not None
-        assert "another program holds" in other.missing.message
+        assert "another program is using" in other.missing.message
 
 
 def test_closing_twice_is_fine_and_the_board_falls_silent():

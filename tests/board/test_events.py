@@ -23,7 +23,7 @@ def test_a_start_and_its_self_test_are_told(rig):
     assert [m.number for m in events(messages, but=())] == [1, 2]
     assert [m.line for m in events(messages, but=())] == [
         "The board started (power).",
-        "The board's self test found nothing wrong.",
+        "The board's self test found no faults.",
     ]
 
 
@@ -43,16 +43,16 @@ def test_a_test_that_is_ordered(rig):
     rig.session.request_self_test()
     [tested] = [m for m in rig.run(2.0) if isinstance(m, BoardEvent) and m.kind == "tested"]
     assert (tested.part, tested.value) == (0b1111, ALL & ~(1 << 4 | 1 << 23))
-    assert tested.line == "The board's self test found no life in the touch chip."
+    assert tested.line == "The board's self test got no answer from the touch chip."
     assert tested.detailed_line == (
-        "The board's self test found no life in the touch chip, magnetometer 5, magnetometer 24."
+        "The board's self test got no answer from the touch chip, magnetometer 5, magnetometer 24."
     )
 
 
 def test_a_dead_piezo_fails_the_test(rig):
     stuck(rig, 2, 2048)
     [_, tested] = events(rig.connect() + rig.run(2.0), but=())
-    assert tested.line == "The board's self test found no life in the piezo of pad 3."
+    assert tested.line == "The board's self test got no answer from the piezo of pad 3."
 
 
 def test_a_chip_that_falls_silent_and_comes_back(rig):
@@ -118,7 +118,7 @@ def test_a_piezo_at_its_rail(rig, value, within):
     mend()
     [good] = events(rig.run(2.0))
     assert (good.kind, good.part) == ("piezo good", 2)
-    assert good.line == "The piezo of pad 2 is good again, after 6 s."
+    assert good.line == "The piezo of pad 2 works again, after 6 s."
 
 
 def test_a_piezo_that_does_not_move(rig):
@@ -127,7 +127,7 @@ def test_a_piezo_that_does_not_move(rig):
     stuck(rig, 3, 2000)
     assert said(rig.run(3.8)) == []
     [one] = events(rig.run(0.6))
-    assert one.line == "The piezo of pad 4 has not moved for 4 s."
+    assert one.line == "The piezo of pad 4 has given no signal for 4 s."
 
 
 def test_a_stroke_that_clips_is_no_fault(rig):
@@ -170,7 +170,7 @@ def test_late_passes_say_how_late(rig):
     rig.run(1.5)
     messages = rig.step(0.15) + rig.run(0.3)
     assert said(messages) == [("late", 0, 150_000)]
-    assert events(messages)[0].line == "A pass of the board's loop took 150 ms."
+    assert events(messages)[0].line == "One pass of the board's main loop took 150 ms."
 
 
 def test_a_board_that_cannot_keep_its_rates_says_so(rig):
@@ -179,7 +179,7 @@ def test_a_board_that_cannot_keep_its_rates_says_so(rig):
     told = [m for m in messages if isinstance(m, BoardEvent) and m.kind == "slow"]
     assert len(told) == 2  # once in ten seconds
     assert told[0].t == pytest.approx(rig.t - 12.0 + 2.0, abs=0.3)
-    assert told[1].line == "The board manages only 40 in 100 of its scans."
+    assert told[1].line == "The board completes only 40 % of its scans."
     assert not told[0].is_good
     assert "slow" not in {m.kind for m in events(rig.run(12.0))[1:]}
 

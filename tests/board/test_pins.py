@@ -187,7 +187,7 @@ def test_a_reader_that_hangs_is_lost():
     up(pins)
     pins.stalls = [(pins.world.t, 1e9)]
     (down,) = of(run(pins, SILENT_S + 0.2), LinkDown)
-    assert "tells nothing" in down.why
+    assert "sends no readings" in down.why
 
 
 def test_a_touch_chip_that_dies_is_felt_as_silent_strips_and_named():

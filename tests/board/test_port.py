@@ -124,7 +124,7 @@ def test_opening_drops_what_waited(rig):
 
 def test_a_second_opener_is_refused_and_the_first_is_not_disturbed(rig):
     port = rig.open()
-    with pytest.raises(PortError, match="another program holds") as caught:
+    with pytest.raises(PortError, match="another program is using") as caught:
         rig.open()
     assert "stop it" in caught.value.hint
     rig.board_sends(b"x")
@@ -234,7 +234,7 @@ def test_unplugged_in_the_middle_of_a_read(pty_rig):
     reader.start()
     pty_rig.unplug()
     reader.join()  # or the test's own timeout ends it, long before that of the read
-    assert caught == [f"the board at {pty_rig.name} is gone"]
+    assert caught == [f"the board at {pty_rig.name} is disconnected"]
 
 
 def test_what_is_for_everybody_names_no_port(rig):
@@ -247,8 +247,8 @@ def test_what_is_for_everybody_names_no_port(rig):
             told.append(error)
     assert all(rig.name in error.message for error in told)
     assert [error.public.split(":")[0] for error in told] == [
-        "another program holds the board's port",
-        "the board is gone",
+        "another program is using the board's port",
+        "the board is disconnected",
         "the board's port is closed",
         "there is no board at its port",
     ]

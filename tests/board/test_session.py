@@ -137,7 +137,7 @@ def test_silence_is_noticed_within_a_second_and_mended(rig):
     for _ in range(130):
         messages += rig.step()
     [down] = messages
-    assert down.why == "The board has fallen silent."
+    assert down.why == "The board has stopped answering."
     assert rig.session.up is False
     assert rig.run(5.0) == []
     rig.plugged = True

@@ -69,7 +69,7 @@ def test_ctrl_c_changes_nothing(settings, tmp_path, monkeypatch):
 def test_the_page_comes_and_goes(settings, capsys, monkeypatch):
     monkeypatch.setattr(calibrate, "FINAL_VIEW_S", 0.0)
     assert run("--settings", settings, "--web", "--sim") == 0
-    assert "the walk on a page: http://127.0.0.1:" in capsys.readouterr().out
+    assert "calibration page: http://127.0.0.1:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_journal_that_cannot_be_read_counts_as_a_game(tmp_path):
 def test_the_mat_is_not_looked_at_while_a_game_is_under_way(settings, tmp_path, capsys):
     with hiding(tmp_path / "j.sqlite"):
         assert run("--settings", settings) == 2
-    assert "a game is under way" in capsys.readouterr().err
+    assert "a game is in progress" in capsys.readouterr().err
 
 
 def two_mats(settings, tmp_path):

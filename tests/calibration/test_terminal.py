@@ -11,7 +11,7 @@ from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
 VIEW = WalkView(
     steps=(
         StepView("empty", "The empty mat", "passed", found=("magnetometers: noise up to 0.6 µT",)),
-        StepView("taps", "Taps on each pad", "failed", wrong=(Finding("pad 2 feels nothing", "check its cable"),)),
+        StepView("taps", "Taps on each pad", "failed", wrong=(Finding("pad 2 feels no taps", "check its cable"),)),
         StepView("hands", "A hand under each pad", "left_out"),
         StepView("bead", "The bead on each pad", "now"),
     ),
@@ -33,7 +33,7 @@ def drawn(view=VIEW, width=80, encoding="utf-8", keys=False):
 
 def test_everything_is_said_without_colour():
     text = drawn(keys=True)
-    for word in ("pass", "FAIL", "left out", "pad 2 feels nothing", "check its cable", "0.6 µT", VIEW.ask, VIEW.note,
+    for word in ("pass", "FAIL", "left out", "pad 2 feels no taps", "check its cable", "0.6 µT", VIEW.ask, VIEW.note,
                  "176 mA m²", "again", "Ctrl-C"):  # fmt: skip
         assert word in text
     assert "\x1b" not in text

@@ -113,7 +113,7 @@ def test_hands_and_strokes_in_the_first_step_start_it_over():
 
     done = walked(1, meddle=disturb)
     notes = {view.note for view in done.seen}
-    assert "A stroke was felt on pad 2: do not touch the mat." in notes
+    assert "A hit was felt on pad 2: do not touch the mat." in notes
     assert "A hand was felt at pad 3: keep hands away from the mat." in notes
     assert done.view.steps[0].state == "passed"
     assert done.t > 14.0
@@ -129,7 +129,7 @@ def test_a_bead_left_on_the_mat_is_asked_away_and_not_learned():
             walk.skip_step()
 
     done = walked(1, meddle=leave_one)
-    assert any(view.note.startswith("A magnet may lie on pad 2") for view in done.seen)
+    assert any(view.note.startswith("There may be a magnet on pad 2") for view in done.seen)
     assert done.view.steps[0].state == "passed"
     assert done.t > 15.0
 

@@ -49,8 +49,8 @@ def fault(tmp_path):
         ('device = "a\\u0007"', "aplay -L"),
         ('quiet_from = "25:00"\nquiet_to = "07:00"', "a time of day"),
         ('quiet_from = "9:00"\nquiet_to = "07:00"', "a time of day"),
-        ('quiet_from = "21:00"', "the quiet hours have a beginning and an end"),
-        ('quiet_to = "07:00"', "the quiet hours have a beginning and an end"),
+        ('quiet_from = "21:00"', "quiet hours need a start and an end"),
+        ('quiet_to = "07:00"', "quiet hours need a start and an end"),
         ('languages = "dak"', "languages"),
     ],
 )

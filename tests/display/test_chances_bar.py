@@ -85,7 +85,7 @@ def test_percents_come_to_a_hundred_and_promise_nothing(chance, said):
 
 def test_what_the_chances_take_for_granted_is_said():
     assert basis(ShownChances(0.5, 0.25, 0.3333)) == (
-        "if a hit finds by luck alone: the first with 25 %, a second with 33.3 %; no fouls"
+        "if hitters guess by luck: first hit 25 %, second hit 33.3 %; no fouls"
     )
     other = basis(ShownChances(0.5, 0.4, 0.5))
     assert "luck" not in other
@@ -99,7 +99,7 @@ def test_the_terminal_has_a_line_of_it_only_when_given(bar):
     assert with_it.startswith(without)
     one, two = bar.look_up(view).percents
     added = " ".join(with_it.removeprefix(without).split())
-    assert added.startswith(f"Chance of winning ● A {one} % ■ B {two} % if a hit finds by luck alone")
+    assert added.startswith(f"Chance of winning ● A {one} % ■ B {two} % if hitters guess by luck")
     assert "Chance" not in without
     assert all(len(line) <= 40 for line in render_text(view, 40, chances=bar.look_up(view)).splitlines())
 

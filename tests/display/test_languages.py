@@ -149,8 +149,8 @@ def test_the_verb_lists_the_languages_and_by_whose_word_they_are(write, capsys, 
     assert cli(["languages"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"en   {all_of_them} of {all_of_them} sentences",
-        f"dak  0 of {all_of_them} sentences, no speaker has vouched for it (X-Authority in the header is empty)",
-        f"oj   1 of {all_of_them} sentences, no speaker has vouched for it (X-Authority in the header is empty)",
+        f"dak  0 of {all_of_them} sentences, not approved by a speaker (X-Authority in the header is empty)",
+        f"oj   1 of {all_of_them} sentences, not approved by a speaker (X-Authority in the header is empty)",
     ]
 
 
@@ -158,7 +158,7 @@ def test_the_verb_looks_at_one_catalogue(write, capsys):
     more = '"X-Authority: the language office, 2026\\n"'
     assert cli(["languages", str(write(FILLED, more))]) == 0
     assert "dak  1 of" in (said := capsys.readouterr().out)
-    assert "by the word of the language office, 2026" in said
+    assert "approved by the language office, 2026" in said
     wrong = write(FILLED + '\nmsgid "First hit: {hitter}"\nmsgstr "{hiter}"\n', more)
     assert cli(["languages", str(wrong), "--missing"]) == 1
     said = capsys.readouterr().out

@@ -12,7 +12,7 @@ import polib
 import pytest
 
 from pi_controller.display import extract
-from pi_controller.display.extract import TEMPLATE, outdated, sentences, sources, template, template_sentences
+from pi_controller.display.extract import TEMPLATE, find_outdated, sentences, sources, template, template_sentences
 from pi_controller.display.game_display import word, words_of
 from pi_controller.display.i18n import AUTHORITY, LOCALES, read_catalogue
 from pi_controller.errors import UsageError
@@ -22,7 +22,7 @@ CATALOGUES = sorted(LOCALES.glob("*.po"))
 
 
 def test_the_list_and_the_catalogues_are_what_the_sources_say():
-    found = [path.name for path in outdated()]
+    found = [path.name for path in find_outdated()]
     assert not found, "run: python -m pi_controller.display.extract"
 
 

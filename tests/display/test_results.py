@@ -87,13 +87,13 @@ GAMES = {
     ],
     "bageswin": [
         (red(buttons=3), "Ann throws 3: three sticks, and throws again"),
-        (red(woman=1, buttons=1), "Nothing for Ann: the bowl passes to Bo"),
+        (red(woman=1, buttons=1), "No score for Ann: the bowl passes to Bo"),
         (red(woman=1), "Bo throws 20: 20 sticks, and throws again"),
     ],
     "plum_stone": [
         ({"do": "lot", "first": "B"}, ""),
         ({"do": "throw", "moons": 2, "whites": 3}, "Long Hollow throws 10: ten counters, and throws again"),
-        ({"do": "throw", "moons": 2, "whites": 0}, "Nothing for Long Hollow: the bowl passes to Big Coulee"),
+        ({"do": "throw", "moons": 2, "whites": 0}, "No score for Long Hollow: the bowl passes to Big Coulee"),
     ],
     "patol": [
         (start("Ann"), ""),

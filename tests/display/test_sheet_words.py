@@ -48,7 +48,7 @@ def test_every_state_has_a_sentence(view):
     [
         ("ojibwe", 0, "The coin toss: the winner hides first"),
         ("slahal", 0, "The first guessers face off for the bones"),
-        ("plum_stone", 0, "Lots are drawn for the first throw"),
+        ("plum_stone", 0, "Draw lots for the first throw"),
         ("bageswin", 0, "Big Coulee throws"),
         ("patol", 0, "Big Coulee chooses a river and a direction"),
     ],
@@ -66,7 +66,7 @@ def slahal(**changed):
 
 
 def test_the_end_is_told():
-    assert phrases.sentence(slahal()) == "Time: Big Coulee wins, 8 sticks to 3"
+    assert phrases.sentence(slahal()) == "Time is up: Big Coulee wins, 8 sticks to 3"
     assert phrases.sentence(slahal(finish="sweep")) == "Big Coulee wins with all eleven sticks"
     told = phrases.sentence(slahal(finish="king_moved", winner="B"))
     assert told == "Long Hollow wins: Big Coulee moved the king stick too early"
@@ -84,7 +84,7 @@ def ojibwe(**changed):
 
 def test_what_is_special_about_a_turn_of_the_moccasin_game_is_told():
     assert phrases.sentence(ojibwe()) == "Big Coulee hides, Long Hollow shoots"
-    assert phrases.describe_stakes(ojibwe()) == "Double: two fingers are shown, and nobody is asked."
+    assert phrases.describe_stakes(ojibwe()) == "Double: show two fingers and do not consult your team."
     assert phrases.describe_stakes(ojibwe(banked=1)) == "Double, 1 find banked: the same team shoots until it misses."
     assert phrases.describe_stakes(ojibwe(banked=2)) == "Double, 2 finds banked: the same team shoots until it misses."
     often = ojibwe(double=False, hides_left=3)

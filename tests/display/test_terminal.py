@@ -104,5 +104,5 @@ def test_a_plain_terminal_gets_plain_characters(view):
 
 
 def test_the_opened_seal_is_told(view):
-    assert "opened: it lay under pad 4" in render_text(view(**FULL))
+    assert "opened: it was under pad 4" in render_text(view(**FULL))
     assert "opened" not in render_text(view(**(FULL | {"opening": None})))

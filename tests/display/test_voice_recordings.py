@@ -66,9 +66,9 @@ def test_no_sound_too_much_sound_and_no_numbers(record, tmp_path):
 
     path = tmp_path / "paguga.wav"
     for samples, said in (
-        (np.zeros((0, 1)), "holds no sound"),
+        (np.zeros((0, 1)), "contains no sound"),
         (np.zeros((int(8000 * voice.MAX_WORD_S) + 1, 1)), "lasts over 10 s"),
-        (np.full((8000, 1), np.nan), "holds no sound"),
+        (np.full((8000, 1), np.nan), "contains no sound"),
     ):
         soundfile.write(path, samples, 8000, subtype="FLOAT")
         with pytest.raises(voice.RecordingError, match=said):

@@ -75,7 +75,7 @@ def test_a_game_without_words_has_nothing_to_record(capsys):
     ("args", "said"),
     [
         (["--folder", "/no/such/folder"], "[voice] folder or --folder"),
-        (["--folder", "x" * 5000], "is no folder"),
+        (["--folder", "x" * 5000], "is not a folder"),
         (["--play", "hello"], "the words are: paguga"),
         (["--play", "paguga"], "record dakota/paguga.wav"),
         (["--game", "chess"], "chess"),

@@ -135,7 +135,7 @@ def test_the_glossary_has_every_word_with_its_sound_and_source():
 )
 def test_a_game_is_credited_to_its_people_and_to_who_wrote_it_down(game, name, whose):
     assert game_name(game) == name
-    assert credit(game) == f"{whose} The rules as written down: {registry.game_class(game).source}"
+    assert credit(game) == f"{whose} Written source of the rules: {registry.game_class(game).source}"
 
 
 def test_every_game_is_credited():
@@ -160,9 +160,9 @@ def test_questions_are_plain_and_name_their_pads(about):
 
 def test_strokes_while_a_question_is_open_are_told_in_order():
     said = phrases.question(QuestionView("doubtful", (), (4,), struck=(KeptStroke(1.0, (3,)), KeptStroke(2.0, (1, 2)))))
-    assert said.endswith("Then struck: pad 3. Then struck: pad 1 and 2.")
+    assert said.endswith("Struck after that: pad 3. Struck after that: pad 1 and 2.")
     assert phrases.question(QuestionView("no_reading", (), (), struck=(KeptStroke(1.0, (3,)),))).endswith(
-        "Then struck: pad 3."
+        "Struck after that: pad 3."
     )
 
 
@@ -179,7 +179,7 @@ def test_the_phase_is_one_sentence(view):
     assert phrases.sentence(view(phase="hide")) == "Big Coulee hides the bead"
     assert phrases.sentence(view(phase="over", winner="B", short={"A": 3, "B": 5})) == "Long Hollow wins, 5 to 3"
     assert phrases.sentence(view(question=QuestionView("found", (), ()))) == "The judge decides"
-    assert "journal" in phrases.sentence(view(phase="halted", question=QuestionView("found", (), ())))
+    assert "save the game" in phrases.sentence(view(phase="halted", question=QuestionView("found", (), ())))
 
 
 @pytest.mark.parametrize(
@@ -248,8 +248,8 @@ def test_what_the_mat_cannot_feel_is_said_by_pad(view):
     )
     said = phrases.faults(view(faults=silent))
     assert said == (
-        "Strokes are not felt on pad 2: the judge enters them. "
-        "Hands are not felt for sure on pads 1 and 4: the judge watches them."
+        "Hits are not felt on pad 2: the judge enters them. "
+        "Hands may not be felt on pads 1 and 4: the judge watches them."
     )
 
 

@@ -323,7 +323,7 @@ def _clocks(before, after):
     """Return the first clock that does not show after a restart what it showed before."""
     for name in CLOCKS:
         old, new = attrgetter(name)(before), attrgetter(name)(after)
-        shown = old and old.elapsed(before.clocks.last_t), new and new.elapsed(after.clocks.last_t)
+        shown = old and old.elapsed_s(before.clocks.last_t), new and new.elapsed_s(after.clocks.last_t)
         if (old is None) != (new is None) or (old is not None and abs(shown[0] - shown[1]) > 1e-6):
             return name, f"{shown[0]} s and {shown[1]} s: {old}, {new}"
     return None

@@ -105,7 +105,7 @@ def test_danger_waits_for_the_session_and_ends_by_itself():
     rig.advance(1.0)
     assert rig.stage == "play"
     rig.until(lambda: rig.stage == "notice", 1800)
-    assert "rest for a while" in build_screen(rig.exhibit).lead
+    assert "Out of order" in build_screen(rig.exhibit).lead
     rig.exhibit.danger = False
     rig.advance(1.0)
     assert rig.stage == "attract"

@@ -96,7 +96,7 @@ def test_nobody_signs_in_before_a_pin_was_made_and_nothing_is_written(tmp_path):
         page = httpx.get(url + HOME)
         assert page.status_code == 200
         assert "new-head" in page.text
-        assert "What is wrong" not in page.text
+        assert "Problems" not in page.text
         tried = httpx.post(f"{url}{HOME}/sign-in", json={"name": "Head", "pin": "000000"}, headers={"origin": url})
         assert tried.status_code == 401
         assert not (tmp_path / FILE).exists()
@@ -133,7 +133,7 @@ def test_what_is_known_of_the_machine_is_shown_and_the_supply_is_lifted_by_the_s
     with installed(tmp_path, read=lambda _: now) as (installation, url):
         staff = signed_in(url)
         page = staff.get(HOME).text
-        for shown in ("68 °C", "was too weak", "9.1 GB free", "3 noted by the file system"):
+        for shown in ("68 °C", "was too weak", "9.1 GB free", "3 reported by the file system"):
             assert shown in page
         assert staff.post(f"{HOME}/do", json={"do": "supply"}).status_code == 200
         assert "was too weak" not in staff.get(HOME).text
@@ -214,7 +214,7 @@ def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
     (tmp_path / "house.png").write_bytes(PNG)
     with installed(tmp_path, toml='folder = "."\napprove_texts = true\n') as (installation, url):
         staff = signed_in(url)
-        until(lambda: "wait for you" in staff.get(HOME).text)
+        until(lambda: "New texts are ready" in staff.get(HOME).text)
         assert "First" not in httpx.get(url).text
         shown = staff.get(f"{HOME}/preview/attract").text
         assert "First" in shown
@@ -230,7 +230,7 @@ def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
         assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).status_code == 200
         until(lambda: "First" in httpx.get(url).text)
         assert 'src="/host/house.png"' in staff.get(HOME).text
-        assert "wait for you" not in staff.get(HOME).text
+        assert "New texts are ready" not in staff.get(HOME).text
 
 
 @pytest.fixture
@@ -324,10 +324,10 @@ def test_others_do_nothing(tmp_path, signed_in):
         notice = {"do": "notice", "notice": "x"}
         assert httpx.post(f"{url}{HOME}/do", json=notice, headers={"origin": url}).status_code == 401
         assert httpx.get(f"{url}{HOME}/usage.csv").status_code == 401
-        assert "What is wrong" not in httpx.get(url + HOME).text
+        assert "Problems" not in httpx.get(url + HOME).text
         keeper = signed_in(url, "Keeper")
         assert keeper.post(f"{HOME}/do", json=notice).status_code == 403
-        assert "What is wrong" not in keeper.get(HOME).text
+        assert "Problems" not in keeper.get(HOME).text
         head = signed_in(url)
         assert head.post(f"{HOME}/do", json=notice, headers={"origin": "http://elsewhere.example"}).status_code == 403
         for wrong in ({"do": "play"}, {"do": "notice"}, {"do": "notice", "notice": "x" * 301}, {"do": "end", "at": 1}):
@@ -348,7 +348,7 @@ def test_counts_are_exported_where_they_are_switched_on(tmp_path, signed_in):
     with installed(other) as (_, url):
         staff = signed_in(url)
         assert staff.get(f"{HOME}/usage.csv").text == ""
-        assert "are not counted" in staff.get(HOME).text
+        assert "Counting sessions is switched off" in staff.get(HOME).text
 
 
 def test_the_report_tells_the_fault_and_nothing_of_people(tmp_path, signed_in, monkeypatch):
@@ -429,7 +429,7 @@ def test_it_says_what_is_wrong(tmp_path):
     assert "does not answer" in " ".join(shown(rig).faults)
     rig.exhibit.handle_mat_event(0.0, Link(0.0, up=True))
     rig.exhibit.handle_mat_event(0.0, SensorFaultsChange(0.0, (SensorFault("disc", 3, "no signal"),)))
-    assert shown(rig).faults == ("Pad 3: a sensor cannot be believed (no signal)",)
+    assert shown(rig).faults == ("Pad 3: a sensor is faulty (no signal)",)
     rig.begin("mat")
     rig.exhibit.host = HostFiles(tmp_path / "no texts either")
     texts, recording, _ = shown(rig).faults

@@ -8,7 +8,7 @@ from pi_controller.simulation.mat import Cable
 
 HIDES = 6
 """So many are played; the fault comes in the second."""
-HIT = "The mat was not heard for a moment. Was there a hit?"
+HIT = "The mat was disconnected for a moment. Was there a hit?"
 
 
 def done(name, tmp_path, seed=3):
@@ -36,7 +36,7 @@ def test_a_board_that_was_reset(tmp_path):
 
 def test_firmware_of_another_major_is_named_and_the_judge_plays_on_by_eye(tmp_path):
     outcome = done("firmware of another major", tmp_path)
-    assert any(line.endswith("puts the right firmware on it.") for line in outcome.sees)
+    assert any(line.endswith("copies the right firmware to it.") for line in outcome.sees)
     assert outcome.back_s is None
     assert outcome.entered > 0
 
@@ -56,7 +56,7 @@ def test_a_dead_magnetometer_is_told_to_nobody_while_a_bead_is_hidden(tmp_path):
 
 def test_a_piezo_at_its_rail_is_the_judges(tmp_path):
     outcome = done("one pad's ADC input at its rail", tmp_path)
-    assert outcome.shows("Strokes are not felt on pad 3: the judge enters them.")
+    assert outcome.shows("Hits are not felt on pad 3: the judge enters them.")
     assert "The piezo of pad 3 is at its rail." in outcome.reports
 
 

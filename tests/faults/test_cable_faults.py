@@ -8,11 +8,11 @@ import fault_stopped
 import pytest
 from fault_kinds import FAULTS, struck_with_the_cable_cut
 
-GONE = "the board is gone"
+GONE = "the board is disconnected"
 NONE = "no mat board is plugged in"
 HIDES = 6
 """So many are played; the fault comes in the second."""
-HIT = "The mat was not heard for a moment. Was there a hit?"
+HIT = "The mat was disconnected for a moment. Was there a hit?"
 PASSES = "The mat is not sure that the hand went under every pad once. Was it a foul?"
 
 
@@ -62,14 +62,14 @@ def test_a_stroke_cut_in_two_is_the_judges(after, tmp_path):
 
 def test_a_stall_is_silence_and_old_bytes_are_no_news(tmp_path):
     outcome = done("the cable stalls, 5 s", tmp_path)
-    assert outcome.shows("The board has fallen silent.")
+    assert outcome.shows("The board has stopped answering.")
     assert outcome.seen_s <= 1.1
     assert outcome.back_s <= 3.0
 
 
 def test_a_second_daemon_is_told_who_holds_the_port_and_the_first_plays_on(tmp_path):
     outcome = done("a second daemon on the port", tmp_path)
-    assert "another program holds the board's port" in outcome.note
+    assert "another program is using the board's port" in outcome.note
     assert outcome.sees == []
     assert outcome.questions == {}
     assert outcome.seen_s is None

@@ -100,13 +100,13 @@ def test_it_is_played_at_the_table_and_shown(table):
         check_shown(table)
         assert "take 1" in help_now(table)
         assert execute_line(table, "take 9", float(n)).startswith("take: n cannot be 9")
-        assert execute_line(table, line, float(n)) == "so it stands"
+        assert execute_line(table, line, float(n)) == "entered"
     check_shown(table)
     assert table.view.winner == "A"
     assert phrases.sentence(table.view) == "Red <b> wins"
-    assert execute_line(table, "undo", 9.0) == "so it stands"
+    assert execute_line(table, "undo", 9.0) == "entered"
     assert phrases.sentence(table.view) == "Red <b> plays"
-    assert execute_line(table, "set pile=4 counters.A=3 counters.B=3 ; spilled", 10.0) == "so it stands"
+    assert execute_line(table, "set pile=4 counters.A=3 counters.B=3 ; spilled", 10.0) == "entered"
     assert table.view.sheet["pile"] == 4
 
 

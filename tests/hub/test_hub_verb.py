@@ -112,7 +112,7 @@ def test_a_refused_table_is_accepted(tmp_path, capsys):
     assert verb.main(["accept", str(tmp_path), "t01"]) == 0
     assert "accepted" in capsys.readouterr().out
     assert verb.main(["accept", str(tmp_path), "t01"]) == 0
-    assert "nothing was refused" in capsys.readouterr().out
+    assert "there is no refused journal" in capsys.readouterr().out
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_the_page_shows_score_state_and_where_a_judge_is_wanted(shown):
     ]  # fmt: skip
     assert "Big Coulee" in html
     assert "<b>Table 2</b>" not in html
-    assert "Another journal than before" in html
+    assert "a different journal than before" in html
     assert format_judge_requests(shown).startswith("<b>Table 2</b>: ")
 
 
@@ -181,12 +181,12 @@ def test_the_card_says_when_a_table_was_last_heard(state, ago, said):
 def test_a_mat_that_is_not_heard_any_more_stands_on_the_card_and_none_does_not():
     for mat, told in ((None, False), (True, False), (False, True)):
         table = TableStatus("t01", state="ready", mat=mat)
-        assert ("Its mat is not heard." in tables_markup([table])) is told
+        assert ("Its mat is not connected." in tables_markup([table])) is told
     assert describe_troubles(TableStatus("t01", state="lost", mat=False)) == []
 
 
 def test_the_page_of_no_table_says_so():
-    assert "No table has come yet" in tables_markup(())
+    assert "No tables yet" in tables_markup(())
 
 
 def test_a_view_comes_back_as_it_was_sent(shown):

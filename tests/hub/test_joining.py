@@ -339,7 +339,7 @@ def test_other_roles_let_no_table_join(tmp_path, role):
         assert site.web.post("/director/join", json={"do": "open", "table": "t09"}).status_code == 403
         site.sign_in("head", "Bea")
         found = site.web.post("/director/join", json={"do": "open", "table": "t09"})
-        assert (found.status_code, "a try on one machine" in found.text) == (409, True)
+        assert (found.status_code, "a trial hub on one machine" in found.text) == (409, True)
     finally:
         site.close()
 

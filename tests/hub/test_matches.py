@@ -162,7 +162,7 @@ def test_a_table_that_plays_refuses_with_why_and_takes_it_when_it_is_free(hall):
     table.do("toss A", "found")
     hall.plan()
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: "game is under way" in hall.director.notes.get("t01", ""))
+    hall.until(lambda: "game is in progress" in hall.director.notes.get("t01", ""))
     assert table.match is None
     table.do("close B forfeit gone")
     hall.until(lambda: table.match == "W1-1")

@@ -127,7 +127,7 @@ def test_a_match_is_not_sent_to_a_table_that_cannot_take_it(site, tables, view):
     assert "To Table 1" in console
     assert "To Table 4" not in console
     assert "To Table 3" not in console
-    for table, why in (("t04", "Table 4 is not connected"), ("t03", "under way at Table 3"), ("t05", "not connected")):
+    for table, why in (("t04", "Table 4 is not connected"), ("t03", "in progress at Table 3"), ("t05", "not connected")):
         refused = site.decide(do="assign", match="W1-1", table=table)
         assert (refused.status_code, why in refused.json()["error"]["what"]) == (409, True), refused.text
     assert not site.director.now.calls
@@ -139,8 +139,8 @@ def test_the_alert_names_the_table_and_what_to_do(site, tables, monkeypatch):
     game = GameAtTable("t02", "W2-1", "a-1", TEAMS[:2], "changed", begun=True)
     monkeypatch.setattr(Director, "games_at_tables", lambda _: (game,))
     told = html.unescape(site.web.get("/director").text)
-    assert "Table 2 still plays match W2-1" in told
-    assert "Close it, take the next" in told
+    assert "Table 2 is still playing match W2-1" in told
+    assert "Close game, take next match" in told
     refused = site.decide(do="assign", match=site.director.now.ready[0].id, table="t01").json()["error"]
     assert (TEAMS[0] in refused["what"], "Table 2" in refused["what"]) == (True, True)
     site.pages.publish((tables[0], msgspec.structs.replace(tables[1], state="lost")))
@@ -172,8 +172,8 @@ def test_the_log_speaks_of_teams_and_tables(site, tables):
     loser = site.director.now.pairing("W1-1").teams[1]
     assert "called to Table 1" in log
     assert f"Match W1-1: {TEAMS[0]} beats {loser}. Entered by hand." in log
-    assert f"{TEAMS[1]} plays no more (did not come)." in log
-    assert "Taken back: " in log
+    assert f"{TEAMS[1]} is out of the tournament (did not come)." in log
+    assert "Undone: " in log
     assert not re.search(r"t01|no_show|withdraw\b", log)
 
 
@@ -446,12 +446,12 @@ def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, 
     page.fill("#name", "Ann")
     page.fill("#pin", pin)
     page.click("[type=submit]")
-    page.get_by_text("A player plays no more").click()
+    page.get_by_text("Withdraw a player").click()
     page.select_option("[data-do=absent] [name=player]", "1b")
     for _ in range(2):
         page.click("[data-do=absent] button")
-    page.get_by_text("Is back").click()
-    page.get_by_text("Is back").wait_for(state="detached")
+    page.get_by_text("Bring back").click()
+    page.get_by_text("Bring back").wait_for(state="detached")
     assert not site.director.now.registration.out
     page.get_by_text("Enter a result").click()
     first, second = site.director.now.pairing("R1-1").teams
@@ -469,7 +469,7 @@ def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, 
     page.locator("[data-region=clock_buttons] button.main").click()
     page.locator("[data-region=clock_buttons] [data-asked]").click()
     page.wait_for_function("() => /^[45]:[0-9]{2}$/.test(document.querySelector('[data-ends]')?.textContent ?? '')")
-    page.get_by_text("People who may sign in").click()
+    page.get_by_text("People who can sign in").click()
     page.fill("[data-people] [name=name]", "Com")
     page.select_option("[data-people] [name=role]", "committee")
     page.click("[data-people] button")
@@ -487,17 +487,19 @@ def test_a_reason_is_sent_with_the_button_beside_it_and_stands_in_the_log(site, 
     page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
     page.goto(f"{site.origin}/director")
-    page.get_by_label("Why it is taken back").fill("the mat is <b>wet</b>")
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_label("Reason for recalling it").fill("the mat is <b>wet</b>")
+    page.get_by_role("button", name="Recall match").click()
     page.locator(".log").get_by_text("the mat is <b>wet</b>").wait_for()
     assert site.director.history.decisions[-1].fact == d.Recalled("W1-1", "the mat is <b>wet</b>")
     site.director.decide(9.0, d.HUB, d.Reported("W1-1", order, "t01", "ab" * 16, 9, TEAMS[0]))
-    page.get_by_label("Why it does not").fill("x" * 200)
+    page.get_by_label("Reason for rejecting it").fill("x" * 200)
     for _ in range(2):
-        page.get_by_role("button", name=re.compile("It does not|Touch again")).click()
+        page.get_by_role("button", name=re.compile("Reject|Touch again")).click()
     page.locator(".log").get_by_text("x" * 200).wait_for()
     assert site.director.history.decisions[-1].fact == d.Rejected(order, "x" * 200)
-    page.get_by_label("Why it does not").wait_for(state="detached")  # the field is empty, so the part is shown anew
+    page.get_by_label("Reason for rejecting it").wait_for(
+        state="detached"
+    )  # the field is empty, so the part is shown anew
     page.context.close()
 
 
@@ -573,11 +575,11 @@ def test_the_console_works_and_anybody_can_read_the_pages(site, tables, chromium
     page.click("[data-do=draw] button")
     page.locator("[data-region=matches] .row").first.wait_for()
     page.locator("[data-region=matches] button", has_text="To Table 1").first.click()
-    page.get_by_text("Take back").wait_for()
+    page.get_by_text("Recall match").wait_for()
     assert len(site.director.now.calls) == 1
     page.locator("[data-undo]").click()
     page.locator("[data-undo]").click()  # touched again, to be sure
-    page.get_by_text("Take back").wait_for(state="detached")
+    page.get_by_text("Recall match").wait_for(state="detached")
     for size in SIZES:
         page.set_viewport_size({"width": size[0], "height": size[1]})
         for path in ("", "bracket", "team/1", "director"):
@@ -599,7 +601,7 @@ def test_a_call_posts_its_time_and_tells_the_director_when_it_is_over(site, tabl
     number = site.web.get("/tournament.json").json()["teams"].index(call.teams[0]) + 1
     assert posted in site.web.get("/").text
     assert posted in site.web.get(f"/team/{number}").text
-    late = "have not begun in time"
+    late = "have not started in time"
     assert late not in site.web.get("/director").text
     monkeypatch.setattr(site.pages._boards, "_clock", lambda: call.t + d.DEFAULT_GRACE_S + 1)
     told = html.unescape(site.web.get("/director").text)

@@ -87,8 +87,8 @@ def test_the_game_goes_on_from_the_table_that_was_set():
     out = io.StringIO()
     as_text(record, out)
     told = out.getvalue()
-    assert told.count("So it stands") == 1
-    assert "(taken back)" in told
+    assert told.count("Score set by hand") == 1
+    assert "(undone)" in told
 
 
 def test_a_score_sheet_cannot_tell_it():
@@ -97,7 +97,7 @@ def test_a_score_sheet_cannot_tell_it():
     taken_back = [*RECORDS, (12, Undone(112.0, 3))]
     assert len(list(to_sheet(from_journal(taken_back)))) == 1, "one that was taken back is in nobody's way"
     record = from_sheet(b'{"do":"toss","winner":"A"}\n{"do":"set","middle":20}\n', DAKOTA)
-    assert [fault.message for fault in record.faults] == ["a score sheet cannot set the table"]
+    assert [fault.message for fault in record.faults] == ["a score sheet cannot set the score by hand"]
 
 
 def test_a_table_that_cannot_stand_so_is_refused_with_every_fault():

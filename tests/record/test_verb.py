@@ -43,7 +43,7 @@ def test_a_journal_becomes_a_record(journal, capsys):
     assert main([str(journal), "--sheet"]) == 0
     assert [json.loads(line)["do"] for line in capsys.readouterr().out.splitlines()] == ["toss", "hit"]
     assert main([str(journal), "--check"]) == 0
-    assert capsys.readouterr().out == "nothing is wrong\n"
+    assert capsys.readouterr().out == "no faults found\n"
 
 
 def test_a_sheet_becomes_a_record_and_a_sheet_again(tmp_path, capsys):

@@ -72,7 +72,7 @@ def test_review_draws_them(reviewed, tmp_path, capsys):
 def test_replay_says_that_all_is_as_it_was(judged_game, capsys):
     assert replay.main([str(judged_game.path), "--sensors", "--journal", str(judged_game.journal)]) == 0
     said = capsys.readouterr().out
-    assert "felt as at the table: yes" in said
+    assert "same strikes as at the table: yes" in said
     assert f"judged as in the journal: {len(judged_game.records)} of its {len(judged_game.records)} facts" in said
 
 

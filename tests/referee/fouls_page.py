@@ -32,28 +32,28 @@ OUTCOMES = {
 JUDGE = "called by the judge"
 HEAD = """# The fouls
 
-Made from the stories in [`tests/scenarios/foul_*.txt`](../../tests/scenarios) by `python tests/referee/fouls_page.py`;
-the tests play every line of them. `[referee] preset` chooses a column, `--preset` on the pipe; a line in
-`[referee.fouls]` (`--foul KIND=MODE`) prevails over it.
+Generated from [`tests/scenarios/foul_*.txt`](../../tests/scenarios) by `python tests/referee/fouls_page.py`; the tests
+play every line of these stories. `[referee] preset` (`--preset` of the `referee` verb) selects a column; a line in
+`[referee.fouls]` (`--foul KIND=MODE`) overrides it.
 
 """
 MEANING = """
-*called*: settled by itself; *asked*: the table waits for the judge's answer; *counts*: it is the hit; *goes on*: play
-goes on with the bead where it lies now; *passed over*: nothing follows. What is not sensed, and what is passed over,
-the judge can enter at any moment, and take back what was called. Where the mat is in doubt it asks and does not call:
-hands that were not all felt, a reading that does not decide, a sensor out of order make any foul a question.
+*called*: the table applies the foul; *asked*: the table waits for the judge's answer; *counts*: it is the hit; *goes
+on*: play continues with the bead in its new place; *passed over*: the table ignores it. The judge can enter a foul that
+was not sensed or was passed over at any time, and undo one that was called. If the mat is in doubt (missed hands, an
+unclear reading, a faulty sensor), every foul becomes a question.
 
-An early hit is felt from ready on, with no hand under a pad: while hands hide, they shake pads as light strokes do.
+The mat detects early hits from ready on, if no hand is under a pad: hands that hide shake the pads like light hits.
 
-A hand of the hiders that goes under a pad while a hit is due can be felt as a stroke on it. A stroke with such a hand
-at its pad, or one of which nobody knows whose it is, is in doubt (`touch`); the hitters' own hand counts as a touch.
+A hider's hand that goes under a pad while a hit is due can feel like a hit. A hit with such a hand, or with an
+unidentified one, at its pad is doubtful (`touch`); a hitter's own hand counts as a touch.
 
-After a stroke the mat feels no other, on any pad, for a quarter of a second (unless it is 20 dB stronger): a hit that
-follows so soon, on the pad of the first or elsewhere, goes unnoticed, and whoever saw it enters it.
+For a quarter of a second after a hit, the mat detects only a hit that is 20 dB stronger. The judge enters a hit that
+was missed for this reason.
 
-## What the modes mean
+## Modes
 
-| `[referee.fouls]` | what it is; what is special about a mode |
+| `[referee.fouls]` | meaning; differences of a mode |
 | --- | --- |
 """
 

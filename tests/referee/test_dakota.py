@@ -222,7 +222,7 @@ def test_an_unsure_reading_is_asked_about():
     assert (asked.about, asked.choices, asked.pads) == ("no_reading", ("play_on", "hide_again"), ())
     # a reading that is sure comes while the judge thinks: nobody need answer
     assert [type(fact) for fact in seat(BeadsAtRest(3.5, (Bead(2),)))] == [QuestionWithdrawn, Commit]
-    with pytest.raises(IllegalActionError, match="nothing is asked"):
+    with pytest.raises(IllegalActionError, match="there is no open question"):
         seat(JudgeAnswer(4, "play_on"))
 
 
@@ -464,7 +464,7 @@ def test_impossible_call_is_refused_before_its_reason():
 
 
 def test_nothing_to_take_back():
-    with pytest.raises(IllegalActionError, match="nothing to take back"):
+    with pytest.raises(IllegalActionError, match="nothing to undo"):
         Seat()(JudgeUndo(0))
 
 

@@ -252,19 +252,23 @@ def test_only_the_match_played_here_becomes_void():
 def test_round_clock_shows_what_the_round_has_left():
     timed = game("slahal", {"minutes": 20})
     running = story_after(RoundClock(100.0, 300.0, running=True), of=timed).clocks
-    assert (running.playing.elapsed(100.0), running.playing.elapsed(110.0), running.of_round) == (900.0, 910.0, True)
+    assert (running.playing.elapsed_s(100.0), running.playing.elapsed_s(110.0), running.of_round) == (
+        900.0,
+        910.0,
+        True,
+    )
     stopped = story_after(RoundClock(100.0, 300.0, running=False), of=timed).clocks
-    assert stopped.playing.elapsed(110.0) == 900.0
+    assert stopped.playing.elapsed_s(110.0) == 900.0
 
 
 def test_clocks_show_the_same_after_a_stop():
     timed = game("slahal", {"minutes": 20})
     facts = ActionPlayed(100.0, BONES_WON.action, (), "judge"), ClockGap(1000.0, 130.0)
     story = story_after(*facts, of=timed)
-    assert (story.clocks.playing.elapsed(1000.0), story.clocks.waiting.elapsed(1000.0)) == (30.0, 30.0)
+    assert (story.clocks.playing.elapsed_s(1000.0), story.clocks.waiting.elapsed_s(1000.0)) == (30.0, 30.0)
     assert (story.undo_target.batch, story.undo_target.t) == (1, None)  # of a clock that is no more
     of_round = RoundClock(100.0, 300.0, running=True), ClockGap(1000.0, 130.0)
-    assert story_after(*of_round, of=timed).clocks.playing.elapsed(1000.0) == 1800.0  # the round went on
+    assert story_after(*of_round, of=timed).clocks.playing.elapsed_s(1000.0) == 1800.0  # the round went on
 
 
 def test_time_waived_once_is_waived_for_the_game():

@@ -177,7 +177,7 @@ def test_lines_are_counted_with_the_blank_ones():
     status, out = referee(TOSS, b"", b"  ", {"t": 1.0, "judge": "undo"}, {"t": 2.0, "judge": "undo"})
     assert status == 2
     assert out[-1] == {
-        "error": {"kind": "illegal", "message": f"line 5: there is nothing to take back; {stream.LINE_HINT}", "line": 5}
+        "error": {"kind": "illegal", "message": f"line 5: there is nothing to undo; {stream.LINE_HINT}", "line": 5}
     }
 
 

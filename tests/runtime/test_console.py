@@ -78,7 +78,7 @@ def test_what_cannot(line):
     with pytest.raises(UsageError) as refused:
         parse_line(line, 1.0, DAKOTA)
     assert "\n" not in refused.value.message
-    assert refused.value.hint == "'help' lists what can be typed now"
+    assert refused.value.hint == "'help' lists the commands allowed now"
 
 
 @pytest.mark.parametrize(
@@ -114,33 +114,33 @@ def table(tmp_path):
 def test_a_game_without_sensors(table):
     lines = ["toss A", *["missed", "missed"] * 6, "missed", "found", "missed"]
     for n, line in enumerate(lines):
-        assert execute_line(table, line, float(n)) == "so it stands", line
+        assert execute_line(table, line, float(n)) == "entered", line
         if table.view.phase == "over":
             break
     assert table.view.winner == "A"
 
 
 def test_the_judge_says_how_the_table_goes_on(table):
-    assert execute_line(table, "toss A", 1.0) == "so it stands"
+    assert execute_line(table, "toss A", 1.0) == "entered"
     assert "a reason is needed" not in execute_line(table, "protest B his sleeve", 2.0)
-    assert "play stands until the protest is decided" in execute_line(table, "hidden", 3.0)
+    assert "play is stopped until the protest is decided" in execute_line(table, "hidden", 3.0)
     assert "a reason is needed" in execute_line(table, "ruling denied", 4.0)
-    assert execute_line(table, "ruling denied seen by all", 5.0) == "so it stands"
-    assert execute_line(table, "hidden", 6.0) == "so it stands"
+    assert execute_line(table, "ruling denied seen by all", 5.0) == "entered"
+    assert execute_line(table, "hidden", 6.0) == "entered"
     assert table.view.phase == "hit"
-    assert execute_line(table, "missed 1", 7.0) == "so it stands"
-    assert execute_line(table, "replace found 1", 8.0) == "so it stands"
+    assert execute_line(table, "missed 1", 7.0) == "entered"
+    assert execute_line(table, "replace found 1", 8.0) == "entered"
     assert table.view.hider == "B"
-    assert "the clock runs already" in execute_line(table, "clock go", 9.0)
-    assert execute_line(table, "clock stop", 10.0) == execute_line(table, "sensors off", 11.0) == "so it stands"
+    assert "the clock is already running" in execute_line(table, "clock go", 9.0)
+    assert execute_line(table, "clock stop", 10.0) == execute_line(table, "sensors off", 11.0) == "entered"
     assert (table.view.sensors, table.view.paused) == (False, 10.0)
 
 
 def test_a_table_is_set_by_what_is_otherwise(table):
-    assert execute_line(table, "toss A", 1.0) == "so it stands"
-    assert execute_line(table, "set long.A=6 middle=14; a stick had rolled away", 2.0) == "so it stands"
+    assert execute_line(table, "toss A", 1.0) == "entered"
+    assert execute_line(table, "set long.A=6 middle=14; a stick had rolled away", 2.0) == "entered"
     assert (table.view.long, table.view.middle, table.view.phase) == ({"A": 6, "B": 0}, 14, "hide")
-    assert execute_line(table, "undo", 3.0) == "so it stands"
+    assert execute_line(table, "undo", 3.0) == "entered"
     assert table.view.long == {"A": 4, "B": 0}
     before = table.view
     assert "a reason is needed" in execute_line(table, "set long.A=6 middle=14", 4.0)
@@ -148,7 +148,7 @@ def test_a_table_is_set_by_what_is_otherwise(table):
     assert "the score sheet has no 'wide.A'" in execute_line(table, "set wide.A=6; why", 6.0)
     assert "there is no 'all'" in execute_line(table, "set all; why", 7.0)
     assert "set is incomplete: set KEY=VALUE" in execute_line(table, "set", 8.0)
-    assert "is no value" in execute_line(table, 'set long="; why', 9.0)
+    assert "is not a value" in execute_line(table, 'set long="; why', 9.0)
     assert table.view is before
 
 
@@ -172,7 +172,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
         opening = table.story.state
 
         def stands(line, t):
-            assert execute_line(table, line, t) == "so it stands", line
+            assert execute_line(table, line, t) == "entered", line
             assert table.story == fold(game, journal.read())
             return table.story.state
 
@@ -183,7 +183,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
         assert two == game.play(opening, parse_line(instead, 0.0, game).action)[0] != one
         assert (stands("protest B he looked", 5.0), table.view.held) == (two, True)
         for refused in (line, "again", "answer play_on"):
-            assert "play stands until the protest is decided" in execute_line(table, refused, 6.0)
+            assert "play is stopped until the protest is decided" in execute_line(table, refused, 6.0)
         assert stands("ruling play_on it is decided later", 7.0) == two
         assert not table.view.held
         three = stands(f"set {set_to}; counted again", 8.0)
@@ -270,7 +270,7 @@ def test_answers_and_undo_are_the_same_words_in_every_game(name):
         ("duo A", "duo: there is no value after A"),
         ("time 3", "does not take 3"),
         ("rehide why=bumped", "rehide has no 'why'"),
-        ('guess "left', "is no value"),
+        ('guess "left', "is not a value"),
         ("[judge] time", "not understood: [judge] time"),
         ("guess " + "left " * 200, "more than 100 words"),
     ],
@@ -329,7 +329,7 @@ def test_a_question_is_answered_from_the_help(tmp_path):
         table.mat_event(Strike(3.0, (1, 2)))
         assert table.view.question is not None
         assert typed_now(table) == [*(f"answer {choice}" for choice in table.view.question.choices), "again"]
-        assert execute_line(table, typed_now(table)[0], 4.0) == "so it stands"
+        assert execute_line(table, typed_now(table)[0], 4.0) == "entered"
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -360,6 +360,6 @@ def test_the_words_of_the_mats_own_game(table):
 
 
 def test_bytes_that_are_no_text_do_not_stop_the_table(table):
-    assert execute_line(table, "toss A", 1.0) == "so it stands"
-    assert execute_line(table, "undo \udcff it was B", 2.0) == "so it stands"  # how Python reads a lone byte FF
+    assert execute_line(table, "toss A", 1.0) == "entered"
+    assert execute_line(table, "undo \udcff it was B", 2.0) == "entered"  # how Python reads a lone byte FF
     assert table.view.note == "Taken back: ? it was B"

@@ -36,12 +36,12 @@ class Cable:
 
     def read(self, at_least=0):
         if not self.there:
-            raise PortError("the board is gone", "plug it in")
+            raise PortError("the board is disconnected", "plug it in")
         return b""
 
     def write(self, data):
         if not self.there:
-            raise PortError("the board is gone", "plug it in")
+            raise PortError("the board is disconnected", "plug it in")
 
     def wait(self, timeout_s):
         pass
@@ -111,7 +111,7 @@ def test_a_pulled_cable_is_closed_and_looked_for(table):
     cable.there = False
     daemon.step(0.2)
     assert (daemon.source.port, cable.closed) == (None, 1)
-    assert links(table)[-1] == (False, "the board is gone: plug it in")
+    assert links(table)[-1] == (False, "the board is disconnected: plug it in")
     cable.there = True
     daemon.step(1.5)
     assert daemon.source.port is cable
@@ -169,12 +169,12 @@ def test_a_press_is_not_lost_with_the_link(table):
 def test_lights_that_fail_do_not_stop_the_game(table, caplog):
     class Broken(MemoryStrip):
         def show(self, frame):
-            raise StripError("the strip is gone", "check its cable")
+            raise StripError("the strip is disconnected", "check its cable")
 
     daemon = on(NoSource(), table, strip=Broken(pinmap().lights.count))
     daemon.step(0.0)
     daemon.step(1.0)
-    assert caplog.messages == ["the light strips are off: the strip is gone"]
+    assert caplog.messages == ["the light strips are off: the strip is disconnected"]
 
 
 def test_a_scene_that_stands_still_is_sent_once(table):

@@ -161,10 +161,13 @@ def test_each_mats_link_is_told_when_it_is_played_on(scene):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[board_b]\nport = "/dev/ttyACM1"', 'is read only where [mat] seats = "each"'),
+        ('[board_b]\nport = "/dev/ttyACM1"', 'is used only if [mat] seats = "each"'),
         ('[mat]\nseats = "each"', "there are two"),
-        ('[mat]\nseats = "each"\n[board]\nport = "/dev/a"\n[board_b]\nport = "/dev/a"', "is the board of [board]"),
-        ('[mat]\nseats = "each"\n[board]\nport = "none"\n[recording]\nhits = true', "cannot be kept of two mats"),
+        (
+            '[mat]\nseats = "each"\n[board]\nport = "/dev/a"\n[board_b]\nport = "/dev/a"',
+            "is already the board in [board]",
+        ),
+        ('[mat]\nseats = "each"\n[board]\nport = "none"\n[recording]\nhits = true', "is not possible with two mats"),
         ('[mat]\nseats = "round"', "seats"),
     ],
 )

@@ -183,7 +183,7 @@ def test_players_named_by_the_game_are_in_no_team(tmp_path):
     table = open_table(settings, 0.0)
     assert table.view.teams == {"A": "A", "B": "B"}
     assert [horse["player"] for horse in table.view.sheet["horses"]] == ["Kate", "Zoë"]
-    assert execute_line(table, "start Kate north clockwise", 1.0) == "so it stands"
+    assert execute_line(table, "start Kate north clockwise", 1.0) == "entered"
     table.journal.close()
     again = open_table(settings, 2.0)
     assert again.view.sheet["horses"][0]["river"] == "north"

@@ -98,7 +98,7 @@ def drawn_screens() -> list[dict[str, str]]:
     for _ in range(2000):
         show.advance(STEP_S)
         look(show)
-    show.exhibit.notice = "The machine has to rest for a while. Please come back later."
+    show.exhibit.notice = "Out of order for a while. Please come back later."
     show.advance(STEP_S)
     look(show)
     for mat in ("screen", "eye"):

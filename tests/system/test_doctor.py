@@ -56,7 +56,7 @@ def test_a_fault_exits_1_and_is_told_with_what_to_do(settings, capsys):
     assert "silent" in told
     assert "> check its cable and the disc" in told
     last = told.splitlines()[-2:]
-    assert last[0].strip() == "piezo of pad 2: silent: nothing moves"
+    assert last[0].strip() == "piezo of pad 2: silent: no signal"
     assert last[1].strip().startswith("> check its cable")
 
 
@@ -199,7 +199,7 @@ def test_what_was_not_looked_at_is_one_line_and_what_to_do_stands_last():
     console = Console(file=io.StringIO(), width=80, color_system=None)
     Report(tuple(lines), {}).show(console)
     told = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
-    assert "not here 36 sensors not looked at, no board" in told
+    assert "not here 36 sensors not checked, no board answers" in told
     assert not any("piezo" in line for line in told)
     assert {"not here model no Pi", "not here lgpio no Pi"} <= set(told), "two are no crowd"
     assert told[-3:] == ["1 pass, 1 fail, 38 not here", "port: gone", "> plug it in"]

@@ -163,8 +163,8 @@ def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):
     assert good.outcome == "pass"
     assert "0: Headphones, bcm2835_headpho - bcm2835 Headphones" in good.found
     assert waits
-    sound.fails = "the loudspeaker is gone"
-    assert (line(wanted).outcome, line(wanted).found) == ("fail", "the loudspeaker is gone")
+    sound.fails = "the loudspeaker is disconnected"
+    assert (line(wanted).outcome, line(wanted).found) == ("fail", "the loudspeaker is disconnected")
     (tmp_path / "proc/asound/cards").write_text("--- no soundcards ---\n", "utf-8")
     assert "no sound card" in line(wanted).found
 

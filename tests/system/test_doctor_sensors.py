@@ -78,7 +78,7 @@ def test_several_faults_are_all_named():
 @pytest.mark.parametrize(
     ("fault", "name", "word"),
     [
-        ("wrong-firmware", "firmware", "this program brings " + doctor_checks.shipped_firmware()),
+        ("wrong-firmware", "firmware", "this program includes " + doctor_checks.shipped_firmware()),
         ("wrong-protocol", "handshake", "protocol 10.2"),
         ("mute", "handshake", "does not answer"),
     ],

@@ -55,7 +55,7 @@ def test_a_port_that_is_held_names_the_program(plug):
         [sys.executable, "-c", HOLD, str(board.link)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
         assert holder.stdout.readline()
-        with pytest.raises(PortError, match=rf"another program holds .*\(process {holder.pid}\)") as caught:
+        with pytest.raises(PortError, match=rf"another program is using .*\(process {holder.pid}\)") as caught:
             find_board.open_port(str(board.link))
         assert "stop it" in caught.value.hint
         holder.communicate(b"\n")

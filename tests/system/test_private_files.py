@@ -98,7 +98,7 @@ def test_the_doctor_opens_the_journal_itself(tmp_path):
     def line():
         return next(line for line in doctor_checks.disk(path) if line.name == "journal")
 
-    assert (line().outcome, line().found) == ("pass", "none yet: the first start makes it")
+    assert (line().outcome, line().found) == ("pass", "none yet: the first start creates it")
     Journal(path).close()
     assert (line().outcome, line().found) == ("pass", "0 records")
     path.write_bytes(b"something else altogether, and long enough to be looked at" * 40)

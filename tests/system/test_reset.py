@@ -327,8 +327,8 @@ def test_the_verb_by_hand(machine, capsys, monkeypatch):
     before = machine.held()
     assert main(words) == 2
     told = capsys.readouterr()
-    assert "nobody can answer yes here" in told.err
-    assert f"people: will be put aside: {machine.state / 'judges.sqlite'}" in told.out
+    assert "cannot ask for confirmation here" in told.err
+    assert f"people: will be moved aside: {machine.state / 'judges.sqlite'}" in told.out
     assert f"stays: {machine.root / 'srv/voices'}: is not in a folder of moccasin-mat's own" in told.out
     assert "stays: calibration" in told.out
     assert machine.held() == before

@@ -122,7 +122,7 @@ def test_the_sheet_tells_the_game(path):
 
 def test_a_row_for_each_line_with_the_sticks_after_it(path):
     rows = Page(page(sheet(path))).rows
-    assert rows[0] == ["time", "hide", "what was done", "called", "longA", "longB", "middle", "shortA", "shortB"]
+    assert rows[0] == ["time", "hide", "action", "called", "longA", "longB", "middle", "shortA", "shortB"]
     assert rows[1] == ["0:00:05", "", "toss A [judge]", "", "4", "0", "16", "0", "0"]
     assert rows[2] == ["0:01:05", "1\xa0A", "hit found [judge]", "", "", "", "", "", ""]
     assert rows[3] == ["0:01:10", "", "taken back: the wrong <pad> [judge]", "", "4", "0", "16", "0", "0"]

@@ -56,9 +56,9 @@ def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
     with Journal(path) as journal:
         table = sit(journal, name)
         for n, line in enumerate(FIRST[name] if begun else ()):
-            assert execute_line(table, line, float(n)) == "so it stands", line
-        assert execute_line(table, "forfeit C", 50.0) != "so it stands"
-        assert execute_line(table, "forfeit B", 60.0) == "so it stands"
+            assert execute_line(table, line, float(n)) == "entered", line
+        assert execute_line(table, "forfeit C", 50.0) != "entered"
+        assert execute_line(table, "forfeit B", 60.0) == "entered"
         view = table.view
         assert (view.phase, view.winner, view.sheet["finish"]) == ("over", "A", "forfeit")
         assert view.calls == ("forfeit", "game")
@@ -72,10 +72,10 @@ def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
         sheet = sheet_of(journal)
         assert [line.turn for line in sheet.lines if line.action][-1] == (TURNS[name] if begun else 0)
         assert "by forfeit" in page(sheet)
-        assert execute_line(table, "forfeit A", 61.0) != "so it stands"
-        assert execute_line(table, "undo too early", 62.0) == "so it stands"
+        assert execute_line(table, "forfeit A", 61.0) != "entered"
+        assert execute_line(table, "undo too early", 62.0) == "entered"
         assert (table.view.winner, table.view.sheet["finish"]) == (None, None)
-        assert execute_line(table, "forfeit B", 63.0) == "so it stands"
+        assert execute_line(table, "forfeit B", 63.0) == "entered"
     assert replay.main([str(path)]) == 0
     assert "forfeit" in capsys.readouterr().out
     with Journal(path) as journal:

@@ -101,7 +101,7 @@ def test_one_that_somebody_holds_waits(old):
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM facts").fetchone()
-        with pytest.raises(JournalError, match="another program holds it"):
+        with pytest.raises(JournalError, match="another program is using it"):
             Journal(path)
     with Journal(path) as journal:
         assert journal.seq == len(rows)

@@ -82,7 +82,7 @@ def test_a_game_from_the_first_word_to_the_last(name, path):
         table = sit(journal, name)
         for n, line in enumerate(lines):
             assert table.view.phase not in ("over", "halted")
-            assert execute_line(table, line, float(n)) == "so it stands", line
+            assert execute_line(table, line, float(n)) == "entered", line
             assert table.view.sheet == table.game.sheet(table.story.state)
             assert json.loads(msgspec.json.encode(table.view))["sheet"] == table.view.sheet
         view = table.view
@@ -97,7 +97,7 @@ def test_a_game_from_the_first_word_to_the_last(name, path):
         assert view.calls == done[-1].calls
         assert {fact.by for fact in done} == {"judge"}
         before = table.view
-        assert execute_line(table, lines[-1], 1e6) != "so it stands"
+        assert execute_line(table, lines[-1], 1e6) != "entered"
         assert table.view is before
 
 
@@ -117,7 +117,7 @@ def test_killed_and_resumed_it_ends_the_same(name, path):
             assert msgspec.structs.replace(table.view, **away) == msgspec.structs.replace(before, **away)
             assert table.view.seq == before.seq + 1
         if n < len(lines):
-            assert execute_line(table, lines[n], float(n)) == "so it stands"
+            assert execute_line(table, lines[n], float(n)) == "entered"
     journal.close()
     assert (table.view.phase, table.view.sheet) == ("over", end)
 
@@ -132,10 +132,10 @@ def test_all_can_be_taken_back_and_entered_again(name, memory_journal):
     stories = []
     for n, line in enumerate(last):
         stories.append(table.story)
-        assert execute_line(table, line, 1000.0 + n) == "so it stands"
+        assert execute_line(table, line, 1000.0 + n) == "entered"
     over = table.view
     for story in reversed(stories):
-        assert execute_line(table, "undo misread", 2000.0) == "so it stands"
+        assert execute_line(table, "undo misread", 2000.0) == "entered"
         assert (table.story.state, table.story.calls, table.view.note) == (
             story.state,
             story.calls,
@@ -143,7 +143,7 @@ def test_all_can_be_taken_back_and_entered_again(name, memory_journal):
         )
         assert table.view.phase == story.phase
     for line in last:
-        assert execute_line(table, line, 3000.0) == "so it stands"
+        assert execute_line(table, line, 3000.0) == "entered"
         assert table.view.note == ""
     assert (table.view.phase, table.view.sheet, table.view.calls) == ("over", end, over.calls)
     assert sum(isinstance(fact, Undone) for _, fact in journal.read()) == 12
@@ -157,9 +157,9 @@ def test_back_to_the_first_word(name, memory_journal):
     for n, line in enumerate(lines[:5]):
         execute_line(table, line, float(n))
     for _ in range(5):
-        assert execute_line(table, "undo", 9.0) == "so it stands"
+        assert execute_line(table, "undo", 9.0) == "entered"
     assert (table.view.sheet, table.view.calls, table.view.phase) == (opening.sheet, (), opening.phase)
-    assert "nothing to take back" in execute_line(table, "undo", 9.0)
+    assert "nothing to undo" in execute_line(table, "undo", 9.0)
 
 
 def test_what_is_refused_changes_nothing(name, memory_journal):
@@ -171,7 +171,7 @@ def test_what_is_refused_changes_nothing(name, memory_journal):
     refused = ["found", "missed 3", "hit found", "foul hider no_bead", "answer 2", "fly", "throw 99", "; only", "\x00"]
     refused += ["throw", "guess", "lot C", "toss A B", "start Nobody north clockwise", "shoot open 9 hit 1 ball 1"]
     for line in refused:
-        assert execute_line(table, line, 1.0) not in ("", "so it stands"), line
+        assert execute_line(table, line, 1.0) not in ("", "entered"), line
     assert execute_line(table, "   ", 1.0) == ""
     assert execute_line(table, "help", 1.0).startswith("Now: ")
     assert table.view is before
@@ -186,7 +186,7 @@ def test_nothing_that_can_be_typed_stops_the_table(memory_journal, line):
     before = table.view
     answer = execute_line(table, line, 1.0)
     assert answer.isprintable() or "\n" in answer
-    if answer == "so it stands":
+    if answer == "entered":
         assert table.view.seq == before.seq + 1
         assert fold(table.game, table.journal.read()) == table.story
     else:
@@ -229,7 +229,7 @@ def test_a_board_comes_and_goes(name, path):
     with Journal(path) as journal:
         table = sit(journal, name, 7.0)
         assert (table.view.link, table.view.note) == (False, "the controller restarted")
-        assert execute_line(table, lines[1], 8.0) == "so it stands"
+        assert execute_line(table, lines[1], 8.0) == "entered"
 
 
 def test_a_full_disk_halts_it_and_nothing_is_lost(name, path, monkeypatch):
@@ -251,7 +251,7 @@ def test_a_full_disk_halts_it_and_nothing_is_lost(name, path, monkeypatch):
         assert table.retry(3.0)
         assert (table.view.phase, table.view.sheet, table.view.link) == (before.phase, before.sheet, True)
         for line in lines[1:]:
-            assert execute_line(table, line, 4.0) == "so it stands"
+            assert execute_line(table, line, 4.0) == "entered"
         assert table.view.sheet == end
 
 

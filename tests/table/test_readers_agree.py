@@ -87,7 +87,7 @@ def test_what_an_undo_leaves_is_left_by_all_readers(tmp_path):
     with redirect_stdout(out):
         replay.main([str(journal.path)])
     told = out.getvalue()
-    assert told.count("taken back)") == 1
+    assert told.count("(undone)") == 1
     record = read_journal_record(str(journal.path))
     assert [entry.superseded for entry in record.entries if isinstance(entry, Move)] == [False, True]
     assert not any(entry.superseded for entry in record.entries if isinstance(entry, Ruling))

@@ -130,7 +130,7 @@ def test_a_whole_one_comes_back_as_it_was(game, tmp_path, capsys):
     for name in ("whole", "killed"):
         assert main(["recover", str(folder / f"{name}.sqlite"), "-o", str(tmp_path / name)]) == 0
         assert f"kept: {len(rows)} records" in (said := capsys.readouterr().out)
-        assert "nothing that can be seen is lost" in said
+        assert "no visible record is lost" in said
         assert rows[-1].hash[:16] in said  # the chain is the old one: what was printed of it still proves it
         with Journal(tmp_path / name, read_only=True) as journal:
             assert list(journal.rows()) == rows
@@ -153,11 +153,11 @@ def test_it_ends_before_what_does_not_follow(game, tmp_path, capsys):
     at = next(row.seq for row in rows if row.seq > 60 and row.batch != rows[row.seq - 2].batch)
     without(path, f"DELETE FROM facts WHERE seq = {at}")
     assert main(["verify", str(path)]) == 1
-    assert f"whole up to event {rows[at - 2].batch} (record {at - 1}); then: record {at}" in capsys.readouterr().out
+    assert f"complete up to event {rows[at - 2].batch} (record {at - 1}); then: record {at}" in capsys.readouterr().out
     assert main(["recover", str(path), "-o", str(tmp_path / "new")]) == 0
     said = capsys.readouterr().out
     assert f"kept: {at - 1} records, up to event {rows[at - 2].batch}" in said
-    assert f"records {at} to {len(rows)} are seen, {len(rows) - at} can be read and do not join" in said
+    assert f"records {at} to {len(rows)} are visible, {len(rows) - at} of them readable but not connected" in said
     assert f"because record {at} cannot be read" in said
 
 
@@ -168,7 +168,7 @@ def test_a_record_that_was_changed_does_not_come_back(game, tmp_path):
     at = next(row.seq for row in rows if '"found":false' in row.body and row.seq > 50)
     without(path, f"UPDATE facts SET body = replace(body, '\"found\":false', '\"found\":true') WHERE seq = {at}")
     kept = recover(path)
-    assert kept.why == f"record {at} is not what was written: its hash does not follow"
+    assert kept.why == f"record {at} was changed: its hash does not match"
     assert kept.rows[-1].batch < rows[at - 1].batch
 
 
@@ -212,7 +212,7 @@ def test_without_its_epoch_a_bit_of_record_1_is_turned_back_by_the_rules(game, t
     without(path, "DELETE FROM meta")
     without(path, "UPDATE facts SET body = replace(body, 'wheya_16_4', 'wheya_06_4') WHERE seq = 1")
     assert main(["recover", str(path), "-o", str(tmp_path / "new")]) == 0
-    assert "nothing proves what record 1 says" in capsys.readouterr().out
+    assert "record 1 cannot be proved" in capsys.readouterr().out
     assert verify_journal(tmp_path / "new").whole
     with Journal(tmp_path / "new", read_only=True) as journal:
         assert [row[:5] for row in journal.rows()] == [row[:5] for row in rows]
@@ -248,7 +248,7 @@ def test_what_there_is_nothing_to_recover_from(game, tmp_path, capsys):
     path = tmp_path / "noise"
     path.write_bytes(random.Random(3).randbytes(50_000))
     assert main(["recover", str(path), "-o", str(tmp_path / "new")]) == 1
-    assert "nothing is kept, new is not written: no record can be read" in capsys.readouterr().out
+    assert "no record can be saved, new is not written: no record can be read" in capsys.readouterr().out
     assert not (tmp_path / "new").exists()
     with pytest.raises(JournalError, match="no such file"):
         recover_main([str(tmp_path / "none"), "-o", str(tmp_path / "new")])

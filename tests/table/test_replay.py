@@ -37,7 +37,7 @@ TOLD = """\
 dakota 1: Red (A) and Blue (B)
 Grady Renville, The Moccasin Game (Hampa Apena), chapters 2 to 12
 points = 3
-    2  the board is there
+    2  the board is connected
     3  the toss: A
 
 Hide 1: Red hides
@@ -45,13 +45,13 @@ Hide 1: Red hides
        middle    ||||||||||||||||     16
        Blue (B)                        0
     8  the hand went under 3 1 4 2
-   11  first hit, pad 1: missed   (taken back)
-   12  judge: taken back (pad 3); hide 1 goes on
+   11  first hit, pad 1: missed   (undone)
+   12  judge: undone (pad 3); hide 1 goes on
    13  first hit, pad 3: missed [judge]
    15  asked: two struck (pad 2, pad 4); 2, 4, none?
    16  judge: 2
    17  second hit, pad 2: found [judge] -> paguga
-   18  the bead lay under pad 2; as sealed
+   18  the bead was under pad 2; as sealed
 
 Hide 2: Red hides
        Red (A)   ||||||||              8
@@ -131,7 +131,7 @@ def test_what_cannot_be_told(path, tmp_path):
         main([str(tmp_path / "fresh")])
     with Journal(tmp_path / "odd") as journal:
         journal.append([Ready(0.0)])
-    with pytest.raises(JournalError, match="does not say which game"):
+    with pytest.raises(JournalError, match="does not name its game"):
         main([str(tmp_path / "odd")])
 
 
@@ -212,7 +212,7 @@ Hide 1: hider A, owed first
   short A                         0
   short B                         0
     2  hit missed 2
-    3  hit found 1   (taken back)
+    3  hit found 1   (undone)
     4  ! @0:05 taken back
     5  hit found 3 -> paguga
 

@@ -31,7 +31,7 @@ def test_settings_are_no_journal_and_that_is_told(tmp_path, capsys):
     settings = tmp_path / "table.toml"
     settings.write_text("[web]\n", "utf-8")
     assert main(["verify", str(settings)]) == 2
-    assert "these are settings and no journal" in capsys.readouterr().err
+    assert "this is a settings file, not a journal" in capsys.readouterr().err
 
 
 def add(path, **wrong):
@@ -65,8 +65,8 @@ def test_whole(path, capsys):
     [
         ({"body": "{}"}, "cannot be read"),
         ({"body": '{"kind":"dance","t":5000.0}'}, "cannot be read"),
-        ({"t": 5001.0}, "its columns are not its body's"),
-        ({"kind": "shown"}, "its columns are not its body's"),
+        ({"t": 5001.0}, "its columns differ from its body"),
+        ({"kind": "shown"}, "its columns differ from its body"),
         ({"batch": 999}, "is of batch 999, after batch"),
         ({"kind": "action", "body": action('{"do":"toss","winner":"A"}')}, "the rules do not allow it"),
         ({"kind": "action", "body": action("{}")}, "the rules do not allow it"),
@@ -76,7 +76,7 @@ def test_what_a_well_chained_record_can_still_get_wrong(path, capsys, wrong, sai
     at = add(path, **wrong)
     assert main(["verify", str(path)]) == 1
     told = capsys.readouterr().out.splitlines()[-1]
-    assert told.startswith("whole up to event ")
+    assert told.startswith("complete up to event ")
     assert f"(record {at - 1}); then: record {at}" in told
     assert said in told
 
@@ -85,7 +85,7 @@ def test_a_journal_that_says_no_game(tmp_path, capsys):
     with Journal(tmp_path / "j") as journal:
         journal.append([Ready(1.0)])
     assert main(["verify", str(tmp_path / "j")]) == 1
-    assert "record 1: it does not say which game it holds" in capsys.readouterr().out
+    assert "record 1: it does not name its game" in capsys.readouterr().out
 
 
 def test_a_fresh_one_is_whole(tmp_path, capsys):

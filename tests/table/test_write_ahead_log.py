@@ -92,7 +92,7 @@ def test_no_game_begins_beside_a_log(killed, left):
     if left is not None:
         killed.write_bytes(left)
     held = log_of(killed).read_bytes()
-    with pytest.raises(JournalError, match="its log is there and the journal itself is not"):
+    with pytest.raises(JournalError, match="its log exists, but the journal itself is missing"):
         Journal(killed)
     assert log_of(killed).read_bytes() == held
 
@@ -102,7 +102,7 @@ def test_an_event_that_was_not_written_to_its_end_is_left_out_and_said(whole, ki
     data[-512:] = bytes(512)  # the sector that the power cut came before
     log_of(killed).write_bytes(data)
     assert main(["verify", str(killed)]) == 0
-    assert "its log ends in an event that was not written to its end" in capsys.readouterr().out
+    assert "its last event is incomplete" in capsys.readouterr().out
     with caplog.at_level(logging.WARNING), Journal(killed) as journal:
         assert whole[1] - 5 < journal.seq < whole[1]
     assert "a copy is kept in game.damaged-" in caplog.text

@@ -261,7 +261,7 @@ def test_one_clock_is_for_a_round_robin_of_a_game_with_a_time():
     for plan in ({"game": "dakota", "format": "round_robin"}, {"game": "slahal", "format": "double"}):
         with pytest.raises(IllegalActionError, match="one clock"):
             Hall(clock="round", **plan)
-    with pytest.raises(IllegalActionError, match="its own time"):
+    with pytest.raises(IllegalActionError, match="its own clock"):
         Hall(game="slahal", format="round_robin").do(d.TeamsDrawn(order=TEAMS), d.ClockSet(1, running=True))
 
 
@@ -272,9 +272,9 @@ def test_the_clock_of_a_round_runs_stands_goes_on_and_starts_anew_when_its_time_
     hall.do(d.ClockSet(1, running=True))
     began = hall.t
     assert hall.now.clock_of(1).ends == began + 600.0
-    with pytest.raises(IllegalActionError, match="runs already"):
+    with pytest.raises(IllegalActionError, match="is already running"):
         hall.do(d.ClockSet(1, running=True))
-    with pytest.raises(IllegalActionError, match="round 1 runs"):
+    with pytest.raises(IllegalActionError, match="round 1 is running"):
         hall.do(d.ClockSet(2, running=True))
     hall.t = began + 100.0
     hall.do(d.ClockSet(1, running=False))

@@ -43,7 +43,7 @@ def test_a_team_plays_on_with_fewer_and_nobody_is_replaced():
     assert registration.return_player("Bo").present("Long Hollow") == ("Ann", "Bo")
     with pytest.raises(IllegalActionError, match="was not absent"):
         registration.return_player("Cy")
-    with pytest.raises(IllegalActionError, match="plays for no team"):
+    with pytest.raises(IllegalActionError, match="is not in a team"):
         registration.leave("Flo")
     assert registration.teams_without_players(["Long Hollow"]) == ""
     assert registration.leave("Ann").teams_without_players(["Long Hollow", "Big Coulee"]) == "'Long Hollow'"

@@ -34,7 +34,7 @@ def test_with_it_each_side_has_its_shape_name_and_chance(view):
     said = html(view(), TEAMS)
     words = re.sub(r"<[^>]*>", " ", said).split()
     assert " ".join(words) == (
-        "Chance of winning if a hit finds by luck alone: the first with 25 %, a second with 33.3 %; no fouls "
+        "Chance of winning if hitters guess by luck: first hit 25 %, second hit 33.3 %; no fouls "
         "A Big Coulee 62 % B Long Hollow 38 %"
     )
     assert said.count('<i class="on">') == 62

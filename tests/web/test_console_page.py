@@ -110,7 +110,7 @@ def test_every_word_that_the_scripts_say_is_there_and_none_is_left_over():
 
 
 def test_what_the_table_waits_for_and_what_stops_it():
-    assert told(PHASES["held"]).off == ("Play stands: Long Hollow protests. Rule on it below, or let play go on.")
+    assert told(PHASES["held"]).off == ("Play is stopped: Long Hollow protests. Decide below, or let play continue.")
     assert "disk is full" in told(PHASES["halted"]).off
     assert told(PHASES["hit"]).off == ""
     assert "2 hits left" in told(PHASES["hit"]).facts

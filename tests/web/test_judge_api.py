@@ -122,7 +122,7 @@ def test_what_is_taken_back_stays_to_be_read(house):
         assert say(web, "key-undo", "undo", reason="misread").status_code == 200
         log = state(web)["log"]
         assert [(one["text"], one["undone"]) for one in log[-3:]] == [
-            ("Big Coulee won the toss", False), ("Missed", True), ("Taken back: misread", False),
+            ("Big Coulee won the toss", False), ("Missed", True), ("Undone: misread", False),
         ]  # fmt: skip
         for n in range(15):
             say(web, f"key-hit-{n}", "action", action=MISS)
@@ -139,7 +139,7 @@ def test_a_command_counts_once_and_only_on_what_was_seen(house):
         assert (again["repeated"], again["seq"]) == (True, first["seq"])
         assert "another command" in error(say(web, "the-toss", "undo"), 409, "key")["what"]
         told = error(say(web, "late-one", "action", seen, action=MISS), 409, "stale")
-        assert "moved on" in told["what"]
+        assert "has changed" in told["what"]
         assert state(web)["view"]["revision"] == first["revision"]
         error(say(web, "not-now1", "action", first["revision"], action=TOSS), 409, "illegal")
         error(say(web, "no-such1", "action", first["revision"], action={"do": "dance"}), 400, "invalid")
@@ -202,7 +202,7 @@ def test_two_judges_at_the_same_moment(house):
     for n in range(50):
         first, late = sorted(("Jo", "Ann"), key=lambda name: answers[n, name].status_code)
         order.append((f"{first}-{n:06}", answers[n, first].json()["seq"]))
-        assert "moved on" in error(answers[n, late], 409, "stale")["what"]
+        assert "has changed" in error(answers[n, late], 409, "stale")["what"]
     called = house.facts(CommandIssued)
     assert [one.key for one in called] == ["the-toss", *(key for key, _ in order)], "journalled is what was answered"
     assert [seq for _, seq in order] == sorted(seq for _, seq in order)
@@ -408,7 +408,7 @@ def test_who_begins_another_game(tmp_path, preset, allowed):
                     assert say(web, f"another-{n}", "new_game", revision, swapped=True).json()["repeated"] is True
                     told = state(head)
                     assert told["view"]["teams"] == {"A": "Big Coulee", "B": "Long Hollow"} if n % 2 else True
-                    assert (told["log"][0]["who"], told["log"][0]["text"][:22]) == (name, "Another game was begun")
+                    assert (told["log"][0]["who"], told["log"][0]["text"][:22]) == (name, "A new game was started")
                 error(say(head, f"stale---{n}", "undo", revision), 409, "stale")
                 assert house.table.view.phase == "toss"
         assert len(list(tmp_path.glob("table-*.sqlite"))) == 4

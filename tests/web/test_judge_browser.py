@@ -356,7 +356,7 @@ def test_a_stale_screen_is_told_and_nothing_is_overwritten(rigs, pages, tmp_path
     page.click("#play [data-id=found]")
     page.wait_for_selector("#toast[data-value=warn]")
     told = page.locator("#toast-told").inner_text()
-    assert "moved on" in told
+    assert "has changed" in told
     assert "Bo" in told
     assert [fact.action for fact in journal(tmp_path)][1:] == [{"do": "hit", "found": False}]
     page.click("#toast-do")
@@ -493,7 +493,7 @@ def test_a_block_is_two_guesses_and_one_with_a_pair_out_may_be_mirrored(rigs, pa
     page.click("[data-row=signal] [data-value='0']")
     page.click("[data-row=actual] [data-value='0']")
     assert page.locator("[data-row=block] .order").inner_text() == "2."
-    wait_text(page, "said", "the holder at the guesser's right")
+    wait_text(page, "said", "the holder on the guesser's right")
     assert len(journal(tmp_path)) == 1
     for row, value in (("signal", 1), ("actual", 0), ("mirror", 0), ("signal", 0), ("actual", 1)):
         page.click(f"[data-row={row}] [data-value='{value}']")
@@ -523,7 +523,11 @@ def test_a_whole_game_and_a_rematch(rigs, pages, chromium, tmp_path):
     assert "Touch again" in page.locator("[data-id=new-game-swapped]").inner_text()
     page.click("#play [data-id=new-game]")
     assert "Touch again" in page.locator("[data-id=new-game]").inner_text()
-    assert page.locator("[data-id=new-game-swapped]").inner_text().startswith("Rematch, sides changed: Big Coulee at B")
+    assert (
+        page.locator("[data-id=new-game-swapped]")
+        .inner_text()
+        .startswith("Rematch with sides changed: Big Coulee as B")
+    )
     page.click("#play [data-id=new-game-swapped]")
     assert rig.view == won, "one touch each begins nothing"
     page.wait_for_timeout(700)  # a touch that comes sooner is the second of a double tap
@@ -545,7 +549,7 @@ def test_a_whole_game_and_a_rematch(rigs, pages, chromium, tmp_path):
         assert next(fact.call for _, fact in new.read() if isinstance(fact, CommandIssued)) == "new_game"
         assert [type(fact).__name__ for _, fact in old.read()][-1] == "ActionPlayed"
     unfold(page, "log")
-    assert f"The one before is kept: {kept.name}" in page.locator("#log").inner_text()
+    assert f"The last one is saved: {kept.name}" in page.locator("#log").inner_text()
     viewer.context.close()
 
 
@@ -590,7 +594,7 @@ def test_a_slow_second_tap_is_no_hit_of_the_next_hide(rigs, pages, tmp_path):
     page.wait_for_selector("#play[data-shape=hits]")
     page.wait_for_timeout(700)  # longer than any change is inert, and as slow as a slow double tap
     page.click("#play [data-id=found]")
-    assert page.locator("#why").inner_text() == "The table has just changed: look, then touch again."
+    assert page.locator("#why").inner_text() == "The table has just changed. Check, then touch again."
     page.keyboard.press("m")
     assert [fact.action["do"] for fact in journal(tmp_path)] == ["toss"]
     page.click("#play [data-id=hidden]")
@@ -686,7 +690,7 @@ def test_what_follows_from_an_upheld_protest_is_offered(rigs, pages):
         press(one, "[data-ruling=upheld]")
         assert "Upheld" in one.locator("#toast-told").inner_text()
         offered = one.locator("#toast button:visible").all_inner_texts()
-        assert offered == (["Undo: Missed", "Set the table"] if more else ["Close", "Undo: Missed"])
+        assert offered == (["Undo: Missed", "Set the score by hand"] if more else ["Close", "Undo: Missed"])
     page.click("#toast-do")
     page.wait_for_selector("#set-send")
     press(judge, "#toast-do")

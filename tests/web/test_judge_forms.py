@@ -99,7 +99,7 @@ def test_a_sheet_filled_in_before_a_move_does_not_overwrite_it(tmp_path, chromiu
         page.wait_for_function("() => !document.body.dataset.inert")
         before = rig.view.seq
         page.click("#set-send")
-        page.locator("#toast-told").get_by_text("moved on").wait_for()
+        page.locator("#toast-told").get_by_text("has changed").wait_for()
         assert rig.view.seq == before
     finally:
         page.context.close()

@@ -192,7 +192,7 @@ def test_the_check_page_brings_the_last_seal_opened():
     html = check_page(view)
     told = {name: field(html, name) for name in ("hide", "pad", "nonce", "hash")}
     assert check(told["hash"], "dakota", int(told["hide"]), int(told["pad"]), told["nonce"])
-    assert "of hide 7" in texts(html)
+    assert "(hide 7)" in texts(html)
     assert '<option value="dakota" selected>' in html
 
 
@@ -201,14 +201,14 @@ def test_the_check_page_tells_nothing_of_a_seal_that_is_closed():
     assert SEAL not in html
     assert [field(html, name) for name in ("hide", "pad", "nonce", "hash")] == [""] * 4
     assert "is opened after the hit" in texts(html)
-    assert "No seal has been opened yet" in texts(check_page(None))
+    assert "No seal has been opened at this table yet" in texts(check_page(None))
 
 
 def test_a_void_is_said_on_every_page():
     void = msgspec.structs.replace(DAKOTA, commit=None, withdrawn=(SEAL,), opening=Opening(6, "ee" * 32, 1, "00" * 32))
     shown = make_board(void)
     assert (shown.marks["seal"], shown.texts["seal"], shown.texts["opened"]) == ("void", SEAL, "void: never opened")
-    assert f"The seal {SEAL[:16]}… is void: it will never be opened." in texts(check_page(void))
+    assert f"The seal {SEAL[:16]}… is void and stays closed." in texts(check_page(void))
     again = make_board(msgspec.structs.replace(void, commit="ab" * 32))
     assert (again.marks["seal"], again.texts["seal"]) == ("sealed", "ab" * 32)
     assert again.texts["opened"] == f"not yet opened · {SEAL[:16]}… is void"
@@ -234,7 +234,7 @@ def test_a_void_stays_told_until_the_hide_is_opened_or_over(name):
     opening = view_of(game, story, 1).opening
     assert (opening.hash, opening.withdrawn) == ("12" * 32, (SEAL, "ab" * 32))
     said = texts(check_page(view_of(game, story, 1)))
-    assert all(f"The seal {seal[:16]}… is void: it will never be opened." in said for seal in (SEAL, "ab" * 32))
+    assert all(f"The seal {seal[:16]}… is void and stays closed." in said for seal in (SEAL, "ab" * 32))
 
 
 @pytest.mark.parametrize("bound", [NO_CONTEXT, CommitmentContext("Ann's %d table|", "0f" * 16, 41)])
@@ -253,10 +253,10 @@ def test_the_shells_line_gives_the_seal(game, pad, bound):
 
 @pytest.mark.parametrize("name", ["hit", *ALL])
 def test_whose_game_it_is_and_who_wrote_it_down_is_on_the_pages(web, feed, name):
-    assert "written down" not in find_page([], PageSettings(), "en"), "before there is a table"
+    assert "Written source" not in find_page([], PageSettings(), "en"), "before there is a table"
     view = PHASES[name]
     feed.publish(view)
-    source = f"The rules as written down: {registry.game_class(view.game).source}"
+    source = f"Written source of the rules: {registry.game_class(view.game).source}"
     for path in ("/", "/room", "/find"):
         assert source in texts(html.unescape(web.get(path).text)), path
     assert source not in texts(html.unescape(web.get("/overlay").text))

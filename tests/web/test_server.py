@@ -82,7 +82,7 @@ def test_static_files(web, name, media_type):
 def test_what_is_not_there(web, path):
     answer = web.get(path)
     assert answer.status_code == 404
-    assert answer.text == "There is nothing here.\n"
+    assert answer.text == "Page not found.\n"
 
 
 @pytest.mark.parametrize("path", ["/", "/events", "/view.json", "/healthz", "/static/live.js", "/nothing"])

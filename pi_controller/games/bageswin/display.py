@@ -62,7 +62,7 @@ class BageswinShow(GameShow[BageswinSheet]):
         "sticks, and the same player throws again; else the bowl passes."
     )
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
-    slips: ClassVar[Mapping[str, str]] = {"double_tap": mark("Tapped twice: nothing, the bowl passes")}
+    slips: ClassVar[Mapping[str, str]] = {"double_tap": mark("Tapped twice: no score, the bowl passes")}
 
     def rows(self, view: View, t: float) -> Rows:
         """Return the rows of a fish game."""

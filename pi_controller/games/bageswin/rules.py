@@ -132,7 +132,7 @@ class Bageswin(Game[State]):
 
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         red = validation.parse_letters(words, {piece[0]: (piece, count) for piece, count in PIECES.items()})
         return None if red is None else {"do": "throw", "red": red}
 
@@ -271,7 +271,6 @@ def _apply_forfeit(state: State, by: str) -> tuple[State, tuple[str, ...]]:
 
 
 def _parse_red(action: Action) -> Showing:
-    """Return the pieces that show red, validated."""
     red: object = action["red"]
     if not isinstance(red, Mapping):
         raise InvalidActionError(f"red cannot be {format_value(red)}", f"red is an object with {join_words(PIECES)}")

@@ -1,4 +1,4 @@
-"""Exact chances of winning from every state of the Dakota game, for learning what a moment of it means.
+"""Exact chances of winning from every state of the Dakota game, as a learning aid.
 
 A hit finds with a fixed chance, so the game is a Markov chain: hits within a score, and one score after the other from
 the last point. `Dakota.play` says where a hit leads, so every option counts. Between two points only sticks and roles
@@ -51,7 +51,7 @@ class DakotaChances:
     """How far the solution misses its own equations anywhere; at most `EXACT`."""
 
     def __init__(self, game: Dakota, first: float, second: float) -> None:
-        """Solve at once. Raises `ChancesError` for chances by which a game may never end."""
+        """Solve the equations. Raises `ChancesError` if the game may never end with these chances."""
         self.game = game
         self.assumed = (
             f"the first hit finds with chance {first:.4g}, after a miss the second with {second:.4g}; no fouls"

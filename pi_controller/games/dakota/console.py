@@ -104,7 +104,7 @@ class DakotaPage(GamePage[DakotaSheet]):
                 ("missed", text("Missed"), False, "m"),
             )
         )
-        row = Row("pad", text("Pad hit, if you want it kept"), pad_choices(text, struck), needed=False)
+        row = Row("pad", text("Which pad was hit (optional)"), pad_choices(text, struck), needed=False)
         return Play("hits", moment.title, buttons, (row,), ready_button(moment, text("Hidden")))
 
     def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[FoulsOf, ...]:

@@ -193,6 +193,6 @@ def apply_action(game: Game[Any], before: Story, after: Story, action: Mapping[s
 
 
 def _kept_after(kept: tuple[KeptStroke, ...], pad: int | None) -> tuple[KeptStroke, ...]:
-    """Return the kept strikes after the first one on `pad`, which is the hit just counted, or all if none was on it."""
+    """Return the kept strikes after the first one on `pad` (the hit just counted); all if none was on it."""
     counted = next((n for n, stroke in enumerate(kept) if pad in stroke.pads), -1)
     return kept[counted + 1 :]

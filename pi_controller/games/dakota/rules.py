@@ -289,13 +289,13 @@ class Dakota(Game[State]):
         Choice(
             "wheya_16_4",
             "yawapi",
-            "What follows when 16/4/0 is missed twice (chapters 4 and 5 say either).",
+            "Next mode after 16/4/0 is missed twice (chapters 4 and 5 differ).",
             ("yawapi", "sahdogan"),
         ),
         Choice(
             "low_hider",
             "floor",
-            "Whether giving four stops where the new hitter would have a pool below 4 (chapter 3).",
+            "Whether giving four sticks stops so that the new hitter keeps a pool of 4 (chapter 3).",
             ("floor", "literal"),
         ),
         Choice(
@@ -307,26 +307,26 @@ class Dakota(Game[State]):
         Choice(
             "foul_on_decision",
             "four",
-            "What a hider's foul costs in sahdogan or yawapi: four sticks, or only the turn.",
+            "Penalty for a hider's foul in sahdogan or yawapi: four sticks, or only the turn.",
             ("four", "it_stays"),
         ),
         Choice(
             "outside_help_by_hitter",
             "four",
-            "What outside help to the hitter costs: the four of a paguga, or a warning (chapter 12).",
+            "Penalty for outside help to the hitter: the four sticks of a paguga, or a warning (chapter 12).",
             ("four", "warning"),
         ),
         OptionalNumber(
             "hit_seconds",
             None,
-            "Seconds that the hitting team has for a hit (chapter 12 leaves the blank to the organiser).",
+            "Time limit for a hit in seconds (chapter 12 leaves the number to the organiser).",
             1,
             86400,
         ),
         Choice(
             "overtime",
             "missed_hit",
-            "What running out of time costs: the hit counts as missed, or the four of a paguga.",
+            "Penalty for running out of time: the hit counts as missed, or the four sticks of a paguga.",
             ("missed_hit", "forfeit_four"),
         ),
     )
@@ -343,7 +343,7 @@ class Dakota(Game[State]):
 
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         match words:
             case [("found" | "missed") as word]:
                 return {"do": "hit", "found": word == "found"}

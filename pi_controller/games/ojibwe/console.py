@@ -123,7 +123,7 @@ class OjibwePage(GamePage[OjibweSheet]):
                 needed=False,
             ),
             Row("hit", text("Struck"), pad_choices(text), needed=False),
-            Row("ball", text("The marked ball lay under"), pad_choices(text)),
+            Row("ball", text("Marked ball under"), pad_choices(text)),
         )
         submit = Button("shoot", text("Enter the shot"), moment.make_call({"do": "shoot"}), "main", "e")
         return Play("shoot", moment.title, (), rows, ready_button(moment, text("Hidden")), submit)

@@ -65,7 +65,7 @@ _WORDS = (
     Word(
         "double",
         mark("Double"),
-        meaning=mark("The hitters have three shooting sticks or fewer: a find pays none, a miss pays them all."),
+        meaning=mark("The hitters have three shooting sticks or fewer: a find costs none, a miss costs all of them."),
         source=mark("DGR-13, rules 21 to 24"),
     ),
     Word(
@@ -77,7 +77,7 @@ _WORDS = (
     Word(
         "missed",
         mark("Missed"),
-        meaning=mark("The marked ball was not where the shooter hit, or it lay under a pad that was opened."),
+        meaning=mark("The marked ball was not under the pad that was hit, or it was under an opened pad."),
         source=mark("DGR-13, rules 6 and 17"),
     ),
     Word(
@@ -95,7 +95,7 @@ _WORDS = (
     Word(
         "game",
         mark("Game"),
-        meaning=mark("The whole game is won: by the last short stick that was needed, or by forfeit."),
+        meaning=mark("The whole game is won, by the last short stick or by forfeit."),
         source=mark("DGR-13, rule 29"),
     ),
 )
@@ -107,8 +107,8 @@ class OjibweShow(GameShow[OjibweSheet]):
     title: ClassVar[str] = mark("Mille Lacs Moccasin Game")
     whose: ClassVar[str] = mark("A game of the Mille Lacs Band of Ojibwe.")
     gist: ClassVar[str] = mark(
-        "One of four balls is marked. The shooters may open pads and then strike one. A find "
-        "passes the hide; a miss pays what stands on the pad of the marked ball."
+        "One of four balls is marked. The shooters may open pads and then strike one. A find passes the hide; a miss "
+        "pays the value of the pad with the marked ball."
     )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     seal_label: ClassVar[str] = mark("Sealed place of the marked ball")
@@ -177,12 +177,12 @@ class OjibweShow(GameShow[OjibweSheet]):
         teams = both_teams(view, sheet["hider"], "hitter")
         match view.phase:
             case "check":
-                return text("Nothing moves: the mat looks")
+                return text("Hands off: the mat checks the balls")
             case "hit":
                 return text("{hitter} shoots: open a pad, or strike").format(**teams)
             case "show":
                 came = self.result(view, language)
-                return came or text("The balls are taken up; {hider} hides next").format(**teams)
+                return came or text("Pick up the balls; {hider} hides next").format(**teams)
             case _:
                 return text("{hider} hides, {hitter} shoots").format(**teams)
 
@@ -202,7 +202,7 @@ class OjibweShow(GameShow[OjibweSheet]):
                 n,
             ).format(n=n)
         if sheet["double"]:
-            return text("Double: two fingers are shown, and nobody is asked.")
+            return text("Double: show two fingers and do not consult your team.")
         if (n := sheet["hides_left"]) > 1:
             return plural(
                 "The hide passes when the hiders are found {n} time.",

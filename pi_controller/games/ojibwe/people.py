@@ -269,7 +269,6 @@ class OjibwePeople(TurnPeople):
         yield from self._press_until_taken("shown")
 
     def _hand_away(self, side: Any) -> Iterator[float]:
-        """Draw back a hand that may still be under a pad."""
         yield self._world.draw_back(side) - self._world.t
         self._world.hand_home(side)
 

@@ -138,7 +138,7 @@ def _parse_opened(value: Json) -> tuple[int, ...]:
             raise InvalidActionError(f"pad {pad} cannot be opened twice", "opened takes different pads")
         opened.append(pad)
     if len(opened) == PADS:
-        raise InvalidActionError("all four pads cannot be opened", "one is left to be hit")
+        raise InvalidActionError("all four pads cannot be opened", "leave one to hit")
     return tuple(opened)
 
 
@@ -210,7 +210,7 @@ class Ojibwe(Game[State]):
         Choice(
             "high_reset",
             "each_short",
-            "Whether a short stick clears the high pad, or nothing but another high pad does.",
+            "Whether a short stick clears the high pad, or only another high pad does.",
             ("each_short", "never"),
         ),
         Choice(

@@ -50,7 +50,7 @@ _WORDS = (
     Word(
         "killed",
         mark("Killed"),
-        meaning=mark("A horse came into the notch where another lay: that other goes back to its start."),
+        meaning=mark("A horse landed in a notch with another horse: the other horse goes back to its start."),
         source=mark("Pa-tol Stick Game, Lummis at Isleta"),
     ),
 )
@@ -108,8 +108,8 @@ class PatolShow(GameShow[PatolSheet]):
     own_title: ClassVar[bool] = True
     whose: ClassVar[str] = mark("A Pueblo game.")
     gist: ClassVar[str] = mark(
-        "Three sticks are thrown on a stone, and the horse runs on by what they show. Who lands "
-        "on another’s horse sends it back; the first all the way round wins."
+        "Three sticks are thrown on a stone. Your horse moves by the value they show. If you land on another horse, "
+        "it goes back to its start. The first horse all the way round wins."
     )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
@@ -164,7 +164,7 @@ class PatolShow(GameShow[PatolSheet]):
 
     def describe_win(self, view: View, winner: str, language: str = "en") -> str:
         """Return who has won."""
-        template = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
+        template = catalogue(language).gettext("{winner} wins: the horse went all the way round")
         return template.format(winner=isolate_name(player_name(view, winner)))
 
     def result(self, view: View, language: str = "en") -> str:

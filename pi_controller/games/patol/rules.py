@@ -152,7 +152,7 @@ class Patol(Game[State]):
 
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         return {"do": "throw", "marked": int(words[0])} if words in (["0"], ["1"], ["2"], ["3"]) else None
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:

@@ -60,7 +60,7 @@ class PlumStonePage(GamePage[PlumStoneSheet]):
         text = moment.text
         if "lot" in moment.words:
             label = text("{team} throws first")
-            return first_team(moment, ("lot", "first"), text("Who drew the lot?"), label, player_name)
+            return first_team(moment, ("lot", "first"), text("Who drew the lot and throws first?"), label, player_name)
         if "throw" not in moment.words:
             return None
         moons, whites = text("Touch each stone that shows its moon"), text("Touch each stone that shows white")
@@ -76,7 +76,7 @@ def _describe_counter(counters: float, language: str) -> str:
     """Return how many counters one drawn counter represents, as text."""
     n = f"{counters:.1f}".removesuffix(".0")
     template = catalogue(language).ngettext(
-        "One that is drawn stands for {n} counter", "One that is drawn stands for {n} counters", math.ceil(counters)
+        "Each one drawn counts as {n} counter", "Each one drawn counts as {n} counters", math.ceil(counters)
     )
     return template.format(n=n)
 

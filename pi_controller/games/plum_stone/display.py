@@ -42,7 +42,7 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
         "counters, and the same player throws again; else the bowl passes."
     )
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
-    slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: spilled, or not all moved")}
+    slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: stones spilled, or some did not move")}
 
     def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
@@ -71,7 +71,7 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the action that the table is waiting for."""
         if self.sheet(view)["thrower"] is None:
-            return catalogue(language).gettext("Lots are drawn for the first throw")
+            return catalogue(language).gettext("Draw lots for the first throw")
         return throws(view, language)
 
     def describe_win(self, view: View, winner: str, language: str = "en") -> str:

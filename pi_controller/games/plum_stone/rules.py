@@ -75,7 +75,7 @@ class PlumStone(Game[State]):
 
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         shows = validation.parse_letters(words, {"m": ("moons", 2), "w": ("whites", 3)})
         return None if shows is None else {"do": "throw", **shows}
 

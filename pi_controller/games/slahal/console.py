@@ -68,7 +68,7 @@ class SlahalPage(GamePage[SlahalSheet]):
     def form(self, moment: FormContext) -> Play | None:
         """Return the form of the duo, or of a guess."""
         if "duo" in moment.words:
-            return Play("choice", moment.title or moment.text("Who guessed the bones?"), _duo(moment))
+            return Play("choice", moment.title or moment.text("Who guessed right?"), _duo(moment))
         return _guess(moment) if "guess" in moment.words else None
 
 
@@ -92,13 +92,13 @@ def _guess(moment: FormContext) -> Play:
     signals = tuple(
         Choice(name, text(options), look=name, on=two or name in ONE_PAIR) for name, options in SIGNALS.items()
     )
-    options = {"block": text("Block: one holder at a time, the one at the guesser's left first")} if two else {}
+    options = {"block": text("Block: one holder at a time, first the one on the guesser's left")} if two else {}
     if not two or again:
         options["mirror"] = text("Mirrored: shown with the bones that were caught")
     rows = (
         *(Row(key, "", (Choice(value=True, label=label),), needed=False) for key, label in options.items()),
         Row("signal", text("The guess, as the guesser shows it"), signals),
-        Row("actual", text("What would have caught the bones out"), signals),
+        Row("actual", text("The signal that would have caught the bones"), signals),
     )
     submit = Button("guess", text("Enter the guess"), moment.make_call({"do": "guess"}), "main", "e")
     more = () if again else tuple(_rare_buttons(moment))

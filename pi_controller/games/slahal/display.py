@@ -99,7 +99,7 @@ class SlahalShow(GameShow[SlahalSheet]):
         "ones: for each pair that they miss a stick goes to the hiders."
     )
     customs: ClassVar[tuple[str, ...]] = (
-        mark("Keep trickery to a minimum: many players are new, and all are here to learn (Trickery)."),
+        mark("Keep trickery to a minimum: many players are new, and everyone is here to learn (Trickery)."),
         mark("Use only the four hand signals of the sheet (Trickery)."),
         mark("Support learning and play fair, also when you sing and drum (Singing and Drumming)."),
     )
@@ -109,7 +109,7 @@ class SlahalShow(GameShow[SlahalSheet]):
     roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("guesses"))
     slips: ClassVar[Mapping[str, str]] = {
         "rehide": mark("Bones moved after presenting"),
-        "time": mark("Time: the game is over"),
+        "time": mark("Time is up: the game is over"),
     }
 
     def rows(self, view: View, t: float) -> Rows:
@@ -159,7 +159,7 @@ class SlahalShow(GameShow[SlahalSheet]):
         """Return the action that the table is waiting for."""
         text, hiding = catalogue(language).gettext, self.sheet(view)["hiding"]
         if view.phase == "check":
-            return text("Nothing moves: the mat looks")
+            return text("Hands off: the mat checks the balls")
         if view.phase == "guess" and hiding:
             return text("The hands are out: {guesser} guesses").format(**both_teams(view, hiding, "guesser"))
         if hiding is None:
@@ -171,7 +171,7 @@ class SlahalShow(GameShow[SlahalSheet]):
         text, sheet, loser = catalogue(language).gettext, view.sheet, opposing_team(winner)
         template = {
             "sweep": text("{winner} wins with all eleven sticks"),
-            "time": text("Time: {winner} wins, {won} sticks to {lost}"),
+            "time": text("Time is up: {winner} wins, {won} sticks to {lost}"),
             "king_moved": text("{winner} wins: {loser} moved the king stick too early"),
         }[sheet["finish"]]
         return template.format(

@@ -207,7 +207,6 @@ class BoneHolders(TurnPeople):
         yield from self._press_until_taken("ready")
 
     def _open_hands(self) -> Iterator[float]:
-        """Open the hands and draw them back."""
         yield 0.3
         for pad in EVERY_PAD:
             self._world.hand_home(pad)

@@ -116,7 +116,7 @@ class SlahalReferee(Referee):
         return super()._withdrawal_reason(tx, asked)
 
     def _watch(self, tx: Transaction, place: int | None) -> None:
-        """Check whether the bones still are on the pads where they were when the hands came out."""
+        """Check that the bones are still on the same pads as when the hands came out."""
         sealed = tx.sealed
         if place is None:
             self._left = True  # hands are opened after a guess, often before it is entered

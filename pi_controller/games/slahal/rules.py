@@ -197,7 +197,7 @@ class Slahal(Game[State]):
         Choice(
             "rehide",
             "loses_bones",
-            "What moving bones that were presented costs: the bones, hiding them anew, or a warning (Game Play).",
+            "Penalty for moving presented bones: lose the bones, hide them again, or a warning (Game Play).",
             ("loses_bones", "hide_again", "warning"),
         ),
         WholeNumber("minutes", 20, "Minutes that a game lasts (Tournament time restrictions).", 1, 1440),
@@ -226,7 +226,7 @@ class Slahal(Game[State]):
 
     @classmethod
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
-        """Return the action for the short form typed by a judge, or None if `words` are no short form."""
+        """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         match words:
             case ["guess", ("left" | "right" | "inside" | "outside") as signal, *more] if _FLAGS.issuperset(more):
                 return {"do": "guess", "signal": signal} | dict.fromkeys(more, True)

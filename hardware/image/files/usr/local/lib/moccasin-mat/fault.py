@@ -46,7 +46,7 @@ def card_fault(mountinfo: str, free_bytes: int) -> tuple[str, str, str] | None:
 def service_fault(result: str) -> tuple[str, str, str]:
     """Return code, message and hint for a service that ended with `result`, systemd's word."""
     why = RESULTS.get(result, f"it ended: {result or 'a part that it needs has failed'}")
-    hint = f"Wait five minutes. {POWER_CYCLE_HINT} If this page comes back, tell whoever looks after the machine."
+    hint = f"Wait five minutes. {POWER_CYCLE_HINT} If this page comes back, tell your support person."
     return f"service_{result or 'failed'}".replace("-", "_"), f"The program does not run: {why}.", hint
 
 
