@@ -472,3 +472,14 @@ def test_settings_name_every_fault():
     with pytest.raises(SettingsError) as error:
         RefereeSettings(fouls={"singing": "ask", "no_bead": "often"}, check_timeout_s=-1, hit_seconds=0)
     assert len(error.value.message.splitlines()) == 4
+
+
+def test_ninth_stroke_during_a_question_is_dropped():
+    seat = Seat()
+    seat(Link(0.0, up=True))
+    seat(JudgeAction(0.0, {"do": "toss", "winner": "A"}))
+    seat.hide(1)
+    assert [type(fact) for fact in seat(Strike(1.0, (2,), sure=False))][-1] is Question
+    kept = [seat(Strike(2.0 + n, (3,))) for n in range(9)]
+    assert [len(facts) for facts in kept] == [1] * 8 + [0]
+    assert len(seat.story.hide.kept) == 8
