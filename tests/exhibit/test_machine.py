@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
-from exhibit_rig import Rig
+from exhibit_rig import WELL, Rig
 from msgspec.structs import replace
 
 from pi_controller.board.messages import Piezo, Touch
@@ -19,7 +19,6 @@ from pi_controller.pinmap import pinmap
 from pi_controller.runtime.exhibit import Installation
 from pi_controller.system.machine_health import MachineHealth
 
-WELL = MachineHealth(55.0, under_voltage=False, under_voltage_since_start=False, free_bytes=10**10, fs_errors=0)
 STRIPS = len(pinmap().touch.strips)
 
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, time
 from types import SimpleNamespace
 
 import pytest
-from exhibit_rig import Rig, at
-from load_file import load_file
+from exhibit_rig import WELL, Rig, at
 from memory_sound import MemorySound
 from msgspec.structs import replace
 
@@ -16,8 +15,6 @@ from pi_controller.config.model import ExhibitSection
 from pi_controller.exhibit.health import Check, SelfTest
 from pi_controller.runtime.exhibit import Installation
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
-
-WELL = load_file("tests/exhibit/test_machine.py").WELL
 
 HOUR = 3600.0
 DAY = 24 * HOUR

@@ -32,3 +32,16 @@ def where(request, tmp_path):
     if request.param == "file":
         return tmp_path / "hub.sqlite"
     return Database(request.getfixturevalue("postgres").url, f"v{next(VENUES)}")
+
+
+@pytest.fixture
+def hall(tmp_path):
+    """Return a hub with its tournament behind a real Mosquitto, for the tables t01 and t02."""
+    from brokers import Mosquitto  # fails without Mosquitto, which not all tests here need
+    from hub_hall import HubHall
+
+    broker = Mosquitto(tmp_path / "broker", ["t01", "t02"]).start()
+    made = HubHall(tmp_path, broker)
+    yield made
+    made.close()
+    broker.kill()

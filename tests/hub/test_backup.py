@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from brokers import needs_mosquitto
-from load_file import load_file
+from inbox_messages import A, events, records, take
 
 from pi_controller.cli.hub import main
 from pi_controller.errors import UsageError
@@ -20,12 +20,6 @@ from pi_controller.journal.verify import verify_journal
 from pi_controller.tournament import decisions
 
 EARLIER = Path(__file__).with_name("earlier")
-
-matches_tests = load_file("tests/hub/test_matches.py")
-HubHall, hall = matches_tests.HubHall, matches_tests.hall
-
-inbox_tests = load_file("tests/hub/test_inbox.py")
-A, events, records, take = inbox_tests.A, inbox_tests.events, inbox_tests.records, inbox_tests.take
 
 
 @pytest.fixture

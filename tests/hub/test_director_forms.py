@@ -6,15 +6,13 @@ from contextlib import contextmanager
 from itertools import count
 
 import pytest
-from load_file import load_file
+from hub_site import Site
 from markupsafe import Markup
 
 from pi_controller.hub import pages
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.hub import TableStatus
 from pi_controller.tournament import decisions as d
-
-Site = load_file("tests/hub/test_pages.py").Site
 
 pytestmark = pytest.mark.chromium
 UPDATES = 10

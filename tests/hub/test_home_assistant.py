@@ -6,7 +6,7 @@ import inspect
 import msgspec
 import pytest
 from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, needs_mosquitto
-from load_file import load_file
+from linked_table import Played, client
 
 from pi_controller.errors import UsageError
 from pi_controller.hub.home_assistant import PREFIX, discovery
@@ -14,9 +14,6 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import ROOT, State, encode, topic
 from pi_controller.hub.settings import load_hub
 from pi_controller.hub.setup import write_hub_files
-
-mqtt_tests = load_file("tests/hub/test_mqtt.py")
-Played, client = mqtt_tests.Played, mqtt_tests.client
 
 pytestmark = needs_mosquitto
 

@@ -8,29 +8,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from inbox_messages import A, B, C, events, records, take
 
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Ack, Events, Game, Hello, Record
 from pi_controller.hub.store import StoreError, open_store
 from pi_controller.journal.file import Row, chain_rows, genesis
-
-A, B, C = "aa" * 16, "bb" * 16, "cc" * 16
-
-
-def records(epoch, count, body="{}"):
-    return [
-        Record(*row)
-        for row in chain_rows(genesis(epoch), (Row(n, n, n / 4, "ready", body) for n in range(1, count + 1)))
-    ]
-
-
-def events(epoch, first, last, body="{}"):
-    return Events(epoch, tuple(records(epoch, last, body)[first - 1 :]))
-
-
-def take(inbox, message, table="t01", t=1.0):
-    """Return the one answer to one message, or None."""
-    return dict(inbox.store_messages(t, [(table, message)])).get(table)
 
 
 @pytest.fixture
@@ -215,7 +198,9 @@ WRITER = """
 import sys
 sys.path.insert(0, {folder!r})
 from pathlib import Path
-from test_inbox import A, Events, Game, Hello, Inbox, records
+from inbox_messages import A, records
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import Events, Game, Hello
 inbox = Inbox(Path(sys.argv[1]))
 inbox.store_messages(0.0, [("t01", Hello("a", (Game(A, 2000),)))])
 held = inbox.record_counts()["t01"][A]
@@ -227,7 +212,7 @@ for record in records(A, 2000)[held:]:
 
 def test_what_was_acknowledged_is_there_after_a_kill(tmp_path, request):
     path, acknowledged = tmp_path / "hub.sqlite", 0
-    program = WRITER.format(folder=str(request.path.parent))
+    program = WRITER.format(folder=str(request.path.parents[1] / "support"))
     for after in (1, 40, 7, 150, 3):
         with subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE, text=True) as writer:
             for _ in range(after):

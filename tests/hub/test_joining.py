@@ -18,7 +18,8 @@ import httpx
 import msgspec
 import pytest
 from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, account, needs_mosquitto
-from load_file import load_file
+from hub_site import Site
+from linked_table import Played, client
 
 from pi_controller.cli.hub import main
 from pi_controller.config import read_settings
@@ -48,11 +49,6 @@ from pi_controller.hub.settings import (
 )
 from pi_controller.hub.setup import CLIENT_ID_LINE, CONF, PID, TABLES, make_join_certificate, reload_broker
 from pi_controller.hub.table_link import make_table_link
-
-Site = load_file("tests/hub/test_pages.py").Site
-
-mqtt_tests = load_file("tests/hub/test_mqtt.py")
-Played, client = mqtt_tests.Played, mqtt_tests.client
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -1,13 +1,13 @@
 """Table and hub over a real Mosquitto: all arrives, the game never waits, and nobody reads or writes for another."""
 
 import asyncio
-import random
 import ssl
 import time
 
 import aiomqtt
 import pytest
 from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, free_port, needs_mosquitto
+from linked_table import Played, client
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
@@ -15,55 +15,9 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import State, encode, topic
 from pi_controller.hub.mqtt import Broker, Will, make_client, until_one_ends
 from pi_controller.hub.table_link import TableLink
-from pi_controller.journal import file
-from pi_controller.journal.journal import Journal
-from pi_controller.referee.base import referee_for
-from pi_controller.referee.settings import RefereeSettings
-from pi_controller.rules.registry import game
-from pi_controller.runtime.console import execute_line
 from pi_controller.sensing.events import Button, HandIn, HandOut, Link
-from pi_controller.table.table import Table
 
 pytestmark = needs_mosquitto
-
-
-class Played:
-    """A game of Hampa Apena at a table with a journal, linked to the hub; `do` is what is typed at the terminal."""
-
-    def __init__(self, path, broker, name="Table 1", **link):
-        self.path, self.t = path, 1000.0
-        self.journal = Journal(path, created=self.t)
-        rules = game("dakota", {"points": 2})
-        referee = referee_for(rules, RefereeSettings(), random.Random(1).randbytes)
-        self.table = Table(self.journal, rules, {"A": "Big Coulee", "B": "Long Hollow"}, referee, self.t)
-        self.link = TableLink(broker, VENUE, name, path, **link)
-        self.step()
-
-    def step(self):
-        self.t += 1.0
-        self.link.on_step(self.t, self.table, False)
-
-    def do(self, *lines):
-        for line in lines:
-            execute_line(self.table, line, self.t)
-            self.step()
-
-    def feel(self, *events):
-        for event in events:
-            self.table.mat_event(event)
-            self.step()
-
-    def rows(self, path=None):
-        with file.open_read_only(path or self.path) as db:
-            return list(file.rows(db, file.SCHEMA_VERSION))
-
-    @property
-    def epoch(self):
-        return self.journal.meta.epoch
-
-    def close(self):
-        self.link.close()
-        self.journal.close()
 
 
 @pytest.fixture
@@ -225,11 +179,6 @@ def test_another_card_in_the_table_is_told_and_not_merged(tmp_path, hub, table, 
     hub.until(lambda hub: hub.shown("t01").alarm == "replaced")
     assert hub.inbox.record_counts()["t01"][other.epoch] == 0
     other.close()
-
-
-def client(broker, name):
-    account = broker.account(name)
-    return make_client(account, Will(topic(VENUE, name, "state"), State("lost", "x")))
 
 
 async def received(one, last):

@@ -14,14 +14,14 @@ import httpx
 import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from hub_site import TEAMS, Site
 
 from pi_controller.hub import boards
 from pi_controller.hub.boards import LATER_MATCH_CHOICES, Boards
 from pi_controller.hub.director import Director, GameAtTable
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.pages import RIGHTS, HubPages
-from pi_controller.hub.settings import HubSettings
+from pi_controller.hub.pages import RIGHTS
 from pi_controller.hub.store import StoreError, TournamentLog
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.table.view import QuestionView
@@ -29,49 +29,7 @@ from pi_controller.tournament import decisions as d
 from pi_controller.tournament.decisions import read_teams
 from pi_controller.tournament.director import History
 
-TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
-
-
-class Site:
-    """A hub's pages without a broker; `post` sends as the console's own page does."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.inbox = Inbox(folder / "hub.sqlite")
-        self.log = TournamentLog(folder / "hub.sqlite")
-        self.director = Director(self.log, self.inbox)
-        settings = HubSettings.model_validate({"page": {"port": 0, "stream": 0}})
-        self.pages = HubPages(settings, folder, self.director)
-        self.pages.start()
-        self.origin = self.pages.url.rstrip("/")
-        self.web = httpx.Client(base_url=self.origin, headers={"origin": self.origin}, timeout=30)
-
-    def sign_in(self, role="head", name="Ann"):
-        hashed, pin = self.pages._signing.authenticator.pins, secrets.randbelow(10**8)
-        pin = f"{pin:08d}"
-        self.pages.users.add(name, role, hashed.hash(pin))
-        found = self.web.post("/director/sign-in", json={"name": name, "pin": pin})
-        assert found.status_code == 200, found.text
-        return pin
-
-    def decide(self, **fact):
-        return self.web.post("/director/command", json={"key": secrets.token_hex(8), "fact": fact})
-
-    def drawn(self):
-        self.sign_in()
-        for fact in (
-            {"do": "plan", "title": "Wacipi", "options": {"points": "2"}},
-            {"do": "enter", "teams": [{"name": team} for team in TEAMS]},
-            {"do": "draw", "order": [*TEAMS]},
-        ):
-            assert self.decide(**fact).status_code == 200
-
-    def close(self):
-        self.web.close()
-        self.pages.close()
-        self.log.close()
-        self.inbox.close()
 
 
 @pytest.fixture

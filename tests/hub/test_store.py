@@ -7,7 +7,7 @@ import asyncio
 import psycopg
 import pytest
 from brokers import free_port
-from load_file import load_file
+from inbox_messages import A, events, records, take
 
 from pi_controller.errors import SettingsError
 from pi_controller.hub.inbox import Inbox
@@ -16,9 +16,6 @@ from pi_controller.hub.run import HubRun
 from pi_controller.hub.settings import load_hub, store_from_settings
 from pi_controller.hub.store import BadValueError, Database, StoreError, open_store
 from pi_controller.journal.file import Row, chain_rows
-
-inbox_tests = load_file("tests/hub/test_inbox.py")
-A, events, records, take = inbox_tests.A, inbox_tests.events, inbox_tests.records, inbox_tests.take
 
 
 def test_what_was_acknowledged_is_there_after_a_kill_and_the_connection_comes_back(postgres):

@@ -8,7 +8,7 @@ from itertools import count
 
 import msgspec
 import pytest
-from load_file import load_file
+from inbox_messages import take
 
 from pi_controller.errors import JournalError, MatError
 from pi_controller.hub.director import MAX_NOTES_OF_TABLE, Director
@@ -26,8 +26,6 @@ from pi_controller.rules.registry import game
 from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table
 from pi_controller.tournament import decisions as d
-
-take = load_file("tests/hub/test_inbox.py").take
 
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
 UNKNOWN = '{"kind":"fact_of_next_version","t":0.0}'

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from pi_controller.games.dakota.rules import HIDER_FOULS, HITTER_FOULS
 from pi_controller.referee.settings import FOUL_TREATMENTS, PRESETS
 
@@ -123,7 +124,8 @@ def outcomes(fouls):
 
 def main():
     """Play every story, print what came of it, and write the page where all passed; return the exit status."""
-    from test_scenarios import Scene, steps, test_scenario
+    from scenes import Scene, steps
+    from test_scenarios import test_scenario
 
     told = Table("story", "noticed by", *PRESETS, "steps", "")
     failed = []

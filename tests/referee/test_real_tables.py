@@ -8,11 +8,9 @@ and answers what is asked. After that what was broken is mended, and a plain hid
 from pathlib import Path
 
 import pytest
-from load_file import load_file
+from scenes import Scene
 
 from pi_controller.referee.settings import PRESETS
-
-Scene = load_file("tests/referee/test_scenarios.py").Scene
 
 FILE = Path(__file__).parent.parent / "scenarios" / "real_tables.stories"
 HARMLESS = ("play_on", "none", "no", "hide_again", "missed")

@@ -1,22 +1,14 @@
 """Every story is told to the pipe as well, line by line: what follows there is what follows at a table."""
 
 import pytest
-from load_file import load_file
 from msgspec import convert, json
+from scenes import SCENARIOS, Scene, steps, told
 
 from pi_controller.errors import MatError
 from pi_controller.referee.facts import Fact, GameOpened
 from pi_controller.referee.history import History
 from pi_controller.referee.stream import Pipe
 from pi_controller.sensing.events import SensorFaultsChange
-
-scenes = load_file("tests/referee/test_scenarios.py")
-SCENARIOS, Scene, steps, told = (
-    scenes.SCENARIOS,
-    scenes.Scene,
-    scenes.steps,
-    scenes.told,
-)
 
 AT_A_TABLE = GameOpened
 """What only a table says: a pipe has no journal to begin."""

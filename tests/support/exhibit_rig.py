@@ -13,6 +13,7 @@ from pi_controller.exhibit.check_log import find_faults
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, SessionStart
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.usage import Usage, usage_path
+from pi_controller.system.machine_health import MachineHealth
 from pi_controller.table.table import Table
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from pi_controller.exhibit.visitor_game import Guess
 
+WELL = MachineHealth(55.0, under_voltage=False, under_voltage_since_start=False, free_bytes=10**10, fs_errors=0)
 STEP_S = 0.25
 
 

@@ -3,14 +3,11 @@
 import random
 
 import pytest
-from load_file import load_file
+from director_hall import TEAMS, Hall, seen
 
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.tournament import Elimination, Groups, RoundRobin
 from pi_controller.tournament import decisions as d
-
-director_tests = load_file("tests/tournament/test_director.py")
-TEAMS, Hall, seen = director_tests.TEAMS, director_tests.Hall, director_tests.seen
 
 CUP = Elimination("double")
 

@@ -9,8 +9,8 @@ from contextlib import ExitStack, closing
 import httpx
 import msgspec
 import pytest
+from event_stream import Stream
 from judge_house import PIN, House, cheap, say, sign_in
-from load_file import load_file
 
 from pi_controller.config import Settings
 from pi_controller.referee.facts import CommandIssued
@@ -19,8 +19,6 @@ from pi_controller.table.view import View
 from pi_controller.web.accounts import FILE, Authenticator, Sessions, Users
 from pi_controller.web.judge_api import HEAD, SESSION_CHECK_S, JudgeConsole, welcome
 from pi_controller.web.sign_in import BURST
-
-Stream = load_file("tests/web/test_server.py").Stream
 
 TOSS = {"do": "toss", "winner": "A"}
 MISS = {"do": "hit", "found": False}

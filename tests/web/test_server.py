@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing
 import httpx
 import msgspec
 import pytest
+from event_stream import Stream
 
 from pi_controller.errors import MatError
 from pi_controller.table.view import View
@@ -19,30 +20,6 @@ from pi_controller.web.server import WebError, WebServer
 def web(server):
     with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as client:
         yield client
-
-
-class Stream:
-    """The events of one open stream, one by one."""
-
-    def __init__(self, response):
-        self.lines = response.iter_lines()
-
-    def next(self, name="view"):
-        told = {}
-        for line in self.lines:
-            if line == "":
-                if told.get("event") == name:
-                    return told
-                told = {}
-            elif not line.startswith(":"):
-                key, _, value = line.partition(": ")
-                told[key] = value
-        raise EOFError
-
-    def end(self):
-        """Return once the stream has ended, with no more views."""
-        with pytest.raises(EOFError):
-            self.next()
 
 
 def test_the_page(web):

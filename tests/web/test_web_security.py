@@ -7,15 +7,13 @@ from contextlib import ExitStack, closing
 
 import httpx
 import pytest
+from event_stream import Stream
 from judge_house import PIN, ROLES, House, raw, say, sign_in
-from load_file import load_file
 
 from pi_controller.referee.facts import CommandIssued
 from pi_controller.web import judge_api
 from pi_controller.web import sign_in as console
 from pi_controller.web.limits import CSP, HEADERS
-
-Stream = load_file("tests/web/test_server.py").Stream
 
 TOSS = {"do": "toss", "winner": "A"}
 POSTS = {

@@ -1,0 +1,54 @@
+"""A hub's pages without a broker, and a browser session that is signed in to them."""
+
+import secrets
+
+import httpx
+
+from pi_controller.hub.director import Director
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.pages import HubPages
+from pi_controller.hub.settings import HubSettings
+from pi_controller.hub.store import TournamentLog
+
+TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
+
+
+class Site:
+    """A hub's pages without a broker; `post` sends as the console's own page does."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.inbox = Inbox(folder / "hub.sqlite")
+        self.log = TournamentLog(folder / "hub.sqlite")
+        self.director = Director(self.log, self.inbox)
+        settings = HubSettings.model_validate({"page": {"port": 0, "stream": 0}})
+        self.pages = HubPages(settings, folder, self.director)
+        self.pages.start()
+        self.origin = self.pages.url.rstrip("/")
+        self.web = httpx.Client(base_url=self.origin, headers={"origin": self.origin}, timeout=30)
+
+    def sign_in(self, role="head", name="Ann"):
+        hashed, pin = self.pages._signing.authenticator.pins, secrets.randbelow(10**8)
+        pin = f"{pin:08d}"
+        self.pages.users.add(name, role, hashed.hash(pin))
+        found = self.web.post("/director/sign-in", json={"name": name, "pin": pin})
+        assert found.status_code == 200, found.text
+        return pin
+
+    def decide(self, **fact):
+        return self.web.post("/director/command", json={"key": secrets.token_hex(8), "fact": fact})
+
+    def drawn(self):
+        self.sign_in()
+        for fact in (
+            {"do": "plan", "title": "Wacipi", "options": {"points": "2"}},
+            {"do": "enter", "teams": [{"name": team} for team in TEAMS]},
+            {"do": "draw", "order": [*TEAMS]},
+        ):
+            assert self.decide(**fact).status_code == 200
+
+    def close(self):
+        self.web.close()
+        self.pages.close()
+        self.log.close()
+        self.inbox.close()
