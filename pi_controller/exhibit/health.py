@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import datetime, time, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from pi_controller.board.messages import Message, Piezo, Touch
 from pi_controller.calibration.detectors import RunningStats
 from pi_controller.calibration.profile import Profile
+from pi_controller.exhibit.exhibit import local_time
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.system.files import atomic_write
@@ -326,105 +326,39 @@ class SensorDrift:
                 yield DriftReading(pad, strip, float(rest[at]), was, bool(far))
 
 
-# The nightly self-test: checks everything while no visitor plays, and stores its verdict until the next test.
-#
-# It proceeds in short steps and pauses during a session. A test missed because the power was off is run as soon as the
-# installation is idle.
+# The machine's clock, and everything that is watched at an installation.
 
 
-Part = Literal["clock", "disk", "heat", "journals", "lights", "link", "loudspeaker", "sensors", "supply", "texts"]
+class WallClock:
+    """The machine's clock beside the installation's, which runs on evenly: the network or the staff may set it.
 
-
-class Check(msgspec.Struct, frozen=True):
-    """Result of one part: `wrong` describes the fault in English, "" if the part is well."""
-
-    part: Part
-    wrong: str = ""
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    """Results of a self-test that ended at `t`, s since 1970."""
-
-    t: float
-    checks: tuple[Check, ...]
-
-    @property
-    def wrong(self) -> tuple[Check, ...]:
-        """The checks that failed."""
-        return tuple(one for one in self.checks if one.wrong)
-
-    def __str__(self) -> str:
-        if not self.wrong:
-            return f"self-test: all is well ({len(self.checks)} checks)"
-        return "self-test: " + "; ".join(f"{one.part}: {one.wrong}" for one in self.wrong)
-
-
-class SelfTest:
-    """Runs the checks of `begin` daily at `hour` (None: never).
-
-    `local` converts to local time, `kept` stores the verdict. `begin` is called when the test starts and yields one
-    check at a time.
+    `wall` returns the machine's time, s since 1970 (None: the installation's), `was_set` whether it was ever set.
     """
 
-    def __init__(
-        self,
-        hour: time | None,
-        begin: Callable[[float, Verdict | None], Iterable[Check]],
-        local: Callable[[float], datetime],
-        kept: Path | None = None,
-    ) -> None:
-        self.verdict = _load_verdict(kept)
-        self._hour, self._begin, self._local, self._path = hour, begin, local, kept
-        self._running: Iterator[Check] | None = None
-        self._found: list[Check] = []
-        self._done_for = self._last_hour(self.verdict.t) if self.verdict is not None else None
+    def __init__(self, wall: Callable[[], float] | None, was_set: Callable[[float], bool], t: float) -> None:
+        self._wall, self._was_set = wall, was_set
+        self._set_by = 0.0 if wall is None else wall() - t
 
-    @property
-    def running(self) -> bool:
-        """True while a test is in progress."""
-        return self._running is not None
+    def update(self, t: float) -> bool:
+        """Measure how far the machine's clock was set since the start; return whether it was ever set."""
+        self._set_by = 0.0 if self._wall is None else self._wall() - t
+        return self._wall is None or self._was_set(self.time(t))
 
-    def step(self, t: float, *, idle: bool) -> bool:
-        """Do a step of a due test at `t` if the installation is `idle`; return True if there is a new verdict."""
-        if not idle or self._hour is None:
-            return False
-        if self._running is None:
-            if self._last_hour(t) == self._done_for:
-                return False
-            self._running, self._found = iter(self._begin(t, self.verdict)), []
-        check = next(self._running, None)
-        if check is not None:
-            self._found.append(check)
-            return False
-        self._running, self._done_for = None, self._last_hour(t)
-        self.verdict = Verdict(t, _merge_checks(self._found))
-        log.log(logging.WARNING if self.verdict.wrong else logging.INFO, "%s", self.verdict)
-        if self._path is not None:
-            try:
-                atomic_write(self._path, msgspec.json.encode(self.verdict))
-            except OSError as error:
-                log.warning("the verdict of the self-test cannot be saved for a restart: %s", error)
-        return True
+    def time(self, t: float) -> float:
+        """Return the machine's time at the installation's `t`, s since 1970."""
+        return t + self._set_by
 
-    def _last_hour(self, t: float) -> datetime | None:
-        """Return the last time before `t` at which a test was due."""
-        if self._hour is None:
-            return None
-        now = self._local(t).replace(tzinfo=None)
-        due = datetime.combine(now.date(), self._hour)
-        return due if due <= now else due - timedelta(days=1)
+    def local(self, t: float) -> datetime:
+        """Return the installation's `t` as local time by the machine's clock."""
+        return local_time(self.time(t))
 
 
-def _merge_checks(checks: Iterable[Check]) -> tuple[Check, ...]:
-    """Return one check for each part, with all its faults."""
-    wrong: dict[Part, list[str]] = {}
-    for check in checks:
-        wrong.setdefault(check.part, []).extend(filter(None, (check.wrong,)))
-    return tuple(Check(part, "; ".join(found)) for part, found in wrong.items())
+class Health(NamedTuple):
+    """Everything that is watched at an installation."""
 
-
-def _load_verdict(path: Path | None) -> Verdict | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Verdict) if path is not None else None
-    except (OSError, msgspec.MsgspecError):
-        return None
+    clock: WallClock
+    watch: MachineWatch
+    drift: SensorDrift
+    screen: KioskWatch | None = None
+    """The machine's own screen; None if it has none."""
+    recoveries: CrashCounter | None = None

@@ -32,10 +32,11 @@ from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.errors import MatError, SettingsError
 from pi_controller.exhibit.exhibit import Exhibit, Games
-from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, Verdict, facts
+from pi_controller.exhibit.health import DriftReading, Fact, Health, facts
 from pi_controller.exhibit.host_files import HostFiles, HostTexts
 from pi_controller.exhibit.lessons import IDLE, StageName
 from pi_controller.exhibit.screen import Screen, build_screen
+from pi_controller.exhibit.self_test import Verdict
 from pi_controller.exhibit.usage import COLUMNS, Usage
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.pushed_page import PushedPage
@@ -351,25 +352,18 @@ class StaffView(msgspec.Struct, frozen=True):
 
 
 class StaffStatus(NamedTuple):
-    """State shown beside the `Exhibit`: `texts` are the host's, a line each.
-
-    `verdict` is that of the last self-test.
-    """
+    """State shown beside the `Exhibit`; `verdict` is that of the last self-test."""
 
     usage: Usage
-    recoveries: CrashCounter | None = None
-    texts: tuple[str, ...] = ()
-    watch: MachineWatch | None = None
-    drift: tuple[DriftReading, ...] = ()
+    health: Health
     verdict: Verdict | None = None
     update: str = ""
     """Result of the last update."""
     reset: ResetStatus | None = None
-    screen: KioskWatch | None = None
     loudspeaker: Fact | None = None
     """Result of the last test sound."""
     t: float = 0.0
-    """The machine's time, s since 1970."""
+    """The installation's time, s since 1970."""
     keys: tuple[str, ...] = ()
     """Changes of the keys on the card, a line each, until the staff confirms them."""
 
@@ -381,9 +375,9 @@ def build_staff_view(
     text = catalogue(exhibit.section.languages[0]).gettext
     section, voice = settings.exhibit, settings.voice
     always, never = text("always"), text("none")
-    usage, watch, verdict = known.usage, known.watch, known.verdict
-    machine = tuple(facts(watch, text)) if watch is not None else ()
-    machine += tuple(known.screen.facts(text)) if known.screen is not None else ()
+    usage, health, verdict = known.usage, known.health, known.verdict
+    machine = tuple(facts(health.watch, text))
+    machine += tuple(health.screen.facts(text)) if health.screen is not None else ()
     machine += (Fact(text("Update"), known.update),) if known.update else ()
     days = sorted(usage.days.items(), reverse=True)[:DAYS]
     return StaffView(
@@ -397,18 +391,18 @@ def build_staff_view(
             (text("Dimmed"), f"{section.dim_from} – {section.dim_to}" if section.dim_from else never),
             (text("Self-test"), f"{hour:%H:%M}" if (hour := section.self_test_hour) is not None else never),
         ),
-        known.texts,
+        tuple(host_lines(exhibit.host.texts)),
         tuple(exhibit.host.pictures),
         tuple((day, *(str(counts[one]) for one in COLUMNS)) for day, counts in days) if section.usage else (),
         usage.csv() if section.usage else "",
         machine,
-        watch is not None and watch.under_voltage,
-        tuple(_by_pad(known.drift)),
+        health.watch.under_voltage,
+        tuple(_by_pad(health.drift.report)),
         "" if verdict is None else str(verdict).removeprefix("self-test: "),
         "" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
         known.reset,
         known.loudspeaker,
-        f"{local(known.t):%Y-%m-%d %H:%M}",
+        f"{local(health.clock.time(known.t)):%Y-%m-%d %H:%M}",
         known.keys,
     )
 
@@ -444,12 +438,12 @@ def _faults(exhibit: Exhibit, known: StaffStatus, text: Callable[[str], str]) ->
             text("Pad {pad}: a sensor cannot be believed ({why})").format(pad=one.pad, why=one.why)
             for one in exhibit.sensor_faults
         ]
-        for one in known.drift:
+        for one in known.health.drift.report:
             if one.far and one.strip is None:
                 found.append(text("Pad {pad}: the disc has become noisy").format(pad=one.pad))
             elif one.far:
                 found.append(text("Pad {pad}: a touch strip has drifted: calibrate the mat").format(pad=one.pad))
-    recoveries = known.recoveries
+    recoveries = known.health.recoveries
     if recoveries is not None and recoveries.count:
         found.append(
             text("Started anew by itself {n} times since the machine was switched on.").format(n=recoveries.count)
