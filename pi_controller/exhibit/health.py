@@ -11,7 +11,6 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +19,6 @@ import numpy as np
 from pi_controller.board.messages import Message, Piezo, Touch
 from pi_controller.calibration.detectors import RunningStats
 from pi_controller.calibration.profile import Profile
-from pi_controller.exhibit.exhibit import local_time
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.system.files import atomic_write
@@ -324,41 +322,3 @@ class SensorDrift:
                 was = None if self._rest is None else float(self._rest[at])
                 far = was is not None and self._far is not None and abs(rest[at] - was) > max(self._far[at], 1.0)
                 yield DriftReading(pad, strip, float(rest[at]), was, bool(far))
-
-
-# The machine's clock, and everything that is watched at an installation.
-
-
-class WallClock:
-    """The machine's clock beside the installation's, which runs on evenly: the network or the staff may set it.
-
-    `wall` returns the machine's time, s since 1970 (None: the installation's), `was_set` whether it was ever set.
-    """
-
-    def __init__(self, wall: Callable[[], float] | None, was_set: Callable[[float], bool], t: float) -> None:
-        self._wall, self._was_set = wall, was_set
-        self._set_by = 0.0 if wall is None else wall() - t
-
-    def update(self, t: float) -> bool:
-        """Measure how far the machine's clock was set since the start; return whether it was ever set."""
-        self._set_by = 0.0 if self._wall is None else self._wall() - t
-        return self._wall is None or self._was_set(self.time(t))
-
-    def time(self, t: float) -> float:
-        """Return the machine's time at the installation's `t`, s since 1970."""
-        return t + self._set_by
-
-    def local(self, t: float) -> datetime:
-        """Return the installation's `t` as local time by the machine's clock."""
-        return local_time(self.time(t))
-
-
-class Health(NamedTuple):
-    """Everything that is watched at an installation."""
-
-    clock: WallClock
-    watch: MachineWatch
-    drift: SensorDrift
-    screen: KioskWatch | None = None
-    """The machine's own screen; None if it has none."""
-    recoveries: CrashCounter | None = None

@@ -31,8 +31,8 @@ from starlette.routing import Route
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.errors import MatError, SettingsError
-from pi_controller.exhibit.exhibit import Exhibit, Games
-from pi_controller.exhibit.health import DriftReading, Fact, Health, facts
+from pi_controller.exhibit.exhibit import Exhibit, SessionGames
+from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts
 from pi_controller.exhibit.host_files import HostFiles, HostTexts
 from pi_controller.exhibit.lessons import IDLE, StageName
 from pi_controller.exhibit.screen import Screen, build_screen
@@ -300,7 +300,7 @@ class Preview(NamedTuple):
     pictures: Mapping[str, tuple[bytes, str]]
 
 
-def preview_of(exhibit: Exhibit, games: Games, t: float) -> Preview:
+def preview_of(exhibit: Exhibit, games: SessionGames, t: float) -> Preview:
     """Return a preview at `t` of the waiting texts, or of the published ones if none wait."""
     host, waiting = exhibit.host, exhibit.host.waiting
     candidate = HostFiles(None)
@@ -352,18 +352,25 @@ class StaffView(msgspec.Struct, frozen=True):
 
 
 class StaffStatus(NamedTuple):
-    """State shown beside the `Exhibit`; `verdict` is that of the last self-test."""
+    """State shown beside the `Exhibit`: `texts` are the host's, a line each.
+
+    `verdict` is that of the last self-test.
+    """
 
     usage: Usage
-    health: Health
+    recoveries: CrashCounter | None = None
+    texts: tuple[str, ...] = ()
+    watch: MachineWatch | None = None
+    drift: tuple[DriftReading, ...] = ()
     verdict: Verdict | None = None
     update: str = ""
     """Result of the last update."""
     reset: ResetStatus | None = None
+    screen: KioskWatch | None = None
     loudspeaker: Fact | None = None
     """Result of the last test sound."""
     t: float = 0.0
-    """The installation's time, s since 1970."""
+    """The machine's time, s since 1970."""
     keys: tuple[str, ...] = ()
     """Changes of the keys on the card, a line each, until the staff confirms them."""
 
@@ -375,9 +382,9 @@ def build_staff_view(
     text = catalogue(exhibit.section.languages[0]).gettext
     section, voice = settings.exhibit, settings.voice
     always, never = text("always"), text("none")
-    usage, health, verdict = known.usage, known.health, known.verdict
-    machine = tuple(facts(health.watch, text))
-    machine += tuple(health.screen.facts(text)) if health.screen is not None else ()
+    usage, watch, verdict = known.usage, known.watch, known.verdict
+    machine = tuple(facts(watch, text)) if watch is not None else ()
+    machine += tuple(known.screen.facts(text)) if known.screen is not None else ()
     machine += (Fact(text("Update"), known.update),) if known.update else ()
     days = sorted(usage.days.items(), reverse=True)[:DAYS]
     return StaffView(
@@ -391,18 +398,18 @@ def build_staff_view(
             (text("Dimmed"), f"{section.dim_from} – {section.dim_to}" if section.dim_from else never),
             (text("Self-test"), f"{hour:%H:%M}" if (hour := section.self_test_hour) is not None else never),
         ),
-        tuple(host_lines(exhibit.host.texts)),
+        known.texts,
         tuple(exhibit.host.pictures),
         tuple((day, *(str(counts[one]) for one in COLUMNS)) for day, counts in days) if section.usage else (),
         usage.csv() if section.usage else "",
         machine,
-        health.watch.under_voltage,
-        tuple(_by_pad(health.drift.report)),
+        watch is not None and watch.under_voltage,
+        tuple(_by_pad(known.drift)),
         "" if verdict is None else str(verdict).removeprefix("self-test: "),
         "" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
         known.reset,
         known.loudspeaker,
-        f"{local(health.clock.time(known.t)):%Y-%m-%d %H:%M}",
+        f"{local(known.t):%Y-%m-%d %H:%M}",
         known.keys,
     )
 
@@ -438,12 +445,12 @@ def _faults(exhibit: Exhibit, known: StaffStatus, text: Callable[[str], str]) ->
             text("Pad {pad}: a sensor cannot be believed ({why})").format(pad=one.pad, why=one.why)
             for one in exhibit.sensor_faults
         ]
-        for one in known.health.drift.report:
+        for one in known.drift:
             if one.far and one.strip is None:
                 found.append(text("Pad {pad}: the disc has become noisy").format(pad=one.pad))
             elif one.far:
                 found.append(text("Pad {pad}: a touch strip has drifted: calibrate the mat").format(pad=one.pad))
-    recoveries = known.health.recoveries
+    recoveries = known.recoveries
     if recoveries is not None and recoveries.count:
         found.append(
             text("Started anew by itself {n} times since the machine was switched on.").format(n=recoveries.count)

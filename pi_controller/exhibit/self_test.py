@@ -11,17 +11,20 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, time, timedelta
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from pi_controller.display.sound import SILENCE, Sound, SoundError
 from pi_controller.errors import MatError
-from pi_controller.exhibit.exhibit import Exhibit, SessionGames, local_time
-from pi_controller.exhibit.health import WARM_C, Health
+from pi_controller.exhibit.exhibit import local_time
+from pi_controller.exhibit.health import WARM_C
 from pi_controller.journal.verify import verify_journal
 from pi_controller.system.files import atomic_write
 from pi_controller.system.machine_health import LOW_DISK_BYTES
+
+if TYPE_CHECKING:
+    from pi_controller.exhibit.installation import Installation
 
 log = logging.getLogger(__name__)
 
@@ -123,65 +126,48 @@ def _load_verdict(path: Path | None) -> Verdict | None:
         return None
 
 
-class Checks(NamedTuple):
-    """The checks of an installation: its files are in `folder`, `sound` is its loudspeaker.
+def check_installation(at: Installation, t: float, before: Verdict | None) -> Iterator[Check]:
+    """Yield the checks of a self-test of the installation `at` that begins at `t`, each short.
 
-    `lights` returns why the LED strip fails, "" if it works, None without one.
+    `before` is the last verdict.
     """
-
-    exhibit: Exhibit
-    games: SessionGames
-    health: Health
-    folder: Path
-    sound: Sound | None
-    lights: Callable[[], str | None]
-
-    def begin(self, t: float, before: Verdict | None) -> Iterator[Check]:
-        """Yield the checks of the self-test that begins at `t`, each short; `before` is the last verdict."""
-        made = Path(__file__).stat().st_mtime
-        early = t < made or (before is not None and t < before.t)
-        yield Check(
-            "clock", f"it is {local_time(t):%Y-%m-%d %H:%M} by the clock, which cannot be: set it" if early else ""
-        )
-        machine = self.health.watch.health
-        free = machine.free_bytes
-        yield Check("disk", "little room is left" if free is not None and free < LOW_DISK_BYTES else "")
-        yield Check("disk", f"{machine.fs_errors} errors of the file system: replace it" if machine.fs_errors else "")
-        yield Check("disk", self._find_write_fault())
-        hot = machine.temperature_c is not None and machine.temperature_c >= WARM_C
-        yield Check("heat", f"{machine.temperature_c:.0f} °C" if hot and machine.temperature_c is not None else "")
-        yield Check("supply", "the voltage was too low" if self.health.watch.under_voltage else "")
-        if self.exhibit.section.mat == "sensors":
-            yield from self._check_mat()
-        if (fault := self.lights()) is not None:
-            yield Check("lights", fault)
-        if self.sound is not None:
-            yield from _check_loudspeaker(self.sound)
-        yield Check("texts", self.exhibit.host.fault)
-        for path in self.games.list_journals():
-            yield Check("journals", _journal_fault(path))
-
-    def _check_mat(self) -> Iterator[Check]:
-        board = self.exhibit.board
+    early = t < Path(__file__).stat().st_mtime or (before is not None and t < before.t)
+    yield Check("clock", f"it is {local_time(t):%Y-%m-%d %H:%M} by the clock, which cannot be: set it" if early else "")
+    health, free = at.watch.health, at.watch.health.free_bytes
+    yield Check("disk", "little room is left" if free is not None and free < LOW_DISK_BYTES else "")
+    yield Check("disk", f"{health.fs_errors} errors of the file system: replace it" if health.fs_errors else "")
+    yield Check("disk", _find_write_fault(at.games.folder / ".exhibit-probe"))
+    hot = health.temperature_c is not None and health.temperature_c >= WARM_C
+    yield Check("heat", f"{health.temperature_c:.0f} °C" if hot and health.temperature_c is not None else "")
+    yield Check("supply", "the voltage was too low" if at.watch.under_voltage else "")
+    if at.settings.exhibit.mat == "sensors":
+        board = at.exhibit.board
         yield Check("link", "" if board is not None and board.up else "the mat's board does not answer")
-        for fault in self.exhibit.sensor_faults:
+        for fault in at.exhibit.sensor_faults:
             yield Check("sensors", f"{fault.sensor} of pad {fault.pad}: {fault.why}")
-        for one in self.health.drift.report:
+        for one in at.drift.report:
             what = "the disc" if one.strip is None else f"strip {one.strip + 1}"
             yield Check("sensors", f"{what} of pad {one.pad} has drifted" if one.far else "")
+    if (dark := at.lights_fault()) is not None:
+        yield Check("lights", dark)
+    if at.settings.voice.is_audible:
+        yield from _check_loudspeaker(at.sound)
+    yield Check("texts", at.exhibit.host.fault)
+    for path in at.games.list_journals():
+        yield Check("journals", _journal_fault(path))
 
-    def _find_write_fault(self) -> str:
-        """Return why files beside the journal cannot be written; "" if they can."""
-        probe = self.folder / ".exhibit-probe"
-        try:
-            with probe.open("wb") as file:
-                file.write(b"moccasin-mat")
-                file.flush()
-                os.fsync(file.fileno())
-            probe.unlink()
-        except OSError as error:
-            return f"nothing can be written: {error.strerror}"
-        return ""
+
+def _find_write_fault(probe: Path) -> str:
+    """Return why a file at `probe` cannot be written; "" if it can."""
+    try:
+        with probe.open("wb") as file:
+            file.write(b"moccasin-mat")
+            file.flush()
+            os.fsync(file.fileno())
+        probe.unlink()
+    except OSError as error:
+        return f"nothing can be written: {error.strerror}"
+    return ""
 
 
 def _check_loudspeaker(sound: Sound) -> Iterator[Check]:

@@ -9,14 +9,14 @@ import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue
-from pi_controller.display.sound import TEST_TONES, Sound, SoundError, tones
-from pi_controller.exhibit.exhibit import Exhibit, Games, local_time
-from pi_controller.exhibit.health import Fact, Health
+from pi_controller.display.sound import TEST_TONES, SoundError, tones
+from pi_controller.exhibit.exhibit import local_time
+from pi_controller.exhibit.health import Fact
 from pi_controller.exhibit.pages import (
     MAX_NOTICE_CHARS,
     Order,
@@ -24,15 +24,17 @@ from pi_controller.exhibit.pages import (
     StaffPage,
     StaffStatus,
     build_staff_view,
+    host_lines,
     preview_of,
 )
-from pi_controller.exhibit.self_test import SelfTest
-from pi_controller.exhibit.usage import Usage
 from pi_controller.system.clock import REQUEST
 from pi_controller.system.files import atomic_write
 from pi_controller.system.place import KEYS_CHANGED, PROGRAMS
 from pi_controller.system.status import CARD_FAULTS
 from pi_controller.system.update import last_line
+
+if TYPE_CHECKING:
+    from pi_controller.exhibit.installation import Installation
 
 log = logging.getLogger(__name__)
 
@@ -43,42 +45,25 @@ NOTICE = "This installation needs a moment of the staff. Please come back later.
 
 
 class StaffDesk:
-    """Executes the staff's orders at `exhibit`, from time `t` on, and renews `page`; times are s since 1970.
+    """Executes the staff's orders at the installation `at` and renews its `page`; times are s since 1970.
 
-    The notice and the confirmed keys are stored in `folder`; with `sim` the notice is not. `key_changes` is the file
-    that lists changes of the keys on the card. `reset` returns the state of resets. `sound` is the loudspeaker to test.
+    `key_changes` is the file that lists changes of the keys on the card, `reset` returns the state of resets.
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        page: StaffPage,
-        exhibit: Exhibit,
-        games: Games,
-        usage: Usage,
-        health: Health,
-        self_test: SelfTest,
-        t: float,
-        *,
-        folder: Path,
-        sim: bool,
-        key_changes: Path,
-        reset: Callable[[], ResetStatus | None],
-        sound: Sound,
+        self, at: Installation, page: StaffPage, key_changes: Path, reset: Callable[[], ResetStatus | None], t: float
     ) -> None:
         self.page = page
-        self._settings, self._exhibit, self._games, self._usage = settings, exhibit, games, usage
-        self._health, self._self_test, self._reset, self._sound = health, self_test, reset, sound
+        self._at, self._exhibit, self._reset = at, at.exhibit, reset
         self._sound_order: Order | None = None
         self._loudspeaker: Fact | None = None
-        self._key_changes, self._keys_seen = key_changes, folder / ".exhibit-keys"
+        self._key_changes, self._keys_seen = key_changes, at.games.folder / ".exhibit-keys"
         changes, seen = _read_lines(key_changes), set(_read_lines(self._keys_seen))
         self._keys = tuple(one for one in changes if one not in seen)
-        exhibit.keys_changed = bool(self._keys)
-        self._notice = None if sim else folder / ".exhibit-notice"
-        too_many = health.recoveries is not None and health.recoveries.too_many
-        if notice := NOTICE if too_many else self._kept_notice():
-            exhibit.set_notice(t, notice)
+        self._exhibit.keys_changed = bool(self._keys)
+        self._notice = at.state_file(".exhibit-notice")
+        if notice := NOTICE if at.recoveries is not None and at.recoveries.too_many else self._kept_notice():
+            self._exhibit.set_notice(t, notice)
         self._previewed: object = None
         self.read_machine()
         self.refresh(t)
@@ -96,7 +81,7 @@ class StaffDesk:
             order.done.set()
         if self._sound_order is not None:
             try:
-                if not self._sound.is_playing():
+                if not self._at.sound.is_playing():
                     self._report_sound(t, "")
             except SoundError as error:
                 self._report_sound(t, error.message)
@@ -110,13 +95,25 @@ class StaffDesk:
         if not at_once and t - self._refreshed < REFRESH_S:
             return
         self._refreshed = t
-        exhibit, host = self._exhibit, self._exhibit.host
+        at, host = self._at, self._exhibit.host
         if (previewed := (host.texts, host.waiting)) != self._previewed:
             self._previewed = previewed
-            self.page.preview = preview_of(exhibit, self._games, t)
-        verdict, reset, sound = self._self_test.verdict, self._resets, self._loudspeaker
-        known = StaffStatus(self._usage, self._health, verdict, self._update, reset, sound, t, self._keys)
-        shown = build_staff_view(exhibit, self._settings, known, local_time)
+            self.page.preview = preview_of(self._exhibit, at.games, t)
+        known = StaffStatus(
+            at.usage,
+            at.recoveries,
+            tuple(host_lines(host.texts)),
+            at.watch,
+            at.drift.report,
+            at.self_test.verdict,
+            self._update,
+            self._resets,
+            at.screen,
+            self._loudspeaker,
+            at.wall_time(t),
+            self._keys,
+        )
+        shown = build_staff_view(self._exhibit, at.settings, known, local_time)
         self.page.shown = replace(shown, faults=(*shown.faults, *self._card_faults()))
 
     def _execute(self, t: float, order: Order) -> None:
@@ -124,7 +121,7 @@ class StaffDesk:
             case "end":
                 self._exhibit.end_session(t)
             case "supply":
-                self._health.watch.dismiss_under_voltage()
+                self._at.watch.dismiss_under_voltage()
             case "texts":
                 self._exhibit.host.publish(order.mark)
             case "keys":
@@ -148,14 +145,14 @@ class StaffDesk:
         """Play the test sound for the staff, at the voice's volume for this hour."""
         self._sound_order = order
         try:
-            volume = self._settings.voice.volume_at(self._health.clock.local(t).time())
-            self._sound.play(tones(*TEST_TONES), volume)
+            volume = self._at.settings.voice.volume_at(self._at.local(t).time())
+            self._at.sound.play(tones(*TEST_TONES), volume)
         except SoundError as error:
             self._report_sound(t, error.message)
 
     def _report_sound(self, t: float, fault: str) -> None:
         order, self._sound_order = self._sound_order, None
-        text = catalogue(self._settings.exhibit.languages[0]).gettext
+        text = catalogue(self._exhibit.section.languages[0]).gettext
         self._loudspeaker = Fact(text("Loudspeaker"), fault or text("The test sound was played."), bool(fault))
         self.refresh(t)
         if order is not None:

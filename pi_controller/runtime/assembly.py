@@ -136,10 +136,9 @@ def assemble_exhibit(
         stack,
         mat=mat,
         profile=profile,
-        lights=lambda: None if strip is None else daemon.strip_fault,
-        reset=reset_status,
+        lights_fault=lambda: None if strip is None else daemon.strip_fault,
         recoveries=recoveries,
-        sim=sim,
+        reset=reset_status,
         **options,
     )
     daemon = Daemon(

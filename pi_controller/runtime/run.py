@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pi_controller.board.connection import NoSource
 from pi_controller.config import Settings
@@ -68,24 +68,18 @@ class Stop:
         time.sleep(seconds)
 
 
-class Program(NamedTuple):
-    """The parts of a running program that its main loop needs; `stack` closes everything at the end."""
-
-    stop: Stop
-    service: Notifier
-    clock: Callable[[], float]
-    stack: ExitStack
-
-
 @contextmanager
-def running() -> Iterator[Program]:
-    """Handle signals, connect to the service manager and start the clock. Call it in the main thread only."""
+def running() -> Iterator[tuple[Stop, Notifier, Callable[[], float], ExitStack]]:
+    """Provide what a main loop needs: signals, service manager, clock, and the stack that closes all at the end.
+
+    Call it in the main thread only.
+    """
     stop = Stop()
     stop.at_signals()
     with ExitStack() as stack:
         service = from_environment()
         stack.callback(service.close)
-        yield Program(stop, service, steady_clock(), stack)
+        yield stop, service, steady_clock(), stack
 
 
 def run_table(settings: Settings, folder: Path) -> None:

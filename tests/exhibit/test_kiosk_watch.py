@@ -176,7 +176,7 @@ def test_an_installation_without_a_screen_of_its_own_watches_none(tmp_path, monk
     (tmp_path / "table.toml").write_text("[web]\nport = 0\n")
     with ExitStack() as stack:
         daemon = assemble_exhibit(read_settings(tmp_path / "table.toml"), tmp_path, lambda: 0.0, stack)
-        assert daemon.table.health.screen is None
+        assert daemon.table.screen is None
 
 
 @pytest.mark.chromium

@@ -214,7 +214,7 @@ def test_the_mats_profile_is_where_calibrate_keeps_it(tmp_path, profile):
     )
     with ExitStack() as stack:
         daemon = assemble_exhibit(read_settings(path), path.parent, lambda: 0.0, stack, sim=True)
-        assert daemon.table.health.drift._rest is not None
+        assert daemon.table.drift._rest is not None
 
 
 @pytest.fixture

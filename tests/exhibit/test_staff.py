@@ -24,7 +24,6 @@ from pi_controller.cli.exhibit import _report as exhibit_report
 from pi_controller.config import read_settings
 from pi_controller.config.model import VoiceSection
 from pi_controller.exhibit.exhibit import EndedSession
-from pi_controller.exhibit.health import Health, MachineWatch, SensorDrift, WallClock
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.pages import HOME, READY_NOTICES, StaffStatus, build_staff_view
 from pi_controller.exhibit.staff_desk import NOTICE
@@ -137,9 +136,9 @@ def test_what_is_known_of_the_machine_is_shown_and_the_supply_is_lifted_by_the_s
             assert shown in page
         assert staff.post(f"{HOME}/do", json={"do": "supply"}).status_code == 200
         assert "was too weak" not in staff.get(HOME).text
-        assert not installation.health.watch.under_voltage
+        assert not installation.watch.under_voltage
     with installed(tmp_path, people=False, read=lambda _: now) as (installation, _):
-        assert not installation.health.watch.under_voltage, "lifted, until the machine starts anew"
+        assert not installation.watch.under_voltage, "lifted, until the machine starts anew"
 
 
 def test_the_test_sound_is_played_and_its_failure_shown(tmp_path, signed_in):
@@ -359,8 +358,7 @@ def test_one_report_is_made_at_a_time(tmp_path, signed_in):
 
 
 def shown(rig):
-    health = Health(WallClock(None, bool, 0.0), MachineWatch(lambda _: MachineHealth()), SensorDrift())
-    return build_staff_view(rig.exhibit, rig.settings, StaffStatus(Usage(None), health), at)
+    return build_staff_view(rig.exhibit, rig.settings, StaffStatus(Usage(None)), at)
 
 
 def test_it_says_what_is_wrong(tmp_path):

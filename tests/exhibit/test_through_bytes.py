@@ -102,7 +102,7 @@ def test_a_session_on_the_mat_is_what_was_played(tmp_path, seed):
         at.wait(6.0)
         assert at.exhibit.stage.name == "attract", "the empty mat begins nothing"
         assert not at.exhibit.sensor_faults
-        report = at.installation.health.drift.report
+        report = at.installation.drift.report
         assert len(report) == 16
         assert not any(one.far for one in report)
         at.until_then(at.mat.world.hand_in(2))
