@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,19 +59,19 @@ def main(argv: Sequence[str]) -> int:
 
         print(Usage(usage_path(settings)).csv(), end="")
         return 0
-    from pi_controller.runtime.exhibit import run_exhibit
+    from pi_controller.runtime.run import run_exhibit
 
     if args.sim:
         settings = _screen_only_settings(settings)
     if args.port is not None:
         settings = settings.model_copy(update={"web": settings.web.model_copy(update={"port": args.port})})
-    visitors = None
+    visitors = []
     if args.sim:
         from pi_controller.simulation.visitors import CIVIL, Visitors
 
-        visitors = Visitors(random.Random(args.seed), CIVIL)  # noqa: S311 - it decides for simulated people alone
+        visitors = [Visitors(random.Random(args.seed), CIVIL)]  # noqa: S311 - it decides for simulated people alone
     with report_start_faults(own_channel()):
-        run_exhibit(settings, (path or Path()).parent, time.sleep, visitors, partial(_report, path))
+        run_exhibit(settings, (path or Path()).parent, visitors, partial(_report, path))
     return 0
 
 

@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Literal, NamedTuple, Protocol, TextIO
+from typing import Literal, NamedTuple, TextIO
 
 from msgspec.structs import replace
 
@@ -58,18 +58,6 @@ class SessionStart(NamedTuple):
     close: Callable[[], None]
 
 
-class Games(Protocol):
-    """Starts games, each recorded or not as the host chose."""
-
-    def begin(self, t: float, against: str) -> SessionStart:
-        """Begin a session's game. Raises `MatError` if it cannot be recorded."""
-        ...
-
-    def begin_show(self, t: float) -> SessionStart:
-        """Begin the demonstration, a game without visitors that is not recorded."""
-        ...
-
-
 class EndedSession(NamedTuple):
     """A session that has ended: the game played, its ending, its length in seconds, and the number of hides begun."""
 
@@ -94,7 +82,7 @@ class Exhibit:
     def __init__(
         self,
         section: ExhibitSection,
-        games: Games,
+        games: SessionGames,
         rng: Random,
         t: float,
         *,
@@ -415,7 +403,7 @@ MAX_FLUSH_DELAY_S = 3.0
 
 
 class SessionGames:
-    """Begins the games of an installation with `settings`; implements `exhibit.Games`."""
+    """Begins the games of an installation with `settings`, each recorded or not as the host chose."""
 
     def __init__(
         self,

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import datetime, time, timedelta
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from pi_controller.board.messages import Message, Piezo, Touch
@@ -326,107 +324,3 @@ class SensorDrift:
                 was = None if self._rest is None else float(self._rest[at])
                 far = was is not None and self._far is not None and abs(rest[at] - was) > max(self._far[at], 1.0)
                 yield DriftReading(pad, strip, float(rest[at]), was, bool(far))
-
-
-# The nightly self-test: checks everything while no visitor plays, and stores its verdict until the next test.
-#
-# It proceeds in short steps and pauses during a session. A test missed because the power was off is run as soon as the
-# installation is idle.
-
-
-Part = Literal["clock", "disk", "heat", "journals", "lights", "link", "loudspeaker", "sensors", "supply", "texts"]
-
-
-class Check(msgspec.Struct, frozen=True):
-    """Result of one part: `wrong` describes the fault in English, "" if the part is well."""
-
-    part: Part
-    wrong: str = ""
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    """Results of a self-test that ended at `t`, s since 1970."""
-
-    t: float
-    checks: tuple[Check, ...]
-
-    @property
-    def wrong(self) -> tuple[Check, ...]:
-        """The checks that failed."""
-        return tuple(one for one in self.checks if one.wrong)
-
-    def __str__(self) -> str:
-        if not self.wrong:
-            return f"self-test: no faults ({len(self.checks)} checks)"
-        return "self-test: " + "; ".join(f"{one.part}: {one.wrong}" for one in self.wrong)
-
-
-class SelfTest:
-    """Runs the checks of `begin` daily at `hour` (None: never).
-
-    `local` converts to local time, `kept` stores the verdict. `begin` is called when the test starts and yields one
-    check at a time.
-    """
-
-    def __init__(
-        self,
-        hour: time | None,
-        begin: Callable[[float, Verdict | None], Iterable[Check]],
-        local: Callable[[float], datetime],
-        kept: Path | None = None,
-    ) -> None:
-        self.verdict = _load_verdict(kept)
-        self._hour, self._begin, self._local, self._path = hour, begin, local, kept
-        self._running: Iterator[Check] | None = None
-        self._found: list[Check] = []
-        self._done_for = self._last_hour(self.verdict.t) if self.verdict is not None else None
-
-    @property
-    def running(self) -> bool:
-        """True while a test is in progress."""
-        return self._running is not None
-
-    def step(self, t: float, *, idle: bool) -> bool:
-        """Run one step of a due test if the installation is `idle`; return True if the test has finished."""
-        if not idle or self._hour is None:
-            return False
-        if self._running is None:
-            if self._last_hour(t) == self._done_for:
-                return False
-            self._running, self._found = iter(self._begin(t, self.verdict)), []
-        check = next(self._running, None)
-        if check is not None:
-            self._found.append(check)
-            return False
-        self._running, self._done_for = None, self._last_hour(t)
-        self.verdict = Verdict(t, _merge_checks(self._found))
-        log.log(logging.WARNING if self.verdict.wrong else logging.INFO, "%s", self.verdict)
-        if self._path is not None:
-            try:
-                atomic_write(self._path, msgspec.json.encode(self.verdict))
-            except OSError as error:
-                log.warning("the verdict of the self-test cannot be saved for a restart: %s", error)
-        return True
-
-    def _last_hour(self, t: float) -> datetime | None:
-        """Return the last time before `t` at which a test was due."""
-        if self._hour is None:
-            return None
-        now = self._local(t).replace(tzinfo=None)
-        due = datetime.combine(now.date(), self._hour)
-        return due if due <= now else due - timedelta(days=1)
-
-
-def _merge_checks(checks: Iterable[Check]) -> tuple[Check, ...]:
-    """Return one check for each part, with all its faults."""
-    wrong: dict[Part, list[str]] = {}
-    for check in checks:
-        wrong.setdefault(check.part, []).extend(filter(None, (check.wrong,)))
-    return tuple(Check(part, "; ".join(found)) for part, found in wrong.items())
-
-
-def _load_verdict(path: Path | None) -> Verdict | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Verdict) if path is not None else None
-    except (OSError, msgspec.MsgspecError):
-        return None

@@ -31,11 +31,12 @@ from starlette.routing import Route
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.errors import MatError, SettingsError
-from pi_controller.exhibit.exhibit import Exhibit, Games
-from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, Verdict, facts
+from pi_controller.exhibit.exhibit import Exhibit, SessionGames
+from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts
 from pi_controller.exhibit.host_files import HostFiles, HostTexts
 from pi_controller.exhibit.lessons import IDLE, StageName
 from pi_controller.exhibit.screen import Screen, build_screen
+from pi_controller.exhibit.self_test import Verdict
 from pi_controller.exhibit.usage import COLUMNS, Usage
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
 from pi_controller.web.pushed_page import PushedPage
@@ -306,7 +307,7 @@ class Preview(NamedTuple):
     pictures: Mapping[str, tuple[bytes, str]]
 
 
-def preview_of(exhibit: Exhibit, games: Games, t: float) -> Preview:
+def preview_of(exhibit: Exhibit, games: SessionGames, t: float) -> Preview:
     """Return a preview at `t` of the waiting texts, or of the published ones if none wait."""
     host, waiting = exhibit.host, exhibit.host.waiting
     candidate = HostFiles(None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from pi_controller.errors import MatError
 from pi_controller.referee.base import referee_for
@@ -22,6 +22,7 @@ from pi_controller.referee.judge import JudgeCommand
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.base import Game
 from pi_controller.sensing.events import MatEvent
+from pi_controller.table.table import Table
 from pi_controller.table.view import View, view_of
 
 What = Literal["guess", "bead"]
@@ -110,31 +111,10 @@ class SessionLog:
 # A table without a journal: the same referee and rules, and no file on the disk.
 #
 # It is used for the idle demonstration and for every session if recording is off. With recording on, a `VisitorGame`
-# uses `table.Table` on a journal instead, through the same interface.
+# uses `table.Table` on a journal instead.
 
 
 log = logging.getLogger(__name__)
-
-
-class GameTable(Protocol):
-    """The interface of a table for a `VisitorGame`; see `table.Table`."""
-
-    @property
-    def view(self) -> View:
-        """The public view; the same object until something changes."""
-        ...
-
-    def mat_event(self, event: MatEvent) -> list[Fact]:
-        """Process a mat event; return the resulting facts."""
-        ...
-
-    def tick(self, t: float) -> list[Fact]:
-        """Advance the time to `t`; return the resulting facts."""
-        ...
-
-    def judge(self, call: JudgeCommand) -> list[Fact]:
-        """Execute a judge's command; return the resulting facts. Raises `MatError` if it is not possible."""
-        ...
 
 
 class UnrecordedTable:
@@ -186,3 +166,7 @@ class UnrecordedTable:
             self._history.append(facts)
             self._view = None
         return facts
+
+
+GameTable = Table | UnrecordedTable
+"""The table of a `VisitorGame`, recorded or not."""

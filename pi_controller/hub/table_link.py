@@ -90,7 +90,7 @@ def is_between_hides(view: View) -> bool:
     return view.phase not in _HIDDEN or (view.phase == "hide" and not view.passes)
 
 
-class TableLink(Observer):
+class TableLink(Observer[Table]):
     """Sends the events of the table `name` to the hub, under the account `broker.user`.
 
     The hub's matches are started through `command_queue`; without one they are refused.

@@ -95,7 +95,7 @@ def _head(data: bytes) -> tuple[int, str]:
     return records, follows.head
 
 
-class Backup(Observer):
+class Backup(Observer[Table]):
     """Observer that renews the copy: at most every `every_s` seconds, and once more when the table stops.
 
     When a new game begins, the journal of the finished one is copied to its end first. `copy` makes a copy; it runs in

@@ -57,7 +57,7 @@ _SHOWN = ("show", "over")
 _json = msgspec.json.Encoder().encode
 
 
-class Recorder(Observer):
+class Recorder(Observer[Table]):
     """Writes all readings and checkpoints of the mat events to `file`.
 
     Before each release `room(size)` returns whether the file may grow to `size` bytes; it may free space first. `hold`
@@ -298,12 +298,12 @@ class Bench:
 MB = 1_000_000
 
 
-def make_observers(settings: Settings, table: Table, t: float, stack: ExitStack) -> list[Observer]:
+def make_observers(settings: Settings, table: Table, t: float, stack: ExitStack) -> list[Observer[Table]]:
     """Return the observers for a table opened at `t`; `stack` closes them.
 
     An observer that cannot be opened is logged as a warning, and the table plays without it.
     """
-    found: list[Observer] = []
+    found: list[Observer[Table]] = []
     try:
         if settings.recording.hits:
             around = StrikeClipper(lambda: open_review(table), settings.strikes.detector_settings())

@@ -28,7 +28,7 @@ class _Waiting:
     turned: bool
 
 
-class StrikeClipper(Observer):
+class StrikeClipper(Observer[Table]):
     """Cuts a clip of samples around each strike, and stores it with the settings `strikes`.
 
     `review` opens the store, again for each game that the table continues with. Its errors are passed on.

@@ -1,4 +1,4 @@
-"""Composition root: builds a table from its settings, with mats, lights, buttons, pages, voice and observers.
+"""Composition root: builds a table or an exhibit from its settings, with mats, lights, buttons, pages and observers.
 
 This module does not wait; `run` does. Tools that read a mat without a game take its board from here too.
 """
@@ -38,12 +38,13 @@ from pi_controller.rules.registry import game
 from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for
 from pi_controller.sensing.sensors import MatSensors
 from pi_controller.table.commands import CommandQueue
-from pi_controller.table.table import Table, commitment_context, journalled_game
+from pi_controller.table.table import Observer, Table, commitment_context, journalled_game
 from pi_controller.table.view import View
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
+    from pi_controller.exhibit.installation import Installation
     from pi_controller.hub.table_link import TableLink
     from pi_controller.web.feed import Feed
     from pi_controller.web.server import WebServer
@@ -54,7 +55,7 @@ log = logging.getLogger(__name__)
 class Assembly(NamedTuple):
     """The assembled table, and the parts that the main loop serves beside it."""
 
-    daemon: Daemon
+    daemon: Daemon[Table]
     bar: ChancesBar | None
     """The chances of winning; None if they are not shown."""
     command_queue: CommandQueue | None
@@ -96,6 +97,53 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
     stack.callback(daemon.close)
     daemon.observers += [*make_observers(settings, table, opened_at, stack), *make_backup(settings, stack), *linked]
     return Assembly(daemon, bar, command_queue, server, welcome)
+
+
+def assemble_exhibit(
+    settings: Settings,
+    folder: Path,
+    clock: Callable[[], float],
+    stack: ExitStack,
+    observers: Sequence[Observer[Installation]] = (),
+    *,
+    sim: bool = False,
+    **options: Any,
+) -> Daemon[Installation]:
+    """Build the exhibit of `settings`, which are stored in `folder`; `stack` closes it. Raises `MatError`.
+
+    `clock` is the clock that will step it, s since 1970; with `sim` its visitors are simulated. The page is started.
+    `options` are those of an `Installation`.
+    """
+    from pi_controller.exhibit.health import CrashCounter, boot_id  # noqa: PLC0415 - a table is no exhibit
+    from pi_controller.exhibit.installation import Installation  # noqa: PLC0415
+
+    languages = tuple(resolve_language(one) for one in settings.exhibit.languages)
+    section = settings.exhibit.model_copy(update={"languages": languages})
+    settings, profile = settings.model_copy(update={"exhibit": section}), None
+    recoveries = None if sim else CrashCounter(settings.table.journal.parent / ".exhibit-recoveries", boot_id())
+    senses, wired = section.mat == "sensors", section.mat != "screen"
+    if senses:
+        settings, profile = apply_profile(settings, folder)
+    mat = Mat(make_source(settings, clock) if senses else NoSource(), mat_sensors(settings, profile))
+    pressed = make_buttons(settings, clock) if wired else None  # before any thread starts
+    if pressed is not None:
+        stack.callback(pressed.close)
+    strip = make_strip(settings, mat.source) if wired else None
+    installation = Installation(
+        settings,
+        clock,
+        stack,
+        mat=mat,
+        profile=profile,
+        lights_fault=lambda: None if strip is None else daemon.strip_fault,
+        recoveries=recoveries,
+        **options,
+    )
+    daemon = Daemon(
+        installation, [mat], pressed, strip, installation.announce, [installation, *observers], installation.brightness
+    )
+    stack.callback(daemon.close)
+    return daemon
 
 
 def in_language(settings: Settings) -> Settings:

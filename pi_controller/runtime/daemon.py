@@ -1,4 +1,4 @@
-"""One step of the running table: readings to the journal, and the view to lights and pages.
+"""One step of the running table or exhibit: readings to the journal, and the view to lights and pages.
 
 `Daemon.step(t)` is the only entry point; it never reads a clock and never sleeps. It is driven by `run` with the wall
 clock, by `demo` in simulated time, and by tests in lock step with a simulated mat in another process.
@@ -12,13 +12,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from msgspec.structs import replace
 
 from pi_controller.board.connection import Source
 from pi_controller.board.interfaces import Buttons, Rgb, Strip, StripError
 from pi_controller.board.messages import BoardEvent, Message, Piezo, Touch
+from pi_controller.board.strips import scale_brightness
 from pi_controller.calibration.profile import Profile
 from pi_controller.display.lights import frame
 from pi_controller.rules.registry import game_class
@@ -31,7 +32,8 @@ from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeSettings
 
 if TYPE_CHECKING:
-    from pi_controller.table.table import Observer, Table
+    from pi_controller.referee.facts import Seats
+    from pi_controller.table.table import Observer
     from pi_controller.table.view import View
 
 # Routes the events of the mats to the table, with pads numbered as the hiders see them.
@@ -79,10 +81,47 @@ class Mat:
         return events
 
 
+class SteppedTable(Protocol):
+    """What a `Daemon` steps: a `Table`, or an exhibit's `Installation`, which has a table for each session."""
+
+    seats: Seats
+    mirrored: bool
+
+    @property
+    def view(self) -> View | None:
+        """The public view, the same object until something changes; None without a game."""
+        ...
+
+    @property
+    def showing(self) -> bool:
+        """True while the bead of the last hide is revealed."""
+        ...
+
+    @property
+    def strike_reporting(self) -> bool:
+        """Whether strikes should be reported."""
+        ...
+
+    def mat_event(self, event: MatEvent) -> object:
+        """Process a mat event or a button press."""
+        ...
+
+    def tick(self, t: float) -> object:
+        """Advance to time `t`."""
+        ...
+
+    def maintain(self, t: float) -> object:
+        """Do what may wait until the changes of the step at `t` were shown."""
+        ...
+
+
+TableT = TypeVar("TableT", bound=SteppedTable)
+
+
 class Mats:
     """The `mats` of `table`: one between the teams, or two if its `seats` are `each`."""
 
-    def __init__(self, table: Table, mats: Sequence[Mat]) -> None:
+    def __init__(self, table: SteppedTable, mats: Sequence[Mat]) -> None:
         self._table = table
         self._mats = mats
         if len(mats) > 1:
@@ -121,7 +160,7 @@ class Mats:
             if table.seats == "each":
                 table.mat_event(replace(self.active_mat.link, t=t))
             self._pass_on(SensorFaultsChange(t, self.active_mat.sensors.reported))
-        if table.story.phase != "show" and self._shown_on is not self.active_mat:
+        if not table.showing and self._shown_on is not self.active_mat:
             self._shown_on = self.active_mat
             self.active_mat.sensors.beads.request_report(t)  # ignored until the bead on the other mat was revealed
         self.enable_reporting()
@@ -129,7 +168,7 @@ class Mats:
     def _take(self, event: MatEvent, mat: Mat) -> None:
         if len(self._mats) > 1 and isinstance(event, Link):
             event = mat.link = _with_mat_name(event, MAT_TEAMS[self._mats.index(mat)])
-        showing = self._table.story.phase == "show" and self._shown_on is not self.active_mat
+        showing = self._table.showing and self._shown_on is not self.active_mat
         if showing and isinstance(event, BeadsAtRest):
             if mat is self._shown_on and event.sure and not event.found:
                 self._pass_on(Button(event.t, "shown"))
@@ -172,37 +211,42 @@ def mat_sensors_for(game: str, strikes: StrikeSettings | None = None, profile: P
 
 
 RETRY_S = 1.0
-"""Interval between retries of a failing journal."""
+"""Interval between retries of a failing LED strip."""
 FRAME_S = 1 / 25
 """Interval between frames of an animated scene; a change is shown at once."""
 
 
-class Daemon:
+class Daemon(Generic[TableT]):
     """Connects one table to its mats, buttons, lights and pages.
 
     `mats` is the one between the teams, or the one before A and the one before B. `publish` is called with each new
-    view; `observers` are called with everything that happens.
+    view; `observers` are called with everything that happens. `brightness` returns the share of the strip's own
+    brightness that is allowed now.
     """
 
     def __init__(
         self,
-        table: Table,
+        table: TableT,
         mats: Sequence[Mat],
         buttons: Buttons | None = None,
         strip: Strip | None = None,
         publish: Callable[[View], None] | None = None,
-        observers: Sequence[Observer] = (),
+        observers: Sequence[Observer[TableT]] = (),
+        brightness: Callable[[], float] | None = None,
     ) -> None:
         self.table = table
         self.mats = mats
+        self.strip_fault = ""
+        """Why the LED strip is off; "" if it works."""
         self.observers = list(observers)
         self._seated = Mats(table, mats)
         self._buttons = buttons
         self._strip = strip
         self._publish = publish
+        self._brightness = brightness
         self._now = 0.0
         self._presses: list[Button] = []
-        self._retry_at = self._drawn_at = float("-inf")
+        self._drawn_at = float("-inf")
         self._shown: View | None = None
         self._lit: Sequence[Rgb] = ()
         if buttons is not None:
@@ -236,11 +280,6 @@ class Daemon:
             self._buttons.tick(t)
         self._pass_on_presses()
         self.table.tick(t)
-        if self.table.halted is None:
-            self._retry_at = t + RETRY_S  # so that people see that it stopped, even for a moment
-        elif t >= self._retry_at:
-            self._retry_at = t + RETRY_S
-            self.table.retry(t)
         self._seated.update_active_mat(t)
         self._show(t)
         self.table.maintain(t)
@@ -293,16 +332,19 @@ class Daemon:
         if self._strip is not None and (new or t - self._drawn_at >= FRAME_S):
             self._drawn_at = t
             self._light(self._strip, view, t)
-        if new and self._publish is not None:
+        if new and view is not None and self._publish is not None:
             self._publish(view)
 
-    def _light(self, strip: Strip, view: View, t: float) -> None:
-        lit = frame(view, t)
+    def _light(self, strip: Strip, view: View | None, t: float) -> None:
+        lit: Sequence[Rgb] = [(0, 0, 0)] * strip.count if view is None else frame(view, t)
+        if self._brightness is not None and (share := self._brightness()) < 1.0:
+            lit = scale_brightness(lit, share)
         if lit == self._lit:
             return  # a constant scene must not disturb the magnetometers beside the wire
-        self._lit = lit
         try:
             strip.show(lit)
+            self._lit, self.strip_fault = lit, ""
         except StripError as error:  # the game goes on without lights
-            log.warning("the light strips are off: %s", error.message)
-            self._strip = None
+            if error.message != self.strip_fault:
+                log.warning("the light strips are off: %s", error.message)
+            self._lit, self.strip_fault, self._drawn_at = (), error.message, t + RETRY_S

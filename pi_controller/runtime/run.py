@@ -1,4 +1,4 @@
-"""Main loop of a table on real hardware and the wall clock, with a console for the judge in the terminal.
+"""Main loop of a table or an exhibit on real hardware and the wall clock, with a console for a table's judge.
 
 This module reads the clock and waits. Times are seconds since 1970, read once at the start and carried on by the
 monotonic clock, so that setting the wall clock does not change the game's time.
@@ -13,22 +13,26 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pi_controller.board.connection import NoSource
 from pi_controller.config import Settings
 from pi_controller.display.chances_bar import ChancesBar
 from pi_controller.display.terminal import render_text, score_sheet
-from pi_controller.runtime.assembly import assemble, in_language, print_urls
+from pi_controller.runtime.assembly import assemble, assemble_exhibit, in_language, print_urls
 from pi_controller.runtime.console import execute_line, help_now, typed_lines
 from pi_controller.runtime.daemon import FRAME_S, Daemon
 from pi_controller.system.status import Notifier, from_environment
 from pi_controller.table.commands import CommandQueue
-from pi_controller.table.table import Table
+from pi_controller.table.table import Observer, Table
 from pi_controller.table.view import View
+
+if TYPE_CHECKING:
+    from pi_controller.exhibit.installation import Installation
 
 PRIVATE_UMASK = 0o077
 """Umask of a table run by hand: its journal, log, backup and recordings are private, because they name people."""
@@ -64,27 +68,59 @@ class Stop:
         time.sleep(seconds)
 
 
-def run_table(settings: Settings, folder: Path) -> None:
-    """Run the table of `settings`, which are stored in `folder`, until it is stopped. Raises `MatError`."""
-    settings = in_language(settings)
+@contextmanager
+def running() -> Iterator[tuple[Stop, Notifier, Callable[[], float], ExitStack]]:
+    """Provide what a main loop needs: signals, service manager, clock, and the stack that closes all at the end.
+
+    Call it in the main thread only.
+    """
     stop = Stop()
     stop.at_signals()
     with ExitStack() as stack:
         service = from_environment()
         stack.callback(service.close)
+        yield stop, service, steady_clock(), stack
+
+
+def run_table(settings: Settings, folder: Path) -> None:
+    """Run the table of `settings`, which are stored in `folder`, until it is stopped. Raises `MatError`."""
+    settings = in_language(settings)
+    with running() as (stop, service, clock, stack):
         if not service.managed:  # the systemd unit sets the umask of a service
             stack.callback(os.umask, os.umask(PRIVATE_UMASK))
-        clock = steady_clock()
         daemon, bar, command_queue, server, welcome = assemble(settings, folder, clock, stack)
         shows = sys.stdout.isatty()
         if not shows:
             print_urls(server, welcome)
-        lines = _console(daemon.table) if sys.stdin.isatty() else queue.SimpleQueue[str]()
+        lines = _console(daemon.table) if sys.stdin.isatty() else None
         tune_interpreter()
         last = partial(print_urls, server, welcome) if shows else None
-        run_loop(daemon, clock, lines, stop, bar, service, command_queue, settings.web.language, last)
+        desk = TableDesk(daemon, clock, service, command_queue, lines, bar, settings.web.language, last)
+        run_loop(daemon, clock, stop, service, desk.serve)
         if shows:
             print(f"\n{score_sheet(daemon.table.view, settings.web.language)}", end="")
+
+
+def run_exhibit(
+    settings: Settings,
+    folder: Path,
+    visitors: Sequence[Observer[Installation]] = (),
+    report: Callable[[str], bytes] | None = None,
+) -> None:
+    """Run the exhibit of `settings`, which are stored in `folder`, until it is stopped. Raises `MatError`.
+
+    `visitors` are simulated. `report` makes the report that the staff can download.
+    """
+    with running() as (stop, service, clock, stack):
+        daemon = assemble_exhibit(
+            settings, folder, clock, stack, visitors, sim=bool(visitors), wall=time.time, report=report
+        )
+        print(f"the installation's page: {daemon.table.page.url}   Ctrl-C ends it", flush=True)
+        if visitors:
+            print("Simulated visitors play until the page is touched.", flush=True)
+        tune_interpreter()
+        run_loop(daemon, clock, stop, service, interval_s=FRAME_S)
+        daemon.table.record_clean_exit()
 
 
 def steady_clock() -> Callable[[], float]:
@@ -115,39 +151,28 @@ def tune_interpreter() -> None:
 
 
 def run_loop(
-    daemon: Daemon,
+    daemon: Daemon[Any],
     clock: Callable[[], float],
-    lines: queue.SimpleQueue[str],
     stop: Stop,
-    bar: ChancesBar | None,
     service: Notifier,
-    command_queue: CommandQueue | None = None,
-    language: str = "en",
-    last: Callable[[], None] | None = None,
+    serve: Callable[[], None] | None = None,
+    interval_s: float | None = None,
 ) -> None:
-    """Step the table until `stop` is set. Only a completed step feeds the watchdog of `service`.
+    """Step `daemon` until `stop` is set, and call `serve` after each step.
 
-    In a terminal the table is drawn at each change; `last` prints the text below it as long as the first phase lasts.
+    Only a completed step feeds the watchdog of `service`. Between steps it waits `interval_s`; with None it waits for
+    the board's next byte while a strike may come, else until the next poll.
     """
-    shown: View | None = None
-    began = ""  # the phase of the first view
     try:
         while not stop.requested:
             daemon.step(t := clock())
             service.ready()
             service.feed(t)
-            service.status(state := service_status(daemon))
-            if command_queue is not None:
-                command_queue.process_commands(daemon.table, clock(), state)
-            while not lines.empty():
-                print(execute_line(daemon.table, lines.get(), clock(), language, terminal_width()))
-            if daemon.table.view is not shown and sys.stdout.isatty():
-                shown = daemon.table.view
-                began = began or shown.phase
-                print(render_text(shown, language=language, chances=bar.look_up(shown) if bar else None), flush=True)
-                if last is not None and shown.phase == began:
-                    last()
-            if (port := daemon.source.port) is None:
+            if serve is not None:
+                serve()
+            if interval_s is not None:
+                stop.wait(interval_s)
+            elif (port := daemon.source.port) is None:
                 stop.wait(IDLE_S)
             elif daemon.idle:
                 stop.wait(READ_INTERVAL_S)
@@ -157,7 +182,46 @@ def run_loop(
         service.stopping()
 
 
-def service_status(daemon: Daemon) -> str:
+class TableDesk:
+    """Serves a table's people between its steps: commands of judges and the hub, typed lines, the terminal.
+
+    In a terminal the table is drawn at each change; `last` prints the text below it as long as the first phase lasts.
+    """
+
+    def __init__(
+        self,
+        daemon: Daemon[Table],
+        clock: Callable[[], float],
+        service: Notifier,
+        command_queue: CommandQueue | None = None,
+        lines: queue.SimpleQueue[str] | None = None,
+        bar: ChancesBar | None = None,
+        language: str = "en",
+        last: Callable[[], None] | None = None,
+    ) -> None:
+        self._daemon, self._clock, self._service = daemon, clock, service
+        self._commands, self._lines, self._bar, self._language, self._last = command_queue, lines, bar, language, last
+        self._shown: View | None = None
+        self._began = ""  # the phase of the first view
+
+    def serve(self) -> None:
+        """Tell the service manager the table's state, execute what was asked, and draw the table if it changed."""
+        table = self._daemon.table
+        self._service.status(state := service_status(self._daemon))
+        if self._commands is not None:
+            self._commands.process_commands(table, self._clock(), state)
+        while self._lines is not None and not self._lines.empty():
+            print(execute_line(table, self._lines.get(), self._clock(), self._language, terminal_width()))
+        if (view := table.view) is not self._shown and sys.stdout.isatty():
+            self._shown = view
+            self._began = self._began or view.phase
+            chances = self._bar.look_up(view) if self._bar else None
+            print(render_text(view, language=self._language, chances=chances), flush=True)
+            if self._last is not None and view.phase == self._began:
+                self._last()
+
+
+def service_status(daemon: Daemon[Table]) -> str:
     """Return the state of the table in one line, for the service's status: no names, no secrets of a hide."""
     if daemon.table.halted is not None:
         return "play is stopped: the journal cannot be written"

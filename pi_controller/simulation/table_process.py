@@ -11,7 +11,6 @@ import multiprocessing
 import random
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -26,7 +25,7 @@ from pi_controller.referee.judge import JudgeAction, JudgeCommand
 from pi_controller.rules.base import Json
 from pi_controller.runtime.assembly import assemble, make_source, mat_sensors, open_table
 from pi_controller.runtime.daemon import Daemon, Mat
-from pi_controller.runtime.run import Stop, steady_clock
+from pi_controller.runtime.run import run_loop, running
 from pi_controller.table.table import Table
 from pi_controller.table.view import View
 
@@ -184,18 +183,17 @@ def main(argv: list[str]) -> int:
     """Run the table until SIGTERM."""
     settings, seed, pace = read_settings(Path(argv[0])), int(argv[1]), float(argv[2])
     logging.basicConfig(level=logging.WARNING)
-    stop, clock = Stop(), steady_clock()
-    stop.at_signals()
     judge = ChanceJudge(random.Random(seed), pace)
-    with ExitStack() as stack:
-        made = assemble(settings, Path(argv[0]).parent, clock, stack)
-        table, queue = made.daemon.table, made.command_queue
-        assert queue is not None
-        while not stop.requested:
-            made.daemon.step(t := clock())
-            queue.process_commands(table, clock())
-            judge.step(t, table, _playing(table))
-            stop.wait(min(IDLE_S, pace or 0.001))
+    with running() as (stop, service, clock, stack):
+        daemon, _, commands, *_ = assemble(settings, Path(argv[0]).parent, clock, stack)
+        table = daemon.table
+        assert commands is not None
+
+        def serve() -> None:
+            commands.process_commands(table, clock())
+            judge.step(clock(), table, _playing(table))
+
+        run_loop(daemon, clock, stop, service, serve, min(IDLE_S, pace or 0.001))
     return 0
 
 

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from pi_controller.exhibit.lessons import IDLE
 from pi_controller.pads import EVERY_PAD
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
+from pi_controller.table.table import Observer
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
+    from pi_controller.exhibit.installation import Installation
 
 ABSENCE_S = 60.0
 """Time that simulated visitors stay away after a real touch of the page."""
@@ -157,7 +159,7 @@ KINDS: Mapping[str, Callable[[Visitor, float, Exhibit], float]] = {
 CIVIL = ("plays the mat", "plays a friend", "learns", "walks away")
 
 
-class Visitors:
+class Visitors(Observer["Installation"]):
     """Brings visitors to an installation, one after another, each of one of `kinds`."""
 
     def __init__(self, rng: Random, kinds: Sequence[str] = tuple(KINDS)) -> None:
@@ -165,6 +167,10 @@ class Visitors:
         self._visitor: Visitor | None = None
         self._comes_at: float | None = None
         self.came: dict[str, int] = dict.fromkeys(kinds, 0)
+
+    def on_step(self, t: float, table: Installation, armed: bool) -> None:  # noqa: ARG002
+        """Let the visitors act until `t`, unless a real person has touched the page."""
+        self.step(t, table.exhibit, disturbed=table.touched)
 
     def step(self, t: float, exhibit: Exhibit, *, disturbed: bool = False) -> None:
         """Let the visitors act until `t`; `disturbed`: a real person has touched the installation."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, resolve_language
 from pi_controller.system import clock
+from pi_controller.system.files import atomic_write
 from pi_controller.system.install import RUN, Change, Link, WholeFile, quote_path, read
 from pi_controller.system.place import NAME, RESET_REQUEST, RESETS, SYSTEM_UNITS, Place
 from pi_controller.system.status import CALL, FILE, SCREEN_RESTART
@@ -195,6 +196,15 @@ def reset_unit(place: Place, written: Iterable[Path]) -> str:
 def reset_request_path(folder: str) -> Path | None:
     """Return the path of the request file in the service's run folder `folder`; None if no unit watches for it."""
     return Path(folder) / RESET_REQUEST if folder and RESET_PATH.exists() else None
+
+
+KEEP, ERASE = b"keep", b"erase"
+"""Contents of a request: the old files are put aside, or erased."""
+
+
+def request_reset(path: Path, *, erased: bool) -> None:
+    """Write the staff's request for a reset to `path`, which the machine watches. Raises `OSError`."""
+    atomic_write(path, ERASE if erased else KEEP)
 
 
 KIOSK = f"{NAME}-kiosk"

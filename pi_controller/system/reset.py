@@ -27,6 +27,7 @@ from pi_controller.exhibit.host_files import PICTURES, TEXTS
 from pi_controller.journal.file import is_being_written
 from pi_controller.system.files import atomic_write, remove_unfinished, sync
 from pi_controller.system.install import digest, read
+from pi_controller.system.kiosk import ERASE, KEEP
 from pi_controller.system.place import (
     DEFAULT_RESET_PARTS,
     FIRST_SETTINGS,
@@ -47,15 +48,6 @@ class ResetError(MatError, RuntimeError):
     code = "reset"
 
 
-_KEEP, _ERASE = b"keep", b"erase"
-"""Contents of a request: the old files are put aside, or erased."""
-
-
-def request_reset(path: Path, *, erased: bool) -> None:
-    """Write the staff's request for a reset to `path`, which the machine watches. Raises `OSError`."""
-    atomic_write(path, _ERASE if erased else _KEEP)
-
-
 def read_request(path: Path) -> bool:
     """Return whether the request at `path` erases the old files. Raises `ResetError` if there is no valid request.
 
@@ -64,7 +56,7 @@ def read_request(path: Path) -> bool:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            return {_KEEP: False, _ERASE: True}[os.read(file, 16)]
+            return {KEEP: False, ERASE: True}[os.read(file, 16)]
         finally:
             os.close(file)
     except (OSError, KeyError) as error:

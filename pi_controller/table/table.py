@@ -9,7 +9,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -56,8 +56,11 @@ from pi_controller.table.view import View, view_of
 # Interface of observers of a running table.
 
 
-class Observer:
-    """Receives everything that happens at a table, in order; must not change anything or raise.
+ObservedT_contra = TypeVar("ObservedT_contra", contravariant=True)
+
+
+class Observer(Generic[ObservedT_contra]):
+    """Receives everything that happens at a table or an exhibit, in order; must not change anything or raise.
 
     The methods of this class are empty; an observer overrides those it needs. `armed` is whether strikes count.
     """
@@ -71,7 +74,7 @@ class Observer:
     def on_press(self, t: float, press: Button) -> None:
         """Called before a button press is passed to the table, in the step at `t`."""
 
-    def on_step(self, t: float, table: Table, armed: bool) -> None:
+    def on_step(self, t: float, table: ObservedT_contra, armed: bool) -> None:
         """Called at the end of the step at `t`, after changes were shown."""
 
 
@@ -172,6 +175,8 @@ log = logging.getLogger(__name__)
 
 MAINTAIN_EVERY_S = 1.0
 """Interval of the journal's maintenance."""
+RETRY_S = 1.0
+"""Interval between retries of a failing journal."""
 SAME_CLOCK_S = 1.0
 """Greatest difference between repeated messages about one round clock: the delay of a message."""
 MAX_LOG_RECORDS = 100
@@ -247,7 +252,7 @@ class Table:
         """Result of recovering a damaged journal at this start, in one line; "" if it was intact."""
         self._ask_next: Question | None = None
         self._puzzle = ""
-        self._tended = float("-inf")
+        self._tended = self._retry_at = float("-inf")
         self._kept = (1, 0)
         """The hide and the last record at the last checkpoint of the journal."""
         self._keys: dict[tuple[str, str], tuple[CommandIssued, int]] = {}
@@ -317,6 +322,11 @@ class Table:
     def armed(self) -> bool:
         """Whether a hit is owed and no question is open."""
         return self.halted is None and self.story.strike_expected
+
+    @property
+    def showing(self) -> bool:
+        """True while the bead of the last hide is revealed."""
+        return self.story.phase == "show"
 
     @property
     def strike_reporting(self) -> bool:
@@ -506,8 +516,13 @@ class Table:
 
     def maintain(self, t: float) -> None:
         """Maintain the journal once a second: check its files, and after each hide write its log into the database
-        file.
+        file. If it has failed, retry.
         """
+        if self.halted is None:
+            self._retry_at = t + RETRY_S  # so that people see that it stopped, even for a moment
+        elif t >= self._retry_at:
+            self._retry_at = t + RETRY_S
+            self.retry(t)
         if self.halted is not None or 0 <= t - self._tended < MAINTAIN_EVERY_S:
             return
         self._tended = t

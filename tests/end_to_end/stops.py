@@ -13,7 +13,6 @@ import contextlib
 import faulthandler
 import os
 import pty
-import queue
 import random
 import signal
 import socket
@@ -69,7 +68,8 @@ def stop_loops(count, moments):
             began = time.monotonic()
             sender.stdin.write(f"{number:d} {after_s}\n")
             with mock.patch.object(run, "IDLE_S", moments.choice(WAITS_S)):
-                run.run_loop(daemon, time.monotonic, queue.SimpleQueue(), stop, None, Notifier())
+                desk = run.TableDesk(daemon, time.monotonic, Notifier())
+                run.run_loop(daemon, time.monotonic, stop, Notifier(), desk.serve)
             slowest = max(slowest, time.monotonic() - began - after_s)
         faulthandler.cancel_dump_traceback_later()
         sender.stdin.close()

@@ -10,7 +10,7 @@ from memory_sound import MemorySound
 from pi_controller.config import read_settings
 from pi_controller.display import voice as at_table
 from pi_controller.display.game_display import words_of
-from pi_controller.runtime.exhibit import Installation
+from pi_controller.runtime.assembly import assemble_exhibit
 
 STEP_S = 0.25
 
@@ -35,11 +35,11 @@ def play(folder, voice, sound):
     settings.write_text(f'[web]\nport = 0\n[voice]\nfolder = "words"\n{voice}')
     t = 1000.0
     with ExitStack() as stack:
-        installation = Installation(read_settings(settings), lambda: t, stack)
-        exhibit = installation.exhibit
+        daemon = assemble_exhibit(read_settings(settings), folder, lambda: t, stack)
+        exhibit = daemon.table.exhibit
         while t < 1120.0:
             t += STEP_S
-            installation.step(t)
+            daemon.step(t)
         time.sleep(0.2)  # the voice's own thread
         yield
         exhibit.touch(t, "start")
@@ -49,7 +49,7 @@ def play(folder, voice, sound):
             if touches := exhibit.game.touches:
                 exhibit.touch(t, touches[-1])
             t += STEP_S
-            installation.step(t)
+            daemon.step(t)
             if exhibit.game is not None and exhibit.game.view.calls != calls:
                 time.sleep(0.05)
         until = time.monotonic() + 20.0

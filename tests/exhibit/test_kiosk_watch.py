@@ -15,7 +15,7 @@ from pi_controller.exhibit.health import (
     KioskWatch,
     watch_unit,
 )
-from pi_controller.runtime.exhibit import Installation
+from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.system import kiosk
 
 LOOK_S = 5.0
@@ -143,19 +143,19 @@ def installation(tmp_path, monkeypatch):
     """Return an installation of a machine with a screen of its own, and a function that lets its time pass."""
     (tmp_path / "running").mkdir()
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
-    monkeypatch.setattr("pi_controller.runtime.exhibit.RUNNING", tmp_path / "running")
+    monkeypatch.setattr("pi_controller.exhibit.installation.RUNNING", tmp_path / "running")
     (tmp_path / "table.toml").write_text("[web]\nport = 0\n")
     now = [1000.0]
     with ExitStack() as stack:
-        made = Installation(read_settings(tmp_path / "table.toml"), lambda: now[0], stack)
+        daemon = assemble_exhibit(read_settings(tmp_path / "table.toml"), tmp_path, lambda: now[0], stack)
 
         def pass_s(seconds):
             end = now[0] + seconds
             while now[0] < end:
                 now[0] += LOOK_S
-                made.step(now[0])
+                daemon.step(now[0])
 
-        yield made, pass_s, tmp_path / kiosk.ASKED
+        yield daemon.table, pass_s, tmp_path / kiosk.ASKED
 
 
 def test_only_this_machines_page_counts(installation, monkeypatch):
@@ -175,7 +175,8 @@ def test_an_installation_without_a_screen_of_its_own_watches_none(tmp_path, monk
     monkeypatch.delenv("RUNTIME_DIRECTORY", raising=False)
     (tmp_path / "table.toml").write_text("[web]\nport = 0\n")
     with ExitStack() as stack:
-        assert Installation(read_settings(tmp_path / "table.toml"), lambda: 0.0, stack).screen is None
+        daemon = assemble_exhibit(read_settings(tmp_path / "table.toml"), tmp_path, lambda: 0.0, stack)
+        assert daemon.table.screen is None
 
 
 @pytest.mark.chromium
@@ -186,7 +187,7 @@ def test_a_tab_that_crashed_does_not_ask(installation, path, monkeypatch):
     from playwright.sync_api import Error, sync_playwright
 
     made, pass_s, asked = installation
-    monkeypatch.setattr(made.staff, "_require_staff", allowed)
+    monkeypatch.setattr(made.staff.page, "_require_staff", allowed)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         tab = browser.new_page()

@@ -16,7 +16,7 @@ from pi_controller.exhibit.health import SCANS, MachineWatch, SensorDrift, facts
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.runtime.exhibit import Installation
+from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.system.machine_health import MachineHealth
 
 STRIPS = len(pinmap().touch.strips)
@@ -123,10 +123,10 @@ def lit(folder, toml):
     path = folder / "table.toml"
     path.write_text(f'[web]\nport = 0\n[strips]\nkind = "memory"\nbrightness = 0.8\n{toml}')
     with ExitStack() as stack:
-        installation = Installation(read_settings(path), lambda: 0.0, stack, sim=True, read=lambda _: WELL)
-        installation.step(0.0)
-        assert isinstance(installation._strip, MemoryStrip)
-        return np.array(installation._strip.shown)
+        daemon = assemble_exhibit(read_settings(path), folder, lambda: 0.0, stack, sim=True, read=lambda _: WELL)
+        daemon.step(0.0)
+        assert isinstance(daemon._strip, MemoryStrip)
+        return np.array(daemon._strip.shown)
 
 
 def test_the_strips_are_no_brighter_than_the_hour_allows_and_dark_at_rest(tmp_path, monkeypatch):
@@ -146,8 +146,9 @@ def test_the_hours_go_by_the_machines_clock_when_the_network_sets_it(tmp_path, m
     path.write_text('[web]\nport = 0\n[exhibit]\nopens = "09:00"\ncloses = "17:00"\n')
     wall = [3 * 3600.0]
     with ExitStack() as stack:
-        installation = Installation(
+        daemon = assemble_exhibit(
             read_settings(path),
+            tmp_path,
             lambda: 3 * 3600.0,
             stack,
             sim=True,
@@ -155,13 +156,13 @@ def test_the_hours_go_by_the_machines_clock_when_the_network_sets_it(tmp_path, m
             read=lambda _: WELL,
             clock_set=lambda _: True,
         )
-        installation.step(3 * 3600.0)
-        assert installation.exhibit.stage.name == "rest"
+        daemon.step(3 * 3600.0)
+        assert daemon.table.exhibit.stage.name == "rest"
         wall[0] = 12 * 3600.0
         for second in range(10):
             wall[0] += 1
-            installation.step(3 * 3600.0 + second)
-        assert installation.exhibit.stage.name == "attract"
+            daemon.step(3 * 3600.0 + second)
+        assert daemon.table.exhibit.stage.name == "attract"
 
 
 def readings(rng, rest, noise):
@@ -211,7 +212,8 @@ def test_the_mats_profile_is_where_calibrate_keeps_it(tmp_path, profile):
         '[board]\nport = "none"\nprofile = "hall"\n[exhibit]\nmat = "sensors"\n'
     )
     with ExitStack() as stack:
-        Installation(read_settings(path), lambda: 0.0, stack, folder=path.parent, sim=True)
+        daemon = assemble_exhibit(read_settings(path), path.parent, lambda: 0.0, stack, sim=True)
+        assert daemon.table.drift._rest is not None
 
 
 @pytest.fixture

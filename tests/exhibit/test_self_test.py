@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
-from pi_controller.exhibit.health import Check, SelfTest
-from pi_controller.runtime.exhibit import Installation
+from pi_controller.exhibit.self_test import Check, SelfTest
+from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
 
 HOUR = 3600.0
@@ -107,12 +107,14 @@ def tested(tmp_path):
         path = tmp_path / "table.toml"
         path.write_text(f'[web]\nport = 0\n[exhibit]\nself_test = "03:00"\n{toml}')
         with ExitStack() as stack:
-            installation = Installation(read_settings(path), lambda: t, stack, read=lambda _: health, sound=sound)
+            options = {"read": lambda _: health, "sound": sound}
+            daemon = assemble_exhibit(read_settings(path), tmp_path, lambda: t, stack, **options)
+            installation = daemon.table
             change(installation)
             now = t
             while installation.self_test.verdict is None:
                 now += 0.04
-                installation.step(now)
+                daemon.step(now)
                 assert now < t + 60
             known = {one.part: one.wrong for one in installation.self_test.verdict.checks}
             return SimpleNamespace(wrong={part: why for part, why in known.items() if why}, parts=set(known))
@@ -174,11 +176,12 @@ def test_a_game_is_never_disturbed(tmp_path):
     path = tmp_path / "table.toml"
     path.write_text('[web]\nport = 0\n[exhibit]\nself_test = "03:00"\n')
     with ExitStack() as stack:
-        installation = Installation(read_settings(path), lambda: NOW, stack, read=lambda _: WELL)
+        daemon = assemble_exhibit(read_settings(path), tmp_path, lambda: NOW, stack, read=lambda _: WELL)
+        installation = daemon.table
         installation.exhibit.touch(NOW, "start")
         installation.exhibit.touch(NOW, "game:teams")
         for step in range(200):
-            installation.step(NOW + step / 10)
+            daemon.step(NOW + step / 10)
             assert installation.exhibit.stage.name == "play"
         assert installation.self_test.verdict is None
         assert not installation.self_test.running

@@ -26,8 +26,9 @@ from pi_controller.config.model import VoiceSection
 from pi_controller.exhibit.exhibit import EndedSession
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.pages import HOME, READY_NOTICES, StaffStatus, build_staff_view
+from pi_controller.exhibit.staff_desk import NOTICE
 from pi_controller.exhibit.usage import Usage
-from pi_controller.runtime.exhibit import NOTICE, Installation
+from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.runtime.run import steady_clock
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
 from pi_controller.system import kiosk
@@ -56,11 +57,12 @@ def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None,
     clock, ended = steady_clock(), threading.Event()
     with ExitStack() as stack:
         made = {"read": read, "sound": sound, "key_changes": keys or folder / "none", "report": report}
-        installation = Installation(read_settings(settings), clock, stack, **made)
+        daemon = assemble_exhibit(read_settings(settings), folder, clock, stack, **made)
+        installation = daemon.table
 
         def steps():
             while not ended.wait(0.02):
-                installation.step(clock())
+                daemon.step(clock())
 
         thread = threading.Thread(target=steps)
         thread.start()
@@ -226,7 +228,7 @@ def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
         for path in ("preview/play", "preview/host/texts.toml"):
             assert staff.get(f"{HOME}/{path}").status_code == 404
         assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": "0" * 16}).status_code in (400, 409)
-        mark = installation.host.waiting.mark
+        mark = installation.exhibit.host.waiting.mark
         assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).status_code == 200
         until(lambda: "First" in httpx.get(url).text)
         assert 'src="/host/house.png"' in staff.get(HOME).text
@@ -295,7 +297,7 @@ def test_a_wrong_pin_requests_no_reset_and_has_to_wait(tmp_path, signed_in, watc
 
 def test_without_a_unit_that_watches_no_reset_is_offered(tmp_path, signed_in, monkeypatch):
     folder = tmp_path / "reset"
-    monkeypatch.setattr("pi_controller.runtime.exhibit.RESETS", folder)
+    monkeypatch.setattr("pi_controller.exhibit.staff_desk.RESETS", folder)
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
     with installed(tmp_path) as (_, url):
         head = signed_in(url)
@@ -339,7 +341,7 @@ def test_others_do_nothing(tmp_path, signed_in):
 
 def test_counts_are_exported_where_they_are_switched_on(tmp_path, signed_in):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
-        installation._record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
+        installation.record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
         staff = signed_in(url)
         until(lambda: ",1,1,0,0,1,0,0,0,7,61" in staff.get(f"{HOME}/usage.csv").text)
         assert "<td>61</td>" in staff.get(HOME).text
@@ -359,7 +361,7 @@ def test_the_report_tells_the_fault_and_nothing_of_people(tmp_path, signed_in, m
     now = MachineHealth(68.2, under_voltage=True, under_voltage_since_start=True, free_bytes=91 * 10**8, fs_errors=3)
     report = partial(exhibit_report, tmp_path / "table.toml")
     (tmp_path / "faults").write_text("table.toml:4: [web] port: must be a number, not 's3cret'\n", "utf-8")
-    monkeypatch.setattr("pi_controller.runtime.exhibit.CARD_FAULTS", tmp_path / "faults")
+    monkeypatch.setattr("pi_controller.exhibit.staff_desk.CARD_FAULTS", tmp_path / "faults")
     with installed(tmp_path, toml=toml, read=lambda _: now, report=report) as (_, url):
         staff = signed_in(url)
         page = staff.get(HOME).text
@@ -383,10 +385,10 @@ def test_changed_keys_are_no_fault_of_the_cards_files(tmp_path, signed_in, monke
     (tmp_path / "keys").write_text(f"{changed}\n", "utf-8")
     told = f"machine.toml was not taken\n{KEYS_CHANGED} If you did not, somebody else did:\n{changed}\n"
     (tmp_path / "faults").write_text(told, "utf-8")
-    monkeypatch.setattr("pi_controller.runtime.exhibit.CARD_FAULTS", tmp_path / "faults")
+    monkeypatch.setattr("pi_controller.exhibit.staff_desk.CARD_FAULTS", tmp_path / "faults")
     with installed(tmp_path, keys=tmp_path / "keys") as (installation, url):
         assert "machine.toml was not taken" in signed_in(url).get(HOME).text
-        assert not any("SHA256" in one or KEYS_CHANGED in one for one in installation.staff.shown.faults)
+        assert not any("SHA256" in one or KEYS_CHANGED in one for one in installation.staff.page.shown.faults)
 
 
 def test_the_report_is_for_judges_alone(tmp_path, signed_in):
@@ -478,8 +480,8 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path):
         tab.click('[data-name="Head"]')
         for digit in PIN:
             tab.click(f'[data-digit="{digit}"]')
-        installation._record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
-        until(lambda: installation.staff.shown.usage)
+        installation.record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
+        until(lambda: installation.staff.page.shown.usage)
         tab.click("[type=submit]")
         tab.wait_for_selector("body.staff")
         for width, height in ((390, 844), (1080, 1920), (1920, 1080)):
@@ -522,9 +524,9 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path):
         tab.fill("#own input", "Back at noon")
         tab.fill("#clock input", "2026-12-24T18:30")
         for n in range(10):
-            known = installation.staff.shown.csv
-            installation._record_session(0.0, EndedSession("mat", "finished", 61.4, n))
-            until(lambda known=known: installation.staff.shown.csv != known)
+            known = installation.staff.page.shown.csv
+            installation.record_session(0.0, EndedSession("mat", "finished", 61.4, n))
+            until(lambda known=known: installation.staff.page.shown.csv != known)
         assert tab.input_value("#own input") == "Back at noon"
         assert tab.input_value("#clock input") == "2026-12-24T18:30"
         typed = {

@@ -7,7 +7,7 @@ import pytest
 from pi_controller.config import read_settings
 from pi_controller.exhibit.check_log import find_faults
 from pi_controller.journal.verify import verify_journal
-from pi_controller.runtime.exhibit import Installation
+from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.simulation.mat import SimMat
 
 STEP_S = 0.02
@@ -24,7 +24,8 @@ class Visitors:
             f'[web]\nport = 0\n[board]\nport = "{self.mat.device}"\n[strips]\nkind = "memory"\n'
             f'[exhibit]\nmat = "sensors"\nrecord = true\nhides = {hides}\nanswer_s = 30\n'
         )
-        self.installation = Installation(read_settings(settings), lambda: DAY + self.mat.world.t, stack)
+        self.daemon = assemble_exhibit(read_settings(settings), folder, lambda: DAY + self.mat.world.t, stack)
+        self.installation = self.daemon.table
         self.exhibit = self.installation.exhibit
         self.struck, self.hidden = [], []
 
@@ -40,7 +41,7 @@ class Visitors:
         end = self.mat.world.t + seconds
         while self.mat.world.t < end:
             self.mat.advance(STEP_S)
-            self.installation.step(self.t)
+            self.daemon.step(self.t)
 
     def until(self, wanted, limit_s=60.0):
         end = self.mat.world.t + limit_s
@@ -144,5 +145,5 @@ def test_the_cable_is_pulled_and_comes_back(tmp_path):
 
 
 def _faults(at):
-    at.installation._show_staff(at.t)
-    return at.installation.staff.shown.faults
+    at.installation.staff.refresh(at.t)
+    return at.installation.staff.page.shown.faults

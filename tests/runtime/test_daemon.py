@@ -177,6 +177,32 @@ def test_lights_that_fail_do_not_stop_the_game(table, caplog):
     assert caplog.messages == ["the light strips are off: the strip is disconnected"]
 
 
+def test_lights_that_failed_come_back(table, caplog):
+    class Loose(MemoryStrip):
+        works, tried = False, 0
+
+        def show(self, frame):
+            self.tried += 1
+            if not self.works:
+                raise StripError("the strip is gone", "check its cable")
+            super().show(frame)
+
+    strip = Loose(pinmap().lights.count)
+    daemon = on(NoSource(), table, strip=strip)
+    for n in range(100):  # four seconds
+        daemon.step(n * 0.04)
+    assert strip.tried == 4, "about once a second"
+    assert daemon.strip_fault == "the strip is gone"
+    strip.works = True
+    for n in range(100, 140):
+        daemon.step(n * 0.04)
+    assert (strip.tried, daemon.strip_fault) == (5, "")
+    assert any(map(any, strip.shown))
+    assert caplog.messages == ["the light strips are off: the strip is gone"]
+    daemon.close()
+    assert not any(map(any, strip.shown))
+
+
 def test_a_scene_that_stands_still_is_sent_once(table):
     frames = []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import queue
 import re
 import socket
 import threading
@@ -18,7 +17,7 @@ from pi_controller.config import Settings
 from pi_controller.journal.journal import Journal
 from pi_controller.runtime.assembly import mat_sensors, open_table
 from pi_controller.runtime.daemon import Daemon, Mat
-from pi_controller.runtime.run import Stop, run_loop
+from pi_controller.runtime.run import Stop, TableDesk, run_loop
 from pi_controller.system.status import Notifier
 from pi_controller.web.accounts import PinHasher
 from pi_controller.web.feed import Feed
@@ -106,7 +105,8 @@ class House:
                 self.judges.users.add(name, role, kept)
         daemon = Daemon(self.table, [Mat(NoSource(), mat_sensors(self.settings))], publish=self.feed.publish)
         opened.set()
-        run_loop(daemon, self.clock, queue.SimpleQueue(), self._stop, None, self._hangs, self.judges.command_queue)
+        desk = TableDesk(daemon, self.clock, self._hangs, self.judges.command_queue)
+        run_loop(daemon, self.clock, self._stop, self._hangs, desk.serve)
         self.table.journal.close()
 
     def hang(self) -> None:

@@ -15,8 +15,9 @@ from pi_controller.cli import main
 from pi_controller.config import read_settings
 from pi_controller.system import kiosk, service
 from pi_controller.system.install import RUN
+from pi_controller.system.kiosk import request_reset
 from pi_controller.system.place import DEFAULT_RESET_PARTS, RESET_PARTS, RESET_REQUEST, make_place
-from pi_controller.system.reset import ResetError, Resets, read_request, request_reset
+from pi_controller.system.reset import ResetError, Resets, read_request
 
 SETTINGS = """
 [table]

@@ -1,7 +1,7 @@
 """What systemd hears of a table: ready when it has stepped, fed while the loop turns, silent when it hangs."""
 
+import json
 import os
-import queue
 import signal
 import socket
 import subprocess
@@ -16,7 +16,7 @@ import pytest
 
 from pi_controller.board.connection import NoSource
 from pi_controller.errors import JournalError
-from pi_controller.runtime.run import Stop, run_loop, service_status
+from pi_controller.runtime.run import Stop, TableDesk, run_loop, service_status
 from pi_controller.system.status import FEEDS, Notifier, from_environment
 
 SETTINGS = """
@@ -148,9 +148,8 @@ def test_a_loop_that_hangs_feeds_no_watchdog(manager, notifier):
         now[0] += 0.1
         return now[0]
 
-    loop = threading.Thread(
-        target=run_loop, args=(table, clock, queue.SimpleQueue(), stop, None, notifier(watchdog_s=10.0))
-    )
+    service = notifier(watchdog_s=10.0)
+    loop = threading.Thread(target=run_loop, args=(table, clock, stop, service, TableDesk(table, clock, service).serve))
     loop.start()
     assert [manager.heard(20) for _ in range(3)] == ["READY=1", "WATCHDOG=1", "STATUS=a table without a board"]
     assert manager.heard(20) == "WATCHDOG=1"
@@ -204,6 +203,26 @@ def test_the_daemon_tells_systemd_how_it_is_from_start_to_end(manager, tmp_path)
         process.kill()
         process.communicate()
     assert (tmp_path / "j.sqlite").stat().st_mode & 0o777 == 0o640
+
+
+def test_an_exhibit_is_fed_like_a_table_and_a_stop_is_no_crash(manager, tmp_path):
+    settings, kept = tmp_path / "table.toml", tmp_path / ".exhibit-recoveries"
+    settings.write_text(f'[web]\nport = 0\n[table]\njournal = "{tmp_path}/j.sqlite"\n', "utf-8")
+    command = [sys.executable, "-m", "pi_controller", "exhibit", "--settings", str(settings)]
+    environment = os.environ | {"NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "400000"}
+    counts = []
+    for ends in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+            try:
+                assert [manager.heard(60), manager.heard(20), manager.heard(20)] == ["READY=1", *["WATCHDOG=1"] * 2]
+                counts.append(json.loads(kept.read_text())["count"])
+                process.send_signal(ends)
+                assert process.wait(20) == (-ends if ends == signal.SIGKILL else 0)
+            finally:
+                process.kill()
+        assert ("STOPPING=1" in manager.all()) == (ends != signal.SIGKILL)
+    assert counts == [0, 1, 0]
+    assert json.loads(kept.read_text())["running"] is False
 
 
 def test_nothing_the_table_needs_makes_memory_that_is_written_and_executed():

@@ -1,0 +1,214 @@
+"""An exhibit as the table of a `Daemon`: touches and mat events go in; views, the page and files come out.
+
+The daemon reads the mat and the buttons and drives the lights, as at any table; its view is that of the game on the
+screen. After too many restarts in one boot the installation shows a plain notice and opens no game (`CrashCounter`).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from pi_controller.board.messages import Message
+from pi_controller.calibration.profile import Profile
+from pi_controller.config import Settings
+from pi_controller.display.sound import AplaySound, Sound
+from pi_controller.display.voice import start_voice
+from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, local_time
+from pi_controller.exhibit.health import CrashCounter, MachineWatch, SensorDrift, boot_id, watch_unit
+from pi_controller.exhibit.host_files import HostFiles
+from pi_controller.exhibit.lessons import IDLE
+from pi_controller.exhibit.pages import ExhibitPage, StaffPage
+from pi_controller.exhibit.self_test import SelfTest, check_installation
+from pi_controller.exhibit.staff_desk import StaffDesk
+from pi_controller.exhibit.usage import Usage, usage_path
+from pi_controller.referee.facts import Seats
+from pi_controller.runtime.daemon import Mat
+from pi_controller.sensing.events import MatEvent
+from pi_controller.system.clock import is_clock_set
+from pi_controller.system.kiosk import RUNNING, reset_request_path, restart_request_path
+from pi_controller.system.machine_health import MachineHealth, read_health
+from pi_controller.system.place import KEY_CHANGES
+from pi_controller.table.table import Observer
+from pi_controller.table.view import View
+
+POLL_S = 5.0
+"""Interval between checks of the machine and of the host's files for changes."""
+PRUNE_S = 3600.0
+
+
+class Installation(Observer["Installation"]):
+    """An `Exhibit` with its page, staff desk and self-test, stepped by a `Daemon`; times are s since 1970.
+
+    `mat` is its mat, `profile` the calibration. `lights_fault` returns why the LED strip is off, "" if it works, None
+    without one. `recoveries` are counted unless the visitors are simulated (None); then no state is stored either.
+    `wall` is the wall clock, which the network may set while `clock` runs on evenly: opening hours follow it (None:
+    `clock`). `read` reads the health of the machine, `clock_set` returns whether its clock was set. `sound` is
+    the loudspeaker to test. `key_changes` is the file that lists changes of the keys on the card.
+    `report` makes the report that the staff can download. `stack` closes the installation.
+    """
+
+    seats: Seats = "stay"
+    mirrored = False
+    showing = False
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Callable[[], float],
+        stack: ExitStack,
+        *,
+        mat: Mat,
+        profile: Profile | None,
+        lights_fault: Callable[[], str | None],
+        recoveries: CrashCounter | None,
+        wall: Callable[[], float] | None = None,
+        read: Callable[[MachineHealth | None], MachineHealth] | None = None,
+        report: Callable[[str], bytes] | None = None,
+        sound: Sound | None = None,
+        clock_set: Callable[[float], bool] = is_clock_set,
+        key_changes: Path = KEY_CHANGES,
+    ) -> None:
+        t, section, folder = clock(), settings.exhibit, settings.table.journal.parent
+        self.settings, self.lights_fault, self.recoveries, self._mat = settings, lights_fault, recoveries, mat
+        self._wall, self._clock_set = wall, clock_set
+        self._set_by = 0.0 if wall is None else wall() - t
+        kept = folder / ".exhibit-texts" if section.folder else None
+        host = HostFiles(Path(section.folder) if section.folder else None, kept, approve=section.approve_texts)
+        self.usage = Usage(usage_path(settings))
+        self.games = SessionGames(settings, local=self.local)
+        self.exhibit = Exhibit(
+            section, self.games, secrets.SystemRandom(), t, ended=self.record_session, local=self.local, host=host
+        )
+        self._update_wall_clock(t)
+        self.watch = MachineWatch(
+            read or (lambda before: read_health(folder=folder, before=before)),
+            self.state_file(".exhibit-supply"),
+            boot_id(),
+        )
+        self.watch.check(t)
+        run = "" if recoveries is None else os.environ.get("RUNTIME_DIRECTORY", "")
+        asked = restart_request_path(run)
+        self.screen = watch_unit(RUNNING, asked) if asked is not None else None
+        self.drift = SensorDrift(profile)
+        self.sound = sound or AplaySound(settings.voice.device)
+        kept_verdict = self.state_file(".exhibit-self-test")
+        self.self_test = SelfTest(section.self_test_hour, partial(check_installation, self), local_time, kept_verdict)
+        staff = StaffPage(folder, clock, section.languages[0], report=report)
+        self.staff = StaffDesk(self, staff, key_changes, reset_request_path(run), t)
+        self.page = ExhibitPage(
+            settings.web.host,
+            settings.web.port,
+            clock,
+            lambda: self.exhibit.host.pictures,
+            anywhere=section.touch == "network",
+            language=section.languages[0],
+            staff=staff,
+        )
+        self.page.show(self.exhibit)
+        self.touched = False
+        """True if a touch of the page was accepted in this step."""
+        self._polled = self._pruned = t
+        stack.callback(self.sound.stop)
+        stack.callback(staff.close)
+        self.page.start()
+        stack.callback(self.page.stop)
+        stack.callback(lambda: self.exhibit.close(clock()))
+        self._voice = start_voice(settings.voice, self.games.begin_show(t).table.view, None, stack)
+
+    @property
+    def view(self) -> View | None:
+        """The public view of the game on the screen; None without a game."""
+        return None if self.exhibit.game is None else self.exhibit.game.view
+
+    @property
+    def strike_reporting(self) -> bool:
+        """Whether strikes should be reported: a visitor may hit now, or after reading a step."""
+        return self.exhibit.game is not None and self.exhibit.game.awaits in ("strike", "next")
+
+    def brightness(self) -> float:
+        """Return the share of the strip's brightness that is allowed at this hour."""
+        most, wanted = self.settings.exhibit.dim_lights, self.settings.strips.brightness
+        return most / wanted if self.exhibit.dimmed and most < wanted else 1.0
+
+    def mat_event(self, event: MatEvent) -> None:
+        """Handle an event of the mat or a button."""
+        self.exhibit.handle_mat_event(event.t, event)
+
+    def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
+        """Measure the sensors' drift while the mat is at rest."""
+        if self._is_idle and not self._mat.sensors.hands.occupied_pads:
+            self.drift.add_messages(messages)
+        else:
+            self.drift.forget()
+
+    def tick(self, t: float) -> None:
+        """Process touches and the staff's orders, and advance to time `t`."""
+        self.touched = False
+        while not self.page.touches.empty():
+            touch = self.page.touches.get_nowait()
+            self.touched = self.exhibit.touch(t, touch.name, touch.turn) or self.touched
+        self.staff.step(t)
+        self.exhibit.tick(t)
+        if t - self._polled >= POLL_S:
+            self._polled = t
+            self._poll(t)
+
+    def maintain(self, t: float) -> None:
+        """Show the screen, continue a self-test that is due, and renew the staff page; remove old games."""
+        finished = self.self_test.step(self.wall_time(t), idle=self._is_idle)
+        self.staff.refresh(t, at_once=finished)
+        if t - self._pruned >= PRUNE_S:
+            self._pruned = t
+            self.games.prune(t)
+        self.page.show(self.exhibit)
+
+    def announce(self, view: View) -> None:
+        """Pass a new view of a visitor's game to the voice; the game in attract mode is silent."""
+        if self._voice is not None and self.exhibit.stage.name in ("play", "result"):
+            self._voice(view)
+
+    def wall_time(self, t: float) -> float:
+        """Return the wall clock's time at `t`."""
+        return t + self._set_by
+
+    def local(self, t: float) -> datetime:
+        """Return `t` in the exhibit's time zone, by the wall clock."""
+        return local_time(self.wall_time(t))
+
+    def state_file(self, name: str) -> Path | None:
+        """Return the file `name` beside the journal; None if the visitors are simulated and nothing is stored."""
+        return None if self.recoveries is None else self.games.folder / name
+
+    def record_session(self, t: float, session: EndedSession) -> None:
+        """Count a session that ended at `t`."""
+        self.usage.add(self.local(t).date(), session)
+
+    def record_clean_exit(self) -> None:
+        """Record that the installation was stopped and has not crashed."""
+        if self.recoveries is not None:
+            self.recoveries.record_clean_exit()
+
+    @property
+    def _is_idle(self) -> bool:
+        return self.exhibit.stage.name in IDLE
+
+    def _poll(self, t: float) -> None:
+        """Look for changes of the host's files, the machine and its clock."""
+        self.exhibit.host.reload()
+        self._update_wall_clock(t)
+        self.watch.check(t)
+        if self.screen is not None:
+            self.screen.check(t, self.page.seen)
+        self.exhibit.danger = self.watch.is_dangerous(t)
+        self.staff.read_machine()
+
+    def _update_wall_clock(self, t: float) -> None:
+        """Measure how far the wall clock was set since the start, and check whether it was ever set."""
+        self._set_by = 0.0 if self._wall is None else self._wall() - t
+        self.exhibit.clock_set = self._wall is None or self._clock_set(self.wall_time(t))

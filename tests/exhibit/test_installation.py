@@ -1,0 +1,112 @@
+"""The installation on the daemon of a table: its buttons, its simulated visitors, and how it is closed."""
+
+import random
+from contextlib import ExitStack
+
+import httpx
+import pytest
+
+from pi_controller.board.buttons import MockButtons
+from pi_controller.board.interfaces import StripError
+from pi_controller.board.strips import MemoryStrip
+from pi_controller.config import read_settings
+from pi_controller.exhibit.pages import Touch
+from pi_controller.journal.verify import verify_journal
+from pi_controller.runtime import assembly
+from pi_controller.runtime.assembly import assemble_exhibit
+from pi_controller.simulation.visitors import ABSENCE_S, CIVIL, Visitors
+
+NOW = 1_700_000_000.0
+
+
+@pytest.fixture
+def assembled(tmp_path):
+    """Return a function that builds an exhibit of some settings from `NOW` on; all is closed at the end."""
+    with ExitStack() as stack:
+
+        def assemble(toml="", *observers, **options):
+            (tmp_path / "table.toml").write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
+            settings = read_settings(tmp_path / "table.toml")
+            return assemble_exhibit(settings, tmp_path, lambda: NOW, stack, observers, **options)
+
+        assemble.close = stack.close
+        yield assemble
+
+
+def stages(daemon, begin, seconds, step_s=0.1):
+    """Step `daemon` for some seconds; return the stages seen."""
+    found = []
+    for n in range(round(seconds / step_s)):
+        daemon.step(NOW + begin + n * step_s)
+        found.append(daemon.table.exhibit.stage.name)
+    return found
+
+
+@pytest.mark.parametrize(("mat", "after"), [("eye", ["choose", "play"]), ("screen", ["attract", "attract"])])
+def test_buttons_begin_a_game_but_on_a_screen_alone(assembled, monkeypatch, mat, after):
+    buttons = MockButtons()
+    monkeypatch.setattr(assembly, "make_buttons", lambda settings, clock: buttons)
+    daemon = assembled(f'mat = "{mat}"\n')
+    found = []
+    for n, name in enumerate(("ready", "toss_b")):
+        buttons.press(name, NOW + n + 0.5)
+        found.append(stages(daemon, n, 1.0)[-1])
+    assert found == after
+    if mat == "eye":
+        assert daemon.table.exhibit.kind == "teams"
+
+
+def test_simulated_visitors_go_when_somebody_touches_the_page(assembled):
+    visitors = Visitors(random.Random(4), CIVIL)
+    daemon = assembled("", visitors, sim=True)
+    began = next(n for n, stage in enumerate(stages(daemon, 0.0, 120.0)) if stage == "play")
+    assert began
+    assert visitors._visitor is not None
+    exhibit = daemon.table.exhibit
+    daemon.table.page.touches.put(Touch("low", exhibit.turn))
+    daemon.step(NOW + 120.0)
+    assert visitors._visitor is None
+    assert exhibit.stage.name == "choose", "the game is the real visitor's"
+    assert sum(visitors.came.values()) == 1
+    stages(daemon, 120.1, ABSENCE_S - 1.0)
+    assert sum(visitors.came.values()) == 1, "nobody disturbs"
+
+
+def test_a_touch_that_counts_for_nothing_disturbs_nobody(assembled):
+    daemon = assembled()
+    daemon.table.page.touches.put(Touch("ready", daemon.table.exhibit.turn))
+    daemon.step(NOW)
+    assert not daemon.table.touched
+    daemon.table.page.touches.put(Touch("start", daemon.table.exhibit.turn))
+    daemon.table.page.touches.put(Touch("ready", daemon.table.exhibit.turn))
+    daemon.step(NOW + 0.1)
+    assert daemon.table.touched
+    daemon.step(NOW + 0.2)
+    assert not daemon.table.touched
+
+
+def test_a_game_in_play_is_ended_when_it_is_closed(assembled, tmp_path):
+    daemon = assembled("record = true\nusage = true\n")
+    exhibit, url = daemon.table.exhibit, daemon.table.page.url
+    exhibit.touch(NOW, "start")
+    exhibit.touch(NOW, "game:mat")
+    assert stages(daemon, 0.0, 20.0)[-1] == "play"
+    assembled.close()
+    (journal,) = tmp_path.glob("exhibit-*.sqlite")
+    assert verify_journal(journal).whole
+    assert '"kind":"ended"' in journal.with_suffix(".jsonl").read_text()
+    assert daemon.table.usage.csv().splitlines()[1].split(",")[6] == "1", "left"
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(url)
+
+
+def test_lights_that_are_off_are_named_by_the_self_test(assembled, monkeypatch):
+    class Broken(MemoryStrip):
+        def show(self, frame):
+            raise StripError("the strip is gone", "check its cable")
+
+    monkeypatch.setattr(assembly, "make_strip", lambda settings, source: Broken(69))
+    daemon = assembled('mat = "eye"\nself_test = "03:00"\n')
+    assert set(stages(daemon, 0.0, 5.0)) == {"attract"}
+    checks = {one.part: one.wrong for one in daemon.table.self_test.verdict.checks}
+    assert checks["lights"] == "the strip is gone"
