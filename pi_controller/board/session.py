@@ -5,8 +5,6 @@ incompatible. Losses are counted and reported as a `Gap`. An intact frame with i
 converter's range, an index that contradicts its time, a time far from now) is refused and yields no message.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import NamedTuple

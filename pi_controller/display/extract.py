@@ -9,8 +9,6 @@ xgettext, which read words, not syntax: they miss a sentence inside an f-string 
 to a form's `text` field and to the templates' macro `mark` for sentences.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator, Sequence

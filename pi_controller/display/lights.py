@@ -11,8 +11,6 @@ The other games are drawn in `games/`.
 Scenes are pure functions of view and time. A game's own rows are its `GameShow.rows`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import chain
 

@@ -5,8 +5,6 @@ its game is over in the journal that the hub has received and verified. The matc
 complete (`orders`), so a lost message or a killed process does no harm.
 """
 
-from __future__ import annotations
-
 import logging
 import secrets
 import threading

@@ -4,8 +4,6 @@ The game never waits for it: the main loop only stores the newest view. During a
 hub sees only the public view of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets

@@ -6,8 +6,6 @@ is a simulation with assumed figures: it can show that the parts of a controller
 real stick on a real mat.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pi_controller.errors import UsageError

@@ -3,8 +3,6 @@
 This outermost module reads the clock and waits.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@ Reads the end of the journal while another thread writes it. Facts never contain
 (`referee.facts`), so this log cannot either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path

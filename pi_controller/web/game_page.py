@@ -3,8 +3,6 @@
 `GamePage` shows any game by its score sheet. A game can have a subclass: `PAGE` of its module `console`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 A stroke is a twentieth of all sticks, so any number of sticks fits; the numbers are exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Pages of Hampa Apena: the sticks and points of two teams, and the pads that are hit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Pages of the Mille Lacs Moccasin game: counters, short sticks, and the four pads with the price of a miss."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar

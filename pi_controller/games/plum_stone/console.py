@@ -3,8 +3,6 @@
 A stroke is a twentieth of all counters, so any number fits; the numbers are exact.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages of Slahal: each team's live and dead sticks, the king stick, and the pairs of bones that are out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
