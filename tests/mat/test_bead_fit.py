@@ -12,8 +12,8 @@ import pytest
 from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing import bead_solver
-from pi_controller.sensing.bead_fit import MARKED_AM2, UNMARKED_AM2, BeadFitter, fit, shipped_fitter
-from pi_controller.sensing.bead_solver import Grid
+from pi_controller.sensing.bead_fit import BeadFitter, fit, shipped_fitter
+from pi_controller.sensing.bead_solver import MARKED_AM2, UNMARKED_AM2, Grid
 
 SPEC = importlib.util.spec_from_file_location("measure_beads", Path(__file__).with_name("measure_beads.py"))
 assert SPEC is not None
