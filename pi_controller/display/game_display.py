@@ -117,6 +117,8 @@ class GameShow(Generic[SheetT]):
     """Key on the score sheet of the side whose turn it is."""
     roles: ClassVar[tuple[str, str]] = (mark("plays"), "")
     """Verbs for the side whose turn it is, and for the other one."""
+    win: ClassVar[str] = mark("{winner} wins")
+    """How a winner has won, other than by a forfeit."""
     slips: ClassVar[Mapping[str, str]] = {}
     """Texts of rare actions that have no further fields, by action."""
 
@@ -215,11 +217,8 @@ class GameShow(Generic[SheetT]):
 
     def describe_win(self, view: View, winner: str, language: str = "en") -> str:
         """Return how `winner` has won, other than by a forfeit."""
-        return (
-            catalogue(language)
-            .gettext("{winner} wins")
-            .format(winner=draw.isolate_name(draw.player_name(view, winner)))
-        )
+        name = draw.isolate_name(draw.player_name(view, winner))
+        return catalogue(language).gettext(self.win).format(winner=name)
 
     def describe_stakes(self, view: View, language: str = "en") -> str:
         """Return the special stakes of this turn before the game is won, or the value of the last throw."""

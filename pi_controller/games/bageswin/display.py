@@ -42,6 +42,7 @@ class BageswinShow(GameShow[BageswinSheet]):
         "sticks, and the same player throws again; else the bowl passes."
     )
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    win: ClassVar[str] = mark("{winner} holds all the sticks and wins")
     slips: ClassVar[Mapping[str, str]] = {"double_tap": mark("Tapped twice: nothing, the bowl passes")}
 
     def rows(self, view: View, t: float) -> draw.Rows:
@@ -97,11 +98,6 @@ class BageswinShow(GameShow[BageswinSheet]):
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the action that the table is waiting for."""
         return throws(view, language)
-
-    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
-        """Return who has won."""
-        template = catalogue(language).gettext("{winner} holds all the sticks and wins")
-        return template.format(winner=draw.isolate_name(draw.player_name(view, winner)))
 
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last throw."""

@@ -25,10 +25,7 @@ class OjibwePage(page.GamePage[OjibweSheet]):
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"high": (None, *EVERY_PAD)}
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"toss", "shoot"})
-
-    def name_of(self, view: View, side: str) -> str:
-        """Return the display name of a team at the table."""
-        return team_name(view, side)
+    name_of = staticmethod(team_name)
 
     def values(self, view: View, language: str) -> dict[str, Any]:
         """Return the template's values."""

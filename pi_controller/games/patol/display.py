@@ -94,6 +94,7 @@ class PatolShow(GameShow[PatolSheet]):
     )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    win: ClassVar[str] = mark("{winner} wins: the horse has come all the way round")
 
     def rows(self, view: View, t: float) -> draw.Rows:
         """Return the rows of a Pa-tol game."""
@@ -142,11 +143,6 @@ class PatolShow(GameShow[PatolSheet]):
             template = catalogue(language).gettext("{player} chooses a river and a direction")
             return template.format(player=draw.isolate_name(draw.player_name(view, starter)))
         return throws(view, language)
-
-    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
-        """Return who has won."""
-        template = catalogue(language).gettext("{winner} wins: the horse has come all the way round")
-        return template.format(winner=draw.isolate_name(draw.player_name(view, winner)))
 
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last throw: the horse's new place, and the horse it sent back."""

@@ -33,6 +33,7 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
         "counters, and the same player throws again; else the bowl passes."
     )
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    win: ClassVar[str] = mark("{winner} holds all the counters and wins")
     slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: spilled, or not all moved")}
 
     def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
@@ -67,11 +68,6 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
         if self.sheet(view)["thrower"] is None:
             return catalogue(language).gettext("Lots are drawn for the first throw")
         return throws(view, language)
-
-    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
-        """Return who has won."""
-        template = catalogue(language).gettext("{winner} holds all the counters and wins")
-        return template.format(winner=draw.isolate_name(draw.player_name(view, winner)))
 
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last throw."""

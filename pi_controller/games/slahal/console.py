@@ -19,10 +19,7 @@ class SlahalPage(page.GamePage[SlahalSheet]):
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"pairs_out": (None, 1, 2), "phase": ("duo", "play", "over")}
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"duo", "guess"})
-
-    def name_of(self, view: View, side: str) -> str:
-        """Return the display name of a team at the table."""
-        return team_name(view, side)
+    name_of = staticmethod(team_name)
 
     def values(self, view: View, language: str) -> dict[str, Any]:
         """Return the template's values."""
