@@ -8,8 +8,6 @@ is steered gently towards the new estimate, so that consecutive blocks of sample
 sample while a large error is corrected, and a hundredth of one otherwise.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any
 

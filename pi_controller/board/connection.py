@@ -4,8 +4,6 @@
 that read a mat without a game.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Each has a real driver and a mock, and both pass the same contract suite.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Protocol
 

@@ -5,8 +5,6 @@ less often than the board does; `reads_per_s` is the measured rate. If a reader 
 down, and opening is retried.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

@@ -4,8 +4,6 @@ Every `PortError` from here is temporary: a board may be plugged in, a program s
 table plays on, so callers retry. `what` stays the same as long as the reason does.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -5,8 +5,6 @@ incompatible. Losses are counted and reported as a `Gap`. An intact frame with i
 converter's range, an index that contradicts its time, a time far from now) is refused and yields no message.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,21 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from pi_controller.board import wire
+from pi_controller.board import messages, wire
 from pi_controller.board.clock import BoardClock
-from pi_controller.board.messages import (
-    REASONS,
-    WORDS,
-    BoardEvent,
-    Field,
-    Gap,
-    Health,
-    LinkDown,
-    LinkUp,
-    Message,
-    Piezo,
-    Touch,
-)
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 
@@ -38,7 +23,7 @@ from pi_controller.pinmap import pinmap
 # The state survives a lost link and a reopened port, because the board resends every event that was not acknowledged.
 
 
-_NAMES = ("", *WORDS)
+_NAMES = ("", *messages.WORDS)
 _BOARDS = 8
 """Largest number of boards remembered."""
 _KEPT = 32
@@ -86,7 +71,7 @@ class BoardEvents:
         self._known = was == boots
         self.upto = upto if self._known else 0
 
-    def take(self, payload: bytes, t: float) -> BoardEvent | None:
+    def take(self, payload: bytes, t: float) -> messages.BoardEvent | None:
         """Process an EVENT of host time `t`. Return None for an invalid one."""
         number, before, dropped, us, kind, part, value = wire.event(payload)
         self.fresh = False
@@ -109,7 +94,7 @@ class BoardEvents:
                 return None
             self.upto, self._us, self.fresh = number, us, True
             lost, self._lost = self._lost, 0
-        return BoardEvent(t, number, _NAMES[kind], part, value, lost)
+        return messages.BoardEvent(t, number, _NAMES[kind], part, value, lost)
 
 
 # Sends commands to the board, one at a time, and resends each until the board acknowledges it.
@@ -268,7 +253,7 @@ class Session:
         self._number = 0
         self._mark = 0
         self._pings: OrderedDict[int, float] = OrderedDict()
-        self._out: list[Message] = []
+        self._out: list[messages.Message] = []
         self._down_reason = ""
         self._told_at = self._settles_at = float("-inf")
         self._losses = deque[float](maxlen=MAX_LOSSES)
@@ -327,7 +312,7 @@ class Session:
         self._received_at = max(t, self._settles_at)
         self._hello(t)
 
-    def report_port_loss(self, t: float, why: str) -> list[Message]:
+    def report_port_loss(self, t: float, why: str) -> list[messages.Message]:
         """Take the link down at `t` after the port failed; stay silent until `start`. `why` is a line for the judge."""
         self._down(t, why)
         self._next = float("inf")
@@ -340,7 +325,7 @@ class Session:
         self._next = float("inf")
         self._send(wire.bye_body())
 
-    def feed(self, data: bytes, t: float) -> list[Message]:
+    def feed(self, data: bytes, t: float) -> list[messages.Message]:
         """Process bytes read by `t`; return their messages. Never raises because of the bytes."""
         for kind, _, payload in self._decoder.feed(data):
             if kind == wire.WELCOME:
@@ -367,7 +352,7 @@ class Session:
                 self._stats.refused += 1
         return self._flush()
 
-    def tick(self, t: float) -> list[Message]:
+    def tick(self, t: float) -> list[messages.Message]:
         """Advance to `t`: send HELLO or PING if due, and detect silence. Call it after `feed`."""
         if t - self._received_at > SILENCE_S:
             if self._up:
@@ -387,7 +372,7 @@ class Session:
         self.commands.tick(t)
         return self._flush()
 
-    def _flush(self) -> list[Message]:
+    def _flush(self) -> list[messages.Message]:
         out = self._out
         self._out = []
         return out
@@ -420,7 +405,7 @@ class Session:
                 self._settles_at = t + SETTLE_S
         new = why != self._down_reason and (not self._down_reason or t - self._told_at >= REASON_S)
         if self._up or new:
-            self._out.append(LinkDown(t, why))
+            self._out.append(messages.LinkDown(t, why))
             self._stats.downs += 1
             self._down_reason, self._told_at = why, t
         self._up = False
@@ -457,7 +442,9 @@ class Session:
         self._board_events.begin(name, boots)
         if minor >= wire.ORDERS:
             self.commands.begin()
-        self._out.append(LinkUp(t, name.hex(), board.firmware, boots, REASONS.get(reason, "unknown"), pads))
+        self._out.append(
+            messages.LinkUp(t, name.hex(), board.firmware, boots, messages.REASONS.get(reason, "unknown"), pads)
+        )
         return True
 
     def _learn(self, board: _Board) -> None:
@@ -510,17 +497,17 @@ class Session:
         if missing:
             self._stats.gaps += 1
             self._stats.missing_samples += missing
-            self._out.append(Gap(when - missing / board.hz, when, missing))
+            self._out.append(messages.Gap(when - missing / board.hz, when, missing))
         self.next_index = index + board.block
         samples: NDArray[np.int16] = (raw - self._rest).reshape(-1, PADS)
-        self._out.append(Piezo(when, index, float(board.hz), samples, int(self._rest)))
+        self._out.append(messages.Piezo(when, index, float(board.hz), samples, int(self._rest)))
         return True
 
     def _touch(self, payload: bytes, t: float) -> bool:
         us, *counts = wire.touch(payload)
         if max(counts) > 1023 or (when := self._host_time(us, t)) is None:
             return False
-        self._out.append(Touch(when, np.array(counts, np.int16).reshape(PADS, self._strips)))
+        self._out.append(messages.Touch(when, np.array(counts, np.int16).reshape(PADS, self._strips)))
         return True
 
     def _field(self, payload: bytes, t: float) -> bool:
@@ -529,14 +516,14 @@ class Session:
         ok = self._bits & mask != 0
         if mask >> self._sensors or raw[~ok].any() or (when := self._host_time(us, t)) is None:
             return False
-        self._out.append(Field(when, raw / self._counts_per_ut, ok))
+        self._out.append(messages.Field(when, raw / self._counts_per_ut, ok))
         return True
 
     def _health(self, payload: bytes, t: float) -> bool:
         uptime, overflows, i2c, bad, worst, us = wire.health(payload)
         if us // 1000 & 0xFFFFFFFF != uptime or (when := self._host_time(us, t)) is None:
             return False
-        self._out.append(Health(when, us * 1e-6, overflows, i2c, bad, worst))
+        self._out.append(messages.Health(when, us * 1e-6, overflows, i2c, bad, worst))
         return True
 
     def _event(self, payload: bytes, t: float) -> bool:

@@ -5,8 +5,6 @@ for the limit. Scaling the whole frame keeps the colours' proportions, so a scen
 not.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The detectors of a mat under calibration, with access to the raw readings behind their events."""
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np

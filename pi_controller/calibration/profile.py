@@ -4,8 +4,6 @@ The file `NAME.profile.json` is in the folder of the settings and is parsed stri
 file beside it, synced, renamed); the previous profile is kept as `NAME.bak`.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 This module reads the clock and waits; the walk itself is `pi_controller.calibration.walk`.
 """
 
-from __future__ import annotations
-
 import queue
 import sys
 import time

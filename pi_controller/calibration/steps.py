@@ -1,7 +1,5 @@
 """Base classes of a calibration step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import median
 from typing import Literal, Protocol

@@ -4,8 +4,6 @@ It advances by itself when a step is complete, so the person at the mat needs no
 repeated. The caller provides the clock and the board.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -12,9 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
     from collections.abc import Sequence
-
-    from pi_controller.cli.arguments import Parser
 
 VERBS: dict[str, str] = {
     "demo": "play a game on a simulated mat, from sensor bytes to lights",
@@ -58,7 +57,7 @@ _OLD_NAMES = {"odds": "chances", "salvage": "recover"}
 class Verb(Protocol):
     """The module of a verb. Slow imports happen only after its arguments are parsed."""
 
-    def parser(self) -> Parser:
+    def parser(self) -> ArgumentParser:
         """Return the verb's parser."""
         ...
 

@@ -31,7 +31,7 @@ def root() -> argparse.ArgumentParser:
     return parser
 
 
-def _parser_of(prog: str, **_: Any) -> Parser:
+def _parser_of(prog: str, **_: Any) -> argparse.ArgumentParser:
     """Return the parser of the verb that `prog` ends with."""
     verb = prog.rsplit(maxsplit=1)[-1]
     if verb != "help":

@@ -1,7 +1,5 @@
 """Write settings as TOML: a commented example, the settings that are used, or those that differ from the defaults."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Base class and field types of the settings: names, addresses, pins, hours and paths, with errors in plain words."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

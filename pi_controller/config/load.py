@@ -1,7 +1,5 @@
 """Read a TOML file into a model of settings; report every issue at once, with section, key and line."""
 
-from __future__ import annotations
-
 import logging
 import re
 import tomllib

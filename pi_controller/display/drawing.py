@@ -1,7 +1,5 @@
 """Building blocks of light scenes: colours, gamma, patterns, animation, and proportional counts."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

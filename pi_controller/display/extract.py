@@ -8,8 +8,6 @@ It parses the sources with `ast` and the templates with Jinja2. Rejected: Babel 
 inside f-strings (Python 3.11) and mistake the arguments of a form's `text` field and of the macro `mark` for sentences.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator, Sequence

@@ -14,30 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 from rich.text import Text
 
 from pi_controller.board.interfaces import Rgb
-from pi_controller.display.drawing import (
-    BOLD,
-    DARK,
-    DIM,
-    HIDING,
-    MIDDLE,
-    PLAYERS,
-    SECOND_DIM,
-    STEADY,
-    WAITING,
-    Rows,
-    bar,
-    clean_name,
-    divide_pixels,
-    fit,
-    glow,
-    isolate_name,
-    label,
-    player_name,
-    scale_to_pixels,
-    solid,
-    team_name,
-    winner_rows,
-)
+from pi_controller.display import drawing as draw
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.pinmap import pinmap
 from pi_controller.rules import registry
@@ -140,6 +117,8 @@ class GameShow(Generic[SheetT]):
     """Key on the score sheet of the side whose turn it is."""
     roles: ClassVar[tuple[str, str]] = (mark("plays"), "")
     """Verbs for the side whose turn it is, and for the other one."""
+    win: ClassVar[str] = mark("{winner} wins")
+    """How a winner has won, other than by a forfeit."""
     slips: ClassVar[Mapping[str, str]] = {}
     """Texts of rare actions that have no further fields, by action."""
 
@@ -155,7 +134,7 @@ class GameShow(Generic[SheetT]):
         """Return the side whose turn it is, or None."""
         return view.sheet.get(self.turn_key) or view.sheet.get("hider")
 
-    def rows(self, view: View, t: float) -> Rows:
+    def rows(self, view: View, t: float) -> draw.Rows:
         """Return the rows of the light strips: one for each of two sides, or both shared by several.
 
         The pool is in the middle.
@@ -163,44 +142,52 @@ class GameShow(Generic[SheetT]):
         sheet, lights = view.sheet, pinmap().lights
         counts, total, rest = counts_by_side(sheet), total_count(sheet), pool(sheet)
         if sheet.get("winner") in {"A", "B"}:
-            return Rows(*winner_rows(sheet["winner"], t))
-        middle = [glow(MIDDLE, STEADY)] * (scale_to_pixels(rest[1], total, lights.middle) if rest else 0)
+            return draw.Rows(*draw.winner_rows(sheet["winner"], t))
+        middle = [draw.glow(draw.MIDDLE, draw.STEADY)] * (
+            draw.scale_to_pixels(rest[1], total, lights.middle) if rest else 0
+        )
         if len(counts) == len("AB"):
             sizes = [
-                scale_to_pixels(n, total, size) for n, size in zip(counts.values(), (lights.a, lights.b), strict=True)
+                draw.scale_to_pixels(n, total, size)
+                for n, size in zip(counts.values(), (lights.a, lights.b), strict=True)
             ]
         else:
-            sizes = divide_pixels([*counts.values()], total, lights.a + lights.b - (len(counts) - 1))
+            sizes = draw.divide_pixels([*counts.values()], total, lights.a + lights.b - (len(counts) - 1))
         runs = [self._run(view, i, side, size) for i, (side, size) in enumerate(zip(counts, sizes, strict=True))]
         if len(runs) == len("AB"):
-            return Rows(runs[0], runs[1], middle)
-        line = [pixel for run in runs for pixel in (*run, DARK)]
-        return Rows(line[: lights.a], line[lights.a :], middle)
+            return draw.Rows(runs[0], runs[1], middle)
+        line = [pixel for run in runs for pixel in (*run, draw.DARK)]
+        return draw.Rows(line[: lights.a], line[lights.a :], middle)
 
     def _run(self, view: View, i: int, side: str, size: int) -> list[Rgb]:
-        light, dims = PLAYERS[i % len(PLAYERS)]
-        level = HIDING if side in (view.sheet.get("winner"), self.turn(view)) else WAITING
-        return [glow(light, level * (1.0 if dims[k % len(dims)] == "1" else SECOND_DIM)) for k in range(size)]
+        light, dims = draw.PLAYERS[i % len(draw.PLAYERS)]
+        level = draw.HIDING if side in (view.sheet.get("winner"), self.turn(view)) else draw.WAITING
+        return [draw.glow(light, level * (1.0 if dims[k % len(dims)] == "1" else draw.SECOND_DIM)) for k in range(size)]
 
     def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal, at most 16 lines of at most `width` cells."""
         sheet, lines = view.sheet, list[Text]()
         total, rest = total_count(sheet), pool(sheet)
         for i, (side, n) in enumerate(counts_by_side(sheet).items()):
-            light, dims = PLAYERS[i % len(PLAYERS)]
-            name = Text.assemble((f"{side if side in {'A', 'B'} else i + 1}  ", solid(light)))
-            lines.append(fit(name.append(player_name(view, side), solid(light)), width))
-            strip = bar(scale_to_pixels(n, total, BAR), BAR, width, light, dims)
+            light, dims = draw.PLAYERS[i % len(draw.PLAYERS)]
+            name = Text.assemble((f"{side if side in {'A', 'B'} else i + 1}  ", draw.solid(light)))
+            lines.append(draw.fit(name.append(draw.player_name(view, side), draw.solid(light)), width))
+            strip = draw.bar(draw.scale_to_pixels(n, total, BAR), BAR, width, light, dims)
             lines.append(
-                fit(label(f"  {self.role(view, side, language)}").append_text(strip).append(f"  {n}", BOLD), width)
+                draw.fit(
+                    draw.label(f"  {self.role(view, side, language)}").append_text(strip).append(f"  {n}", draw.BOLD),
+                    width,
+                )
             )
         if rest:
-            strip = bar(scale_to_pixels(rest[1], total, BAR), BAR, width, MIDDLE)
+            strip = draw.bar(draw.scale_to_pixels(rest[1], total, BAR), BAR, width, draw.MIDDLE)
             lines.append(
-                fit(label(f"  {key_to_words(rest[0])}").append_text(strip).append(f"  {rest[1]}", BOLD), width)
+                draw.fit(
+                    draw.label(f"  {key_to_words(rest[0])}").append_text(strip).append(f"  {rest[1]}", draw.BOLD), width
+                )
             )
         others = [f"{key_to_words(key)} {value}" for key, value in self.others(view)]
-        lines += [fit(Text(f"  {line}", DIM), width) for line in others[:4]]
+        lines += [draw.fit(Text(f"  {line}", draw.DIM), width) for line in others[:4]]
         return lines[:16]
 
     def others(self, view: View) -> list[tuple[str, str]]:
@@ -226,11 +213,12 @@ class GameShow(Generic[SheetT]):
         turn, text = self.turn(view), catalogue(language).gettext
         if turn is None:
             return text("The judge enters what is played")
-        return text("{player} plays").format(player=isolate_name(player_name(view, turn)))
+        return text("{player} plays").format(player=draw.isolate_name(draw.player_name(view, turn)))
 
     def describe_win(self, view: View, winner: str, language: str = "en") -> str:
         """Return how `winner` has won, other than by a forfeit."""
-        return catalogue(language).gettext("{winner} wins").format(winner=isolate_name(player_name(view, winner)))
+        name = draw.isolate_name(draw.player_name(view, winner))
+        return catalogue(language).gettext(self.win).format(winner=name)
 
     def describe_stakes(self, view: View, language: str = "en") -> str:
         """Return the special stakes of this turn before the game is won, or the value of the last throw."""
@@ -266,7 +254,7 @@ class GameShow(Generic[SheetT]):
 
     def score(self, view: View, before: View) -> str:  # noqa: ARG002 - some subclasses show the change
         """Return the current count of each side in columns, for a log in English; `before` is the previous view."""
-        counts = [f"{player_name(view, side)} {n:>3}" for side, n in counts_by_side(view.sheet).items()]
+        counts = [f"{draw.player_name(view, side)} {n:>3}" for side, n in counts_by_side(view.sheet).items()]
         rest = pool(view.sheet)
         return "  ".join([*counts, *([f"{rest[0]} {rest[1]:>3}"] if rest else [])])
 
@@ -277,12 +265,12 @@ class GameShow(Generic[SheetT]):
 
 def side_name(side: object, teams: Mapping[str, str]) -> str:
     """Return the name of a team or player for the middle of a sentence; `teams` are the names by letter."""
-    return isolate_name(clean_name(teams.get(str(side), "")) or clean_name(str(side)) or "?")
+    return draw.isolate_name(draw.clean_name(teams.get(str(side), "")) or draw.clean_name(str(side)) or "?")
 
 
 def named_counts(view: View, counts: Mapping[str, int]) -> str:
     """Return counts by side in a line: `Big Coulee 12, Long Hollow 3`."""
-    return ", ".join(f"{isolate_name(player_name(view, side))} {n}" for side, n in counts.items())
+    return ", ".join(f"{draw.isolate_name(draw.player_name(view, side))} {n}" for side, n in counts.items())
 
 
 NUMBERS = (
@@ -326,7 +314,7 @@ def bowl_result(view: View, language: str, counted: Callable[[int], str]) -> str
     if thrower is None or value is None or view.sheet.get("finish") == "forfeit":
         return ""
     names = {
-        "player": isolate_name(player_name(view, thrower)),
+        "player": draw.isolate_name(draw.player_name(view, thrower)),
         "value": value,
         "won": counted(count_gains(view).get(thrower, 0)),
     }
@@ -334,7 +322,7 @@ def bowl_result(view: View, language: str, counted: Callable[[int], str]) -> str
         return text("{player} throws {value}: {won}").format(**names)
     if value and view.sheet.get("thrower") == thrower:
         return text("{player} throws {value}: {won}, and throws again").format(**names)
-    passed = isolate_name(player_name(view, view.sheet["thrower"]))
+    passed = draw.isolate_name(draw.player_name(view, view.sheet["thrower"]))
     return text("No score for {player}: the bowl passes to {next}").format(next=passed, **names)
 
 
@@ -342,7 +330,7 @@ def throws(view: View, language: str = "en") -> str:
     """Return who throws, or that the throw awaits its entry."""
     text = catalogue(language).gettext
     template = text("{player} has thrown: the judge enters the throw") if view.strokes else text("{player} throws")
-    return template.format(player=isolate_name(player_name(view, view.sheet["thrower"])))
+    return template.format(player=draw.isolate_name(draw.player_name(view, view.sheet["thrower"])))
 
 
 def pieces_shown(shown: Mapping[str, Any], pieces: Mapping[str, str], none: str, language: str) -> str:
@@ -355,8 +343,8 @@ def pieces_shown(shown: Mapping[str, Any], pieces: Mapping[str, str], none: str,
 def both_teams(view: View, hider: str, opponents: str) -> dict[str, str]:
     """Return the names of the hiding team and of its `opponents`, for a sentence."""
     return {
-        "hider": isolate_name(team_name(view, hider)),
-        opponents: isolate_name(team_name(view, opposing_team(hider))),
+        "hider": draw.isolate_name(draw.team_name(view, hider)),
+        opponents: draw.isolate_name(draw.team_name(view, opposing_team(hider))),
     }
 
 

@@ -5,8 +5,6 @@ They belong to the communities that speak the language (LANGUAGES.md). A sentenc
 or its translation is missing or unusable.
 """
 
-from __future__ import annotations
-
 import gettext
 import io
 import logging

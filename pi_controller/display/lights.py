@@ -11,31 +11,11 @@ The other games are drawn in `games/`.
 Scenes are pure functions of view and time. A game's own rows are its `GameShow.rows`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import chain
 
 from pi_controller.board.interfaces import Rgb
-from pi_controller.display.drawing import (
-    AMBER,
-    ASIDE,
-    DARK,
-    HIDING,
-    MIDDLE,
-    OWED,
-    RED,
-    STEADY,
-    WAITING,
-    WHITE,
-    Rows,
-    breath,
-    ends,
-    glow,
-    pattern,
-    short_row,
-    winner_rows,
-)
+from pi_controller.display import drawing as draw
 from pi_controller.display.game_display import get_show, has_sheet
 from pi_controller.pinmap import pinmap
 from pi_controller.table.view import View
@@ -56,27 +36,27 @@ def sticks(view: View, t: float) -> tuple[Rgb, ...]:
     """Return the scene of a stick game as described above; without sticks in the view, a static middle row."""
     lights = pinmap().lights
     if view.phase == "over" and view.winner in {"A", "B"}:
-        rows = [*winner_rows(str(view.winner), t)]
+        rows = [*draw.winner_rows(str(view.winner), t)]
     else:
         aside = view.phase == "halted" or view.question is not None
         middle = view.middle if view.long else lights.middle
         rows = [
             _team(view, "A", lights.a, t, aside=aside),
             _team(view, "B", lights.b, t, aside=aside),
-            [glow(MIDDLE, ASIDE if aside else STEADY)] * min(max(middle, 0), lights.middle),
+            [draw.glow(draw.MIDDLE, draw.ASIDE if aside else draw.STEADY)] * min(max(middle, 0), lights.middle),
         ]
         rows = [
-            row + [DARK] * (size - len(row))
+            row + [draw.DARK] * (size - len(row))
             for row, size in zip(rows, (lights.a, lights.b, lights.middle), strict=True)
         ]
         if aside:
-            rows = [ends(row, _notice(view)) for row in rows]
+            rows = [draw.ends(row, _notice(view)) for row in rows]
         elif view.phase == "hit" and view.hider in {"A", "B"}:
             _owed(rows[1 if view.hider == "A" else 0], view.owed)
-    return tuple(pixel for row in (*rows, short_row(view.short, lights.short)) for pixel in row)
+    return tuple(pixel for row in (*rows, draw.short_row(view.short, lights.short)) for pixel in row)
 
 
-def sheet_scene(rows: Callable[[View, float], Rows]) -> Scene:
+def sheet_scene(rows: Callable[[View, float], draw.Rows]) -> Scene:
     """Return the scene of a game with a score sheet, from the function that fills its rows.
 
     It is static under a notice, and while the mat senses the hidden objects: changing currents disturb it.
@@ -88,36 +68,40 @@ def sheet_scene(rows: Callable[[View, float], Rows]) -> Scene:
         still = aside or view.phase in {"check", "hit", "guess"}
         filled = rows(view, 0.0 if still else t)
         sizes = (lights.a, lights.b, lights.middle, lights.short)
-        parts = [[*row[:size], *[DARK] * (size - len(row))] for row, size in zip(filled, sizes, strict=True)]
+        parts = [[*row[:size], *[draw.DARK] * (size - len(row))] for row, size in zip(filled, sizes, strict=True)]
         if aside:
-            parts = [*(ends([_dim_pixel(pixel) for pixel in row], _notice(view)) for row in parts[:3]), parts[3]]
+            parts = [*(draw.ends([_dim_pixel(pixel) for pixel in row], _notice(view)) for row in parts[:3]), parts[3]]
         return tuple(chain.from_iterable(parts))
 
     return scene
 
 
 def _notice(view: View) -> tuple[Rgb, ...]:
-    return (glow(RED, 0.6), glow(WHITE, 0.45)) if view.phase == "halted" else (glow(AMBER, 0.6),)
+    return (
+        (draw.glow(draw.RED, 0.6), draw.glow(draw.WHITE, 0.45))
+        if view.phase == "halted"
+        else (draw.glow(draw.AMBER, 0.6),)
+    )
 
 
 def _dim_pixel(pixel: Rgb) -> Rgb:
     red, green, blue = (round(value * _ASIDE) for value in pixel)
-    return (red, green, blue) if red or green or blue or pixel == DARK else (1, 1, 1)
+    return (red, green, blue) if red or green or blue or pixel == draw.DARK else (1, 1, 1)
 
 
 def _team(view: View, team: str, size: int, t: float, *, aside: bool) -> list[Rgb]:
     count = min(max(view.long.get(team, 0), 0), size)
     if aside:
-        level = ASIDE
+        level = draw.ASIDE
     elif view.hider != team:
-        level = WAITING
+        level = draw.WAITING
     elif view.phase == "hide":
-        level = breath(t)
+        level = draw.breath(t)
     else:
-        level = HIDING
-    return pattern(team, count, lambda _: level)
+        level = draw.HIDING
+    return draw.pattern(team, count, lambda _: level)
 
 
 def _owed(row: list[Rgb], owed: str | None) -> None:
     for i in range({"first": 1, "second": 2}.get(owed or "", 0)):
-        row[-1 - i] = OWED
+        row[-1 - i] = draw.OWED

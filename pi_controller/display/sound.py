@@ -6,8 +6,6 @@ not see devices that are plugged in later), pygame (an SDL of 14 MB), simpleaudi
 (need a session, or a video player).
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tempfile

@@ -17,22 +17,8 @@ from rich.text import Text
 
 from pi_controller.board.interfaces import Rgb
 from pi_controller.display import chances_bar, phrases
+from pi_controller.display import drawing as draw
 from pi_controller.display.chances_bar import ShownChances
-from pi_controller.display.drawing import (
-    GAMMA,
-    GROUP,
-    ISOLATES,
-    NARROW,
-    OWED,
-    TEAM_A,
-    TEAM_B,
-    WIDE,
-    fit,
-    label,
-    player_name,
-    solid,
-    team_name,
-)
 from pi_controller.display.game_display import game_name, get_show, has_sheet, key_to_words, word
 from pi_controller.display.i18n import catalogue
 from pi_controller.display.lights import frame
@@ -131,14 +117,14 @@ def score_sheet(view: View, language: str = "en") -> str:
     grid.add_row("", *(key_to_words(head) for head in heads))
     held = {(what, whose): str(many) for what, whose, many in counts}
     for side in sides:
-        name = ISOLATES.sub("", player_name(view, side))
+        name = draw.ISOLATES.sub("", draw.player_name(view, side))
         shown = f"{name} ({side})" if side in view.teams and name != side else name
         grid.add_row(Text(shown), *(held.get((head, side), "") for head in heads))
     console = Console(file=io.StringIO(), width=80, color_system=None, legacy_windows=False)
     with console.capture() as capture:
         console.print(grid)
     pools = [f"{key_to_words(what)} {many}" for what, whose, many in counts if not whose]
-    lines = [ISOLATES.sub("", phrases.sentence(view, language)), "", *capture.get().splitlines(), *pools]
+    lines = [draw.ISOLATES.sub("", phrases.sentence(view, language)), "", *capture.get().splitlines(), *pools]
     return "".join(f"{strip_controls(line.rstrip())}\n" for line in lines)
 
 
@@ -154,23 +140,23 @@ def _within(lines: list[Text], height: int) -> list[Text]:
 def _pixel_style(pixel: Rgb) -> Style:
     """Return the style of a pixel on a screen: its hue, with the brightness raised for text."""
     brightest = max(pixel)
-    lift = 0.42 + 0.70 * (brightest / 255) ** (1 / GAMMA)
-    red, green, blue = (min(255, round(255 * lift * (value / brightest) ** (1 / GAMMA))) for value in pixel)
+    lift = 0.42 + 0.70 * (brightest / 255) ** (1 / draw.GAMMA)
+    red, green, blue = (min(255, round(255 * lift * (value / brightest) ** (1 / draw.GAMMA))) for value in pixel)
     return Style(color=f"#{red:02x}{green:02x}{blue:02x}")
 
 
 def _blocks(pixels: Sequence[Rgb], width: int) -> Text:
     """Return a strip: full blocks for pixels at least half as bright as the brightest, else hatched ones."""
     brightest = max((max(pixel) for pixel in pixels), default=0)
-    cells = 2 if width >= WIDE else 1
-    gap, group_gap = ("", "") if width < NARROW else (" ", " ")
+    cells = 2 if width >= draw.WIDE else 1
+    gap, group_gap = ("", "") if width < draw.NARROW else (" ", " ")
     strip = Text()
     for i, pixel in enumerate(pixels):
         if i:
-            strip.append(gap if i % GROUP else gap + group_gap)
+            strip.append(gap if i % draw.GROUP else gap + group_gap)
         if not any(pixel):
             strip.append("·".ljust(cells), Style(dim=True))
-        elif pixel == OWED:
+        elif pixel == draw.OWED:
             strip.append("○".ljust(cells), _pixel_style(pixel))
         else:
             strip.append(("█" if max(pixel) * 2 >= brightest else "▒") * cells, _pixel_style(pixel))
@@ -178,23 +164,23 @@ def _blocks(pixels: Sequence[Rgb], width: int) -> Text:
 
 
 def _row(title: str, pixels: Sequence[Rgb], count: str, width: int) -> Text:
-    return fit(label(title).append_text(_blocks(pixels, width)).append(f"  {count}", Style(bold=True)), width)
+    return draw.fit(draw.label(title).append_text(_blocks(pixels, width)).append(f"  {count}", Style(bold=True)), width)
 
 
 def _wrap_line(line: Text, width: int, indent: int) -> list[Text]:
     console = Console(width=width, file=io.StringIO(), legacy_windows=False)
     parts = line.wrap(console, max(16, width - indent))
-    return [fit(Text(" " * indent if i else "").append_text(part), width) for i, part in enumerate(parts)]
+    return [draw.fit(Text(" " * indent if i else "").append_text(part), width) for i, part in enumerate(parts)]
 
 
 def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     text = catalogue(language).gettext
     if has_sheet(view):
-        head = fit(Text(game_name(view.game, language), Style(bold=True)), width)
+        head = draw.fit(Text(game_name(view.game, language), Style(bold=True)), width)
         drawn = get_show(view.game).terminal_lines(view, language, width)
         wrapped = [part for line in _messages(view, language) for part in _wrap_line(line, width, 2)]
         wrapped[:0] = _clocks(view, t, language)
-        return [head, fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *wrapped]
+        return [head, draw.fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *wrapped]
     lights, pixels = pinmap().lights, frame(view, t)
     row_a, row_b = pixels[: lights.a], pixels[lights.a : lights.a + lights.b]
     middle = pixels[lights.a + lights.b : -lights.short]
@@ -205,15 +191,15 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     mat = text("mat connected") if view.sensors else text("sensors off")
     right = Text(mat if view.link else text("no mat"), dim)
     head = left.append(" " * max(2, width - left.cell_len - right.cell_len)).append_text(right)
-    lines = [fit(head, width), fit(Text("─" * width, dim), width), Text("")]
+    lines = [draw.fit(head, width), draw.fit(Text("─" * width, dim), width), Text("")]
 
     roles: dict[str | None, str] = {}
     if view.hider is not None and view.phase not in {"toss", "over"}:
         roles = {view.hider: text("hides"), opposing_team(view.hider): text("hits")}
-    for team, shape, light, row in (("A", "●", TEAM_A, row_a), ("B", "■", TEAM_B, row_b)):
-        name = Text.assemble((f"{shape} {team}  ", solid(light)))
+    for team, shape, light, row in (("A", "●", draw.TEAM_A, row_a), ("B", "■", draw.TEAM_B, row_b)):
+        name = Text.assemble((f"{shape} {team}  ", draw.solid(light)))
         name.append(f"{view.short.get(team, 0)}  ", Style(bold=True))
-        lines.append(fit(name.append(team_name(view, team), solid(light)), width))
+        lines.append(draw.fit(name.append(draw.team_name(view, team), draw.solid(light)), width))
         lines.append(_row(f"  {roles.get(team, '')}", row, str(view.long.get(team, 0)), width))
         lines.append(Text(""))
     lines.append(_row("  " + text("middle"), middle, str(view.middle), width))
@@ -226,14 +212,14 @@ def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
 
 
 def _pads(view: View, language: str, width: int) -> Text:
-    text, line = catalogue(language).gettext, label("  " + catalogue(language).gettext("pads"))
+    text, line = catalogue(language).gettext, draw.label("  " + catalogue(language).gettext("pads"))
     opened = view.opening if view.opening is not None and view.opening.hide == view.hide else None
     for pad in EVERY_PAD:
         marks = [text("found") if hit.found else text("not found") for hit in view.hits if hit.pad == pad]
         marks += [text("the bead")] if opened is not None and opened.pad == pad and "found" not in marks else []
         line.append(f"[{pad}]", Style(dim=not marks)).append(f" {', '.join(marks)}" if marks else "", Style(bold=True))
         line.append("   ")
-    return fit(line, width)
+    return draw.fit(line, width)
 
 
 def _clocks(view: View, t: float, language: str) -> list[Text]:
@@ -275,7 +261,7 @@ def _messages(view: View, language: str) -> list[Text]:
             Text(text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""), dim)
         )
     for line in lines:
-        line.plain = ISOLATES.sub("", line.plain)
+        line.plain = draw.ISOLATES.sub("", line.plain)
     return lines
 
 
@@ -283,7 +269,7 @@ def _chances(chances: ShownChances, language: str) -> Text:
     """Return each side's symbol and chance of winning, then the assumption behind the chances."""
     dim = Style(dim=True)
     line = Text.assemble((catalogue(language).gettext("Chance of winning"), dim), "  ")
-    shown = zip(("● A", "■ B"), (TEAM_A, TEAM_B), chances_bar.percents(chances, language), strict=True)
+    shown = zip(("● A", "■ B"), (draw.TEAM_A, draw.TEAM_B), chances_bar.percents(chances, language), strict=True)
     for team, light, percent in shown:
-        line.append(f"{team} {percent}", solid(light)).append("  ")
+        line.append(f"{team} {percent}", draw.solid(light)).append("  ")
     return line.append(chances_bar.basis(chances, language), dim)

@@ -5,8 +5,6 @@ its game is over in the journal that the hub has received and verified. The matc
 complete (`orders`), so a lost message or a killed process does no harm.
 """
 
-from __future__ import annotations
-
 import logging
 import secrets
 import threading
@@ -30,21 +28,7 @@ from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
-from pi_controller.tournament.decisions import (
-    HUB,
-    Appointed,
-    Assigned,
-    Call,
-    Confirmed,
-    Decision,
-    Entered,
-    Fact,
-    MatchStarted,
-    Planned,
-    Recalled,
-    Reported,
-    Retracted,
-)
+from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import History, Tournament
 from pi_controller.tournament.teams import reject_unclear_names
 
@@ -113,7 +97,7 @@ class Director:
         self._log = log
         self._inbox = inbox
         self._lock = threading.RLock()
-        self._unsure: tuple[Decision, str] | None = None
+        self._unsure: tuple[d.Decision, str] | None = None
         """A decision and its key that may or may not have been stored: the connection broke."""
         self._games: dict[tuple[str, str], _Game | None] = {}
         self._epochs: dict[str, dict[str, None]] = {}
@@ -136,13 +120,13 @@ class Director:
         """The last reply of each table about its match."""
         return dict(self._replies)
 
-    def decide(self, t: float, actor: str, fact: Fact, key: str = "") -> DecisionResult:
+    def decide(self, t: float, actor: str, fact: d.Fact, key: str = "") -> DecisionResult:
         """Make a decision and store it safely before returning. Raises as `Tournament.after`, and `StoreError`."""
         with self._lock:
             self._settle()
             if key and (seq := self._log.keys.get((actor, key))) is not None:
                 return DecisionResult(seq, True)
-            if isinstance(fact, Entered | Appointed):
+            if isinstance(fact, d.Entered | d.Appointed):
                 self._reject_unclear_names(fact)
             decision = self.history.make_decision(t, actor, fact)
             try:
@@ -157,9 +141,9 @@ class Director:
         self.changed()
         return DecisionResult(decision.seq, False)
 
-    def _reject_unclear_names(self, fact: Entered | Appointed) -> None:
+    def _reject_unclear_names(self, fact: d.Entered | d.Appointed) -> None:
         """Raise `InvalidActionError` for names that are too much like each other or like known names."""
-        if isinstance(fact, Appointed):
+        if isinstance(fact, d.Appointed):
             reject_unclear_names([*self.now.registration.judges, *fact.judges], "judge")
             return
         reject_unclear_names([*self.now.entered, *(team.name for team in fact.teams)], "team")
@@ -211,7 +195,7 @@ class Director:
         """Return the unfinished games of matches at their tables, as far as their journals have arrived."""
         with self._lock:
             now, found = self.now, list[GameAtTable]()
-            known = {one.fact.order for one in self.history.decisions if isinstance(one.fact, Assigned)}
+            known = {one.fact.order for one in self.history.decisions if isinstance(one.fact, d.Assigned)}
             for table, epochs in self._epochs.items():
                 game = self._games.get((table, next(reversed(epochs))))
                 if now.plan is None or game is None or game.match.tournament != now.plan.tournament:
@@ -231,7 +215,7 @@ class Director:
         games = [one for one in self.games_at_tables() if one.void and one.begun and one.table not in self.now.unused]
         return {team: game for game in games for team in game.teams}
 
-    def _order(self, now: Tournament, call: Call | None) -> Order:
+    def _order(self, now: Tournament, call: d.Call | None) -> Order:
         plan = now.plan
         if call is None or plan is None:
             return Order()
@@ -268,7 +252,7 @@ class Director:
             self._refusals[table] = self._refusals.get(table, 0) + 1
             plan = self.now.plan
             if plan is not None and plan.calling == "automatic" and not call.started:
-                self._decide_automatically(t, Recalled(call.match, strip_controls(reply.why)[:200]))
+                self._decide_automatically(t, d.Recalled(call.match, strip_controls(reply.why)[:200]))
 
     def call_due(self, t: float, tables: Iterable[str], free: Iterable[str] | None = None) -> None:
         """If the plan calls matches automatically, call the due ones to the `free` tables.
@@ -286,7 +270,7 @@ class Director:
                 ) is not None and reply.order == self.now.current_order(call)
                 late = t - call.t > MAX_UNANSWERED_S
                 if not call.started and not answered and late and call.table not in here:
-                    self._decide_automatically(t, Recalled(call.match, "the table does not answer"))
+                    self._decide_automatically(t, d.Recalled(call.match, "the table does not answer"))
             sitting = self.teams_in_void_games()
             taken = {game.table for game in sitting.values()}
             able = here if free is None else here.intersection(free)
@@ -294,7 +278,7 @@ class Director:
                 [table for table in able - taken if self._away.get(table, t) <= t], t, frozenset(sitting)
             )
             for one in called:
-                self._decide_automatically(t, Assigned(one.match, one.table, secrets.token_hex(8), one.judge))
+                self._decide_automatically(t, d.Assigned(one.match, one.table, secrets.token_hex(8), one.judge))
 
     def catch_up(self, t: float) -> None:
         """Process all games in the store: records may have arrived just before the hub was killed."""
@@ -383,25 +367,25 @@ class Director:
         call = now.calls.get(match.match)
         given = call is not None and now.current_order(call) == match.order and call.table == table
         if call is not None and given and not call.started and story.undo_target.batch:
-            self._decide_automatically(t, MatchStarted(match.match))
+            self._decide_automatically(t, d.MatchStarted(match.match))
         rules = registry.game(game.opened.game, game.opened.options)
         if story.phase == "over" and not rules.is_over(story.state):
             return  # closed by the director without a winner
         over = story.phase == "over" and story.protest is None
         known = now.reports.get(match.order)
         if known is not None and not over:
-            self._decide_automatically(t, Retracted(match.order))
+            self._decide_automatically(t, d.Retracted(match.order))
         elif over and known is None and match.order not in now.settled:
             self._decide_automatically(t, self._result(table, epoch, game))
             report = self.now.reports.get(match.order)
             plan = self.now.plan
             if report is not None and report.expected and plan is not None and plan.results == "at_once":
-                self._decide_automatically(t, Confirmed(match.order))
+                self._decide_automatically(t, d.Confirmed(match.order))
         elif not over and match.order in now.settled and story.phase != "over":
             note = f"the end of {match.match} was undone at {table} after its result counted: correct the result"
             self.note(match.order, note, table)
 
-    def _result(self, table: str, epoch: str, game: _Game) -> Reported:
+    def _result(self, table: str, epoch: str, game: _Game) -> d.Reported:
         story, rules = game.history.now, registry.game(game.opened.game, game.opened.options)
         teams, sheet = dict(story.teams), rules.sheet(story.state)
         sticks: dict[str, int] = {}
@@ -410,7 +394,7 @@ class Director:
             sticks = {teams[side]: n for side, n in rules.score(story.state).items() if side in teams}
         match = game.match
         winner = teams.get(str(sheet["winner"]), "")
-        return Reported(
+        return d.Reported(
             match.match, match.order, table, epoch, game.seq, winner, sheet.get("finish") == "sweep", sticks
         )
 
@@ -429,7 +413,7 @@ class Director:
         if self.notes.get(about) != text:
             self.note(about, text, table)
 
-    def check_call(self, call: Assigned, connected: Mapping[str, bool]) -> None:
+    def check_call(self, call: d.Assigned, connected: Mapping[str, bool]) -> None:
         """Raise `IllegalActionError` if a match cannot go to this table now.
 
         `connected` is {table: whether another game can begin there} of the connected tables.
@@ -448,19 +432,19 @@ class Director:
                 f"a game is in progress at {call.table}", "wait until it is over, or choose another table"
             )
 
-    def _decide_automatically(self, t: float, fact: Fact) -> None:
+    def _decide_automatically(self, t: float, fact: d.Fact) -> None:
         """Make an automatic decision; if it is refused, add a note for the director. Raises `StoreError`."""
         try:
-            self.decide(t, HUB, fact)
+            self.decide(t, d.HUB, fact)
         except StoreError:
             raise
         except MatError as error:
             about = f"{type(fact).__name__} {getattr(fact, 'match', '')}{getattr(fact, 'order', '')}"
-            where = f"{fact.table}: " if isinstance(fact, Reported | Assigned) else ""
+            where = f"{fact.table}: " if isinstance(fact, d.Reported | d.Assigned) else ""
             text = strip_controls(f"{where}{error.message}")
             if self.notes.get(about) != text:
                 log.warning("%s", text)
-            self.note(about, text, fact.table if isinstance(fact, Reported | Assigned) else "")
+            self.note(about, text, fact.table if isinstance(fact, d.Reported | d.Assigned) else "")
 
 
 @contextmanager
@@ -488,7 +472,7 @@ def _void_reason(now: Tournament, table: str, match: MatchGiven, teams: tuple[st
     return "recalled" if pairing.open else "decided"
 
 
-def can_take_match(view: View, plan: Planned | None) -> bool:
+def can_take_match(view: View, plan: d.Planned | None) -> bool:
     """Return whether the table with this `view` can begin a match of `plan`."""
     if plan is None or view.free is False:
         return False

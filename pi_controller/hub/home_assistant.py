@@ -4,8 +4,6 @@ See https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery; the values 
 `health` messages.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import msgspec

@@ -1,7 +1,5 @@
 """The hub: receives the messages of all tables, answers them, and publishes the status of each table."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets

@@ -6,8 +6,6 @@ one after a gap is ignored. A journal that was replaced or changed is never mixe
 and an alarm remains until people have checked it.
 """
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 import threading

@@ -3,8 +3,6 @@
 Needs none of the hub's extra packages.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import ssl

@@ -4,8 +4,6 @@ The port listens only while a code is open, with a temporary certificate (see `j
 be used once and expires after some minutes. Wrong codes are throttled in the same way as wrong PINs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import ssl

@@ -5,8 +5,6 @@ running. The public view (`table.view.View`) is sent as on the live page. The hu
 match, and the table's `Reply` says whether it accepted. `Health` describes the table's machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 

@@ -3,8 +3,6 @@
 Without an account it is MQTT 3.1.1, the only version that the embedded broker supports.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import ssl

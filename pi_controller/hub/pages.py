@@ -28,16 +28,8 @@ from pi_controller.display.i18n import mark
 from pi_controller.hub.boards import Boards, tables_json
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
+from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import LaterMatchesStartedError
-from pi_controller.tournament.decisions import (
-    DEFAULT_GRACE_S,
-    DEFAULT_REST_S,
-    MAX_LIST_BYTES,
-    Assigned,
-    Entered,
-    Fact,
-    read_teams,
-)
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.address import qr_code
 from pi_controller.web.feed import Feed
@@ -297,11 +289,11 @@ class HubPages:
         log.info("%s (%s): %s, decision %d", actor, session.person.role, given.get("do"), done.seq)
         return json_response({"ok": True, "seq": done.seq, "repeated": done.repeated})
 
-    async def _decide(self, actor: str, fact: Fact, key: str) -> DecisionResult:
+    async def _decide(self, actor: str, fact: d.Fact, key: str) -> DecisionResult:
         """Make a decision. An error message uses the page's names of tables and choices."""
 
         def decide() -> DecisionResult:
-            if isinstance(fact, Assigned):
+            if isinstance(fact, d.Assigned):
                 self._director.check_call(fact, self._boards.table_availability())
             return self._director.decide(self._clock(), actor, fact, key)
 
@@ -330,13 +322,13 @@ class HubPages:
         data = bytearray()
         async for part in request.stream():
             data += part
-            if len(data) > MAX_LIST_BYTES:
+            if len(data) > d.MAX_LIST_BYTES:
                 raise RequestError("large", "the request is too large", "send at most 1 MiB")
-        teams = read_teams(bytes(data))
+        teams = d.read_teams(bytes(data))
         if self._director.now.registration.roster.leader:
             teams = tuple(msgspec.structs.replace(team, leader=next(iter(team.players), "")) for team in teams)
         now, actor = self._clock(), session.person.name
-        done = await asyncio.to_thread(self._director.decide, now, actor, Entered(teams))
+        done = await asyncio.to_thread(self._director.decide, now, actor, d.Entered(teams))
         return json_response({"ok": True, "seq": done.seq, "teams": len(teams)})
 
     async def _join(self, request: Request) -> Response:
@@ -360,13 +352,13 @@ class HubPages:
             {"ok": True, "table": table, **opened._asdict(), "good_s": opened.ends - self._clock(), "qr": code}
         )
 
-    def _fact(self, given: dict[str, Any]) -> Fact:
+    def _fact(self, given: dict[str, Any]) -> d.Fact:
         """Parse a fact and add the fields that only the hub can set. Raises `InvalidActionError`."""
         plan = self._director.now.plan
         match given.get("do"):
             case "plan":
                 named = {"tournament": plan.tournament if plan else secrets.token_hex(8)}
-                given = {"rest_s": DEFAULT_REST_S, "grace_s": DEFAULT_GRACE_S, **given, **named}
+                given = {"rest_s": d.DEFAULT_REST_S, "grace_s": d.DEFAULT_GRACE_S, **given, **named}
                 game = given.get("game")
                 if game in registry.names() and given.get("format") == "round_robin":
                     timed = any(option.name == "minutes" for option in registry.game_class(game).options)
@@ -378,7 +370,7 @@ class HubPages:
             case _:
                 pass
         try:
-            return msgspec.convert(given, cast("Any", Fact))
+            return msgspec.convert(given, cast("Any", d.Fact))
         except msgspec.MsgspecError as error:
             raise InvalidActionError(f"this is not a valid decision: {error}") from error
 

@@ -1,7 +1,5 @@
 """Run a hub until it is stopped: embedded broker if needed, inbox, tournament, pages."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal

@@ -1,7 +1,5 @@
 """The hub's settings: `hub.toml` in its folder, read strictly. Without it the hub serves only this machine."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

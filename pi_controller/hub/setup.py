@@ -3,8 +3,6 @@
 Running it again keeps every existing key and password, so tables can be added during a tournament.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import pwd

@@ -4,8 +4,6 @@ The game never waits for it: the main loop only stores the newest view. During a
 hub sees only the public view of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets
@@ -22,6 +20,7 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.config import Settings
 from pi_controller.errors import MatError
+from pi_controller.hub import mqtt
 from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
 from pi_controller.hub.messages import (
     ORDER,
@@ -39,16 +38,6 @@ from pi_controller.hub.messages import (
     decode,
     parse_topic,
     topic,
-)
-from pi_controller.hub.mqtt import (
-    QOS,
-    Broker,
-    Will,
-    check_ca_file,
-    publish,
-    read_password,
-    stay_connected,
-    until_one_ends,
 )
 from pi_controller.referee.judge import MatchCall, MatchVoidCall, RoundClockCall, VoidReason
 from pi_controller.system.machine_health import MachineHealth, read_health
@@ -98,7 +87,7 @@ class TableLink(Observer[Table]):
 
     def __init__(
         self,
-        broker: Broker,
+        broker: mqtt.Broker,
         venue: str,
         name: str,
         journal: Path,
@@ -171,8 +160,8 @@ class TableLink(Observer[Table]):
         self._news, self._closing = asyncio.Event(), asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._woken()
-        will = Will(self._topic("state"), State("lost", self._start, self._name))
-        await stay_connected(self._broker, will, self._session, self._closing)
+        will = mqtt.Will(self._topic("state"), State("lost", self._start, self._name))
+        await mqtt.stay_connected(self._broker, will, self._session, self._closing)
 
     def _topic(self, kind: str) -> str:
         return topic(self._venue, self._broker.user, kind)
@@ -182,13 +171,13 @@ class TableLink(Observer[Table]):
         self._sent, self._hub, self._reply, self._tried = None, "", None, ("", "")
         self._health_at = float("-inf")
         self._hub_ahead, self._clocked = None, ("", None, None)
-        await client.subscribe(self._topic("ack"), QOS)
-        await client.subscribe(self._topic(ORDER), QOS)
-        await client.subscribe(topic(self._venue, "", "state"), QOS)
-        await publish(client, self._topic("state"), State("ready", self._start, self._name), retain=True)
+        await client.subscribe(self._topic("ack"), mqtt.QOS)
+        await client.subscribe(self._topic(ORDER), mqtt.QOS)
+        await client.subscribe(topic(self._venue, "", "state"), mqtt.QOS)
+        await mqtt.publish(client, self._topic("state"), State("ready", self._start, self._name), retain=True)
         self._outbox.start_hello(self._clock())
-        await until_one_ends(self._receive(messages), self._send(client))
-        await publish(client, self._topic("state"), State("stopped", self._start, self._name), retain=True)
+        await mqtt.until_one_ends(self._receive(messages), self._send(client))
+        await mqtt.publish(client, self._topic("state"), State("stopped", self._start, self._name), retain=True)
 
     async def _receive(self, messages: asyncio.Queue[aiomqtt.Message]) -> None:
         while True:
@@ -247,15 +236,15 @@ class TableLink(Observer[Table]):
             waits.append(await self._apply_order(client, latest))
             while (out := self._outbox.next_message(self._clock())) is not None:
                 if isinstance(out, Hello):
-                    await publish(client, self._topic("hello"), out)
+                    await mqtt.publish(client, self._topic("hello"), out)
                 else:
                     for events in split_events(out, self._journals):
-                        await publish(client, self._topic("ev"), events)
+                        await mqtt.publish(client, self._topic("ev"), events)
             if latest.view is not self._sent:
                 now = self._clock()
                 if now >= self._view_at:
                     self._sent, self._view_at = latest.view, now + VIEW_S
-                    await publish(client, self._topic("view"), latest.view, retain=True)
+                    await mqtt.publish(client, self._topic("view"), latest.view, retain=True)
                 else:
                     waits.append(self._view_at - now)
         except NextGameError:
@@ -284,7 +273,7 @@ class TableLink(Observer[Table]):
             free_bytes=None if machine.free_bytes is None else machine.free_bytes // FREE_STEP * FREE_STEP,
         )
         self._health_at = now + HEALTH_S
-        await publish(client, self._topic("health"), Health(self._wall(), machine, view.link), retain=True)
+        await mqtt.publish(client, self._topic("health"), Health(self._wall(), machine, view.link), retain=True)
         return HEALTH_S
 
     async def _apply_order(self, client: aiomqtt.Client, latest: _News) -> float | None:
@@ -300,7 +289,7 @@ class TableLink(Observer[Table]):
             reply, wait = await self._start_match(order, latest)
         if reply is not None and reply != self._reply:
             self._reply = reply
-            await publish(client, self._topic("match"), reply, retain=True)
+            await mqtt.publish(client, self._topic("match"), reply, retain=True)
         if order.order == self._journals.order and latest.view.phase != "over":
             wait = wait or await self._set_clock(order)
         return wait
@@ -395,6 +384,6 @@ def make_table_link(settings: Settings, command_queue: CommandQueue | None = Non
     Raises `SettingsError` if its files cannot be read.
     """
     hub = settings.hub
-    password = read_password(Path(hub.password_file)) if hub.password_file else None
-    broker = Broker(hub.address, hub.port, hub.table, password, check_ca_file(hub.ca))
+    password = mqtt.read_password(Path(hub.password_file)) if hub.password_file else None
+    broker = mqtt.Broker(hub.address, hub.port, hub.table, password, mqtt.check_ca_file(hub.ca))
     return TableLink(broker, hub.venue, settings.table.name, settings.table.journal, command_queue=command_queue)

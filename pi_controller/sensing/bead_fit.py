@@ -17,19 +17,7 @@ from numpy.typing import NDArray
 
 from pi_controller.errors import MatError
 from pi_controller.pinmap import Pads, PinMap, pinmap
-from pi_controller.sensing.bead_solver import (
-    ANY_STRENGTH,
-    BEAD_HEIGHT_MM,
-    KIND_BOUNDARY_AM2,
-    MARKED_AM2,
-    SPREAD,
-    UNMARKED_AM2,
-    Detectability,
-    Grid,
-    MagnetFit,
-    Refiner,
-    response,
-)
+from pi_controller.sensing import bead_solver
 from pi_controller.sensing.events import Bead
 
 Array = NDArray[np.float64]
@@ -61,16 +49,16 @@ MAX_WORK = 400
 class Search:
     """Searches one reading. `gained` is the gain of one more magnet; `gave_up` is true at the work limit."""
 
-    def __init__(self, refiner: Refiner, grid: Grid, most: int) -> None:
+    def __init__(self, refiner: bead_solver.Refiner, grid: bead_solver.Grid, most: int) -> None:
         self._refiner = refiner
         self._grid = grid
         self._most = most
         self.gained = 0.0
         self.gave_up = False
         self._first: Peaks = []
-        self._free: MagnetFit | None = None  # the last fit with free strengths
+        self._free: bead_solver.MagnetFit | None = None  # the last fit with free strengths
 
-    def search_from_scratch(self) -> MagnetFit:
+    def search_from_scratch(self) -> bead_solver.MagnetFit:
         """Return the best fit without prior knowledge of the beads."""
         best = self._refiner.fit_no_magnets()
         if not self._most:
@@ -93,7 +81,7 @@ class Search:
         self._free = None
         return self._add_magnets(best, self._first)
 
-    def refit_known(self, beads: Sequence[FittedBead]) -> MagnetFit | None:
+    def refit_known(self, beads: Sequence[FittedBead]) -> bead_solver.MagnetFit | None:
         """Return the fit with magnets near the positions of (some of) `beads`; None if that leaves a residual."""
         start = [(np.array([b.x_mm, b.y_mm, b.z_mm]), np.array(b.moment)) for b in beads]
         empty = self._refiner.fit_no_magnets()
@@ -106,10 +94,10 @@ class Search:
             return None
         return there
 
-    def _fair(self, fit: MagnetFit) -> bool:
+    def _fair(self, fit: bead_solver.MagnetFit) -> bool:
         return is_noise(fit.chi2, self._refiner.readings - 3 - 5 * len(fit.places))
 
-    def _add_magnets(self, best: MagnetFit, peaks: Peaks | None = None) -> MagnetFit:
+    def _add_magnets(self, best: bead_solver.MagnetFit, peaks: Peaks | None = None) -> bead_solver.MagnetFit:
         """Add magnets while each gains enough, the next one at one of `peaks`."""
         while True:
             peaks = self._peaks(best, 45.0, 3) if peaks is None else peaks
@@ -132,7 +120,7 @@ class Search:
                 return best
             best, peaks = following, None
 
-    def _try_one_more(self, best: MagnetFit, peaks: Peaks, near: bool) -> MagnetFit:
+    def _try_one_more(self, best: bead_solver.MagnetFit, peaks: Peaks, near: bool) -> bead_solver.MagnetFit:
         """Return the best fit with one more magnet, at any of `peaks`."""
         if not len(best.places):
             return self._refine_guesses([(best, [start]) for gain, start in peaks[:2] if gain > 0.5 * peaks[0][0]])
@@ -148,12 +136,14 @@ class Search:
             guesses += [(nothing, [self._first[0][1], start]) for _, start in self._first[1:3]]
         return self._refine_guesses(guesses)
 
-    def _refine_guesses(self, guesses: Guesses) -> MagnetFit:
+    def _refine_guesses(self, guesses: Guesses) -> bead_solver.MagnetFit:
         """Refine the `guesses` (fits plus starts), first with free strengths, then with a bead's; return the best."""
         places = np.array([[*fit.places, *(place for place, _ in starts)] for fit, starts in guesses])
         moments = np.array([[*fit.moments, *(moment for _, moment in starts)] for fit, starts in guesses])
-        free = self._refiner.refine(places, moments, kinds_of(moments), spread=ANY_STRENGTH, steps=8, keep=2)
-        found: list[MagnetFit] = []
+        free = self._refiner.refine(
+            places, moments, kinds_of(moments), spread=bead_solver.ANY_STRENGTH, steps=8, keep=2
+        )
+        found: list[bead_solver.MagnetFit] = []
         seen: set[tuple[float, ...]] = set()
         for fit in free[:2]:
             like = (round(fit.cost, 0), *np.round(np.sort(fit.places[:, 0]), 0).tolist())
@@ -165,7 +155,7 @@ class Search:
         self._free = free[0]
         return next((fit for fit in tried if min_distance(fit.places) >= APART_MM), tried[0])
 
-    def _peaks(self, base: MagnetFit, apart_mm: float, count: int) -> Peaks:
+    def _peaks(self, base: bead_solver.MagnetFit, apart_mm: float, count: int) -> Peaks:
         """Return gain, position (3,) and moment (3,) of possible further magnets, likeliest first."""
         weights = base.weights
         residual = base.residual - weights @ base.residual / max(float(weights.sum()), 1e-12)
@@ -180,7 +170,7 @@ class Search:
             gain = np.where(((self._grid.places - place) ** 2).sum(axis=1) < apart_mm**2, 0.0, gain)
         return found
 
-    def _worthy(self, fit: MagnetFit) -> MagnetFit | None:
+    def _worthy(self, fit: bead_solver.MagnetFit) -> bead_solver.MagnetFit | None:
         """Return `fit` without magnets that do not improve it; None if none are left."""
         keep = magnet_gains(fit) > 2.0 * MIN_GAIN
         if keep.all():
@@ -190,7 +180,7 @@ class Search:
         return self._refiner.refine(fit.places[None, keep], fit.moments[None, keep], fit.kinds[None, keep])[0]
 
 
-Guesses = list[tuple[MagnetFit, "list[Start]"]]
+Guesses = list[tuple[bead_solver.MagnetFit, "list[Start]"]]
 """Fits, each with the magnets to add to it."""
 Peaks = list[tuple[float, "Start"]]
 """Gains in chi squared and the magnets that bring them, largest first."""
@@ -200,7 +190,11 @@ Start = tuple["Array", "Array"]
 
 def kinds_of(moments: Array) -> Array:
     """Return the strength of the kind closest to each of `moments` (..., 3), A m^2."""
-    return np.where(np.linalg.norm(moments, axis=-1) > KIND_BOUNDARY_AM2, MARKED_AM2, UNMARKED_AM2)
+    return np.where(
+        np.linalg.norm(moments, axis=-1) > bead_solver.KIND_BOUNDARY_AM2,
+        bead_solver.MARKED_AM2,
+        bead_solver.UNMARKED_AM2,
+    )
 
 
 def min_distance(places: Array) -> float:
@@ -214,26 +208,26 @@ def is_noise(chi2: float, freedom: int) -> bool:
     return chi2 <= freedom + 6.0 * (2.0 * max(freedom, 1)) ** 0.5
 
 
-def strengths(fit: MagnetFit) -> tuple[Array, Array]:
+def strengths(fit: bead_solver.MagnetFit) -> tuple[Array, Array]:
     """Return each magnet's direction (n, 3), and its strength's sigma from the field alone (n,), A m^2."""
     axes, blocks = _without_kinds(fit)
     return axes, np.sqrt(np.einsum("ni,nij,nj->n", axes, blocks, axes))
 
 
-def magnet_gains(fit: MagnetFit) -> Array:
+def magnet_gains(fit: bead_solver.MagnetFit) -> Array:
     """Return the approximate rise of chi squared without each magnet, (n,)."""
     _, blocks = _without_kinds(fit)
     return np.einsum("ni,nij,nj->n", fit.moments, np.linalg.inv(blocks), fit.moments)
 
 
-def _without_kinds(fit: MagnetFit) -> tuple[Array, Array]:
+def _without_kinds(fit: bead_solver.MagnetFit) -> tuple[Array, Array]:
     """Return the directions (n, 3) and the covariance (n, 3, 3) of the moments without the prior of the kinds."""
     count = len(fit.places)
     axes: Array = np.asarray(fit.moments / np.maximum(np.linalg.norm(fit.moments, axis=1), 1e-6)[:, None], np.float64)
     loose = fit.hessian.copy()
     for n in range(count):
         block = slice(6 * n + 3, 6 * n + 6)
-        loose[block, block] -= 0.98 * np.outer(axes[n], axes[n]) / (SPREAD * fit.kinds[n]) ** 2
+        loose[block, block] -= 0.98 * np.outer(axes[n], axes[n]) / (bead_solver.SPREAD * fit.kinds[n]) ** 2
     spread = np.linalg.inv(loose).reshape(count, 6, count, 6)
     return axes, np.array([spread[n, 3:, n, 3:] for n in range(count)], dtype=np.float64)
 
@@ -298,7 +292,7 @@ class FittedBead:
 
     def field_at(self, sensors_mm: Array) -> Array:
         """Return the magnet's field at `sensors_mm` (n, 3) in microtesla, (n, 3)."""
-        return response(sensors_mm, np.array([self.x_mm, self.y_mm, self.z_mm])) @ np.array(self.moment)
+        return bead_solver.response(sensors_mm, np.array([self.x_mm, self.y_mm, self.z_mm])) @ np.array(self.moment)
 
     def bead(self) -> Bead:
         """Return the bead as it appears in an event, its position rounded to a tenth of a mm."""
@@ -336,18 +330,18 @@ class BeadFitter:
         self._pads: Pads = chosen.pads
         self._highest = highest_mm
         self._lifted = highest_mm > HIGHEST_MM
-        self._lies = (highest_mm / 2, highest_mm / 3) if self._lifted else BEAD_HEIGHT_MM
+        self._lies = (highest_mm / 2, highest_mm / 3) if self._lifted else bead_solver.BEAD_HEIGHT_MM
         self._step_mm = step_mm
 
     @cached_property
-    def _grid(self) -> Grid:  # built on first use: a mat without magnetometers needs none
-        return Grid(self.sensors_mm, self._pads, step_mm=self._step_mm, height_mm=self._lies[0] - 1.0)
+    def _grid(self) -> bead_solver.Grid:  # built on first use: a mat without magnetometers needs none
+        return bead_solver.Grid(self.sensors_mm, self._pads, step_mm=self._step_mm, height_mm=self._lies[0] - 1.0)
 
     @cached_property
-    def _reach(self) -> Detectability:
-        far = self._highest if self._lifted else BEAD_HEIGHT_MM[0] - 1.0
+    def _reach(self) -> bead_solver.Detectability:
+        far = self._highest if self._lifted else bead_solver.BEAD_HEIGHT_MM[0] - 1.0
         inset = FIST_MM if self._lifted else BEAD_RADIUS_MM
-        return Detectability(self.sensors_mm, self._pads, height_mm=far, inset_mm=inset)
+        return bead_solver.Detectability(self.sensors_mm, self._pads, height_mm=far, inset_mm=inset)
 
     def fit(
         self,
@@ -356,7 +350,7 @@ class BeadFitter:
         *,
         noise: float = 1.0,
         most: int = 4,
-        smallest: float = MARKED_AM2,
+        smallest: float = bead_solver.MARKED_AM2,
         start: tuple[FittedBead, ...] = (),
     ) -> BeadFit:
         """Fit beads to a reading.
@@ -374,7 +368,7 @@ class BeadFitter:
         use = ok & np.isfinite(ut).all(axis=1)
         readings = 3 * int(use.sum())
         most = min(most, max(readings // 6 - 1, 0))
-        refiner = Refiner(self.sensors_mm, ut, use, noise, self._lies)
+        refiner = bead_solver.Refiner(self.sensors_mm, ut, use, noise, self._lies)
         search = Search(refiner, self._grid, most)
         known = start[:most]
         best = search.refit_known(known) if known else None
@@ -401,7 +395,9 @@ class BeadFitter:
         beads = self._beads(best, doubts)
         return BeadFit(beads, best.chi2 / max(freedom, 1), tuple(dict.fromkeys(doubts)), refiner.work)
 
-    def _kinds(self, refiner: Refiner, best: MagnetFit, doubts: list[str]) -> MagnetFit:
+    def _kinds(
+        self, refiner: bead_solver.Refiner, best: bead_solver.MagnetFit, doubts: list[str]
+    ) -> bead_solver.MagnetFit:
         """Return `best` with each magnet's kind exchanged if that fits better; add a doubt if both kinds fit."""
         if not len(best.places):
             return best
@@ -409,7 +405,7 @@ class BeadFitter:
         open_to = [n for n in range(len(axes)) if spread[n] > KIND_CLEAR]
         if not open_to:
             return best
-        other = np.where(best.kinds == MARKED_AM2, UNMARKED_AM2, MARKED_AM2)
+        other = np.where(best.kinds == bead_solver.MARKED_AM2, bead_solver.UNMARKED_AM2, bead_solver.MARKED_AM2)
         if min_distance(best.places) < INDEPENDENT_MM:
             guesses = [np.where(np.arange(len(other)) == n, other, best.kinds) for n in open_to]
             guesses += [np.where(np.isin(np.arange(len(other)), open_to), other, best.kinds)] * (len(open_to) > 1)
@@ -434,7 +430,7 @@ class BeadFitter:
             doubts.append("marked or not cannot be told")
         return min(best, found, key=lambda fit: fit.cost)
 
-    def _fits_held_bead(self, refiner: Refiner, best: MagnetFit) -> bool:
+    def _fits_held_bead(self, refiner: bead_solver.Refiner, best: bead_solver.MagnetFit) -> bool:
         """Return True if one bead held above the mat fits as well as the two closest magnets of `best`."""
         count = len(best.places)
         pairs = [(i, j) for i in range(count) for j in range(i)]
@@ -444,13 +440,13 @@ class BeadFitter:
         places[where] = (best.places[i] + best.places[j]) / 2 + (0.0, 0.0, 60.0)
         moment = best.moments[i] + best.moments[j]
         kinds = np.repeat(kinds_of(moments)[None], 2, axis=0)
-        kinds[:, where] = MARKED_AM2, UNMARKED_AM2
+        kinds[:, where] = bead_solver.MARKED_AM2, bead_solver.UNMARKED_AM2
         many = np.repeat(moments[None], 2, axis=0)
         many[:, where] = moment * (kinds[:, where] / max(float(np.linalg.norm(moment)), 1e-4))[:, None]
         held = refiner.refine(np.repeat(places[None], 2, axis=0), many, kinds, lift=150.0, steps=8)
         return held[0].cost < best.cost + AMBIGUOUS_COST
 
-    def _need_not_be_beads(self, refiner: Refiner, best: MagnetFit) -> bool:
+    def _need_not_be_beads(self, refiner: bead_solver.Refiner, best: bead_solver.MagnetFit) -> bool:
         """Return True if magnets beside the pads, or close together, look like beads only because beads are expected.
 
         A telephone or a chair leg can look like that; a fit without expectations then gives another strength or height.
@@ -465,12 +461,17 @@ class BeadFitter:
         if not odd:
             return False
         free = refiner.refine(
-            best.places[None], best.moments[None], best.kinds[None], spread=ANY_STRENGTH, lift=FREE_LIFT_MM, steps=6
+            best.places[None],
+            best.moments[None],
+            best.kinds[None],
+            spread=bead_solver.ANY_STRENGTH,
+            lift=FREE_LIFT_MM,
+            steps=6,
         )[0]
         off = np.abs(np.linalg.norm(free.moments[odd], axis=1) / best.kinds[odd] - 1.0)
         return bool((off > MAX_STRENGTH_ERROR).any() or (free.places[odd, 2] > self._highest + 6.0).any())
 
-    def _beads(self, best: MagnetFit, doubts: list[str]) -> tuple[FittedBead, ...]:
+    def _beads(self, best: bead_solver.MagnetFit, doubts: list[str]) -> tuple[FittedBead, ...]:
         """Return the magnets of a fit as beads, left to right, and add their doubts to `doubts`."""
         count = len(best.places)
         if not count:
@@ -480,8 +481,8 @@ class BeadFitter:
         for place, moment, kind, sd in zip(best.places, best.moments, best.kinds, spread, strict=True):
             x, y, z = (float(v) for v in place)
             strength = float(np.linalg.norm(moment))
-            marked = bool(kind > KIND_BOUNDARY_AM2)
-            if abs(strength - kind) > MAX_STRENGTH_SIGMAS * SPREAD * kind:
+            marked = bool(kind > bead_solver.KIND_BOUNDARY_AM2)
+            if abs(strength - kind) > MAX_STRENGTH_SIGMAS * bead_solver.SPREAD * kind:
                 doubts.append("a magnet of a strength that no bead has")
             pad = self._pads.at(x, y)
             dx, dy = (EDGE_SIGMAS[pad is None] * float(v) for v in sd[:2])
@@ -508,7 +509,7 @@ def shipped_fitter(highest_mm: float = HIGHEST_MM) -> BeadFitter:
 
 
 def fit(
-    ut: Array, ok: NDArray[np.bool_], *, noise: float = 1.0, most: int = 4, smallest: float = MARKED_AM2
+    ut: Array, ok: NDArray[np.bool_], *, noise: float = 1.0, most: int = 4, smallest: float = bead_solver.MARKED_AM2
 ) -> BeadFit:
     """Fit beads to a reading of the pin map's magnetometers; see `BeadFitter.fit`."""
     return shipped_fitter().fit(ut, ok, noise=noise, most=most, smallest=smallest)

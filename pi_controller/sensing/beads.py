@@ -6,8 +6,6 @@ fitted. A uniform change (the earth's field, a door, a lift) is ignored. The rea
 updated whenever the mat is empty (`bead_baseline.py`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

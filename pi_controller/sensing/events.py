@@ -3,8 +3,6 @@
 The mat knows no game: a strike is reported whether the game expects one or not. Times are seconds on the host's clock.
 """
 
-from __future__ import annotations
-
 from typing import Literal, overload
 
 import msgspec

@@ -8,8 +8,6 @@ Rest alone is no fault: a clean converter rests on one count between two strokes
 flickering last count, or was struck while at rest, is expected to rest and is never called silent.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Runs all detectors of one mat: turns the link's messages into mat events."""
 
-from __future__ import annotations
-
 from pi_controller.board.messages import Field, Gap, LinkDown, LinkUp, Message, Piezo, Touch
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap

@@ -6,8 +6,6 @@ plateau, so a decibel either way changes little. No recording has a cloth pad st
 confirmation on the real mat.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from pi_controller.errors import SettingsError

@@ -13,8 +13,6 @@ samples alone, never on how the stream was cut into blocks, and only on samples 
 with. The parameters are in `StrikeSettings`. `faults` names the channels that cannot be trusted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

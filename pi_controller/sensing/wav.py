@@ -4,8 +4,6 @@ Reads any uncompressed WAV of one to eight channels from front to back in small 
 a strike is yielded as soon as it is detected. A recording that ends early is read to its end.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Callable, Iterator

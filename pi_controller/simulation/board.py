@@ -4,8 +4,6 @@ It has its own crystal (offset and drift against virtual time), a converter with
 oldest when full, and counters that continue until the next boot. Not evidence about a real board.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import struct
 import sys

@@ -9,14 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_controller.referee.facts import Fact
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game
 from pi_controller.simulation.conditions import Stream, rng
-from pi_controller.simulation.truth import PACES, Mischief, PaceName, Stroke, Turns, compare_turns, span, stroke
+from pi_controller.simulation.truth import PACES, Mischief, PaceName, Stroke, Truth, Turns, compare_turns, span, stroke
 from pi_controller.simulation.world import World
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ LOUDEST_DBFS = -6.0
 class People(ABC):
     """Players and judge of one table. Call `watch` with every view and `act` with every tick's time."""
 
-    truth: Any
-    """The true actions: `Truth`, or `Turns` of a game with a score sheet."""
+    truth_class: ClassVar[type[Truth | Turns]]
 
     def __init__(
         self,
@@ -48,10 +47,15 @@ class People(ABC):
         press: Callable[[str], None],
         judge: Callable[[JudgeCommand], None],
         *,
+        game: Game[Any] | None = None,
         pace: PaceName = "brisk",
         mischief: Mischief | None = None,
+        truth: Truth | Turns | None = None,
     ) -> None:
         self.seed = seed
+        self.game = game or registry.game(registry.DEFAULT_GAME)
+        self.truth: Any = truth or self.truth_class(seed)
+        """The true actions. Pass the earlier record when the players of a killed table return."""
         self.pace: PaceName = pace
         self.mischief = mischief or Mischief()
         self.questions = 0
@@ -216,22 +220,10 @@ def throw_script(
 class TurnPeople(People):
     """The players of a game with a score sheet."""
 
-    def __init__(
-        self,
-        seed: int,
-        world: World,
-        press: Callable[[str], None],
-        judge: Callable[[JudgeCommand], None],
-        *,
-        game: Game[Any],
-        pace: PaceName = "brisk",
-        mischief: Mischief | None = None,
-        truth: Turns | None = None,
-    ) -> None:
-        super().__init__(seed, world, press, judge, pace=pace, mischief=mischief)
-        self.game = game
-        self.truth = truth or Turns(seed)
-        """The true actions."""
+    truth_class = Turns
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self._over: set[int] = set()  # the hides that the judge restarted
 
     def compare(self, facts: Iterable[Fact], game: Game[Any]) -> list[str]:

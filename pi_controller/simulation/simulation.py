@@ -3,8 +3,6 @@
 It is used by `moccasin-mat demo`, by the tests that play games through bytes, and by the benchmarks.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -55,7 +53,7 @@ class LockStep:
 
     In each tick the players act, the world and the firmware advance and write to their pseudo-terminal, the table reads
     exactly those bytes, and the players see its new view. The table may be in this process (`Simulation`) or in another
-    one (`table_process`), which a test can kill. `t` is virtual seconds since the mat was created, plus `start`.
+    one, which a test can kill. `t` is virtual seconds since the mat was created, plus `start`.
     """
 
     def __init__(self, mat: SimMat, players: People, side: TableSide, start: float = 0.0) -> None:
@@ -74,12 +72,6 @@ class LockStep:
         self.view, self.sent = self._side.step(self.t, n)
         self._players.watch(self.view)
         return self.view
-
-    def resynchronise(self) -> None:
-        """Synchronise with a restarted table and process its view."""
-        self.sent = 0
-        self.view, self.sent = self._side.step(self.t, 0)
-        self._players.watch(self.view)
 
     def play(self, limit_s: float = 4 * 3600.0) -> View:
         """Play until the game is over, or for `limit_s` virtual seconds."""

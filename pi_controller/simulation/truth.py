@@ -3,8 +3,6 @@
 Only a simulation can have this record. The players record it as they act, or it is predicted from the scripts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
@@ -283,29 +281,6 @@ class Truth(msgspec.Struct):
             state, _ = game.play(state, action)
             sheets[hide] = game.sheet(state)
         return sheets
-
-
-def predict(
-    seed: int, game: Game[Any], pace: PaceName = "brisk", mischief: Mischief | None = None, most: int = MAX_HIDES
-) -> Truth:
-    """Return the truth of a game (or of its first `most` hides) from the scripts, without playing it."""
-    truth = Truth(seed, toss(seed))
-    state, _ = game.play(game.opening(), {"do": "toss", "winner": truth.tossed})
-    for hide in range(1, most + 1):
-        if game.is_over(state):
-            break
-        plan = hide_plan(seed, hide, pace, mischief)
-        truth.record_hide(plan, game.sheet(state)["hider"])
-        if plan.foul is None:
-            for owed, stroke in (("first", plan.first), ("second", plan.second)):
-                if not game.is_over(state) and game.sheet(state)["owed"] == owed:
-                    truth.record_stroke(hide, owed, stroke.pad)
-                    *_, action = truth.hides[hide].actions()
-                    state, _ = game.play(state, action)
-        else:
-            for action in truth.hides[hide].actions():
-                state, _ = game.play(state, action)
-    return truth
 
 
 class _FactsOfHide:

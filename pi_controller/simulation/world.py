@@ -6,8 +6,6 @@ is a simulation with assumed figures: it can show that the parts of a controller
 real stick on a real mat.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pi_controller.errors import UsageError
@@ -15,19 +13,8 @@ from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.facts import Seats, is_mirrored
 from pi_controller.rules.base import Team
+from pi_controller.simulation import sensors
 from pi_controller.simulation.conditions import Conditions, Stream, rng
-from pi_controller.simulation.sensors import (
-    LYING_Z,
-    MARKED_AM2,
-    UNMARKED_AM2,
-    Bead,
-    Hand,
-    HandStyle,
-    Magnets,
-    Piezo,
-    Side,
-    TouchStrips,
-)
 
 NS = 1_000_000_000
 RUB_S = 30.0
@@ -43,10 +30,13 @@ class World:
         self.seed = seed
         self.conditions = conditions or Conditions.quiet()
         self.ns = 0
-        self.piezo = Piezo(seed, self.conditions)
-        self.strips = TouchStrips(seed, self.conditions)
-        self.magnets = Magnets(seed, self.conditions)
-        self.hands: dict[Side | int, Hand] = {"hider": Hand("hider"), "hitter": Hand("hitter")}
+        self.piezo = sensors.Piezo(seed, self.conditions)
+        self.strips = sensors.TouchStrips(seed, self.conditions)
+        self.magnets = sensors.Magnets(seed, self.conditions)
+        self.hands: dict[sensors.Side | int, sensors.Hand] = {
+            "hider": sensors.Hand("hider"),
+            "hitter": sensors.Hand("hitter"),
+        }
         """Hands by edge; fists of slahal's bone holders by the pad they rest on, negative for the far edge."""
         self.seats: Seats = "turn"
         self.turned = False
@@ -70,7 +60,7 @@ class World:
 
     # hands
 
-    def hand_in(self, pad: int, style: HandStyle | None = None, side: Side = "hider") -> float:
+    def hand_in(self, pad: int, style: sensors.HandStyle | None = None, side: sensors.Side = "hider") -> float:
         """Start moving a hand under `pad`; return the time of arrival."""
         hand, pad = self.hand(side), self._pad(pad)
         if hand.pad is not None and hand.pad != pad:
@@ -81,26 +71,28 @@ class World:
         self.magnets.update_fields()
         return there
 
-    def hand_out(self, pad: int, side: Side | int = "hider") -> float:
+    def hand_out(self, pad: int, side: sensors.Side | int = "hider") -> float:
         """Draw the hand out from under `pad`; return the time at which it is clear of the edge."""
         hand, there = self.hand(side), self._pad(pad)
         if hand.pad != there:
             raise UsageError(f"the {side}'s hand is not under pad {pad}", "put it there first")
         return self._move_out(hand, there)
 
-    def draw_back(self, side: Side | int = "hider") -> float:
+    def draw_back(self, side: sensors.Side | int = "hider") -> float:
         """Draw the hand out of any place; return the time at which it is clear of the edge."""
         hand = self.hand(side)
         return self.t if hand.pad is None else self._move_out(hand, hand.pad)
 
-    def _move_out(self, hand: Hand, pad: int) -> float:
+    def _move_out(self, hand: sensors.Hand, pad: int) -> float:
         clear = hand.go_out(self.t)
         self.piezo.press(self.t, pad)
         self.piezo.rub_ends(pad, clear)
         self.magnets.update_fields()
         return clear
 
-    def rest(self, pad: int, x_offset_mm: float = 0.0, style: HandStyle | None = None, z_mm: float = 25.0) -> float:
+    def rest(
+        self, pad: int, x_offset_mm: float = 0.0, style: sensors.HandStyle | None = None, z_mm: float = 25.0
+    ) -> float:
         """Put the fist of `pad` on it (`Hand.rest_on`); return the time of arrival."""
         hand, pad = self.hand(pad), self._pad(pad)
         there = hand.rest_on(self.t, pad, -x_offset_mm if self.turned else x_offset_mm, style, z_mm)
@@ -108,7 +100,7 @@ class World:
         self.magnets.update_fields()
         return there
 
-    def hand_home(self, side: Side | int = "hider") -> float:
+    def hand_home(self, side: sensors.Side | int = "hider") -> float:
         """Move the hand back to its owner; return the time of arrival."""
         hand = self.hand(side)
         self.draw_back(side)
@@ -118,13 +110,13 @@ class World:
 
     # beads
 
-    def carry(self, bead: str = "bead", *, marked: bool = True, side: Side | int = "hider") -> None:
+    def carry(self, bead: str = "bead", *, marked: bool = True, side: sensors.Side | int = "hider") -> None:
         """Put `bead` into a hand (or the fist of a pad), from any earlier place."""
         known = self.magnets.beads.get(bead)
         if known is None:
             random = rng(self.seed, Stream.BEAD, 0, len(self.magnets.beads))
-            strength = (MARKED_AM2 if marked else UNMARKED_AM2) * random.normal(1.0, 0.03)
-            known = self.magnets.beads[bead] = Bead(strength * _direction(random))
+            strength = (sensors.MARKED_AM2 if marked else sensors.UNMARKED_AM2) * random.normal(1.0, 0.03)
+            known = self.magnets.beads[bead] = sensors.Bead(strength * _direction(random))
         known.place, known.hand = None, self.hand(side)
         self.magnets.update_fields()
 
@@ -150,7 +142,7 @@ class World:
             x, y = (-where[0], -where[1]) if self.turned else where
         axis = _direction(random) if facing is None else np.array(facing) / np.linalg.norm(facing)
         known.moment = float(np.linalg.norm(known.moment)) * axis
-        known.hand, known.place = None, np.array([x, y, LYING_Z])
+        known.hand, known.place = None, np.array([x, y, sensors.LYING_Z])
         self.magnets.update_fields()
 
     def take(self, bead: str) -> None:
@@ -184,12 +176,12 @@ class World:
         if second_pad is not None:
             self.piezo.strike(at + (second_after_s or 0.0), self._pad(second_pad), level_dbfs - 2.0)
 
-    def hand(self, side: Side | int) -> Hand:
+    def hand(self, side: sensors.Side | int) -> sensors.Hand:
         """Return the hand of a side, or the fist of a pad."""
         if isinstance(side, int):
             if self.turned:
-                return self.hands.setdefault(-self._pad(side), Hand("hitter"))
-            return self.hands.setdefault(self._pad(side), Hand("hider"))
+                return self.hands.setdefault(-self._pad(side), sensors.Hand("hitter"))
+            return self.hands.setdefault(self._pad(side), sensors.Hand("hider"))
         if self.turned:
             side = "hitter" if side == "hider" else "hider"
         return self.hands[side]

@@ -4,8 +4,6 @@ A Raspberry Pi has no clock of its own. Without a network it continues from the 
 weeks ago. The service may not set the clock: it writes the time to a file that triggers a root unit.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

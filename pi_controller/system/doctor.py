@@ -3,8 +3,6 @@
 This outermost module reads clocks and waits.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shutil

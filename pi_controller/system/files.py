@@ -1,7 +1,5 @@
 """Create files that only their owner can read, and explain why a file cannot be written."""
 
-from __future__ import annotations
-
 import os
 import pwd
 from collections.abc import Iterable

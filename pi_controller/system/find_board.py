@@ -3,8 +3,6 @@
 This outermost module reads the clock and waits.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -20,8 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 from pi_controller.board import frames, serial_port, wire
+from pi_controller.board.messages import REASONS
 from pi_controller.board.serial_port import BY_ID, PortInfo, PortList, SerialPort, find_port
-from pi_controller.board.session import HELLO_S, REASONS
+from pi_controller.board.session import HELLO_S
 from pi_controller.errors import MatError, PortError
 from pi_controller.pinmap import shipped_file
 from pi_controller.simulation.board import modules

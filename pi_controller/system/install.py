@@ -4,8 +4,6 @@ Files are written atomically; earlier contents are saved beside them. An undo re
 by hand.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import os

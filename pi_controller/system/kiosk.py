@@ -5,8 +5,6 @@ with a page on the disk, which waits for the installation's page. Rejected: X11 
 everything), WPE's cog (missing on some Debian versions).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

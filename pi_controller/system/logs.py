@@ -4,8 +4,6 @@ The levels are those of `logging`. Level `info` has sign-ins, judges' commands a
 hide are never logged. Rejected: structlog (one more dependency, for lines that people read), systemd-python (compiled).
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

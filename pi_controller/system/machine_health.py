@@ -3,8 +3,6 @@
 Rejected: psutil (knows neither voltage nor file system errors), vcgencmd (starts a program for one bit).
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

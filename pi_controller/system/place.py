@@ -1,7 +1,5 @@
 """Paths of an installation: a system service or a user's own; below another root for images and tests."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import dataclass

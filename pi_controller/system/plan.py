@@ -1,7 +1,5 @@
 """Plan an installation before any change: its changes, and obstacles that would keep the service from starting."""
 
-from __future__ import annotations
-
 import grp
 import stat
 from dataclasses import dataclass

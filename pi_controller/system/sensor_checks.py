@@ -4,8 +4,6 @@ A magnetometer's line never has a reading, because that could reveal a bead. Dur
 not checked at all, nor if the table has none (`without` states the reason).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal

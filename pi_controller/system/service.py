@@ -1,7 +1,5 @@
 """Query and start the service by systemctl and journalctl. Functions return errors and never raise."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ needs has failed. The start page on the machine's own screen loads the file as a
 The service removes it once it is ready. The file holds no secrets, because visitors can read the screen.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

@@ -6,8 +6,6 @@ has at most `MAX_BYTES`, is replaced atomically, and at most once in `WRITE_S` (
 are never logged; sign-ins and addresses are left out.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -11,8 +11,6 @@ number of rematches before the losers' final is .25 for 8 teams, .31 for 16, .33
 alone gets below .40 for 16.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal

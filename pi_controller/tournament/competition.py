@@ -15,8 +15,6 @@ A corrected result replaces the first one if no dependent match has begun. Other
 stay, and the correction is only noted).
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 All are frozen. `director.Tournament` is the state after them, `history` keeps their order.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

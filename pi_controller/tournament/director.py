@@ -19,47 +19,8 @@ from pi_controller.errors import MatError
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError, Json, Roster
 from pi_controller.text import did_you_mean, format_value, join_words, strip_controls
+from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Competition, Pairing, State
-from pi_controller.tournament.decisions import (
-    HUB,
-    PLAY_FACTS,
-    Announced,
-    Appointed,
-    Assigned,
-    Call,
-    ClockSet,
-    Confirmed,
-    Corrected,
-    Decision,
-    Dismissed,
-    Entered,
-    Entry,
-    Fact,
-    MatchStarted,
-    Planned,
-    PlayerAbsent,
-    PlayerReturned,
-    Protest,
-    ProtestDecided,
-    Protested,
-    Recalled,
-    Reinstated,
-    Rejected,
-    Report,
-    Reported,
-    Result,
-    Retracted,
-    RoundClock,
-    Scratched,
-    Source,
-    StreamTableChosen,
-    TableUsed,
-    TeamsDrawn,
-    TeamWithdrawn,
-    TieEntered,
-    Undone,
-    make_competition,
-)
 from pi_controller.tournament.schedule import Assignment, Hall, Waiting, assign, may_judge
 from pi_controller.tournament.teams import Registration, normalize_name, parse_names
 
@@ -73,16 +34,16 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 class TournamentState:
     """The plan, the teams, their matches and results. Times of calls and results are s since 1970."""
 
-    plan: Planned | None = None
+    plan: d.Planned | None = None
     entered: tuple[str, ...] = ()
     registration: Registration = field(default_factory=lambda: Registration(Roster()))
     seed: str = ""
     state: State = field(default_factory=State)
-    calls: Mapping[str, Call] = field(default_factory=lambda: _NOTHING)
-    reports: Mapping[str, Report] = field(default_factory=lambda: _NOTHING)
+    calls: Mapping[str, d.Call] = field(default_factory=lambda: _NOTHING)
+    reports: Mapping[str, d.Report] = field(default_factory=lambda: _NOTHING)
     settled: frozenset[str] = frozenset()
     """Orders whose games have been counted or rejected."""
-    sources: Mapping[str, tuple[Source, ...]] = field(default_factory=lambda: _NOTHING)
+    sources: Mapping[str, tuple[d.Source, ...]] = field(default_factory=lambda: _NOTHING)
     """The source of each game, by match."""
     ended: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     freed: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
@@ -90,16 +51,16 @@ class TournamentState:
     used: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
     """Number of matches begun, by table."""
     unused: frozenset[str] = frozenset()
-    protests: tuple[Protest, ...] = ()
+    protests: tuple[d.Protest, ...] = ()
     announcement: str = ""
     stream: str = ""
-    clock: RoundClock | None = None
+    clock: d.RoundClock | None = None
     """The clock that was set last."""
 
     @property
     def competition(self) -> Competition:
         """The competition of the plan. Raises `IllegalActionError` if there is no plan."""
-        return make_competition(self._require_plan())
+        return d.make_competition(self._require_plan())
 
     @property
     def champion(self) -> str | None:
@@ -112,11 +73,11 @@ class TournamentState:
         return self.competition.ready(self.state) if self.state.teams else ()
 
     @property
-    def open_protests(self) -> tuple[Protest, ...]:
+    def open_protests(self) -> tuple[d.Protest, ...]:
         """The protests that the committee has not decided."""
         return tuple(protest for protest in self.protests if not protest.ruling)
 
-    def current_order(self, call: Call) -> str:
+    def current_order(self, call: d.Call) -> str:
         """Return the id of the game of `call` to be played now: each game of a match has its own."""
         return f"{call.order}-{sum(order.startswith(f'{call.order}-') for order in self.settled) + 1}"
 
@@ -150,14 +111,14 @@ class TournamentState:
             ready = tuple(pairing for pairing in ready if pairing.round == self.round)
         return assign(hall, self.registration, ready, now)
 
-    def call_deadline(self, call: Call) -> float | None:
+    def call_deadline(self, call: d.Call) -> float | None:
         """Return the time until which the teams of `call` may come to the table, s since 1970; None without
         limit.
         """
         plan = self.plan
         return None if plan is None or not plan.grace_s or call.started else call.t + plan.grace_s
 
-    def overdue_calls(self, now: float) -> tuple[Call, ...]:
+    def overdue_calls(self, now: float) -> tuple[d.Call, ...]:
         """Return the calls whose teams have not begun in time; the director decides about a no-show (chapter 12)."""
         return tuple(
             call for call in self.calls.values() if (ends := self.call_deadline(call)) is not None and ends < now
@@ -177,17 +138,17 @@ class TournamentState:
         return registry.game(plan.game, plan.options).minutes
 
     @property
-    def round_clock(self) -> RoundClock | None:
+    def round_clock(self) -> d.RoundClock | None:
         """The clock of the current round; None without one."""
         return self.clock_of(self.round) if self.round else None
 
-    def clock_of(self, number: int) -> RoundClock | None:
+    def clock_of(self, number: int) -> d.RoundClock | None:
         """Return the clock of a round, full and stopped before it is started; None if rounds have no clock."""
         minutes = self.minutes
         if minutes is None:
             return None
         known = self.clock
-        return known if known is not None and known.round == number else RoundClock(number, 60.0 * minutes)
+        return known if known is not None and known.round == number else d.RoundClock(number, 60.0 * minutes)
 
     def pairing(self, match: str) -> Pairing:
         """Return the match with this id. Raises `InvalidActionError`."""
@@ -198,7 +159,7 @@ class TournamentState:
             raise InvalidActionError(f"there is no match {format_value(match)}{did_you_mean(match, pairings)}")
         return pairings[match]
 
-    def _require_plan(self) -> Planned:
+    def _require_plan(self) -> d.Planned:
         if self.plan is None:
             raise IllegalActionError("there is no plan yet", "plan the tournament first")
         return self.plan
@@ -208,7 +169,7 @@ class TournamentState:
 class Tournament(TournamentState):
     """A tournament that decisions can be applied to."""
 
-    def after(self, decision: Decision) -> Tournament:
+    def after(self, decision: d.Decision) -> Tournament:
         """Return the tournament after `decision`. Raises `InvalidActionError` and `IllegalActionError`."""
         found = self._apply_fact(decision)
         left = {call.table for call in self.calls.values()} - {call.table for call in found.calls.values()}
@@ -216,37 +177,37 @@ class Tournament(TournamentState):
             replace(found, freed=MappingProxyType({**self.freed, **dict.fromkeys(left, decision.t)})) if left else found
         )
 
-    def _apply_fact(self, decision: Decision) -> Tournament:
+    def _apply_fact(self, decision: d.Decision) -> Tournament:
         _, t, _, fact = decision
         match fact:
-            case Planned():
+            case d.Planned():
                 return self._with_plan(fact)
-            case Entered(teams=teams):
+            case d.Entered(teams=teams):
                 return self._with_teams(teams)
-            case Scratched(team=team):
+            case d.Scratched(team=team):
                 self._not_drawn()
                 return self._without(self._find_team(team))
-            case TeamsDrawn():
+            case d.TeamsDrawn():
                 return self._draw_teams(fact)
-            case Appointed(judges=judges):
+            case d.Appointed(judges=judges):
                 found = self.registration
                 for judge in parse_names([*judges], "judge", fewest=1):
                     found = found.appoint(judge)
                 return replace(self, registration=found)
-            case Dismissed(judge=judge):
+            case d.Dismissed(judge=judge):
                 if judge not in self.registration.judges:
                     raise InvalidActionError(f"{format_value(judge)} is not a judge")
                 return replace(self, registration=self.registration.dismiss(judge))
-            case TableUsed(table=table, on=on):
+            case d.TableUsed(table=table, on=on):
                 return replace(self, unused=self.unused - {table} if on else self.unused | {table})
-            case Assigned():
+            case d.Assigned():
                 return self._assign_match(fact, t)
-            case Recalled(match=match):
+            case d.Recalled(match=match):
                 call = self._call(match)
                 if call.started:
                     raise IllegalActionError(f"{match} has begun", "end it at the table, or enter its result")
                 return replace(self, calls=_without(self.calls, match))
-            case MatchStarted(match=match):
+            case d.MatchStarted(match=match):
                 call = self._call(match)
                 state = self.competition.play(self.state, {"do": "begin", "match": match})
                 calls = {**self.calls, match: replace(call, started=True)}
@@ -257,54 +218,54 @@ class Tournament(TournamentState):
                     used=MappingProxyType({**self.used, call.table: self.used.get(call.table, 0) + 1}),
                     registration=self.registration.freeze(),
                 )
-            case Reported():
+            case d.Reported():
                 return self._add_report(fact, t)
-            case Retracted(order=order) | Rejected(order=order):
+            case d.Retracted(order=order) | d.Rejected(order=order):
                 report = self._report(order)
-                settled = self.settled | {order} if isinstance(fact, Rejected) else self.settled
-                calls = _without(self.calls, report.fact.match) if isinstance(fact, Rejected) else self.calls
+                settled = self.settled | {order} if isinstance(fact, d.Rejected) else self.settled
+                calls = _without(self.calls, report.fact.match) if isinstance(fact, d.Rejected) else self.calls
                 return replace(self, reports=_without(self.reports, order), settled=settled, calls=calls)
-            case Confirmed(order=order):
+            case d.Confirmed(order=order):
                 return self._confirm_report(self._report(order), t)
-            case Result():
+            case d.Result():
                 return self._settled_by_hand(fact.match, self._action("result", fact), t)
-            case TieEntered(match=match):
+            case d.TieEntered(match=match):
                 return self._settled_by_hand(match, {"do": "tie", "match": match}, t)
-            case ClockSet():
+            case d.ClockSet():
                 return replace(self, clock=self._clock_set(fact, t))
-            case Corrected():
+            case d.Corrected():
                 state = self.competition.play(self.state, self._action("correct", fact))
                 return _drop_closed_matches(replace(self, state=state))
-            case TeamWithdrawn(team=team, why=why):
+            case d.TeamWithdrawn(team=team, why=why):
                 state = self.competition.play(self.state, {"do": "withdraw", "team": team, "why": why})
                 return _drop_closed_matches(replace(self, state=state))
-            case Reinstated(team=team):
+            case d.Reinstated(team=team):
                 state = self.competition.play(self.state, {"do": "reinstate", "team": team})
                 return _drop_closed_matches(replace(self, state=state))
-            case PlayerAbsent(player=player, why=why):
+            case d.PlayerAbsent(player=player, why=why):
                 return replace(self, registration=self.registration.leave(normalize_name(player), why))
-            case PlayerReturned(player=player):
+            case d.PlayerReturned(player=player):
                 return replace(self, registration=self.registration.return_player(normalize_name(player)))
-            case Protested(match=match, team=team, text=text):
+            case d.Protested(match=match, team=team, text=text):
                 pairing = self.pairing(match)
                 if normalize_name(team) not in pairing.teams:
                     raise IllegalActionError(f"{format_value(team)} is not in {match}")
-                protest = Protest(len(self.protests) + 1, t, match, normalize_name(team), strip_controls(text))
+                protest = d.Protest(len(self.protests) + 1, t, match, normalize_name(team), strip_controls(text))
                 return replace(self, protests=(*self.protests, protest))
-            case ProtestDecided():
+            case d.ProtestDecided():
                 return self._decide_protest(fact)
-            case Announced(text=text):
+            case d.Announced(text=text):
                 return replace(self, announcement=strip_controls(text))
-            case StreamTableChosen(table=table):
+            case d.StreamTableChosen(table=table):
                 return replace(self, stream=table)
-            case Undone():
+            case d.Undone():
                 raise InvalidActionError("only the history can apply an undo")
 
     def _not_drawn(self) -> None:
         if self.state.teams:
             raise IllegalActionError("the teams are drawn", "undo the draw, or withdraw the team")
 
-    def _with_plan(self, plan: Planned) -> Tournament:
+    def _with_plan(self, plan: d.Planned) -> Tournament:
         self._not_drawn()
         if self.plan is not None and plan.tournament != self.plan.tournament:
             raise InvalidActionError("this is the plan of another tournament")
@@ -323,7 +284,7 @@ class Tournament(TournamentState):
             raise IllegalActionError("players are registered by another game's roster", "take the teams out first")
         return fresh
 
-    def _with_teams(self, teams: Sequence[Entry]) -> Tournament:
+    def _with_teams(self, teams: Sequence[d.Entry]) -> Tournament:
         self._require_plan()
         self._not_drawn()
         names = parse_names([team.name for team in teams], "team", fewest=1)
@@ -352,7 +313,7 @@ class Tournament(TournamentState):
             raise InvalidActionError(f"there is no team {format_value(team)}{did_you_mean(team, self.entered)}")
         return name
 
-    def _draw_teams(self, fact: TeamsDrawn) -> Tournament:
+    def _draw_teams(self, fact: d.TeamsDrawn) -> Tournament:
         self._not_drawn()
         if len(self.entered) < 2:
             raise IllegalActionError("fewer than two teams are entered", "enter the teams first")
@@ -370,17 +331,17 @@ class Tournament(TournamentState):
         competition = self.competition
         return replace(self, state=competition.play(competition.opening, action), seed=fact.seed)
 
-    def _call(self, match: str) -> Call:
+    def _call(self, match: str) -> d.Call:
         if match not in self.calls:
             raise IllegalActionError(f"{format_value(match)} is not at a table")
         return self.calls[match]
 
-    def _report(self, order: str) -> Report:
+    def _report(self, order: str) -> d.Report:
         if order not in self.reports:
             raise IllegalActionError("there is no such result to confirm", "reload the page: it may have been counted")
         return self.reports[order]
 
-    def _assign_match(self, fact: Assigned, t: float) -> Tournament:
+    def _assign_match(self, fact: d.Assigned, t: float) -> Tournament:
         pairing = self.pairing(fact.match)
         if not pairing.open:
             raise IllegalActionError(f"{fact.match} is not ready")
@@ -403,10 +364,10 @@ class Tournament(TournamentState):
                 )
         if missing := self.registration.teams_without_players(teams):
             raise IllegalActionError(f"there are no players left for {missing}", "withdraw the team")
-        calls[fact.match] = Call(fact.match, teams, fact.table, fact.judge, fact.order, t)
+        calls[fact.match] = d.Call(fact.match, teams, fact.table, fact.judge, fact.order, t)
         return replace(self, calls=MappingProxyType(calls))
 
-    def _add_report(self, fact: Reported, t: float) -> Tournament:
+    def _add_report(self, fact: d.Reported, t: float) -> Tournament:
         pairing = self.pairing(fact.match)
         if fact.order in self.settled or fact.order in self.reports:
             raise IllegalActionError(f"the result of {fact.match} is known")
@@ -417,9 +378,9 @@ class Tournament(TournamentState):
             raise IllegalActionError(f"{format_value(fact.winner)} is not in {fact.match}")
         call = self.calls.get(fact.match)
         expected = call is not None and call.table == fact.table and self.current_order(call) == fact.order
-        return replace(self, reports=MappingProxyType({**self.reports, fact.order: Report(fact, t, expected)}))
+        return replace(self, reports=MappingProxyType({**self.reports, fact.order: d.Report(fact, t, expected)}))
 
-    def _confirm_report(self, report: Report, t: float) -> Tournament:
+    def _confirm_report(self, report: d.Report, t: float) -> Tournament:
         fact = report.fact
         held = next((protest for protest in self.open_protests if protest.match == fact.match), None)
         if held is not None:
@@ -428,19 +389,19 @@ class Tournament(TournamentState):
                 "the committee decides it first",
             )
         call = self.calls.get(fact.match)
-        source = Source(fact.table, fact.epoch, fact.order, call.judge if call is not None else "", t)
+        source = d.Source(fact.table, fact.epoch, fact.order, call.judge if call is not None else "", t)
         found = self._count_result(fact.match, self._action("result", fact), source, t)
         found = replace(found, reports=_without(found.reports, fact.order), settled=found.settled | {fact.order})
         return _drop_closed_matches(found)
 
     def _settled_by_hand(self, match: str, action: Mapping[str, Json], t: float) -> Tournament:
         call = self.calls.get(match)
-        source = Source("", "", self.current_order(call) if call else "", call.judge if call else "", t)
+        source = d.Source("", "", self.current_order(call) if call else "", call.judge if call else "", t)
         found = self._count_result(match, action, source, t)
         settled = found.settled | {source.order} if source.order else found.settled
         return _drop_closed_matches(replace(found, settled=settled))
 
-    def _clock_set(self, fact: ClockSet, t: float) -> RoundClock:
+    def _clock_set(self, fact: d.ClockSet, t: float) -> d.RoundClock:
         clock, known = self.clock_of(fact.round), self.clock
         if clock is None:
             raise IllegalActionError("each game has its own clock", "plan the tournament with one clock for a round")
@@ -451,15 +412,15 @@ class Tournament(TournamentState):
         if not fact.running:
             if clock.since is None or clock.remaining_s(t) <= 0:
                 raise IllegalActionError(f"the clock of round {fact.round} is not running")
-            return RoundClock(fact.round, clock.remaining_s(t))
+            return d.RoundClock(fact.round, clock.remaining_s(t))
         if clock.since is not None and clock.remaining_s(t) > 0:
             raise IllegalActionError(f"the clock of round {fact.round} is already running")
         if not any(pairing.round == fact.round for pairing in self.ready):
             raise IllegalActionError(f"round {fact.round} has no match to be played")
         left = clock.left_s if clock.since is None else 60.0 * (self.minutes or 0)
-        return RoundClock(fact.round, left, t)
+        return d.RoundClock(fact.round, left, t)
 
-    def _count_result(self, match: str, action: Mapping[str, Json], source: Source, t: float) -> Tournament:
+    def _count_result(self, match: str, action: Mapping[str, Json], source: d.Source, t: float) -> Tournament:
         pairing = self.pairing(match)
         state = self.competition.play(self.state, action)
         ended = {**self.ended, **{team: t for team in pairing.teams if team is not None}}
@@ -473,16 +434,16 @@ class Tournament(TournamentState):
         )
 
     @staticmethod
-    def _action(do: str, fact: Reported | Result | Corrected) -> dict[str, Json]:
+    def _action(do: str, fact: d.Reported | d.Result | d.Corrected) -> dict[str, Json]:
         action: dict[str, Json] = {"do": do, "match": fact.match, "winner": fact.winner}
         action |= {"sweep": True} if fact.sweep else {}
         action |= {"sticks": dict(fact.sticks)} if fact.sticks else {}
-        if isinstance(fact, Corrected):
+        if isinstance(fact, d.Corrected):
             action |= {"game": fact.game} if fact.game is not None else {}
             action |= {"then": fact.then} if fact.then is not None else {}
         return action
 
-    def _decide_protest(self, fact: ProtestDecided) -> Tournament:
+    def _decide_protest(self, fact: d.ProtestDecided) -> Tournament:
         known = next((protest for protest in self.open_protests if protest.number == fact.protest), None)
         if known is None:
             raise IllegalActionError("there is no such protest open")
@@ -527,8 +488,8 @@ def _without(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 class History:
     """All decisions of a tournament, in order. `now` is the state after them. Raises as `Tournament.after`."""
 
-    def __init__(self, decisions: Iterable[Decision] = ()) -> None:
-        self.decisions: list[Decision] = []
+    def __init__(self, decisions: Iterable[d.Decision] = ()) -> None:
+        self.decisions: list[d.Decision] = []
         self._after: list[Tournament] = []
         self._gone = frozenset[int]()
         for decision in decisions:
@@ -540,22 +501,22 @@ class History:
         return self._after[-1] if self._after else Tournament()
 
     @property
-    def effective_decisions(self) -> list[Decision]:
+    def effective_decisions(self) -> list[d.Decision]:
         """The decisions that count, without undos."""
-        return [one for one in self.decisions if one.seq not in self._gone and not isinstance(one.fact, Undone)]
+        return [one for one in self.decisions if one.seq not in self._gone and not isinstance(one.fact, d.Undone)]
 
-    def make_decision(self, t: float, actor: str, fact: Fact) -> Decision:
+    def make_decision(self, t: float, actor: str, fact: d.Fact) -> d.Decision:
         """Return `fact` as the next decision, ready for `add`. Raises if it is refused."""
-        decision = Decision(len(self.decisions) + 1, t, actor, fact)
+        decision = d.Decision(len(self.decisions) + 1, t, actor, fact)
         self._try_decision(decision)
         return decision
 
-    def add(self, decision: Decision) -> Tournament:
+    def add(self, decision: d.Decision) -> Tournament:
         """Apply `decision`, from `make_decision` or read from storage; return the new state."""
         self._take(decision)
         return self.now
 
-    def undo(self, reason: str = "") -> Undone:
+    def undo(self, reason: str = "") -> d.Undone:
         """Return the undo of the last decision of a person. Raises `IllegalActionError` if it cannot be undone."""
         target = self.undo_target
         if target is None:
@@ -566,18 +527,18 @@ class History:
                 try:
                     now = now.after(decision)
                 except MatError:
-                    if isinstance(decision.fact, PLAY_FACTS):
+                    if isinstance(decision.fact, d.PLAY_FACTS):
                         raise IllegalActionError(
                             "people have played on since",
                             "correct the result instead, and choose the effect on later matches",
                         ) from None
                     lapsed.append(decision.seq)
-        return Undone((target.seq, *lapsed), reason)
+        return d.Undone((target.seq, *lapsed), reason)
 
     @property
-    def undo_target(self) -> Decision | None:
+    def undo_target(self) -> d.Decision | None:
         """The last decision of a person that counts."""
-        return next((one for one in reversed(self.effective_decisions) if one.actor != HUB), None)
+        return next((one for one in reversed(self.effective_decisions) if one.actor != d.HUB), None)
 
     def tournament_before(self, seq: int) -> Tournament:
         """Return the state when decision `seq` was made."""
@@ -590,16 +551,16 @@ class History:
                 now = now.after(decision)
         return now
 
-    def _take(self, decision: Decision) -> None:
+    def _take(self, decision: d.Decision) -> None:
         now, gone = self._try_decision(decision)
         self.decisions.append(decision)
         self._after.append(now)
         self._gone = gone
 
-    def _try_decision(self, decision: Decision) -> tuple[Tournament, frozenset[int]]:
+    def _try_decision(self, decision: d.Decision) -> tuple[Tournament, frozenset[int]]:
         if decision.seq != len(self.decisions) + 1:
             raise InvalidActionError(f"decision {len(self.decisions) + 1} is missing")
-        if not isinstance(decision.fact, Undone):
+        if not isinstance(decision.fact, d.Undone):
             return self.now.after(decision), self._gone
         taken_back = set(decision.fact.taken_back)
         known = {one.seq for one in self.effective_decisions}

@@ -1,7 +1,5 @@
 """Single and double elimination: a team is out after its first or its second loss."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -7,8 +7,6 @@ before the first match of the elimination is replaced by the next of its group, 
 matches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

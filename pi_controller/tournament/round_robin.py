@@ -5,8 +5,6 @@ play-off duo. Teams that are equal in all of these are tied until the play-off: 
 random.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache

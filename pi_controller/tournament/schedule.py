@@ -6,8 +6,6 @@ judge is at two tables. A judge is of neither team and does not play at that tim
 has judged least comes first, but judges whose own team could be called come last.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The web application: live page, event stream, view as JSON, health check and static files."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

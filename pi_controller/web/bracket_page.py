@@ -5,8 +5,6 @@ feed it. The page is self-contained and has no scripts; the table below has the 
 the drawing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ The server renders each page once with the texts and the state; afterwards the s
 Without scripts the console shows the state and a message that scripts are needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Reads the end of the journal while another thread writes it. Facts never contain
 (`referee.facts`), so this log cannot either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -20,39 +18,7 @@ from pi_controller.display.i18n import catalogue, mark
 from pi_controller.errors import JournalError
 from pi_controller.journal import file
 from pi_controller.record.notation import format_action, upgrade_action
-from pi_controller.referee.facts import (
-    ActionPlayed,
-    Answer,
-    BeadShown,
-    ClockSet,
-    CommandIssued,
-    Commit,
-    CommitmentWithdrawn,
-    Fact,
-    FoulSeen,
-    GameClosed,
-    GameOpened,
-    HideAgain,
-    JudgedByEye,
-    LinkSeen,
-    MatchGiven,
-    MatchVoid,
-    Notice,
-    ProtestMade,
-    ProtestRuled,
-    Question,
-    QuestionWithdrawn,
-    Reveal,
-    RoundClock,
-    SensorsSeen,
-    SensorsUsed,
-    StateSet,
-    StrikeFelt,
-    StrikeKept,
-    TeamsNamed,
-    Undone,
-    VoidClosed,
-)
+from pi_controller.referee import facts
 from pi_controller.referee.history import Counted, with_status
 from pi_controller.referee.judge import ClosedBy
 from pi_controller.text import strip_controls
@@ -67,9 +33,26 @@ _BY: Mapping[str, str] = {
     "restart": mark("the restart"),
     "table": mark("the table"),
 }
-_BY_WORD = GameClosed | VoidClosed | StateSet | SensorsUsed | ProtestMade | ProtestRuled | ClockSet | TeamsNamed
+_BY_WORD = (
+    facts.GameClosed
+    | facts.VoidClosed
+    | facts.StateSet
+    | facts.SensorsUsed
+    | facts.ProtestMade
+    | facts.ProtestRuled
+    | facts.ClockSet
+    | facts.TeamsNamed
+)
 """Facts that a person enters; from the terminal without a name."""
-_OF_THE_TABLE = GameOpened | MatchGiven | MatchVoid | RoundClock | Commit | CommitmentWithdrawn | Reveal
+_OF_THE_TABLE = (
+    facts.GameOpened
+    | facts.MatchGiven
+    | facts.MatchVoid
+    | facts.RoundClock
+    | facts.Commit
+    | facts.CommitmentWithdrawn
+    | facts.Reveal
+)
 _CALLED: Mapping[str, str] = {"hidden": mark("The hiders are ready."), "answer": mark("An answer.")}
 
 
@@ -114,13 +97,13 @@ def read_event_log(
     entries = lines(records, game, teams, language, rows[0].seq if rows else 1)
     marked = [fact for batch, fact in records if batch == mark]
     taken = list(_batch(list(enumerate(with_status([(mark, fact) for fact in marked]))), game, teams, language))
-    done = next((fact for fact in reversed(marked) if isinstance(fact, ActionPlayed)), None)
+    done = next((fact for fact in reversed(marked) if isinstance(fact, facts.ActionPlayed)), None)
     undo = _sentence(done, game, teams, language) if done else taken[-1].text if taken else ""
     return EventLog(tuple(entries[-LAST:]), undo, upgrade_action(game, done.action) if done else None)
 
 
 def lines(
-    records: list[tuple[int, Fact]], game: str, teams: Mapping[str, str], language: str = "en", first: int = 1
+    records: list[tuple[int, facts.Fact]], game: str, teams: Mapping[str, str], language: str = "en", first: int = 1
 ) -> list[Line]:
     """Return the lines of `records`, numbered from `first`."""
     out: list[Line] = []
@@ -132,7 +115,9 @@ def lines(
 def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, str], language: str) -> Iterator[Line]:
     """Yield the lines of one batch's numbered records."""
     text = catalogue(language).gettext
-    called = next(((seq, fact, counts) for seq, (_, fact, counts) in records if isinstance(fact, CommandIssued)), None)
+    called = next(
+        ((seq, fact, counts) for seq, (_, fact, counts) in records if isinstance(fact, facts.CommandIssued)), None
+    )
     silent = True
     for seq, (_, fact, counts) in records:
         sentence = _sentence(fact, game, teams, language)
@@ -162,7 +147,7 @@ CAUSES: Mapping[ClosedBy, str] = {
 }
 
 
-def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) -> str:
+def _sentence(fact: facts.Fact, game: str, teams: Mapping[str, str], language: str) -> str:
     """Return a fact as a short sentence, "" if it need not be shown."""
     text = catalogue(language).gettext
 
@@ -170,77 +155,77 @@ def _sentence(fact: Fact, game: str, teams: Mapping[str, str], language: str) ->
         return f"{sentence}: {strip_controls(reason)}" if reason else sentence
 
     match fact:
-        case GameOpened(after=after) if after:
+        case facts.GameOpened(after=after) if after:
             return text("A new game was started. The last one is saved: {file}").format(file=after)
-        case GameOpened():
+        case facts.GameOpened():
             return text("The game was set up.")
-        case ActionPlayed(action=action, calls=calls):
+        case facts.ActionPlayed(action=action, calls=calls):
             words = f" → {', '.join(map(key_to_words, calls))}" if calls else ""
             return _format_action(game, action, teams, language) + words
-        case FoulSeen(foul=foul, by=by):
+        case facts.FoulSeen(foul=foul, by=by):
             return text("A foul of the {by}: {foul}").format(by=by, foul=phrases.foul(foul, language))
-        case Question(about=about):
+        case facts.Question(about=about):
             return text("Asked: {question}").format(question=text(phrases.QUESTIONS.get(about, key_to_words(about))))
-        case Answer(answer=answer, by="clock"):
+        case facts.Answer(answer=answer, by="clock"):
             return text("Not answered in time: {answer}").format(answer=phrases.choice(answer, language))
-        case Answer(answer=answer):
+        case facts.Answer(answer=answer):
             return text("Answered: {answer}").format(answer=phrases.choice(answer, language))
-        case QuestionWithdrawn(why=about) | Notice(about=about):
+        case facts.QuestionWithdrawn(why=about) | facts.Notice(about=about):
             return text(phrases.NOTICES.get(about, key_to_words(about)))
-        case GameClosed(by=by, cause=cause, reason=reason):
+        case facts.GameClosed(by=by, cause=cause, reason=reason):
             sentence = text(CAUSES[cause]).format(team=isolate_name(teams.get(by, by)))
             return with_reason(sentence, reason)
-        case Commit(hide=hide):
+        case facts.Commit(hide=hide):
             return text("Hide {hide} was sealed.").format(hide=hide)
-        case JudgedByEye():
+        case facts.JudgedByEye():
             return text("Ready for hits; the judge enters what they find.")
-        case CommitmentWithdrawn(why=reason):
+        case facts.CommitmentWithdrawn(why=reason):
             return with_reason(text("The seal was withdrawn"), reason)
-        case HideAgain(why=reason):
+        case facts.HideAgain(why=reason):
             return with_reason(text("The hide starts over"), key_to_words(reason))
-        case StrikeFelt(pads=pads):
+        case facts.StrikeFelt(pads=pads):
             return text("A hit on {pads}.").format(pads=phrases.join_pads(pads, language))
-        case StrikeKept(pads=pads):
+        case facts.StrikeKept(pads=pads):
             return text("A hit on {pads} while a question was open.").format(pads=phrases.join_pads(pads, language))
-        case Reveal(hide=hide, pad=pad):
+        case facts.Reveal(hide=hide, pad=pad):
             return text("The seal of hide {hide} was opened: {pad}").format(hide=hide, pad=pad)
-        case BeadShown():
+        case facts.BeadShown():
             return text("The bead was shown.")
-        case LinkSeen(up=up, why=reason):
+        case facts.LinkSeen(up=up, why=reason):
             return with_reason(text("The mat is connected") if up else text("The mat is disconnected"), reason)
-        case SensorsSeen(faults=faults):
+        case facts.SensorsSeen(faults=faults):
             return text("Faulty sensors: {n}").format(n=len(faults))
-        case SensorsUsed(on=on, reason=reason):
+        case facts.SensorsUsed(on=on, reason=reason):
             return with_reason(text("Playing with the sensors") if on else text("Playing without the sensors"), reason)
-        case StateSet(reason=reason):
+        case facts.StateSet(reason=reason):
             return with_reason(text("The score was set by hand"), reason)
-        case ProtestMade(by=by, text=words):
+        case facts.ProtestMade(by=by, text=words):
             return with_reason(text("{team} protests").format(team=isolate_name(teams.get(by, by))), words)
-        case ProtestRuled(ruling=ruling, reason=reason):
+        case facts.ProtestRuled(ruling=ruling, reason=reason):
             return with_reason(text("The protest: {ruling}").format(ruling=key_to_words(ruling).lower()), reason)
-        case ClockSet(running=running, reason=reason):
+        case facts.ClockSet(running=running, reason=reason):
             return with_reason(text("The clock was started") if running else text("The clock was stopped"), reason)
-        case TeamsNamed(teams=named):
+        case facts.TeamsNamed(teams=named):
             both = {key: isolate_name(clean_name(named.get(team, ""))) for key, team in (("a", "A"), ("b", "B"))}
             return text("The teams are {a} and {b}").format(**both)
-        case MatchGiven(match=match):
+        case facts.MatchGiven(match=match):
             return text("A game of the tournament's match {match}").format(match=match)
-        case MatchVoid(why=reason):
+        case facts.MatchVoid(why=reason):
             return (
                 text(phrases.VOID_REASONS.get(reason, phrases.VOID_REASONS["changed"]))
                 if reason
                 else text("The match counts again.")
             )
-        case VoidClosed():
+        case facts.VoidClosed():
             return text("The game is closed: its match no longer counts.")
-        case RoundClock(left_s=left, running=running):
+        case facts.RoundClock(left_s=left, running=running):
             said = (
                 text("The round's clock is running, {left} left")
                 if running
                 else text("The round's clock is stopped at {left}")
             )
             return said.format(left=phrases.remaining(left, 0.0))
-        case Undone(reason=reason):
+        case facts.Undone(reason=reason):
             return with_reason(text("Undone"), reason)
         case _:
             return ""

@@ -3,8 +3,6 @@
 `GamePage` shows any game by its score sheet. A game can have a subclass: `PAGE` of its module `console`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -299,6 +297,8 @@ class GamePage(Generic[SheetT]):
     """The choices of a key of the score sheet (None for none) that is neither a number nor a side."""
     replaceable_actions: ClassVar[frozenset[str]] = frozenset()
     """The names of actions that the judge can replace at once by another of their kind."""
+    name_of = staticmethod(player_name)
+    """The display name of a side at the table."""
 
     def sheet(self, view: View) -> SheetT:
         """Return the score sheet in `view`, typed as this game's."""
@@ -336,10 +336,6 @@ class GamePage(Generic[SheetT]):
                 mark = "won" if winner == letter else ""
             sides[letter] = Side(letter, self.name_of(view, letter), show.role(view, letter, language), mark)
         return sides
-
-    def name_of(self, view: View, side: str) -> str:
-        """Return the display name of a side at the table."""
-        return player_name(view, side)
 
     def players(self, view: View, language: str) -> list[Player]:
         """Return the players in turn order."""

@@ -3,8 +3,6 @@
 All routes are under `/judge`. Rights come only from the session cookie, never from the client's address.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable

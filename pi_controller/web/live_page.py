@@ -5,8 +5,6 @@ elements, `marks` for their style, and `counts` of sticks (lit, of how many). A 
 has another `layout` with fewer keys, and its `table` as one piece of HTML.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from shlex import quote

@@ -1,7 +1,5 @@
 """OpenAPI 3.1 document of the table's API, generated from the types that the server sends and accepts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from inspect import cleandoc

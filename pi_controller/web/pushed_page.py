@@ -3,8 +3,6 @@
 It accepts no input unless a subclass adds routes (`extra_routes`), as the exhibit does for touches.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from importlib.resources import files

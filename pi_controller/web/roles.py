@@ -1,7 +1,5 @@
 """Roles and rights of judges. Spectators need no sign-in and have no role."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, get_args
 

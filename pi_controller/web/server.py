@@ -1,7 +1,5 @@
 """Run uvicorn in its own thread: it listens when `start` returns, and has ended when `stop` returns."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 import socket

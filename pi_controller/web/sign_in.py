@@ -3,8 +3,6 @@
 Rights come only from the session cookie, never from the client's address.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import OrderedDict

@@ -5,8 +5,6 @@ All pages extend `base.html` and use `macros.html`. The script updates elements 
 breaks between tags are removed from the output.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cache

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.display.lights import AMBER, OWED, RED, frame, glow
+from pi_controller.display.drawing import AMBER, OWED, RED, glow
+from pi_controller.display.lights import frame
 from pi_controller.pinmap import pinmap
 from pi_controller.table.view import Hit, Opening, QuestionView, View
 

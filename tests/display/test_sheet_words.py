@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given, settings
 from played import GAMES, NAMES, play, view_of, views
 from rich.cells import cell_len
 
 from pi_controller.display import phrases
-from pi_controller.display.game_display import game_name, word, words_of
+from pi_controller.display.game_display import game_name, get_show, word, words_of
 from pi_controller.display.terminal import render_text
 
 CALLED = {
@@ -125,3 +127,15 @@ def test_the_terminal_draws_the_ring_as_four_times_ten_notches():
 def test_who_throws_is_marked():
     said = render_text(play("bageswin", 1, 1, {"players": "Ana,Bo,Cy"}))
     assert sum(line.startswith("▶") for line in said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("game", "told"),
+    [
+        ("bageswin", "Ann holds all the sticks and wins"),
+        ("plum_stone", "Ann holds all the counters and wins"),
+        ("patol", "Ann wins: the horse has come all the way round"),
+    ],
+)
+def test_winning_sentence_is_the_games_own(game, told):
+    assert get_show(game).describe_win(SimpleNamespace(teams={}), "Ann") == told

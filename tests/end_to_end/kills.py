@@ -5,11 +5,17 @@ python tests/end_to_end/kills.py --kills 50 [--points 2] [--first-seed 0]
 
 import argparse
 import random
+import sys
 import tempfile
 import threading
 from collections import Counter
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))  # killed_table.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))  # foretold.py
+
+from foretold import predict
+from killed_table import TableDiedError, TableProcess
 from rich.progress import Progress
 
 from pi_controller.games.dakota.people import Players
@@ -19,8 +25,6 @@ from pi_controller.referee.history import effective_records
 from pi_controller.rules import registry
 from pi_controller.simulation.mat import SimMat
 from pi_controller.simulation.simulation import TICK_S, LockStep
-from pi_controller.simulation.table_process import TableDiedError, TableProcess
-from pi_controller.simulation.truth import predict
 
 SETTINGS = """
 [table]
@@ -74,7 +78,7 @@ def _play(seed, kills, side, mat, moments):
             for _ in range(moments.randrange(60)):  # people go on for a while before anyone notices
                 mat.advance(TICK_S)
             side.start()
-            lockstep.resynchronise()
+            lockstep = LockStep(mat, players, side, lockstep.t)
             wait = moments.randrange(30, 600)
         lockstep.tick()
         wait = max(0, wait - 1)

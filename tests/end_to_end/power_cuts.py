@@ -26,13 +26,16 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))  # killed_table.py
+
+from killed_table import TableProcess
+
 from pi_controller.errors import MatError
 from pi_controller.games.dakota.people import Players
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.verify import verify_journal
 from pi_controller.simulation.mat import SimMat
 from pi_controller.simulation.simulation import LockStep
-from pi_controller.simulation.table_process import TableProcess
 
 SECTOR = 512
 CALLS = "openat,close,pwrite64,write,fsync,fdatasync,ftruncate,unlink,unlinkat,rename,renameat,renameat2,mkdir"
@@ -49,9 +52,10 @@ enabled = false
 """
 SERVED = """
 import sys
+sys.path.insert(0, sys.argv[2])
 from multiprocessing.connection import Connection
 from pathlib import Path
-from pi_controller.simulation.table_process import serve
+from killed_table import serve
 serve(Path(sys.argv[1]), Connection(1))
 """
 """The table's turns come and go on its standard output, where `read` looks for what it has shown."""
@@ -281,7 +285,7 @@ class Traced(TableProcess):
 
     def start(self):
         self._turns, theirs = multiprocessing.Pipe()
-        command = [sys.executable, "-c", SERVED, str(self._settings)]
+        command = [sys.executable, "-c", SERVED, str(self._settings), str(Path(__file__).parents[1] / "faults")]
         self._strace = subprocess.Popen(under_strace(self._log, command), stdout=theirs.fileno())
         theirs.close()
 

@@ -4,12 +4,13 @@
 """
 
 import pytest
+from foretold import predict
 
 from pi_controller.referee.facts import ActionPlayed, Commit, FoulSeen, Notice, Question, Reveal, StrikeFelt
 from pi_controller.rules import registry
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.simulation import Simulation
-from pi_controller.simulation.truth import Mischief, compare, predict
+from pi_controller.simulation.truth import Mischief, compare
 
 
 @pytest.mark.parametrize(("seed", "points"), [(0, 1), (1, 1), (2, 2), (4, 1)])

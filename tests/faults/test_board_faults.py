@@ -2,9 +2,8 @@
 
 import fault_lab
 import pytest
+from cable import Cable
 from fault_kinds import FAULTS
-
-from pi_controller.simulation.mat import Cable
 
 HIDES = 6
 """So many are played; the fault comes in the second."""

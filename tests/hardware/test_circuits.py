@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import bus
 import circuits
+import fsr_mat
 import harness
 import msgspec
 import netlists
@@ -16,7 +17,6 @@ import simulate
 from values import LICENCE, Circuit, engineering, values
 
 from pi_controller.pinmap import pinmap
-from pi_controller.simulation import sensors
 from pi_controller.system.sensor_checks import OFF_REST_COUNTS
 
 V = values()
@@ -91,7 +91,7 @@ def test_a_netlist_that_cannot_be_run_says_so(ngspice):
 
 
 def test_the_force_sensors_divider_is_the_simulated_mats():
-    assert V.fsr["divider_ohm"] == sensors.DIVIDER_OHM
+    assert V.fsr["divider_ohm"] == fsr_mat.DIVIDER_OHM
 
 
 def test_without_followers_the_doctor_would_refuse_pads_that_are_well_built():

@@ -2,7 +2,7 @@
 
 Each scene is a minute: a stroke every two to three seconds at 0.02 to 6 m/s on any pad, a hand, palm or knee bearing on
 another pad in between, drums in the floor at 0, 0.1 and 0.5 m/s^2. Then minutes of hands alone. A simulation
-(`simulation/sensors.py`), with other seeds than those that the detector's figures were chosen on (1000 to 3500).
+(`fsr_mat.py`), with other seeds than those that the detector's figures were chosen on (1000 to 3500).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import sys
 from collections import defaultdict
 
 import numpy as np
+from fsr_mat import HANDS, FsrMat
 
 from pi_controller.sensing.strike_settings import FSR_SETTINGS, StrikeSettings
 from pi_controller.sensing.strikes import Decision, StrikeDetector
-from pi_controller.simulation.sensors import HANDS, FsrMat
 
 FLOORS = (0.0, 0.1, 0.5)
 SECONDS = 60.0

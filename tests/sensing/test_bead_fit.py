@@ -9,8 +9,8 @@ from load_file import load_file
 from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing import bead_solver
-from pi_controller.sensing.bead_fit import MARKED_AM2, UNMARKED_AM2, BeadFitter, fit, shipped_fitter
-from pi_controller.sensing.bead_solver import Grid
+from pi_controller.sensing.bead_fit import BeadFitter, fit, shipped_fitter
+from pi_controller.sensing.bead_solver import MARKED_AM2, UNMARKED_AM2, Grid
 
 scenes = load_file("tests/sensing/measure_beads.py")
 

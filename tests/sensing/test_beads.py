@@ -10,7 +10,7 @@ import pytest
 
 from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.bead_fit import UNMARKED_AM2
+from pi_controller.sensing.bead_solver import UNMARKED_AM2
 from pi_controller.sensing.beads import BeadTracker
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.bead_fit import MARKED_AM2, UNMARKED_AM2
+from pi_controller.sensing.bead_solver import MARKED_AM2, UNMARKED_AM2
 from pi_controller.sensing.beads import BeadTracker
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fsr_mat import FsrMat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from pi_controller.board.messages import Piezo
 from pi_controller.errors import SettingsError
 from pi_controller.sensing.strike_settings import FSR_SETTINGS, adapt_to_rate
 from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
-from pi_controller.simulation.sensors import FsrMat
 
 RATE = 4000.0
 

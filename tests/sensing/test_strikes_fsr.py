@@ -1,13 +1,13 @@
 """Strikes on simulated force sensors, and the simulation's own physics."""
 
+import fsr_mat
 import numpy as np
 import pytest
+from fsr_mat import HANDS, FsrMat
 
 from pi_controller.config.model import StrikesSection
 from pi_controller.sensing.strike_settings import FSR_SETTINGS, SETTINGS_BY_SENSOR
 from pi_controller.sensing.strikes import StrikeDetector
-from pi_controller.simulation import sensors
-from pi_controller.simulation.sensors import HANDS, FsrMat
 
 
 def felt(mat: FsrMat):
@@ -16,22 +16,22 @@ def felt(mat: FsrMat):
 
 def test_the_sensor_follows_its_data_sheet():
     force = np.array([0.0, 0.05, 0.1, 1.0, 10.0, 100.0])
-    x = sensors.counts(force)
+    x = fsr_mat.counts(force)
     assert (x[:2] < 2).all()  # blind below 0.1 N: 10 megohm
     assert (np.diff(x[1:]) > 0).all()
     assert x[2] > 100
     assert x[3] == pytest.approx(4095 * 3.3 / 9.3)
     assert x[-1] < 4095
-    assert sensors.counts(np.array([1.0]), 1.06)[0] < x[3] < sensors.counts(np.array([1.0]), 0.94)[0]
+    assert fsr_mat.counts(np.array([1.0]), 1.06)[0] < x[3] < fsr_mat.counts(np.array([1.0]), 0.94)[0]
 
 
 def test_a_stroke_weighs_what_momentum_says():
     mat = FsrMat(1, 2.0)
     mat.strike(1.0, 2, 1.5)
     got = mat.force[:, 1].sum() / mat.rate  # N s: the stick's momentum, there and back, and what goes past the sensor
-    assert 0.5 * 2 * sensors.STICK_KG * 1.5 <= got <= 2 * sensors.STICK_KG * 1.5 + 1e-3
+    assert 0.5 * 2 * fsr_mat.STICK_KG * 1.5 <= got <= 2 * fsr_mat.STICK_KG * 1.5 + 1e-3
     assert mat.force[:, 1].max() > 10 * np.delete(mat.force, 1, axis=1).max()
-    assert 0.005 < sensors.contact_s() < 0.012
+    assert 0.005 < fsr_mat.contact_s() < 0.012
 
 
 def test_a_drum_in_the_floor_weighs_on_all_plates():

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from foretold import predict
 
 from pi_controller.games.dakota.people import Players
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand
 from pi_controller.rules import registry
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.people import RETRY_S
-from pi_controller.simulation.truth import Mischief, PaceName, hide_plan, predict
+from pi_controller.simulation.truth import Mischief, PaceName, hide_plan
 from pi_controller.simulation.world import World
 from pi_controller.table.view import Hit, QuestionView, ShownPhase, View
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from foretold import predict
 
 from pi_controller.referee.facts import (
     ActionPlayed,
@@ -22,7 +23,7 @@ from pi_controller.referee.facts import (
     Undone,
 )
 from pi_controller.rules import registry
-from pi_controller.simulation.truth import Mischief, Truth, compare, predict
+from pi_controller.simulation.truth import Mischief, Truth, compare
 
 GAME = registry.game("dakota")
 SOME = Mischief(fouls=0.2)

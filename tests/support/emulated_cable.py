@@ -1,14 +1,14 @@
-"""An emulated mat on a cable that fails as it is told to: the face of `sim.cable.Cable` that the faults use."""
+"""An emulated mat on a cable that fails as it is told to: the face of `cable.Cable` that the faults use."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cable import CableErrors
 from emulated_mat import EmulatedMat
 
 from pi_controller.errors import PortError
 from pi_controller.simulation.board import POWER_ON
-from pi_controller.simulation.mat import CableErrors
 
 if TYPE_CHECKING:
     from emulated_board import EmulatedBoard

@@ -1,11 +1,11 @@
 """The faults of the link, each done to a game on the real firmware: `FAULTS` has them by name."""
 
 from fault_stopped import settings_for
+from killed_table import TableProcess
 
 from pi_controller.board import wire
 from pi_controller.simulation.board import POWER_ON
 from pi_controller.simulation.faults import parse_fault
-from pi_controller.simulation.table_process import TableProcess
 
 FAULTS = {}
 """Name -> what does it: takes a `Lab`, returns nothing or a few words for the table."""

@@ -3,13 +3,13 @@
 from collections import Counter
 from pathlib import Path
 
+from cable import Cable
 from fault_watching import Reports, Watcher, hits_told
 
 from pi_controller.board.serial_port import SerialPort, find_port
 from pi_controller.errors import MatError
 from pi_controller.referee.judge import JudgeAction
 from pi_controller.rules import registry
-from pi_controller.simulation.mat import Cable
 from pi_controller.simulation.simulation import TICK_S, Simulation
 from pi_controller.simulation.truth import Mischief
 

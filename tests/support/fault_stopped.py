@@ -4,15 +4,15 @@ import os
 import signal
 from pathlib import Path
 
+from cable import Cable
 from fault_watching import Watcher
+from killed_table import TableProcess
 
 from pi_controller.games.dakota.people import Players
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.history import effective_records
 from pi_controller.rules import registry
-from pi_controller.simulation.mat import Cable
 from pi_controller.simulation.simulation import TICK_S, LockStep
-from pi_controller.simulation.table_process import TableProcess
 
 NAME = "the daemon is stopped (SIGSTOP), 60 s"
 SETTINGS = """

@@ -28,6 +28,7 @@ from unittest import mock
 
 import msgspec
 import numpy as np
+from cable import Cable
 from secrecy_browsing import Browsing
 from secrecy_channels import ROLES, Told, kinds
 from secrecy_venue import VENUE, Venue
@@ -46,7 +47,6 @@ from pi_controller.journal import file
 from pi_controller.journal.backup import Backup
 from pi_controller.runtime import assembly, run
 from pi_controller.runtime.daemon import Daemon
-from pi_controller.simulation.mat import Cable
 from pi_controller.system.machine_health import MachineHealth
 from pi_controller.system.status import Notifier
 from pi_controller.web import judge_api

@@ -3,8 +3,6 @@
 A stroke is a twentieth of all sticks, so any number of sticks fits; the numbers are exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,17 +13,7 @@ from pi_controller.display.i18n import catalogue
 from pi_controller.games.bageswin import display as show
 from pi_controller.games.bageswin.rules import PIECES, VALUES, BageswinSheet
 from pi_controller.table.view import View
-from pi_controller.web.game_page import (
-    MAX_STROKES,
-    FormContext,
-    GamePage,
-    Play,
-    Player,
-    Row,
-    no_piece,
-    piece_choices,
-    throw_form,
-)
+from pi_controller.web import game_page as page
 
 Text = Callable[[str], str]
 
@@ -42,7 +30,7 @@ _PLACES = {
 """The seats by number of players; the bowl passes to the left, which is clockwise seen from above."""
 
 
-class BageswinPage(GamePage[BageswinSheet]):
+class BageswinPage(page.GamePage[BageswinSheet]):
     """Shows Bageswin."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
@@ -52,14 +40,14 @@ class BageswinPage(GamePage[BageswinSheet]):
         """Return the template's values: the bank, and the players' seats in turn order."""
         total, players = total_count(view.sheet), self.players(view, language)
         seats = [
-            {"place": place, "player": player, "lit": scale_to_pixels(row["sticks"], total, MAX_STROKES)}
+            {"place": place, "player": player, "lit": scale_to_pixels(row["sticks"], total, page.MAX_STROKES)}
             for place, player, row in zip(_PLACES[len(players)], players, self.sheet(view)["players"], strict=True)
         ]
-        return {"bank": scale_to_pixels(self.sheet(view)["bank"], total, MAX_STROKES), "seats": seats}
+        return {"bank": scale_to_pixels(self.sheet(view)["bank"], total, page.MAX_STROKES), "seats": seats}
 
-    def players(self, view: View, language: str) -> list[Player]:
+    def players(self, view: View, language: str) -> list[page.Player]:
         """Return the players; those who are out are marked."""
-        out = Player("", 0, "out", catalogue(language).gettext("out"))
+        out = page.Player("", 0, "out", catalogue(language).gettext("out"))
         rows = player_rows(view.sheet).values()
         return [
             player._replace(state=out.state, role=out.role) if row["out"] and not player.state else player
@@ -70,18 +58,18 @@ class BageswinPage(GamePage[BageswinSheet]):
         """Return the unit of the numbers."""
         return text("sticks")
 
-    def form(self, moment: FormContext) -> Play | None:
+    def form(self, moment: page.FormContext) -> page.Play | None:
         """Return the form of a throw."""
         if "throw" not in moment.words:
             return None
         text, label = moment.text, moment.text("Touch each piece that shows red")
         rows = [
-            Row(kind, "" if i else label, piece_choices(kind, text(show.PIECES[kind]), n), n, needed=False)
+            page.Row(kind, "" if i else label, page.piece_choices(kind, text(show.PIECES[kind]), n), n, needed=False)
             for i, (kind, n) in enumerate(PIECES.items())
         ]
         slip = ("double_tap", show.SHOW.slips["double_tap"])
         values = VALUES.get(str(moment.options.get("table")))
-        return throw_form(moment, (*rows, no_piece(text("No piece shows red"))), slip, values)
+        return page.throw_form(moment, (*rows, page.no_piece(text("No piece shows red"))), slip, values)
 
 
 PAGE = BageswinPage()

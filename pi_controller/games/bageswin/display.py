@@ -13,27 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.text import Text
 
 from pi_controller.board.interfaces import Rgb
-from pi_controller.display.drawing import (
-    DARK,
-    DIM,
-    HIDING,
-    MIDDLE,
-    PLAYERS,
-    SECOND_DIM,
-    STEADY,
-    WAITING,
-    Rows,
-    bar,
-    bar_line,
-    divide_pixels,
-    fit,
-    glow,
-    isolate_name,
-    player_name,
-    scale_to_pixels,
-    solid,
-    swell,
-)
+from pi_controller.display import drawing as draw
 from pi_controller.display.game_display import BAR, GameShow, bowl_result, number, pieces_shown, throws
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.bageswin.rules import BageswinSheet
@@ -62,9 +42,10 @@ class BageswinShow(GameShow[BageswinSheet]):
         "sticks, and the same player throws again; else the bowl passes."
     )
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    win: ClassVar[str] = mark("{winner} holds all the sticks and wins")
     slips: ClassVar[Mapping[str, str]] = {"double_tap": mark("Tapped twice: no score, the bowl passes")}
 
-    def rows(self, view: View, t: float) -> Rows:
+    def rows(self, view: View, t: float) -> draw.Rows:
         """Return the rows of a fish game."""
         sheet, lights = self.sheet(view), pinmap().lights
         players, size = sheet["players"], lights.a + lights.b
@@ -72,18 +53,18 @@ class BageswinShow(GameShow[BageswinSheet]):
         total = sheet["bank"] + sum(held)
         room = size - (len(players) - 1)
         line: list[Rgb] = []
-        for i, (player, n) in enumerate(zip(players, divide_pixels(held, total, room), strict=True)):
-            light, dims = PLAYERS[i % len(PLAYERS)]
+        for i, (player, n) in enumerate(zip(players, draw.divide_pixels(held, total, room), strict=True)):
+            light, dims = draw.PLAYERS[i % len(draw.PLAYERS)]
             won = player["name"] == sheet["winner"]
-            level = HIDING if player["name"] == sheet["thrower"] else WAITING
-            wave = swell(max(n, 1), t)
-            line += [DARK] if i else []
+            level = draw.HIDING if player["name"] == sheet["thrower"] else draw.WAITING
+            wave = draw.swell(max(n, 1), t)
+            line += [draw.DARK] if i else []
             line += [
-                glow(light, (wave(k) if won else level) * (1.0 if dims[k % len(dims)] == "1" else SECOND_DIM))
+                draw.glow(light, (wave(k) if won else level) * (1.0 if dims[k % len(dims)] == "1" else draw.SECOND_DIM))
                 for k in range(n)
             ]
-        bank = [glow(MIDDLE, STEADY)] * scale_to_pixels(sheet["bank"], total, lights.middle)
-        return Rows(line[: lights.a], line[lights.a :], bank)
+        bank = [draw.glow(draw.MIDDLE, draw.STEADY)] * draw.scale_to_pixels(sheet["bank"], total, lights.middle)
+        return draw.Rows(line[: lights.a], line[lights.a :], bank)
 
     def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
@@ -91,29 +72,32 @@ class BageswinShow(GameShow[BageswinSheet]):
         players = sheet["players"]
         total = sheet["bank"] + sum(player["sticks"] for player in players)
         lines = [
-            bar_line(
-                text("bank"), bar(scale_to_pixels(sheet["bank"], total, BAR), BAR, width, MIDDLE), sheet["bank"], width
+            draw.bar_line(
+                text("bank"),
+                draw.bar(draw.scale_to_pixels(sheet["bank"], total, BAR), BAR, width, draw.MIDDLE),
+                sheet["bank"],
+                width,
             )
         ]
         for i, player in enumerate(players):
-            light, dims = PLAYERS[i % len(PLAYERS)]
+            light, dims = draw.PLAYERS[i % len(draw.PLAYERS)]
             mark = "▶" if player["name"] == sheet["thrower"] and not sheet["winner"] else " "
-            line = bar_line(
-                "", bar(scale_to_pixels(player["sticks"], total, BAR), BAR, width, light, dims), player["sticks"], width
+            line = draw.bar_line(
+                "",
+                draw.bar(draw.scale_to_pixels(player["sticks"], total, BAR), BAR, width, light, dims),
+                player["sticks"],
+                width,
             )
             line.plain = f"{mark} {i + 1}" + line.plain[3:]
-            line.append(f"  {text('out')}" if player["out"] else "", DIM)
-            lines.append(fit(line.append("  ").append(player_name(view, player["name"]), solid(light)), width))
+            line.append(f"  {text('out')}" if player["out"] else "", draw.DIM)
+            lines.append(
+                draw.fit(line.append("  ").append(draw.player_name(view, player["name"]), draw.solid(light)), width)
+            )
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the action that the table is waiting for."""
         return throws(view, language)
-
-    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
-        """Return who has won."""
-        template = catalogue(language).gettext("{winner} holds all the sticks and wins")
-        return template.format(winner=isolate_name(player_name(view, winner)))
 
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last throw."""
@@ -131,7 +115,7 @@ class BageswinShow(GameShow[BageswinSheet]):
     def score(self, view: View, before: View) -> str:
         """Return each player's sticks, and the bank unless it is empty."""
         sheet = self.sheet(view)
-        counts = "  ".join(f"{player_name(view, one['name'])} {one['sticks']:>3}" for one in sheet["players"])
+        counts = "  ".join(f"{draw.player_name(view, one['name'])} {one['sticks']:>3}" for one in sheet["players"])
         return counts + (f"  bank {sheet['bank']}" if sheet["bank"] or self.sheet(before)["bank"] else "")
 
 

@@ -1,7 +1,5 @@
 """Simulated players of bageswin: throws of the bowl, and the double tap."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pages of Hampa Apena: the sticks and points of two teams, and the pads that are hit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -14,30 +12,12 @@ from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.base import Game, IllegalActionError, opposing_team
 from pi_controller.table.view import View
-from pi_controller.web.game_page import (
-    MAX_STROKES,
-    Button,
-    Card,
-    Cell,
-    FormContext,
-    FoulButton,
-    FoulsOf,
-    GamePage,
-    Pad,
-    Play,
-    Pool,
-    Row,
-    Strip,
-    WhichHide,
-    first_team,
-    pad_choices,
-    ready_button,
-)
+from pi_controller.web import game_page as page
 
 Text = Callable[[str], str]
 
 
-class DakotaPage(GamePage[DakotaSheet]):
+class DakotaPage(page.GamePage[DakotaSheet]):
     """Shows Hampa Apena. Its table is the layout `live`, which the script updates key by key."""
 
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
@@ -50,64 +30,64 @@ class DakotaPage(GamePage[DakotaSheet]):
         """Return the team that hides, or the winner."""
         return view.winner or (view.hider if view.phase not in {"toss", "over"} else None)
 
-    def strip(self, view: View, language: str) -> Strip:
+    def strip(self, view: View, language: str) -> page.Strip:
         """Return the points and the sticks of each team, and the middle."""
         total = pinmap().lights.a
         cells = [
-            Cell(team, view.short.get(team, 0), n, scale_to_pixels(n, total, MAX_STROKES))
+            page.Cell(team, view.short.get(team, 0), n, scale_to_pixels(n, total, page.MAX_STROKES))
             for team, n in ((team, view.long.get(team, 0)) for team in "AB")
         ]
-        return Strip(cells, Pool(catalogue(language).gettext("middle"), view.middle) if view.long else None)
+        return page.Strip(cells, page.Pool(catalogue(language).gettext("middle"), view.middle) if view.long else None)
 
-    def pads(self, view: View, language: str) -> list[Pad]:
+    def pads(self, view: View, language: str) -> list[page.Pad]:
         """Return the pads of this hide: the hits, and after it the place of the bead."""
         text, opened = catalogue(language).gettext, view.opening
-        pads: dict[int, Pad] = {pad: Pad() for pad in EVERY_PAD}
+        pads: dict[int, page.Pad] = {pad: page.Pad() for pad in EVERY_PAD}
         if opened is not None and opened.hide == view.hide and opened.pad in pads:
-            pads[opened.pad] = Pad("bead", text("the bead was here"))
+            pads[opened.pad] = page.Pad("bead", text("the bead was here"))
         for number, hit in enumerate(view.hits[:2], 1):
             if hit.pad is not None:
                 order = text("first hit") if number == 1 else text("second hit")
                 template = text("{order}: found") if hit.found else text("{order}: not found")
-                pads[hit.pad] = Pad("found" if hit.found else "struck", template.format(order=order))
+                pads[hit.pad] = page.Pad("found" if hit.found else "struck", template.format(order=order))
         return [*pads.values()]
 
-    def cards(self, view: View, language: str) -> list[Card]:
+    def cards(self, view: View, language: str) -> list[page.Card]:
         """Return the teams with the middle between them."""
         text = catalogue(language).gettext
         a, b = (self.team_card(view, team, _role(view, team, text), text) for team in "AB")
         return [a, *self.rest_card(view, text), b]
 
-    def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
+    def team_card(self, view: View, team: str, role: str, text: Text) -> page.Card:
         """Return a team with its sticks and points."""
         numbers = [(view.long.get(team, 0), text("sticks")), (view.short.get(team, 0), text("points"))]
-        return Card(team.lower(), team_name(view, team), role, numbers)
+        return page.Card(team.lower(), team_name(view, team), role, numbers)
 
-    def rest_card(self, view: View, text: Text) -> list[Card]:
+    def rest_card(self, view: View, text: Text) -> list[page.Card]:
         """Return the middle."""
-        return [Card("middle", text("In the middle"), "", [(view.middle, text("sticks"))])]
+        return [page.Card("middle", text("In the middle"), "", [(view.middle, text("sticks"))])]
 
-    def form(self, moment: FormContext) -> Play | None:
+    def form(self, moment: page.FormContext) -> page.Play | None:
         """Return the form of the toss, or of a hit."""
         view, text = moment.view, moment.text
         if "toss" in moment.words:
             label = text("{team} hides first")
-            return first_team(moment, ("toss", "winner"), text("Who won the toss?"), label, team_name)
+            return page.first_team(moment, ("toss", "winner"), text("Who won the toss?"), label, team_name)
         if not moment.words & {"hit", "foul"}:
             return None
         second, owed = view.owed == "second" and not moment.again, "hit" in moment.words
         struck = frozenset(hit.pad for hit in view.hits if second and hit.pad is not None)
         buttons = tuple(
-            Button(look, label, moment.make_call({"do": "hit", "found": found}), look, key, on=owed)
+            page.Button(look, label, moment.make_call({"do": "hit", "found": found}), look, key, on=owed)
             for look, label, found, key in (
                 ("found", text("Found"), True, "f"),
                 ("missed", text("Missed"), False, "m"),
             )
         )
-        row = Row("pad", text("Which pad was hit (optional)"), pad_choices(text, struck), needed=False)
-        return Play("hits", moment.title, buttons, (row,), ready_button(moment, text("Hidden")))
+        row = page.Row("pad", text("Which pad was hit (optional)"), page.pad_choices(text, struck), needed=False)
+        return page.Play("hits", moment.title, buttons, (row,), page.ready_button(moment, text("Hidden")))
 
-    def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[FoulsOf, ...]:
+    def fouls(self, view: View, game: Game[Any], state: object, language: str = "en") -> tuple[page.FoulsOf, ...]:
         """Return the fouls that the rules allow now, by hide: the current one, and the one just settled.
 
         While the bead is shown the hide just settled comes first: a foul seen then is nearly always of that one.
@@ -123,8 +103,8 @@ def _role(view: View, team: str, text: Text) -> str:
     return text("hides") if view.hider == team else text("hits") if opposing_team(view.hider) == team else ""
 
 
-def _fouls(view: View, game: Game[Any], state: State, language: str) -> tuple[FoulsOf, ...]:
-    found: list[FoulsOf] = []
+def _fouls(view: View, game: Game[Any], state: State, language: str) -> tuple[page.FoulsOf, ...]:
+    found: list[page.FoulsOf] = []
     settled = view.phase in {"show", "over"}
     for hide in ("last", "this") if settled else ("this", "last"):
         began = state.last if hide == "last" else state
@@ -133,11 +113,11 @@ def _fouls(view: View, game: Game[Any], state: State, language: str) -> tuple[Fo
         buttons = _foul_buttons(view, game, state, hide, began, language)
         if buttons:
             label = _hide_label(view, hide, began, settled=settled, language=language)
-            found.append(FoulsOf(hide, label, not found, buttons))
+            found.append(page.FoulsOf(hide, label, not found, buttons))
     return tuple(found)
 
 
-def _hide_label(view: View, hide: WhichHide, began: State, *, settled: bool, language: str) -> str:
+def _hide_label(view: View, hide: page.WhichHide, began: State, *, settled: bool, language: str) -> str:
     text = catalogue(language).gettext
     number = view.hide + (settled and hide == "this") - (not settled and hide == "last")
     template = text("Hide {n}, just settled: {team} hid") if hide == "last" else text("Hide {n}: {team} hides")
@@ -145,9 +125,9 @@ def _hide_label(view: View, hide: WhichHide, began: State, *, settled: bool, lan
 
 
 def _foul_buttons(
-    view: View, game: Game[Any], state: State, hide: WhichHide, began: State, language: str
-) -> tuple[FoulButton, ...]:
-    buttons: list[FoulButton] = []
+    view: View, game: Game[Any], state: State, hide: page.WhichHide, began: State, language: str
+) -> tuple[page.FoulButton, ...]:
+    buttons: list[page.FoulButton] = []
     for by, kinds in FOUL_KINDS.items():
         for kind in kinds:
             named = hide == "last" or view.phase == "show"  # between two hides the table requires it
@@ -158,7 +138,9 @@ def _foul_buttons(
                 continue
             outcome = _foul_outcome(view, game, by, began, state, after, language)
             buttons.append(
-                FoulButton(by, kind, hide, foul_label(kind, language), outcome, {"judge": "action", "action": action})
+                page.FoulButton(
+                    by, kind, hide, foul_label(kind, language), outcome, {"judge": "action", "action": action}
+                )
             )
     return tuple(buttons)
 

@@ -5,15 +5,13 @@ Their plan for a hide comes from `script`, their true actions are recorded in `t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.referee.facts import Fact
-from pi_controller.referee.judge import JudgeCommand
 from pi_controller.rules.base import Game, Team
 from pi_controller.simulation.people import RETRY_S, People, choose_answer, raise_level
-from pi_controller.simulation.truth import HidePlan, Mischief, PaceName, Stroke, Truth, compare, hide_plan, toss
-from pi_controller.simulation.world import World
+from pi_controller.simulation.truth import HidePlan, Stroke, Truth, compare, hide_plan, toss
 
 if TYPE_CHECKING:
     from pi_controller.table.view import QuestionView, View
@@ -25,24 +23,11 @@ ABOUT_THE_BEAD = ("bead_moved", "sealed_again", "no_reading")
 class Players(People):
     """Hider, hitter and judge of one table."""
 
-    def __init__(
-        self,
-        seed: int,
-        world: World,
-        press: Callable[[str], None],
-        judge: Callable[[JudgeCommand], None],
-        *,
-        game: Game[Any] | None = None,  # noqa: ARG002 - as for the players of all games; the options change nothing here
-        pace: PaceName = "brisk",
-        mischief: Mischief | None = None,
-        truth: Truth | None = None,
-    ) -> None:
-        super().__init__(seed, world, press, judge, pace=pace, mischief=mischief)
-        self.truth = truth or Truth(seed)
-        """The true actions. Pass the earlier record when the players of a killed table return."""
-        self._hid = -1  # the hide whose bead was placed in this world
-        self._passes = self._wiped = 0
-        self._last_stroke: tuple[int, str, int] | None = None
+    truth_class = Truth
+    _hid = -1
+    """The hide whose bead was placed in this world."""
+    _passes = _wiped = 0
+    _last_stroke: tuple[int, str, int] | None = None
 
     def compare(self, facts: Iterable[Fact], game: Game[Any]) -> list[str]:
         """Return every disagreement between the truth and `facts`: see `truth.compare`."""

@@ -1,7 +1,5 @@
 """The referee of Hampa Apena: hand passes, the hidden bead's position, two hits, and the fouls the mat can detect."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

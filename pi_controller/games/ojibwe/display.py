@@ -13,30 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.text import Text
 
 from pi_controller.board.interfaces import Rgb
-from pi_controller.display.drawing import (
-    BOLD,
-    DARK,
-    DIM,
-    MIDDLE,
-    STEADY,
-    TEAMS,
-    WAITING,
-    WHITE,
-    Rows,
-    bar,
-    bar_line,
-    breath,
-    divide_pixels,
-    fit,
-    glow,
-    isolate_name,
-    label,
-    pattern,
-    short_row,
-    team_line,
-    team_name,
-    winner_rows,
-)
+from pi_controller.display import drawing as draw
 from pi_controller.display.game_display import (
     GameShow,
     Word,
@@ -56,9 +33,9 @@ from pi_controller.rules.base import opposing_team
 if TYPE_CHECKING:
     from pi_controller.table.view import View
 
-HIDES_ON = glow(WHITE, 0.5)
-PAD = {HIGH: glow(WHITE, 0.56), HIGH_MATE: glow(WHITE, 0.34)}
-PLAIN_PAD = glow(WHITE, 0.17)
+HIDES_ON = draw.glow(draw.WHITE, 0.5)
+PAD = {HIGH: draw.glow(draw.WHITE, 0.56), HIGH_MATE: draw.glow(draw.WHITE, 0.34)}
+PLAIN_PAD = draw.glow(draw.WHITE, 0.17)
 
 
 _WORDS = (
@@ -115,58 +92,62 @@ class OjibweShow(GameShow[OjibweSheet]):
     turn_key: ClassVar[str] = "hider"
     roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("shoots"))
 
-    def rows(self, view: View, t: float) -> Rows:
+    def rows(self, view: View, t: float) -> draw.Rows:
         """Return the rows of a Moccasin game."""
         sheet, size = self.sheet(view), pinmap().lights.short
         short = sheet["short"]
         if sum(short.values()) > size:
-            short = dict(zip("AB", divide_pixels([short["A"], short["B"]], sum(short.values()), size), strict=True))
-        short = short_row(short, size)
+            short = dict(
+                zip("AB", draw.divide_pixels([short["A"], short["B"]], sum(short.values()), size), strict=True)
+            )
+        short = draw.short_row(short, size)
         if sheet["winner"]:
-            return Rows(*winner_rows(sheet["winner"], t), short)
+            return draw.Rows(*draw.winner_rows(sheet["winner"], t), short)
         hider, counters = sheet["hider"], sheet["counters"]
         filled: dict[str, list[Rgb]] = {}
         for team in "AB":
-            level = breath(t) if team == hider else WAITING
-            lit = pattern(team, counters[team], lambda _, level=level: level)
-            filled[team] = lit + [DARK] * (COUNTERS - len(lit))
+            level = draw.breath(t) if team == hider else draw.WAITING
+            lit = draw.pattern(team, counters[team], lambda _, level=level: level)
+            filled[team] = lit + [draw.DARK] * (COUNTERS - len(lit))
         if hider and sheet["high"] is not None:
             hitters = opposing_team(hider)
             emptier = hider if counters[hider] < counters[hitters] else hitters
             filled[emptier][-5:-1] = [PAD.get(miss_value(pad, sheet["high"]), PLAIN_PAD) for pad in EVERY_PAD]
         if hider and sheet["hides_left"] > 1:
             filled[hider][-1] = HIDES_ON
-        return Rows(filled["A"], filled["B"], [glow(MIDDLE, STEADY)] * sheet["pool"], short)
+        return draw.Rows(filled["A"], filled["B"], [draw.glow(draw.MIDDLE, draw.STEADY)] * sheet["pool"], short)
 
     def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
         text, sheet = catalogue(language).gettext, self.sheet(view)
         lines: list[Text] = []
-        for team, (_, light, dims) in TEAMS.items():
+        for team, (_, light, dims) in draw.TEAMS.items():
             counters = sheet["counters"][team]
             lines += [
-                team_line(team, team_name(view, team), sheet["short"][team], width),
-                bar_line(
+                draw.team_line(team, draw.team_name(view, team), sheet["short"][team], width),
+                draw.bar_line(
                     self.role(view, team, language),
-                    bar(counters, COUNTERS, width, light, dims),
+                    draw.bar(counters, COUNTERS, width, light, dims),
                     counters,
                     width,
                 ),
             ]
-        lines.append(bar_line(text("pool"), bar(sheet["pool"], COUNTERS, width, MIDDLE), sheet["pool"], width))
+        lines.append(
+            draw.bar_line(text("pool"), draw.bar(sheet["pool"], COUNTERS, width, draw.MIDDLE), sheet["pool"], width)
+        )
         score = f"{sheet['short']['A']}–{sheet['short']['B']}"
-        lines.append(fit(label("  " + text("short")).append(score, BOLD), width))
-        pads = label("  " + text("pads"))
+        lines.append(draw.fit(draw.label("  " + text("short")).append(score, draw.BOLD), width))
+        pads = draw.label("  " + text("pads"))
         for pad in EVERY_PAD:
             high = pad == sheet["high"]
-            pads.append(f"[{pad}] ", DIM).append(str(miss_value(pad, sheet["high"])), BOLD)
-            pads.append(f" {text('high')}" if high else "", BOLD)
-            pads.append(f" {text('open')}" if pad in view.opened else "", DIM).append("   ")
-        lines.append(fit(pads, width))
-        hides = label("  " + text("to find")).append(str(sheet["hides_left"]), BOLD)
+            pads.append(f"[{pad}] ", draw.DIM).append(str(miss_value(pad, sheet["high"])), draw.BOLD)
+            pads.append(f" {text('high')}" if high else "", draw.BOLD)
+            pads.append(f" {text('open')}" if pad in view.opened else "", draw.DIM).append("   ")
+        lines.append(draw.fit(pads, width))
+        hides = draw.label("  " + text("to find")).append(str(sheet["hides_left"]), draw.BOLD)
         if sheet["banked"]:
-            hides.append("  ").append_text(label(text("banked"))).append(str(sheet["banked"]), BOLD)
-        lines.append(fit(hides, width))
+            hides.append("  ").append_text(draw.label(text("banked"))).append(str(sheet["banked"]), draw.BOLD)
+        lines.append(draw.fit(hides, width))
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
@@ -190,7 +171,9 @@ class OjibweShow(GameShow[OjibweSheet]):
         """Return who has won, and by how many short sticks."""
         short, loser = self.sheet(view)["short"], opposing_team(winner)
         template = catalogue(language).gettext("{winner} wins, {won} to {lost}")
-        return template.format(winner=isolate_name(team_name(view, winner)), won=short[winner], lost=short[loser])
+        return template.format(
+            winner=draw.isolate_name(draw.team_name(view, winner)), won=short[winner], lost=short[loser]
+        )
 
     def describe_stakes(self, view: View, language: str = "en") -> str:
         """Return the special stakes of this hide."""
@@ -225,7 +208,7 @@ class OjibweShow(GameShow[OjibweSheet]):
             return ""
         passes = now != hid
         if (team := short_gained(view)) is not None:
-            names["team"] = isolate_name(team_name(view, team))
+            names["team"] = draw.isolate_name(draw.team_name(view, team))
             if sheet["winner"]:
                 template = text("Missed: a short stick to {team}") if missed else text("Found: a short stick to {team}")
             elif missed:
@@ -234,7 +217,7 @@ class OjibweShow(GameShow[OjibweSheet]):
                 template = text("Found: a short stick to {team}, and {hider} hide next")
             return template.format(**names)
         n = count_gains(view).get(hid, 0)
-        names["team"] = isolate_name(team_name(view, hid))
+        names["team"] = draw.isolate_name(draw.team_name(view, hid))
         names["counters"] = plural("{n} counter", "{n} counters", n).format(n=number(n, language))
         if missed and passes:
             template = text("Missed: {counters} to {team}, and {hider} hide next")

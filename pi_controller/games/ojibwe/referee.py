@@ -4,8 +4,6 @@ DGR-13, rules 3 to 6 and 16 to 18: the shooter may open pads that should not hid
 one that does. The regulation names no fouls of the hiders: an irregular layout is put to the judge.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pi_controller.pads import EVERY_PAD

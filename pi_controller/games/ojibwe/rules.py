@@ -5,8 +5,6 @@ numbers below are the regulation's. If it leaves a case open, there is an option
 (rule 30).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict, cast

@@ -5,8 +5,6 @@ horse. Horses in one notch are drawn side by side; if the neighbouring notches a
 outwards.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -12,26 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 
-from pi_controller.display.drawing import (
-    BOLD,
-    DARK,
-    DIM,
-    HIDING,
-    MIDDLE,
-    PLAYERS,
-    RIVER,
-    SECOND_DIM,
-    STEADY,
-    WAITING,
-    Rows,
-    fit,
-    glow,
-    isolate_name,
-    label,
-    player_name,
-    solid,
-    swell,
-)
+from pi_controller.display import drawing as draw
 from pi_controller.display.game_display import GameShow, Word, count_gains, named_counts, number, side_name, throws
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.patol.rules import RIVERS, STONES, HorseRow, PatolSheet
@@ -62,12 +43,12 @@ def _notch(horses: list[HorseRow], notch: int, cells: int) -> Text:
     cell = Text()
     for n, i in enumerate(here):
         if n == cells - 2 and len(here) > cells - 1:
-            cell.append("+", BOLD)
+            cell.append("+", draw.BOLD)
             break
-        cell.append(str(i + 1), solid(PLAYERS[i % len(PLAYERS)][0]))
+        cell.append(str(i + 1), draw.solid(draw.PLAYERS[i % len(draw.PLAYERS)][0]))
     if not here:
         river = notch in RIVERS.values()
-        cell.append("≈" if river else "·", solid(RIVER, bold=False) if river else DIM)
+        cell.append("≈" if river else "·", draw.solid(draw.RIVER, bold=False) if river else draw.DIM)
     cell.append(" " * (cells - cell.cell_len))
     return cell
 
@@ -113,18 +94,19 @@ class PatolShow(GameShow[PatolSheet]):
     )
     words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    win: ClassVar[str] = mark("{winner} wins: the horse went all the way round")
 
-    def rows(self, view: View, t: float) -> Rows:
+    def rows(self, view: View, t: float) -> draw.Rows:
         """Return the rows of a Pa-tol game."""
         sheet, lights = self.sheet(view), pinmap().lights
-        value = [glow(MIDDLE, STEADY)] * min(sheet["value"] or 0, lights.middle)
+        value = [draw.glow(draw.MIDDLE, draw.STEADY)] * min(sheet["value"] or 0, lights.middle)
         players = [horse["player"] for horse in sheet["horses"]]
         if sheet["winner"]:
-            light, _ = PLAYERS[players.index(sheet["winner"]) % len(PLAYERS)]
-            wave = swell(STONES, t)
-            ring = [glow(light, wave(i)) for i in range(STONES)]
-            return Rows(ring[: lights.a], ring[lights.a :], value)
-        ring = [glow(RIVER, RIVER_LEVEL) if i in RIVERS.values() else DARK for i in range(STONES)]
+            light, _ = draw.PLAYERS[players.index(sheet["winner"]) % len(draw.PLAYERS)]
+            wave = draw.swell(STONES, t)
+            ring = [draw.glow(light, wave(i)) for i in range(STONES)]
+            return draw.Rows(ring[: lights.a], ring[lights.a :], value)
+        ring = [draw.glow(draw.RIVER, RIVER_LEVEL) if i in RIVERS.values() else draw.DARK for i in range(STONES)]
         beat = int(t / BEAT_S)
         standing: dict[int, list[int]] = {}
         for i, horse in enumerate(sheet["horses"]):
@@ -132,40 +114,35 @@ class PatolShow(GameShow[PatolSheet]):
                 standing.setdefault(horse["notch"], []).append(i)
         for notch, here in standing.items():
             i = here[beat // len(RHYTHMS[0]) % len(here)]
-            light, _ = PLAYERS[i % len(PLAYERS)]
-            level = HIDING if players[i] == sheet["thrower"] else WAITING
+            light, _ = draw.PLAYERS[i % len(draw.PLAYERS)]
+            level = draw.HIDING if players[i] == sheet["thrower"] else draw.WAITING
             rhythm = RHYTHMS[i % len(RHYTHMS)]
-            ring[notch] = glow(light, level if rhythm[beat % len(rhythm)] == "1" else level * SECOND_DIM)
-        return Rows(ring[: lights.a], ring[lights.a :], value)
+            ring[notch] = draw.glow(light, level if rhythm[beat % len(rhythm)] == "1" else level * draw.SECOND_DIM)
+        return draw.Rows(ring[: lights.a], ring[lights.a :], value)
 
     def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
         """Draw the ring as its four quarters, ten notches each, a horse by its player's number."""
         text, horses = catalogue(language).gettext, self.sheet(view)["horses"]
         lines: list[Text] = []
         for river, first in RIVERS.items():
-            quarter = label("  " + text(RIVER_NAMES[river]))
+            quarter = draw.label("  " + text(RIVER_NAMES[river]))
             for notch in range(first, first + STONES // len(RIVERS)):
                 quarter.append_text(_notch(horses, notch, 3 if width < 62 else 4))
-            lines.append(fit(quarter, width))
+            lines.append(draw.fit(quarter, width))
         for i, horse in enumerate(horses):
-            light, _ = PLAYERS[i % len(PLAYERS)]
+            light, _ = draw.PLAYERS[i % len(draw.PLAYERS)]
             throws = horse["player"] == self.sheet(view)["thrower"] and not self.sheet(view)["winner"]
-            line = Text.assemble(("▶ " if throws else "  ", BOLD), (f"{i + 1} ", solid(light)))
-            line.append(f"{course(horse, language)}  ", DIM)
-            lines.append(fit(line.append(player_name(view, horse["player"]), solid(light)), width))
+            line = Text.assemble(("▶ " if throws else "  ", draw.BOLD), (f"{i + 1} ", draw.solid(light)))
+            line.append(f"{course(horse, language)}  ", draw.DIM)
+            lines.append(draw.fit(line.append(draw.player_name(view, horse["player"]), draw.solid(light)), width))
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
         """Return the action that the table is waiting for."""
         if starter := starts_next(self.sheet(view)):
             template = catalogue(language).gettext("{player} chooses a river and a direction")
-            return template.format(player=isolate_name(player_name(view, starter)))
+            return template.format(player=draw.isolate_name(draw.player_name(view, starter)))
         return throws(view, language)
-
-    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
-        """Return who has won."""
-        template = catalogue(language).gettext("{winner} wins: the horse went all the way round")
-        return template.format(winner=isolate_name(player_name(view, winner)))
 
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last throw: the horse's new place, and the horse it sent back."""
@@ -175,10 +152,10 @@ class PatolShow(GameShow[PatolSheet]):
             return ""
         moved = count_gains(view)
         back = next((player for player, n in moved.items() if n < 0), None)
-        names = {"player": isolate_name(player_name(view, thrower)), "value": number(value, language)}
+        names = {"player": draw.isolate_name(draw.player_name(view, thrower)), "value": number(value, language)}
         if back is not None:
             template = text("{player} throws {value} and sends the horse of {other} back to its start")
-            return template.format(other=isolate_name(player_name(view, back)), **names)
+            return template.format(other=draw.isolate_name(draw.player_name(view, back)), **names)
         if not moved.get(thrower):
             return ""
         if sheet["thrower"] == thrower and not sheet["winner"]:
@@ -208,7 +185,7 @@ class PatolShow(GameShow[PatolSheet]):
     def score(self, view: View, before: View) -> str:  # noqa: ARG002
         """Return how many notches each horse has run."""
         horses = self.sheet(view)["horses"]
-        return "  ".join(f"{player_name(view, horse['player'])} {horse['progress']:>2}" for horse in horses)
+        return "  ".join(f"{draw.player_name(view, horse['player'])} {horse['progress']:>2}" for horse in horses)
 
 
 SHOW = PatolShow()

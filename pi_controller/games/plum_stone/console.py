@@ -3,8 +3,6 @@
 A stroke is a twentieth of all counters, so any number fits; the numbers are exact.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -16,23 +14,12 @@ from pi_controller.display.i18n import catalogue
 from pi_controller.games.plum_stone.display import SHOW
 from pi_controller.games.plum_stone.rules import VALUES, PlumStoneSheet
 from pi_controller.table.view import View
-from pi_controller.web.game_page import (
-    MAX_STROKES,
-    Card,
-    FormContext,
-    GamePage,
-    Play,
-    Row,
-    first_team,
-    no_piece,
-    piece_choices,
-    throw_form,
-)
+from pi_controller.web import game_page as page
 
 Text = Callable[[str], str]
 
 
-class PlumStonePage(GamePage[PlumStoneSheet]):
+class PlumStonePage(page.GamePage[PlumStoneSheet]):
     """Shows the plum stone game."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
@@ -43,33 +30,35 @@ class PlumStonePage(GamePage[PlumStoneSheet]):
         heaps, total = {**self.sheet(view)["counters"], "pile": self.sheet(view)["pile"]}, total_count(view.sheet)
         return {
             "sides": self.sides(view, language),
-            "lit": {heap: scale_to_pixels(n, total, MAX_STROKES) for heap, n in heaps.items()},
-            "each": _describe_counter(total / MAX_STROKES, language),
+            "lit": {heap: scale_to_pixels(n, total, page.MAX_STROKES) for heap, n in heaps.items()},
+            "each": _describe_counter(total / page.MAX_STROKES, language),
         }
 
     def unit(self, text: Text) -> str:
         """Return the unit of the numbers."""
         return text("counters")
 
-    def rest_card(self, view: View, text: Text) -> list[Card]:
+    def rest_card(self, view: View, text: Text) -> list[page.Card]:
         """Return the pile's card."""
-        return [Card("middle", text("In the pile"), "", [(self.sheet(view)["pile"], self.unit(text))])]
+        return [page.Card("middle", text("In the pile"), "", [(self.sheet(view)["pile"], self.unit(text))])]
 
-    def form(self, moment: FormContext) -> Play | None:
+    def form(self, moment: page.FormContext) -> page.Play | None:
         """Return the form of the lot, or of a throw."""
         text = moment.text
         if "lot" in moment.words:
             label = text("{team} throws first")
-            return first_team(moment, ("lot", "first"), text("Who drew the lot and throws first?"), label, player_name)
+            return page.first_team(
+                moment, ("lot", "first"), text("Who drew the lot and throws first?"), label, player_name
+            )
         if "throw" not in moment.words:
             return None
         moons, whites = text("Touch each stone that shows its moon"), text("Touch each stone that shows white")
         rows = (
-            Row("moons", moons, piece_choices("moon", text("moon"), 2), 2, needed=False),
-            Row("whites", whites, piece_choices("white", text("white"), 3), 3, needed=False),
-            no_piece(text("No moon and no white shows")),
+            page.Row("moons", moons, page.piece_choices("moon", text("moon"), 2), 2, needed=False),
+            page.Row("whites", whites, page.piece_choices("white", text("white"), 3), 3, needed=False),
+            page.no_piece(text("No moon and no white shows")),
         )
-        return throw_form(moment, rows, ("no_throw", SHOW.slips["no_throw"]), VALUES)
+        return page.throw_form(moment, rows, ("no_throw", SHOW.slips["no_throw"]), VALUES)
 
 
 def _describe_counter(counters: float, language: str) -> str:

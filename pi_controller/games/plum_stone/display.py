@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 
-from pi_controller.display.drawing import (
-    MIDDLE,
-    TEAMS,
-    bar,
-    bar_line,
-    isolate_name,
-    player_name,
-    scale_to_pixels,
-    team_line,
-)
+from pi_controller.display import drawing as draw
 from pi_controller.display.game_display import BAR, GameShow, bowl_result, number, pieces_shown, throws
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.plum_stone.rules import PlumStoneSheet
@@ -42,6 +33,7 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
         "counters, and the same player throws again; else the bowl passes."
     )
     roles: ClassVar[tuple[str, str]] = (mark("throws"), "")
+    win: ClassVar[str] = mark("{winner} holds all the counters and wins")
     slips: ClassVar[Mapping[str, str]] = {"no_throw": mark("No throw: stones spilled, or some did not move")}
 
     def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
@@ -49,21 +41,24 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
         text, sheet = catalogue(language).gettext, self.sheet(view)
         total = sheet["pile"] + sum(sheet["counters"].values())
         lines: list[Text] = []
-        for team, (_, light, dims) in TEAMS.items():
+        for team, (_, light, dims) in draw.TEAMS.items():
             held = sheet["counters"][team]
             lines += [
-                team_line(team, player_name(view, team), "", width),
-                bar_line(
+                draw.team_line(team, draw.player_name(view, team), "", width),
+                draw.bar_line(
                     self.role(view, team, language),
-                    bar(scale_to_pixels(held, total, BAR), BAR, width, light, dims),
+                    draw.bar(draw.scale_to_pixels(held, total, BAR), BAR, width, light, dims),
                     held,
                     width,
                 ),
                 Text(""),
             ]
         lines.append(
-            bar_line(
-                text("pile"), bar(scale_to_pixels(sheet["pile"], total, BAR), BAR, width, MIDDLE), sheet["pile"], width
+            draw.bar_line(
+                text("pile"),
+                draw.bar(draw.scale_to_pixels(sheet["pile"], total, BAR), BAR, width, draw.MIDDLE),
+                sheet["pile"],
+                width,
             )
         )
         return lines
@@ -73,11 +68,6 @@ class PlumStoneShow(GameShow[PlumStoneSheet]):
         if self.sheet(view)["thrower"] is None:
             return catalogue(language).gettext("Draw lots for the first throw")
         return throws(view, language)
-
-    def describe_win(self, view: View, winner: str, language: str = "en") -> str:
-        """Return who has won."""
-        template = catalogue(language).gettext("{winner} holds all the counters and wins")
-        return template.format(winner=isolate_name(player_name(view, winner)))
 
     def result(self, view: View, language: str = "en") -> str:
         """Return the result of the last throw."""

@@ -4,8 +4,6 @@ As Alice C. Fletcher describes it among the Omaha ("Indian Hazard Games"). Two s
 on the other, three are white (the natural colour) on one and black on the other. The player who scores throws again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict

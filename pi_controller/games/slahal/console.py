@@ -1,7 +1,5 @@
 """Pages of Slahal: each team's live and dead sticks, the king stick, and the pairs of bones that are out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,69 +8,53 @@ from pi_controller.display.drawing import isolate_name, scale_to_pixels, team_na
 from pi_controller.games.slahal.display import SIGNALS, SlahalShow
 from pi_controller.games.slahal.rules import ALL_DEAD, ONE_PAIR, PER_TEAM, SlahalSheet
 from pi_controller.table.view import View
-from pi_controller.web.game_page import (
-    MAX_STROKES,
-    Button,
-    Card,
-    Cell,
-    Choice,
-    FormContext,
-    GamePage,
-    Play,
-    Row,
-    Strip,
-    make_call,
-    ready_button,
-)
+from pi_controller.web import game_page as page
 
 Text = Callable[[str], str]
 
 
-class SlahalPage(GamePage[SlahalSheet]):
+class SlahalPage(page.GamePage[SlahalSheet]):
     """Shows Slahal."""
 
     template: ClassVar[str | Path] = Path(__file__).with_suffix(".html")
     choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {"pairs_out": (None, 1, 2), "phase": ("duo", "play", "over")}
     replaceable_actions: ClassVar[frozenset[str]] = frozenset({"duo", "guess"})
-
-    def name_of(self, view: View, side: str) -> str:
-        """Return the display name of a team at the table."""
-        return team_name(view, side)
+    name_of = staticmethod(team_name)
 
     def values(self, view: View, language: str) -> dict[str, Any]:
         """Return the template's values."""
         return {"sides": self.sides(view, language), "per_team": PER_TEAM, "all_dead": ALL_DEAD}
 
-    def strip(self, view: View, language: str) -> Strip:  # noqa: ARG002 - numbers alone
+    def strip(self, view: View, language: str) -> page.Strip:  # noqa: ARG002 - numbers alone
         """Return all sticks of each team."""
         sticks = self.sheet(view)["sticks"]
-        return Strip(
+        return page.Strip(
             [
-                Cell(team, n, None, scale_to_pixels(n, sum(sticks.values()) or 1, MAX_STROKES))
+                page.Cell(team, n, None, scale_to_pixels(n, sum(sticks.values()) or 1, page.MAX_STROKES))
                 for team, n in sticks.items()
             ]
         )
 
-    def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
+    def team_card(self, view: View, team: str, role: str, text: Text) -> page.Card:
         """Return a team with its live and dead sticks, and the king stick if it has it."""
         sheet = self.sheet(view)
         numbers = [(sheet["live"][team], text("live")), (sheet["dead"][team], text("dead"))]
         king = text("king stick") if sheet["king"] == team else ""
-        return Card(team.lower(), team_name(view, team), role, numbers, king)
+        return page.Card(team.lower(), team_name(view, team), role, numbers, king)
 
-    def rest_card(self, view: View, text: Text) -> list[Card]:
+    def rest_card(self, view: View, text: Text) -> list[page.Card]:
         """Return the card of the bones that are out."""
         out = self.sheet(view)["pairs_out"]
-        return [Card("middle", text("Bones"), "", [(out, text("pairs out"))] if out else [])]
+        return [page.Card("middle", text("Bones"), "", [(out, text("pairs out"))] if out else [])]
 
-    def form(self, moment: FormContext) -> Play | None:
+    def form(self, moment: page.FormContext) -> page.Play | None:
         """Return the form of the duo, or of a guess."""
         if "duo" in moment.words:
-            return Play("choice", moment.title or moment.text("Who guessed right?"), _duo(moment))
+            return page.Play("choice", moment.title or moment.text("Who guessed right?"), _duo(moment))
         return _guess(moment) if "guess" in moment.words else None
 
 
-def _duo(moment: FormContext) -> tuple[Button, ...]:
+def _duo(moment: page.FormContext) -> tuple[page.Button, ...]:
     text = moment.text
     only = text("Only {team}")
     results = (
@@ -81,38 +63,38 @@ def _duo(moment: FormContext) -> tuple[Button, ...]:
         (True, True, text("Both, or neither: again"), ""),
     )
     return tuple(
-        Button(f"duo-{i}", label, moment.make_call({"do": "duo", "A": a, "B": b}), look, str(i))
+        page.Button(f"duo-{i}", label, moment.make_call({"do": "duo", "A": a, "B": b}), look, str(i))
         for i, (a, b, label, look) in enumerate(results, 1)
     )
 
 
-def _guess(moment: FormContext) -> Play:
+def _guess(moment: page.FormContext) -> page.Play:
     text, again = moment.text, moment.again is not None
     two = again or PAGE.sheet(moment.view)["pairs_out"] != 1
     signals = tuple(
-        Choice(name, text(options), look=name, on=two or name in ONE_PAIR) for name, options in SIGNALS.items()
+        page.Choice(name, text(options), look=name, on=two or name in ONE_PAIR) for name, options in SIGNALS.items()
     )
     options = {"block": text("Block: one holder at a time, first the one on the guesser's left")} if two else {}
     if not two or again:
         options["mirror"] = text("Mirrored: shown with the bones that were caught")
     rows = (
-        *(Row(key, "", (Choice(value=True, label=label),), needed=False) for key, label in options.items()),
-        Row("signal", text("The guess, as the guesser shows it"), signals),
-        Row("actual", text("The signal that would have caught the bones"), signals),
+        *(page.Row(key, "", (page.Choice(value=True, label=label),), needed=False) for key, label in options.items()),
+        page.Row("signal", text("The guess, as the guesser shows it"), signals),
+        page.Row("actual", text("The signal that would have caught the bones"), signals),
     )
-    submit = Button("guess", text("Enter the guess"), moment.make_call({"do": "guess"}), "main", "e")
+    submit = page.Button("guess", text("Enter the guess"), moment.make_call({"do": "guess"}), "main", "e")
     more = () if again else tuple(_rare_buttons(moment))
-    return Play("guess", moment.title, (), rows, ready_button(moment, text("Hands out")), submit, more)
+    return page.Play("guess", moment.title, (), rows, page.ready_button(moment, text("Hands out")), submit, more)
 
 
-def _rare_buttons(moment: FormContext) -> Iterator[Button]:
+def _rare_buttons(moment: page.FormContext) -> Iterator[page.Button]:
     for action in moment.legal:
         if action["do"] in SlahalShow.slips:
-            yield Button(action["do"], moment.text(SlahalShow.slips[action["do"]]), make_call(action))
+            yield page.Button(action["do"], moment.text(SlahalShow.slips[action["do"]]), page.make_call(action))
         elif action["do"] == "king_moved":
             team = isolate_name(team_name(moment.view, action["by"]))
             label = moment.text("{team} moved the king stick too early").format(team=team)
-            yield Button(f"king-{action['by']}", label, make_call(action))
+            yield page.Button(f"king-{action['by']}", label, page.make_call(action))
 
 
 PAGE = SlahalPage()

@@ -12,28 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.text import Text
 
 from pi_controller.board.interfaces import Rgb
-from pi_controller.display.drawing import (
-    BOLD,
-    DARK,
-    DIM,
-    MIDDLE,
-    STEADY,
-    TEAMS,
-    WAITING,
-    WHITE,
-    Rows,
-    bar,
-    bar_line,
-    breath,
-    fit,
-    glow,
-    isolate_name,
-    label,
-    pattern,
-    team_line,
-    team_name,
-    winner_rows,
-)
+from pi_controller.display import drawing as draw
 from pi_controller.display.game_display import GameShow, Word, both_teams, named_counts, number, pads_opened, side_name
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.slahal.rules import ALL_DEAD, PER_TEAM, SlahalSheet
@@ -43,7 +22,7 @@ from pi_controller.rules.base import opposing_team
 if TYPE_CHECKING:
     from pi_controller.table.view import View
 
-KING = glow(WHITE, 0.55)
+KING = draw.glow(draw.WHITE, 0.55)
 DEAD_DIM = 0.52
 """Perceived brightness of a dead stick relative to a live one."""
 
@@ -112,47 +91,47 @@ class SlahalShow(GameShow[SlahalSheet]):
         "time": mark("Time is up: the game is over"),
     }
 
-    def rows(self, view: View, t: float) -> Rows:
+    def rows(self, view: View, t: float) -> draw.Rows:
         """Return the rows of a Slahal game."""
         sheet = self.sheet(view)
         if sheet["winner"]:
-            return Rows(*winner_rows(sheet["winner"], t))
+            return draw.Rows(*draw.winner_rows(sheet["winner"], t))
         filled: list[list[Rgb]] = []
         for team, size in zip("AB", (pinmap().lights.a, pinmap().lights.b), strict=True):
-            level = breath(t) if team == sheet["hiding"] else WAITING
-            live = pattern(team, sheet["live"][team], lambda _, level=level: level)
-            dead = pattern(team, sheet["dead"][team], lambda _, level=level: level * DEAD_DIM)
-            row = live + [DARK] * (PER_TEAM + 1 - len(live)) + dead + [DARK] * (ALL_DEAD - len(dead))
-            row += [DARK] * (size - len(row))
+            level = draw.breath(t) if team == sheet["hiding"] else draw.WAITING
+            live = draw.pattern(team, sheet["live"][team], lambda _, level=level: level)
+            dead = draw.pattern(team, sheet["dead"][team], lambda _, level=level: level * DEAD_DIM)
+            row = live + [draw.DARK] * (PER_TEAM + 1 - len(live)) + dead + [draw.DARK] * (ALL_DEAD - len(dead))
+            row += [draw.DARK] * (size - len(row))
             if sheet["king"] == team:
                 row[-1] = KING
             filled.append(row)
-        bone = glow(MIDDLE, STEADY)
-        middle = [bone, bone, DARK] * (sheet["pairs_out"] or 0)
+        bone = draw.glow(draw.MIDDLE, draw.STEADY)
+        middle = [bone, bone, draw.DARK] * (sheet["pairs_out"] or 0)
         if sheet["king"] is None:
-            middle += [DARK] * (pinmap().lights.middle - 1 - len(middle)) + [KING]
-        return Rows(filled[0], filled[1], middle)
+            middle += [draw.DARK] * (pinmap().lights.middle - 1 - len(middle)) + [KING]
+        return draw.Rows(filled[0], filled[1], middle)
 
     def terminal_lines(self, view: View, language: str, width: int) -> list[Text]:
         """Return the table as lines for a terminal."""
         text, sheet = catalogue(language).gettext, self.sheet(view)
         lines: list[Text] = []
-        for team, (_, light, dims) in TEAMS.items():
+        for team, (_, light, dims) in draw.TEAMS.items():
             live, dead = sheet["live"][team], sheet["dead"][team]
-            head = team_line(team, team_name(view, team), sheet["sticks"][team], width)
+            head = draw.team_line(team, draw.team_name(view, team), sheet["sticks"][team], width)
             role = " · ".join(
                 filter(None, (self.role(view, team, language), text("king stick") * (sheet["king"] == team)))
             )
             lines += [
                 head,
-                fit(Text(f"  {role}", BOLD), width),
-                bar_line(text("live"), bar(live, PER_TEAM, width, light, dims), live, width),
-                bar_line(text("dead"), bar(dead, ALL_DEAD, width, light, "0"), dead, width),
+                draw.fit(Text(f"  {role}", draw.BOLD), width),
+                draw.bar_line(text("live"), draw.bar(live, PER_TEAM, width, light, dims), live, width),
+                draw.bar_line(text("dead"), draw.bar(dead, ALL_DEAD, width, light, "0"), dead, width),
             ]
         out = "◖◗ " * (sheet["pairs_out"] or 0) or "–"
-        lines.append(fit(label("  " + text("bones out")).append(out, BOLD), width))
+        lines.append(draw.fit(draw.label("  " + text("bones out")).append(out, draw.BOLD), width))
         if sheet["king"] is None:
-            lines.append(fit(Text("  " + text("The king stick is not won yet"), DIM), width))
+            lines.append(draw.fit(Text("  " + text("The king stick is not won yet"), draw.DIM), width))
         return lines
 
     def sentence(self, view: View, language: str = "en") -> str:
@@ -175,8 +154,8 @@ class SlahalShow(GameShow[SlahalSheet]):
             "king_moved": text("{winner} wins: {loser} moved the king stick too early"),
         }[sheet["finish"]]
         return template.format(
-            winner=isolate_name(team_name(view, winner)),
-            loser=isolate_name(team_name(view, loser)),
+            winner=draw.isolate_name(draw.team_name(view, winner)),
+            loser=draw.isolate_name(draw.team_name(view, loser)),
             won=sheet["sticks"][winner],
             lost=sheet["sticks"][loser],
         )

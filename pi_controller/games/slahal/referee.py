@@ -5,8 +5,6 @@ the right hand of one, pads 3 and 4 of the other. The unmarked bones hold magnet
 bones cannot be hidden again (Lahal sheet, Game Play).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, cast
 

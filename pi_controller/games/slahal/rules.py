@@ -4,8 +4,6 @@ Only the hiding team wins sticks; the guessers play to win the bones. The source
 are quoted below. If it leaves a case open, there is an option for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict
