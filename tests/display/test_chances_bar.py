@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import msgspec
 import pytest
+from played import play, view_of
 
 from pi_controller.display.chances_bar import ChancesBar, ShownChances, basis, percents
 from pi_controller.display.terminal import render_text
 from pi_controller.rules import registry
 from pi_controller.rules.chances import ChancesError
-
-sys.path.insert(0, str(Path(__file__).parent))
-from played import play, view_of
 
 
 def dakota(*actions):

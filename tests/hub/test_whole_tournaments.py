@@ -6,9 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
-
 from headless import CHROMIUM
 
 PROGRAM = Path(__file__).with_name("whole_tournaments.py")

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from cases import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,11 +12,11 @@ from pi_controller.record.file import read, write
 from pi_controller.rules import registry
 
 TEXTS = st.lists(st.text(max_size=30), min_size=1, max_size=4)
-EACH = -(-1000 // len(registry.names()))
+EACH = -(-cases(240, 1000) // len(registry.names()))
 
 
 @pytest.mark.parametrize("name", registry.names())
-def test_1000_records_read_back_as_they_were_written(fuzz, name):
+def test_records_read_back_as_they_were_written(fuzz, name):
     @given(st.integers(0, 2**32), TEXTS)
     @settings(max_examples=EACH, deadline=None)
     def one(seed, texts):
@@ -31,7 +32,7 @@ def test_1000_records_read_back_as_they_were_written(fuzz, name):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(20, 60), deadline=None)
 def test_the_score_sheet_of_a_record_makes_its_actions_again(fuzz, seed):
     record = fuzz.record_of(random.Random(seed))
     data = "\n".join(to_sheet(record)).encode()
@@ -43,7 +44,7 @@ def test_the_score_sheet_of_a_record_makes_its_actions_again(fuzz, seed):
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode), st.sampled_from([*registry.names(), ""]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(100, 300), deadline=None)
 def test_whatever_the_bytes_are_they_are_read(fuzz, data, name):
     head = f"Game: {name}\n".encode() if name else b""
     assert fuzz.check(head + data) == ""
@@ -52,7 +53,7 @@ def test_whatever_the_bytes_are_they_are_read(fuzz, data, name):
 def test_a_short_run_of_the_fuzzer(fuzz):
     rng = random.Random(3)
     other = b"end\n"
-    for _ in range(400):
+    for _ in range(cases(150, 400)):
         plain = write(fuzz.record_of(rng)).encode()
         assert fuzz.check(fuzz.damage(rng, plain, other)) == ""
         other = plain

@@ -5,6 +5,7 @@
 
 import pytest
 import secrecy_tables
+from cases import NIGHTLY
 from secrecy_channels import CHANNELS, TOPICS, difference
 from secrecy_people import strikes
 from secrecy_venue import VENUE
@@ -17,6 +18,9 @@ from pi_controller.tournament import decisions as d
 CUT_T = secrecy_tables.READY_T + 0.8
 """The program is killed while the bead is sealed."""
 TEAMS = ("Big Coulee", "Long Hollow")
+PLACES = (1, 2, 3, 4)
+TWO_PLACES = PLACES if NIGHTLY else (2, 3)
+"""Where the bead lies in variants of a hide: by day at the two places with which `test_leaks.py` finds each leak."""
 
 
 def gives_match(t, tournament="cup"):
@@ -60,7 +64,7 @@ def alike(told, end):
 
 
 def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
-    told = [secrecy_tables.game(tmp_path, pad) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.game(tmp_path, pad) for pad in (PLACES if NIGHTLY else (1, 2, 3))]
     alike(told, secrecy_tables.LAST_HIT_T)
     alike(told[1:], secrecy_tables.LAST_HIT_T + 1.5)  # pad 1 was hit and missed
     for one in told[1:]:
@@ -72,7 +76,7 @@ def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
 
 @pytest.mark.parametrize("said", SAID.values(), ids=SAID)
 def test_a_hide_is_the_same_whatever_is_said_meanwhile(said, tmp_path):
-    told = [secrecy_tables.hide(tmp_path, pad, also=said) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.hide(tmp_path, pad, also=said) for pad in (TWO_PLACES if said else PLACES)]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
     alike(told, secrecy_tables.HIT_T)
 
@@ -80,7 +84,7 @@ def test_a_hide_is_the_same_whatever_is_said_meanwhile(said, tmp_path):
 def test_table_and_hub_send_the_same_under_every_topic(tmp_path):
     """A match is refused, and the hub comes back, while the bead is sealed."""
     also = [*gives_match(CUT_T), *hub_away(CUT_T + 0.2)]
-    told = [secrecy_tables.hide(tmp_path, pad, also=also) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.hide(tmp_path, pad, also=also) for pad in TWO_PLACES]
     for channel, topics in TOPICS.items():
         sent = [entry for entry in told[0].until(secrecy_tables.HIT_T) if entry[1] == channel]
         assert {data.split(b" | ")[0].decode() for _, _, data in sent} == {f"{ROOT}/{VENUE}/{one}" for one in topics}
@@ -90,7 +94,7 @@ def test_table_and_hub_send_the_same_under_every_topic(tmp_path):
 
 
 def test_a_table_killed_while_the_bead_is_sealed_comes_back_the_same(tmp_path):
-    told = [secrecy_tables.hide(tmp_path, pad, kills=(CUT_T,), end=secrecy_tables.HIT_T + 2.0) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.hide(tmp_path, pad, kills=(CUT_T,), end=secrecy_tables.HIT_T + 2.0) for pad in TWO_PLACES]
     assert any(b'"kind":"void"' in row for row in told[0].of("row"))
     alike(told, secrecy_tables.HIT_T + 2.0)
 
@@ -103,18 +107,18 @@ def test_a_program_that_fails_leaves_the_same_behind(tmp_path, monkeypatch):
 
     real = Table.tick
     monkeypatch.setattr(Table, "tick", fails)
-    told = [secrecy_tables.hide(tmp_path, pad) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.hide(tmp_path, pad) for pad in TWO_PLACES]
     assert len(told[0].of("crash")) == 1
     alike(told, secrecy_tables.HIT_T)
 
 
 def test_the_marked_ball_is_under_any_pad(tmp_path):
-    told = [secrecy_tables.balls(tmp_path, pad) for pad in (1, 2, 3, 4)]
+    told = [secrecy_tables.balls(tmp_path, pad) for pad in TWO_PLACES]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
     alike(told, secrecy_tables.HIT_T + 1.0)
 
 
 def test_the_bones_are_in_any_hands(tmp_path):
-    told = [secrecy_tables.bones(tmp_path, pads) for pads in ((1, 3), (1, 4), (2, 3), (2, 4))]
+    told = [secrecy_tables.bones(tmp_path, pads) for pads in ((1, 3), (1, 4), (2, 3), (2, 4))[:: 1 if NIGHTLY else 3]]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
     alike(told, secrecy_tables.HIT_T)
