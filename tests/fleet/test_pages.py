@@ -127,7 +127,8 @@ def test_a_match_is_not_sent_to_a_table_that_cannot_take_it(site, tables, view):
     assert "To Table 1" in console
     assert "To Table 4" not in console
     assert "To Table 3" not in console
-    for table, why in (("t04", "Table 4 is not connected"), ("t03", "in progress at Table 3"), ("t05", "connected")):
+    reasons = ("t04", "Table 4 is not connected"), ("t03", "in progress at Table 3"), ("t05", "not connected")
+    for table, why in reasons:
         refused = site.decide(do="assign", match="W1-1", table=table)
         assert (refused.status_code, why in refused.json()["error"]["what"]) == (409, True), refused.text
     assert not site.director.now.calls
