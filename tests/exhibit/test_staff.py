@@ -428,7 +428,7 @@ def shown(rig):
 
 def test_it_says_what_is_wrong(tmp_path):
     rig = Rig(mat="sensors", record=True, folder=tmp_path / "not there")
-    assert "does not answer" in " ".join(shown(rig).faults)
+    assert "does not respond" in " ".join(shown(rig).faults)
     rig.exhibit.handle_mat_event(0.0, Link(0.0, up=True))
     rig.exhibit.handle_mat_event(0.0, SensorFaultsChange(0.0, (SensorFault("disc", 3, "no signal"),)))
     assert shown(rig).faults == ("Pad 3: a sensor is faulty (no signal)",)

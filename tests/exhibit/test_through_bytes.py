@@ -138,11 +138,11 @@ def test_the_cable_is_pulled_and_comes_back(tmp_path):
         at.until(lambda: at.exhibit.board is not None and at.exhibit.board.up)
         at.mat.unplug()
         at.until(lambda: not at.exhibit.board.up, 5.0)
-        assert any("does not answer" in fault for fault in _faults(at))
+        assert any("does not respond" in fault for fault in _faults(at))
         at.mat.plug()
         at.until(lambda: at.exhibit.board.up, 10.0)
         at.wait(2.0)
-        assert not any("does not answer" in fault for fault in _faults(at))
+        assert not any("does not respond" in fault for fault in _faults(at))
 
 
 def _faults(at):

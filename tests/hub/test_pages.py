@@ -85,11 +85,8 @@ def test_a_match_is_not_sent_to_a_table_that_cannot_take_it(site, tables, view):
     assert "To Table 1" in console
     assert "To Table 4" not in console
     assert "To Table 3" not in console
-    for table, why in (
-        ("t04", "Table 4 is not connected"),
-        ("t03", "in progress at Table 3"),
-        ("t05", "not connected"),
-    ):
+    reasons = ("t04", "Table 4 is not connected"), ("t03", "in progress at Table 3"), ("t05", "not connected")
+    for table, why in reasons:
         refused = site.decide(do="assign", match="W1-1", table=table)
         assert (refused.status_code, why in refused.json()["error"]["what"]) == (409, True), refused.text
     assert not site.director.now.calls
@@ -106,9 +103,9 @@ def test_the_alert_names_the_table_and_what_to_do(site, tables, monkeypatch):
     refused = site.decide(do="assign", match=site.director.now.ready[0].id, table="t01").json()["error"]
     assert (TEAMS[0] in refused["what"], "Table 2" in refused["what"]) == (True, True)
     site.pages.publish((tables[0], msgspec.structs.replace(tables[1], state="lost")))
-    assert "No matches here" in html.unescape(site.web.get("/director").text).split("still plays")[1][:300]
+    assert "No matches here" in html.unescape(site.web.get("/director").text).split("is still playing")[1][:300]
     site.decide(do="table", table="t02", on=False)
-    assert "still plays" not in site.web.get("/director").text
+    assert "is still playing" not in site.web.get("/director").text
 
 
 def test_a_refused_correction_names_the_choices_of_the_page(site):

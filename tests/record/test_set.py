@@ -92,7 +92,7 @@ def test_the_game_goes_on_from_the_table_that_was_set():
 
 
 def test_a_score_sheet_cannot_tell_it():
-    with pytest.raises(RecordError, match="the judge set the table"):
+    with pytest.raises(RecordError, match="the judge set the score"):
         list(to_sheet(from_journal(RECORDS)))
     taken_back = [*RECORDS, (12, Undone(112.0, 3))]
     assert len(list(to_sheet(from_journal(taken_back)))) == 1, "one that was taken back is in nobody's way"
