@@ -1,4 +1,4 @@
-"""The table: writes facts to the journal, then applies them to the history, then shows the view.
+"""The table: writes facts to the journal, then adds them to the history, then shows the view.
 
 Facts that are not on disk do not count.
 """
@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -36,7 +35,7 @@ from pi_controller.referee.facts import (
     Undone,
     is_mirrored,
 )
-from pi_controller.referee.history import History
+from pi_controller.referee.history import Draft, History
 from pi_controller.referee.judge import (
     HubCommand,
     JudgeAnswer,
@@ -81,16 +80,16 @@ class Observer:
 class RefereeProtocol(Protocol):
     """Interface of the referee that the table uses; see `referee.Referee`."""
 
-    def decide(self, story: Story, event: MatEvent | JudgeCommand) -> list[Fact]:
-        """Return the facts that follow from a mat event or a call."""
+    def decide(self, draft: Draft, event: MatEvent | JudgeCommand) -> Draft:
+        """Return `draft` with the facts that follow from a mat event or a call."""
         ...
 
-    def tick(self, story: Story, t: float) -> list[Fact]:
-        """Return the facts that follow from the passing of time up to `t`."""
+    def tick(self, draft: Draft, t: float) -> Draft:
+        """Return `draft` with the facts that follow from the passing of time up to `t`."""
         ...
 
-    def resume(self, story: Story, t: float) -> list[Fact]:
-        """Return the facts that follow from a restart."""
+    def resume(self, draft: Draft, t: float) -> Draft:
+        """Return `draft` with the facts that follow from a restart."""
         ...
 
     def remember_event(self, event: MatEvent) -> None:
@@ -114,8 +113,8 @@ class RefereeProtocol(Protocol):
         """Note that the other team hides from now on, seated by `seats`."""
         ...
 
-    def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
-        """Return the facts that follow from a halt of the table."""
+    def catch_up(self, draft: Draft, t: float, why: str) -> Draft:
+        """Return `draft` with the facts that follow from a halt of the table."""
         ...
 
 
@@ -254,7 +253,7 @@ class Table:
         opened = journal.read_opening()
         options = dict(game.settings)
         if opened is None:
-            self._write([GameOpened(t, game.name, game.version, game.source, options, dict(teams))])
+            self._write(self._draft(GameOpened(t, game.name, game.version, game.source, options, dict(teams))))
         else:
             # an option that did not exist when it was begun has its default
             if dict(journalled_game(journal, game).settings) != options:
@@ -263,7 +262,7 @@ class Table:
                     "use the game that journalled_game() returns",
                 )
             self._rebuild_history()
-            self._write(self._run_referee(lambda: referee.resume(self.story, t), t))
+            self._write(self._run_referee(lambda draft: referee.resume(draft, t), t))
 
     @property
     def story(self) -> Story:
@@ -328,7 +327,8 @@ class Table:
         if self.halted is not None:
             self.referee.remember_event(event)
             return []
-        return self._try(self._run_referee(lambda: self._history.resolve_event(event, self.referee.decide), event.t))
+        resolve, decide = self._history.resolve_event, self.referee.decide
+        return self._try(self._run_referee(lambda draft: resolve(event, decide, draft), event.t))
 
     def ask_after_recovery(self, t: float, line: str, *, recovered: bool) -> None:
         """Ask the judge how to go on after a damaged journal, as soon as no other question is open.
@@ -348,10 +348,10 @@ class Table:
             return []
         if self._ask_next is not None and self.story.question is None and not self.story.held_by_protest:
             asked, self._ask_next = msgspec.structs.replace(self._ask_next, t=t), None
-            return self._try([asked]) if self.story.phase != "over" else []
+            return self._try(self._draft(asked)) if self.story.phase != "over" else []
         if t - self._gathered_at >= self._gather_s:
             self._flush()
-        return self._try(self._run_referee(lambda: self.referee.tick(self.story, t), t))
+        return self._try(self._run_referee(lambda draft: self.referee.tick(draft, t), t))
 
     def judge(self, call: JudgeCommand | HubCommand, command: Command | None = None) -> list[Fact]:
         """Execute a call of the judge or the hub; return the resulting facts. `command` identifies the caller.
@@ -367,23 +367,21 @@ class Table:
             return self._begin_next(JudgeNewGame(call.t), command, anew=True)
         if isinstance(call, MatchCall):
             return self._take_match(call, command)
+        draft = self._draft() if command is None else self._draft(command.fact)
         if isinstance(call, RoundClockCall):
-            if not (facts := self._round_clock(call)):
+            if not (clock := self._round_clock(call)):
                 return []
+            draft = self._history.extend(draft, clock)
         elif isinstance(call, MatchVoidCall):
             if self.story.order != call.order or self.story.void == call.why:
                 return []
-            facts = list[Fact]([MatchVoid(call.t, call.order, call.why)])
+            draft = self._history.extend(draft, [MatchVoid(call.t, call.order, call.why)])
         else:
-            facts = self._history.resolve_event(call, self.referee.decide)
-        if command is not None:
-            facts = [command.fact, *facts]
-        facts = self._try(facts)
+            draft = self._history.resolve_event(call, self.referee.decide, draft)
+        facts = self._try(draft)
         if self.halted is not None:
             raise self.halted
-        if any(isinstance(fact, Undone) for fact in facts):
-            facts += self.tick(call.t)
-        return facts
+        return [*facts, *self.tick(call.t)] if any(isinstance(fact, Undone) for fact in facts) else facts
 
     def command(self, command: Command) -> CommandResult:
         """Execute the command of a signed-in user once, and write the user to the journal.
@@ -411,7 +409,7 @@ class Table:
             self._apply_options(journalled_game(self.journal, self.game))
             self._rebuild_history()
             why = "the journal could not be written"
-            self._write(self._run_referee(lambda: self.referee.catch_up(self.story, t, why), t))
+            self._write(self._run_referee(lambda draft: self.referee.catch_up(draft, t, why), t))
         except JournalError as error:
             self._halt(error)
             return False
@@ -515,40 +513,45 @@ class Table:
         except JournalError as error:
             self._halt(error)
 
-    def _run_referee(self, conclude: Callable[[], list[Fact]], t: float) -> list[Fact]:
-        """Return the facts that `conclude` returns. If the rules refuse them, log that and ask the judge."""
+    def _draft(self, *facts: Fact) -> Draft:
+        """Return the draft of the next batch, with `facts`."""
+        return self._history.extend(self._history.begin(self.journal.next_batch), facts)
+
+    def _run_referee(self, conclude: Callable[[Draft], Draft], t: float) -> Draft:
+        """Return the draft that `conclude` makes of an empty one. If the rules refuse it, log it and ask the judge."""
         try:
-            facts = conclude()
+            draft = conclude(self._draft())
         except MatError as error:
             if self._puzzle != error.message:  # log it once, not in each tick
                 self._puzzle = error.message
                 log.exception("the referee cannot go on: %s", error.message)
             story = self.story
             asked = story.question is not None or story.phase == "over" or RULES_REFUSED in story.hide.waived_fouls
-            return [] if asked else [Question(t, RULES_REFUSED, ("play_on",))]
-        if facts:
+            return self._draft() if asked else self._draft(Question(t, RULES_REFUSED, ("play_on",)))
+        if draft.facts:
             self._puzzle = ""
-        return facts
+        return draft
 
-    def _try(self, facts: list[Fact]) -> list[Fact]:
+    def _try(self, draft: Draft) -> list[Fact]:
         try:
-            self._write(facts)
+            self._write(draft)
         except JournalError as error:
             self._halt(error)
             return []
-        return facts
+        return list(draft.facts)
 
-    def _write(self, facts: list[Fact]) -> None:
+    def _write(self, draft: Draft) -> None:
+        """Write the facts of `draft` to the journal, then add them to the history."""
+        facts = draft.facts
         if not facts:
             return
         if self._gather_s and all(isinstance(fact, BUFFERED_FACTS) for fact in facts):
-            batch = self.journal.buffer_batch(facts)
+            self.journal.buffer_batch(facts)
             self._gathered_at = min(self._gathered_at, facts[0].t)
         else:
-            batch = self.journal.append(facts)
+            self.journal.append(facts)
             self._gathered_at = float("inf")
-        with self._by_rules():
-            self._history.append(facts, batch)
+        self._history.commit(draft)
         self._note_keys(facts, self.journal.seq)
         self._story_changed()
 
@@ -561,15 +564,9 @@ class Table:
 
     def _rebuild_history(self) -> None:
         self._history = History(self.game)
-        with self._by_rules():
+        try:
             for step in self._history.walk(self.journal.read()):
                 self._note_keys([step.fact], 0)
-        self._story_changed()
-
-    @contextmanager
-    def _by_rules(self) -> Generator[None]:
-        try:
-            yield
         except JournalError:
             raise
         except MatError as error:
@@ -577,8 +574,9 @@ class Table:
                 f"journal {self.journal.path.name} does not follow the rules of {self.game.name}: {error.message}",
                 "it was written by other rules: begin a new journal",
             ) from error
+        self._story_changed()
 
-    def _note_keys(self, facts: list[Fact], seq: int) -> None:
+    def _note_keys(self, facts: Sequence[Fact], seq: int) -> None:
         for fact in facts:
             if isinstance(fact, CommandIssued) and fact.key:
                 self._keys.setdefault((fact.actor, fact.key), (fact, seq))
