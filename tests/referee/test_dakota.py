@@ -477,3 +477,14 @@ def test_settings_name_every_fault():
     with pytest.raises(SettingsError) as error:
         RefereeSettings(fouls={"singing": "ask", "no_bead": "often"}, check_timeout_s=-1, hit_seconds=0)
     assert len(error.value.message.splitlines()) == 4
+
+
+def test_late_strike_stays_late_when_answered_later():
+    seat = Seat(RefereeSettings(hit_seconds=30))
+    seat(Link(0.0, up=True))
+    seat(Button(0, "toss_a"))
+    seat.hide(2, t=10.0)
+    seat(Strike(41.0, (2,), sure=False))  # 31 s after the hide; the question stops the clock
+    assert seat.story.question.about == "doubtful"
+    seat(JudgeAnswer(70.0, "2"))
+    assert seat.story.question.about == "late_hit"
