@@ -92,6 +92,7 @@ class Mats:
         self._shown_on = self.active_mat
         """The mat of the last hide: its bead is revealed there, also if the other team hides next."""
         self.enable_reporting()
+        table.on_mat_change = self.update_active_mat
 
     @property
     def active_mat(self) -> Mat:
@@ -106,15 +107,15 @@ class Mats:
     def feed(self, messages: Iterable[Message], mat: Mat) -> list[MatEvent]:
         """Pass the events in `messages` of `mat` to the table; return them, numbered as the mat numbers its pads."""
         events = mat.feed(messages)
-        if events:
-            self.update_active_mat(events[0].t)
         for event in events:
             self._take(event, mat)
-            self.update_active_mat(event.t)
         return events
 
     def update_active_mat(self, t: float) -> None:
-        """Select the active mat and its orientation at `t`: the hiding side may have changed."""
+        """Select the active mat and its orientation, and enable its reporting, after a change at `t`.
+
+        The table calls this.
+        """
         table = self._table
         if table.mirrored != self._mirrored:
             self._mirrored = table.mirrored
@@ -229,7 +230,6 @@ class Daemon:
         In lock step, wait for `at_least` bytes.
         """
         self._now = t
-        self._seated.update_active_mat(t)
         for mat in self.mats:
             self._take(mat.source.step(t, at_least), mat)
         if self._buttons is not None:
@@ -241,7 +241,6 @@ class Daemon:
         elif t >= self._retry_at:
             self._retry_at = t + RETRY_S
             self.table.retry(t)
-        self._seated.update_active_mat(t)
         self._show(t)
         self.table.maintain(t)
         for observer in self.observers:

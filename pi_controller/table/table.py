@@ -250,6 +250,8 @@ class Table:
         self._kept = (1, 0)
         """The hide and the last record at the last checkpoint of the journal."""
         self._keys: dict[tuple[str, str], tuple[CommandIssued, int]] = {}
+        self.on_mat_change: Callable[[float], None] | None = None
+        """Called with the time after an input that changed the hiding side, the reporting of strikes, or the reveal."""
         opened = journal.read_opening()
         options = dict(game.settings)
         if opened is None:
@@ -263,6 +265,7 @@ class Table:
                 )
             self._rebuild_history()
             self._write(self._run_referee(lambda draft: referee.resume(draft, t), t))
+        self._mat_use = self._current_mat_use()
 
     @property
     def story(self) -> Story:
@@ -328,7 +331,9 @@ class Table:
             self.referee.remember_event(event)
             return []
         resolve, decide = self._history.resolve_event, self.referee.decide
-        return self._try(self._run_referee(lambda draft: resolve(event, decide, draft), event.t))
+        facts = self._try(self._run_referee(lambda draft: resolve(event, decide, draft), event.t))
+        self._report_mat_change(event.t)  # also without facts: a hand under a pad prevents early strikes
+        return facts
 
     def ask_after_recovery(self, t: float, line: str, *, recovered: bool) -> None:
         """Ask the judge how to go on after a damaged journal, as soon as no other question is open.
@@ -346,6 +351,12 @@ class Table:
         """Advance to time `t`; return the resulting facts. Never raises because of the rules or the journal."""
         if self.halted is not None:
             return []
+        facts = self._conclude(t)
+        if facts or self.halted is not None:
+            self._report_mat_change(t)
+        return facts
+
+    def _conclude(self, t: float) -> list[Fact]:
         if self._ask_next is not None and self.story.question is None and not self.story.held_by_protest:
             asked, self._ask_next = msgspec.structs.replace(self._ask_next, t=t), None
             return self._try(self._draft(asked)) if self.story.phase != "over" else []
@@ -361,6 +372,12 @@ class Table:
         """
         if self.halted is not None:
             raise self.halted
+        try:
+            return self._execute(call, command)
+        finally:
+            self._report_mat_change(call.t)
+
+    def _execute(self, call: JudgeCommand | HubCommand, command: Command | None) -> list[Fact]:
         if isinstance(call, JudgeNewGame):
             return self._begin_next(call, command)
         if isinstance(call, JudgeAnswer) and call.answer == NEW_GAME and self._may_begin_anew:
@@ -415,6 +432,7 @@ class Table:
             return False
         self.halted = None
         self._view = None
+        self._report_mat_change(t)
         return True
 
     @property
@@ -512,6 +530,7 @@ class Table:
                 self._kept = kept if self.journal.checkpoint() else self._kept
         except JournalError as error:
             self._halt(error)
+            self._report_mat_change(t)
 
     def _draft(self, *facts: Fact) -> Draft:
         """Return the draft of the next batch, with `facts`."""
@@ -588,6 +607,15 @@ class Table:
         if hidden_afar != self.mirrored:
             self.mirrored = hidden_afar
             self.referee.change_sides(self.seats)
+
+    def _current_mat_use(self) -> tuple[bool, bool, bool]:
+        return self.mirrored, self.strike_reporting, self.story.phase == "show"
+
+    def _report_mat_change(self, t: float) -> None:
+        """Call `on_mat_change` if the use of the mat has changed since it was last called."""
+        before, self._mat_use = self._mat_use, self._current_mat_use()
+        if self._mat_use != before and self.on_mat_change is not None:
+            self.on_mat_change(t)
 
     def _halt(self, error: JournalError) -> None:
         self.halted = error
