@@ -6,7 +6,7 @@
 >>> from pi_controller.table import view_of
 >>> rules = game("dakota")
 >>> history, referee = History(rules), referee_for(rules, None, random_bytes=bytes)
->>> story = history.append(history.resolve_event(JudgeAction(1.0, {"do": "toss", "winner": "A"}), referee.decide))
+>>> story = history.commit(history.resolve_event(JudgeAction(1.0, {"do": "toss", "winner": "A"}), referee.decide))
 >>> view = view_of(rules, story, seq=1)
 
 `frame` gives the light strips' 69 pixels in order, red, green and blue of 0 to 255 each; `render_text` the lines of a

@@ -26,9 +26,9 @@ from pi_controller.config.model import ExhibitSection
 from pi_controller.errors import MatError
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import IDLE, Lessons, Pace, Stage, StageName, Times
-from pi_controller.exhibit.session_log import GameTable, SessionLog, UnrecordedTable
+from pi_controller.exhibit.session_log import SessionLog
 from pi_controller.exhibit.visitor_game import HabitReader, Player, RandomOpponent, VisitorGame
-from pi_controller.journal.journal import Journal
+from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.referee.base import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
@@ -53,7 +53,7 @@ _SHOW_HIDES = 6
 class SessionStart(NamedTuple):
     """A started game: its table, its log, and the function to call when it ends."""
 
-    table: GameTable
+    table: Table
     session_log: SessionLog
     close: Callable[[], None]
 
@@ -429,12 +429,9 @@ class SessionGames:
         name = f"exhibit-{self._local(t):%Y-%m-%d-%H%M%S}-{self._random_bytes(2).hex()}"
         journal = Journal(self.folder / f"{name}.sqlite", created=t)
         self._in_play = journal.path
-        bound = commitment_context(journal, self._table_name)
-        referee = referee_for(self._game, self._referee, self._random_bytes, bound)
         lines = (self.folder / f"{name}.jsonl").open("x", encoding="utf-8")
         session_log = SessionLog(self._table_name, t, self._random_bytes, partial(_write_line, lines), against)
-        table = Table(journal, self._game, self._teams(against), referee, t, "stay", gather_s=MAX_FLUSH_DELAY_S)
-        return SessionStart(table, session_log, partial(self._close, journal, lines))
+        return SessionStart(self._table(t, against, journal), session_log, partial(self._close, journal, lines))
 
     def begin_show(self, t: float) -> SessionStart:
         """Begin the demonstration, a game without visitors that is not recorded."""
@@ -475,20 +472,20 @@ class SessionGames:
         return removed
 
     def _begin_unrecorded(self, t: float, against: str) -> SessionStart:
-        table = UnrecordedTable(self._game, self._teams(against), self._referee, self._random_bytes, t)
-        return SessionStart(table, SessionLog(self._table_name, t, self._random_bytes, against=against), _nothing)
+        journal = MemoryJournal(t)
+        session_log = SessionLog(self._table_name, t, self._random_bytes, against=against)
+        return SessionStart(self._table(t, against, journal), session_log, journal.close)
 
-    def _teams(self, against: str) -> dict[str, str]:
-        return dict(AGAINST_THE_MAT if against == "mat" else TEAMS)
+    def _table(self, t: float, against: str, journal: Journal) -> Table:
+        teams = AGAINST_THE_MAT if against == "mat" else TEAMS
+        bound = commitment_context(journal, self._table_name)
+        referee = referee_for(self._game, self._referee, self._random_bytes, bound)
+        return Table(journal, self._game, teams, referee, t, gather_s=MAX_FLUSH_DELAY_S)
 
     def _close(self, journal: Journal, lines: TextIO) -> None:
         journal.close()
         lines.close()
         self._in_play = None
-
-
-def _nothing() -> None:
-    pass
 
 
 def _write_line(lines: TextIO, line: str) -> None:

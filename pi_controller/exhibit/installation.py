@@ -56,6 +56,7 @@ class Installation(Observer["Installation"]):
     seats: Seats = "stay"
     mirrored = False
     showing = False
+    on_mat_change: Callable[[float], None] | None = None
 
     def __init__(
         self,
@@ -114,6 +115,7 @@ class Installation(Observer["Installation"]):
         self.touched = False
         """True if a touch of the page was accepted in this step."""
         self._polled = self._pruned = t
+        self._reported = self.strike_reporting
         stack.callback(self.sound.stop)
         stack.callback(staff.close)
         self.page.start()
@@ -139,6 +141,7 @@ class Installation(Observer["Installation"]):
     def mat_event(self, event: MatEvent) -> None:
         """Handle an event of the mat or a button."""
         self.exhibit.handle_mat_event(event.t, event)
+        self._report_mat_change(event.t)
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
         """Measure the sensors' drift while the mat is at rest."""
@@ -155,9 +158,16 @@ class Installation(Observer["Installation"]):
             self.touched = self.exhibit.touch(t, touch.name, touch.turn) or self.touched
         self.staff.step(t)
         self.exhibit.tick(t)
+        self._report_mat_change(t)
         if t - self._polled >= POLL_S:
             self._polled = t
             self._poll(t)
+
+    def _report_mat_change(self, t: float) -> None:
+        """Call `on_mat_change` if strikes are reported now and were not before, or the other way round."""
+        before, self._reported = self._reported, self.strike_reporting
+        if self._reported != before and self.on_mat_change is not None:
+            self.on_mat_change(t)
 
     def maintain(self, t: float) -> None:
         """Show the screen, continue a self-test that is due, and renew the staff page; remove old games."""

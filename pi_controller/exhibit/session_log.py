@@ -9,21 +9,10 @@ visitor hides, and the mat's own hiding place before the visitor strikes. A seal
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from pi_controller.errors import MatError
-from pi_controller.referee.base import referee_for
 from pi_controller.referee.commitment import NONCE_BYTES, CommitmentContext, commitment
-from pi_controller.referee.facts import Fact, GameOpened
-from pi_controller.referee.history import History
-from pi_controller.referee.judge import JudgeCommand
-from pi_controller.referee.settings import RefereeSettings
-from pi_controller.rules.base import Game
-from pi_controller.sensing.events import MatEvent
-from pi_controller.table.table import Table
-from pi_controller.table.view import View, view_of
 
 What = Literal["guess", "bead"]
 SESSION_BYTES = 8
@@ -106,67 +95,3 @@ class SessionLog:
     def lines(self) -> str:
         """Return the log as text: a line of JSON for each record."""
         return "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in self.records)
-
-
-# A table without a journal: the same referee and rules, and no file on the disk.
-#
-# It is used for the idle demonstration and for every session if recording is off. With recording on, a `VisitorGame`
-# uses `table.Table` on a journal instead.
-
-
-log = logging.getLogger(__name__)
-
-
-class UnrecordedTable:
-    """One game of `game` between `teams`, refereed by `settings`, from `t` on; times are seconds of one clock."""
-
-    def __init__(
-        self,
-        game: Game[Any],
-        teams: Mapping[str, str],
-        settings: RefereeSettings,
-        random_bytes: Callable[[int], bytes],
-        t: float,
-    ) -> None:
-        self.game = game
-        self._history = History(game)
-        self._referee = referee_for(game, settings, random_bytes)
-        self._view: View | None = None
-        self._append([GameOpened(t, game.name, game.version, game.source, dict(game.settings), dict(teams))])
-
-    @property
-    def view(self) -> View:
-        """The public view; the same object until something changes."""
-        if self._view is None:
-            story = self._history.now
-            self._view = view_of(self.game, story, self._history.batch, unanswered=self._referee.default_answer(story))
-        return self._view
-
-    def mat_event(self, event: MatEvent) -> list[Fact]:
-        """Process a mat event; return the resulting facts. Errors are only logged."""
-        return self._append_or_log(lambda: self._history.resolve_event(event, self._referee.decide))
-
-    def tick(self, t: float) -> list[Fact]:
-        """Advance the time to `t`; return the resulting facts."""
-        return self._append_or_log(lambda: self._referee.tick(self._history.now, t))
-
-    def judge(self, call: JudgeCommand) -> list[Fact]:
-        """Execute a judge's command; return the resulting facts. Raises `MatError` if it is not possible."""
-        return self._append(self._history.resolve_event(call, self._referee.decide))
-
-    def _append_or_log(self, conclude: Callable[[], list[Fact]]) -> list[Fact]:
-        try:
-            return self._append(conclude())
-        except MatError as error:  # a session that cannot continue times out as if the visitors had left
-            log.warning("the referee cannot continue: %s", error.message)
-            return []
-
-    def _append(self, facts: list[Fact]) -> list[Fact]:
-        if facts:
-            self._history.append(facts)
-            self._view = None
-        return facts
-
-
-GameTable = Table | UnrecordedTable
-"""The table of a `VisitorGame`, recorded or not."""

@@ -35,7 +35,8 @@ from pi_controller.sensing.events import (
 
 if TYPE_CHECKING:
     from pi_controller.config.model import MatKind
-    from pi_controller.exhibit.session_log import GameTable, Sealed, SessionLog
+    from pi_controller.exhibit.session_log import Sealed, SessionLog
+    from pi_controller.table.table import Table
     from pi_controller.table.view import View
 
 
@@ -59,7 +60,7 @@ class VisitorGame:
 
     def __init__(
         self,
-        table: GameTable,
+        table: Table,
         sides: Mapping[str, Player],
         opponent: Opponent,
         rng: Random,

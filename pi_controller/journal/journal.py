@@ -159,18 +159,22 @@ class Journal:
         self._files = list[tuple[int, int] | None]()
         self._gathered = list[Row]()
         try:
-            if not read_only:
-                self._lock = acquire_lock(self.path)
-                finish_replacing(self.path)
-            with journal_errors(self.path, "looked at"):
-                self._examine()
-            if not read_only:
-                with journal_errors(self.path, "brought to this version"):
-                    migrate(self.path, token)
+            self._prepare_files()
             self.reopen()
         except BaseException:
             self.close()
             raise
+
+    def _prepare_files(self) -> None:
+        """Take the lock, check the files, and bring them to this version."""
+        if not self.read_only:
+            self._lock = acquire_lock(self.path)
+            finish_replacing(self.path)
+        with journal_errors(self.path, "looked at"):
+            self._examine()
+        if not self.read_only:
+            with journal_errors(self.path, "brought to this version"):
+                migrate(self.path, self._token)
 
     @property
     def head(self) -> tuple[int, str]:
@@ -202,22 +206,25 @@ class Journal:
     def _write(self, facts: Sequence[Fact], batch: int) -> int:
         plain = [*self._gathered, *_rows_of(facts, self.seq + len(self._gathered), batch)]
         with journal_errors(self.path, "written"):
-            db = self.database()
             rows = list(chain_rows(self._hash, plain)) if not self.read_only else plain
-            try:
-                db.execute("BEGIN IMMEDIATE")
-                file.insert(db, rows)
-                db.execute("COMMIT")
-            except sqlite3.Error:
-                with suppress(sqlite3.Error):  # some errors have rolled back already
-                    db.execute("ROLLBACK")
-                raise
+            self._store(rows)
         if rows:
             self.seq, self._hash = rows[-1].seq, rows[-1].hash
             self._acknowledge()
         self.batch = batch
         self._gathered.clear()
         return batch
+
+    def _store(self, rows: Sequence[Row]) -> None:
+        db = self.database()
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            file.insert(db, rows)
+            db.execute("COMMIT")
+        except sqlite3.Error:
+            with suppress(sqlite3.Error):  # some errors have rolled back already
+                db.execute("ROLLBACK")
+            raise
 
     def read(self, to: int | None = None) -> Iterator[tuple[int, Fact]]:
         """Yield (batch, fact) of every record in order, up to the `seq` `to` if given."""
@@ -460,6 +467,50 @@ class Journal:
             with suppress(sqlite3.Error):  # what was acknowledged is on disk; a failing disk may refuse the rest
                 self._db.close()
             self._db = None
+
+
+class MemoryJournal(Journal):
+    """A journal in memory, for a game that is not recorded: it has no files and writes nothing to disk."""
+
+    def __init__(self, created: float = 0.0, token: Callable[[int], bytes] = secrets.token_bytes) -> None:
+        self._rows = list[Row]()
+        super().__init__("memory", created=created, token=token)
+
+    def rows(self, to: int | None = None) -> Iterator[Row]:
+        """Yield every record; up to the `seq` `to` if given."""
+        yield from self._rows[:to]
+
+    def reopen(self) -> None:
+        """Keep the written records, and drop the buffered batches."""
+        self._gathered.clear()
+        if self.meta is None:
+            self.meta = Meta(self._token(EPOCH_BYTES).hex(), created=self._created)
+            self._hash = genesis(self.meta.epoch)
+
+    def check_files(self) -> None:
+        """Do nothing: there are no files."""
+
+    def checkpoint(self) -> bool:
+        """Return True: there is no log."""
+        return True
+
+    def archive_path(self) -> Path:
+        """Return an empty path: finished games are not archived."""
+        return Path()
+
+    def rotate(self, facts: Sequence[Fact], kept: Path, t: float) -> None:
+        """Discard this game and begin a new one at `t` with `facts`."""
+        del kept
+        self._rows.clear()
+        self.meta, self.seq, self.batch, self._created = None, 0, 0, t
+        self.reopen()
+        self.append(facts)
+
+    def _prepare_files(self) -> None:
+        """Do nothing: there are no files."""
+
+    def _store(self, rows: Sequence[Row]) -> None:
+        self._rows += rows
 
 
 def _rows_of(facts: Sequence[Fact], after: int, batch: int) -> Iterator[Row]:

@@ -221,10 +221,8 @@ def _play(
                     except MatError as error:
                         return f"at {call.t:.3f} s the judge's word no longer fits: {error.message}"
                     call = next(calls, None)
-                mats.update_active_mat(t)
             case StepEnded():
                 table.tick(t)
-                mats.update_active_mat(t)
             case Button():
                 events.append(entry)
                 table.mat_event(entry)

@@ -11,8 +11,9 @@ seconds of one clock, and randomness is passed in.
 >>> referee: Referee = referee_for(rules, settings, random_bytes=bytes)  # secrets.token_bytes at a table
 >>> history = History(rules)
 >>> for event in (Button(1.0, "toss_a"), JudgeAction(20.0, {"do": "hit", "found": True})):
-...     facts: list[Fact] = history.resolve_event(event, referee.decide)
-...     story: Story = history.append(facts)
+...     draft = history.resolve_event(event, referee.decide)
+...     facts: tuple[Fact, ...] = draft.facts
+...     story: Story = history.commit(draft)
 ...     print([type(fact).__name__ for fact in facts], rules.sheet(story.state)["long"])
 ['ActionPlayed'] {'A': 4, 'B': 0}
 ['ActionPlayed'] {'A': 4, 'B': 4}
@@ -21,7 +22,7 @@ Facts are never deleted: if a judge takes an action back, or replaces it, anothe
 
 >>> from pi_controller.referee import JudgeCommand, JudgeReplace, JudgeUndo
 >>> def decide(command: JudgeCommand) -> dict[str, int]:
-...     return rules.sheet(history.append(history.resolve_event(command, referee.decide)).state)["long"]
+...     return rules.sheet(history.commit(history.resolve_event(command, referee.decide)).state)["long"]
 >>> decide(JudgeReplace(25.0, {"do": "hit", "found": False}))
 {'A': 4, 'B': 0}
 >>> decide(JudgeUndo(30.0, "it had been right"))  # the replaced action counts again

@@ -16,7 +16,6 @@ from pi_controller.referee.commitment import CommitmentContext
 from pi_controller.referee.facts import (
     Answer,
     ClockGap,
-    Fact,
     FoulSeen,
     HandsUnder,
     LinkSeen,
@@ -27,6 +26,7 @@ from pi_controller.referee.facts import (
     Source,
     StrikeFelt,
 )
+from pi_controller.referee.history import Draft
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeAnswer,
@@ -85,8 +85,8 @@ class Referee(ABC):
         self._bound = bound
         self._private = PrivateState()
 
-    def decide(self, story: Story, event: MatEvent | JudgeCommand, t: float | None = None) -> list[Fact]:
-        """Return the facts that follow from `event`, in order, or [] if it has no effect now.
+    def decide(self, draft: Draft, event: MatEvent | JudgeCommand, t: float | None = None) -> Draft:
+        """Return `draft` with the facts that follow from `event`, in order; unchanged if it has no effect now.
 
         `t` is the time now, by default `event.t`.
 
@@ -95,24 +95,24 @@ class Referee(ABC):
         """
         remembered = self._private.copy()
         try:
-            return self._decide(story, event, t)
+            return self._decide(draft, event, t)
         except (InvalidActionError, IllegalActionError):
-            self._private = remembered  # `story` may be hypothetical: the first half of a replacement
+            self._private = remembered  # `draft` may be hypothetical: the first half of a replacement
             raise
 
-    def _decide(self, story: Story, event: MatEvent | JudgeCommand, t: float | None) -> list[Fact]:
-        tx = self._begin(story, event.t)
+    def _decide(self, draft: Draft, event: MatEvent | JudgeCommand, t: float | None) -> Draft:
+        tx, story = self._begin(draft, event.t), draft.story
         self._private.wait(story, event.t if t is None else t)
         if story.held_by_protest and isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeHidden):
             raise IllegalActionError("play is stopped until the protest is decided", "decide it, or let play continue")
         if (story.held_by_protest or not story.sensors) and self._remember_if_ignored(story, event):
-            return []
+            return draft
         match event:
             case JudgeUndo():
                 if story.hide.commit is None:
                     self._private.sealed = None  # the place was revealed: it is not sealed again
                 judge_commands.undo(tx, event)
-                return tx.facts  # consequences are concluded by `tick`, from the story after the undo
+                return tx.draft  # consequences are concluded by `tick`, from the story after the undo
             case JudgeReplace():
                 raise InvalidActionError("the table itself replaces", "say undo, then the action")
             case JudgeNewGame():
@@ -154,13 +154,14 @@ class Referee(ABC):
                 self._handle_event(tx, event)
         return self._finish(tx)
 
-    def tick(self, story: Story, t: float) -> list[Fact]:
-        """Return the facts that are due at time `t`.
+    def tick(self, draft: Draft, t: float) -> Draft:
+        """Return `draft` with the facts that are due at time `t`.
 
         They may also follow from a story that was changed by other means (an undo).
         """
+        story = draft.story
         self._private.wait(story, t)
-        tx = self._begin(story, t)
+        tx = self._begin(draft, t)
         unanswered, due = self.default_answer(story), self._wait_deadline(story)
         if story.question is not None and unanswered is not None and t >= unanswered[0]:
             tx.by, asked, answer = "clock", story.question, unanswered[1]
@@ -226,15 +227,15 @@ class Referee(ABC):
             case _:
                 return False
 
-    def resume(self, story: Story, t: float) -> list[Fact]:
-        """Return the facts that follow from a restart.
+    def resume(self, draft: Draft, t: float) -> Draft:
+        """Return `draft` with the facts that follow from a restart.
 
         Hands may have been missed, the seal is lost, and the board is not connected yet.
         """
-        why = "the controller restarted"
+        story, why = draft.story, "the controller restarted"
         self._private = PrivateState(restarted=True)
         self._private.wait(story, t)
-        tx = self._begin(story, t)
+        tx = self._begin(draft, t)
         tx.add(ClockGap(t, story.clocks.last_t))
         if story.link.up:
             tx.add(LinkSeen(t, up=False, why=why))
@@ -245,7 +246,7 @@ class Referee(ABC):
         if story.phase == "hide" and story.hide.passes:
             tx.hide_again(why, "restart")
         tx.withdraw_commitment(why)
-        return tx.facts
+        return tx.draft
 
     def remember_event(self, event: MatEvent) -> None:
         """Remember the reading in `event` without concluding any fact, for a table that is halted."""
@@ -274,9 +275,9 @@ class Referee(ABC):
         elif seats == "each":
             private.forget_board()
 
-    def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
-        """Return the facts that follow after the table was halted until `t`, as after a gap on the link."""
-        tx = self._begin(story, t)
+    def catch_up(self, draft: Draft, t: float, why: str) -> Draft:
+        """Return `draft` with the facts that follow from a halt of the table until `t`, as after a gap on the link."""
+        tx, story = self._begin(draft, t), draft.story
         self._private.wait(story, t, afresh=True)
         tx.add(ClockGap(t, story.clocks.last_t))
         link = self._private.link
@@ -357,15 +358,19 @@ class Referee(ABC):
         elif tx.story.phase in ("hide", "show"):
             tx.notice("others_ready")
 
-    def _begin(self, story: Story, t: float) -> Transaction:
+    def _begin(self, draft: Draft, t: float) -> Transaction:
+        story = draft.story
         if story.hide.commit is None and story.undo_target.called != "time":
             self._private.sealed = None  # opened or withdrawn, and journalled: an undo does not seal it again
         return Transaction(
-            self.game, self.settings, self._random_bytes, self._bound, private=self._private, story=story, t=t
+            self.game, self.settings, self._random_bytes, self._bound, private=self._private, draft=draft, t=t
         )
 
-    def _finish(self, tx: Transaction) -> list[Fact]:
-        """Add the facts that follow from the last bead reading, unless a protest holds play or the sensors are off."""
+    def _finish(self, tx: Transaction) -> Draft:
+        """Add the facts that follow from the last bead reading, unless a protest holds play or the sensors are off.
+
+        Return the draft of all facts.
+        """
         if tx.sealed is None:
             tx.withdraw_commitment("the mat no longer knows where the bead lies")
         if tx.story.sensors and not tx.story.held_by_protest:
@@ -378,7 +383,7 @@ class Referee(ABC):
                 phase = tx.story.phase  # the reading may lead to another phase, in which it has more consequences
                 self._examine_mat(tx)
         self._private.wait(tx.story, tx.t)
-        return tx.facts
+        return tx.draft
 
     def _link(self, tx: Transaction, event: Link) -> None:
         was, private = tx.story.link.up, self._private

@@ -80,6 +80,23 @@ def fold(game: Game[Any], records: Iterable[Record]) -> Story:
     return history.now
 
 
+class Draft(NamedTuple):
+    """The next batch of a history before it is written: its facts so far, applied to the story `before` it.
+
+    `stories` has the story after each fact. `History.commit` takes the facts over without applying them again.
+    """
+
+    batch: int
+    before: Story
+    facts: tuple[Fact, ...] = ()
+    stories: tuple[Story, ...] = ()
+
+    @property
+    def story(self) -> Story:
+        """The story after the facts."""
+        return self.stories[-1] if self.stories else self.before
+
+
 class Timeline(Generic[S]):
     """A value folded from facts: it begins as `start`; `now` is its current value.
 
@@ -105,23 +122,8 @@ class Timeline(Generic[S]):
 
         If `apply` raises, the timeline is unchanged.
         """
-        facts = self._facts if batch == self.batch else []
-        value = self._next(self.now, batch, facts, fact)
-        if facts is not self._facts:
-            self._numbers.append(batch)
-            self._before.append(self.now)
-            self._facts = facts
-        facts.append(fact)
-        if isinstance(fact, UNDO_PROOF_FACTS):
-            self._lasting.append((batch, fact))
-        self.now = value
-        return value
-
-    def preview(self, facts: Sequence[Fact]) -> S:
-        """Return the value that `now` would have after a new batch of `facts`, without adding them."""
-        value, batch = self.now, self.batch + 1
-        for n, fact in enumerate(facts):
-            value = self._next(value, batch, facts[:n], fact)
+        value = self._next(self.now, batch, self._facts if batch == self.batch else (), fact)
+        self._record(batch, fact, value)
         return value
 
     def walk(self, records: Iterable[Record]) -> Iterator[Step[S]]:
@@ -137,6 +139,17 @@ class Timeline(Generic[S]):
                 if counts:
                     raise
             yield Step(batch, fact, counts, before, self.now)
+
+    def _record(self, batch: int, fact: Fact, value: S) -> None:
+        """Add `fact`, after which the value is `value`."""
+        if batch != self.batch:
+            self._numbers.append(batch)
+            self._before.append(self.now)
+            self._facts = []
+        self._facts.append(fact)
+        if isinstance(fact, UNDO_PROOF_FACTS):
+            self._lasting.append((batch, fact))
+        self.now = value
 
     def _next(self, value: S, batch: int, earlier: Sequence[Fact], fact: Fact) -> S:
         """Return the value after `fact`, given the current `value` and the `earlier` facts of the same batch."""
@@ -159,12 +172,29 @@ class History(Timeline[Story]):
         super().__init__(start or blank(game), lambda story, batch, fact: apply_batch(game, story, batch, (fact,)))
         self._took_back: dict[int, int] = {}
 
-    def add(self, batch: int, fact: Fact) -> Story:
-        """Apply `fact`; see `Timeline.add`."""
-        story = super().add(batch, fact)
-        if isinstance(fact, Undone):
-            self._took_back[batch] = fact.batch
-        return story
+    def begin(self, batch: int | None = None) -> Draft:
+        """Return the draft of the next batch, without facts; its number is `batch`, by default the next one."""
+        return Draft(self.batch + 1 if batch is None else batch, self.now)
+
+    def extend(self, draft: Draft, facts: Iterable[Fact]) -> Draft:
+        """Return `draft` with more `facts`, which are applied. Raises the game's errors."""
+        done, stories, story = list(draft.facts), list(draft.stories), draft.story
+        for fact in facts:
+            story = self._next(story, draft.batch, done, fact)
+            done.append(fact)
+            stories.append(story)
+        return draft._replace(facts=tuple(done), stories=tuple(stories))
+
+    def commit(self, draft: Draft) -> Story:
+        """Add the facts of `draft` without applying them again; return the story after them.
+
+        Raises `ValueError` if another batch was added since the draft was begun.
+        """
+        if draft.before is not self.now:
+            raise ValueError("the draft was begun before the last batch was added")
+        for fact, story in zip(draft.facts, draft.stories, strict=True):
+            self._record(draft.batch, fact, story)
+        return self.now
 
     def append(self, facts: Iterable[Fact], batch: int | None = None) -> Story:
         """Apply the facts of a new batch and return the story after them. Raises the game's errors."""
@@ -172,6 +202,11 @@ class History(Timeline[Story]):
         for fact in facts:
             self.add(batch, fact)
         return self.now
+
+    def _record(self, batch: int, fact: Fact, value: Story) -> None:
+        super()._record(batch, fact, value)
+        if isinstance(fact, Undone):
+            self._took_back[batch] = fact.batch
 
     @property
     def replaced_batch(self) -> int:
@@ -185,33 +220,42 @@ class History(Timeline[Story]):
         return last_undoable
 
     def resolve_event(
-        self, event: MatEvent | JudgeCommand, decide: Callable[[Story, MatEvent | JudgeCommand], list[Fact]]
-    ) -> list[Fact]:
-        """Return the facts that follow from `event` according to `decide` (`Referee.decide`), without appending them.
+        self,
+        event: MatEvent | JudgeCommand,
+        decide: Callable[[Draft, MatEvent | JudgeCommand], Draft],
+        begun: Draft | None = None,
+    ) -> Draft:
+        """Return the facts that follow from `event` according to `decide` (`Referee.decide`), without adding them.
 
-        A replacement is an undo and the action in its place: both are allowed, or neither. If a strike causes the undo
-        of an earlier call, `decide` is asked again about the strike. Raises the errors of `decide`.
+        They continue `begun`, by default an empty draft. A replacement is an undo and the action in its place: both are
+        allowed, or neither. If a strike causes the undo of an earlier call, `decide` is asked again about the strike.
+        Raises the errors of `decide`.
         """
+        begun = begun or self.begin()
         if isinstance(event, JudgeUndo):
-            return self._with_ready(decide(self.now, event), event.t)
+            return self._with_ready(self._fold_undo(begun, decide(begun, event)), event.t)
         if not isinstance(event, JudgeReplace):
-            facts = decide(self.now, event)
-            taken_back = bool(facts) and isinstance(facts[-1], Undone)
-            return facts + decide(self.preview(facts), event) if taken_back else facts
-        undoable, replaced = self.now.undo_target, self.replaced_batch
+            decided = decide(begun, event)
+            taken_back = decided.facts[len(begun.facts) :] and isinstance(decided.facts[-1], Undone)
+            return decide(self._fold_undo(begun, decided), event) if taken_back else decided
+        undoable, replaced = begun.story.undo_target, self.replaced_batch
         called = undoable.called if replaced == undoable.batch else ""
-        now = replace(self.now, undo_target=replace(undoable, batch=replaced, called=called))
-        undo = decide(now, JudgeUndo(event.t, event.reason))
-        return undo + decide(self.preview(undo), JudgeAction(event.t, event.action))
+        now = replace(begun.story, undo_target=replace(undoable, batch=replaced, called=called))
+        undo = decide(Draft(begun.batch, now), JudgeUndo(event.t, event.reason))
+        return decide(self.extend(begun, undo.facts), JudgeAction(event.t, event.action))
 
-    def _with_ready(self, undo: list[Fact], t: float) -> list[Fact]:
+    def _fold_undo(self, begun: Draft, decided: Draft) -> Draft:
+        """Return `decided`, in which an undo follows `begun`, with the story before the batch that is taken back."""
+        return self.extend(begun, decided.facts[len(begun.facts) :])
+
+    def _with_ready(self, undo: Draft, t: float) -> Draft:
         """Return `undo`, followed by the hiders' ready if the undo took ready back together with a foul called at once.
 
         The hide then continues unchanged. If a hand went under a pad since, that pass belongs to another hide, and
         ready is not restored.
         """
-        now, undone = self.now, undo[-1]
+        now, undone = self.now, undo.facts[-1]
         of_ready = isinstance(undone, Undone) and undone.waives in (*PASS_FOULS, *BEAD_FOULS)
         if not of_ready or now.phase not in ("show", "over") or now.hide.passes:
             return undo
-        return [*undo, Ready(t)] if self.preview(undo).phase == "hide" else undo
+        return self.extend(undo, [Ready(t)]) if undo.story.phase == "hide" else undo

@@ -80,7 +80,7 @@ def clock_at(story: Story, t: float) -> float:
 def is_late(tx: Transaction, t: float) -> bool:
     """Return True if the hitting time had ended at `t`."""
     limit = time_limit(tx.settings, tx.story)
-    return limit is not None and clock_at(tx.story, t) > limit
+    return limit is not None and clock_at(tx.before, t) > limit  # a question answered since had stopped the clock
 
 
 def ask_late(tx: Transaction, pad: int) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from pi_controller.referee import judge
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import ActionPlayed, Fact, StateSet, Undone
-from pi_controller.referee.history import History
+from pi_controller.referee.history import Draft, History
 from pi_controller.referee.story import LinkState, Story, blank
 from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError
 
@@ -47,14 +47,14 @@ class Pipe:
             parsed = judge.parse_line(line)
             self._pass(parsed.t)
             self._t = parsed.t
-            facts = self.history.resolve_event(parsed, self._referee.decide)
+            draft = self.history.resolve_event(parsed, self._referee.decide)
         except (InvalidActionError, IllegalActionError) as error:
             message = f"line {self._lines}: {error.message}; {error.hint or LINE_HINT}"
             self._out({"error": {"kind": error.code, "message": message, "line": self._lines}})
             return False
-        self._write_facts(facts)
-        if any(isinstance(fact, Undone) for fact in facts):
-            self._write_facts(self._referee.tick(self.story, parsed.t))
+        self._write_facts(draft)
+        if any(isinstance(fact, Undone) for fact in draft.facts):
+            self._write_facts(self._referee.tick(self.history.begin(), parsed.t))
         return True
 
     def end(self) -> None:
@@ -64,19 +64,19 @@ class Pipe:
         """
         due = self._referee.next_deadline(self.story)
         if due is not None and (self.story.phase == "check" or due - self._t < MOMENT_S):
-            self._write_facts(self._referee.tick(self.story, due))
+            self._write_facts(self._referee.tick(self.history.begin(), due))
 
     def _pass(self, t: float) -> None:
         while (due := self._referee.next_deadline(self.story)) is not None and due <= t:
-            facts = self._referee.tick(self.story, due)
-            if not facts:
+            draft = self._referee.tick(self.history.begin(), due)
+            if not draft.facts:
                 return
-            self._write_facts(facts)
+            self._write_facts(draft)
 
-    def _write_facts(self, facts: list[Fact]) -> None:
-        batch = self.history.batch + 1
-        for fact in facts:
-            self._out(self._fact_fields(fact, self.history.add(batch, fact)))
+    def _write_facts(self, draft: Draft) -> None:
+        self.history.commit(draft)
+        for fact, story in zip(draft.facts, draft.stories, strict=True):
+            self._out(self._fact_fields(fact, story))
 
     def _fact_fields(self, fact: Fact, story: Story) -> dict[str, Any]:
         fields = {"t": fact.t, **cast("dict[str, Any]", msgspec.to_builtins(fact))}

@@ -18,14 +18,18 @@ from pi_controller.referee.facts import (
     Reveal,
     Source,
 )
+from pi_controller.referee.history import Draft
 from pi_controller.referee.sealed import PrivateState, SealedBead
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.referee.story import Story, apply
+from pi_controller.referee.story import Story, apply_batch
 from pi_controller.rules.base import Action, Game
 
 
 class Transaction:
-    """The facts of one input while they are being made. They count once the journal has stored them."""
+    """The facts of one input while they are being made: they continue `draft`.
+
+    They count once the journal has stored them.
+    """
 
     def __init__(
         self,
@@ -35,19 +39,28 @@ class Transaction:
         bound: Callable[[], CommitmentContext],
         *,
         private: PrivateState,
-        story: Story,
+        draft: Draft,
         t: float,
     ) -> None:
         self.game = game
         self.settings = settings
         self.private = private
-        self.story = story
+        self.before = self.story = draft.story
+        """The story before the first of `facts`, and the one after the last."""
         self.t = t
         self.by: Source = "judge"
         """Who answers a question: the judge, or the clock if the judge gave no answer."""
         self.facts: list[Fact] = []
+        self._draft = draft
+        self._stories: list[Story] = []
         self._random_bytes = random_bytes
         self._bound = bound
+
+    @property
+    def draft(self) -> Draft:
+        """The draft with the facts of this input."""
+        facts, stories = (*self._draft.facts, *self.facts), (*self._draft.stories, *self._stories)
+        return self._draft._replace(facts=facts, stories=stories)
 
     @property
     def sealed(self) -> SealedBead | None:
@@ -55,9 +68,10 @@ class Transaction:
         return self.private.current_seal(self.story)
 
     def add(self, fact: Fact) -> None:
-        """Add a fact and apply it to the story."""
-        self.story = apply(self.game, self.story, fact)
+        """Add a fact and apply it to the story. `History` folds an undo itself: here it takes nothing back."""
+        self.story = apply_batch(self.game, self.story, self._draft.batch, (fact,))
         self.facts.append(fact)
+        self._stories.append(self.story)
 
     def play(self, action: Action, by: Source, seen: str = "") -> None:
         """Play an action of the game and reveal the bead if it settles a hide.

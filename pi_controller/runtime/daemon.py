@@ -86,6 +86,8 @@ class SteppedTable(Protocol):
 
     seats: Seats
     mirrored: bool
+    on_mat_change: Callable[[float], None] | None
+    """Called with the time when `mirrored`, `showing` or `strike_reporting` has changed."""
 
     @property
     def view(self) -> View | None:
@@ -131,6 +133,7 @@ class Mats:
         self._shown_on = self.active_mat
         """The mat of the last hide: its bead is revealed there, also if the other team hides next."""
         self.enable_reporting()
+        table.on_mat_change = self.update_active_mat
 
     @property
     def active_mat(self) -> Mat:
@@ -145,15 +148,15 @@ class Mats:
     def feed(self, messages: Iterable[Message], mat: Mat) -> list[MatEvent]:
         """Pass the events in `messages` of `mat` to the table; return them, numbered as the mat numbers its pads."""
         events = mat.feed(messages)
-        if events:
-            self.update_active_mat(events[0].t)
         for event in events:
             self._take(event, mat)
-            self.update_active_mat(event.t)
         return events
 
     def update_active_mat(self, t: float) -> None:
-        """Select the active mat and its orientation at `t`: the hiding side may have changed."""
+        """Select the active mat and its orientation, and enable its reporting, after a change at `t`.
+
+        The table calls this.
+        """
         table = self._table
         if table.mirrored != self._mirrored:
             self._mirrored = table.mirrored
@@ -273,14 +276,12 @@ class Daemon(Generic[TableT]):
         In lock step, wait for `at_least` bytes.
         """
         self._now = t
-        self._seated.update_active_mat(t)
         for mat in self.mats:
             self._take(mat.source.step(t, at_least), mat)
         if self._buttons is not None:
             self._buttons.tick(t)
         self._pass_on_presses()
         self.table.tick(t)
-        self._seated.update_active_mat(t)
         self._show(t)
         self.table.maintain(t)
         for observer in self.observers:

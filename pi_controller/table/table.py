@@ -1,4 +1,4 @@
-"""The table: writes facts to the journal, then applies them to the history, then shows the view.
+"""The table: writes facts to the journal, then adds them to the history, then shows the view.
 
 Facts that are not on disk do not count.
 """
@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -36,7 +35,7 @@ from pi_controller.referee.facts import (
     Undone,
     is_mirrored,
 )
-from pi_controller.referee.history import History
+from pi_controller.referee.history import Draft, History
 from pi_controller.referee.judge import (
     HubCommand,
     JudgeAnswer,
@@ -84,16 +83,16 @@ class Observer(Generic[ObservedT_contra]):
 class RefereeProtocol(Protocol):
     """Interface of the referee that the table uses; see `referee.Referee`."""
 
-    def decide(self, story: Story, event: MatEvent | JudgeCommand) -> list[Fact]:
-        """Return the facts that follow from a mat event or a call."""
+    def decide(self, draft: Draft, event: MatEvent | JudgeCommand) -> Draft:
+        """Return `draft` with the facts that follow from a mat event or a call."""
         ...
 
-    def tick(self, story: Story, t: float) -> list[Fact]:
-        """Return the facts that follow from the passing of time up to `t`."""
+    def tick(self, draft: Draft, t: float) -> Draft:
+        """Return `draft` with the facts that follow from the passing of time up to `t`."""
         ...
 
-    def resume(self, story: Story, t: float) -> list[Fact]:
-        """Return the facts that follow from a restart."""
+    def resume(self, draft: Draft, t: float) -> Draft:
+        """Return `draft` with the facts that follow from a restart."""
         ...
 
     def remember_event(self, event: MatEvent) -> None:
@@ -117,8 +116,8 @@ class RefereeProtocol(Protocol):
         """Switch the hiding side; `seats` decides which mat is used."""
         ...
 
-    def catch_up(self, story: Story, t: float, why: str) -> list[Fact]:
-        """Return the facts that follow from a halt of the table."""
+    def catch_up(self, draft: Draft, t: float, why: str) -> Draft:
+        """Return `draft` with the facts that follow from a halt of the table."""
         ...
 
 
@@ -256,10 +255,12 @@ class Table:
         self._kept = (1, 0)
         """The hide and the last record at the last checkpoint of the journal."""
         self._keys: dict[tuple[str, str], tuple[CommandIssued, int]] = {}
+        self.on_mat_change: Callable[[float], None] | None = None
+        """Called with the time after an input that changed the hiding side, the reporting of strikes, or the reveal."""
         opened = journal.read_opening()
         options = dict(game.settings)
         if opened is None:
-            self._write([GameOpened(t, game.name, game.version, game.source, options, dict(teams))])
+            self._write(self._draft(GameOpened(t, game.name, game.version, game.source, options, dict(teams))))
         else:
             # an option that did not exist when it was begun has its default
             if dict(journalled_game(journal, game).settings) != options:
@@ -268,7 +269,8 @@ class Table:
                     "use the game that journalled_game() returns",
                 )
             self._rebuild_history()
-            self._write(self._run_referee(lambda: referee.resume(self.story, t), t))
+            self._write(self._run_referee(lambda draft: referee.resume(draft, t), t))
+        self._mat_use = self._current_mat_use()
 
     @property
     def story(self) -> Story:
@@ -338,7 +340,10 @@ class Table:
         if self.halted is not None:
             self.referee.remember_event(event)
             return []
-        return self._try(self._run_referee(lambda: self._history.resolve_event(event, self.referee.decide), event.t))
+        resolve, decide = self._history.resolve_event, self.referee.decide
+        facts = self._try(self._run_referee(lambda draft: resolve(event, decide, draft), event.t))
+        self._report_mat_change(event.t)  # also without facts: a hand under a pad prevents early strikes
+        return facts
 
     def ask_after_recovery(self, t: float, line: str, *, recovered: bool) -> None:
         """Ask the judge how to go on after a damaged journal, as soon as no other question is open.
@@ -356,12 +361,18 @@ class Table:
         """Advance to time `t`; return the resulting facts. Never raises because of the rules or the journal."""
         if self.halted is not None:
             return []
+        facts = self._conclude(t)
+        if facts or self.halted is not None:
+            self._report_mat_change(t)
+        return facts
+
+    def _conclude(self, t: float) -> list[Fact]:
         if self._ask_next is not None and self.story.question is None and not self.story.held_by_protest:
             asked, self._ask_next = msgspec.structs.replace(self._ask_next, t=t), None
-            return self._try([asked]) if self.story.phase != "over" else []
+            return self._try(self._draft(asked)) if self.story.phase != "over" else []
         if t - self._gathered_at >= self._gather_s:
             self._flush()
-        return self._try(self._run_referee(lambda: self.referee.tick(self.story, t), t))
+        return self._try(self._run_referee(lambda draft: self.referee.tick(draft, t), t))
 
     def judge(self, call: JudgeCommand | HubCommand, command: Command | None = None) -> list[Fact]:
         """Execute a call of the judge or the hub; return the resulting facts. `command` identifies the caller.
@@ -371,29 +382,33 @@ class Table:
         """
         if self.halted is not None:
             raise self.halted
+        try:
+            return self._execute(call, command)
+        finally:
+            self._report_mat_change(call.t)
+
+    def _execute(self, call: JudgeCommand | HubCommand, command: Command | None) -> list[Fact]:
         if isinstance(call, JudgeNewGame):
             return self._begin_next(call, command)
         if isinstance(call, JudgeAnswer) and call.answer == NEW_GAME and self._may_begin_anew:
             return self._begin_next(JudgeNewGame(call.t), command, anew=True)
         if isinstance(call, MatchCall):
             return self._take_match(call, command)
+        draft = self._draft() if command is None else self._draft(command.fact)
         if isinstance(call, RoundClockCall):
-            if not (facts := self._round_clock(call)):
+            if not (clock := self._round_clock(call)):
                 return []
+            draft = self._history.extend(draft, clock)
         elif isinstance(call, MatchVoidCall):
             if self.story.order != call.order or self.story.void == call.why:
                 return []
-            facts = list[Fact]([MatchVoid(call.t, call.order, call.why)])
+            draft = self._history.extend(draft, [MatchVoid(call.t, call.order, call.why)])
         else:
-            facts = self._history.resolve_event(call, self.referee.decide)
-        if command is not None:
-            facts = [command.fact, *facts]
-        facts = self._try(facts)
+            draft = self._history.resolve_event(call, self.referee.decide, draft)
+        facts = self._try(draft)
         if self.halted is not None:
             raise self.halted
-        if any(isinstance(fact, Undone) for fact in facts):
-            facts += self.tick(call.t)
-        return facts
+        return [*facts, *self.tick(call.t)] if any(isinstance(fact, Undone) for fact in facts) else facts
 
     def command(self, command: Command) -> CommandResult:
         """Execute the command of a signed-in user once, and write the user to the journal.
@@ -423,12 +438,13 @@ class Table:
             self._apply_options(journalled_game(self.journal, self.game))
             self._rebuild_history()
             why = "the journal could not be written"
-            self._write(self._run_referee(lambda: self.referee.catch_up(self.story, t, why), t))
+            self._write(self._run_referee(lambda draft: self.referee.catch_up(draft, t, why), t))
         except JournalError as error:
             self._halt(error)
             return False
         self.halted = None
         self._view = None
+        self._report_mat_change(t)
         return True
 
     @property
@@ -533,41 +549,47 @@ class Table:
                 self._kept = kept if self.journal.checkpoint() else self._kept
         except JournalError as error:
             self._halt(error)
+            self._report_mat_change(t)
 
-    def _run_referee(self, conclude: Callable[[], list[Fact]], t: float) -> list[Fact]:
-        """Return the facts that `conclude` returns. If the rules refuse them, log that and ask the judge."""
+    def _draft(self, *facts: Fact) -> Draft:
+        """Return the draft of the next batch, with `facts`."""
+        return self._history.extend(self._history.begin(self.journal.next_batch), facts)
+
+    def _run_referee(self, conclude: Callable[[Draft], Draft], t: float) -> Draft:
+        """Return the draft that `conclude` makes of an empty one. If the rules refuse it, log it and ask the judge."""
         try:
-            facts = conclude()
+            draft = conclude(self._draft())
         except MatError as error:
             if self._puzzle != error.message:  # log it once, not in each tick
                 self._puzzle = error.message
                 log.exception("the referee cannot go on: %s", error.message)
             story = self.story
             asked = story.question is not None or story.phase == "over" or RULES_REFUSED in story.hide.waived_fouls
-            return [] if asked else [Question(t, RULES_REFUSED, ("play_on",))]
-        if facts:
+            return self._draft() if asked else self._draft(Question(t, RULES_REFUSED, ("play_on",)))
+        if draft.facts:
             self._puzzle = ""
-        return facts
+        return draft
 
-    def _try(self, facts: list[Fact]) -> list[Fact]:
+    def _try(self, draft: Draft) -> list[Fact]:
         try:
-            self._write(facts)
+            self._write(draft)
         except JournalError as error:
             self._halt(error)
             return []
-        return facts
+        return list(draft.facts)
 
-    def _write(self, facts: list[Fact]) -> None:
+    def _write(self, draft: Draft) -> None:
+        """Write the facts of `draft` to the journal, then add them to the history."""
+        facts = draft.facts
         if not facts:
             return
         if self._gather_s and all(isinstance(fact, BUFFERED_FACTS) for fact in facts):
-            batch = self.journal.buffer_batch(facts)
+            self.journal.buffer_batch(facts)
             self._gathered_at = min(self._gathered_at, facts[0].t)
         else:
-            batch = self.journal.append(facts)
+            self.journal.append(facts)
             self._gathered_at = float("inf")
-        with self._by_rules():
-            self._history.append(facts, batch)
+        self._history.commit(draft)
         self._note_keys(facts, self.journal.seq)
         self._story_changed()
 
@@ -580,15 +602,9 @@ class Table:
 
     def _rebuild_history(self) -> None:
         self._history = History(self.game)
-        with self._by_rules():
+        try:
             for step in self._history.walk(self.journal.read()):
                 self._note_keys([step.fact], 0)
-        self._story_changed()
-
-    @contextmanager
-    def _by_rules(self) -> Generator[None]:
-        try:
-            yield
         except JournalError:
             raise
         except MatError as error:
@@ -596,8 +612,9 @@ class Table:
                 f"journal {self.journal.path.name} does not follow the rules of {self.game.name}: {error.message}",
                 "it was written by other rules: begin a new journal",
             ) from error
+        self._story_changed()
 
-    def _note_keys(self, facts: list[Fact], seq: int) -> None:
+    def _note_keys(self, facts: Sequence[Fact], seq: int) -> None:
         for fact in facts:
             if isinstance(fact, CommandIssued) and fact.key:
                 self._keys.setdefault((fact.actor, fact.key), (fact, seq))
@@ -609,6 +626,15 @@ class Table:
         if hidden_afar != self.mirrored:
             self.mirrored = hidden_afar
             self.referee.change_sides(self.seats)
+
+    def _current_mat_use(self) -> tuple[bool, bool, bool]:
+        return self.mirrored, self.strike_reporting, self.story.phase == "show"
+
+    def _report_mat_change(self, t: float) -> None:
+        """Call `on_mat_change` if the use of the mat has changed since it was last called."""
+        before, self._mat_use = self._mat_use, self._current_mat_use()
+        if self._mat_use != before and self.on_mat_change is not None:
+            self.on_mat_change(t)
 
     def _halt(self, error: JournalError) -> None:
         self.halted = error

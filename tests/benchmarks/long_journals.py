@@ -16,8 +16,6 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import msgspec
-
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
 from random_play import legal_action
@@ -25,40 +23,13 @@ from random_play import legal_action
 from pi_controller.cli import export, replay, verify
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal import file
-from pi_controller.journal.file import Row
-from pi_controller.journal.journal import Journal
-from pi_controller.referee.facts import Fact
+from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.referee.judge import JudgeAction, JudgeReplace, JudgeSet, JudgeUndo
 from pi_controller.rules.registry import game
 from pi_controller.table.table import Table
 
 DAKOTA = game("dakota", {"points": 99})
 SHEET = DAKOTA.sheet(DAKOTA.play(DAKOTA.opening(), {"do": "toss", "winner": "A"})[0])
-
-
-class Memory:
-    """A journal without a disk: the table's records as rows of a file."""
-
-    def __init__(self):
-        self.rows, self.batch = [], 0
-
-    seq = property(lambda self: len(self.rows))
-    head = property(lambda self: (self.seq, ""))
-
-    def append(self, facts):
-        self.batch += 1
-        for fact in facts:
-            body = msgspec.json.encode(fact).decode()
-            kind = str(fact.__struct_config__.tag)
-            self.rows.append(Row(self.seq + 1, self.batch, fact.t, kind, body))
-        return self.batch
-
-    def read(self):
-        for row in self.rows:
-            yield row.batch, msgspec.json.decode(row.body, type=Fact)
-
-    def read_opening(self):
-        return next((fact for _, fact in self.read()), None)
 
 
 def next_call(table, chance, t):
@@ -70,7 +41,7 @@ def next_call(table, chance, t):
 
 def play(path, records, undos, seed):
     """Write a journal of so many records, with so many undos among them, to `path`."""
-    chance, memory = random.Random(seed), Memory()
+    chance, memory = random.Random(seed), MemoryJournal()
     table = Table(memory, DAKOTA, {"A": "Red", "B": "Blue"}, DakotaReferee(DAKOTA, None, bytes))
     undone = n = 0
     while memory.seq < records:
@@ -81,7 +52,7 @@ def play(path, records, undos, seed):
         else:
             table.judge(next_call(table, chance, 1.0 * n))
     about = file.Meta("00" * 16, created=1.0)
-    file.put_in_place(file.write_new_journal(path, about, memory.rows), path)
+    file.put_in_place(file.write_new_journal(path, about, memory.rows()), path)
 
 
 def timed(what, times=1):

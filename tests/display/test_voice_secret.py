@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from secret import Memory
 
 from pi_controller.display import voice as voice_module
 from pi_controller.display.game_display import words_of
 from pi_controller.display.voice import Announcement
+from pi_controller.journal.journal import MemoryJournal
 from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import JudgeAnswer
 from pi_controller.rules import registry
@@ -48,7 +48,7 @@ def sounds(heard, record, tmp_path, place, then=()):
     rules = registry.game("dakota")
     count = iter(range(10**6))
     referee = referee_for(rules, None, lambda n: next(count).to_bytes(n, "big"))
-    table = Table(Memory(), rules, {"A": "Red", "B": "Blue"}, referee)
+    table = Table(MemoryJournal(), rules, {"A": "Red", "B": "Blue"}, referee)
     one.hear(table.view)
     for event in [*a_hide(0.0, place), *then]:
         one.run(event.t - one.clock.t)

@@ -79,9 +79,9 @@ def test_a_fold_that_tells_otherwise_is_found_with_the_fewest_inputs(agree, monk
 def test_a_refused_call_that_is_not_forgotten_is_found(agree, monkeypatch):
     right = Referee.decide
 
-    def wrong(referee, story, event, t=None):
+    def wrong(referee, draft, event, t=None):
         try:
-            return right(referee, story, event, t)
+            return right(referee, draft, event, t)
         except IllegalActionError:
             referee._private.reading = None
             raise

@@ -239,10 +239,13 @@ def test_recorded_games_are_journalled_and_pruned_but_never_the_one_in_play(tmp_
     assert rig.sessions[-1].ending == "finished"
 
 
-def test_without_recording_nothing_is_on_the_disk(tmp_path):
+def test_without_recording_nothing_is_on_the_disk(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     rig = Rig(5, folder=tmp_path)
     rig.begin("mat")
+    journal = rig.game.table.journal
     rig.play_on()
+    assert journal.seq > 20
     assert list(tmp_path.iterdir()) == []
 
 

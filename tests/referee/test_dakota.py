@@ -25,6 +25,7 @@ from pi_controller.referee.facts import (
     Undone,
     VoidClosed,
 )
+from pi_controller.referee.history import Draft
 from pi_controller.referee.judge import (
     JudgeAction,
     JudgeAnswer,
@@ -54,7 +55,11 @@ class Seat:
         self.batch = 0
 
     def __call__(self, event):
-        return self.take(self.referee.decide(self.story, event))
+        return self.take(list(self.referee.decide(self.draft, event).facts))
+
+    @property
+    def draft(self):
+        return Draft(self.batch + 1, self.story)
 
     def take(self, facts):
         self.batch += 1
@@ -71,7 +76,7 @@ class Seat:
         self(Button(t, "ready"))
 
     def tick(self, t):
-        return self.take(self.referee.tick(self.story, t))
+        return self.take(list(self.referee.tick(self.draft, t).facts))
 
 
 def test_strokes_buttons_and_readings_that_mean_nothing_are_passed_over():
@@ -348,7 +353,7 @@ def test_stroke_takes_back_time_if_made_in_it():
         (Strike(9.9, (1,)), False),
         (Strike(41.5, (1,)), False),
     ]:
-        facts = seat.referee.decide(seat.story, late_news, 41.6)
+        facts = seat.referee.decide(seat.draft, late_news, 41.6).facts
         assert any(isinstance(fact, Undone) for fact in facts) == taken_back, late_news
 
 
@@ -422,7 +427,7 @@ def test_second_seal_is_the_judges_after_a_restart(hit, again):
     seat.hide(2)
     if hit:
         seat(Strike(1, (1,)))
-    seat.take(seat.referee.resume(seat.story, 5.0))
+    seat.take(seat.referee.resume(seat.draft, 5.0).facts)
     seat(Link(6, up=True))
     (asked,) = seat(BeadsAtRest(7, (Bead(2),)))
     assert (asked.about, asked.choices) == ("sealed_again", ("play_on", *again, "by_eye"))
@@ -483,3 +488,14 @@ def test_ninth_stroke_during_a_question_is_dropped():
     kept = [seat(Strike(2.0 + n, (3,))) for n in range(9)]
     assert [len(facts) for facts in kept] == [1] * 8 + [0]
     assert len(seat.story.hide.kept) == 8
+
+
+def test_late_strike_stays_late_when_answered_later():
+    seat = Seat(RefereeSettings(hit_seconds=30))
+    seat(Link(0.0, up=True))
+    seat(Button(0, "toss_a"))
+    seat.hide(2, t=10.0)
+    seat(Strike(41.0, (2,), sure=False))  # 31 s after the hide; the question stops the clock
+    assert seat.story.question.about == "doubtful"
+    seat(JudgeAnswer(70.0, "2"))
+    assert seat.story.question.about == "late_hit"

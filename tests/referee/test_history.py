@@ -125,10 +125,10 @@ class Judge:
         self.play = RandomPlay(chance, DAKOTA)
         self.referee = DakotaReferee(DAKOTA, None, bytes)
 
-    def write(self, facts):
-        batch = self.history.batch + 1
-        assert self.history.preview(facts) == self.history.append(facts)
-        self.records += [(batch, fact) for fact in facts]
+    def write(self, draft):
+        if draft.facts:
+            assert draft.story == self.history.commit(draft)
+        self.records += [(draft.batch, fact) for fact in draft.facts]
 
     def call(self):
         self.play.later(0.5, 1.5)
@@ -138,7 +138,8 @@ class Judge:
 
     def step(self):
         if self.history.batch > 2 and self.chance.random() < 0.1:  # no judge can say this: any batch, also an undo
-            self.write([Undone(self.play.later(0.5, 1.5), self.chance.randint(2, self.history.batch), hide=1)])
+            undone = Undone(self.play.later(0.5, 1.5), self.chance.randint(2, self.history.batch), hide=1)
+            self.write(self.history.extend(self.history.begin(), [undone]))
             return
         try:
             self.write(self.history.resolve_event(self.call(), self.referee.decide))
@@ -149,7 +150,7 @@ class Judge:
 @pytest.mark.parametrize("seed", range(60))
 def test_it_is_as_folded_from_nothing_after_every_step(seed):
     judge = Judge(random.Random(seed))
-    judge.write([OPENED])
+    judge.write(judge.history.extend(judge.history.begin(), [OPENED]))
     stories = []
     for _ in range(40):
         judge.step()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pi_controller.config import read_settings
 from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import MAT_FACTS, Undone
+from pi_controller.referee.history import Draft
 from pi_controller.referee.judge import BUTTONS, JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.story import apply_batch, blank
@@ -81,19 +82,22 @@ def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
                     links = [f for _, each in told[fact.batch - 1 :] for f in each if isinstance(f, MAT_FACTS)]
             story = apply_batch(game, before, len(told), [*links, *facts])
 
+    def draft():
+        return Draft(len(told) + 1, story)
+
     for dt, what in steps:
         t += dt
-        take(referee.tick(story, t))
+        take(referee.tick(draft(), t).facts)
         if isinstance(what, int):  # the judge's console: any action that is allowed
             legal = game.legal_actions(story.state)
             action = legal[what % len(legal)] if legal else None
             if action and action["do"] == "foul" and story.phase == "show":
                 action = {"hide": "this", **action}  # between two hides the judge says in which
-            take(referee.decide(story, JudgeAction(t, action)) if action else [])
+            take(referee.decide(draft(), JudgeAction(t, action)).facts if action else ())
             continue
         event = type(what)(**{key: getattr(what, key) for key in what.__struct_fields__} | {"t": t})
         try:
-            take(referee.decide(story, event))
+            take(referee.decide(draft(), event).facts)
         except (InvalidActionError, IllegalActionError):
             assert isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeUndo)
         due = referee.next_deadline(story)
@@ -101,6 +105,6 @@ def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
         if story.question is not None:
             assert story.question.choices
             assert not story.strike_expected
-    resumed = referee.resume(story, t)
+    resumed = referee.resume(draft(), t).facts
     take(resumed)
     assert story.hide.commit is None

@@ -73,7 +73,6 @@ each = pytest.mark.parametrize("scene", [("each", 2)], indirect=True)
 
 def ready(scene):
     scene.table.mat_event(Button(scene.now(), "ready"))
-    scene.mats.update_active_mat(scene.t)
 
 
 @turning
@@ -111,7 +110,6 @@ def test_what_the_referee_remembers_turns_with_an_undo(scene):
 def test_dead_sensors_are_told_anew_when_the_roles_change(scene):
     scene.each[0].sensors.reported = (SensorFault("disc", 1, "silent"),)
     scene.judge(do="toss", winner="B")
-    scene.mats.update_active_mat(scene.now())
     assert scene.table.view.faults == (SensorFault("disc", 4, "silent"),)
 
 

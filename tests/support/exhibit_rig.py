@@ -14,7 +14,6 @@ from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, S
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.system.machine_health import MachineHealth
-from pi_controller.table.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +44,7 @@ class CutGames(SessionGames):
         `torn` is given each file and returns what of it was on the disk.
         """
         begun, self.begun = self.begun, None
-        journal = begun.table.journal.path if begun is not None and isinstance(begun.table, Table) else None
+        journal = begun.table.journal.path if begun is not None else None
         if begun is None or journal is None or journal != self._in_play:
             return None
         found = {path: path.read_bytes() for path in self.folder.glob(f"{journal.stem}.*")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from pi_controller.errors import MatError
+from pi_controller.journal.journal import MemoryJournal
 from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import Commit, Reveal
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeSensors, JudgeUndo
@@ -16,28 +17,6 @@ HASH = "0" * 64
 JudgeCall = JudgeAction | JudgeAnswer | JudgeUndo | JudgeHideAgain | JudgeSensors
 
 
-class Memory:
-    """A journal without a disk."""
-
-    def __init__(self):
-        self.facts = []
-        self.batch = 0
-
-    seq = property(lambda self: len(self.facts))
-    head = property(lambda self: (self.seq, ""))
-
-    def append(self, facts):
-        self.batch += 1
-        self.facts += [(self.batch, fact) for fact in facts]
-        return self.batch
-
-    def read(self):
-        return iter(self.facts)
-
-    def read_opening(self):
-        return None
-
-
 def written(name, events, moved, journal=None, *, stop=True):
     """Play `events` with the beads of every reading `moved`; return all facts, views and errors, all hashes masked."""
     rules = game(name)
@@ -45,7 +24,7 @@ def written(name, events, moved, journal=None, *, stop=True):
     out = []
     hashes = set()
     table = Table(
-        journal or Memory(),
+        journal or MemoryJournal(token=bytes),
         rules,
         {"A": "Red", "B": "Blue"},
         referee_for(rules, None, lambda n: next(count).to_bytes(n, "big")),

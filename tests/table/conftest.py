@@ -2,43 +2,20 @@ import random
 import sqlite3
 import subprocess
 from contextlib import closing, suppress
+from functools import partial
 
-import msgspec
 import pytest
 
+from pi_controller.journal.journal import MemoryJournal
 from pi_controller.referee.base import referee_for
-from pi_controller.referee.facts import Fact
 from pi_controller.referee.judge import JudgeAction, JudgeUndo
 from pi_controller.rules.registry import game
 from pi_controller.table.table import Table
 
 
-class Memory:
-    """A journal without a disk, which keeps what a disk would: JSON."""
-
-    def __init__(self):
-        self.rows = []
-        self.batch = 0
-
-    seq = property(lambda self: len(self.rows))
-    head = property(lambda self: (self.seq, ""))
-
-    def append(self, facts):
-        self.batch += 1
-        self.rows += [(self.batch, msgspec.json.encode(fact)) for fact in facts]
-        return self.batch
-
-    def read(self):
-        for batch, body in self.rows:
-            yield batch, msgspec.json.decode(body, type=Fact)
-
-    def read_opening(self):
-        return next((fact for _, fact in self.read()), None)
-
-
 @pytest.fixture(scope="session")
 def memory_journal():
-    return Memory
+    return partial(MemoryJournal, token=bytes)
 
 
 @pytest.fixture

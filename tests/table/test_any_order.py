@@ -6,14 +6,15 @@ from hypothesis import strategies as st
 
 from pi_controller.errors import MatError
 from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.referee import story as story_module
 from pi_controller.referee.commitment import check
-from pi_controller.referee.facts import Commit, CommitmentWithdrawn, Reveal, Undone
+from pi_controller.referee.facts import ActionPlayed, Commit, CommitmentWithdrawn, Reveal, Undone
 from pi_controller.referee.history import effective_records, fold
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, SamplesMissing, Strike
-from pi_controller.table.table import Table
+from pi_controller.table.table import Command, Table
 from pi_controller.table.view import View
 
 DAKOTA = game("dakota", {"points": 1})
@@ -164,3 +165,22 @@ def test_the_story_is_told_batch_by_batch_as_it_is_lived(memory_journal):
     for seq, story in stood.items():
         assert fold(DAKOTA, list(journal.read())[:seq]) == story
     assert len(stood) > 10
+
+
+def test_each_fact_is_applied_once(memory_journal, monkeypatch):
+    applied, apply = [], story_module.apply
+    monkeypatch.setattr(story_module, "apply", lambda *args: applied.append(args[2]) or apply(*args))
+    journal = memory_journal()
+    table = sit(journal)
+    happened = [Link(0.0, up=True), Button(0.0, "toss_a"), *a_hide(2), Strike(1.0, (1, 3)), JudgeAnswer(2.0, "3")]
+    happened += [Strike(3.0, (2,)), JudgeAction(7.0, {"do": "foul", "by": "hider", "kind": "no_bead", "hide": "last"})]
+    for step in [*happened, Button(8.0, "shown"), *a_hide(3)]:
+        do(table, step)
+        table.tick(step.t)
+    seen = table.view.revision
+    table.command(Command(JudgeAction(9.0, {"do": "hit", "found": True}), "Ann", "judge", "key-1", seen))
+    assert table.story.hide.hits
+    told = [fact for _, fact in journal.read()]
+    assert sum(isinstance(fact, ActionPlayed) for fact in told) == 5
+    assert applied == told
+    assert fold(DAKOTA, journal.read()) == table.story

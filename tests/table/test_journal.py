@@ -12,7 +12,7 @@ import pytest
 
 from pi_controller.errors import DamagedJournalError, JournalError
 from pi_controller.journal.file import APPLICATION_ID, Row, next_hash
-from pi_controller.journal.journal import Journal
+from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.referee.facts import (
     ActionPlayed,
     Answer,
@@ -428,3 +428,36 @@ def test_closed(path):
     journal.close()
     with pytest.raises(JournalError, match="closed"):
         journal.append([OPENED])
+
+
+def test_memory_journal_reads_as_a_file_does(path, tmp_path, monkeypatch):
+    token = b"\x07".__mul__  # n bytes of 7
+    with Journal(path, created=5.0, token=token) as journal:
+        for facts in EVERY_KIND:
+            journal.append(facts)
+        expected = (journal.meta, journal.head, journal.batch, list(journal.records()))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    with MemoryJournal(5.0, token) as memory:
+        for facts in EVERY_KIND[:-1]:
+            memory.buffer_batch(facts)
+        assert (memory.seq, memory.next_batch) == (0, len(EVERY_KIND))
+        memory.append(EVERY_KIND[-1])
+        memory.reopen()
+        memory.check_files()
+        assert memory.checkpoint()
+        assert (memory.meta, memory.head, memory.batch, list(memory.records())) == expected
+        assert list(memory.read(to=3)) == [(batch, fact) for _, batch, fact in expected[-1][:3]]
+    assert not list(empty.iterdir())
+
+
+def test_memory_journal_drops_the_finished_game():
+    with MemoryJournal() as memory:
+        for facts in EVERY_KIND:
+            memory.append(facts)
+        first = memory.meta
+        memory.rotate([OPENED], memory.archive_path(), 9.0)
+        assert (memory.seq, memory.batch, list(memory.read())) == (1, 1, [(1, OPENED)])
+        assert memory.meta.epoch != first.epoch
+        assert memory.meta.created == 9.0

@@ -21,7 +21,7 @@ from pi_controller.record.convert import from_sheet, read_journal_record, to_she
 from pi_controller.record.file import read, write
 from pi_controller.referee.base import referee_for
 from pi_controller.referee.facts import ActionPlayed, Fact, GameOpened
-from pi_controller.referee.history import fold
+from pi_controller.referee.history import Draft, fold
 from pi_controller.referee.judge import JudgeAction, JudgeSet, JudgeUndo
 from pi_controller.rules.registry import game
 from pi_controller.web import event_log
@@ -76,12 +76,12 @@ def test_it_goes_on_in_todays_words():
         nonlocal batch
         for call in calls:
             batch += 1
-            told = [(batch, fact) for fact in referee.decide(fold(ojibwe, records), call)]
+            told = [(batch, fact) for fact in referee.decide(Draft(batch, fold(ojibwe, records)), call).facts]
             records.extend(told)
         return told
 
     batch += 1
-    records.extend((batch, fact) for fact in referee.resume(fold(ojibwe, records), 50.0))
+    records.extend((batch, fact) for fact in referee.resume(Draft(batch, fold(ojibwe, records)), 50.0).facts)
     assert fold(ojibwe, records).hide.commit is None
     does(JudgeUndo(51.0), JudgeUndo(52.0))  # the open pad, then the last attempt: a `hunt`
     story = fold(ojibwe, records)

@@ -167,7 +167,7 @@ def test_what_is_refused_changes_nothing(name, memory_journal):
     journal = memory_journal()
     table = sit(journal, name)
     execute_line(table, lines[0], 0.0)
-    before, rows = table.view, list(journal.rows)
+    before, rows = table.view, list(journal.rows())
     refused = ["found", "missed 3", "hit found", "foul hider no_bead", "answer 2", "fly", "throw 99", "; only", "\x00"]
     refused += ["throw", "guess", "lot C", "toss A B", "start Nobody north clockwise", "shoot open 9 hit 1 ball 1"]
     for line in refused:
@@ -175,7 +175,7 @@ def test_what_is_refused_changes_nothing(name, memory_journal):
     assert execute_line(table, "   ", 1.0) == ""
     assert execute_line(table, "help", 1.0).startswith("Now: ")
     assert table.view is before
-    assert journal.rows == rows
+    assert list(journal.rows()) == rows
 
 
 @settings(max_examples=60)

@@ -6,7 +6,8 @@ from typing import Any
 
 from pi_controller.referee import hide, hits, judge_commands
 from pi_controller.referee.base import Referee
-from pi_controller.referee.facts import BeadShown, Fact, HandsUnder, LinkSeen, Question
+from pi_controller.referee.facts import BeadShown, HandsUnder, LinkSeen, Question
+from pi_controller.referee.history import Draft
 from pi_controller.referee.judge import JudgeAction, JudgeCommand
 from pi_controller.referee.story import Hit, KeptStroke, Story
 from pi_controller.referee.transaction import Transaction
@@ -20,12 +21,15 @@ HAND_STAYS_S = 20.0
 class DakotaReferee(Referee):
     """One table's referee for `dakota`."""
 
-    def _decide(self, story: Story, event: MatEvent | JudgeCommand, t: float | None) -> list[Fact]:
+    def _decide(self, draft: Draft, event: MatEvent | JudgeCommand, t: float | None) -> Draft:
+        story = draft.story
         if isinstance(event, Strike) and story.sensors and not story.held_by_protest:
             undone = hits.take_back_time(self.settings, story, event)
-            if undone is not None:
-                return [undone]  # `History.decided` then decides the strike again, without that call of time
-        return super()._decide(story, event, t)
+            if undone is not None:  # `History.resolve_event` then decides the strike again, without that call of time
+                tx = self._begin(draft, event.t)
+                tx.add(undone)
+                return tx.draft
+        return super()._decide(draft, event, t)
 
     def _handle_action(self, tx: Transaction, call: JudgeAction) -> None:
         story, action = tx.story, call.action
@@ -123,13 +127,13 @@ class DakotaReferee(Referee):
         else:
             tx.foul("time", "clock")
 
-    def _finish(self, tx: Transaction) -> list[Fact]:
+    def _finish(self, tx: Transaction) -> Draft:
         super()._finish(tx)
         timed = tx.story.phase == "hit" and self.settings.hit_seconds is not None
         under = timed and self._private.foreign_hand
         if under != tx.story.hands.under:
             tx.add(HandsUnder(tx.t, under))
-        return tx.facts
+        return tx.draft
 
     def _withdrawal_reason(self, tx: Transaction, asked: Question) -> str:
         if asked.about == "hand_stays" and not self._private.foreign_hand:
