@@ -63,6 +63,9 @@ def test_an_old_recording_is_read_around_what_is_torn_or_damaged(tmp_path):
     left = list(recording.entries())
     assert whole * 0.6 < len(left) < whole
     assert 1000 < recording.damaged < 12_000
+    path.write_bytes(data[:8] + b"MMD" + (10).to_bytes(4, "little") + bytes(14) + data[8:])
+    recording = Recording(path)
+    assert (len(list(recording.entries())), recording.damaged) == (whole, 21), "its CRC is wrong"
     for bad in (data[:8], data[:8] + b"MM", data[:30]):
         path.write_bytes(bad)
         with pytest.raises(RecordingError, match="header is lost"):

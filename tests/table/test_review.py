@@ -102,10 +102,11 @@ def test_a_row_that_is_damaged_is_told(tmp_path):
 def test_a_disk_that_fails_is_told_and_nothing_is_half_kept(tmp_path):
     review = HitStore(tmp_path / "x.hits")
     review.add_strokes([stroke(1)])
-    (most,) = review._db.execute("PRAGMA max_page_count = 40").fetchone()
+    full = "BEFORE INSERT ON blocks WHEN (SELECT count(*) FROM blocks) > 1 BEGIN SELECT RAISE(ABORT, 'full'); END"
+    review._db.execute(f"CREATE TRIGGER no_room {full}")
     with pytest.raises(ReviewError):
-        review.add_strokes([stroke(2), stroke(2), stroke(2)])
-    review._db.execute(f"PRAGMA max_page_count = {most * 100}")
+        review.add_strokes([stroke(2), stroke(2)])
+    review._db.execute("DROP TRIGGER no_room")
     review.add_strokes([stroke(3)])
     assert [one.hide for one in strokes(tmp_path / "x.hits")] == [1, 3]
     review.close()
