@@ -43,8 +43,9 @@ def main(argv: Sequence[str]) -> int:
     if args.seconds is not None and not args.seconds > 0:
         raise UsageError("the recording time is not positive", "--seconds takes a number above 0")
     from pi_controller import __version__
-    from pi_controller.recording.format import ChunkFile, Header, settings_as_json
+    from pi_controller.recording.format import Header, settings_as_json
     from pi_controller.recording.recorder import Bench
+    from pi_controller.recording.store import RecordingWriter
     from pi_controller.runtime.assembly import make_source
 
     settings = load_settings(settings_path(args))
@@ -58,15 +59,13 @@ def main(argv: Sequence[str]) -> int:
     path, t = Path(args.file), clock()
     strikes = settings_as_json(settings.strikes.detector_settings())
     try:
-        file = ChunkFile(path, Header(t=t, program=__version__, table=settings.table.name, strikes=strikes))
+        file = RecordingWriter(path, Header(t=t, program=__version__, table=settings.table.name, strikes=strikes))
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}", "name a file that is not there yet") from error
     with closing(file):  # also if the contact's pin is unavailable
         bench = Bench(file, make_source(settings, clock), _contact(args.contact, clock))
         try:
-            _drive(bench, clock, None if args.seconds is None else t + args.seconds)
-        except OSError as error:
-            raise UsageError(f"cannot continue {path}: {error.strerror}", "make room on the disk") from error
+            _drive(bench, clock, None if args.seconds is None else clock() + args.seconds)
         finally:
             bench.close()
     print(f"{path}: {bench.rows} samples of each pad, {bench.touches} touches of the stick")

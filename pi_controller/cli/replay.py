@@ -14,8 +14,9 @@ from pi_controller.rules import registry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_controller.recording.format import Entry, Recording
+    from pi_controller.recording.format import Entry
     from pi_controller.recording.replaying import Records, ReplayedEvents
+    from pi_controller.recording.store import Recording
     from pi_controller.sensing.strikes import StrikeSettings
 
 _NAMES = {"HandIn": "hands in", "HandOut": "hands out", "Beads": "looks for beads", "Strike": "strikes",
@@ -52,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     """
     reads = parser()
     args = reads.parse_args(argv)
-    from pi_controller.recording.format import is_recording
+    from pi_controller.recording.store import is_recording
 
     if args.sensors or is_recording(args.file):
         if args.to is not None or args.game or args.set:
@@ -74,8 +75,8 @@ def main(argv: Sequence[str]) -> int:
 def _replay_sensors(path: str, settings: str | None, journal: str | None, *, json: bool) -> int:
     from pi_controller.config import read_settings
     from pi_controller.journal.journal import Journal
-    from pi_controller.recording.format import Recording
     from pi_controller.recording.replaying import replay_events
+    from pi_controller.recording.store import Recording
 
     strikes = read_settings(Path(settings)).strikes.detector_settings() if settings else None
     records: Records | None = None

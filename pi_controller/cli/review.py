@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
     if args.hide is not None and args.all:
         raise UsageError("--hide and --all cannot be used together", "use one of the two")
     from pi_controller.display.hit_plot import hit_svg, hit_text
-    from pi_controller.journal.review import ReviewError, hits_path, strokes
+    from pi_controller.recording.hits import ReviewError, hits_path, strokes
 
     found = strokes(hits_path(args.journal), args.hide)
     if found and args.hide is None and not args.all:

@@ -46,8 +46,8 @@ def main(argv: Sequence[str]) -> int:
 
 def _detect(path: str, settings: str | None) -> Detections:
     from pi_controller.config import read_settings
-    from pi_controller.recording.format import Recording, is_recording
     from pi_controller.recording.scoring import DetectedStrike, Detections, detect
+    from pi_controller.recording.store import Recording, is_recording
     from pi_controller.sensing.strike_settings import StrikeSettings
     from pi_controller.sensing.wav import WavReader, detect_strikes
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pi_controller.sensing.filters import LOOK_AHEAD, StrikeFilter
 
 if TYPE_CHECKING:
-    from pi_controller.journal.review import Stroke
+    from pi_controller.recording.hits import Stroke
 
 NEAR_MS = (-5.0, 20.0)
 """Range of the right half, ms from the first touch."""

@@ -6,8 +6,9 @@ nor its size nor its timing reveals a hide in progress. Readings while a bead is
 hide, and are held with it. The price: a power cut loses the hide in progress, and a hide that outgrows the memory loses
 its beginning. Both losses are noted in the file.
 
-Recording never delays play: each step writes one chunk, after its result was shown, and the disk is synced once a hide,
-when no hit is owed. A disk failure ends the recording, not the game.
+Recording never delays play: a hide is written and synced in one commit after the step's result was shown, when no hit
+is owed; if a reader prevents the commit, each further step tries again. A disk failure ends the recording and
+not the game.
 """
 
 from __future__ import annotations
@@ -28,13 +29,11 @@ from pi_controller.board.connection import Source
 from pi_controller.board.interfaces import Buttons
 from pi_controller.board.messages import Message, Piezo
 from pi_controller.config import Settings
-from pi_controller.journal.review import Review, ReviewError, hits_path, move_hits
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.format import (
     Batch,
     BlockWriter,
     Checkpoint,
-    ChunkFile,
     Entry,
     Header,
     RecordingError,
@@ -44,7 +43,8 @@ from pi_controller.recording.format import (
     StepEnded,
     settings_as_json,
 )
-from pi_controller.recording.strike_clips import StrikeClipper
+from pi_controller.recording.hits import HitStore, ReviewError, StrikeClipper, hits_path, move_hits
+from pi_controller.recording.store import RECORDING, RecordingWriter, journal_path, store_errors
 from pi_controller.sensing.events import Button, MatEvent
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.view import View
@@ -53,6 +53,8 @@ log = logging.getLogger(__name__)
 
 HOLD_BYTES = 32 << 20
 """Most memory for a hide; beyond that its beginning is dropped."""
+SYNC_S = 5.0
+"""Interval between commits if no bead is hidden: a killed process loses no more than this and the current block."""
 _SHOWN = ("show", "over")
 _json = msgspec.json.Encoder().encode
 
@@ -65,17 +67,16 @@ class Recorder(Observer[Table]):
     """
 
     def __init__(
-        self, file: ChunkFile, table: Table, room: Callable[[int], bool] | None = None, hold: int = HOLD_BYTES
+        self, file: RecordingWriter, table: Table, room: Callable[[int], bool] | None = None, hold: int = HOLD_BYTES
     ) -> None:
-        self._file: ChunkFile | None = file
+        self._file: RecordingWriter | None = file
         self._room = room or (lambda _: True)
         self._hold = hold
         self._hides = table.game.hidden is not None
         self._blocks = BlockWriter(pinmap().magnetometers.counts_per_ut, self._take_block, self._checkpoint)
         self._held: deque[tuple[float, bytes]] = deque()
         self.held_bytes = 0
-        self._ready: deque[bytes] = deque()
-        self._unsynced = False
+        self._sync_at = float("-inf")
         self._lost: tuple[float, float] | None = None
         self._t = 0.0
         self._since: float | None = None
@@ -113,7 +114,7 @@ class Recorder(Observer[Table]):
             self._blocks.add(press)
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:
-        """Record the end of the step, release readings that may be public now, and write one chunk."""
+        """Record the end of the step, and write the readings that may be public now."""
         if self._file is None:
             return
         view = table.view
@@ -126,28 +127,25 @@ class Recorder(Observer[Table]):
         phase, opening = table.story.phase, table.story.opening
         settled = phase in _SHOWN and self._phase not in _SHOWN
         opened = opening is not None and opening is not self._opening
-        if self._hides and (settled or opened):  # an opening that disappears reveals no bead: the next game has begun
+        # an opening that disappears reveals no bead: the next game has begun
+        if settled or opened if self._hides else t >= self._sync_at:
+            self._sync_at = t + SYNC_S
             self._release()
         self._phase, self._opening = phase, opening
-        self._write()
+        self._end_on_failure(lambda file: file.commit())
 
     def close(self) -> None:
         """End the recording. Unless the game is over, readings after the last hide are discarded."""
         if self._file is None:
             return
-        if self._phase == "over" or not self._hides:
-            self._release()
-        else:
-            self._blocks.flush()
-            if self._held:
-                self._lost = (self._lost[0] if self._lost else self._held[0][0], self._t)
-                self._held.clear()
-                self._blocks.add(RecordingGap(*self._lost, why="the hide was not over"))
-                self._blocks.flush()
-                self._ready += (data for _, data in self._held)
-                self._held.clear()
-        while self._file is not None and (self._ready or self._unsynced):
-            self._write()
+        self._blocks.flush()
+        why = "the hide outgrew the memory"
+        if self._held and self._hides and self._phase != "over":
+            self._lost = (self._lost[0] if self._lost else self._held[0][0], self._t)
+            self._held.clear()
+            self.held_bytes = 0
+            why = "the hide was not over"
+        self._release(why)
         self._stop()
 
     def _begin(self, t: float) -> None:
@@ -165,9 +163,6 @@ class Recorder(Observer[Table]):
         return Checkpoint(self._count, self._crc)
 
     def _take_block(self, data: bytes) -> None:
-        if not self._hides:
-            self._ready.append(data)
-            return
         self._held.append((self._t if self._since is None else self._since, data))
         self._since = self._t
         self.held_bytes += len(data)
@@ -176,54 +171,43 @@ class Recorder(Observer[Table]):
             self.held_bytes -= len(gone)
             self._lost = (self._lost[0] if self._lost else since, self._held[0][0])
 
-    def _release(self) -> None:
-        """Release the held readings for writing, because the hide is over; end the recording if there is no room."""
+    def _release(self, why_lost: str = "the hide outgrew the memory") -> None:
+        """Write the held readings, because the hide is over; end the recording if there is no room."""
         self._blocks.flush()
         if self._lost is not None:
             held, self._held = self._held, deque()
-            self._blocks.add(RecordingGap(*self._lost, why="the hide outgrew the memory"))
+            self._blocks.add(RecordingGap(*self._lost, why=why_lost))
             self._blocks.flush()
             self._held += held
             self._lost = None
-        self._ready += (data for _, data in self._held)
+        self._end_on_failure(self._write)
         self._held.clear()
         self.held_bytes = 0
-        if self._file is None:
-            return
-        try:
-            room = self._room(self._file.size + sum(map(len, self._ready)))
-        except OSError as error:
-            log.warning("the recording of the sensors ends: %s", error.strerror)
-            self._stop()
-            return
-        if not room:
-            log.warning("the recording of the sensors ends: it reached its size limit")
-            self._stop()
 
-    def _write(self) -> None:
-        if self._file is None:
-            return
-        try:
-            if self._ready:
-                self._file.add(self._ready.popleft())
-                self._unsynced = True
-            elif self._unsynced:
-                self._unsynced = False
-                self._file.sync()
-        except OSError as error:
-            log.warning("the recording of the sensors ends: %s", error.strerror)
-            self._stop()
+    def _write(self, file: RecordingWriter) -> None:
+        with store_errors(file.path, RECORDING):
+            if not self._room(file.size + self.held_bytes):
+                raise RecordingError("it reached its size limit")
+        for _, data in self._held:
+            file.add(data)
+
+    def _end_on_failure(self, action: Callable[[RecordingWriter], object]) -> None:
+        if self._file is not None:
+            try:
+                action(self._file)
+            except RecordingError as error:
+                log.warning("the recording of the sensors ends: %s", error.message)
+                self._stop()
 
     def _stop(self) -> None:
         file, self._file = self._file, None
         self._blocks.clear()
         self._held.clear()
-        self._ready.clear()
         if file is not None:
             try:
                 file.close()
-            except OSError as error:
-                log.warning("the recording of the sensors: %s", error.strerror)
+            except RecordingError as error:
+                log.warning("the recording of the sensors: %s", error.message)
 
 
 # Bench recording without a game: writes every reading at once, with the stick's contact as ground truth.
@@ -234,8 +218,6 @@ class Recorder(Observer[Table]):
 
 CONTACT = "contact"
 """Name of the button event for the stick's contact closing."""
-SYNC_S = 5.0
-"""Interval between syncs to disk: a power cut loses no more than this and the current block."""
 
 
 class Bench:
@@ -244,7 +226,7 @@ class Bench:
     `contact` is the stick's contact, if it is wired.
     """
 
-    def __init__(self, file: ChunkFile, source: Source, contact: Buttons | None = None) -> None:
+    def __init__(self, file: RecordingWriter, source: Source, contact: Buttons | None = None) -> None:
         self.source = source
         self.rows = self.touches = 0
         """Rows of samples, and touches, recorded so far."""
@@ -257,7 +239,7 @@ class Bench:
             contact.listen(lambda _, t: self._waiting.append(Button(t, CONTACT)))
 
     def step(self, t: float, at_least: int = 0) -> None:
-        """Record new messages (in lock step, `at_least` bytes). Raises `OSError` if the file cannot be written."""
+        """Record new messages (in lock step, `at_least` bytes). Raises `RecordingError`."""
         messages = self.source.step(t, at_least)
         if self._contact is not None:
             self._contact.tick(t)
@@ -266,7 +248,7 @@ class Bench:
         self._blocks.end_if_full()
         if t >= self._sync_at:
             self._sync_at = t + SYNC_S
-            self._file.sync()
+            self._file.commit()
 
     def close(self) -> None:
         """Write the buffered entries; close the port, the contact and the file."""
@@ -275,7 +257,6 @@ class Bench:
             self._contact.close()
         try:
             self._blocks.flush()
-            self._file.sync()
         finally:
             self._file.close()
 
@@ -318,7 +299,7 @@ def make_observers(settings: Settings, table: Table, t: float, stack: ExitStack)
     return found
 
 
-def open_review(table: Table) -> Review:
+def open_review(table: Table) -> HitStore:
     """Open the store for the hits of the game at `table`; hits of the game before stay with that game.
 
     Raises `ReviewError`.
@@ -326,7 +307,7 @@ def open_review(table: Table) -> Review:
     path, opened = hits_path(table.journal.path), table.journal.read_opening()
     if opened is not None and opened.after:
         move_hits(path, hits_path(path.with_name(opened.after)), opened.t)
-    return Review(path)
+    return HitStore(path)
 
 
 def make_recorder(settings: Settings, table: Table, t: float) -> Recorder:
@@ -339,7 +320,7 @@ def make_recorder(settings: Settings, table: Table, t: float) -> Recorder:
 
     try:
         room(0)
-        return Recorder(ChunkFile(path, header(settings, table, t)), table, room)
+        return Recorder(RecordingWriter(path, header(settings, table, t)), table, room)
     except OSError as error:
         raise RecordingError(
             f"recordings cannot be kept in {wanted.folder}: {error.strerror}", "choose another folder"
@@ -406,5 +387,6 @@ def make_room(folder: Path, t: float, keep_days: int, most_bytes: int, current: 
             continue
         if (begun and begun < oldest) or size + sum(sizes.values()) > most_bytes:
             path.unlink(missing_ok=True)
+            journal_path(path).unlink(missing_ok=True)  # of a table that was killed
             del sizes[path]
     return size <= most_bytes

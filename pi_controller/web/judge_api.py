@@ -21,7 +21,7 @@ from pi_controller.display.drawing import player_name
 from pi_controller.display.game_display import player_rows
 from pi_controller.display.hit_plot import hit_svg
 from pi_controller.errors import MatError
-from pi_controller.journal.review import StoredHit, hits_path, stored_hits, stroke
+from pi_controller.recording.hits import StoredHit, hits_path, stored_hits, stroke
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
 from pi_controller.rules.base import Json
 from pi_controller.table.commands import CommandQueue, Picture

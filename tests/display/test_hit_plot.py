@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pi_controller.display.hit_plot import compute_pad_levels, headline, hit_svg, hit_text
-from pi_controller.journal.review import Stroke
+from pi_controller.recording.hits import Stroke
 from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
 
 RATE = 4000.0

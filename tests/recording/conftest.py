@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from pi_controller.recording.format import ChunkFile, Header, settings_as_json
+from pi_controller.recording.format import Header, settings_as_json
 from pi_controller.recording.recorder import Recorder
+from pi_controller.recording.store import RecordingWriter
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.sensing.strikes import StrikeSettings
@@ -17,13 +18,14 @@ from pi_controller.table.table import Observer
 
 
 class Log(Observer):
-    """An observer that keeps the live table's events, and how large the file was in each phase."""
+    """An observer that keeps the live table's events, and what was in the file in each phase."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.events: list[Any] = []
         self.messages: list[Any] = []
-        self.sizes: list[tuple[float, str, int, int]] = []
+        self.sizes: list[tuple[float, str, int, Any]] = []
+        self.contents: list[tuple[float, bytes]] = []
 
     def on_messages(self, t, messages, armed):
         self.messages += messages
@@ -35,7 +37,12 @@ class Log(Observer):
         self.events.append(press)
 
     def on_step(self, t, table, armed):
-        self.sizes.append((t, table.story.phase, table.story.hide.number, self.path.stat().st_size))
+        beside = self.path.parent.glob(f"{self.path.name}-*")
+        names = tuple((path.name, path.stat().st_size) for path in beside)
+        self.sizes.append((t, table.story.phase, table.story.hide.number, names))
+        content = self.path.read_bytes()
+        if not self.contents or self.contents[-1][1] != content:
+            self.contents.append((t, content))
 
 
 @dataclass
@@ -65,7 +72,7 @@ def header_of(game, t=0.0):
 def play(folder, seed, game, mischief):
     path = folder / "game.sensors"
     with Simulation(seed, folder / "game.sqlite", game, mischief=mischief) as simulation:
-        file = ChunkFile(path, header_of(game))
+        file = RecordingWriter(path, header_of(game))
         log = Log(path)
         recorder = Recorder(file, simulation.daemon.table)
         simulation.daemon.observers += [recorder, log]

@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from pi_controller.board.messages import Field, Piezo, Touch
-from pi_controller.recording.format import ChunkFile, Header, Recording, pack, settings_as_json
+from pi_controller.recording.format import Header, pack, settings_as_json
 from pi_controller.recording.recorder import Recorder
+from pi_controller.recording.store import Recording, RecordingWriter
 from pi_controller.rules import registry
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
@@ -32,7 +33,7 @@ def main():
         conditions = Conditions.from_name(args.conditions)
         with Simulation(args.seed, Path(folder) / "j.sqlite", game, conditions=conditions) as table:
             recorder = Recorder(
-                ChunkFile(path, Header(0.0, strikes=settings_as_json(StrikeSettings()))), table.daemon.table
+                RecordingWriter(path, Header(0.0, strikes=settings_as_json(StrikeSettings()))), table.daemon.table
             )
             table.daemon.observers.append(recorder)
             table.play()

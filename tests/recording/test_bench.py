@@ -12,9 +12,10 @@ from pi_controller.board.messages import Field, Piezo, Touch
 from pi_controller.board.serial_port import SerialPort
 from pi_controller.cli.record_sensors import main
 from pi_controller.errors import PortError, UsageError
-from pi_controller.recording.format import ChunkFile, Header, Recording, settings_as_json
+from pi_controller.recording.format import Header, settings_as_json
 from pi_controller.recording.recorder import CONTACT, Bench
 from pi_controller.recording.scoring import TrueStroke, assign_times, detect, score
+from pi_controller.recording.store import Recording, RecordingWriter
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.simulation.mat import SimMat
 
@@ -26,7 +27,7 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
     contact = MockButtons([CONTACT])
     truth = []
     with SimMat(3) as mat:
-        file = ChunkFile(path, Header(0.0, strikes=settings_as_json(StrikeSettings())))
+        file = RecordingWriter(path, Header(0.0, strikes=settings_as_json(StrikeSettings())))
         bench = Bench(file, BoardConnection(lambda: SerialPort(mat.device)), contact)
         t, sent = 0.0, 0
         for tick in range(330):
@@ -60,7 +61,7 @@ def test_a_board_that_goes_is_looked_for_again(tmp_path):
         tries.append(1)
         raise PortError("there is no board", "plug it in")
 
-    with closing(Bench(ChunkFile(tmp_path / "x.sensors", Header(0.0)), BoardConnection(missing))) as bench:
+    with closing(Bench(RecordingWriter(tmp_path / "x.sensors", Header(0.0)), BoardConnection(missing))) as bench:
         for n in range(40):
             bench.step(n * 0.1)
         assert bench.source.why == "there is no board: plug it in"

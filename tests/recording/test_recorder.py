@@ -1,12 +1,11 @@
 """The recorder keeps everything, tells nothing early, and never stands in the way of the game."""
 
-import errno
-
 import pytest
 
 from pi_controller.board.messages import Field, Piezo, Touch
-from pi_controller.recording.format import HEAD, MAGIC, ChunkFile, Header, Recording, RecordingGap, unpack
+from pi_controller.recording.format import Header, RecordingGap
 from pi_controller.recording.recorder import Recorder, make_room, new_path
+from pi_controller.recording.store import Recording, RecordingWriter, journal_path
 from pi_controller.simulation.simulation import Simulation
 from pi_controller.simulation.truth import Mischief
 
@@ -18,17 +17,11 @@ def readings(path):
     return [entry for entry in Recording(path).entries() if isinstance(entry, Piezo | Touch | Field)]
 
 
-def newest_at(path):
-    """(length of the file, newest reading in it) after each of its chunks: whoever reads that much can know so much."""
-    data, at, newest = path.read_bytes(), len(MAGIC), float("-inf")
-    out = [(at, newest)]
-    while at < len(data):
-        _, kind, length, _ = HEAD.unpack_from(data, at)
-        entries = unpack(data[at + HEAD.size : at + HEAD.size + length]) if kind == b"D" else []
-        newest = max([newest, *(entry.t for entry in entries if isinstance(entry, Piezo | Touch | Field))])
-        at += HEAD.size + length
-        out.append((at, newest))
-    return dict(out)
+def newest_of(data, folder):
+    """Return the time of the newest reading that can be read from `data`, all bytes of a recording."""
+    copy = folder / "copy.sensors"
+    copy.write_bytes(data)
+    return max((entry.t for entry in readings(copy)), default=float("-inf"))
 
 
 def test_everything_is_kept_in_its_order(smooth):
@@ -45,31 +38,28 @@ def test_everything_is_kept_in_its_order(smooth):
             )
 
 
-def test_no_reading_can_be_read_before_the_hide_it_belongs_to_is_over(judged_game):
-    newest = newest_at(judged_game.path)
+def test_no_reading_can_be_read_before_the_hide_it_belongs_to_is_over(judged_game, tmp_path):
+    newest = [(t, newest_of(data, tmp_path)) for t, data in judged_game.log.contents]
     settled, phase_before = float("-inf"), ""
     seen = 0
-    for t, phase, _, size in judged_game.log.sizes:
+    for t, phase, _, _ in judged_game.log.sizes:
         if phase in ("show", "over") and phase_before not in ("show", "over"):
             settled = t
         # also while the bead is shown: the next hide may have begun already
-        assert newest[size] <= settled + CLOCKS_S
-        seen += newest[size] > float("-inf") and phase == "hit"
+        known = [reading for since, reading in newest if since <= t][-1]
+        assert known <= settled + CLOCKS_S
+        seen += known > float("-inf") and phase == "hit"
         phase_before = phase
     assert seen > 50, "earlier hides can be read while the next is played"
 
 
-def test_the_file_grows_only_with_what_is_over(judged_game):
-    grown = [
-        (t, phase)
-        for (_, _, _, before), (t, phase, _, size) in zip(
-            judged_game.log.sizes, judged_game.log.sizes[1:], strict=False
-        )
-        if size != before
-    ]
+def test_the_files_change_only_with_what_is_over(judged_game):
+    changed = [t for t, _ in judged_game.log.contents[1:]]
     hides = [t for t, phase, *_ in judged_game.log.sizes if phase in ("show", "over")]
-    assert grown
-    assert all(any(0 <= t - shown < 2.0 for shown in hides) for t, _ in grown)
+    assert len(changed) > 3
+    assert all(any(0 <= t - shown < 2.0 for shown in hides) for t in changed)
+    beside = {names for *_, names in judged_game.log.sizes}
+    assert beside == {(("game.sensors-journal", 0),)}, "what is beside it is empty between two commits"
 
 
 @pytest.fixture
@@ -90,7 +80,7 @@ def play_until(table, phase, hide=1, limit=4000):
 
 def test_stopped_in_the_middle_of_a_hide_nothing_of_it_is_kept(table, tmp_path):
     path = tmp_path / "x.sensors"
-    recorder = Recorder(ChunkFile(path, Header(0.0)), table.daemon.table)
+    recorder = Recorder(RecordingWriter(path, Header(0.0)), table.daemon.table)
     table.daemon.observers.append(recorder)
     play_until(table, "show")
     shown = table.t
@@ -106,7 +96,7 @@ def test_stopped_in_the_middle_of_a_hide_nothing_of_it_is_kept(table, tmp_path):
 
 def test_a_hide_that_outgrows_the_memory_loses_its_beginning(table, tmp_path):
     path = tmp_path / "x.sensors"
-    recorder = Recorder(ChunkFile(path, Header(0.0)), table.daemon.table, hold=25_000)
+    recorder = Recorder(RecordingWriter(path, Header(0.0)), table.daemon.table, hold=25_000)
     table.daemon.observers.append(recorder)
     play_until(table, "hit")
     assert recorder.held_bytes <= 25_000
@@ -120,22 +110,20 @@ def test_a_hide_that_outgrows_the_memory_loses_its_beginning(table, tmp_path):
 
 
 def test_a_disk_that_fails_ends_the_recording_and_not_the_game(table, tmp_path, caplog):
-    class Full(ChunkFile):
-        def add(self, data):
-            if self.size > 0:
-                raise OSError(errno.ENOSPC, "No space left on device")
-            super().add(data)
-
-    recorder = Recorder(Full(tmp_path / "x.sensors", Header(0.0)), table.daemon.table)
+    file = RecordingWriter(tmp_path / "x.sensors", Header(0.0))
+    file._db.execute("PRAGMA max_page_count = 20")
+    recorder = Recorder(file, table.daemon.table)
     table.daemon.observers.append(recorder)
     play_until(table, "hide", hide=2)
-    assert "No space left on device" in caplog.text
+    assert "disk is full" in caplog.text
     assert repr(recorder) == "<Recorder, stopped>"
     recorder.close()
 
 
 def test_it_ends_where_there_is_no_room(table, tmp_path, caplog):
-    recorder = Recorder(ChunkFile(tmp_path / "x.sensors", Header(0.0)), table.daemon.table, room=lambda size: False)
+    recorder = Recorder(
+        RecordingWriter(tmp_path / "x.sensors", Header(0.0)), table.daemon.table, room=lambda size: False
+    )
     table.daemon.observers.append(recorder)
     play_until(table, "hide", hide=2)
     assert "reached its size limit" in caplog.text
@@ -149,12 +137,14 @@ def test_the_folder_keeps_to_its_bounds(tmp_path):
     for n in range(5):
         paths.append(new_path(folder, 1_700_000_000.0 + n * day))
         paths[-1].write_bytes(bytes(100))
+        journal_path(paths[-1]).write_bytes(b"")
     assert paths[0].name == "20231114T221320Z.sensors"
     assert new_path(folder, 1_700_000_000.0).name == "20231114T221320Z-2.sensors"
     (folder / "notes.txt").write_text("mine")
     now = 1_700_000_000.0 + 4 * day
     assert make_room(folder, now, 3, 10_000, paths[-1], 100)
     assert [path.exists() for path in paths] == [False, True, True, True, True]
+    assert [journal_path(path).exists() for path in paths] == [False, True, True, True, True]
     assert make_room(folder, now, 30, 310, paths[-1], 120)
     assert [path.exists() for path in paths] == [False, False, False, True, True]
     assert not make_room(folder, now, 30, 310, paths[-1], 400)

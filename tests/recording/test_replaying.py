@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pi_controller.recording.format import Recording, RecordingError, RecordingGap
+from pi_controller.recording.format import RecordingError, RecordingGap
 from pi_controller.recording.replaying import (
     diff_strikes,
     first_difference,
@@ -18,6 +18,7 @@ from pi_controller.recording.replaying import (
     strikes_of,
     strip_random,
 )
+from pi_controller.recording.store import Recording
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.rules import registry
 from pi_controller.sensing.strikes import StrikeSettings

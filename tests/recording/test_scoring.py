@@ -8,8 +8,9 @@ import pytest
 from pi_controller.board.messages import Gap, Piezo
 from pi_controller.cli.score_strikes import main
 from pi_controller.errors import UsageError
-from pi_controller.recording.format import BlockWriter, ChunkFile, Header, RecordingError, settings_as_json
+from pi_controller.recording.format import BlockWriter, Header, RecordingError, settings_as_json
 from pi_controller.recording.scoring import DetectedStrike, TrueStroke, assign_times, detect, read_truth, score
+from pi_controller.recording.store import RecordingWriter
 from pi_controller.sensing.events import Button
 from pi_controller.sensing.strikes import StrikeSettings
 
@@ -116,7 +117,7 @@ def test_times_come_from_the_touches_when_the_truth_has_none():
 
 @pytest.fixture
 def files(tmp_path):
-    file = ChunkFile(tmp_path / "x.sensors", Header(100.0, strikes=settings_as_json(StrikeSettings())))
+    file = RecordingWriter(tmp_path / "x.sensors", Header(100.0, strikes=settings_as_json(StrikeSettings())))
     blocks = BlockWriter(30.0, file.add)
     for entry in entries():
         blocks.add(entry)

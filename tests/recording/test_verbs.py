@@ -9,11 +9,10 @@ import pytest
 from pi_controller.cli import replay, review
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import UsageError
-from pi_controller.journal.review import Review, ReviewError, hits_path, strokes
-from pi_controller.recording.format import Recording
+from pi_controller.recording.hits import HitStore, ReviewError, StrikeClipper, hits_path, strokes
 from pi_controller.recording.recorder import HOLD_BYTES, make_observers
 from pi_controller.recording.replaying import replay_events, replay_table, strip_random
-from pi_controller.recording.strike_clips import StrikeClipper
+from pi_controller.recording.store import Recording
 from pi_controller.referee.facts import StrikeFelt
 from pi_controller.rules import registry
 from pi_controller.runtime.assembly import open_table
@@ -29,7 +28,7 @@ def reviewed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reviewed")
     game = registry.game("dakota", {"points": "1"})
     with Simulation(6, folder / "j.sqlite", game, mischief=Mischief(0, 0.5)) as table:
-        around = StrikeClipper(lambda: Review(hits_path(folder / "j.sqlite")), StrikeSettings())
+        around = StrikeClipper(lambda: HitStore(hits_path(folder / "j.sqlite")), StrikeSettings())
         table.daemon.observers.append(around)
         table.play()
         around.close()

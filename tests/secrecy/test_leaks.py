@@ -13,8 +13,9 @@ from pi_controller.display import voice
 from pi_controller.hub import hub as hub_module
 from pi_controller.hub import table_link
 from pi_controller.hub.mqtt import QOS, encode
-from pi_controller.journal import backup, review
+from pi_controller.journal import backup
 from pi_controller.journal.journal import Journal
+from pi_controller.recording import hits
 from pi_controller.recording.recorder import Recorder
 from pi_controller.referee import sealed
 from pi_controller.referee.judge import JudgeClock
@@ -116,7 +117,7 @@ def copy(peek):
 
 
 def hit(peek):
-    peek.after(review, "_row", lambda kept, pad: (*kept[:6], kept[6] + pad, *kept[7:]))
+    peek.after(hits, "_row", lambda kept, pad: (kept[0], kept[1].replace('"margin_db":', f'"margin_db":{pad}')))
 
 
 def recording(peek):
@@ -156,7 +157,7 @@ LEAKS = {
     "log": (log, set()),
     "service": (service, {"page", "stream"}),
     "file": (file, set()),
-    "row": (row, {"page", "stream", "file", "copy", "recording", "mqtt"}),
+    "row": (row, {"page", "stream", "copy", "recording", "mqtt"}),
     "copy": (copy, {"page", "stream", "terminal", "log", "file", "row"}),
     "hit": (hit, {"page"}),
     "recording": (recording, {"file"}),

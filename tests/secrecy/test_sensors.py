@@ -7,6 +7,8 @@ import secrecy_tables
 from secrecy_outside import Outside
 from secrecy_people import hides, presses, strikes
 
+from pi_controller.recording.store import Recording
+
 ONLY_OWNER = stat.S_IRUSR | stat.S_IWUSR
 DEEDS = [
     *presses(secrecy_tables.TOSS_T, "toss_a"),
@@ -29,7 +31,9 @@ def looks(seen, name):
             )
             for role in ("", "scorekeeper", "judge", "head")
         }
-        seen[name]["recording"] = next((table.folder / "table").glob("*.sensors")).read_bytes()
+        recording = next((table.folder / "table").glob("*.sensors"))
+        seen[name]["recording"] = recording.read_bytes()
+        seen[name]["entries"] = len(list(Recording(recording).entries()))
 
     return look
 
@@ -58,6 +62,7 @@ def test_of_a_hide_in_progress_only_the_head_judge_sees_a_hit_and_only_a_settled
     assert seen["one hit"]["head"][1][0].startswith(b"200")
     assert seen["one hit"]["head"][2][0].startswith(b"404")
     assert seen["sealed"]["recording"] == seen["one hit"]["recording"]  # a header, and nothing of the hide
+    assert [seen[moment]["entries"] > 0 for moment in seen] == [False, False, True]
     assert len(seen["over"]["recording"]) > 10 * len(seen["sealed"]["recording"])
 
 

@@ -135,6 +135,7 @@ def kinds(path: Path) -> str:
         return "people"
     for end, kind in (
         (".hits", "hits"), (".hits-wal", "hits"), (".hits-shm", "hits"), (".sensors", "recording"),
+        (".sensors-journal", "recording"),
         ("j.sqlite", "journal"), ("j.sqlite-wal", "journal"), ("j.sqlite-shm", "journal"), ("j.sqlite.lock", "journal"),
         (".sqlite.hub", "hub"), (".sqlite", "copy"),
     ):  # fmt: skip

@@ -377,7 +377,7 @@ class Outside:
         hits = folder / "j.sqlite.hits"
         if hits.exists():
             with closing(sqlite3.connect(f"{hits.as_uri()}?mode=ro", uri=True)) as db:
-                for row in db.execute("SELECT * FROM hits WHERE id > ? ORDER BY id", (self._hits,)):
+                for row in db.execute("SELECT * FROM blocks WHERE id > ? ORDER BY id", (self._hits,)):
                     self._hits = row[0]
                     self.say("hit", *row)
 

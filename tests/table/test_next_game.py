@@ -11,8 +11,8 @@ import pytest
 from pi_controller.errors import JournalError
 from pi_controller.journal.backup import Backup
 from pi_controller.journal.journal import Journal
-from pi_controller.journal.review import Review, hits_path, move_hits, stored_hits, strokes
 from pi_controller.journal.verify import verify_journal
+from pi_controller.recording.hits import HitStore, hits_path, move_hits, stored_hits, strokes
 from pi_controller.referee.base import referee_for
 from pi_controller.referee.judge import (
     JudgeAction,
@@ -233,14 +233,14 @@ def test_the_backup_has_the_finished_game_to_its_end_and_the_next_one(journal, t
 
 def test_what_was_felt_stays_with_its_game(tmp_path, stroke_at):
     hits = hits_path(tmp_path / "table.sqlite")
-    review = Review(hits)
-    review.add([stroke_at(BEGUN)])
+    review = HitStore(hits)
+    review.add_strokes([stroke_at(BEGUN)])
     review.close()
     there = hits_path(tmp_path / "table-2026-11-03-1915.sqlite")
     move_hits(hits, there, BEGUN + 20.0)
     assert (hits.exists(), len(stored_hits(there))) == (False, 1)
-    review = Review(hits)
-    review.add([stroke_at(BEGUN + 30.0)])
+    review = HitStore(hits)
+    review.add_strokes([stroke_at(BEGUN + 30.0)])
     review.close()
     move_hits(hits, there, BEGUN + 20.0)
     assert [stroke.t for stroke in strokes(hits)] == [BEGUN + 30.0]
@@ -250,7 +250,7 @@ def test_what_was_felt_stays_with_its_game(tmp_path, stroke_at):
 def stroke_at():
     import numpy as np
 
-    from pi_controller.journal.review import Stroke
+    from pi_controller.recording.hits import Stroke
 
     def make(t):
         samples = np.zeros((8, 4), np.int16)

@@ -1,12 +1,15 @@
 """Hits kept beside the journal: bounded, only read when looked at, and never another program's file."""
 
+import json
 import sqlite3
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from pi_controller.journal.review import Review, ReviewError, Stroke, hits_path, strokes
+from pi_controller.board.messages import Piezo
+from pi_controller.recording.format import unpack
+from pi_controller.recording.hits import HitStore, ReviewError, Stroke, hits_path, strokes
 from pi_controller.sensing.strikes import StrikeSettings
 
 
@@ -29,9 +32,9 @@ def test_what_is_kept_comes_back(tmp_path):
     path = hits_path(tmp_path / "table.sqlite")
     assert path.name == "table.sqlite.hits"
     kept = [stroke(1), stroke(1, 1, sure=False, margin_db=None), stroke(2, 2, pads=(4,))]
-    review = Review(path)
-    review.add(kept[:2])
-    review.add(kept[2:])
+    review = HitStore(path)
+    review.add_strokes(kept[:2])
+    review.add_strokes(kept[2:])
     found = strokes(path)  # while the table goes on writing
     assert len(found) == 3
     assert all(map(same, found, kept))
@@ -42,29 +45,29 @@ def test_what_is_kept_comes_back(tmp_path):
 
 def test_it_goes_on_after_a_restart(tmp_path):
     for hide in (1, 2):
-        review = Review(tmp_path / "x.hits")
-        review.add([stroke(hide)])
+        review = HitStore(tmp_path / "x.hits")
+        review.add_strokes([stroke(hide)])
         review.close()
     assert [one.hide for one in strokes(tmp_path / "x.hits")] == [1, 2]
 
 
 def test_the_oldest_go(tmp_path):
-    review = Review(tmp_path / "x.hits", most=3)
+    review = HitStore(tmp_path / "x.hits", most=3)
     for hide in range(1, 8):
-        review.add([stroke(hide)])
+        review.add_strokes([stroke(hide)])
     assert [one.hide for one in strokes(tmp_path / "x.hits")] == [5, 6, 7]
     review.close()
 
 
 def test_there_is_no_place_for_a_bead_in_it(tmp_path):
-    review = Review(tmp_path / "x.hits")
+    review = HitStore(tmp_path / "x.hits")
+    review.add_strokes([stroke()])
     review.close()
     with sqlite3.connect(tmp_path / "x.hits") as db:
-        columns = {name for _, name, *_ in db.execute("PRAGMA table_info(hits)")}
+        ((about, data),) = db.execute("SELECT about, data FROM blocks").fetchall()
     db.close()
-    assert columns == {
-        "id", "hide", "t", "start", "rate", "full_scale", "pads", "margin_db", "sure", "strikes", "width", "samples",
-    }  # fmt: skip
+    assert set(json.loads(about)) == {"hide", "t", "pads", "margin_db", "sure", "strikes"}
+    assert [type(entry) for entry in unpack(data)] == [Piezo]
 
 
 def test_what_is_not_there_or_not_ours_is_refused(tmp_path):
@@ -74,22 +77,22 @@ def test_what_is_not_there_or_not_ours_is_refused(tmp_path):
     with pytest.raises(ReviewError):
         strokes(tmp_path / "text")
     with pytest.raises(ReviewError):
-        Review(tmp_path / "text")
+        HitStore(tmp_path / "text")
     other = sqlite3.connect(tmp_path / "other")
     other.execute("CREATE TABLE mine(x)")
     other.close()
     with pytest.raises(ReviewError, match="another program"):
-        Review(tmp_path / "other")
+        HitStore(tmp_path / "other")
     with pytest.raises(ReviewError):
-        Review(tmp_path / "no" / "folder" / "x.hits")
+        HitStore(tmp_path / "no" / "folder" / "x.hits")
 
 
 def test_a_row_that_is_damaged_is_told(tmp_path):
-    review = Review(tmp_path / "x.hits")
-    review.add([stroke()])
+    review = HitStore(tmp_path / "x.hits")
+    review.add_strokes([stroke()])
     review.close()
     db = sqlite3.connect(tmp_path / "x.hits")
-    db.execute("UPDATE hits SET samples = x'00'")
+    db.execute("UPDATE blocks SET data = x'00'")
     db.commit()
     db.close()
     with pytest.raises(ReviewError):
@@ -97,10 +100,13 @@ def test_a_row_that_is_damaged_is_told(tmp_path):
 
 
 def test_a_disk_that_fails_is_told_and_nothing_is_half_kept(tmp_path):
-    review = Review(tmp_path / "x.hits")
-    review.add([stroke(1)])
+    review = HitStore(tmp_path / "x.hits")
+    review.add_strokes([stroke(1)])
+    full = "BEFORE INSERT ON blocks WHEN (SELECT count(*) FROM blocks) > 1 BEGIN SELECT RAISE(ABORT, 'full'); END"
+    review._db.execute(f"CREATE TRIGGER no_room {full}")
     with pytest.raises(ReviewError):
-        review.add([stroke(2), stroke(None)])
-    review.add([stroke(3)])
+        review.add_strokes([stroke(2), stroke(2)])
+    review._db.execute("DROP TRIGGER no_room")
+    review.add_strokes([stroke(3)])
     assert [one.hide for one in strokes(tmp_path / "x.hits")] == [1, 3]
     review.close()

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from judge_rig import Shown, settled, sign_in
 from phases import ALL, NOW, PHASES
 
-from pi_controller.journal.review import Review, Stroke, hits_path
+from pi_controller.recording.hits import HitStore, Stroke, hits_path
 from pi_controller.sensing.strikes import StrikeSettings
 
 np = pytest.importorskip("numpy")
@@ -33,8 +33,8 @@ def hit():
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shown")
-    review = Review(hits_path(folder / "no.sqlite"))
-    review.add([hit()])
+    review = HitStore(hits_path(folder / "no.sqlite"))
+    review.add_strokes([hit()])
     review.close()
     console = Shown(folder, NOW)
     console.show(PHASES["hit"])

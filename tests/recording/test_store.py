@@ -1,0 +1,193 @@
+"""A recording survives what happens to files: killed programs, readers meanwhile, damaged bytes, other programs."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, suppress
+
+import pytest
+
+from pi_controller.recording.format import Header, RecordingError, StepBegan, StepEnded, pack
+from pi_controller.recording.store import Recording, RecordingWriter, is_recording, journal_path
+
+BLOCKS = [pack([StepBegan(float(n)), StepEnded()], 30.0) for n in range(5)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = RecordingWriter(tmp_path / "x.sensors", Header(7.0, table="Table 1"))
+    for block in BLOCKS:
+        file.add(block)
+    file.close()
+    file.close()
+    assert [one.name for one in tmp_path.iterdir()] == ["x.sensors"]
+    return file.path
+
+
+def begun(recording):
+    return [entry.t for entry in recording.entries() if isinstance(entry, StepBegan)]
+
+
+def test_what_was_written_is_read(path):
+    recording = Recording(path)
+    assert (recording.header.t, recording.header.table) == (7.0, "Table 1")
+    assert begun(recording) == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert recording.damaged == 0
+    assert is_recording(path)
+
+
+def test_a_file_is_never_written_over(path):
+    with pytest.raises(FileExistsError):
+        RecordingWriter(path, Header(0.0))
+
+
+def test_blocks_are_in_the_file_from_their_commit_on(tmp_path):
+    with closing(RecordingWriter(tmp_path / "x.sensors", Header(7.0))) as file:
+        before = file.path.read_bytes()
+        file.add(BLOCKS[0])
+        assert begun(Recording(file.path)) == []
+        assert file.path.read_bytes() == before
+        assert file.commit()
+        assert begun(Recording(file.path)) == [0.0]
+        assert file.size == len(file.path.read_bytes())
+
+
+def test_a_reader_delays_a_commit_and_not_the_writer(tmp_path):
+    with closing(RecordingWriter(tmp_path / "x.sensors", Header(7.0))) as file:
+        file.add(BLOCKS[0])
+        assert file.commit()
+        with closing(sqlite3.connect(file.path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT * FROM blocks").fetchall()
+            file.add(BLOCKS[1])
+            began = time.perf_counter()
+            assert not file.commit()
+            assert time.perf_counter() - began < 0.1
+            reader.execute("COMMIT")
+        assert file.commit()
+        entries = Recording(file.path).entries()
+        next(entries)  # a recording that is being read keeps no lock
+        file.add(BLOCKS[2])
+        assert file.commit()
+        assert begun(Recording(file.path)) == [0.0, 1.0, 2.0]
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from pi_controller.recording.format import Header, StepBegan, StepEnded, pack
+from pi_controller.recording.store import RecordingWriter
+import random
+file = RecordingWriter(Path(sys.argv[1]), Header(7.0))
+filler = random.Random(1).randbytes(60_000)
+n = 0
+while True:
+    for _ in range(4):
+        file.add(pack([StepBegan(float(n)), StepEnded()], 30.0) + filler)
+        n += 1
+    file.commit()
+    print(n, flush=True)
+"""
+
+
+@pytest.mark.parametrize("after", [1, 2, 5, 9, 14])
+def test_a_killed_program_leaves_every_committed_block(tmp_path, after):
+    path = tmp_path / "x.sensors"
+    with subprocess.Popen([sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True) as child:
+        for _ in range(after):
+            done = int(child.stdout.readline())
+        time.sleep(0.0007 * after)  # at any moment of a commit
+        os.kill(child.pid, signal.SIGKILL)
+        told = child.stdout.read().split()
+    done = int(told[-1]) if told else done
+    read = begun(Recording(path))
+    assert read == [float(n) for n in range(len(read))]
+    assert done <= len(read) <= done + 4
+    assert len(read) % 4 == 0
+
+
+def test_killed_inside_a_commit_the_file_is_as_before_it(tmp_path):
+    """The journal of an unfinished commit is rolled back by whoever opens the file next."""
+    with closing(RecordingWriter(tmp_path / "x.sensors", Header(7.0))) as file:
+        file.add(BLOCKS[0])
+        file.commit()
+        file._db.execute("PRAGMA cache_size = 5")
+        file.add(BLOCKS[1])
+        file.add(bytes(200_000))  # more than the cache: part of it is in the file before the commit
+        copy = tmp_path / "copy.sensors"
+        copy.write_bytes(file.path.read_bytes())
+        journal_path(copy).write_bytes(journal_path(file.path).read_bytes())
+        assert journal_path(copy).stat().st_size > 512
+        assert copy.stat().st_size > 10_000
+    assert begun(Recording(copy)) == [0.0]
+    assert copy.stat().st_size < 10_000
+
+
+def test_a_file_that_was_cut_short_is_read_up_to_there(path, tmp_path):
+    cut = tmp_path / "cut.sensors"
+    with closing(RecordingWriter(cut, Header(7.0))) as file:
+        for n in range(40):
+            file.add(pack([StepBegan(float(n))], 30.0) + os.urandom(5000))
+    data = cut.read_bytes()
+    for part in (0.3, 0.6, 0.9):
+        cut.write_bytes(data[: int(len(data) * part)])
+        recording = Recording(cut)
+        read = begun(recording)
+        assert read == [float(n) for n in range(len(read))]
+        assert abs(len(read) - 40 * part) < 3
+        assert recording.damaged > 0
+
+
+def test_a_damaged_byte_costs_its_block_alone(path):
+    data = path.read_bytes()
+    first = data.index(BLOCKS[1])
+    for at in range(first, first + len(BLOCKS[1])):
+        damaged = bytearray(data)
+        damaged[at] ^= 0x41
+        path.write_bytes(damaged)
+        recording = Recording(path)
+        assert begun(recording) == [0.0, 2.0, 3.0, 4.0]
+        assert recording.damaged == len(BLOCKS[1])
+
+
+def test_a_damaged_byte_anywhere_gives_fewer_blocks_or_an_error(path):
+    data = path.read_bytes()
+    for at in range(0, len(data), 3):
+        damaged = bytearray(data)
+        damaged[at] ^= 0x41
+        path.write_bytes(damaged)
+        with suppress(RecordingError):
+            assert set(begun(Recording(path))) <= {0.0, 1.0, 2.0, 3.0, 4.0}
+
+
+def test_what_is_no_recording_is_refused(path, tmp_path):
+    other = tmp_path / "other"
+    for bad in (b"", b"RIFF0000", b"SQLite format 3\0", path.read_bytes()[:100]):
+        other.write_bytes(bad)
+        with pytest.raises(RecordingError):
+            Recording(other)
+    with pytest.raises(RecordingError, match="cannot read"):
+        Recording(tmp_path / "none")
+    assert not is_recording(tmp_path / "none")
+    for about, why in (
+        ("", "lost"),
+        ("{}", "cannot be read"),
+        ("no", "cannot be read"),
+        ('{"t":0,"format":2}', "newer"),
+    ):
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE blocks SET about = ? WHERE id = 1", (about,))
+        with pytest.raises(RecordingError, match=why):
+            Recording(path)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA user_version = 2")
+    with pytest.raises(RecordingError, match="newer"):
+        Recording(path)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA application_id = 5")
+    with pytest.raises(RecordingError, match="no sensor recording"):
+        Recording(path)
+    assert not is_recording(path)
