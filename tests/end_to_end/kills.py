@@ -11,8 +11,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))  # killed_table.py
-sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))  # foretold.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # killed_table.py
 
 from foretold import predict
 from killed_table import TableDiedError, TableProcess

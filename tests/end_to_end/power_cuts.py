@@ -26,7 +26,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))  # killed_table.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # killed_table.py
 
 from killed_table import TableProcess
 
@@ -285,7 +285,7 @@ class Traced(TableProcess):
 
     def start(self):
         self._turns, theirs = multiprocessing.Pipe()
-        command = [sys.executable, "-c", SERVED, str(self._settings), str(Path(__file__).parents[1] / "faults")]
+        command = [sys.executable, "-c", SERVED, str(self._settings), str(Path(__file__).parents[1] / "support")]
         self._strace = subprocess.Popen(under_strace(self._log, command), stdout=theirs.fileno())
         theirs.close()
 
