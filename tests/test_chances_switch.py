@@ -97,9 +97,9 @@ def test_a_file_with_the_present_names_is_not_spoken_of(write, caplog):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[web]\nchances = true\nodds = true", "3: [web] odds: is now called chances, which stands here too"),
-        ("[web]\nodds = true\nchances = false", "2: [web] odds: is now called chances, which stands here too"),
-        ("[chances]\nfirst = 0.5\n[odds]\nsecond = 0.5", "3: odds: is now called chances, which stands here too"),
+        ("[web]\nchances = true\nodds = true", "3: [web] odds: is now called chances, which is also set here"),
+        ("[web]\nodds = true\nchances = false", "2: [web] odds: is now called chances, which is also set here"),
+        ("[chances]\nfirst = 0.5\n[odds]\nsecond = 0.5", "3: odds: is now called chances, which is also set here"),
         ("[odds]\nsecond = 2", "2: [odds] second: must be a number from 0.01 to 0.99, not 2"),
         ("[odds]\nthird = 0.5", "2: [odds] third: there is no such key"),
         ("[web]\nodds = 1", "2: [web] odds: must be true or false, not 1"),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bus
+import fsr_mat as fsr_model
 import netlists
 import numpy as np
 from netlists import INPUTS, START_S, Input
@@ -22,7 +23,6 @@ from values import Values, values
 
 from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
-from pi_controller.simulation import sensors as fsr_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -159,7 +159,7 @@ def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
         case "notice":
             return exhibit.notice or text("Out of order for a while. Please come back later."), ""
         case "result" if game is not None:
-            return _result(game, exhibit, text), text("Thank you for playing. Others would like a turn.")
+            return _result(game, exhibit, text), text("Thank you for playing. Others may want a turn.")
         case "play" if exhibit.asked:
             return text("Are you still there?"), ""
         case "play" if game is not None:

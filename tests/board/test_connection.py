@@ -31,7 +31,7 @@ def test_it_comes_back_after_the_cable_was_pulled():
         assert connection.missing is None
         sim.mat.unplug()
         down = [message for _ in range(40) for message in sim.tick() if isinstance(message, LinkDown)]
-        assert " is gone: check the USB cable" in down[0].why
+        assert " is disconnected: check the USB cable" in down[0].why
         assert connection.missing is not None
         sim.mat.plug()
         end = sim.t + RETRY_S + 1.0

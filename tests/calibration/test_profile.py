@@ -68,12 +68,12 @@ def test_a_name_that_is_no_plain_name_is_refused(tmp_path, name):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "no profile"),
-        ("[]", "no profile"),
-        ('{"name":"x"}', "no profile"),
-        ('{"name":"x","made":"","program":"","board_id":"","extra":1}', "no profile"),
+        ("", "not a profile"),
+        ("[]", "not a profile"),
+        ('{"name":"x"}', "not a profile"),
+        ('{"name":"x","made":"","program":"","board_id":"","extra":1}', "not a profile"),
         ('{"name":"x","made":"","program":"","board_id":"","format":2}', "format 2"),
-        (b"\xff\xfe", "no profile"),
+        (b"\xff\xfe", "not a profile"),
     ],
 )
 def test_what_is_no_profile_is_told(tmp_path, text, says):

@@ -134,7 +134,7 @@ def test_who_throws_is_marked():
     [
         ("bageswin", "Ann holds all the sticks and wins"),
         ("plum_stone", "Ann holds all the counters and wins"),
-        ("patol", "Ann wins: the horse has come all the way round"),
+        ("patol", "Ann wins: the horse went all the way round"),
     ],
 )
 def test_winning_sentence_is_the_games_own(game, told):

@@ -360,7 +360,7 @@ def test_a_code_runs_out_is_taken_back_and_replaced():
     first, second = JoinCode("0000001", "0" * 12), JoinCode("0000002", "0" * 12)
     codes.open("t09", first, 0.0, anew=False)
     codes.open("t09", second, 10.0, anew=False)
-    with pytest.raises(JoinServerError, match="taken back"):
+    with pytest.raises(JoinServerError, match="revoked"):
         codes.redeem(first.secret, "192.0.2.7", 11.0)
     assert [one.table for one in codes.waiting(9.0 + CODE_LIFETIME_S)] == ["t09"]
     with pytest.raises(JoinServerError, match="run out"):

@@ -316,7 +316,7 @@ def test_the_result_of_a_match_that_is_not_ready_any_more_is_told_and_counts_for
     hall.until(lambda: hall.now.calls["W2-1"].started)
     hall.do(d.Corrected("W1-1", TEAMS[3], then="void"))
     table.do("close B forfeit gone")
-    hall.until(lambda: any("W2-1 is not to be played" in note for note in hall.director.notes.values()))
+    hall.until(lambda: any("W2-1 cannot be played" in note for note in hall.director.notes.values()))
     assert not hall.now.reports
     assert "W2-1" not in hall.now.state.games
 

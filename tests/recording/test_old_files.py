@@ -46,7 +46,7 @@ def test_an_old_recording_is_read_and_replayed_as_at_the_table(capsys):
     replayed = replay_events(recording.header, entries)
     assert (replayed.same, replayed.other, len(replayed.events)) == (5, 0, 16)
     assert replay.main([str(OLD)]) == 0
-    assert "felt as at the table: yes, 5 of 5 checkpoints" in capsys.readouterr().out
+    assert "same strikes as at the table: yes, 5 of 5 checkpoints" in capsys.readouterr().out
 
 
 def test_an_old_recording_is_read_around_what_is_torn_or_damaged(tmp_path):

@@ -102,7 +102,7 @@ def test_a_game_resumed_is_replayed_from_where_it_was(tmp_path, smooth):
         other = list(table.journal.read())
     with pytest.raises(RecordingError, match="ends before"):
         replay_table(replace_header(recording.header, seq=300), recording.entries(), other)
-    with pytest.raises(RecordingError, match="another game"):
+    with pytest.raises(RecordingError, match="different games"):
         replay_table(replace_header(recording.header, game="ojibwe", seq=3), recording.entries(), other)
 
 

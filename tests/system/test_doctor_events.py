@@ -92,7 +92,7 @@ def test_a_board_that_is_too_slow_fails_with_what_to_do():
     assert lines(ears(GOOD))["pace"].outcome == "pass"
     found = lines(ears(GOOD, event("slow", value=52, number=2)))
     assert found["pace"].outcome == "fail"
-    assert "52 in 100" in found["pace"].found
+    assert "52 %" in found["pace"].found
     assert "flash" in found["pace"].todo
     assert "52" not in found["events"].found
     assert lines(ears(GOOD, event("slow", value=52, number=2, t=0.5)))["pace"].outcome == "pass", "that was before"
