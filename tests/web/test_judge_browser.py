@@ -212,7 +212,7 @@ def test_what_was_wrong_is_put_right_at_once(rigs, pages, tmp_path):
     press(page, "[data-hide=this] [data-foul=hitter-outside_help]")
     assert rig.view.long["B"] == 8
     unfold(page, "log")
-    assert "taken back" in page.locator("#log").inner_text()
+    assert "undone" in page.locator("#log").inner_text()
 
 
 def test_help_that_the_hitters_had_in_the_hide_just_settled_is_of_that_hide(rigs, pages, tmp_path):
@@ -240,7 +240,7 @@ def test_a_game_is_closed_for_a_team_that_does_not_come(rigs, pages, tmp_path):
     page.click("[data-by=B]")
     page.click("[data-cause=no_show]")
     page.click("#closing-send")
-    assert "why" in page.locator("#closing-inside .problem").inner_text()
+    assert "reason" in page.locator("#closing-inside .problem").inner_text()
     page.fill("#closing-reason", "called three times")
     press(page, "#closing-send")
     assert (rig.view.phase, rig.view.winner) == ("over", "A")
@@ -258,7 +258,7 @@ def test_the_table_is_set_with_a_reason(rigs, pages):
         page.fill(f"#set-{field}", str(value))
     page.select_option("#set-hider", label="Long Hollow")
     page.click("#set-send")
-    assert "why" in page.locator("#set-inside .problem").inner_text()
+    assert "reason" in page.locator("#set-inside .problem").inner_text()
     page.fill("#set-middle", "6")
     page.fill("#set-reason", "counted again")
     press(page, "#set-send")
@@ -297,7 +297,7 @@ def test_a_protest_stops_play_until_it_is_ruled_on(rigs, pages, tmp_path):
     page.click("#to-ruling")
     assert page.evaluate("document.activeElement.id") == "ruling-reason"
     page.click("[data-ruling=play_on]")
-    assert "why" in page.locator("#protest-inside .problem").inner_text()
+    assert "reason" in page.locator("#protest-inside .problem").inner_text()
     page.fill("#ruling-reason", "asked at the break")
     press(page, "[data-ruling=play_on]")
     assert not rig.view.held
@@ -388,7 +388,7 @@ def test_it_comes_back_after_the_server(rigs, pages):
     touch(page, "toss-A")
     rig.server.stop()
     page.wait_for_selector("#badge[data-value=stale]")
-    wait_text(page, "why", "No news")
+    wait_text(page, "why", "No connection")
     page.click("#play [data-id=found]", force=True)
     page.wait_for_function("() => document.querySelector('#ago').textContent.includes('0:0')")
     rig.serve()
@@ -412,7 +412,7 @@ def test_the_clock_warns_by_tones_and_is_stopped(rigs, pages):
     touch(page, "toss-A")
     touch(page, "hidden")
     wait_text(page, "clock-told", "left")
-    wait_text(page, "clock-told", "Soon")
+    wait_text(page, "clock-told", "nearly up")
     assert page.evaluate("tones") == [880, 880], "one when it was switched on, one at ten seconds"
     press(page, "#clock-set")
     wait_text(page, "clock-told", "stopped")
@@ -420,7 +420,7 @@ def test_the_clock_warns_by_tones_and_is_stopped(rigs, pages):
     settled(page)
     assert page.evaluate("tones").count(440) == 0
     press(page, "#clock-set")
-    wait_text(page, "clock-told", "Soon")
+    wait_text(page, "clock-told", "nearly up")
     assert rig.view.paused is None
     assert rig.view.owed == "first", "the minute that it stood does not count"
 
@@ -479,7 +479,7 @@ def test_the_other_games_are_played_from_it_too(rigs, pages, tmp_path, name):
     assert rig.view.sheet == game.sheet(state)
     assert page.locator("#undo span").inner_text()
     press(page, "#undo")
-    wait_text(page, "log", "taken back")
+    wait_text(page, "log", "undone")
 
 
 def test_a_block_is_two_guesses_and_one_with_a_pair_out_may_be_mirrored(rigs, pages, tmp_path):
