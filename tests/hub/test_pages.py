@@ -486,7 +486,7 @@ def test_teams_are_typed_one_after_another_while_the_hub_still_writes(site, tabl
     assert [*site.director.now.entered] == ["Big Coulee", "Long Hollow"]
     page.fill("[name=team]", "Enemy Swim, Ann, Ann")
     page.keyboard.press("Enter")
-    page.wait_for_function(f"{answered} === 'bad'")
+    page.wait_for_function(f"() => {answered} === 'bad'")
     assert page.input_value("[name=team]") == "Enemy Swim, Ann, Ann", "what was refused can be mended"
     page.context.close()
 

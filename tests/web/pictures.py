@@ -130,7 +130,7 @@ def shoot(browser, url, size, scale, path):
     width, height = size
     page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
     page.goto(url)
-    page.wait_for_function("document.querySelector('#badge').textContent.includes('Live')")
+    page.wait_for_function("() => document.querySelector('#badge').textContent.includes('Live')")
     page.screenshot(path=path)
     page.close()
 
