@@ -1,6 +1,6 @@
 """Builds the SD card for a table on a Raspberry Pi 3 or 4, out of Debian's packages and this tree.
 
-    sudo python3 hardware/image/build.py table.img
+    sudo .venv/bin/python hardware/image/build.py table.img
 
 For root on a Debian machine; `needs` names what it wants from apt. Debian's packages come from wherever this machine's
 apt gets its own, Python's from wherever its pip does. README.md beside this file says what is on the card.
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 TREE = HERE.parents[1]
 sys.path.insert(0, str(TREE))
-from pi_controller.system import install  # noqa: E402 - the tree need not be installed
+try:
+    from pi_controller.system import install
+except ModuleNotFoundError as error:
+    sys.exit(f"needs {error.name}: install the tree as its README says, then run this with .venv/bin/python")
 
 PACKAGES = {
     "starts the Pi": ["raspi-firmware", "linux-image-arm64", "initramfs-tools", "zstd", "e2fsprogs", "fdisk"],

@@ -58,6 +58,14 @@ def mounts():
     return {fields[1]: fields for line in lines if (fields := line.split()) and not line.startswith("#")}
 
 
+def test_a_python_without_the_trees_packages_is_told_to_install_them():
+    command = [sys.executable, "-S", str(IMAGE / "build.py"), "FILE"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
+    assert run.returncode == 1
+    assert "Traceback" not in run.stderr
+    assert "msgspec" in run.stderr
+
+
 def test_what_is_written_is_on_the_last_partition_or_in_memory():
     for where, (what, _, kind, options, _, _) in mounts().items():
         if what.startswith("/dev/") and where != "/state":

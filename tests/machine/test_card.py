@@ -40,7 +40,7 @@ MISS = {"do": "hit", "found": False}
 @pytest.fixture
 def card() -> Iterator[Card]:
     """Return the card of a table."""
-    with inserted("MOCCASIN_CARD", "sudo python3 hardware/image/build.py FILE") as made:
+    with inserted("MOCCASIN_CARD", "sudo .venv/bin/python hardware/image/build.py FILE") as made:
         yield made
 
 

@@ -37,7 +37,7 @@ STATE = "/var/lib/moccasin-mat"
 @pytest.fixture
 def card() -> Iterator[Card]:
     """Return the card of an installation, with the host's key for updates by stick."""
-    with inserted("MOCCASIN_KIOSK_CARD", "sudo python3 hardware/image/build.py FILE --kiosk") as made:
+    with inserted("MOCCASIN_KIOSK_CARD", "sudo .venv/bin/python hardware/image/build.py FILE --kiosk") as made:
         made.put("update_key.pub", (made.folder / "key.pub").read_text("utf-8"))
         yield made
 
