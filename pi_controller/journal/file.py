@@ -430,12 +430,7 @@ def rows_in(data: bytes, pages: bytes) -> Iterator[Row]:
     """Yield what looks like a record in `data`; a long one goes on in `pages`, the journal's own file."""
     for match in _RECORD_HEADER.finditer(data):
         at, head = match.start(), match[1]
-        if head[0] == len(head):
-            row = _row(data, at, head, pages)
-        elif match[2] and head[0] == len(head) - 2:  # a body that begins like the type of a hash
-            row = _row(data, at, head[:-2], pages)
-        else:
-            row = None
+        row = _row(data, at, head, pages) if head[0] == len(head) else None
         if row is not None:
             yield row
 

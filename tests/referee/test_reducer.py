@@ -101,6 +101,15 @@ def test_each_hit_has_its_own_time():
     assert story_after(*facts, played(do="hit", found=False, pad=1)).hide.waived_fouls == ("peek",)
 
 
+def test_a_foul_on_the_last_hide_is_compared_with_what_was_before_that_hide():
+    facts = LinkSeen(0.0, up=True), TOSS, HandPass(1.0, 1), played(do="hit", found=True, pad=1)
+    hit = story_after(*facts)
+    fouled = story_after(*facts, played(do="foul", by="hitter", kind="outside_help", hide="last"))
+    assert hit.phase == "show"
+    assert fouled.state != hit.state
+    assert fouled.previous_state == hit.previous_state
+
+
 def test_forfeit_is_no_turn():
     hit, forfeit = played(do="hit", found=True), played(do="forfeit", by="B")
     story = story_after(TOSS, HandPass(1.0, 1), forfeit)

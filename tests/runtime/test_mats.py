@@ -107,6 +107,18 @@ def test_what_the_referee_remembers_turns_with_an_undo(scene):
 
 
 @turning
+def test_a_hand_that_stays_while_the_roles_change_is_the_hitters(scene):
+    scene.judge(do="toss", winner="A")
+    scene.happens(HandIn(scene.now(), 2, "hider"))
+    scene.table.judge(JudgeUndo(scene.now(), "B won the toss"))
+    scene.judge(do="toss", winner="B")
+    scene.happens(HandOut(scene.now(), 2, "hider"))
+    scene.hide(place=1)
+    ready(scene)
+    assert (scene.table.mirrored, scene.table.view.question.about) == (True, "passes_unsure")
+
+
+@turning
 def test_dead_sensors_are_told_anew_when_the_roles_change(scene):
     scene.each[0].sensors.reported = (SensorFault("disc", 1, "silent"),)
     scene.judge(do="toss", winner="B")

@@ -1,5 +1,6 @@
 """The journal is the game: what it took is there whole, nothing is ever changed, and every failure says what to do."""
 
+import errno
 import shutil
 import sqlite3
 import subprocess
@@ -11,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from pi_controller.errors import DamagedJournalError, JournalError
-from pi_controller.journal.file import APPLICATION_ID, Row, next_hash
+from pi_controller.journal.file import (
+    APPLICATION_ID,
+    DISK_FULL_HINT,
+    LogState,
+    Row,
+    advice,
+    examine,
+    next_hash,
+    rows_in,
+)
 from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.referee.facts import (
     ActionPlayed,
@@ -280,6 +290,34 @@ def test_an_empty_file_is_a_fresh_journal(path):
     with Journal(path) as journal:
         assert journal.read_opening() is None
         assert journal.database().execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+
+
+def test_an_empty_file_cannot_be_looked_at(path):
+    path.touch()
+    with pytest.raises(JournalError, match="it is empty"):
+        Journal(path, read_only=True)
+
+
+def test_a_failed_disk_with_room_is_not_called_full(path):
+    assert advice(path, OSError(errno.EIO, "Input/output error"), [path], "check the disk") == "check the disk"
+    assert advice(path, OSError(errno.ENOSPC, "No space left"), [path], "check the disk") == DISK_FULL_HINT
+
+
+def test_records_are_found_in_small_pages_and_with_great_numbers(path):
+    row = Row(1, 1 << 20, 3.0, "notice", "x" * 2000, "ab" * 32)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA page_size = 512")
+        db.execute("CREATE TABLE facts (seq INTEGER PRIMARY KEY, batch, t REAL, kind, body, hash)")
+        db.execute("INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)", row)
+    data = path.read_bytes()
+    assert list(rows_in(data, data)) == [row]
+
+
+def test_a_closed_journal_needs_no_witness_for_its_log(path):
+    filled(path)
+    assert examine(path) == LogState()
+    path.with_name(f"{path.name}.lock").unlink()
+    assert examine(path) == LogState()
 
 
 @pytest.mark.parametrize("name", ["none.sqlite", "."])

@@ -116,6 +116,12 @@ def test_what_cannot_be_is_refused_and_changes_nothing(fact, why):
     assert hall.now is before
 
 
+def test_teams_register_for_a_tournament_that_is_planned():
+    history = History()
+    with pytest.raises(IllegalActionError, match="plan"):
+        history.add(history.make_decision(1.0, "Ann", d.Entered((d.Entry(TEAMS[0]),))))
+
+
 def test_names_are_looked_at_before_the_drawing():
     hall = Hall()
     for name, why in (("x" * 10_000, "1 to 40 characters, not 10000"), ("", "1 to 40"), ("big coulee", "two teams")):
@@ -230,6 +236,8 @@ def test_the_clock_of_a_round_runs_stands_goes_on_and_starts_anew_when_its_time_
     hall = lahal(options={"minutes": 10})
     clock = hall.now.clock_of(1)
     assert (clock.left_s, clock.ends) == (600.0, None)
+    with pytest.raises(IllegalActionError, match="is not running"):
+        hall.do(d.ClockSet(1, running=False))
     hall.do(d.ClockSet(1, running=True))
     began = hall.t
     assert hall.now.clock_of(1).ends == began + 600.0
