@@ -14,7 +14,6 @@ import json
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,8 @@ import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+
+from ports import free_port
 
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import CommandIssued
@@ -56,9 +57,7 @@ class Site:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        with closing(socket.socket()) as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         (folder / "settings.toml").write_text(SETTINGS.format(folder=folder, port=self.port), "utf-8")
         pins = PinHasher(passes=1, kib=64)
         with closing(Users(folder / FILE)) as people:

@@ -26,10 +26,11 @@ from pathlib import Path
 sys.path.extend([str(Path(__file__).parents[1] / "support"), str(Path(__file__).parent)])
 
 import msgspec
-from brokers import PATIENCE_S, VENUE, Mosquitto, free_port
+from brokers import PATIENCE_S, VENUE, Mosquitto
 from chaos import memory_mb, store_at
 from load import played
 from msgspec import inspect
+from ports import free_port
 from postgres import server_of
 
 from pi_controller.hub.director import Director

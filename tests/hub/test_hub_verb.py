@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 import msgspec
 import pytest
-from brokers import PATIENCE_S, VENUE, free_port, needs_mosquitto
+from brokers import PATIENCE_S, VENUE, needs_mosquitto
+from ports import free_port
 
 from pi_controller.cli import hub as verb
 from pi_controller.cli.hub import main

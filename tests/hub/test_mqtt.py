@@ -6,10 +6,11 @@ import time
 
 import aiomqtt
 import pytest
-from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, free_port, needs_mosquitto
+from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, needs_mosquitto
 from linked_table import Played, client
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
+from ports import free_port
 
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import State, encode, topic

@@ -6,8 +6,8 @@ import asyncio
 
 import psycopg
 import pytest
-from brokers import free_port
 from inbox_messages import A, events, records, take
+from ports import free_port
 
 from pi_controller.errors import SettingsError
 from pi_controller.hub.inbox import Inbox

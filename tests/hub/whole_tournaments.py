@@ -41,8 +41,8 @@ from pi_controller.web.accounts import FILE, PinHasher, Users
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from brokers import free_port
 from headless import ARGUMENTS, CHROMIUM
+from ports import free_port
 
 PIN = "271828"
 LOOK_S = 0.3

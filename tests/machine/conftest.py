@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import tempfile
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from ports import free_port
 from virtual_machine import COUNTED, KVM, VirtualMachine, kvm_runs, pc
 
 if TYPE_CHECKING:
@@ -69,9 +68,7 @@ def machine_on(image: Path, sockets: Path, kvm: bool) -> Callable[..., tuple[Vir
     """Return a maker of machines: `machine_on(drive)` gives one that is off, and the port here of its page."""
 
     def make(drive: str, append: str = "", emulated: Sequence[str] = COUNTED) -> tuple[VirtualMachine, int]:
-        with closing(socket.socket()) as free:
-            free.bind(("127.0.0.1", 0))
-            port = int(free.getsockname()[1])
+        port = free_port()
         command = pc(image / "vmlinux", image / "initrd", drive, processor=KVM if kvm else emulated, append=append)
         return VirtualMachine(command, console=sockets / f"console-{port}", forwards=((port, 8000),)), port
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from ports import free_port
 
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.mqtt import Broker
@@ -25,12 +26,6 @@ PATIENCE_S = 60.0
 if MOSQUITTO is None and os.environ.get("MOCCASIN_CI"):
     raise RuntimeError("Mosquitto is missing: apt install mosquitto")
 needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="Mosquitto is missing: apt install mosquitto")
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class Mosquitto:

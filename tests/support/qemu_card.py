@@ -9,12 +9,13 @@ import socket
 import subprocess
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 import pytest
+from ports import free_port
 from virtual_machine import MachineError, VirtualMachine
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Pi:
 
     def __init__(self, card: Card, *model: str, network: str, append: str = "") -> None:
         self.card = card
-        self.ssh_port, self.port = free_ports(2)
+        self.ssh_port, self.port = free_port(), free_port()
         words = f"{card.text('cmdline.txt').strip()} {append}".strip()
         command = ["qemu-system-aarch64", "-accel", "tcg,thread=multi", *model, "-append", words]
         command += ["-kernel", str(card.get("vmlinuz")), "-initrd", str(card.get("initrd.img"))]
@@ -203,13 +204,6 @@ def until(wanted: Callable[[], object], what: str) -> None:
         if time.monotonic() - begun > LIMIT_S:
             raise MachineError(f"not in {LIMIT_S:.0f} s: {what}")
         time.sleep(2)
-
-
-def free_ports(number: int) -> list[int]:
-    """Return ports nobody listens at."""
-    with ExitStack() as stack:
-        taken = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
-        return [one.getsockname()[1] for one in taken]
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import socket
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -15,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from phases import DAKOTA, NONCE, PHASES, SEAL
 from PIL import Image
 from played import play
+from ports import free_port
 
 from pi_controller.display.phrases import sentence
 from pi_controller.referee.commitment import NO_CONTEXT, CommitmentContext, commitment
@@ -134,9 +134,7 @@ def test_the_room_sees_everything_at_once_and_large(open_page, feed, size):
 
 
 def test_the_codes_lead_to_the_pages(chromium, feed):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = WebServer(feed, port=port, pages=PageSettings(f"127.0.0.1:{port}"))
     server.start()
     try:
