@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,7 +56,7 @@ def run_demo(demo: Demo) -> int:
 async def _play(demo: Demo, folder: Path) -> int:
     broker = _free_port()
     (folder / "hub.toml").write_text(f"[broker]\nport = {broker}\n[page]\nport = {demo.port}\nstream = 0\n", "utf-8")
-    with ExitStack() as stack:
+    async with AsyncExitStack() as stack:
         hub = HubRun(folder, said=lambda line: print(f"  {line}", flush=True), shows=True)
         closing = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -68,7 +68,8 @@ async def _play(demo: Demo, folder: Path) -> int:
         _draw(director, demo)
         print(f"  {demo.tables} tables are started, each a program of its own", flush=True)
         for number in range(1, demo.tables + 1):
-            stack.enter_context(_table(folder, number, broker, demo))
+            # in a thread: a table says goodbye to the broker, which runs in this loop
+            stack.push_async_callback(asyncio.to_thread, _stop, _start_table(folder, number, broker, demo))
         print(f"The boards are live at {hub.url}", flush=True)
         print("Ctrl-C ends the demonstration.", flush=True)
         begun, shown = time.monotonic(), 0
@@ -83,7 +84,7 @@ async def _play(demo: Demo, folder: Path) -> int:
             if not demo.once:
                 print("The boards stay up until Ctrl-C.", flush=True)
                 await asyncio.wait((running, asyncio.create_task(closing.wait())), return_when=asyncio.FIRST_COMPLETED)
-        stack.close()  # stop the tables first, else they would search for the hub
+        await stack.aclose()  # stop the tables first, else they would search for the hub
         closing.set()
         await running
         return 0 if champion is not None else 130
@@ -106,7 +107,7 @@ def _draw(director: Director, demo: Demo) -> None:
     print(f"  {demo.teams} teams are drawn by the seed '{seed}', double elimination", flush=True)
 
 
-def _table(folder: Path, number: int, broker: int, demo: Demo) -> ExitStack:
+def _start_table(folder: Path, number: int, broker: int, demo: Demo) -> subprocess.Popen[bytes]:
     name = f"t{number:02d}"
     settings = folder / f"{name}.toml"
     settings.write_text(
@@ -116,10 +117,7 @@ def _table(folder: Path, number: int, broker: int, demo: Demo) -> ExitStack:
     )
     (folder / name).mkdir()
     command = [sys.executable, "-m", "pi_controller.simulation.table_process", str(settings)]
-    process = subprocess.Popen([*command, str(100 * demo.seed + number), str(demo.pace)], start_new_session=True)
-    stack = ExitStack()
-    stack.callback(_stop, process)
-    return stack
+    return subprocess.Popen([*command, str(100 * demo.seed + number), str(demo.pace)], start_new_session=True)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
