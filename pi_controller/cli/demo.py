@@ -223,7 +223,7 @@ def _watch(
     from rich.live import Live
     from rich.text import Text
 
-    from pi_controller.display.terminal import HEIGHT, render
+    from pi_controller.display.terminal import HEIGHT, TerminalTable
     from pi_controller.simulation.simulation import DemoLines
 
     begun, t0 = time.monotonic(), simulation.t
@@ -241,7 +241,7 @@ def _watch(
             if live is not None and time.monotonic() - drawn > 1 / 12:
                 drawn = time.monotonic()
                 chances = bar.look_up(view) if bar else None
-                picture = render(view, simulation.t, language=language, chances=chances, height=HEIGHT - len(below))
+                picture = TerminalTable(view, simulation.t, language, chances, HEIGHT - len(below))
                 live.update(Group(picture, *below), refresh=True)
             line = lines.line_for(view)
             if live is None and not quiet and line is not None:

@@ -29,8 +29,7 @@ def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
     import polib
 
-    from pi_controller.display.extract import TEMPLATE
-    from pi_controller.display.i18n import LOCALES, read_catalogue
+    from pi_controller.display.i18n import LOCALES, TEMPLATE, read_catalogue
     from pi_controller.text import SUFFIX
 
     if args.template:

@@ -53,9 +53,10 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
     import statistics
 
     from pi_controller.display import voice
+    from pi_controller.display.game_display import words_of
     from pi_controller.display.voice import is_english_word
 
-    words = voice.recorded_words(played)
+    words = words_of(played)
     if not words:
         print(f"No words are called at a table of {played}.")
         return 0
@@ -97,11 +98,12 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
 def _strangers(folder: Path | None, played: str) -> list[str]:
     """Return the files beside the recordings that match no word, most likely because of a misspelling."""
     from pi_controller.display import voice
+    from pi_controller.display.game_display import words_of
 
     inside = folder / played if folder else None
     if inside is None or not inside.is_dir():
         return []
-    known = set(voice.recorded_words(played))
+    known = words_of(played)
     return sorted(
         path.name
         for path in inside.iterdir()
@@ -115,14 +117,12 @@ def _play(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> 
     from datetime import datetime
 
     from pi_controller.display import voice
-    from pi_controller.display.game_display import word
+    from pi_controller.display.game_display import word, words_of
     from pi_controller.display.sound import AplaySound
     from pi_controller.display.voice import is_english_word, speak
 
-    if call not in voice.recorded_words(played):
-        raise UsageError(
-            f"{call!r} is not a word of {played}", f"the words are: {', '.join(voice.recorded_words(played))}"
-        )
+    if call not in words_of(played):
+        raise UsageError(f"{call!r} is not a word of {played}", f"the words are: {', '.join(words_of(played))}")
     path = voice.find(folder, played, call) if folder else None
     if path is not None:
         clip = voice.load(path)

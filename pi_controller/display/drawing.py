@@ -3,7 +3,7 @@
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -155,19 +155,23 @@ def label(title: str) -> Text:
     return Text.assemble((set_cell_size(title, LABEL - 1), DIM), " ")
 
 
-def bar(lit: int, of: int, width: int, light: Light, dims: str = "1") -> Text:
-    """Return a bar of `of` places, the first `lit` filled; a `0` in the pattern `dims` is a hatched place."""
+def strip(places: Iterable[tuple[str, Style]], width: int) -> Text:
+    """Return places in a row, each a character and its style; the number of cells and gaps depends on `width`."""
     cells = 2 if width >= WIDE else 1
     gap, group_gap = ("", "") if width < NARROW else (" ", " ")
-    strip = Text()
-    for i in range(of):
+    line = Text()
+    for i, (char, style) in enumerate(places):
         if i:
-            strip.append(gap if i % GROUP else gap + group_gap)
-        if i < lit:
-            strip.append(("█" if dims[i % len(dims)] == "1" else "▒") * cells, solid(light, bold=False))
-        else:
-            strip.append("·".ljust(cells), DIM)
-    return strip
+            line.append(gap if i % GROUP else gap + group_gap)
+        line.append(char * cells if char in "█▒" else char.ljust(cells), style)
+    return line
+
+
+def bar(lit: int, of: int, width: int, light: Light, dims: str = "1") -> Text:
+    """Return a bar of `of` places, the first `lit` filled; a `0` in the pattern `dims` is a hatched place."""
+    filled = solid(light, bold=False)
+    places = (("█" if dims[i % len(dims)] == "1" else "▒", filled) if i < lit else ("·", DIM) for i in range(of))
+    return strip(places, width)
 
 
 def team_line(team: str, name: str, score: object, width: int) -> Text:

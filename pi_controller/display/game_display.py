@@ -173,19 +173,10 @@ class GameShow(Generic[SheetT]):
             name = Text.assemble((f"{side if side in {'A', 'B'} else i + 1}  ", draw.solid(light)))
             lines.append(draw.fit(name.append(draw.player_name(view, side), draw.solid(light)), width))
             strip = draw.bar(draw.scale_to_pixels(n, total, BAR), BAR, width, light, dims)
-            lines.append(
-                draw.fit(
-                    draw.label(f"  {self.role(view, side, language)}").append_text(strip).append(f"  {n}", draw.BOLD),
-                    width,
-                )
-            )
+            lines.append(draw.bar_line(self.role(view, side, language), strip, n, width))
         if rest:
             strip = draw.bar(draw.scale_to_pixels(rest[1], total, BAR), BAR, width, draw.MIDDLE)
-            lines.append(
-                draw.fit(
-                    draw.label(f"  {key_to_words(rest[0])}").append_text(strip).append(f"  {rest[1]}", draw.BOLD), width
-                )
-            )
+            lines.append(draw.bar_line(key_to_words(rest[0]), strip, rest[1], width))
         others = [f"{key_to_words(key)} {value}" for key, value in self.others(view)]
         lines += [draw.fit(Text(f"  {line}", draw.DIM), width) for line in others[:4]]
         return lines[:16]

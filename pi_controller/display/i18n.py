@@ -22,8 +22,9 @@ from pi_controller.text import SUFFIX, is_code, is_file
 
 log = logging.getLogger(__name__)
 
-DOMAIN = "moccasin_mat"
 LOCALES = Path(__file__).parent / "locale"
+TEMPLATE = LOCALES / "moccasin_mat.pot"
+"""All sentences, for a new catalogue; `tests/support/extract.py` writes it."""
 HOST_CATALOGUES: dict[str, Path] = {}
 """Paths of the host's own catalogues outside the package, by language code."""
 

@@ -11,7 +11,6 @@ The other games are drawn in `games/`.
 Scenes are pure functions of view and time. A game's own rows are its `GameShow.rows`.
 """
 
-from collections.abc import Callable
 from itertools import chain
 
 from pi_controller.board.interfaces import Rgb
@@ -20,20 +19,17 @@ from pi_controller.display.game_display import get_show, has_sheet
 from pi_controller.pinmap import pinmap
 from pi_controller.table.view import View
 
-Scene = Callable[[View, float], tuple[Rgb, ...]]
-
-
 _ASIDE = 0.15
 """Share of a linear value that remains if a row is dimmed for a notice."""
 
 
 def frame(view: View, t: float = 0.0) -> tuple[Rgb, ...]:
     """Return the pixels in the strip's order at `t` seconds, (red, green, blue) of 0..255 each."""
-    return sheet_scene(get_show(view.game).rows)(view, t) if has_sheet(view) else sticks(view, t)
+    return tuple(chain.from_iterable(_sheet_rows(view, t) if has_sheet(view) else _stick_rows(view, t)))
 
 
-def sticks(view: View, t: float) -> tuple[Rgb, ...]:
-    """Return the scene of a stick game as described above; without sticks in the view, a static middle row."""
+def _stick_rows(view: View, t: float) -> list[list[Rgb]]:
+    """Return the rows of a stick game as described above; without sticks in the view, a static middle row."""
     lights = pinmap().lights
     if view.phase == "over" and view.winner in {"A", "B"}:
         rows = [*draw.winner_rows(str(view.winner), t)]
@@ -52,28 +48,26 @@ def sticks(view: View, t: float) -> tuple[Rgb, ...]:
         if aside:
             rows = [draw.ends(row, _notice(view)) for row in rows]
         elif view.phase == "hit" and view.hider in {"A", "B"}:
-            _owed(rows[1 if view.hider == "A" else 0], view.owed)
-    return tuple(pixel for row in (*rows, draw.short_row(view.short, lights.short)) for pixel in row)
+            hitters = rows[1 if view.hider == "A" else 0]
+            for i in range({"first": 1, "second": 2}.get(view.owed or "", 0)):
+                hitters[-1 - i] = draw.OWED
+    return [*rows, draw.short_row(view.short, lights.short)]
 
 
-def sheet_scene(rows: Callable[[View, float], draw.Rows]) -> Scene:
-    """Return the scene of a game with a score sheet, from the function that fills its rows.
+def _sheet_rows(view: View, t: float) -> list[list[Rgb]]:
+    """Return the rows of a game with a score sheet.
 
-    It is static under a notice, and while the mat senses the hidden objects: changing currents disturb it.
+    They are static under a notice, and while the mat senses the hidden objects: changing currents disturb it.
     """
-
-    def scene(view: View, t: float) -> tuple[Rgb, ...]:
-        lights = pinmap().lights
-        aside = view.phase == "halted" or view.question is not None
-        still = aside or view.phase in {"check", "hit", "guess"}
-        filled = rows(view, 0.0 if still else t)
-        sizes = (lights.a, lights.b, lights.middle, lights.short)
-        parts = [[*row[:size], *[draw.DARK] * (size - len(row))] for row, size in zip(filled, sizes, strict=True)]
-        if aside:
-            parts = [*(draw.ends([_dim_pixel(pixel) for pixel in row], _notice(view)) for row in parts[:3]), parts[3]]
-        return tuple(chain.from_iterable(parts))
-
-    return scene
+    lights = pinmap().lights
+    aside = view.phase == "halted" or view.question is not None
+    still = aside or view.phase in {"check", "hit", "guess"}
+    filled = get_show(view.game).rows(view, 0.0 if still else t)
+    sizes = (lights.a, lights.b, lights.middle, lights.short)
+    rows = [[*row[:size], *[draw.DARK] * (size - len(row))] for row, size in zip(filled, sizes, strict=True)]
+    if aside:
+        rows[:3] = [draw.ends([_dim_pixel(pixel) for pixel in row], _notice(view)) for row in rows[:3]]
+    return rows
 
 
 def _notice(view: View) -> tuple[Rgb, ...]:
@@ -100,8 +94,3 @@ def _team(view: View, team: str, size: int, t: float, *, aside: bool) -> list[Rg
     else:
         level = draw.HIDING
     return draw.pattern(team, count, lambda _: level)
-
-
-def _owed(row: list[Rgb], owed: str | None) -> None:
-    for i in range({"first": 1, "second": 2}.get(owed or "", 0)):
-        row[-1 - i] = draw.OWED

@@ -4,11 +4,9 @@ Team names are last on their line and there are no frames, so a name wider than 
 text. Without colour the blocks keep their pattern; without Unicode they become ASCII.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions
 from rich.style import Style
@@ -18,7 +16,6 @@ from rich.text import Text
 from pi_controller.board.interfaces import Rgb
 from pi_controller.display import chances_bar, phrases
 from pi_controller.display import drawing as draw
-from pi_controller.display.chances_bar import ShownChances
 from pi_controller.display.game_display import game_name, get_show, has_sheet, key_to_words, word
 from pi_controller.display.i18n import catalogue
 from pi_controller.display.lights import frame
@@ -26,53 +23,26 @@ from pi_controller.journal.sheet import columns
 from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.base import opposing_team
+from pi_controller.table.view import View
 from pi_controller.text import strip_controls
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
 
 HEIGHT = 23
 """Lines of a picture: leaves room for the input line on a terminal of 24."""
-_ASCII = str.maketrans(
-    {
-        "█": "#",
-        "▒": "=",
-        "·": ".",
-        "○": "o",
-        "●": "o",
-        "■": "x",
-        "—": "-",
-        "–": "-",
-        "─": "-",
-        "…": "~",
-        "▶": ">",
-        "≈": "~",
-        "◖": "(",
-        "◗": ")",
-    }
-)
+_ASCII = str.maketrans("█▒·○●■—–─…▶≈◖◗", "#=.oox---~>~()")
 
 
+@dataclass(frozen=True, slots=True)
 class TerminalTable:
     """A view as a rich renderable, also for `rich.live.Live`; `t` seconds as for `lights.frame`.
 
     The `chances` of winning, if given, are below the strips. It is at most `height` lines high.
     """
 
-    def __init__(
-        self,
-        view: View,
-        t: float = 0.0,
-        *,
-        language: str = "en",
-        chances: ShownChances | None = None,
-        height: int = HEIGHT,
-    ) -> None:
-        self.view = view
-        self.t = t
-        self.language = language
-        self.chances = chances
-        self.height = height
+    view: View
+    t: float = 0.0
+    language: str = "en"
+    chances: chances_bar.ShownChances | None = None
+    height: int = HEIGHT
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Yield the lines, each no wider than the console."""
@@ -88,14 +58,9 @@ class TerminalTable:
             yield line
 
 
-def render(
-    view: View, t: float = 0.0, *, language: str = "en", chances: ShownChances | None = None, height: int = HEIGHT
-) -> TerminalTable:
-    """Return the view as a rich renderable of at most `height` lines."""
-    return TerminalTable(view, t, language=language, chances=chances, height=height)
-
-
-def render_text(view: View, width: int = 80, *, language: str = "en", chances: ShownChances | None = None) -> str:
+def render_text(
+    view: View, width: int = 80, *, language: str = "en", chances: chances_bar.ShownChances | None = None
+) -> str:
     """Return the view as at most `HEIGHT` plain lines of at most `width` cells: no colour, no control characters."""
     console = Console(
         file=io.StringIO(), width=width, no_color=True, force_terminal=False, color_system=None, legacy_windows=False
@@ -148,23 +113,15 @@ def _pixel_style(pixel: Rgb) -> Style:
 def _blocks(pixels: Sequence[Rgb], width: int) -> Text:
     """Return a strip: full blocks for pixels at least half as bright as the brightest, else hatched ones."""
     brightest = max((max(pixel) for pixel in pixels), default=0)
-    cells = 2 if width >= draw.WIDE else 1
-    gap, group_gap = ("", "") if width < draw.NARROW else (" ", " ")
-    strip = Text()
-    for i, pixel in enumerate(pixels):
-        if i:
-            strip.append(gap if i % draw.GROUP else gap + group_gap)
+
+    def place(pixel: Rgb) -> tuple[str, Style]:
         if not any(pixel):
-            strip.append("·".ljust(cells), Style(dim=True))
-        elif pixel == draw.OWED:
-            strip.append("○".ljust(cells), _pixel_style(pixel))
-        else:
-            strip.append(("█" if max(pixel) * 2 >= brightest else "▒") * cells, _pixel_style(pixel))
-    return strip
+            return "·", draw.DIM
+        if pixel == draw.OWED:
+            return "○", _pixel_style(pixel)
+        return "█" if max(pixel) * 2 >= brightest else "▒", _pixel_style(pixel)
 
-
-def _row(title: str, pixels: Sequence[Rgb], count: str, width: int) -> Text:
-    return draw.fit(draw.label(title).append_text(_blocks(pixels, width)).append(f"  {count}", Style(bold=True)), width)
+    return draw.strip(map(place, pixels), width)
 
 
 def _wrap_line(line: Text, width: int, indent: int) -> list[Text]:
@@ -176,35 +133,32 @@ def _wrap_line(line: Text, width: int, indent: int) -> list[Text]:
 def _lines(view: View, t: float, language: str, width: int) -> list[Text]:
     text = catalogue(language).gettext
     if has_sheet(view):
-        head = draw.fit(Text(game_name(view.game, language), Style(bold=True)), width)
+        head = draw.fit(Text(game_name(view.game, language), draw.BOLD), width)
         drawn = get_show(view.game).terminal_lines(view, language, width)
         wrapped = [part for line in _messages(view, language) for part in _wrap_line(line, width, 2)]
         wrapped[:0] = _clocks(view, t, language)
-        return [head, draw.fit(Text("─" * width, Style(dim=True)), width), Text(""), *drawn, Text(""), *wrapped]
+        return [head, draw.fit(Text("─" * width, draw.DIM), width), Text(""), *drawn, Text(""), *wrapped]
     lights, pixels = pinmap().lights, frame(view, t)
     row_a, row_b = pixels[: lights.a], pixels[lights.a : lights.a + lights.b]
     middle = pixels[lights.a + lights.b : -lights.short]
-    dim = Style(dim=True)
 
-    left = Text.assemble((game_name(view.game, language), Style(bold=True)))
-    left.append("  " + text("hide {n}, first to {points}").format(n=view.hide, points=view.points), dim)
+    left = Text.assemble((game_name(view.game, language), draw.BOLD))
+    left.append("  " + text("hide {n}, first to {points}").format(n=view.hide, points=view.points), draw.DIM)
     mat = text("mat connected") if view.sensors else text("sensors off")
-    right = Text(mat if view.link else text("no mat"), dim)
+    right = Text(mat if view.link else text("no mat"), draw.DIM)
     head = left.append(" " * max(2, width - left.cell_len - right.cell_len)).append_text(right)
-    lines = [draw.fit(head, width), draw.fit(Text("─" * width, dim), width), Text("")]
+    lines = [draw.fit(head, width), draw.fit(Text("─" * width, draw.DIM), width), Text("")]
 
     roles: dict[str | None, str] = {}
     if view.hider is not None and view.phase not in {"toss", "over"}:
         roles = {view.hider: text("hides"), opposing_team(view.hider): text("hits")}
-    for team, shape, light, row in (("A", "●", draw.TEAM_A, row_a), ("B", "■", draw.TEAM_B, row_b)):
-        name = Text.assemble((f"{shape} {team}  ", draw.solid(light)))
-        name.append(f"{view.short.get(team, 0)}  ", Style(bold=True))
-        lines.append(draw.fit(name.append(draw.team_name(view, team), draw.solid(light)), width))
-        lines.append(_row(f"  {roles.get(team, '')}", row, str(view.long.get(team, 0)), width))
+    for team, row in (("A", row_a), ("B", row_b)):
+        lines.append(draw.team_line(team, draw.team_name(view, team), view.short.get(team, 0), width))
+        lines.append(draw.bar_line(roles.get(team, ""), _blocks(row, width), view.long.get(team, 0), width))
         lines.append(Text(""))
-    lines.append(_row("  " + text("middle"), middle, str(view.middle), width))
+    lines.append(draw.bar_line(text("middle"), _blocks(middle, width), view.middle, width))
     score = f"{view.short.get('A', 0)}–{view.short.get('B', 0)}"
-    lines.append(_row("  " + text("points"), pixels[-lights.short :], score, width))
+    lines.append(draw.bar_line(text("points"), _blocks(pixels[-lights.short :], width), score, width))
     lines += [_pads(view, language, width), Text("")]
     lines += _clocks(view, t, language)
     lines += [part for line in _messages(view, language) for part in _wrap_line(line, width, 2)]
@@ -217,21 +171,20 @@ def _pads(view: View, language: str, width: int) -> Text:
     for pad in EVERY_PAD:
         marks = [text("found") if hit.found else text("not found") for hit in view.hits if hit.pad == pad]
         marks += [text("the bead")] if opened is not None and opened.pad == pad and "found" not in marks else []
-        line.append(f"[{pad}]", Style(dim=not marks)).append(f" {', '.join(marks)}" if marks else "", Style(bold=True))
+        line.append(f"[{pad}]", Style(dim=not marks)).append(f" {', '.join(marks)}" if marks else "", draw.BOLD)
         line.append("   ")
     return draw.fit(line, width)
 
 
 def _clocks(view: View, t: float, language: str) -> list[Text]:
     """Return the running clocks, if the time is known."""
-    return [Text(clock, Style(bold=True)) for clock in phrases.clocks(view, t, language)] if t else []
+    return [Text(clock, draw.BOLD) for clock in phrases.clocks(view, t, language)] if t else []
 
 
 def _messages(view: View, language: str) -> list[Text]:
     """Return the messages below the strips, most urgent first."""
     text = catalogue(language).gettext
-    bold, dim = Style(bold=True), Style(dim=True)
-    lines = [Text(phrases.sentence(view, language), bold)]
+    lines = [Text(phrases.sentence(view, language), draw.BOLD)]
     if standing := phrases.describe_status(view, language):
         lines.append(Text(standing, Style(color="yellow")))
     if note := phrases.notice(view, language):
@@ -248,28 +201,27 @@ def _messages(view: View, language: str) -> list[Text]:
         lines.append(Text(turn_worth))
     for call in view.calls:
         known = word(call, language, view.game)
-        line = Text.assemble((known.shown, bold))
-        line.append(f" ({known.spoken})" if known.spoken else "", dim)
+        line = Text.assemble((known.shown, draw.BOLD))
+        line.append(f" ({known.spoken})" if known.spoken else "", draw.DIM)
         meaning = phrases.foul(view.foul, language) if call == "foul" and view.foul else known.meaning
         lines.append(line.append(f"  {meaning}" if meaning else ""))
     if view.hits:
-        lines.append(Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), dim))
+        lines.append(Text(". ".join(phrases.hit(i, one, language) for i, one in enumerate(view.hits, 1)), draw.DIM))
     if view.commit:
         opened = view.opening is not None and view.opening.hash == view.commit
         state = text("opened: it was under pad {pad}").format(pad=view.opening.pad) if opened and view.opening else ""
         lines.append(
-            Text(text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""), dim)
+            Text(text("Sealed {hash}").format(hash=view.commit[:16] + "…") + (f", {state}" if state else ""), draw.DIM)
         )
     for line in lines:
         line.plain = draw.ISOLATES.sub("", line.plain)
     return lines
 
 
-def _chances(chances: ShownChances, language: str) -> Text:
+def _chances(chances: chances_bar.ShownChances, language: str) -> Text:
     """Return each side's symbol and chance of winning, then the assumption behind the chances."""
-    dim = Style(dim=True)
-    line = Text.assemble((catalogue(language).gettext("Chance of winning"), dim), "  ")
+    line = Text.assemble((catalogue(language).gettext("Chance of winning"), draw.DIM), "  ")
     shown = zip(("● A", "■ B"), (draw.TEAM_A, draw.TEAM_B), chances_bar.percents(chances, language), strict=True)
     for team, light, percent in shown:
         line.append(f"{team} {percent}", draw.solid(light)).append("  ")
-    return line.append(chances_bar.basis(chances, language), dim)
+    return line.append(chances_bar.basis(chances, language), draw.DIM)

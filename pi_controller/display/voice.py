@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import msgspec
 import numpy as np
 
-from pi_controller.display import game_display, phrases
+from pi_controller.display import phrases
 from pi_controller.display.game_display import has_sheet, word, words_of
 from pi_controller.display.sound import AplaySound, Clip, Sound, SoundError
 from pi_controller.errors import MatError
@@ -163,11 +163,6 @@ class Measured:
     rate: int
 
 
-def recorded_words(game: str) -> tuple[str, ...]:
-    """Return the words that are called in `game`, by their names on the score sheet."""
-    return tuple(game_display.words_of(game))
-
-
 def is_folder(path: Path) -> bool:
     """Return whether `path` is a readable folder."""
     try:
@@ -180,7 +175,7 @@ def find(folder: Path, game: str, call: str) -> Path | None:
     """Return the recording of a word, or None. Raises `RecordingError` if the folder cannot be read."""
     paths = (folder / game / f"{call}{suffix}" for suffix in FORMATS)
     try:
-        return next((path for path in paths if path.is_file()), None) if call in recorded_words(game) else None
+        return next((path for path in paths if path.is_file()), None) if call in words_of(game) else None
     except OSError as error:
         raise RecordingError(f"{folder} cannot be read: {error.strerror}", "let the table's user read it") from error
 
@@ -353,7 +348,7 @@ class Voice:
     def _take(self, t: float, view: View) -> None:
         before, self._before = self._before, view
         if before is None:
-            for call in recorded_words(view.game):
+            for call in words_of(view.game):
                 self._clip(view.game, call)  # preload, so that no word waits for the disk
         new = announcement(before, view)
         clips = tuple(filter(None, (self._clip(view.game, call) for call in new.words)))

@@ -24,8 +24,9 @@ from pi_controller.web.address import PageSettings
 from pi_controller.web.app import find_page
 from pi_controller.web.feed import Feed
 from pi_controller.web.game_page import page_of
-from pi_controller.web.live_page import check_page, make_board, overlay, page, render_waiting_page, room, sealed_games
+from pi_controller.web.live_page import check_page, make_board, overlay, page, room, sealed_games
 from pi_controller.web.server import WebServer
+from pi_controller.web.templates import render
 
 CALLED = " ".join(f"{known.shown} {known.sounds}" for known in words_of("dakota").values() if known.sounds)
 TYPED = " ".join([*TEAMS.values(), *PLAYERS.values(), *PHASES["wide"].teams.values(), "Team A"])
@@ -72,7 +73,7 @@ def test_no_sentence_of_the_pages_escapes(view, language):
 def test_no_sentence_of_the_pages_without_a_table_escapes(language):
     found = ["http://192.0.2.7:8080"]
     for html in (
-        render_waiting_page(language).replace("<title>Moccasin Mat</title>", ""),
+        render("waiting.html", language).replace("<title>Moccasin Mat</title>", ""),
         check_page(None, language),
         find_page(found, PageSettings(), language),
         find_page([], PageSettings(), language),

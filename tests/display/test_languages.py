@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 
 import pytest
+from extract import template
 
 from pi_controller.cli import main as cli
 from pi_controller.config import read_settings
 from pi_controller.display import i18n, phrases
-from pi_controller.display.extract import TEMPLATE, template
-from pi_controller.display.i18n import read_catalogue
+from pi_controller.display.i18n import TEMPLATE, read_catalogue
 from pi_controller.display.terminal import render_text
 from pi_controller.errors import SettingsError
 from pi_controller.runtime.assembly import in_language

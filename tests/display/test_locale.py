@@ -8,13 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import extract
 import polib
 import pytest
+from extract import find_outdated, sentences, sources, template, template_sentences
 
-from pi_controller.display import extract
-from pi_controller.display.extract import TEMPLATE, find_outdated, sentences, sources, template, template_sentences
 from pi_controller.display.game_display import word, words_of
-from pi_controller.display.i18n import AUTHORITY, LOCALES, read_catalogue
+from pi_controller.display.i18n import AUTHORITY, LOCALES, TEMPLATE, read_catalogue
 from pi_controller.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +23,7 @@ CATALOGUES = sorted(LOCALES.glob("*.po"))
 
 def test_the_list_and_the_catalogues_are_what_the_sources_say():
     found = [path.name for path in find_outdated()]
-    assert not found, "run: python -m pi_controller.display.extract"
+    assert not found, "run: python tests/support/extract.py"
 
 
 def test_a_new_sentence_and_one_that_is_gone_are_out_of_date(tmp_path, monkeypatch, capsys):
@@ -53,9 +53,7 @@ def test_a_new_sentence_and_one_that_is_gone_are_out_of_date(tmp_path, monkeypat
 
 
 def test_the_command_is_there():
-    done = subprocess.run(
-        [sys.executable, "-m", "pi_controller.display.extract", "--check"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, extract.__file__, "--check"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from pi_controller.display.terminal import render, render_text
+from pi_controller.display.terminal import TerminalTable, render_text
 from pi_controller.table.view import Hit, Opening, QuestionView
 
 FULL = {
@@ -85,7 +85,7 @@ def test_a_question_is_shown_with_its_answers(view):
 def printed(view, **how):
     out = io.StringIO()
     console = Console(file=out, width=80, force_terminal=True, legacy_windows=False, _environ={}, **how)
-    console.print(render(view))
+    console.print(TerminalTable(view))
     return out.getvalue()
 
 
@@ -97,7 +97,7 @@ def test_colours_follow_the_terminal(view):
 def test_a_plain_terminal_gets_plain_characters(view):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     console = Console(file=out, width=80, _environ={})
-    console.print(render(view(long={"A": 8, "B": 4})))
+    console.print(TerminalTable(view(long={"A": 8, "B": 4})))
     out.flush()
     said = out.buffer.getvalue().decode("ascii")  # type: ignore[attr-defined]
     assert "# # # #" in said

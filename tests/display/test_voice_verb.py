@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from pi_controller.cli import main as cli
+from pi_controller.display.game_display import words_of
 from pi_controller.display.sound import AplaySound
-from pi_controller.display.voice import recorded_words
 
 
 def test_with_no_folder_all_is_silent_and_it_says_which_files_would_sound(capsys):
     assert cli(["voice"]) == 0
     said = capsys.readouterr().out
     assert "dakota: no recordings: [voice] folder is empty" in said
-    assert all(f"silent: no dakota/{call}.wav" in said for call in recorded_words("dakota"))
+    assert all(f"silent: no dakota/{call}.wav" in said for call in words_of("dakota"))
 
 
 def test_a_recording_is_measured_and_good_ones_are_left_alone(record, tmp_path, capsys):

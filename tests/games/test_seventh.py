@@ -14,7 +14,7 @@ from rich.console import Console as Terminal
 from pi_controller.config import read_settings
 from pi_controller.display import game_display, phrases
 from pi_controller.display.lights import frame
-from pi_controller.display.terminal import render, render_text
+from pi_controller.display.terminal import TerminalTable, render_text
 from pi_controller.errors import UsageError
 from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
@@ -128,7 +128,7 @@ def check_shown(table):
     assert len(lights) == pinmap().lights.count
     assert any(any(pixel) for pixel in lights)
     assert "Toy countdown" in render_text(view)
-    Terminal(file=io.StringIO(), width=40).print(render(view))
+    Terminal(file=io.StringIO(), width=40).print(TerminalTable(view))
     can = game_page.page_of(view).entry_form(
         view, table.game.legal_actions(table.story.state), options=table.game.settings
     )

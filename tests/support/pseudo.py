@@ -6,8 +6,9 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+from extract import template
+
 from pi_controller.display import i18n
-from pi_controller.display.extract import template
 
 if TYPE_CHECKING:
     from pathlib import Path

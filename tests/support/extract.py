@@ -1,4 +1,4 @@
-"""`python -m pi_controller.display.extract`: extract all sentences for translation and update the catalogues.
+"""`python tests/support/extract.py`: extract all sentences for translation and update the catalogues.
 
 It writes `locale/moccasin_mat.pot` and merges it into each catalogue: translations are kept, new sentences are added
 without a translation, and unused ones are moved to the end as obsolete. `--check` writes no file and reports the
@@ -17,12 +17,12 @@ import polib
 from jinja2 import Environment
 from jinja2.ext import extract_from_ast
 
-from pi_controller.display.i18n import AUTHORITY, DOMAIN, LOCALES
+import pi_controller
+from pi_controller.display.i18n import AUTHORITY, LOCALES, TEMPLATE
 from pi_controller.errors import MatError, UsageError
 from pi_controller.text import SUFFIX
 
-TEMPLATE = LOCALES / f"{DOMAIN}.pot"
-_PACKAGE = Path(__file__).parent.parent
+_PACKAGE = Path(pi_controller.__file__).parent
 _TRANSLATED_FOLDERS = ("display", "games", "web", "hub", "exhibit")
 """The folders with sentences for players and visitors. Commands and their errors are always in English."""
 ONE, MANY = {"mark", "text", "gettext"}, {"plural", "ngettext"}
