@@ -12,7 +12,7 @@ import msgspec
 from pi_controller.display import phrases
 from pi_controller.display.drawing import isolate_name, player_name, team_name
 from pi_controller.display.game_display import game_name, key_to_words, player_rows, word
-from pi_controller.display.i18n import catalogue, mark
+from pi_controller.display.i18n import catalogue
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
 from pi_controller.web.game_page import Button, Play, make_call, page_of
@@ -112,153 +112,6 @@ PAST = 5
 """How many of the last hides or throws the console shows."""
 MAX_SIGN_IN_NAMES = 12
 """Maximum names to choose from at sign-in."""
-
-WORDS: Mapping[str, str] = {
-    "title": mark("Judge"),
-    "skip": mark("Skip to the buttons"),
-    "live": mark("Live"),
-    "stale": mark("Not live"),
-    "as_of": mark("as of"),
-    "needs_scripts": mark("This page requires JavaScript. Without it, the page is not updated."),
-    "the_table": mark("The table"),
-    "play": mark("Play"),
-    "sticks": mark("Sticks and points"),
-    "waiting_for": mark("{time} since the last entry"),
-    "left": mark("{time} left"),
-    "out_of_time": mark("The time is up"),
-    "soon": mark("Time is nearly up"),
-    "stopped": mark("Clock stopped"),
-    "game_left": mark("game: {time} left"),
-    "stop_clock": mark("Stop the clock"),
-    "start_clock": mark("Start the clock"),
-    "undo": mark("Undo"),
-    "cancel": mark("Cancel"),
-    "fouls": mark("Fouls"),
-    "foul_hider": mark("By the hiders"),
-    "foul_hitter": mark("By the hitters"),
-    "foul_none": mark("No foul can be called now."),
-    "protest": mark("Protest"),
-    "protest_by": mark("Which team protests?"),
-    "protest_text": mark("Subject, in a few words"),
-    "protest_send": mark("Record the protest and stop play"),
-    "protest_another": mark("Another protest: decided after this one"),
-    "protest_team": mark("Touch the team that protests first."),
-    "to_ruling": mark("Rule on the protest"),
-    "ruling_reason": mark("Reason (required)"),
-    "committee": mark("The committee decides the protest before play continues."),
-    "closing": mark("Close the game"),
-    "closing_by": mark("Who is out?"),
-    "closing_why": mark("Why are they out?"),
-    "forfeit": mark("They give up"),
-    "disqualified": mark("Disqualified"),
-    "no_show": mark("Not there when called"),
-    "closing_send": mark("Close the game"),
-    "closing_first": mark("Touch who is out and why."),
-    "upheld": mark("Upheld"),
-    "upheld_next": mark("Upheld. Now enter the consequences."),
-    "denied": mark("Denied"),
-    "play_on": mark("Play on, decide later"),
-    "reason_first": mark("Give a short reason."),
-    "table": mark("Table"),
-    "hide_again": mark("The hide starts over"),
-    "sensors_off": mark("Play without the sensors"),
-    "sensors_on": mark("Play with the sensors again"),
-    "sound_on": mark("Sound on"),
-    "sound_off": mark("Sound off"),
-    "log": mark("Event log"),
-    "log_empty": mark("Nothing yet."),
-    "undone": mark("undone"),
-    "hits": mark("Hits felt"),
-    "hits_show": mark("Look again"),
-    "hits_empty": mark("No hits recorded yet."),
-    "hit_line": mark("Hide {hide}: pad {pads}"),
-    "hit_unsure": mark("not sure"),
-    "hit_picture": mark("Signal of each pad around the hit: {text}"),
-    "larger": mark("Larger"),
-    "close": mark("Close"),
-    "set": mark("Set the score by hand"),
-    "set_send": mark("Save the score sheet"),
-    "set_fresh": mark("Fill in the current score"),
-    "set_help": mark("Enter the whole score sheet. The hide in progress does not count."),
-    "past": mark("Recent hides and throws"),
-    "teams": mark("Team names"),
-    "teams_help": mark("You can change names until the first hit or throw. The next game keeps them."),
-    "teams_name": mark("Team {letter}"),
-    "teams_send": mark("Save team names"),
-    "teams_both": mark("Enter both names."),
-    "people": mark("People"),
-    "people_add": mark("Let this person sign in"),
-    "people_name": mark("Name"),
-    "people_name_first": mark("Enter a name first."),
-    "people_role": mark("Role"),
-    "people_new_pin": mark("New PIN"),
-    "people_revoke": mark("Sign out everywhere"),
-    "people_remove": mark("Remove"),
-    "people_pin": mark("The PIN of {name}, shown only once:"),
-    "people_sessions_0": mark("not signed in"),
-    "people_sessions_1": mark("signed in on 1 device"),
-    "people_sessions": mark("signed in on {n} devices"),
-    "role_scorekeeper": mark("scorekeeper"),
-    "role_judge": mark("judge"),
-    "role_committee": mark("committee"),
-    "role_head": mark("head judge"),
-    "help": mark("Help"),
-    "help_use": mark("Keyboard shortcuts"),
-    "help_pads": mark("1 to 4: touch a pad or a choice; 1 to 9: the buttons in order"),
-    "help_found": mark("F: found"),
-    "help_missed": mark("M: missed"),
-    "help_hidden": mark("H: hidden, hands out"),
-    "help_enter": mark("E: enter your choice"),
-    "help_undo": mark("U: undo"),
-    "help_help": mark("?: this help"),
-    "help_wrong": mark("Made a mistake? Undo removes the last entry. Every entry stays in the log."),
-    "sign_out": mark("Sign out"),
-    "sending": mark("Sending …"),
-    "done": mark("Done"),
-    "not_sent": mark("No answer yet. Trying again … It counts only once."),
-    "give_up": mark("Stop sending"),
-    "gave_up": mark("Sending stopped. It may have counted: check the event log."),
-    "moved_on": mark("The table has changed. Your entry was not used. Since then:"),
-    "moved_nothing": mark("the table's state changed"),
-    "just_changed": mark("The table has just changed. Check, then touch again."),
-    "off_stale": mark("No connection to the table. The buttons are off."),
-    "off_sending": mark("Your last entry is still being sent."),
-    "off_rules": mark("The rules do not allow this now."),
-    "touch_all": mark("Touch one in each row."),
-    "touch_first": mark("First touch the sides that show."),
-    "block_second": mark("Now the holder on the guesser's right."),
-    "shows": mark("Shows: {told}"),
-    "worth": mark("worth {value}"),
-    "nothing_red": mark("none"),
-    "opened": mark("opened {pads}"),
-    "struck": mark("struck {pad}"),
-    "ball": mark("ball under {pad}"),
-    "instead": mark("Instead of: {said}"),
-    "failed": mark("That did not work."),
-    "now": mark("The table now: {said}"),
-}
-"""All fixed texts of the console, by the keys of template and script."""
-SIGN_IN_WORDS: Mapping[str, str] = {
-    "title": mark("Judge: sign in"),
-    "heading": mark("Judge"),
-    "intro": mark("Sign in with your name and PIN."),
-    "touch": mark("Touch your name, then enter your PIN."),
-    "names": mark("Name"),
-    "name": mark("Name"),
-    "pin": mark("PIN"),
-    "show": mark("Show"),
-    "hide": mark("Hide"),
-    "erase": mark("Delete"),
-    "digits": mark("Digits"),
-    "send": mark("Sign in"),
-    "sending": mark("Signing in …"),
-    "needs_scripts": mark("Signing in requires JavaScript: turn it on, or use another browser."),
-    "watch": mark("Only watching? Go to the live page"),
-    "no_answer": mark("The table does not respond. Check the network, then try again."),
-    "wait": mark("Wait {n} s, then try again."),
-    "both": mark("Enter your name and your PIN."),
-}
-"""All fixed texts of the sign-in page."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -417,12 +270,6 @@ def _make_replacement(
     return Again(label, play=page.entry_form(view, legal, language, options, again=last))
 
 
-def _render_with_words(template: str, words: Mapping[str, str], language: str, **values: Any) -> str:
-    """Render a page of the console with its `words` translated, in the HTML and as JSON for the script."""
-    translated = {key: catalogue(language).gettext(value) for key, value in words.items()}
-    return render(template, language, words=translated, as_json=msgspec.json.encode(translated).decode(), **values)
-
-
 def sign_in(
     language: str = "en", names: Sequence[str] = (), home: str = "/judge", *, heading: str = "", back_s: float = 0.0
 ) -> str:
@@ -431,9 +278,9 @@ def sign_in(
     `names` are shown as buttons; if there are more than `MAX_SIGN_IN_NAMES` the name is typed. After `back_s` seconds
     without a touch the page returns to the public page; 0 for never.
     """
-    words = {**SIGN_IN_WORDS, "title": heading, "heading": heading} if heading else SIGN_IN_WORDS
+    heading = catalogue(language).gettext(heading) if heading else ""
     shown = names if len(names) <= MAX_SIGN_IN_NAMES else ()
-    return _render_with_words("sign_in.html", words, language, names=shown, home=home, back_s=f"{back_s:g}")
+    return render("sign_in.html", language, heading=heading, names=shown, home=home, back_s=f"{back_s:g}")
 
 
 def page(
@@ -448,9 +295,8 @@ def page(
 ) -> str:
     """Return the console with `content` for the signed-in user `me`; the script updates it from then on."""
     shown = make_board(view, language)
-    return _render_with_words(
+    return render(
         "judge.html",
-        WORDS,
         language,
         heading=game_name(view.game, language),
         sentence=shown.texts["sentence"],

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -72,6 +73,7 @@ def environment() -> Environment:
     """Return the Jinja2 environment, which compiles each template once."""
     made = Environment(loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, auto_reload=False)
     made.globals |= {"shapes": SHAPES, "qr_code": qr_code}
+    made.filters["json"] = lambda value: msgspec.json.encode(value).decode()
     return made
 
 

@@ -16,10 +16,11 @@ from pi_controller.referee.facts import ActionPlayed, BeadShown
 from pi_controller.referee.story import apply, blank
 from pi_controller.rules import registry
 from pi_controller.table.view import view_of
-from pi_controller.web.console_page import SIGN_IN_WORDS, WORDS, Console, console, page, sheet_fields, sign_in
+from pi_controller.web.console_page import Console, console, page, sheet_fields, sign_in
 from pi_controller.web.game_page import page_of
 from pi_controller.web.limits import CSP
 from pi_controller.web.requests import parse_command
+from pi_controller.web.templates import environment
 
 STATIC = Path(pi_controller.web.__file__).parent / "static"
 TEMPLATES = STATIC.parent / "templates"
@@ -103,8 +104,9 @@ def test_every_word_that_the_scripts_say_is_there_and_none_is_left_over():
     used = set(re.findall(r"words\.(\w+)", code))
     shown = set(re.findall(r"\{\{ words\.(\w+) \}\}", html))
     rulings, causes = {"upheld", "denied", "play_on"}, {"forfeit", "disqualified", "no_show"}
-    roles = {key for key in WORDS if key.startswith("role_")}
-    known = {*WORDS, *SIGN_IN_WORDS}
+    words = environment().get_template("words.html").make_module({"text": str})
+    known = {*words.console, *words.sign_in}
+    roles = {key for key in words.console if key.startswith("role_")}
     assert used <= known
     assert known - used - shown == rulings | causes | roles
 
