@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -27,9 +27,9 @@ from pi_controller.rules.base import Game
 from pi_controller.rules.options import Choice
 from pi_controller.table.view import ShownPhase, View
 from pi_controller.web.address import PageSettings, list_urls
-from pi_controller.web.feed import BOARD_MAKERS, HEARTBEAT_S, Feed, stream
+from pi_controller.web.feed import BOARD_MAKERS, HEARTBEAT_S, BoardMaker, Feed, stream
 from pi_controller.web.limits import HEADERS, ConnectionLimits, RequestFilter, client_network
-from pi_controller.web.live_page import check_page, make_board, overlay, page, render_waiting_page
+from pi_controller.web.live_page import check_page, make_board, overlay, page
 from pi_controller.web.live_page import room as room_board
 from pi_controller.web.requests import Health, client_ip
 from pi_controller.web.templates import render
@@ -106,7 +106,7 @@ def _gauge(name: str, what: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"{PREFIX}_{name}", what, value)
 
 
-# Routes of the public pages besides the live page: room, overlay, addresses, rules, and the check of a commitment.
+# Routes of the public pages: live page, room, overlay, addresses, rules, and the check of a commitment.
 #
 # They show only the public view and accept only GET.
 
@@ -117,69 +117,42 @@ _LATER = {"retry-after": "2"}
 
 
 def public_routes(
-    feed: Feed,
-    *,
-    language: str,
-    now: Callable[[], datetime],
-    pages: PageSettings | None = None,
-    judged: bool = False,
-    ruled: bool = False,
+    feed: Feed, *, language: str, now: Callable[[], datetime], settings: PageSettings, judged: bool, ruled: bool
 ) -> Sequence[Route]:
-    """Return the routes `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of".
+    """Return the routes `/`, `/room`, `/overlay`, `/find` and `/check`; `now` is the wall clock for "as of".
 
     `judged`: judges can sign in at `/judge`, and `/find` links it; `ruled`: the same for the rules at `/rules`.
     """
-    settings = pages or PageSettings()
+
+    def board_response(make: BoardMaker, waiting: str = "waiting.html", **values: Any) -> Response:
+        latest = feed.latest
+        if latest is None:
+            return HTMLResponse(render(waiting, language), 503, _LATER)
+        board, as_of = make(latest.view, language, latest.chances), f"{now():%H:%M:%S}"
+        return HTMLResponse(page(board, language=language, as_of=as_of, t=feed.clock(), **values))
+
+    async def live(_: Request) -> Response:
+        return board_response(make_board, ruled=ruled)
 
     async def room(request: Request) -> Response:
-        latest = feed.latest
-        if latest is None:
-            return HTMLResponse(render_waiting_page(language), 503, _LATER)
-        html = page(
-            room_board(latest.view, language),
-            language=language,
-            as_of=f"{now():%H:%M:%S}",
-            t=feed.clock(),
-            frame="room",
-            found=_page_urls(request, settings),
-            event=_event(settings),
-            words=settings.words,
-        )
-        return HTMLResponse(html)
+        values = {"found": _page_urls(request, settings), "event": _event(settings), "words": settings.words}
+        return board_response(room_board, frame="room", **values)
 
     async def overlay_page(request: Request) -> Response:
-        place, latest = request.query_params.get("place", PLACES[0]), feed.latest
+        place = request.query_params.get("place", PLACES[0])
         if place not in PLACES:
             return PlainTextResponse("place is bottom or top.\n", 400)
-        if latest is None:
-            return HTMLResponse(render("overlay_waiting.html", language), 503, _LATER)
-        html = page(
-            overlay(latest.view, language),
-            language=language,
-            as_of=f"{now():%H:%M:%S}",
-            t=feed.clock(),
-            place=place,
-        )
-        return HTMLResponse(html)
+        return board_response(overlay, "overlay_waiting.html", place=place)
 
     async def find(request: Request) -> Response:
-        latest = feed.latest
-        return HTMLResponse(
-            find_page(
-                _page_urls(request, settings),
-                settings,
-                language,
-                latest.view.game if latest else "",
-                judged=judged,
-                ruled=ruled,
-            )
-        )
+        urls, game = _page_urls(request, settings), feed.latest.view.game if feed.latest else ""
+        return HTMLResponse(find_page(urls, settings, language, game, judged=judged, ruled=ruled))
 
     async def check(_: Request) -> Response:
-        latest = feed.latest
-        return HTMLResponse(check_page(latest.view if latest else None, language))
+        return HTMLResponse(check_page(feed.latest.view if feed.latest else None, language))
 
-    return [Route("/room", room), Route("/overlay", overlay_page), Route("/find", find), Route("/check", check)]
+    pages = {"/": live, "/room": room, "/overlay": overlay_page, "/find": find, "/check": check}
+    return [Route(path, answer) for path, answer in pages.items()]
 
 
 def rules_route(in_force: Callable[[], tuple[Game[Any], RefereeSettings]], language: str = "en") -> Route:
@@ -274,8 +247,35 @@ MAX_WATCHERS = 1024
 """Maximum open streams; beyond, the oldest stream of the client with the most is closed."""
 
 
-def _local_time() -> datetime:
-    return datetime.now().astimezone()
+def make_app(
+    routes: Sequence[Route], more: Sequence[Route], files: Mapping[str, tuple[bytes, str]], hosts: Iterable[str]
+) -> Starlette:
+    """Return an application of `routes` and `more`, behind the request filter; only `more` may accept a POST.
+
+    `files` are served under `/static`, each with its media type.
+    """
+
+    async def static(request: Request) -> Response:
+        content, media_type = files.get(request.path_params["name"], (None, ""))
+        if content is None:
+            raise HTTPException(404)
+        return Response(content, media_type=media_type)
+
+    async def error_response(_: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            return PlainTextResponse("Page not found.\n", error.status_code, error.headers)
+        # the middleware does not see this response
+        headers = {name.decode(): value.decode() for name, value in HEADERS}
+        return PlainTextResponse("That did not work.\n", 500, headers)
+
+    posts = tuple(route.path for route in more if "POST" in (route.methods or ()))
+    app = Starlette(
+        routes=[*routes, Route("/static/{name}", static), *more],
+        middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
+        exception_handlers={HTTPException: error_response, Exception: error_response},
+    )
+    app.router.redirect_slashes = False
+    return app
 
 
 def create_app(
@@ -285,7 +285,7 @@ def create_app(
     language: str = "en",
     heartbeat_s: float = HEARTBEAT_S,
     max_watchers: int = MAX_WATCHERS,
-    now: Callable[[], datetime] = _local_time,
+    now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     more: Sequence[Route] = (),
     pages: PageSettings | None = None,
 ) -> Starlette:
@@ -298,14 +298,6 @@ def create_app(
     files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in _STATIC.iterdir() if path.suffix in _TYPES}
     numbers = itertools.count()
     watching = ConnectionLimits(max_watchers)
-    ruled = any(route.path == "/rules" for route in more)
-
-    async def live(_: Request) -> Response:
-        latest = feed.latest
-        if latest is None:
-            return HTMLResponse(render_waiting_page(language), 503, {"retry-after": "2"})
-        content = make_board(latest.view, language, latest.chances)
-        return HTMLResponse(page(content, language=language, as_of=f"{now():%H:%M:%S}", t=feed.clock(), ruled=ruled))
 
     async def events(request: Request) -> Response:
         if request.method == "HEAD":
@@ -322,12 +314,12 @@ def create_app(
     async def view_json(_: Request) -> Response:
         latest = feed.latest
         if latest is None:
-            return Response(b'{"error":"no view yet"}', 503, {"retry-after": "2"}, "application/json")
+            return Response(b'{"error":"no view yet"}', 503, _LATER, "application/json")
         return Response(msgspec.json.encode(latest.view), media_type="application/json")
 
     async def healthz(_: Request) -> Response:
         latest = feed.latest
-        well = latest is not None and latest.view.phase != "halted"
+        well = _is_playing(latest.view if latest else None)
         state: Health = {
             "ok": well,
             "seq": latest.view.seq if latest else None,
@@ -343,50 +335,24 @@ def create_app(
     def encode_openapi() -> bytes:
         from pi_controller.web.openapi import document  # noqa: PLC0415 - loaded at the first request
 
-        return msgspec.json.encode(document([route.path for route in routes]))
+        return msgspec.json.encode(document([route.path for route in (*routes, *more)]))
 
     async def openapi_json(_: Request) -> Response:
         return Response(encode_openapi(), media_type="application/json")
 
-    async def static(request: Request) -> Response:
-        content, media_type = files.get(request.path_params["name"], (None, ""))
-        if content is None:
-            raise HTTPException(404)
-        return Response(content, media_type=media_type)
-
-    async def error_response(_: Request, error: Exception) -> Response:
-        if isinstance(error, HTTPException):
-            return PlainTextResponse("Page not found.\n", error.status_code, error.headers)
-        headers = {
-            name.decode(): value.decode() for name, value in HEADERS
-        }  # the middleware does not see this response
-        return PlainTextResponse("That did not work.\n", 500, headers)
-
+    public = public_routes(
+        feed,
+        language=language,
+        now=now,
+        settings=pages or PageSettings(),
+        judged=any(route.path == "/judge" for route in more),
+        ruled=any(route.path == "/rules" for route in more),
+    )
     routes = [
-        Route("/", live),
+        *public,
         Route("/events", events),
         Route("/view.json", view_json),
         Route("/healthz", healthz),
         Route("/openapi.json", openapi_json),
-        Route("/static/{name}", static),
-        *public_routes(
-            feed,
-            language=language,
-            now=now,
-            pages=pages,
-            judged=any(route.path == "/judge" for route in more),
-            ruled=ruled,
-        ),
-        *more,
     ]
-    app = Starlette(
-        routes=routes,
-        middleware=[
-            Middleware(
-                RequestFilter, hosts=tuple(hosts), posts=tuple(r.path for r in more if "POST" in (r.methods or ()))
-            )
-        ],
-        exception_handlers={HTTPException: error_response, Exception: error_response},
-    )
-    app.router.redirect_slashes = False
-    return app
+    return make_app(routes, more, files, hosts)

@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -23,7 +23,6 @@ from pi_controller.web.live_page import Board, make_board, overlay, room
 if TYPE_CHECKING:
     from pi_controller.table.view import View
     from pi_controller.web.limits import ConnectionLimits
-    from pi_controller.web.requests import EventContent
 
 
 MAX_WOKEN_AT_ONCE, PAUSE_S = 40, 0.001
@@ -204,7 +203,8 @@ HEARTBEAT_S = 15.0
 BLOCK = 1024
 _RETRY_MS, _RETRY_SPREAD_MS = 1000, 3000
 _STRIDE = 1117  # spreads the delays evenly for any number of watchers
-BOARD_MAKERS: Mapping[str, Callable[[View, str, ShownChances | None], Board]] = {
+BoardMaker: TypeAlias = "Callable[[View, str, ShownChances | None], Board]"
+BOARD_MAKERS: Mapping[str, BoardMaker] = {
     "": make_board,
     "overlay": overlay,
     "room": room,
@@ -219,23 +219,16 @@ def retry_ms(number: int) -> int:
 
 @lru_cache(maxsize=4)
 def event(snapshot: Snapshot, language: str, shape: str = "") -> bytes:
-    """Encode a snapshot as one event `view`: id, the view and the board as JSON, padded with a comment.
-
-    `shape` is one of `BOARD_MAKERS`.
-    """
+    """Encode a snapshot as one event `view` (`EventContent`); `shape` is one of `BOARD_MAKERS`."""
     content = BOARD_MAKERS[shape](snapshot.view, language, snapshot.chances)
-    whole: EventContent = {
-        "view": snapshot.view,
-        "texts": content.texts,
-        "marks": content.marks,
-        "counts": content.counts,
-        "layout": content.layout,
-        "table": content.table,
-    }
-    data = msgspec.json.encode(whole)
-    body = b"id: %s\nevent: view\ndata: %s\n" % (snapshot.id.encode(), data)
-    padding = -(len(body) + 3) % BLOCK
-    return body + b":" + b" " * padding + b"\n\n"
+    data = msgspec.json.encode({"view": snapshot.view, **msgspec.structs.asdict(content)})
+    return encode_event(snapshot.id, "view", data)
+
+
+def encode_event(id_: object, name: str, data: bytes) -> bytes:
+    """Encode an event, padded with a comment to whole kilobytes."""
+    body = b"id: %s\nevent: %s\ndata: %s\n" % (str(id_).encode(), name.encode(), data)
+    return body + b":" + b" " * (-(len(body) + 3) % BLOCK) + b"\n\n"
 
 
 def beat(t: float) -> bytes:

@@ -31,7 +31,7 @@ from pi_controller.web import console_page, event_log
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, UserError, Users, new_pin
 from pi_controller.web.console_page import Console, console
 from pi_controller.web.event_log import EventLog
-from pi_controller.web.feed import BLOCK, HEARTBEAT_S, Feed, retry_ms
+from pi_controller.web.feed import HEARTBEAT_S, Feed, encode_event, retry_ms
 from pi_controller.web.game_page import FoulsOf, page_of
 from pi_controller.web.limits import ConnectionLimits
 from pi_controller.web.live_page import Board, make_board
@@ -39,7 +39,6 @@ from pi_controller.web.requests import (
     CommandDone,
     KeptHit,
     KeptHits,
-    Me,
     RequestError,
     Side,
     StateContent,
@@ -107,92 +106,6 @@ class JudgeSnapshot(NamedTuple):
     fouls: tuple[FoulsOf, ...]
 
 
-class JudgeState:
-    """Takes snapshots of the table through `command_queue`; its journal is at `journal`.
-
-    With `singer` the judge is reminded before a game to ask for each team's singer.
-    """
-
-    def __init__(self, command_queue: CommandQueue, journal: Path, language: str, *, singer: bool = False) -> None:
-        self._command_queue, self._journal, self._language = command_queue, journal, language
-        self._singer = singer
-        self._latest: JudgeSnapshot | None = None
-        self._one = asyncio.Lock()
-
-    async def snapshot(self) -> JudgeSnapshot | None:
-        """Return the current snapshot; None before the first view."""
-        async with self._one:
-            picture = self._command_queue.picture
-            if picture is not None and (self._latest is None or self._latest.picture is not picture):
-                legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
-                called = page_of(picture.view).fouls(picture.view, picture.game, picture.state, self._language)
-                shown = make_board(picture.view, self._language)
-                self._latest = JudgeSnapshot(picture, await self._minutes(picture), legal, shown, called)
-            return self._latest
-
-    async def _minutes(self, picture: Picture) -> EventLog:
-        view = picture.view
-        try:
-            return await asyncio.to_thread(
-                event_log.read_event_log,
-                self._journal,
-                view.game,
-                view.teams,
-                self._language,
-                picture.last_undoable,
-                view.seq,
-            )
-        except MatError as error:  # the table itself reports when it cannot write
-            log.warning("the end of the journal cannot be read: %s", error.message)
-            return self._latest.minutes if self._latest else event_log.EventLog()
-
-    def page(self, snapshot: JudgeSnapshot, role: str) -> Console:
-        """Return the content of the console for a user with `role`."""
-        return console(
-            snapshot.picture.view,
-            snapshot.legal,
-            self._language,
-            undo=snapshot.minutes.undo,
-            last=snapshot.minutes.action,
-            options=snapshot.picture.game.settings,
-            sets=has_right(role, "set"),
-            begins=can_begin_game(role, snapshot.picture.rulings) and not snapshot.picture.protest,
-            names=has_right(role, "teams") and snapshot.picture.nameable,
-            singer=self._singer,
-            before=snapshot.picture.game.hiders_before(snapshot.picture.state),
-        )
-
-    def content(self, snapshot: JudgeSnapshot, me: Me, now: float) -> StateContent:
-        """Return the whole state for `me` (name and role), at `now` on the table's clock."""
-        view, protest, shown = snapshot.picture.view, snapshot.picture.protest, snapshot.board
-        return {
-            "view": view,
-            "board": {
-                "texts": shown.texts,
-                "marks": shown.marks,
-                "counts": shown.counts,
-                "layout": shown.layout,
-                "table": shown.table,
-            },
-            "console": self.page(snapshot, me["role"]),
-            "me": me,
-            "legal": snapshot.legal,
-            "fouls": snapshot.fouls,
-            "protest": {"by": protest.by, "text": protest.text, "play_on": protest.play_on} if protest else None,
-            "rulings": allowed_rulings(me["role"], snapshot.picture.rulings),
-            "sides": sides_in_play(view),
-            "log": snapshot.minutes.lines,
-            "health": {
-                "link": view.link,
-                "note": phrases.notice(view, self._language),
-                "faults": view.faults,
-                "sensors": view.sensors,
-                "board": snapshot.picture.board,
-            },
-            "now": round(now, 3),
-        }
-
-
 def sides_in_play(view: View) -> list[Side]:
     """Return the sides that can still leave the game: the teams, or the players who are not out."""
     if view.phase in {"over", "halted"}:
@@ -200,11 +113,6 @@ def sides_in_play(view: View) -> list[Side]:
     rows = player_rows(view.sheet)
     names = [name for name, row in rows.items() if not row.get("out")] if rows else ["A", "B"]
     return [{"value": name, "label": player_name(view, name)} for name in names]
-
-
-def as_json(content: StateContent) -> bytes:
-    """Encode the state as JSON."""
-    return msgspec.json.encode(content)
 
 
 MAX_STREAMS, MAX_STREAMS_PER_SESSION = 64, 4
@@ -216,7 +124,11 @@ PICTURE_POLL_S = 0.1
 
 
 class JudgeApi(SignInRoutes):
-    """Routes of the console: commands through `command_queue`, updates from `feed`, users of the `authenticator`."""
+    """Routes of the console: commands through `command_queue`, updates from `feed`, users of the `authenticator`.
+
+    The table's journal is at `journal`. With `singer` the judge is reminded before a game to ask for each team's
+    singer.
+    """
 
     def __init__(
         self,
@@ -232,10 +144,11 @@ class JudgeApi(SignInRoutes):
     ) -> None:
         super().__init__(authenticator, "/judge", language)
         self.command_queue, self.feed = command_queue, feed
-        self._hits = hits_path(journal)
-        self._heartbeat_s = heartbeat_s
-        self._settle_s = settle_s
-        self._state = JudgeState(command_queue, journal, language, singer=singer)
+        self._journal, self._hits = journal, hits_path(journal)
+        self._heartbeat_s, self._settle_s = heartbeat_s, settle_s
+        self._singer = singer
+        self._latest: JudgeSnapshot | None = None
+        self._one = asyncio.Lock()
         self._streams = ConnectionLimits(MAX_STREAMS, MAX_STREAMS_PER_SESSION)
 
     async def page(self, request: Request) -> Response:
@@ -247,15 +160,13 @@ class JudgeApi(SignInRoutes):
             if error.code != "signed_out":
                 raise
             return await self.form_response()
-        view, content = snapshot.picture.view, self._state.page(snapshot, session.person.role)
-        as_of, beat_s = f"{datetime.now().astimezone():%H:%M:%S}", self._heartbeat_s
         page = console_page.page(
-            view,
-            content,
+            snapshot.picture.view,
+            self._console(snapshot, session.person.role),
             self.language,
-            as_of=as_of,
+            as_of=f"{datetime.now().astimezone():%H:%M:%S}",
             me=session.person.name,
-            beat_s=beat_s,
+            beat_s=self._heartbeat_s,
             settle_s=self._settle_s,
         )
         return HTMLResponse(page)
@@ -283,22 +194,21 @@ class JudgeApi(SignInRoutes):
         person = session.person
         if not has_right(person.role, command.tag):
             raise RequestError("role", f"a {person.role} may not do this: {command.tag}", "call a judge")
-        if isinstance(command.call, JudgeRuling):
+        if isinstance(command.call, JudgeRuling | JudgeNewGame):
             possible = (await self.snapshot()).picture.rulings
-            if possible and not allowed_rulings(person.role, possible):
+            if isinstance(command.call, JudgeNewGame):
+                if not can_begin_game(person.role, possible):
+                    raise RequestError("role", "only the head judge may start another game", "call the head judge")
+            elif possible and not allowed_rulings(person.role, possible):
                 raise RequestError(
                     "role", "at a tournament the committee decides a protest", "call a member of the committee"
                 )
-        if isinstance(command.call, JudgeNewGame):
-            possible = (await self.snapshot()).picture.rulings
-            if not can_begin_game(person.role, possible):
-                raise RequestError("role", "only the head judge may start another game", "call the head judge")
         if (wait := self.charge_command(session)) > 0:
             raise RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
         done = await self.command_queue.submit(command.call, person.name, person.role, command.key, command.expect)
         log.info("%s (%s): %s, record %d", person.name, person.role, command.tag, done.seq)
-        stands: CommandDone = {"ok": True, "seq": done.seq, "repeated": done.repeated, "revision": done.revision}
-        return json_response(stands)
+        answer: CommandDone = {"ok": True, "seq": done.seq, "repeated": done.repeated, "revision": done.revision}
+        return json_response(answer)
 
     async def hits(self, request: Request) -> Response:
         """Answer with the list of recorded hits."""
@@ -319,14 +229,75 @@ class JudgeApi(SignInRoutes):
 
     async def snapshot(self) -> JudgeSnapshot:
         """Return the newest state of the table. Raises `RequestError` while there is none."""
-        snapshot = await self._state.snapshot()
-        if snapshot is None:
-            raise RequestError("waiting", "the table is not ready yet", "try again in a moment")
-        return snapshot
+        async with self._one:
+            picture = self.command_queue.picture
+            if picture is None:
+                raise RequestError("waiting", "the table is not ready yet", "try again in a moment")
+            if self._latest is None or self._latest.picture is not picture:
+                legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
+                fouls = page_of(picture.view).fouls(picture.view, picture.game, picture.state, self.language)
+                board = make_board(picture.view, self.language)
+                self._latest = JudgeSnapshot(picture, await self._read_event_log(picture), legal, board, fouls)
+            return self._latest
+
+    async def _read_event_log(self, picture: Picture) -> EventLog:
+        view, undoable = picture.view, picture.last_undoable
+        try:
+            return await asyncio.to_thread(
+                event_log.read_event_log, self._journal, view.game, view.teams, self.language, undoable, view.seq
+            )
+        except MatError as error:  # the table itself reports when it cannot write
+            log.warning("the end of the journal cannot be read: %s", error.message)
+            return self._latest.minutes if self._latest else EventLog()
+
+    def _console(self, snapshot: JudgeSnapshot, role: str) -> Console:
+        """Return the content of the console for a user with `role`."""
+        picture = snapshot.picture
+        return console(
+            picture.view,
+            snapshot.legal,
+            self.language,
+            undo=snapshot.minutes.undo,
+            last=snapshot.minutes.action,
+            options=picture.game.settings,
+            sets=has_right(role, "set"),
+            begins=can_begin_game(role, picture.rulings) and not picture.protest,
+            names=has_right(role, "teams") and picture.nameable,
+            singer=self._singer,
+            before=picture.game.hiders_before(picture.state),
+        )
 
     def _content(self, snapshot: JudgeSnapshot, session: Session) -> bytes:
-        me: Me = {"name": session.person.name, "role": session.person.role}
-        return as_json(self._state.content(snapshot, me, self.authenticator.clock()))
+        """Return the whole state for the user of `session` as JSON."""
+        picture, view, role = snapshot.picture, snapshot.picture.view, session.person.role
+        protest, board = picture.protest, snapshot.board
+        content: StateContent = {
+            "view": view,
+            "board": {
+                "texts": board.texts,
+                "marks": board.marks,
+                "counts": board.counts,
+                "layout": board.layout,
+                "table": board.table,
+            },
+            "console": self._console(snapshot, role),
+            "me": {"name": session.person.name, "role": role},
+            "legal": snapshot.legal,
+            "fouls": snapshot.fouls,
+            "protest": {"by": protest.by, "text": protest.text, "play_on": protest.play_on} if protest else None,
+            "rulings": allowed_rulings(role, picture.rulings),
+            "sides": sides_in_play(view),
+            "log": snapshot.minutes.lines,
+            "health": {
+                "link": view.link,
+                "note": phrases.notice(view, self.language),
+                "faults": view.faults,
+                "sensors": view.sensors,
+                "board": picture.board,
+            },
+            "now": round(self.authenticator.clock(), 3),
+        }
+        return msgspec.json.encode(content)
 
     async def _follow(self, request: Request, session: Session) -> AsyncIterator[bytes]:
         watcher = self.feed.subscribe()
@@ -346,7 +317,7 @@ class JudgeApi(SignInRoutes):
                     return
                 if current.picture is not shown:
                     quiet, shown = 0.0, current.picture
-                    yield _event(shown.view.seq, self._content(current, session))
+                    yield encode_event(shown.view.seq, "judge", self._content(current, session))
                 elif snapshot is None and not watcher.ended and (quiet := quiet + waited) >= self._heartbeat_s:
                     quiet = 0.0
                     yield b": heartbeat\nevent: beat\ndata: -\n\n"
@@ -355,12 +326,6 @@ class JudgeApi(SignInRoutes):
         finally:
             watcher.close()
             self._streams.release(share)
-
-
-def _event(seq: int, content: bytes) -> bytes:
-    """Encode the state as one event, padded to whole kilobytes like the live page's."""
-    body = b"id: %d\nevent: judge\ndata: %s\n" % (seq, content)
-    return body + b":" + b" " * (-(len(body) + 3) % BLOCK) + b"\n\n"
 
 
 def judge_routes(api: JudgeApi) -> list[Route]:

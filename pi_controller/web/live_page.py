@@ -357,11 +357,6 @@ def page(
     )
 
 
-def render_waiting_page(language: str) -> str:
-    """Return the page shown before the table is ready; it reloads itself."""
-    return render("waiting.html", language)
-
-
 # Content of the room's page: a scoreboard for a hall with the mat at a fixed place, and a final screen.
 #
 # A game with pads has the layout `pads`, which the script updates key by key; other games are shown by their table.

@@ -1,8 +1,9 @@
 """OpenAPI 3.1 document of the table's API, generated from the types that the server sends and accepts."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping
 from inspect import cleandoc
+from itertools import chain
 from typing import Any, NamedTuple, get_args
 
 import msgspec
@@ -12,12 +13,10 @@ from pi_controller.referee.judge import JudgeCommand
 from pi_controller.table.view import View
 from pi_controller.web import requests as api
 from pi_controller.web.feed import BOARD_MAKERS
-from pi_controller.web.requests import MAX_TEXT_CHARS
 
 JSON, EVENTS = "application/json", "text/event-stream"
 _REF = "#/components/schemas/{name}"
-_SIGNED_IN = (401,)
-_SENT = (400, 403, 408, 413, 415)
+_BODY_REFUSED = (400, 403, 408, 413, 415)
 """Statuses of a request whose body is refused before it is read."""
 _LATER = 503
 
@@ -31,10 +30,9 @@ class Answer(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One operation: `refused` are the statuses with an `ErrorResponse`, `takes` the possible types of the body."""
+    """One operation: `refused` are the statuses with an `ErrorResponse`, `takes` the types of the body of a POST."""
 
     path: str
-    method: str
     what: str
     answer: Answer
     refused: tuple[int, ...] = ()
@@ -43,116 +41,86 @@ class Operation(NamedTuple):
     parameters: tuple[dict[str, Any], ...] = ()
     others: dict[int, Answer] = {}  # noqa: RUF012 - never changed
 
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        return "post" if self.takes else "get"
+
+
+def _for_judges(path: str, what: str, answer: Answer, *refused: int, **more: Any) -> Operation:
+    """Return an operation that requires a session."""
+    return Operation(path, what, answer, (401, 403, *refused), signed_in=True, **more)
+
 
 def _parameter(name: str, where: str, what: str, **schema: Any) -> dict[str, Any]:
     return {"name": name, "in": where, "description": what, "required": where == "path", "schema": schema}
 
 
-_NO_VIEW = {_LATER: Answer("There is no view yet.", api.NoView)}
 _ORIGIN = {
     **_parameter(
         "Origin", "header", "the origin of the pages, as a browser sends it; any other is refused", type="string"
     ),
     "required": True,
 }
+_EVENTS_ANSWER = Answer(
+    "Events `view`, each with its id, and `beat` every 15 s with the table's clock (s). A stream begun with the id of "
+    "the newest event waits for the next one; missed events are not sent again.",
+    api.EventContent,
+    EVENTS,
+)
+_EVENTS_PARAMETERS = (
+    _parameter("page", "query", "the page whose texts are included", type="string", enum=[*BOARD_MAKERS], default=""),
+    _parameter("last", "query", "the last id, for clients that cannot set the header", type="string"),
+    _parameter("Last-Event-ID", "header", "the id of the last event", type="string"),
+)
+_JUDGE_EVENTS_ANSWER = Answer(
+    "Events `judge`, and `beat` while nothing changes, until the session ends.", api.StateContent, EVENTS
+)
+_NO_VIEW = {_LATER: Answer("There is no view yet.", api.NoView)}
+_NO_PAGE = {404: Answer("There is no such page.", media="text/plain")}
+_UNWELL = {_LATER: Answer("It does not work.", api.Health)}
+_HIT_NUMBER = (_parameter("n", "path", "the hit's number", type="integer", minimum=0),)
 
 OPERATIONS = (
-    Operation("/view.json", "get", "The public view of the table", Answer("The view.", View), others=_NO_VIEW),
+    Operation("/view.json", "The public view of the table", Answer("The view.", View), others=_NO_VIEW),
     Operation(
-        "/events",
-        "get",
-        "The view whenever it changes",
-        Answer(
-            "Events `view`, each with its id, and `beat` every 15 s with the table's clock (s). A stream begun with "
-            "the id of the newest event waits for the next one; missed events are not sent again.",
-            api.EventContent,
-            EVENTS,
-        ),
-        parameters=(
-            _parameter(
-                "page", "query", "the page whose texts are included", type="string", enum=[*BOARD_MAKERS], default=""
-            ),
-            _parameter("last", "query", "the last id, for clients that cannot set the header", type="string"),
-            _parameter("Last-Event-ID", "header", "the id of the last event", type="string"),
-        ),
-        others={404: Answer("There is no such page.", media="text/plain")},
+        "/events", "The view whenever it changes", _EVENTS_ANSWER, parameters=_EVENTS_PARAMETERS, others=_NO_PAGE
     ),
-    Operation(
-        "/healthz",
-        "get",
-        "Whether the table works",
-        Answer("It works.", api.Health),
-        others={_LATER: Answer("It does not work.", api.Health)},
-    ),
-    Operation("/openapi.json", "get", "This description", Answer("The document.", dict[str, Any])),
-    Operation("/metrics", "get", "Metrics of the table, for Prometheus", Answer("The metrics.", media="text/plain")),
+    Operation("/healthz", "Whether the table works", Answer("It works.", api.Health), others=_UNWELL),
+    Operation("/openapi.json", "This description", Answer("The document.", dict[str, Any])),
+    Operation("/metrics", "Metrics of the table, for Prometheus", Answer("The metrics.", media="text/plain")),
     Operation(
         "/judge/sign-in",
-        "post",
         "Sign in. After some wrong PINs there is a wait that doubles",
         Answer("Signed in; the session is in the cookie.", api.SignedIn),
-        (*_SENT, 401, 409, 429, _LATER),
+        (401, 409, 429, _LATER),
         (api.SignIn,),
     ),
-    Operation("/judge/sign-out", "post", "End the session", Answer("Signed out.", api.Done), _SENT, (dict[str, Any],)),
-    Operation(
-        "/judge/state.json",
-        "get",
-        "The whole state of the console",
-        Answer("The state.", api.StateContent),
-        (403, _LATER),
-        signed_in=True,
-    ),
-    Operation(
-        "/judge/events",
-        "get",
-        "The console's state whenever it changes",
-        Answer("Events `judge`, and `beat` while nothing changes, until the session ends.", api.StateContent, EVENTS),
-        (403,),
-        signed_in=True,
-    ),
-    Operation(
+    Operation("/judge/sign-out", "End the session", Answer("Signed out.", api.Done), takes=(dict[str, Any],)),
+    _for_judges("/judge/state.json", "The whole state of the console", Answer("The state.", api.StateContent), _LATER),
+    _for_judges("/judge/events", "The console's state whenever it changes", _JUDGE_EVENTS_ANSWER),
+    _for_judges(
         "/judge/command",
-        "post",
         "Send a command to the table",
         Answer("It is in the journal.", api.CommandDone),
-        (*_SENT, 409, 429, _LATER),
-        (api.CommandSent,),
-        signed_in=True,
+        *(409, 429, _LATER),
+        takes=(api.CommandSent,),
     ),
-    Operation(
-        "/judge/hits.json",
-        "get",
-        "The recorded hits",
-        Answer("The hits.", api.KeptHits),
-        (403, _LATER),
-        signed_in=True,
-    ),
-    Operation(
+    _for_judges("/judge/hits.json", "The recorded hits", Answer("The hits.", api.KeptHits), _LATER),
+    _for_judges(
         "/judge/hit/{n}.svg",
-        "get",
         "The signals of the pads around a hit",
         Answer("A drawing.", media="image/svg+xml"),
-        (403, 404, _LATER),
-        signed_in=True,
-        parameters=(_parameter("n", "path", "the hit's number", type="integer", minimum=0),),
+        *(404, _LATER),
+        parameters=_HIT_NUMBER,
     ),
-    Operation(
+    _for_judges("/judge/people", "The users; for the head judge", Answer("The users.", api.People), _LATER),
+    _for_judges(
         "/judge/people",
-        "get",
-        "The users; for the head judge",
-        Answer("The users.", api.People),
-        (403, _LATER),
-        signed_in=True,
-    ),
-    Operation(
-        "/judge/people",
-        "post",
         "Change the users; for the head judge",
         Answer("Done.", api.PeopleChanged),
-        (*_SENT, 404, 409, _LATER),
-        (api.AddPerson, api.ChangePerson),
-        signed_in=True,
+        *(404, 409, _LATER),
+        takes=(api.AddPerson, api.ChangePerson),
     ),
 )
 """All operations for programs; a server has only those of its routes."""
@@ -170,26 +138,25 @@ _REFUSALS = {
 }
 
 
-def served_operations(routes: Collection[str]) -> Iterator[Operation]:
-    """Yield the operations of a server with `routes`, given in the router's notation."""
-    plain = {re.sub(r":\w+(?=})", "", path) for path in routes}
-    return (operation for operation in OPERATIONS if operation.path in plain)
-
-
 def document(routes: Collection[str]) -> dict[str, Any]:
-    """Return the OpenAPI document of a server with `routes`."""
-    operations = tuple(served_operations(routes))
-    kinds = _kinds(operations)
+    """Return the OpenAPI document of a server with `routes`, given in the router's notation."""
+    plain = {re.sub(r":\w+(?=})", "", path) for path in routes}
+    operations = [operation for operation in OPERATIONS if operation.path in plain]
+    kinds = {api.ErrorResponse: None}
+    for one in operations:
+        kinds |= dict.fromkeys((*one.takes, *(answer.kind for answer in (one.answer, *one.others.values()))))
+    kinds.pop(None, None)
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
+    requests = {kind.__name__ for kind in (*get_args(JudgeCommand), *chain(*(one.takes for one in operations)))}
     for name, schema in components.items():
         if "description" in schema:
             schema["description"] = cleandoc(schema["description"])
-        if name in {kind.__name__ for kind in (*get_args(JudgeCommand), *_request_types(operations))}:
+        if name in requests:
             _strict(schema)
-    by_kind = list(zip(kinds, schemas, strict=True))
+    by_kind = dict(zip(kinds, schemas, strict=True))
     paths: dict[str, Any] = {}
-    for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method] = _describe_operation(operation, by_kind)
+    for one in operations:
+        paths.setdefault(one.path, {})[one.method] = _describe_operation(one, by_kind)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -206,21 +173,6 @@ def document(routes: Collection[str]) -> dict[str, Any]:
     }
 
 
-def _kinds(operations: Collection[Operation]) -> list[Any]:
-    """Return the types of all bodies, each once."""
-    found: list[Any] = [api.ErrorResponse]
-    for operation in operations:
-        answers = (operation.answer, *operation.others.values())
-        for kind in (*operation.takes, *(answer.kind for answer in answers)):
-            if kind is not None and kind not in found:
-                found.append(kind)
-    return found
-
-
-def _request_types(operations: Collection[Operation]) -> list[Any]:
-    return [kind for operation in operations for kind in operation.takes if isinstance(kind, type)]
-
-
 def _strict(schema: dict[str, Any]) -> None:
     """Forbid other keys and longer texts in the schema of a request body.
 
@@ -233,22 +185,19 @@ def _strict(schema: dict[str, Any]) -> None:
         if key == "action":
             of |= {"properties": {"do": {"type": "string"}}, "required": ["do"]}
         if of.get("type") == "string" and "pattern" not in of:
-            of.setdefault("maxLength", MAX_TEXT_CHARS)
+            of.setdefault("maxLength", api.MAX_TEXT_CHARS)
 
 
-def _describe_operation(operation: Operation, by_kind: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:
-    def schema(kind: Any) -> dict[str, Any]:
-        return next(schema for known, schema in by_kind if known == kind)
-
+def _describe_operation(operation: Operation, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
     def content(answer: Answer) -> dict[str, Any]:
+        schema = {"type": "string"} if answer.kind is None else schemas[answer.kind]
         if answer.media == EVENTS:
-            data = {"type": "string", "contentMediaType": JSON, "contentSchema": schema(answer.kind)}
-            return {EVENTS: {"schema": data}}
-        return {answer.media: {"schema": {"type": "string"} if answer.kind is None else schema(answer.kind)}}
+            schema = {"type": "string", "contentMediaType": JSON, "contentSchema": schema}
+        return {answer.media: {"schema": schema}}
 
     answers = {200: operation.answer, **operation.others}
-    refused = {*operation.refused, *(_SIGNED_IN if operation.signed_in else ())}
-    answers |= {status: Answer(_REFUSALS[status], api.ErrorResponse) for status in sorted(refused)}
+    refused = {*operation.refused, *(_BODY_REFUSED if operation.takes else ())}
+    answers |= {status: Answer(_REFUSALS[status], api.ErrorResponse) for status in refused}
     found: dict[str, Any] = {
         "summary": operation.what,
         "operationId": "_".join([operation.method, *re.findall(r"\w+", operation.path)]),
@@ -263,7 +212,7 @@ def _describe_operation(operation: Operation, by_kind: list[tuple[Any, dict[str,
     if parameters:
         found["parameters"] = parameters
     if operation.takes:
-        sent = [schema(kind) for kind in operation.takes]
+        sent = [schemas[kind] for kind in operation.takes]
         body = sent[0] if len(sent) == 1 else {"oneOf": sent}
         found["requestBody"] = {"required": True, "content": {JSON: {"schema": body}}}
     if operation.signed_in:

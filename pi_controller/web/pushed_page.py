@@ -9,14 +9,12 @@ from importlib.resources import files
 from typing import Generic, TypeVar
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from pi_controller.web.app import make_app
 from pi_controller.web.feed import Feed
-from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.server import WebServer
 
 POLL_S = 0.1
@@ -111,27 +109,7 @@ class PushedPage(ABC, Generic[Picture]):
                 return PlainTextResponse("Too many are watching.\n", 503, {"retry-after": "10"})
             return StreamingResponse(self._stream(), media_type="text/event-stream")
 
-        async def file(request: Request) -> Response:
-            content, kind = self._static.get(request.path_params["name"], (None, ""))
-            if content is None:
-                raise HTTPException(404)
-            return Response(content, media_type=kind)
-
-        async def error_response(_: Request, error: Exception) -> Response:
-            if isinstance(error, HTTPException):
-                return PlainTextResponse("Page not found.\n", error.status_code)
-            headers = {
-                name.decode(): value.decode() for name, value in HEADERS
-            }  # the middleware does not see this response
-            return PlainTextResponse("That did not work.\n", 500, headers)
-
-        more = self.extra_routes()
-        posts = tuple(route.path for route in more if "POST" in (route.methods or ()))
-        return Starlette(
-            routes=[Route("/", page), Route("/events", events), Route("/static/{name}", file), *more],
-            middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
-            exception_handlers={HTTPException: error_response, Exception: error_response},
-        )
+        return make_app([Route("/", page), Route("/events", events)], self.extra_routes(), self._static, hosts)
 
     async def _stream(self) -> AsyncIterator[bytes]:
         """Yield an event for each newer picture until the server stops."""

@@ -10,7 +10,8 @@ from contrast import contrast
 
 import pi_controller.web
 from pi_controller.table.view import Hit, Opening, QuestionView
-from pi_controller.web.live_page import SPOKEN_ONLY, make_board, page, render_waiting_page
+from pi_controller.web.live_page import SPOKEN_ONLY, make_board, page
+from pi_controller.web.templates import render
 
 STATES = {
     "toss": {"phase": "toss", "hider": None, "owed": None, "hide": 0},
@@ -106,7 +107,7 @@ def test_it_works_without_scripts_and_asks_nobody_else(view):
     assert '<noscript><meta http-equiv="refresh"' in html
     for text in (
         html,
-        render_waiting_page("en"),
+        render("waiting.html"),
         *(path.read_text("utf-8") for path in STATIC.iterdir() if path.suffix != ".png"),
     ):
         links = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text)) - {"http://www.w3.org"}
