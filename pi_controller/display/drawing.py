@@ -18,7 +18,6 @@ from pi_controller.text import strip_controls
 
 Light = tuple[float, float, float]
 
-
 GAMMA = 2.2
 DARK: Rgb = (0, 0, 0)
 # colours as the eye sees them, 0..1 a channel; `glow` turns them into the strip's linear values
@@ -128,7 +127,6 @@ def divide_pixels(counts: Sequence[int], total: int, size: int) -> list[int]:
 
 # Lines for a terminal: bars of sticks, labels of equal width, and lines cut to the width.
 
-
 LABEL = 12  # cells before a strip
 GROUP = 4  # sticks are paid by fours
 WIDE, NARROW = 104, 62  # from WIDE on two cells a stick; below NARROW no gaps
@@ -189,7 +187,6 @@ def bar_line(title: str, strip: Text, count: object, width: int) -> Text:
 
 
 # Sanitise names for display on one line: any script, without invisible characters that break a layout.
-
 
 MAX_CHARACTERS = 40
 _MAX_MARKS = 4  # no spelling needs more; further marks would overlap the lines above

@@ -24,7 +24,6 @@ from pi_controller.rules.play import BARS, POOLS
 if TYPE_CHECKING:
     from pi_controller.table.view import View
 
-
 SheetT = TypeVar("SheetT")
 
 POOL_NAMES = {"bank": mark("bank"), "middle": mark("middle"), "pile": mark("pile"), "pool": mark("pool")}
@@ -381,7 +380,6 @@ def has_sheet(view: View) -> bool:
 # Pronunciations, the notes on them, and literal meanings are those of the Hampa Apena booklet (chapters 3 to 9), if it
 # gives them. The other games' words are the English ones of their sources. The explanatory sentences are the project's
 # own. The glossary contains no translations or inventions.
-
 
 _SOUNDS_BY = mark(
     "The sounds are as Grady Renville’s booklet gives them: close to the Dakota, and by an author who does not call "

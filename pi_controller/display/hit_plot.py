@@ -218,7 +218,7 @@ def _ticks(first: float, last: float) -> list[float]:
     return [n * step for n in range(math.ceil(first / step), math.floor(last / step) + 1)]
 
 
-_DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # from below, left and right column
+_DOTS = np.array([[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]])  # from below, left and right column
 
 
 def hit_text(stroke: Stroke, width: int = 72) -> str:
@@ -233,26 +233,14 @@ def hit_text(stroke: Stroke, width: int = 72) -> str:
         heights = np.zeros(2 * columns, int)
         for x, _, high in _columns(levels.ms, levels.db[pad - 1], span, 2 * columns):
             heights[x] = min(round(high / most * 8), 8)
-        rows = [
-            "".join(
-                chr(
-                    0x2800
-                    + sum(
-                        _DOTS[side][dot]
-                        for side in (0, 1)
-                        for dot in range(4)
-                        if heights[2 * column + side] > 4 * half + dot
-                    )
-                )
-                for column in range(columns)
-            )
-            for half in (1, 0)
-        ]
+        filled = heights.reshape(columns, 2, 1) > np.arange(8)
+        halves = filled[:, :, 4:], filled[:, :, :4]
+        upper, lower = ("".join(map(chr, 0x2800 + (half * _DOTS).sum(axis=(1, 2)))) for half in halves)
         first = levels.first_ms[pad - 1]
         mark = "*" if pad in stroke.pads else " "
         delay = "" if first is None else f" {first:+6.1f} ms"
-        lines.append(f"       {'-' if row else ' '}{rows[0]}".rstrip("\u2800 "))
-        lines.append(f"{mark}pad {pad} {' ' if row else '-'}{rows[1]}{delay}")
+        lines.append(f"       {'-' if row else ' '}{upper}".rstrip("\u2800 "))
+        lines.append(f"{mark}pad {pad} {' ' if row else '-'}{lower}{delay}")
     zero = 8 + round(columns * (0 - span[0]) / (span[1] - span[0]))
     axis = f"{' ' * 8}{'.' * columns}"
     lines.append(axis[:zero] + "0" + axis[zero + 1 :] + f" {span[0]:g} to {span[1]:g} ms")

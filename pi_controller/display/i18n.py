@@ -86,7 +86,6 @@ def catalogue(language: str) -> gettext.NullTranslations:
 # A translation with a placeholder that the English sentence lacks, or with a misspelt one, would raise an error in the
 # middle of a game. It is found here when the file is read; skipped entries are reported.
 
-
 AUTHORITY = "X-Authority"
 """Header that names the source of the catalogue and the authority behind it."""
 _MAX_BYTES = 4_000_000

@@ -6,15 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from pi_controller.display import game_display
 from pi_controller.display.drawing import isolate_name, player_name, team_name
-from pi_controller.display.game_display import (
-    describe_action,
-    describe_throw_value,
-    get_show,
-    has_sheet,
-    key_to_words,
-    word,
-)
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.referee.story import Turn
 from pi_controller.rules.base import opposing_team
@@ -161,10 +154,11 @@ def _names(view: View) -> dict[str, str]:
 def describe_turn(view: View, turn: Turn, language: str = "en") -> str:
     """Return the actions of a hide or throw with the called words: `Missed · Found at pad 4 · Paguga`."""
     done = [
-        describe_action(view.game, action, view.teams, language) or key_to_words(str(action["do"]))
+        game_display.describe_action(view.game, action, view.teams, language)
+        or game_display.key_to_words(str(action["do"]))
         for action in turn.actions
     ]
-    return " · ".join((*done, *(word(call, language, view.game).shown for call in turn.calls)))
+    return " · ".join((*done, *(game_display.word(call, language, view.game).shown for call in turn.calls)))
 
 
 def sentence(view: View, language: str = "en") -> str:
@@ -182,8 +176,8 @@ def sentence(view: View, language: str = "en") -> str:
             return text("Protest by {team}: play is stopped").format(team=isolate_name(team_name(view, view.protest)))
         case _ if view.winner and view.sheet.get("finish") == "forfeit":
             return text("{winner} wins by forfeit").format(winner=isolate_name(player_name(view, view.winner)))
-        case _ if has_sheet(view) and view.question is None:
-            show, winner = get_show(view.game), view.sheet.get("winner")
+        case _ if game_display.has_sheet(view) and view.question is None:
+            show, winner = game_display.get_show(view.game), view.sheet.get("winner")
             return show.describe_win(view, winner, language) if winner else show.sentence(view, language)
         case "over" if view.winner in {"A", "B"}:
             winner, loser = view.winner, opposing_team(view.winner)
@@ -217,24 +211,24 @@ def result(view: View, language: str = "en") -> str:
 
     `Found at the first hit: four sticks to Long Hollow, who hide next`. "" if there is none yet.
     """
-    return "" if view.phase == "halted" or view.held else get_show(view.game).result(view, language)
+    return "" if view.phase == "halted" or view.held else game_display.get_show(view.game).result(view, language)
 
 
 def outcome(view: View, language: str = "en") -> str:
     """Return the result of the last hit, throw or guess with the current counts; "" if there is none yet."""
     text = catalogue(language).gettext
-    if has_sheet(view):
-        parts = [describe_throw_value(view.sheet.get("value"), language)]
+    if game_display.has_sheet(view):
+        parts = [game_display.describe_throw_value(view.sheet.get("value"), language)]
     else:
         parts = [foul(view.foul, language).rstrip(".")] if view.foul else []
         parts += [hit(len(view.hits), view.hits[-1], language)] if view.hits else []
     if parts == [] or not (parts[0] or view.calls):
         return ""
     if view.calls:
-        words = ", ".join(word(call, language, view.game).shown for call in view.calls)
+        words = ", ".join(game_display.word(call, language, view.game).shown for call in view.calls)
         parts.append(text("Called: {words}").format(words=words))
-    if has_sheet(view):
-        return ". ".join(filter(None, (*parts, get_show(view.game).describe_counts(view, language))))
+    if game_display.has_sheet(view):
+        return ". ".join(filter(None, (*parts, game_display.get_show(view.game).describe_counts(view, language))))
     if view.phase == "hit":
         return ". ".join(parts)  # the second hit is owed, and no sticks have moved
     opened = view.opening
@@ -250,9 +244,9 @@ def describe_stakes(view: View, language: str = "en") -> str:
 
     In a game with a score sheet: the special stakes of this turn, or the value of the last throw.
     """
-    if has_sheet(view):
+    if game_display.has_sheet(view):
         done = view.phase == "halted" or view.sheet.get("winner")
-        return "" if done else get_show(view.game).describe_stakes(view, language)
+        return "" if done else game_display.get_show(view.game).describe_stakes(view, language)
     worth_text = _WORTH.get(view.situation or "")
     only_second_left = view.owed == "second" and view.situation not in {None, "wheya"}
     if worth_text is None or view.hider is None or only_second_left or view.phase in {"over", "halted", "toss", "show"}:
@@ -266,7 +260,7 @@ def hiders_reminder(view: View, before: str | None, language: str = "en") -> str
     A new hider's moccasins are shaken out (chapter 12), and a team that was not found keeps its hider (chapter 2).
     `before` is the team that hid in the hide just settled, if known (`Game.hiders_before`).
     """
-    if has_sheet(view) or view.phase not in {"hide", "show"} or view.hider is None:
+    if game_display.has_sheet(view) or view.phase not in {"hide", "show"} or view.hider is None:
         return ""
     text, by_foul = catalogue(language).gettext, "foul" in view.calls
     if before == view.hider:
@@ -282,7 +276,7 @@ def hiders_reminder(view: View, before: str | None, language: str = "en") -> str
 
 def singer_reminder(view: View, language: str = "en") -> str:
     """Return the judge's question before a game of Hampa Apena if the organiser wants singers; "" after the toss."""
-    if has_sheet(view) or view.phase != "toss":
+    if game_display.has_sheet(view) or view.phase != "toss":
         return ""
     return catalogue(language).gettext("Before the toss: does each team have a singer?")
 
@@ -343,7 +337,9 @@ def join_pads(pads: Iterable[object], language: str = "en") -> str:
 def question(asked: QuestionView, language: str = "en") -> str:
     """Return the judge's question in plain words, with its pads."""
     text = catalogue(language).gettext
-    sentence_text = text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{key_to_words(asked.about)}?"
+    sentence_text = (
+        text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{game_display.key_to_words(asked.about)}?"
+    )
     if asked.about == "bead_moved" and "hide_again" not in asked.choices:
         sentence_text = text(_AFTER_A_STROKE)
     about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(asked.pads))
@@ -378,7 +374,9 @@ def notice(view: View, language: str = "en") -> str:
         return view.note
     text = catalogue(language).gettext
     sentence_text = (
-        text(NOTICES[view.notice.about]) if view.notice.about in NOTICES else f"{key_to_words(view.notice.about)}."
+        text(NOTICES[view.notice.about])
+        if view.notice.about in NOTICES
+        else f"{game_display.key_to_words(view.notice.about)}."
     )
     if not view.notice.pads:
         return sentence_text
@@ -393,12 +391,12 @@ def choice(answer: str, language: str = "en") -> str:
         return text("pad {pad}").format(pad=answer)
     if answer in CHOICES:
         return text(CHOICES[answer])
-    return key_to_words(answer).lower()
+    return game_display.key_to_words(answer).lower()
 
 
 def foul(kind: str, language: str = "en") -> str:
     """Return the foul `kind` as a sentence."""
-    return catalogue(language).gettext(FOULS[kind]) if kind in FOULS else f"{key_to_words(kind)}."
+    return catalogue(language).gettext(FOULS[kind]) if kind in FOULS else f"{game_display.key_to_words(kind)}."
 
 
 def faults(view: View, language: str = "en") -> str:

@@ -177,12 +177,10 @@ def _pads(view: View, language: str, width: int) -> Text:
 
 
 def _clocks(view: View, t: float, language: str) -> list[Text]:
-    """Return the running clocks, if the time is known."""
     return [Text(clock, draw.BOLD) for clock in phrases.clocks(view, t, language)] if t else []
 
 
 def _messages(view: View, language: str) -> list[Text]:
-    """Return the messages below the strips, most urgent first."""
     text = catalogue(language).gettext
     lines = [Text(phrases.sentence(view, language), draw.BOLD)]
     if standing := phrases.describe_status(view, language):
@@ -219,7 +217,6 @@ def _messages(view: View, language: str) -> list[Text]:
 
 
 def _chances(chances: chances_bar.ShownChances, language: str) -> Text:
-    """Return each side's symbol and chance of winning, then the assumption behind the chances."""
     line = Text.assemble((catalogue(language).gettext("Chance of winning"), draw.DIM), "  ")
     shown = zip(("● A", "■ B"), (draw.TEAM_A, draw.TEAM_B), chances_bar.percents(chances, language), strict=True)
     for team, light, percent in shown:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 # So the audio reveals no more than the page does. A word is called once, when it is new: not again when the next hide
 # begins while the last one's words are still shown, and not after a judge's undo.
 
-
 _SETTLED = {"show", "over"}
 _OVER = 9  # more hits than any hide has
 _QUIET = {"check", "halted"}
@@ -50,10 +49,6 @@ class Announcement(NamedTuple):
 
     words: tuple[str, ...] = ()
     sentence: str = ""
-
-    def __bool__(self) -> bool:
-        """Return True if recordings or speech are enabled."""
-        return bool(self.words or self.sentence)
 
 
 def announcement(before: View | None, view: View) -> Announcement:
@@ -127,7 +122,6 @@ def _nameless(view: View) -> View:
 #
 # Each game defines its words (`show.words`); a word without a file is silent. This module also measures files, so that
 # a speaker learns of bad recordings before a tournament.
-
 
 FORMATS = (".wav", ".flac", ".ogg", ".opus", ".mp3")
 """File formats in the order of preference."""
@@ -425,7 +419,6 @@ class Voice:
 #
 # It is used for English sentences and English words only: it knows neither Dakota nor Ojibwe, and would distort their
 # words. Rejected: pyttsx3 (runs the same espeak-ng inside our process), piper (its voices are hundreds of MB).
-
 
 _TIMEOUT_S = 3.0
 

@@ -35,7 +35,6 @@ from pi_controller.web.roles import ROLES
 # A hash takes 19 MiB and two passes (OWASP's minimum for Argon2id). That slows down an attack on a stolen file;
 # guesses at the sign-in page are slowed down by `throttle`.
 
-
 DIGITS = 6
 """Minimum digits of a PIN."""
 MAX_DIGITS = 16
@@ -88,7 +87,6 @@ class PinHasher:
 # All unknown devices together share a limit of hashed PINs in a second, because the Pi has a game to run. Places with
 # some wrong PINs, or that did not wait when asked to, share a lower limit, so that they do not use up that of the
 # others. An attacker with hundreds of addresses can still use it up for a while; a known device is not affected.
-
 
 FREE_TRIES_PER_NAME = 3
 """Wrong PINs of a name at a place without a wait."""
@@ -207,7 +205,6 @@ class Rate:
 # It stores names, roles, hashes of PINs, and SHA-256 hashes of the random cookies of browsers and sessions; a thief of
 # the file cannot sign in with them. SQLite lets `moccasin-mat judges` change it while a table runs, and survives a
 # power cut.
-
 
 FILE = "judges.sqlite"
 APPLICATION_ID = 0x4D4D504F
@@ -451,9 +448,8 @@ class Authenticator:
         person, kept = found or (None, None)
         known = bool(device and person and await asyncio.to_thread(self.users.has_device, person.id, device))
         under = throttle_keys(fold_name(name), address, device if known else None)
-        who = (
-            person.name if person else "an unknown name"
-        )  # the typed name is not logged: it may be a PIN in the wrong field
+        # the typed name is not logged: it may be a PIN in the wrong field
+        who = person.name if person else "an unknown name"
         now = self.clock()
         if (wait := self.throttle.wait(under, now)) > 0:
             log.warning("sign-in refused for %s from %s: too early", who, address)
@@ -496,7 +492,6 @@ def _wait(seconds: float) -> str:
 #
 # They survive a restart of the program: that happens when something went wrong, which is no moment to type PINs. A
 # stored hash cannot be used to sign in, and an attacker who can write the file could change a PIN as well.
-
 
 IDLE_S = 1800.0
 MAX_SESSION_S = 12 * 3600.0

@@ -38,7 +38,6 @@ from pi_controller.web.templates import render
 #
 # Metrics of the process are left out: CPU time during a hide could leak its position. Use the machine's own exporter.
 
-
 PREFIX = "moccasin_mat"
 SENSORS = ("disc", "strip")
 """The sensors whose faults are in the view."""
@@ -109,7 +108,6 @@ def _gauge(name: str, what: str, value: float) -> GaugeMetricFamily:
 # Routes of the public pages: live page, room, overlay, addresses, rules, and the check of a commitment.
 #
 # They show only the public view and accept only GET.
-
 
 PLACES = ("bottom", "top")
 """The overlay's positions on the picture, given as `place` in its URL."""
@@ -230,7 +228,6 @@ def _event(pages: PageSettings) -> str:
 
 
 def _page_urls(request: Request, pages: PageSettings) -> list[str]:
-    """Return the pages' URLs, using the address of this machine that received the request."""
     asked, port = request.scope.get("server") or ("", 80)
     return list_urls(pages, port or 80, request.url.scheme, asked)
 

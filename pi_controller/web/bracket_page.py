@@ -6,9 +6,9 @@ the drawing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, NamedTuple
 
 from pi_controller.display.i18n import catalogue
 from pi_controller.tournament import Competition, Pairing, State
@@ -19,20 +19,17 @@ from pi_controller.web.templates import render
 
 _Text = Callable[[str], str]
 
-
 WIDTH, HEIGHT, COLUMN, ROW = 208, 52, 248, 70
 """Size of a match's box, and the distances of columns and rows, in units of the drawing."""
 _HEAD = 46
 """Space above each side's matches for its name and the names of the rounds."""
-
 
 _CSS = Path(__file__).parent / "static" / "bracket.css"
 _MAX_NAME_CHARS = 28
 """Maximum characters of a name in a box; the tables show the whole name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A line of a match's box: a team or its source; whether it won, and its games won in a series."""
 
     text: str
@@ -41,8 +38,7 @@ class Slot:
     games: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """A match in the drawing; `x`, `y` is its upper left corner."""
 
     match: str
@@ -52,8 +48,7 @@ class Box:
     ready: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A text in the drawing: the name of a side (`large`) or of a round."""
 
     text: str
@@ -62,8 +57,7 @@ class Heading:
     large: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(NamedTuple):
     """Boxes, connecting lines as SVG paths, and headings; `width` and `height` in units."""
 
     width: int
@@ -137,7 +131,7 @@ def drawing(competition: Elimination, state: State, language: str = "en") -> Dra
     before = [
         at[source.match][1] for source in (final.a, final.b) if isinstance(source, WinnerOf) and source.match in at
     ]
-    y = max(_middle(before or [0.0]), _HEAD)
+    y = max(fmean(before or [0.0]), _HEAD)
     for match in matches:
         if match.side == "final":
             x += COLUMN
@@ -157,14 +151,10 @@ def _place_matches(matches: Sequence[Match], top: float) -> dict[str, tuple[int,
         sources = [source.match for source in (match.a, match.b) if isinstance(source, WinnerOf)]
         before = [at[source][1] for source in sources if source in at]
         # a match without a source on this side goes below the last of its column
-        y = max(_middle(before) if before else top, lowest.get(match.round, top - ROW) + ROW)
+        y = max(fmean(before) if before else top, lowest.get(match.round, top - ROW) + ROW)
         lowest[match.round] = y
         at[match.id] = ((match.round - 1) * COLUMN, y)
     return at
-
-
-def _middle(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def _lines(match: Match, at: dict[str, tuple[int, float]]) -> list[str]:
@@ -212,8 +202,7 @@ def _source_text(source: Source, text: _Text) -> str:
             return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(NamedTuple):
     """The matches of a round, with its name."""
 
     name: str

@@ -9,14 +9,11 @@ from typing import Any
 
 import msgspec
 
-from pi_controller.display import phrases
-from pi_controller.display.drawing import isolate_name, player_name, team_name
-from pi_controller.display.game_display import game_name, key_to_words, player_rows, word
+from pi_controller.display import drawing, game_display, phrases
 from pi_controller.display.i18n import catalogue
 from pi_controller.rules.registry import game_class
 from pi_controller.table.view import View
-from pi_controller.web.game_page import Button, Play, make_call, page_of
-from pi_controller.web.live_page import Past, list_past_turns, make_board
+from pi_controller.web import game_page, live_page
 from pi_controller.web.templates import render
 
 Text = Callable[[str], str]
@@ -66,39 +63,34 @@ def _field(view: View, value: Any, path: tuple[str | int, ...], language: str) -
     if isinstance(value, bool):
         words = (True, False)
     elif key in _SIDES:
-        words = (None, *(player_rows(view.sheet) or "AB"))
+        words = (None, *(game_display.player_rows(view.sheet) or "AB"))
     elif key == "finish":
         words = (None, *game_class(view.game).finishes)
     else:
-        words = page_of(view).choices.get(key, ())
+        words = game_page.page_of(view).choices.get(key, ())
     if not words:
         return Field(path, label, value)
     labels = {None: text("none"), True: text("yes"), False: text("no")}
-    named = tuple(
-        (
-            one,
-            labels[one]
-            if one is None or isinstance(one, bool)
-            else player_name(view, one)
-            if key in _SIDES
-            else key_to_words(str(one)),
-        )
-        for one in words
-    )
-    return Field(path, label, value, named)
+
+    def name(one: Any) -> str:
+        if one is None or isinstance(one, bool):
+            return labels[one]
+        return drawing.player_name(view, one) if key in _SIDES else game_display.key_to_words(str(one))
+
+    return Field(path, label, value, tuple((one, name(one)) for one in words))
 
 
 def _label(view: View, path: tuple[str | int, ...]) -> str:
     """Format a path as text: `Long: Big Coulee`, `Players 2: sticks`."""
     first, *rest = path
-    label = key_to_words(str(first))
+    label = game_display.key_to_words(str(first))
     for step in rest:
         if isinstance(step, int):
             label += f" {step + 1}"
         elif step in {"A", "B"}:
-            label += f": {player_name(view, step)}"
+            label += f": {drawing.player_name(view, step)}"
         else:
-            label += f": {key_to_words(step).lower()}"
+            label += f": {game_display.key_to_words(step).lower()}"
     return label
 
 
@@ -118,15 +110,15 @@ class Asked(msgspec.Struct, frozen=True):
     """The open question as text, with a button for each answer."""
 
     title: str
-    buttons: tuple[Button, ...]
+    buttons: tuple[game_page.Button, ...]
 
 
 class Again(msgspec.Struct, frozen=True):
     """How the last action is replaced: by one `button`, or by entering it again in the form `play`."""
 
     label: str
-    button: Button | None = None
-    play: Play | None = None
+    button: game_page.Button | None = None
+    play: game_page.Play | None = None
 
 
 class Console(msgspec.Struct, frozen=True):
@@ -139,11 +131,11 @@ class Console(msgspec.Struct, frozen=True):
 
     sides: str
     facts: tuple[str, ...]
-    play: Play
+    play: game_page.Play
     off: str
     undo: str
     question: Asked | None = None
-    past: tuple[Past, ...] = ()
+    past: tuple[live_page.Past, ...] = ()
     past_undo: bool = False
     nameable: bool = False
     again: Again | None = None
@@ -175,13 +167,13 @@ def console(
     text = catalogue(language).gettext
     waiting = view.phase in {"hide", "check", "hit", "guess"} and not view.hits and not view.opened
     return Console(
-        sides=render("cards.html", language, cards=page_of(view).cards(view, language)),
+        sides=render("cards.html", language, cards=game_page.page_of(view).cards(view, language)),
         facts=_facts(view, text, language, before, singer=singer),
-        play=page_of(view).entry_form(view, legal, language, options, begins=begins),
+        play=game_page.page_of(view).entry_form(view, legal, language, options, begins=begins),
         off=_why_blocked(view, text),
         undo=undo,
         question=_question(view, language),
-        past=tuple(list_past_turns(view, PAST, language)),
+        past=tuple(live_page.list_past_turns(view, PAST, language)),
         past_undo=last is not None
         and bool(view.past)
         and game_class(view.game).upgrade_names(view.past[-1].actions[-1]) == last,
@@ -193,23 +185,24 @@ def console(
 
 
 def _facts(view: View, text: Text, language: str, before: str | None, *, singer: bool) -> tuple[str, ...]:
-    """Return short facts on the hide: its number, the situation, hits left, the last calls, reminders."""
     facts: list[str] = []
-    hiders = page_of(view).turn(view)
+    hiders = game_page.page_of(view).turn(view)
     if view.phase == "show" and hiders:
         template = text("Next: hide {n}, {team} hides")
-        facts.append(template.format(n=view.hide + 1, team=isolate_name(team_name(view, hiders))))
+        facts.append(template.format(n=view.hide + 1, team=drawing.isolate_name(drawing.team_name(view, hiders))))
     elif view.hide:
         facts.append(text("Hide {n}").format(n=view.hide))
     if view.situation:
-        facts.append(word(view.situation, language, view.game).shown)
+        facts.append(game_display.word(view.situation, language, view.game).shown)
     if view.owed and view.phase != "show":
         left = 2 if view.owed == "first" else 1
         facts.append(catalogue(language).ngettext("{n} hit left", "{n} hits left", left).format(n=left))
-    facts += page_of(view).facts(view, language)
+    facts += game_page.page_of(view).facts(view, language)
     if view.calls:
         facts.append(
-            text("Called: {words}").format(words=", ".join(word(c, language, view.game).shown for c in view.calls))
+            text("Called: {words}").format(
+                words=", ".join(game_display.word(c, language, view.game).shown for c in view.calls)
+            )
         )
     if not view.sensors:
         facts.append(text("Sensors off"))
@@ -225,7 +218,7 @@ def _why_blocked(view: View, text: Text) -> str:
         return view.note or text("Stop playing: the table cannot save the game.")
     if view.held and not view.void:
         template = text("Play is stopped: {team} protests. Decide below, or let play continue.")
-        return template.format(team=isolate_name(team_name(view, view.protest)))
+        return template.format(team=drawing.isolate_name(drawing.team_name(view, view.protest)))
     return ""
 
 
@@ -233,13 +226,13 @@ def _question(view: View, language: str) -> Asked | None:
     if view.void and view.phase not in {"halted", "over"}:
         text = catalogue(language).gettext
         title = f"{phrases.sentence(view, language)}. {phrases.notice(view, language)}"
-        close = Button("close-void", text("Close game, take next match"), {"judge": "close_void"}, "main")
+        close = game_page.Button("close-void", text("Close game, take next match"), {"judge": "close_void"}, "main")
         return Asked(title, (close,))
     asked = view.question if view.phase not in {"halted", "over"} else None
     if asked is None:
         return None
     buttons = tuple(
-        Button(
+        game_page.Button(
             f"answer-{one}",
             phrases.choice(one, language).capitalize(),
             {"judge": "answer", "answer": one},
@@ -253,19 +246,19 @@ def _question(view: View, language: str) -> Asked | None:
 def _make_replacement(
     view: View, last: Action | None, legal: Sequence[Action], language: str, options: Mapping[str, Any] | None
 ) -> Again | None:
-    page = page_of(view)
+    page = game_page.page_of(view)
     if last is None or last.get("do") not in page.replaceable_actions:
         return None
     text = catalogue(language).gettext
     if last["do"] == "hit":
         found = not last["found"]
         label = text("Wrong: it was found") if found else text("Wrong: it was missed")
-        return Again(label, Button("again", label, make_call({**last, "found": found}, again=True)))
+        return Again(label, game_page.Button("again", label, game_page.make_call({**last, "found": found}, again=True)))
     if last["do"] in {"toss", "lot"}:
         key = "winner" if last["do"] == "toss" else "first"
         other = "B" if last[key] == "A" else "A"
-        label = text("Wrong: it was {team}").format(team=isolate_name(team_name(view, other)))
-        return Again(label, Button("again", label, make_call({**last, key: other}, again=True)))
+        label = text("Wrong: it was {team}").format(team=drawing.isolate_name(drawing.team_name(view, other)))
+        return Again(label, game_page.Button("again", label, game_page.make_call({**last, key: other}, again=True)))
     label = text("Wrong: it was something else")
     return Again(label, play=page.entry_form(view, legal, language, options, again=last))
 
@@ -294,11 +287,11 @@ def page(
     settle_s: float = SETTLE_S,
 ) -> str:
     """Return the console with `content` for the signed-in user `me`; the script updates it from then on."""
-    shown = make_board(view, language)
+    shown = live_page.make_board(view, language)
     return render(
         "judge.html",
         language,
-        heading=game_name(view.game, language),
+        heading=game_display.game_name(view.game, language),
         sentence=shown.texts["sentence"],
         turn_worth=shown.texts.get("turn_worth", ""),
         link=shown.texts["link"],

@@ -113,7 +113,6 @@ def lines(
 
 
 def _batch(records: list[tuple[int, Counted]], game: str, teams: Mapping[str, str], language: str) -> Iterator[Line]:
-    """Yield the lines of one batch's numbered records."""
     text = catalogue(language).gettext
     called = next(
         ((seq, fact, counts) for seq, (_, fact, counts) in records if isinstance(fact, facts.CommandIssued)), None

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pi_controller.table.view import View
     from pi_controller.web.limits import ConnectionLimits
 
-
 MAX_WOKEN_AT_ONCE, PAUSE_S = 40, 0.001
 """Watchers woken together, and the pause before the next, s, which leaves other threads time, above all the table's."""
 
@@ -189,7 +188,6 @@ class Feed:
         self._wake_batch(loop, watchers)
 
     def _wake_batch(self, loop: asyncio.AbstractEventLoop, watchers: list[Subscription]) -> None:
-        """Wake `watchers` in groups, with a pause between."""
         for watcher in watchers[:MAX_WOKEN_AT_ONCE]:
             watcher.news.set()
         if len(watchers) > MAX_WOKEN_AT_ONCE:
@@ -197,7 +195,6 @@ class Feed:
 
 
 # Server-sent events: one write for each event, padded to whole kilobytes, so that sizes leak no secret.
-
 
 HEARTBEAT_S = 15.0
 BLOCK = 1024

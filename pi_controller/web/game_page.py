@@ -10,17 +10,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from pi_controller.display.drawing import isolate_name, player_name, scale_to_pixels, team_name
-from pi_controller.display.game_display import (
-    POOL_NAMES,
-    counts_by_side,
-    get_show,
-    has_sheet,
-    key_to_words,
-    player_rows,
-    pool,
-    total_count,
-)
+from pi_controller.display import drawing, game_display
 from pi_controller.display.i18n import catalogue
 from pi_controller.pinmap import pinmap
 from pi_controller.record.notation import format_action
@@ -157,11 +147,10 @@ class FormContext(NamedTuple):
 
 def plain_buttons(game: str, legal: Sequence[Action]) -> tuple[Button, ...]:
     """Return one button for each legal action, labelled by its notation."""
+    labels = (game_display.key_to_words(format_action(game, action)) for action in legal)
     return tuple(
-        Button(
-            f"action-{i}", key_to_words(format_action(game, action)), make_call(action), "", str(i) if i < 10 else ""
-        )
-        for i, action in enumerate(legal, 1)
+        Button(f"action-{i}", label, make_call(action), "", str(i) if i < 10 else "")
+        for i, (label, action) in enumerate(zip(labels, legal, strict=True), 1)
     )
 
 
@@ -171,7 +160,7 @@ def first_team(moment: FormContext, action: tuple[str, str], title: str, label: 
     buttons = tuple(
         Button(
             f"{do}-{team}",
-            label.format(team=isolate_name(name(moment.view, team))),
+            label.format(team=drawing.isolate_name(name(moment.view, team))),
             moment.make_call({"do": do, key: team}),
             team.lower(),
             str(number),
@@ -297,7 +286,7 @@ class GamePage(Generic[SheetT]):
     """The choices of a key of the score sheet (None for none) that is neither a number nor a side."""
     replaceable_actions: ClassVar[frozenset[str]] = frozenset()
     """The names of actions that the judge can replace at once by another of their kind."""
-    name_of = staticmethod(player_name)
+    name_of = staticmethod(drawing.player_name)
     """The display name of a side at the table."""
 
     def sheet(self, view: View) -> SheetT:
@@ -310,25 +299,22 @@ class GamePage(Generic[SheetT]):
 
     def values(self, view: View, language: str) -> dict[str, Any]:
         """Return the template's values besides `view`, `sheet` and `text`."""
-        counts, total, rest, show = (
-            counts_by_side(view.sheet),
-            total_count(view.sheet),
-            pool(view.sheet),
-            get_show(view.game),
-        )
+        sheet, show = view.sheet, game_display.get_show(view.game)
+        counts, total = game_display.counts_by_side(sheet), game_display.total_count(sheet)
+        rest = game_display.pool(sheet)
         return {
             "sides": [] if show.of_players(view.sheet) else self.sides(view, language).values(),
             "players": self.players(view, language) if show.of_players(view.sheet) else [],
             "held": counts,
-            "lit": {side: scale_to_pixels(n, total, MAX_STROKES) for side, n in counts.items()},
-            "pool": Pool(key_to_words(rest[0]), rest[1]) if rest else None,
-            "pool_lit": scale_to_pixels(rest[1], total, MAX_STROKES) if rest else 0,
-            "others": [f"{key_to_words(key)}: {value}" for key, value in show.others(view)],
+            "lit": {side: drawing.scale_to_pixels(n, total, MAX_STROKES) for side, n in counts.items()},
+            "pool": Pool(game_display.key_to_words(rest[0]), rest[1]) if rest else None,
+            "pool_lit": drawing.scale_to_pixels(rest[1], total, MAX_STROKES) if rest else 0,
+            "others": [f"{game_display.key_to_words(key)}: {value}" for key, value in show.others(view)],
         }
 
     def sides(self, view: View, language: str) -> dict[str, Side]:
         """Return the two teams by their letters."""
-        show, winner, sides = get_show(view.game), view.sheet.get("winner"), dict[str, Side]()
+        show, winner, sides = game_display.get_show(view.game), view.sheet.get("winner"), dict[str, Side]()
         turn = show.turn(view)
         for letter in "AB":
             mark = "" if turn is None else "hides" if turn == letter else "hits"
@@ -339,11 +325,11 @@ class GamePage(Generic[SheetT]):
 
     def players(self, view: View, language: str) -> list[Player]:
         """Return the players in turn order."""
-        show, players = get_show(view.game), list[Player]()
-        for name, n in counts_by_side(view.sheet).items():
+        show, players = game_display.get_show(view.game), list[Player]()
+        for name, n in game_display.counts_by_side(view.sheet).items():
             role = show.role(view, name, language)
             state = "won" if view.sheet.get("winner") == name else "throws" if role else ""
-            players.append(Player(player_name(view, name), self.holding(view, name, n, language), state, role))
+            players.append(Player(drawing.player_name(view, name), self.holding(view, name, n, language), state, role))
         return players
 
     def holding(self, view: View, name: str, n: int, language: str) -> object:  # noqa: ARG002 - for subclasses
@@ -352,21 +338,20 @@ class GamePage(Generic[SheetT]):
 
     def turn(self, view: View) -> str | None:
         """Return the side whose turn it is, or the winner."""
-        return view.sheet.get("winner") or view.winner or get_show(view.game).turn(view)
+        return view.sheet.get("winner") or view.winner or game_display.get_show(view.game).turn(view)
 
     def strip(self, view: View, language: str) -> Strip:
         """Return the score for the strip."""
-        total, rest = total_count(view.sheet), pool(view.sheet)
+        total, rest = game_display.total_count(view.sheet), game_display.pool(view.sheet)
         cells = [
-            Cell(side, n, None, scale_to_pixels(n, total, MAX_STROKES))
-            for side, n in counts_by_side(view.sheet).items()
+            Cell(side, n, None, drawing.scale_to_pixels(n, total, MAX_STROKES))
+            for side, n in game_display.counts_by_side(view.sheet).items()
         ]
-        return Strip(cells, self._pool(rest, language))
-
-    @staticmethod
-    def _pool(rest: tuple[str, int] | None, language: str) -> Pool | None:
-        name = POOL_NAMES.get(rest[0]) if rest else None
-        return Pool(catalogue(language).gettext(name) if name else key_to_words(rest[0]), rest[1]) if rest else None
+        if rest is None:
+            return Strip(cells)
+        name = game_display.POOL_NAMES.get(rest[0])
+        shown = catalogue(language).gettext(name) if name else game_display.key_to_words(rest[0])
+        return Strip(cells, Pool(shown, rest[1]))
 
     def pads(self, view: View, language: str) -> Sequence[Pad]:  # noqa: ARG002 - most have none
         """Return the four pads for the room's mat; empty in a game without pads."""
@@ -382,24 +367,17 @@ class GamePage(Generic[SheetT]):
 
     def cards(self, view: View, language: str) -> list[Card]:
         """Return the judge's cards: the teams with the pool between them, or the players and then the pool."""
-        text, show, sheet = catalogue(language).gettext, get_show(view.game), view.sheet
+        text, show, sheet = catalogue(language).gettext, game_display.get_show(view.game), view.sheet
         rest = self.rest_card(view, text)
         if not show.of_players(sheet):
             roles = {team: show.role(view, team, language) for team in "AB"}
             a, b = (self.team_card(view, team, roles[team], text) for team in "AB")
             return [a, *rest, b]
-        rows, unit = player_rows(sheet), self.unit(text)
-        players = [
-            Card(
-                f"p{i}",
-                player_name(view, name),
-                show.role(view, name, language),
-                [(n, unit)],
-                text("out") if rows[name].get("out") else "",
-                i,
-            )
-            for i, (name, n) in enumerate(counts_by_side(sheet).items(), 1)
-        ]
+        rows, unit = game_display.player_rows(sheet), self.unit(text)
+        players = list[Card]()
+        for i, (name, n) in enumerate(game_display.counts_by_side(sheet).items(), 1):
+            shown, role = drawing.player_name(view, name), show.role(view, name, language)
+            players.append(Card(f"p{i}", shown, role, [(n, unit)], text("out") if rows[name].get("out") else "", i))
         return [*players, *rest]
 
     def unit(self, text: Text) -> str:  # noqa: ARG002
@@ -408,12 +386,14 @@ class GamePage(Generic[SheetT]):
 
     def team_card(self, view: View, team: str, role: str, text: Text) -> Card:
         """Return the card of a team."""
-        return Card(team.lower(), team_name(view, team), role, [(counts_by_side(view.sheet)[team], self.unit(text))])
+        count = game_display.counts_by_side(view.sheet)[team]
+        return Card(team.lower(), drawing.team_name(view, team), role, [(count, self.unit(text))])
 
     def rest_card(self, view: View, text: Text) -> list[Card]:
         """Return the card of the pool, if there is one."""
-        rest = pool(view.sheet)
-        return [Card("middle", text(POOL_NAMES[rest[0]]), "", [(rest[1], self.unit(text))])] if rest else []
+        if (rest := game_display.pool(view.sheet)) is None:
+            return []
+        return [Card("middle", text(game_display.POOL_NAMES[rest[0]]), "", [(rest[1], self.unit(text))])]
 
     def entry_form(
         self,
@@ -434,9 +414,8 @@ class GamePage(Generic[SheetT]):
         moment = FormContext(view, legal, text, options or {}, again)
         # a foul of the last hide can still be called after the game, in its own form
         if view.phase == "over" and view.void and not again:
-            return Play(
-                "over", text("Waiting for the next match from the hub")
-            )  # no rematch: it would block the hub's match
+            # no rematch: it would block the hub's match
+            return Play("over", text("Waiting for the next match from the hub"))
         if view.phase == "over" and not again:
             return Play("over", text("The game is over"), new_games(moment) if begins else ())
         if made := self.form(moment):
@@ -461,7 +440,7 @@ def new_games(moment: FormContext) -> tuple[Button, ...]:
     if "players" in moment.options:
         return (Button("new-game", text("New game"), command, confirm=confirm),)
     swapped = text("Rematch with sides changed: {a} as B, {b} as A")
-    names = {key: isolate_name(team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
+    names = {key: drawing.isolate_name(drawing.team_name(moment.view, team)) for key, team in (("a", "A"), ("b", "B"))}
     return (
         Button("new-game", text("Rematch"), command, confirm=confirm),
         Button("new-game-swapped", swapped.format(**names), {**command, "swapped": True}, confirm=confirm),
@@ -483,4 +462,4 @@ def page_of(view: View) -> GamePage[Any]:
 
     A view without a score sheet is Hampa Apena's, which is shown by its sticks.
     """
-    return page_of_game(view.game if has_sheet(view) else registry.DEFAULT_GAME)
+    return page_of_game(view.game if game_display.has_sheet(view) else registry.DEFAULT_GAME)

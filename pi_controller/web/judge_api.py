@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
 from starlette.requests import Request
@@ -16,10 +16,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from pi_controller.config import Settings
-from pi_controller.display import phrases
-from pi_controller.display.drawing import player_name
-from pi_controller.display.game_display import player_rows
-from pi_controller.display.hit_plot import hit_svg
+from pi_controller.display import drawing, game_display, hit_plot, phrases
 from pi_controller.errors import MatError
 from pi_controller.recording.hits import StoredHit, hits_path, stored_hits, stroke
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
@@ -27,28 +24,8 @@ from pi_controller.rules.base import Json
 from pi_controller.table.commands import CommandQueue, Picture
 from pi_controller.table.table import Table
 from pi_controller.table.view import View
-from pi_controller.web import console_page, event_log
-from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, UserError, Users, new_pin
-from pi_controller.web.console_page import Console, console
-from pi_controller.web.event_log import EventLog
+from pi_controller.web import accounts, console_page, event_log, game_page, limits, live_page, requests, roles
 from pi_controller.web.feed import HEARTBEAT_S, Feed, encode_event, retry_ms
-from pi_controller.web.game_page import FoulsOf, page_of
-from pi_controller.web.limits import ConnectionLimits
-from pi_controller.web.live_page import Board, make_board
-from pi_controller.web.requests import (
-    CommandDone,
-    KeptHit,
-    KeptHits,
-    RequestError,
-    Side,
-    StateContent,
-    json_response,
-    json_route,
-    parse_command,
-    read_json_body,
-    require_same_site,
-)
-from pi_controller.web.roles import HEAD, allowed_rulings, can_begin_game, has_right
 from pi_controller.web.sign_in import SignInRoutes
 
 # Waveforms of the hits for the judges: of finished hides; the head judge may also see the current hide.
@@ -62,10 +39,10 @@ def can_see_hit(hit: StoredHit, view: View, role: str) -> bool:
     if hit.hide < view.hide or hit.hide == 0 or (hit.hide == view.hide and view.phase in {"show", "over"}):
         return True
     settled = bool(view.hits) and view.question is None and hit.t <= view.since
-    return hit.hide == view.hide and settled and has_right(role, "raw")
+    return hit.hide == view.hide and settled and roles.has_right(role, "raw")
 
 
-def list_hits(path: Path, view: View, role: str) -> list[KeptHit]:
+def list_hits(path: Path, view: View, role: str) -> list[requests.KeptHit]:
     """Return the recorded hits at `path` that the user may see, the newest last; [] if hits are not recorded."""
     if not path.is_file():
         return []
@@ -84,14 +61,13 @@ def draw_hit(path: Path, number: int, view: View, role: str) -> str:
         else None
     )
     if found is None:
-        raise RequestError("missing", "there is no such hit", "look at the list again")
-    return hit_svg(stroke(path, number))
+        raise requests.RequestError("missing", "there is no such hit", "look at the list again")
+    return hit_plot.hit_svg(stroke(path, number))
 
 
 # State of the judge's console: the view with the live page's texts, the legal actions, and the latest events.
 #
 # Journal, legal actions and board are computed once for each change, for all judges.
-
 
 log = logging.getLogger(__name__)
 
@@ -100,19 +76,19 @@ class JudgeSnapshot(NamedTuple):
     """The table's state with the end of its journal, its legal actions, fouls, and the page's content."""
 
     picture: Picture
-    minutes: EventLog
+    minutes: event_log.EventLog
     legal: tuple[dict[str, Json], ...]
-    board: Board
-    fouls: tuple[FoulsOf, ...]
+    board: live_page.Board
+    fouls: tuple[game_page.FoulsOf, ...]
 
 
-def sides_in_play(view: View) -> list[Side]:
+def sides_in_play(view: View) -> list[requests.Side]:
     """Return the sides that can still leave the game: the teams, or the players who are not out."""
     if view.phase in {"over", "halted"}:
         return []
-    rows = player_rows(view.sheet)
+    rows = game_display.player_rows(view.sheet)
     names = [name for name, row in rows.items() if not row.get("out")] if rows else ["A", "B"]
-    return [{"value": name, "label": player_name(view, name)} for name in names]
+    return [{"value": name, "label": drawing.player_name(view, name)} for name in names]
 
 
 MAX_STREAMS, MAX_STREAMS_PER_SESSION = 64, 4
@@ -134,7 +110,7 @@ class JudgeApi(SignInRoutes):
         self,
         command_queue: CommandQueue,
         feed: Feed,
-        authenticator: Authenticator,
+        authenticator: accounts.Authenticator,
         journal: Path,
         language: str = "en",
         heartbeat_s: float = HEARTBEAT_S,
@@ -149,7 +125,7 @@ class JudgeApi(SignInRoutes):
         self._singer = singer
         self._latest: JudgeSnapshot | None = None
         self._one = asyncio.Lock()
-        self._streams = ConnectionLimits(MAX_STREAMS, MAX_STREAMS_PER_SESSION)
+        self._streams = limits.ConnectionLimits(MAX_STREAMS, MAX_STREAMS_PER_SESSION)
 
     async def page(self, request: Request) -> Response:
         """Answer with the console, or with the sign-in page if the user is not signed in."""
@@ -173,13 +149,13 @@ class JudgeApi(SignInRoutes):
 
     async def state(self, request: Request) -> Response:
         """Answer with the whole state."""
-        require_same_site(request)
+        requests.require_same_site(request)
         session = await self.require_session(request, touch=False)
         return Response(self._content(await self.snapshot(), session), media_type="application/json")
 
     async def events(self, request: Request) -> Response:
         """Stream the state whenever it changes, until the session ends."""
-        require_same_site(request)
+        requests.require_same_site(request)
         session = await self.require_session(request, touch=False)
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
@@ -190,37 +166,44 @@ class JudgeApi(SignInRoutes):
     async def command(self, request: Request) -> Response:
         """Execute a judge's command."""
         session = await self.require_session(request)
-        command = parse_command(await read_json_body(request))
+        command = requests.parse_command(await requests.read_json_body(request))
         person = session.person
-        if not has_right(person.role, command.tag):
-            raise RequestError("role", f"a {person.role} may not do this: {command.tag}", "call a judge")
+        if not roles.has_right(person.role, command.tag):
+            raise requests.RequestError("role", f"a {person.role} may not do this: {command.tag}", "call a judge")
         if isinstance(command.call, JudgeRuling | JudgeNewGame):
             possible = (await self.snapshot()).picture.rulings
             if isinstance(command.call, JudgeNewGame):
-                if not can_begin_game(person.role, possible):
-                    raise RequestError("role", "only the head judge may start another game", "call the head judge")
-            elif possible and not allowed_rulings(person.role, possible):
-                raise RequestError(
+                if not roles.can_begin_game(person.role, possible):
+                    raise requests.RequestError(
+                        "role", "only the head judge may start another game", "call the head judge"
+                    )
+            elif possible and not roles.allowed_rulings(person.role, possible):
+                raise requests.RequestError(
                     "role", "at a tournament the committee decides a protest", "call a member of the committee"
                 )
         if (wait := self.charge_command(session)) > 0:
-            raise RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
+            raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
         done = await self.command_queue.submit(command.call, person.name, person.role, command.key, command.expect)
         log.info("%s (%s): %s, record %d", person.name, person.role, command.tag, done.seq)
-        answer: CommandDone = {"ok": True, "seq": done.seq, "repeated": done.repeated, "revision": done.revision}
-        return json_response(answer)
+        answer: requests.CommandDone = {
+            "ok": True,
+            "seq": done.seq,
+            "repeated": done.repeated,
+            "revision": done.revision,
+        }
+        return requests.json_response(answer)
 
     async def hits(self, request: Request) -> Response:
         """Answer with the list of recorded hits."""
-        require_same_site(request)
+        requests.require_same_site(request)
         session = await self.require_session(request)
         view = (await self.snapshot()).picture.view
-        found: KeptHits = {"hits": await asyncio.to_thread(list_hits, self._hits, view, session.person.role)}
-        return json_response(found)
+        found: requests.KeptHits = {"hits": await asyncio.to_thread(list_hits, self._hits, view, session.person.role)}
+        return requests.json_response(found)
 
     async def hit(self, request: Request) -> Response:
         """Answer with the plot of one hit."""
-        require_same_site(request)
+        requests.require_same_site(request)
         session = await self.require_session(request)
         view = (await self.snapshot()).picture.view
         number = min(request.path_params["n"], 2**53)
@@ -232,15 +215,15 @@ class JudgeApi(SignInRoutes):
         async with self._one:
             picture = self.command_queue.picture
             if picture is None:
-                raise RequestError("waiting", "the table is not ready yet", "try again in a moment")
+                raise requests.RequestError("waiting", "the table is not ready yet", "try again in a moment")
             if self._latest is None or self._latest.picture is not picture:
                 legal = await asyncio.to_thread(picture.game.legal_actions, picture.state)
-                fouls = page_of(picture.view).fouls(picture.view, picture.game, picture.state, self.language)
-                board = make_board(picture.view, self.language)
+                fouls = game_page.page_of(picture.view).fouls(picture.view, picture.game, picture.state, self.language)
+                board = live_page.make_board(picture.view, self.language)
                 self._latest = JudgeSnapshot(picture, await self._read_event_log(picture), legal, board, fouls)
             return self._latest
 
-    async def _read_event_log(self, picture: Picture) -> EventLog:
+    async def _read_event_log(self, picture: Picture) -> event_log.EventLog:
         view, undoable = picture.view, picture.last_undoable
         try:
             return await asyncio.to_thread(
@@ -248,44 +231,36 @@ class JudgeApi(SignInRoutes):
             )
         except MatError as error:  # the table itself reports when it cannot write
             log.warning("the end of the journal cannot be read: %s", error.message)
-            return self._latest.minutes if self._latest else EventLog()
+            return self._latest.minutes if self._latest else event_log.EventLog()
 
-    def _console(self, snapshot: JudgeSnapshot, role: str) -> Console:
-        """Return the content of the console for a user with `role`."""
+    def _console(self, snapshot: JudgeSnapshot, role: str) -> console_page.Console:
         picture = snapshot.picture
-        return console(
+        return console_page.console(
             picture.view,
             snapshot.legal,
             self.language,
             undo=snapshot.minutes.undo,
             last=snapshot.minutes.action,
             options=picture.game.settings,
-            sets=has_right(role, "set"),
-            begins=can_begin_game(role, picture.rulings) and not picture.protest,
-            names=has_right(role, "teams") and picture.nameable,
+            sets=roles.has_right(role, "set"),
+            begins=roles.can_begin_game(role, picture.rulings) and not picture.protest,
+            names=roles.has_right(role, "teams") and picture.nameable,
             singer=self._singer,
             before=picture.game.hiders_before(picture.state),
         )
 
-    def _content(self, snapshot: JudgeSnapshot, session: Session) -> bytes:
-        """Return the whole state for the user of `session` as JSON."""
+    def _content(self, snapshot: JudgeSnapshot, session: accounts.Session) -> bytes:
         picture, view, role = snapshot.picture, snapshot.picture.view, session.person.role
-        protest, board = picture.protest, snapshot.board
-        content: StateContent = {
+        protest = picture.protest
+        content: requests.StateContent = {
             "view": view,
-            "board": {
-                "texts": board.texts,
-                "marks": board.marks,
-                "counts": board.counts,
-                "layout": board.layout,
-                "table": board.table,
-            },
+            "board": cast("requests.BoardContent", msgspec.structs.asdict(snapshot.board)),
             "console": self._console(snapshot, role),
             "me": {"name": session.person.name, "role": role},
             "legal": snapshot.legal,
             "fouls": snapshot.fouls,
             "protest": {"by": protest.by, "text": protest.text, "play_on": protest.play_on} if protest else None,
-            "rulings": allowed_rulings(role, picture.rulings),
+            "rulings": roles.allowed_rulings(role, picture.rulings),
             "sides": sides_in_play(view),
             "log": snapshot.minutes.lines,
             "health": {
@@ -299,7 +274,7 @@ class JudgeApi(SignInRoutes):
         }
         return msgspec.json.encode(content)
 
-    async def _follow(self, request: Request, session: Session) -> AsyncIterator[bytes]:
+    async def _follow(self, request: Request, session: accounts.Session) -> AsyncIterator[bytes]:
         watcher = self.feed.subscribe()
         share = self._streams.take(session.id, watcher.end)
         quiet, looks = 0.0, min(SESSION_CHECK_S, self._heartbeat_s)
@@ -331,15 +306,15 @@ class JudgeApi(SignInRoutes):
 def judge_routes(api: JudgeApi) -> list[Route]:
     """Return the console's routes; a `MatError` becomes a JSON answer with a status."""
     return [
-        json_route("/judge", api.page),
-        json_route("/judge/sign-in", api.sign_in, "GET", "POST"),
-        json_route("/judge/sign-out", api.sign_out, "POST"),
-        json_route("/judge/state.json", api.state),
-        json_route("/judge/events", api.events),
-        json_route("/judge/command", api.command, "POST"),
-        json_route("/judge/hits.json", api.hits),
-        json_route("/judge/hit/{n:int}.svg", api.hit),
-        json_route("/judge/people", api.people, "GET", "POST"),
+        requests.json_route("/judge", api.page),
+        requests.json_route("/judge/sign-in", api.sign_in, "GET", "POST"),
+        requests.json_route("/judge/sign-out", api.sign_out, "POST"),
+        requests.json_route("/judge/state.json", api.state),
+        requests.json_route("/judge/events", api.events),
+        requests.json_route("/judge/command", api.command, "POST"),
+        requests.json_route("/judge/hits.json", api.hits),
+        requests.json_route("/judge/hit/{n:int}.svg", api.hit),
+        requests.json_route("/judge/people", api.people, "GET", "POST"),
     ]
 
 
@@ -353,22 +328,24 @@ class JudgeConsole(NamedTuple):
     """A table's console: the main loop serves `command_queue`, the web server `routes`; close `users` at the end."""
 
     command_queue: CommandQueue
-    users: Users
+    users: accounts.Users
     routes: list[Route]
-    authenticator: Authenticator
+    authenticator: accounts.Authenticator
 
 
 def users_path(settings: Settings) -> Path:
     """Return the path of a table's user database: beside its journal, so that it survives the next game."""
-    return settings.table.journal.parent / FILE
+    return settings.table.journal.parent / accounts.FILE
 
 
 def make_judge_console(
-    settings: Settings, table: Table, feed: Feed, clock: Callable[[], float], pins: PinHasher | None = None
+    settings: Settings, table: Table, feed: Feed, clock: Callable[[], float], pins: accounts.PinHasher | None = None
 ) -> JudgeConsole:
     """Return the console of `table`; `clock` returns the table's time in seconds. Raises `UserError`."""
-    users = Users(users_path(settings))
-    authenticator = Authenticator(users, Sessions(users, settings.web.idle_min * 60.0), pins or PinHasher(), clock)
+    users = accounts.Users(users_path(settings))
+    authenticator = accounts.Authenticator(
+        users, accounts.Sessions(users, settings.web.idle_min * 60.0), pins or accounts.PinHasher(), clock
+    )
     command_queue = CommandQueue()
     command_queue.update_picture(table)
     singer = settings.referee.singer == "reminder"
@@ -376,17 +353,17 @@ def make_judge_console(
     return JudgeConsole(command_queue, users, judge_routes(api), authenticator)
 
 
-def new_head(users: Users, pins: PinHasher, name: str = HEAD) -> tuple[str, str]:
+def new_head(users: accounts.Users, pins: accounts.PinHasher, name: str = roles.HEAD) -> tuple[str, str]:
     """Make `name` a head judge, or give the existing one a new PIN; return the stored name and the PIN.
 
     Raises `UserError`.
     """
-    pin = new_pin()
+    pin = accounts.new_pin()
     found = users.find_by_name(name)
     if found is None:
         return users.add(name, "head", pins.hash(pin)).name, pin
     if found[0].role != "head":
-        raise UserError(f"{found[0].name} is a {found[0].role}", "choose another name for the head judge")
+        raise accounts.UserError(f"{found[0].name} is a {found[0].role}", "choose another name for the head judge")
     users.give_pin(found[0].id, pins.hash(pin))
     return found[0].name, pin
 

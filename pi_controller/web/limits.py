@@ -20,7 +20,6 @@ from uvicorn.server import ServerState
 if TYPE_CHECKING:
     import asyncio
 
-
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -35,10 +34,8 @@ HEADERS = (
 )
 """Headers of every response that does not set them itself."""
 
-
 MAX_PATH_CHARS = 256
 """Maximum characters of a path; no route is longer."""
-
 
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]+))(?::[0-9]{1,5})?")
 
@@ -86,9 +83,8 @@ class RequestFilter:
         path, methods = scope["path"], "GET, HEAD, POST" if scope["path"] in self._posts else "GET, HEAD"
         if len(hosts) != 1 or not self._is_allowed_host(hosts[0]):
             answer: ASGIApp = PlainTextResponse("This name is not served here.\n", 400)
-        elif (
-            len(path) > MAX_PATH_CHARS or not path.isprintable()
-        ):  # the router would take a line break for the path's end
+        elif len(path) > MAX_PATH_CHARS or not path.isprintable():
+            # the router would take a line break for the path's end
             answer = PlainTextResponse("Page not found.\n", 404)
         elif scope["method"] not in methods.split(", "):
             answer = PlainTextResponse(f"Only {methods}.\n", 405, {"allow": methods})
@@ -180,7 +176,6 @@ class ConnectionLimits:
 #
 # uvicorn has no timeout for request headers, so a few hundred slow connections would block all others. `request_body`
 # limits the time for a body, and the kernel that of a stream that is not read.
-
 
 HEADER_TIMEOUT_S = 10.0
 """Timeout for receiving a request's headers, s."""

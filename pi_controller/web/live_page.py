@@ -13,40 +13,23 @@ from zlib import crc32
 
 import msgspec
 
-from pi_controller.display import chances_bar, phrases
-from pi_controller.display.chances_bar import ShownChances
-from pi_controller.display.drawing import player_name, scale_to_pixels, team_name
-from pi_controller.display.game_display import (
-    credit,
-    game_name,
-    get_show,
-    has_sheet,
-    player_rows,
-    sounds_credit,
-    total_count,
-    word,
-)
+from pi_controller.display import chances_bar, drawing, game_display, phrases
 from pi_controller.display.i18n import catalogue
-from pi_controller.display.phrases import remaining
 from pi_controller.journal.export import ScoreHistory
 from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
-from pi_controller.referee.commitment import DOMAIN, CommitmentContext, hash_prefix
+from pi_controller.referee import commitment
+from pi_controller.rules import registry
 from pi_controller.rules.base import opposing_team
-from pi_controller.rules.registry import DEFAULT_GAME, game_class, names, playable
 from pi_controller.table.view import Opening, View
 from pi_controller.web.game_page import MAX_STROKES, page_of
 from pi_controller.web.templates import render
 
 Text = Callable[[str], str]
 
-
 CALLS = 3
 """Maximum calls shown at once."""
-SPOKEN_ONLY = {"outcome", "score"}
-"""Texts that the script announces to screen readers when they are new; the page shows them otherwise."""
 _LIVE_LABELS = {"label_points", "label_middle", "label_mat", "label_seal"}
-
 
 PAST = 4
 """How many of the last hides or throws the page shows."""
@@ -74,20 +57,16 @@ class Board(msgspec.Struct, frozen=True):
     table: str = ""
 
 
-def make_board(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:
+def make_board(view: View, language: str = "en", chances: chances_bar.ShownChances | None = None) -> Board:
     """Return the page's content for `view` in `language`, with the `chances` of winning if given."""
     text, note = catalogue(language).gettext, phrases.notice(view, language)
-    if has_sheet(view):
+    if game_display.has_sheet(view):
         return _sheet_board(view, language, chances)
     texts = _labels(text)
-    marks = {
-        "phase": view.phase,
-        "link": "up" if view.link else "down",
-        "note": "yes" if note else "",
-    }
+    marks = {"phase": view.phase, "link": "up" if view.link else "down", "note": "yes" if note else ""}
     texts |= {
-        "heading": game_name(view.game, language),
-        "credit": credit(view.game, language),
+        "heading": game_display.game_name(view.game, language),
+        "credit": game_display.credit(view.game, language),
         "hide_line": text("Hide {n}").format(n=view.hide) if view.hide else text("Before the first hide"),
         "goal_line": text("First to {points}").format(points=view.points),
         "sentence": phrases.sentence(view, language),
@@ -117,22 +96,21 @@ def make_board(view: View, language: str = "en", chances: ShownChances | None = 
     return Board(texts, marks, bounded | _chances(view, chances, texts, marks, language))
 
 
-def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Board:
+def _sheet_board(view: View, language: str, chances: chances_bar.ShownChances | None) -> Board:
     text, note = catalogue(language).gettext, phrases.notice(view, language)
     settled = view.question is not None or "value" in view.sheet  # the game's table shows the worth of the last throw
     turn_worth = "" if settled else phrases.describe_stakes(view, language)
-    sentence = phrases.sentence(view, language)
     texts = {
         **{key: label for key, label in _labels(text).items() if key not in _LIVE_LABELS},
-        "heading": game_name(view.game, language),
-        "credit": credit(view.game, language),
-        "title": game_name(view.game, language),
-        "sentence": sentence,
+        "heading": game_display.game_name(view.game, language),
+        "credit": game_display.credit(view.game, language),
+        "title": game_display.game_name(view.game, language),
+        "sentence": phrases.sentence(view, language),
         "score": "",
         "note": note,
         "turn_worth": turn_worth,
         "link": _link(view, language, text("The judge keeps the score")),
-        "label_seal": text(get_show(view.game).seal_label),
+        "label_seal": text(game_display.get_show(view.game).seal_label),
     }
     marks = {
         "phase": view.phase,
@@ -152,7 +130,7 @@ def _sheet_board(view: View, language: str, chances: ShownChances | None) -> Boa
 
 def list_past_turns(view: View, most: int, language: str = "en") -> list[Past]:
     """Return the last hides or throws, the newest first, at most `most` of them."""
-    players = list(player_rows(view.sheet))
+    players = list(game_display.player_rows(view.sheet))
     found: list[Past] = []
     for turn in view.past[: -most - 1 : -1]:
         number = players.index(turn.side) + 1 if turn.side in players else 0
@@ -231,7 +209,7 @@ def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Calla
             role, role_text = "hits", text("hits")
         if role == "hits" and view.phase == "hit" and view.owed:
             role_text = text("first hit") if view.owed == "first" else text("second hit")
-        points, name = view.short.get(team, 0), team_name(view, team)
+        points, name = view.short.get(team, 0), drawing.team_name(view, team)
         marks[f"role_{key}"], texts[f"role_{key}"] = role, role_text
         texts[f"name_{key}"] = name
         texts[f"points_{key}"] = str(points)
@@ -254,7 +232,7 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
     calls = view.calls[-CALLS:]
     marks["calls"] = str(len(calls))
     for i in range(CALLS):
-        known = word(calls[i], language, view.game) if i < len(calls) else None
+        known = game_display.word(calls[i], language, view.game) if i < len(calls) else None
         meaning = known.meaning if known else ""
         if known and known.call == "foul" and view.foul:
             meaning = phrases.foul(view.foul, language)
@@ -266,7 +244,7 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
             f"sounds_{i + 1}": sounds,
             f"meaning_{i + 1}": meaning,
         }
-    texts["sounds_by"] = sounds_credit(calls, language, view.game)
+    texts["sounds_by"] = game_display.sounds_credit(calls, language, view.game)
 
 
 def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
@@ -308,7 +286,7 @@ def _seal(view: View, texts: dict[str, str], marks: dict[str, str], language: st
 
 
 def _chances(
-    view: View, chances: ShownChances | None, texts: dict[str, str], marks: dict[str, str], language: str
+    view: View, chances: chances_bar.ShownChances | None, texts: dict[str, str], marks: dict[str, str], language: str
 ) -> dict[str, tuple[int, int]]:
     """Add each side's chance of winning; return the first one's share of the bar, (0, 0) if not shown."""
     marks["chances"] = "" if chances is None else "yes"
@@ -320,7 +298,7 @@ def _chances(
     texts["chances_basis"] = chances_bar.basis(chances, language)
     for side, team, percent in zip("ab", "AB", chances_bar.percents(chances, language), strict=True):
         texts[f"chances_mark_{side}"] = team
-        texts[f"chances_name_{side}"] = player_name(view, team)
+        texts[f"chances_name_{side}"] = drawing.player_name(view, team)
         texts[f"chances_chance_{side}"] = percent
     return {"chances": (chances.percents[0], 100)}
 
@@ -341,7 +319,7 @@ def page(
     def format_left(key: str) -> str:
         if t is None:
             return ""
-        return remaining(float(marks[key]) if marks[key] else None, float(marks[f"{key}_stood"] or t))
+        return phrases.remaining(float(marks[key]) if marks[key] else None, float(marks[f"{key}_stood"] or t))
 
     return render(
         "room.html" if frame == "room" else f"{content.layout}.html",
@@ -361,23 +339,22 @@ def page(
 #
 # A game with pads has the layout `pads`, which the script updates key by key; other games are shown by their table.
 
-
 LONG_SENTENCE_CHARS = 34
 """A longer sentence is set smaller, on two lines."""
 WIDE, HIGH = 600, 300
 """The box of the score chart's lines, in its own units."""
 
 
-def room(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
+def room(view: View, language: str = "en", chances: chances_bar.ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
     """Return the room page's content for `view`; after the game its table is the final screen."""
     whole, page = make_board(view, language), page_of(view)
     texts, marks, counts, table = dict(whole.texts), dict(whole.marks), dict(whole.counts), whole.table
     counts.pop("chances", None)
     layout = "pads" if page.pads(view, language) else "sheet"
     texts = {"hide_line": "", "goal_line": "", **texts, "result": phrases.result(view, language)}
-    gist = get_show(view.game).gist
-    texts["gist"] = catalogue(language).gettext(gist) if gist else ""
-    marks["turn"] = (page.turn(view) or "").lower() if not get_show(view.game).of_players(view.sheet) else ""
+    show = game_display.get_show(view.game)
+    texts["gist"] = catalogue(language).gettext(show.gist) if show.gist else ""
+    marks["turn"] = "" if show.of_players(view.sheet) else (page.turn(view) or "").lower()
     marks["tell"] = "long" if len(texts["sentence"]) > LONG_SENTENCE_CHARS else ""
     if layout == "pads":
         _pads(view, texts, marks, counts, language)
@@ -400,7 +377,7 @@ def _pads(
     hid = hid or page.turn(view)
     marks["struck_by"] = opposing_team(hid).lower() if hid in ("A", "B") else ""
     texts |= {"said_a": "", "said_b": ""}
-    if not has_sheet(view):
+    if not game_display.has_sheet(view):
         return
     strip, sides, lights = page.strip(view, language), page.sides(view, language), pinmap().lights
     for cell in strip.cells:
@@ -412,28 +389,25 @@ def _pads(
         counts[f"short_{key}"] = (min(cell.points, slots), slots)
         counts[f"long_{key}"] = (cell.sticks or 0, MAX_STROKES)
     amount = strip.rest.amount if strip.rest else 0
-    texts |= {
-        "middle": str(amount),
-        "label_points": text("short sticks"),
-        "hits": "",
-        "label_middle": text("In the pool"),
-    }
+    texts |= {"middle": str(amount), "label_points": text("short sticks"), "hits": ""}
+    texts["label_middle"] = text("In the pool")
     counts["middle"], marks["hits"] = (amount, MAX_STROKES), ""
 
 
 def end(view: View, language: str = "en") -> str:
     """Return the final screen as HTML: the winner, each side's score, and the score chart."""
-    page, teams = page_of(view), not get_show(view.game).of_players(view.sheet)
+    page, show = page_of(view), game_display.get_show(view.game)
+    teams = not show.of_players(view.sheet)
     winner, cells = page.turn(view), page.strip(view, language).cells
-    of, total = _max_drawn_sticks(view), total_count(view.sheet)
+    of, total = _max_drawn_sticks(view), game_display.total_count(view.sheet)
     rows = [
         {
             "key": cell.player.lower() if teams else f"p{number}",
-            "name": player_name(view, cell.player),
+            "name": drawing.player_name(view, cell.player),
             "points": cell.points,
             "won": cell.player == winner,
             "of": of or MAX_STROKES,
-            "lit": min(cell.points, of) if of else scale_to_pixels(cell.points, total, MAX_STROKES),
+            "lit": min(cell.points, of) if of else drawing.scale_to_pixels(cell.points, total, MAX_STROKES),
         }
         for number, cell in enumerate(cells, 1)
     ]
@@ -446,7 +420,7 @@ def end(view: View, language: str = "en") -> str:
         rows=rows,
         lines=_lines(course, keys) if course else [],
         told=_summary(view, course, language) if course else [],
-        after=catalogue(language).gettext(get_show(view.game).after) if get_show(view.game).after else "",
+        after=catalogue(language).gettext(show.after) if show.after else "",
     )
 
 
@@ -483,7 +457,6 @@ def _summary(view: View, course: ScoreHistory, language: str) -> list[str]:
 #
 # It has the same shape for every game: a cell for each team or player, and one for the pool.
 
-
 _TEXTS = {
     "title",
     "heading",
@@ -503,7 +476,7 @@ _MARKS = {"phase", "turn_worth", "ends", "ends_stood", "limit", "limit_stood", "
 _MARKS |= {f"{key}_{pad}" for key in ("pad", "high") for pad in EVERY_PAD}
 
 
-def overlay(view: View, language: str = "en", chances: ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
+def overlay(view: View, language: str = "en", chances: chances_bar.ShownChances | None = None) -> Board:  # noqa: ARG001 - shows none
     """Return the overlay's content for `view`, with its strip as the table."""
     whole = room(view, language)
     texts = dict.fromkeys(_PADS, "") | {key: value for key, value in whole.texts.items() if key in _TEXTS}
@@ -521,8 +494,8 @@ def strip(view: View, language: str = "en") -> str:
         "strip.html",
         language,
         strip=shown,
-        teams=not get_show(view.game).of_players(view.sheet),
-        names={cell.player: player_name(view, cell.player) for cell in shown.cells},
+        teams=not game_display.get_show(view.game).of_players(view.sheet),
+        names={cell.player: drawing.player_name(view, cell.player) for cell in shown.cells},
         turn=page.turn(view),
         roles={cell.player: card.role for cell, card in zip(shown.cells, who, strict=True)},
     )
@@ -533,14 +506,16 @@ def strip(view: View, language: str = "en") -> str:
 
 def sealed_games() -> tuple[str, ...]:
     """Return the games with a hidden position, for which there is a commitment."""
-    return tuple(name for name in names() if playable(name) and game_class(name).hidden is not None)
+    return tuple(
+        name for name in registry.names() if registry.playable(name) and registry.game_class(name).hidden is not None
+    )
 
 
 def check_page(view: View | None, language: str = "en") -> str:
     """Return the page, prefilled with the last commitment that was opened in `view`."""
     text = catalogue(language).gettext
     opened = view.opening if view is not None else None
-    game = view.game if view is not None and view.game in sealed_games() else DEFAULT_GAME
+    game = view.game if view is not None and view.game in sealed_games() else registry.DEFAULT_GAME
     known = asdict(opened) if opened is not None else dict[str, Any]()
     if opened is not None and not opened.epoch:  # from an old journal or none: bound to the game only
         known |= {"table": "", "event": ""}
@@ -548,7 +523,7 @@ def check_page(view: View | None, language: str = "en") -> str:
         "check.html",
         language,
         prefilled=_describe_prefill(view, text),
-        games=[(name, game_name(name, language)) for name in sealed_games()],
+        games=[(name, game_display.game_name(name, language)) for name in sealed_games()],
         game=game,
         known=known,
         command=_command(game, opened),
@@ -573,8 +548,10 @@ def _describe_prefill(view: View | None, text: Text) -> str:
 def _command(game: str, opened: Opening | None) -> str:
     """Return the shell command that checks `referee.commitment`, with the known values filled in."""
     if opened is None:
-        first = f"{DOMAIN}|TABLE|EPOCH|EVENT|{game}|HIDE|PAD|"
+        first = f"{commitment.DOMAIN}|TABLE|EPOCH|EVENT|{game}|HIDE|PAD|"
     else:
-        first = hash_prefix(game, opened.hide, opened.pad, CommitmentContext(opened.table, opened.epoch, opened.event))
+        first = commitment.hash_prefix(
+            game, opened.hide, opened.pad, commitment.CommitmentContext(opened.table, opened.epoch, opened.event)
+        )
     nonce = opened.nonce if opened is not None else "NONCE"
     return f'n={nonce}\n{{ printf %s {quote(first)}; printf %s "$n" | xxd -r -p; }} | sha256sum'

@@ -48,7 +48,6 @@ class Operation(NamedTuple):
 
 
 def _for_judges(path: str, what: str, answer: Answer, *refused: int, **more: Any) -> Operation:
-    """Return an operation that requires a session."""
     return Operation(path, what, answer, (401, 403, *refused), signed_in=True, **more)
 
 

@@ -112,7 +112,6 @@ class PushedPage(ABC, Generic[Picture]):
         return make_app([Route("/", page), Route("/events", events)], self.extra_routes(), self._static, hosts)
 
     async def _stream(self) -> AsyncIterator[bytes]:
-        """Yield an event for each newer picture until the server stops."""
         seen = 0
 
         async def newer() -> bytes:

@@ -156,7 +156,6 @@ def reject_unknown_keys(body: dict[str, Any], *keys: str) -> None:
 
 # Parse and validate a command of the console: its key, the revision it was given for, and the judge's call.
 
-
 KEY = r"[A-Za-z0-9_-]{8,64}"
 """The pattern of a command's idempotency key."""
 _KEY = re.compile(KEY)
@@ -224,7 +223,6 @@ def _is_storable(values: Iterable[Any], depth: int) -> bool:
 
 # User management for the head judge: users and roles, new PINs (shown once), ending sessions.
 
-
 MAX_NAME_CHARS, MAX_PIN_CHARS = 40, 64
 """Maximum characters."""
 
@@ -285,7 +283,6 @@ async def _require_person(authenticator: Authenticator, body: dict[str, Any]) ->
 # Types of the JSON that the server sends and accepts; `openapi` describes them.
 #
 # They are dictionaries, so each answer is written in the code as it is sent.
-
 
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_CHARS)]
 

@@ -138,10 +138,8 @@ class WebServer:
             access_log=False,
             server_header=False,
             proxy_headers=bool(self._proxy),
-            forwarded_allow_ips=[
-                self._proxy,
-                f"::ffff:{self._proxy}",
-            ],  # the address of an IPv4 client at an IPv6 socket
+            # the second is the address of an IPv4 client at an IPv6 socket
+            forwarded_allow_ips=[self._proxy, f"::ffff:{self._proxy}"],
             timeout_graceful_shutdown=3,
             backlog=_LET_IN,
         )

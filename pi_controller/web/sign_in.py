@@ -10,20 +10,7 @@ from collections import OrderedDict
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from pi_controller.web import console_page, requests
-from pi_controller.web.accounts import Authenticator, Rate, Session
-from pi_controller.web.limits import keep_connection
-from pi_controller.web.requests import (
-    RequestError,
-    SignedIn,
-    client_ip,
-    json_response,
-    read_json_body,
-    reject_unknown_keys,
-    require_same_site,
-    require_text,
-)
-from pi_controller.web.roles import has_right
+from pi_controller.web import accounts, console_page, limits, requests, roles
 
 log = logging.getLogger(__name__)
 
@@ -41,17 +28,22 @@ class SignInRoutes:
     """
 
     def __init__(
-        self, authenticator: Authenticator, home: str, language: str = "en", *, heading: str = "", back_s: float = 0.0
+        self,
+        authenticator: accounts.Authenticator,
+        home: str,
+        language: str = "en",
+        *,
+        heading: str = "",
+        back_s: float = 0.0,
     ) -> None:
         self.authenticator, self.home, self.language = authenticator, home, language
         self._heading, self._back_s = heading, back_s
-        self._rates: OrderedDict[str, Rate] = OrderedDict()
+        self._rates: OrderedDict[str, accounts.Rate] = OrderedDict()
 
     async def _sign_in_page(self, request: Request) -> Response:
-        """Answer with the sign-in page; redirect a signed-in user to the console."""
         try:
             await self.require_session(request)
-        except RequestError:
+        except requests.RequestError:
             return await self.form_response()
         return RedirectResponse(self.home, 303)
 
@@ -66,61 +58,59 @@ class SignInRoutes:
         """Sign in with the name and PIN of a POST; answer a GET with the sign-in page."""
         if request.method != "POST":
             return await self._sign_in_page(request)
-        body = await read_json_body(request)
-        reject_unknown_keys(body, "name", "pin")
-        name, pin = (
-            require_text(body, "name", requests.MAX_NAME_CHARS),
-            require_text(body, "pin", requests.MAX_PIN_CHARS),
-        )
+        body = await requests.read_json_body(request)
+        requests.reject_unknown_keys(body, "name", "pin")
+        name = requests.require_text(body, "name", requests.MAX_NAME_CHARS)
+        pin = requests.require_text(body, "pin", requests.MAX_PIN_CHARS)
         device = request.cookies.get(DEVICE)
-        came = await self.authenticator.sign_in(name, pin, client_ip(request), device)
+        came = await self.authenticator.sign_in(name, pin, requests.client_ip(request), device)
         if before := request.cookies.get(SESSION):
             await self.authenticator.end(before)
-        signed_in: SignedIn = {"ok": True, "name": came.person.name, "role": came.person.role}
-        found = json_response(signed_in)
+        signed_in: requests.SignedIn = {"ok": True, "name": came.person.name, "role": came.person.role}
+        found = requests.json_response(signed_in)
         self._give(request, found, SESSION, came.session)
         self._give(request, found, DEVICE, came.device, _DEVICE_S)
         return found
 
     async def sign_out(self, request: Request) -> Response:
         """End the session."""
-        await read_json_body(request)
+        await requests.read_json_body(request)
         if token := request.cookies.get(SESSION):
             await self.authenticator.end(token)
-        found = json_response({"ok": True})
+        found = requests.json_response({"ok": True})
         self._give(request, found, SESSION, "", 0)
         return found
 
-    async def confirm_pin(self, request: Request, session: Session, pin: str) -> None:
+    async def confirm_pin(self, request: Request, session: accounts.Session, pin: str) -> None:
         """Check that whoever sends the request knows the PIN of the `session`'s user. Raises `PinError`."""
         name, device = session.person.name, request.cookies.get(DEVICE)
-        await self.authenticator.check_pin(name, pin, client_ip(request), device, "the PIN is wrong")
+        await self.authenticator.check_pin(name, pin, requests.client_ip(request), device, "the PIN is wrong")
 
     async def people(self, request: Request) -> Response:
         """Answer with the users, or change them; for the head judge."""
-        require_same_site(request)
+        requests.require_same_site(request)
         session = await self.require_session(request)
-        if not has_right(session.person.role, "people"):
-            raise RequestError("role", "only the head judge may manage the users", "ask the head judge")
+        if not roles.has_right(session.person.role, "people"):
+            raise requests.RequestError("role", "only the head judge may manage the users", "ask the head judge")
         if request.method != "POST":
-            return json_response(await requests.list_people(self.authenticator))
-        body = await read_json_body(request)
+            return requests.json_response(await requests.list_people(self.authenticator))
+        body = await requests.read_json_body(request)
         done = await requests.change(self.authenticator, body)
         log.info("%s changed the users: %s", session.person.name, body["do"])
-        return json_response(done)
+        return requests.json_response(done)
 
-    async def require_session(self, request: Request, *, touch: bool = True) -> Session:
+    async def require_session(self, request: Request, *, touch: bool = True) -> accounts.Session:
         """Return the session of the request; raises `RequestError`. With `touch` it counts as activity."""
         token = request.cookies.get(SESSION, "")
         session = await self.authenticator.session(token, touch=touch) if 0 < len(token) <= 100 else None
         if session is None:
-            raise RequestError("signed_out", "you are not signed in", "sign in")
-        keep_connection(request.scope)
+            raise requests.RequestError("signed_out", "you are not signed in", "sign in")
+        limits.keep_connection(request.scope)
         return session
 
-    def charge_command(self, session: Session) -> float:
+    def charge_command(self, session: accounts.Session) -> float:
         """Count one command of `session`; return how long it must wait first, s, 0 if not at all."""
-        rate = self._rates.setdefault(session.id, Rate(COMMANDS_A_SECOND, BURST))
+        rate = self._rates.setdefault(session.id, accounts.Rate(COMMANDS_A_SECOND, BURST))
         self._rates.move_to_end(session.id)
         while len(self._rates) > _SESSIONS:
             self._rates.popitem(last=False)

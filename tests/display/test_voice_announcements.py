@@ -15,7 +15,6 @@ MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)
 
 def test_the_first_view_tells_nothing(view):
     assert announcement(None, view(calls=("paguga",), phase="show")) == Announcement()
-    assert not Announcement()
 
 
 def test_words_are_called_when_they_are_new_and_only_then(view):

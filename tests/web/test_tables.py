@@ -14,7 +14,7 @@ from played import GAMES, NAMES, SETTINGS, play, views
 import pi_controller.web
 from pi_controller.table.view import Opening
 from pi_controller.web.feed import BLOCK, Feed, event
-from pi_controller.web.live_page import SPOKEN_ONLY, make_board, page
+from pi_controller.web.live_page import make_board, page
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 WICKED = "<script>alert(1)</script>\"' onload=x data-html=table"
@@ -62,7 +62,7 @@ def test_every_reachable_sheet_is_a_page(view, halted):
     tree = read(view)
     assert content.layout == "sheet"
     live = {attrs["data-live"] for _, attrs in tree.tags if "data-live" in attrs}
-    assert live == {*content.texts, "as_of"} - SPOKEN_ONLY
+    assert live == {*content.texts, "as_of"} - {"outcome", "score"}
     marked = {attrs["data-state"]: attrs["data-value"] for _, attrs in tree.tags if "data-state" in attrs}
     assert marked == {key: value for key, value in content.marks.items() if key != "moment"}
     assert content.counts == {"chances": (0, 0)}
