@@ -141,7 +141,7 @@ def document(routes: Collection[str]) -> dict[str, Any]:
     """Return the OpenAPI document of a server with `routes`, given in the router's notation."""
     plain = {re.sub(r":\w+(?=})", "", path) for path in routes}
     operations = [operation for operation in OPERATIONS if operation.path in plain]
-    kinds = {api.ErrorResponse: None}
+    kinds: dict[Any, None] = {api.ErrorResponse: None}
     for one in operations:
         kinds |= dict.fromkeys((*one.takes, *(answer.kind for answer in (one.answer, *one.others.values()))))
     kinds.pop(None, None)

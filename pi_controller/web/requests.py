@@ -24,10 +24,7 @@ from pi_controller.referee.judge import JudgeCommand
 from pi_controller.sensing.events import SensorFault
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls_deep
-from pi_controller.web.accounts import Authenticator, new_pin
-from pi_controller.web.console_page import Console
-from pi_controller.web.event_log import Line
-from pi_controller.web.game_page import FoulsOf
+from pi_controller.web import accounts, console_page, event_log, game_page
 from pi_controller.web.roles import ROLES, Role
 
 log = logging.getLogger(__name__)
@@ -227,7 +224,7 @@ MAX_NAME_CHARS, MAX_PIN_CHARS = 40, 64
 """Maximum characters."""
 
 
-async def list_people(authenticator: Authenticator) -> People:
+async def list_people(authenticator: accounts.Authenticator) -> People:
     """Return all users with their sessions (times on the table's clock, s), and the roles."""
     users = await asyncio.to_thread(authenticator.users.list_users)
     sessions = await asyncio.to_thread(authenticator.sessions.of_all, authenticator.clock())
@@ -245,7 +242,7 @@ async def list_people(authenticator: Authenticator) -> People:
     }
 
 
-async def change(authenticator: Authenticator, body: dict[str, Any]) -> PeopleChanged:
+async def change(authenticator: accounts.Authenticator, body: dict[str, Any]) -> PeopleChanged:
     """Execute `body`: `{"do": "add", "name", "role"}`, or `"new_pin"`, `"revoke"`, `"remove"` with an `"id"`.
 
     A new PIN is only in the answer. Raises `RequestError` or `UserError`.
@@ -254,11 +251,11 @@ async def change(authenticator: Authenticator, body: dict[str, Any]) -> PeopleCh
         case "add":
             reject_unknown_keys(body, "do", "name", "role")
             name, role = require_text(body, "name", MAX_NAME_CHARS), require_text(body, "role", 20)
-            pin = new_pin()
+            pin = accounts.new_pin()
             person = await asyncio.to_thread(authenticator.users.add, name, role, await authenticator.hash(pin))
             return {"ok": True, "id": person.id, "name": person.name, "role": person.role, "pin": pin}
         case "new_pin":
-            person_id, pin = await _require_person(authenticator, body), new_pin()
+            person_id, pin = await _require_person(authenticator, body), accounts.new_pin()
             await asyncio.to_thread(authenticator.users.give_pin, person_id, await authenticator.hash(pin))
             return {"ok": True, "id": person_id, "pin": pin}
         case "revoke":
@@ -271,7 +268,7 @@ async def change(authenticator: Authenticator, body: dict[str, Any]) -> PeopleCh
             raise RequestError("invalid", "do must be add, new_pin, revoke or remove")
 
 
-async def _require_person(authenticator: Authenticator, body: dict[str, Any]) -> int:
+async def _require_person(authenticator: accounts.Authenticator, body: dict[str, Any]) -> int:
     reject_unknown_keys(body, "do", "id")
     users = await asyncio.to_thread(authenticator.users.list_users)
     found = next((one.id for one in users if type(body.get("id")) is int and one.id == body["id"]), None)
@@ -424,14 +421,14 @@ class StateContent(TypedDict):
 
     view: View
     board: BoardContent
-    console: Console
+    console: console_page.Console
     me: Me
     legal: tuple[dict[str, Any], ...]
-    fouls: tuple[FoulsOf, ...]
+    fouls: tuple[game_page.FoulsOf, ...]
     protest: ProtestContent | None
     rulings: tuple[str, ...]
     sides: list[Side]
-    log: tuple[Line, ...]
+    log: tuple[event_log.Line, ...]
     health: HealthContent
     now: float
 

@@ -17,7 +17,8 @@ from pi_controller.referee.facts import CommandIssued
 from pi_controller.table.commands import CommandQueue
 from pi_controller.table.view import View
 from pi_controller.web.accounts import FILE, Authenticator, Sessions, Users
-from pi_controller.web.judge_api import HEAD, SESSION_CHECK_S, JudgeConsole, welcome
+from pi_controller.web.judge_api import SESSION_CHECK_S, JudgeConsole, welcome
+from pi_controller.web.roles import HEAD
 from pi_controller.web.sign_in import BURST
 
 TOSS = {"do": "toss", "winner": "A"}
