@@ -21,13 +21,14 @@ from pi_controller.rules.play import Play, draw_sheet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
 _WIDTH = 80
 """Characters in a line."""
 
 
-def main(argv: Sequence[str]) -> int:
+def chances(argv: Sequence[str]) -> int:
     """Run `moccasin-mat chances GAME [OPTION]...`; return its exit status or raise a `MatError`."""
-    args = parser().parse_args(argv)
+    args = chances_parser().parse_args(argv)
     game = registry.game(args.game, from_text(args.set))
     check(game)
     state = _read_state(game, args.after, args.keys)
@@ -39,8 +40,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def chances_parser() -> Parser:
+    """Return the parser of `chances`."""
     parser = Parser("chances", "Print the exact chances of winning at any moment of a game.")
     parser.add_argument("game", metavar="GAME", help="dakota")
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pi_controller.web.feed import Feed
     from pi_controller.web.server import WebServer
 
+
 TICK_S = 0.016
 """Virtual seconds per tick with a viewer; ticks are longer without one."""
 PAUSE_S = 8.0
@@ -39,8 +40,8 @@ PAUSE_S = 8.0
 SPEEDS = ("1", "8", "max")
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def demo_parser() -> Parser:
+    """Return the parser of `demo`."""
     parser = Parser(
         "demo",
         "Play a game on a simulated mat, from sensor bytes to lights. At a terminal the page stays up after the game, "
@@ -80,9 +81,9 @@ def parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def demo(argv: Sequence[str]) -> int:
     """Play a game; return 0 if it was played to its end and the journal agrees with the simulated truth."""
-    args = parser().parse_args(argv)
+    args = demo_parser().parse_args(argv)
     if not 0 <= args.seed < 2**63:
         raise UsageError(f"seed {args.seed} is invalid", "a seed is a whole number from 0")
     if args.loop and (args.journal or args.json):

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller import __version__
-from pi_controller.cli.arguments import INSTALLED, Parser, settings_path
-from pi_controller.cli.setup_table import FILE
+from pi_controller.cli.arguments import INSTALLED, Parser, add_log_level, configure_logging, settings_path
+from pi_controller.cli.settings import FILE
 from pi_controller.errors import UsageError
-from pi_controller.system import logs
 from pi_controller.text import join_words
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from pi_controller.hub.inbox import BackupSummary
     from pi_controller.hub.store import Database
+
 
 MAX_TABLES = 64
 _ACTIONS_WITH_ARGUMENT = ("accept", "journals", "backup", "restore", "join")
@@ -34,8 +34,8 @@ _EPILOG = """\
   hub join ADDRESS CODE      at a table: get its account from the hub by the code on the director's console"""
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def hub_parser() -> Parser:
+    """Return the parser of `hub`."""
     parser = Parser(
         "hub", "Back up the journals of all tables of a tournament, and show the tables on one page.", epilog=_EPILOG
     )
@@ -74,14 +74,14 @@ def parser() -> Parser:
     parser.add_argument(
         "--home-assistant", action="store_true", help="setup: an account for Home Assistant, and tables announced to it"
     )
-    logs.add_option(parser)
+    add_log_level(parser)
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def hub(argv: Sequence[str]) -> int:
     """Run the chosen action; return 0 or raise `MatError`."""
-    args = parser().parse_args(argv)
-    logs.configure(args.log_level)
+    args = hub_parser().parse_args(argv)
+    configure_logging(args.log_level)
     if args.demo:
         return _demo(args)
     if args.do is None or args.folder is None:

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from pi_controller.recording.store import Recording
     from pi_controller.sensing.strikes import StrikeSettings
 
+
 _NAMES = {"HandIn": "hands in", "HandOut": "hands out", "Beads": "looks for beads", "Strike": "strikes",
           "Blind": "gaps", "Button": "presses", "Link": "ups and downs of the link"}  # fmt: skip
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def replay_parser() -> Parser:
+    """Return the parser of `replay`."""
     parser = Parser(
         "replay",
         "Show a game hide by hide, from a journal or a written record, or evaluate and judge a sensor recording again, "
@@ -46,12 +47,12 @@ def parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def replay(argv: Sequence[str]) -> int:
     """Print a game, or evaluate a recording again; return the exit status.
 
     1: with its own settings, the recording gives other mat events or other decisions than at the table.
     """
-    reads = parser()
+    reads = replay_parser()
     args = reads.parse_args(argv)
     from pi_controller.recording.store import is_recording
 

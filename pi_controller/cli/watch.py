@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import httpx
 
+
 URL = "http://127.0.0.1:8080"
 CONNECT_S, READ_TIMEOUT_S = 10.0, 45.0
 """Timeouts for a table's first answer and for silence, s; it sends a sign of life every 15 s."""
@@ -30,8 +31,8 @@ class WatchError(MatError, OSError):
     code = "watch"
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def watch_parser() -> Parser:
+    """Return the parser of `watch`."""
     parser = Parser(
         "watch",
         "Print what a running table's pages show, one JSON object a line, whenever it changes. "
@@ -42,9 +43,9 @@ def parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def watch(argv: Sequence[str]) -> int:
     """Print the stream until it is stopped, or with `--once` its first line; return 0. Raises `MatError`."""
-    args = parser().parse_args(argv)
+    args = watch_parser().parse_args(argv)
     import ssl
 
     import httpx

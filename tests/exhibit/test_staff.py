@@ -20,7 +20,7 @@ from headless import ARGUMENTS, CHROMIUM
 from memory_sound import MemorySound
 
 from pi_controller import __version__
-from pi_controller.cli.exhibit import _report as exhibit_report
+from pi_controller.cli.tables import _report as exhibit_report
 from pi_controller.config import read_settings
 from pi_controller.config.model import VoiceSection
 from pi_controller.exhibit.exhibit import EndedSession

@@ -347,7 +347,7 @@ def test_on_the_machine_itself_a_request_restarts_it_and_by_hand_the_service_wai
     monkeypatch.setattr(service, "installed_kind", lambda: "system")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(type(machine.here), "live", True)
-    monkeypatch.setattr("pi_controller.cli.reset.make_place", lambda **_: machine.here)
+    monkeypatch.setattr("pi_controller.cli.installation.make_place", lambda **_: machine.here)
     request_reset(machine.request, erased=False)
     before = machine.held()
     assert main(["reset", "--requested"]) == 0
