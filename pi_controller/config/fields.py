@@ -311,31 +311,49 @@ def _takes(words: str) -> Any:
 
 Pin = Annotated[int, Field(ge=PINS[0], le=PINS[-1])]
 PinOrNone = Annotated[int, AfterValidator(_check_pin), _takes(f"0, or a whole number from {PINS[0]} to {PINS[-1]}")]
-Pads = Annotated[tuple[int, ...], BeforeValidator(_parse_pads)]
-Port = Annotated[str, AfterValidator(_check_port)]
-PortOrPins = Annotated[str, AfterValidator(_check_port_or_pins)]
-Profile = Annotated[str, AfterValidator(_check_profile)]
-SoundDevice = Annotated[str, AfterValidator(_check_sound_device)]
+Pads = Annotated[tuple[int, ...], BeforeValidator(_parse_pads), _takes("a list of pads, nearest first: [2, 3, 1, 4]")]
+Port = Annotated[str, AfterValidator(_check_port), _takes('"none" or a path like "/dev/ttyACM1"')]
+PortOrPins = Annotated[
+    str, AfterValidator(_check_port_or_pins), _takes('"auto" or "none" or "pins" or a path like "/dev/ttyACM0"')
+]
+Profile = Annotated[str, AfterValidator(_check_profile), _takes("the name of a profile, in quotes")]
+SoundDevice = Annotated[str, AfterValidator(_check_sound_device), _takes("the name of a loudspeaker, in quotes")]
 
 Name = Annotated[str, AfterValidator(_check_name), _takes("a name of 1 to 40 characters")]
 Words = Annotated[str, AfterValidator(_check_words), _takes("a text of up to 300 characters")]
-Options = Annotated[dict[str, str], BeforeValidator(_parse_options)]
+Options = Annotated[dict[str, str], BeforeValidator(_parse_options), _takes("a section")]
 
 Address = Annotated[str, AfterValidator(_check_address), _takes('an address: "http://mat.example:8080"')]
 IpAddress = Annotated[str, AfterValidator(_parse_ip_address), _takes('an address in numbers: "127.0.0.1"')]
 TopicName = Annotated[str, AfterValidator(_check_topic_name), _takes('a short name: "t01", or empty')]
 Host = Annotated[str, AfterValidator(_check_host)]
-HostOrNone = Annotated[str, AfterValidator(lambda text: text and _check_host(text))]
-Hosts = Annotated[tuple[str, ...], BeforeValidator(_check_hosts)]
+WebHost = Annotated[Host, _takes("an address or a host name")]
+HostOrNone = Annotated[
+    str, AfterValidator(lambda text: text and _check_host(text)), _takes("an address or a host name, or empty")
+]
+Hosts = Annotated[tuple[str, ...], BeforeValidator(_check_hosts), _takes('a list of names: ["mat.example"]')]
 
 Day = Annotated[str, AfterValidator(_check_day), _takes('a month and a day like "11-01", or empty')]
 Hour = Annotated[str, AfterValidator(_check_hour), _takes('a time of day like "21:30", or empty')]
 TestHour = Annotated[str, AfterValidator(_check_test_hour), _takes('a time of day like "03:00", "off", or empty')]
 
-FilePath = Annotated[Path, BeforeValidator(_parse_path), SettingsPath()]
-"""The path of a file or folder."""
+_TAKES_FILE, _TAKES_FOLDER = _takes("the path of a file, in quotes"), _takes("the path of a folder, in quotes")
+File = Annotated[Path, BeforeValidator(_parse_path), SettingsPath(), _TAKES_FILE]
+Folder = Annotated[Path, BeforeValidator(_parse_path), SettingsPath(), _TAKES_FOLDER]
 OptionalPath = Annotated[str, AfterValidator(_parse_optional_path), SettingsPath()]
 """The path of a file or folder, or an empty text."""
-Language = Annotated[str, AfterValidator(_check_language), SettingsPath(is_file)]
+OptionalFile = Annotated[OptionalPath, _TAKES_FILE]
+OptionalFolder = Annotated[OptionalPath, _TAKES_FOLDER]
+Language = Annotated[
+    str,
+    AfterValidator(_check_language),
+    SettingsPath(is_file),
+    _takes('the code of a language, "en", or its catalogue, "/srv/dak.po"'),
+]
 """The code of a language, or the path of its catalogue."""
-Languages = Annotated[tuple[Language, ...], BeforeValidator(_as_tuple), AfterValidator(_check_languages)]
+Languages = Annotated[
+    tuple[Language, ...],
+    BeforeValidator(_as_tuple),
+    AfterValidator(_check_languages),
+    _takes('a list of languages: ["en", "/srv/dak.po"]'),
+]

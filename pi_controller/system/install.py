@@ -381,88 +381,12 @@ WATCHDOG_S = 10
 """The loop runs a hundred times a second, but a bad card may block one write of the journal for seconds."""
 GROUPS = ("dialout", "gpio", "spi", "i2c", "audio")
 """Groups with access to the board's port, the Pi's pins and buses, and the loudspeaker."""
+_UNITS = Path(__file__).with_name("units")
 
-_HEAD = """\
-# Written by 'moccasin-mat setup'; put your own changes in a drop-in file: systemctl {user}edit moccasin-mat
-[Unit]
-Description=Moccasin Mat, {what}
-After=network.target
-# a table comes back however often it has to
-StartLimitIntervalSec=0
 
-[Service]
-Type=notify
-ExecStart={program} {verb} --settings {settings}
-WorkingDirectory={state}
-# the game loop feeds the watchdog: a loop that hangs is ended, with where it hung in the log, and resumes its journal
-WatchdogSec={watchdog}
-Environment=PYTHONFAULTHANDLER=1
-# a thousand phones that watch, and all that the table has open itself
-LimitNOFILE=4096
-LimitCORE=0
-# a long journal is read before the table opens
-TimeoutStartSec=180
-TimeoutStopSec=15
-Restart=always
-RestartSec=3
-# or Blinka may want to run pip
-Environment=BLINKA_SKIP_DEPENDENCY_CHECK=1
-UMask=0027
-"""
-# Restrictions that need no privilege: also in a user's own service.
-_CONFINED = """
-NoNewPrivileges=yes
-LockPersonality=yes
-MemoryDenyWriteExecute=yes
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged @resources
-SystemCallErrorNumber=EPERM
-"""
-# Left out: ProcSubset=pid and PrivateDevices (the drivers read the Pi's model in /proc/device-tree and open devices),
-# PrivateUsers (groups open the devices), PrivateNetwork and IPAddressDeny (the page is for the hall to see).
-_SYSTEM = """
-User={name}
-Group={name}
-SupplementaryGroups={groups}
-StateDirectory={name}
-StateDirectoryMode=0750
-# why it cannot start is read here while it does not run
-RuntimeDirectory={runtime}
-RuntimeDirectoryPreserve=yes
-CapabilityBoundingSet=
-AmbientCapabilities=
-ProtectSystem=strict
-ProtectHome={home}
-{writable}PrivateTmp=yes
-PrivateIPC=yes
-ProtectClock=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-ProtectProc=invisible
-RemoveIPC=yes
-KeyringMode=private
-DevicePolicy=closed
-# the board (ttyACM), SPI and I2C by number: by name they must be there when the service starts
-DeviceAllow=char-166 rw
-DeviceAllow=char-153 rw
-DeviceAllow=char-89 rw
-DeviceAllow=char-gpiochip rw
-DeviceAllow=char-alsa rw
-DeviceAllow=/dev/gpiomem rw
-DeviceAllow=/dev/pio0 rw
-"""
-_TAIL = """
-[Install]
-WantedBy={target}.target
-"""
+def fill_in(template: str, **values: object) -> str:
+    """Return a file of the installation: the `template` in the folder `units` with its `{name}`s replaced."""
+    return (_UNITS / template).read_text("utf-8").format(**values)
 
 
 def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -> str:
@@ -472,7 +396,20 @@ def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -
     """
     beyond = sorted(path for path in set(written) if not path.is_relative_to(place.state))
     at_home = any(_at_home(path) for path in (place.program, place.settings, *beyond))
-    text = _HEAD.format(
+    confined = ""
+    if place.system:
+        # left out: ProcSubset=pid and PrivateDevices (the drivers read the Pi's model in /proc/device-tree and open
+        # devices), PrivateUsers (groups open the devices), PrivateNetwork and IPAddressDeny (the hall sees the page)
+        confined = fill_in(
+            "table-system.service",
+            name=NAME,
+            runtime=RUN.name,
+            groups=" ".join(GROUPS),
+            home="read-only" if at_home else "yes",
+            writable="".join(f"ReadWritePaths={quote_path(path)}\n" for path in beyond),
+        )
+    return fill_in(
+        "table.service",
         what="an installation" if exhibit else "one table",
         verb="exhibit" if exhibit else "run",
         user="" if place.system else "--user ",
@@ -480,17 +417,9 @@ def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -
         settings=quote_path(place.settings),
         state=_plain(place.state),
         watchdog=WATCHDOG_S,
+        system=confined,
+        target="multi-user" if place.system else "default",
     )
-    text += _CONFINED
-    if place.system:
-        text += _SYSTEM.format(
-            name=NAME,
-            runtime=RUN.name,
-            groups=" ".join(GROUPS),
-            home="read-only" if at_home else "yes",
-            writable="".join(f"ReadWritePaths={quote_path(path)}\n" for path in beyond),
-        )
-    return text + _TAIL.format(target="multi-user" if place.system else "default")
 
 
 def quote_path(path: Path) -> str:
