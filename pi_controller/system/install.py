@@ -444,26 +444,14 @@ def _at_home(path: Path) -> bool:
 
 UDEV_FILE = Path("/etc/udev/rules.d/60-moccasin-mat.rules")
 SYSUSERS_FILE = Path("/etc/sysusers.d/moccasin-mat.conf")
-VENDORS = {"2e8a": "Raspberry Pi", "239a": "Adafruit"}
-"""USB vendors of boards that run the firmware; Waveshare's boards use Raspberry Pi's number under MicroPython."""
 
 
 def udev() -> str:
-    """Return the udev rules. The names in /dev/serial/by-id come from the system's own rules."""
-    boards = "".join(
-        f"# the mat board, {maker}; a modem program must not talk to it\n"
-        f'SUBSYSTEM=="tty", ATTRS{{idVendor}}=="{vendor}", '
-        'GROUP="dialout", MODE="0660", ENV{ID_MM_DEVICE_IGNORE}="1"\n'
-        for vendor, maker in VENDORS.items()
-    )
-    return (
-        f"# Written by 'moccasin-mat setup'.\n{boards}"
-        "# buttons; light strips over SPI, or the PIO of a Pi 5; a touch chip on the Pi's own pins\n"
-        'SUBSYSTEM=="gpio", KERNEL=="gpiochip*", GROUP="gpio", MODE="0660"\n'
-        'SUBSYSTEM=="spidev", GROUP="spi", MODE="0660"\n'
-        'SUBSYSTEM=="i2c-dev", GROUP="i2c", MODE="0660"\n'
-        'SUBSYSTEM=="*-pio", GROUP="gpio", MODE="0660"\n'
-    )
+    """Return the udev rules. The names in /dev/serial/by-id come from the system's own rules.
+
+    Waveshare's boards use Raspberry Pi's vendor number under MicroPython.
+    """
+    return fill_in("60-moccasin-mat.rules")
 
 
 def sysusers(state: Path) -> str:

@@ -5,7 +5,6 @@ with a page on the disk, which waits for the installation's page. Rejected: X11 
 everything), WPE's cog (missing on some Debian versions).
 """
 
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -258,28 +257,4 @@ def waiting_page(settings: Settings, fault: Path = RUN / FILE) -> str:
 
 def policy(port: int) -> str:
     """Return the browser's policy: access to the installation's page only, without audio, video, prompts or storage."""
-    wanted = {
-        "URLBlocklist": ["*"],
-        "URLAllowlist": [address(port).removesuffix("/"), f"file://{WAITING}"],
-        "AudioCaptureAllowed": False,
-        "VideoCaptureAllowed": False,
-        "AutofillAddressEnabled": False,
-        "AutofillCreditCardEnabled": False,
-        "BackgroundModeEnabled": False,
-        "BrowserSignin": 0,
-        "DefaultGeolocationSetting": 2,
-        "DefaultNotificationsSetting": 2,
-        "DefaultPopupsSetting": 2,
-        "DeveloperToolsAvailability": 2,
-        "DownloadRestrictions": 3,
-        "GenAILocalFoundationalModelSettings": 1,
-        "MetricsReportingEnabled": False,
-        "NetworkPredictionOptions": 2,
-        "PasswordManagerEnabled": False,
-        "PrintingEnabled": False,
-        "SafeBrowsingProtectionLevel": 0,
-        "SearchSuggestEnabled": False,
-        "SpellcheckEnabled": False,
-        "TranslateEnabled": False,
-    }
-    return json.dumps(wanted, indent=1) + "\n"
+    return fill_in("chromium-policy.json", page=address(port).removesuffix("/"), waiting=f"file://{WAITING}")
