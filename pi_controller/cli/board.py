@@ -118,10 +118,9 @@ def ports(argv: Sequence[str]) -> int:
 
     from pi_controller.board.serial_port import BY_ID, list_serial_ports
     from pi_controller.system import find_board
-    from pi_controller.system.find_board import check_ports, show
 
     ports = list_serial_ports(BY_ID)
-    reports = check_ports(ports, asking=args.ask)
+    reports = find_board.check_ports(ports, asking=args.ask)
     drive = find_board.boot_drive()
     ok = any(report.port.auto and not report.todo for report in reports)
     if args.json:
@@ -130,7 +129,7 @@ def ports(argv: Sequence[str]) -> int:
         body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive or None, "ports": reports}
         print(msgspec.json.encode(body).decode())
     else:
-        show(Console(highlight=False), reports, ports.fault, drive)
+        find_board.show(Console(highlight=False), reports, ports.fault, drive)
     return 0 if ok else 1
 
 
@@ -158,10 +157,9 @@ def flash(argv: Sequence[str]) -> int:
 
     from pi_controller.board.serial_port import BY_ID
     from pi_controller.system import find_board
-    from pi_controller.system import flash as remote
-    from pi_controller.system.flash import BoardFlasher, flash
+    from pi_controller.system.flash import BoardFlasher, flash, require_mpremote
 
-    remote.require_mpremote()
+    require_mpremote()
     brought = find_board.load_shipped()
     work = BoardFlasher(find_board.find_board(args.port, BY_ID))
     mode = "check" if args.check else "dry-run" if args.dry_run else "write"

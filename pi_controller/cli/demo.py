@@ -13,6 +13,7 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,6 @@ from pi_controller.errors import UsageError
 from pi_controller.rules import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pi_controller.config import Settings
     from pi_controller.display.chances_bar import ChancesBar
     from pi_controller.rules.base import Game
@@ -96,9 +95,10 @@ def demo(argv: Sequence[str]) -> int:
     conditions = Conditions.from_name(args.conditions)
     if not args.json:
         print("Setting up the simulated mat ...", flush=True)
+    from pi_controller.display.chances_bar import ChancesBar
     from pi_controller.runtime.assembly import print_urls
 
-    bar = _chances(game) if args.chances else None
+    bar = ChancesBar(game) if args.chances else None
     stays = sys.stdin.isatty() and not args.no_web and not args.json
     with ExitStack() as stack:
         feed, server = _web(settings, stack, bar) if not args.no_web else (None, None)
@@ -121,12 +121,6 @@ def demo(argv: Sequence[str]) -> int:
                 while True:
                     time.sleep(PAUSE_S)
         return status
-
-
-def _chances(game: Game[Any]) -> ChancesBar:
-    from pi_controller.display.chances_bar import ChancesBar
-
-    return ChancesBar(game)
 
 
 def _settings(args: argparse.Namespace) -> Settings:

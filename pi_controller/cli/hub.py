@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +17,6 @@ from pi_controller.text import join_words
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from pi_controller.hub.inbox import BackupSummary
     from pi_controller.hub.store import Database
@@ -127,8 +129,6 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _director(args: argparse.Namespace) -> int:
-    from contextlib import closing
-
     from pi_controller.web.accounts import FILE, PinHasher, Users
     from pi_controller.web.judge_api import new_head
 
@@ -177,8 +177,6 @@ def _restore(args: argparse.Namespace) -> int:
 
 
 def _describe_backup(kept: BackupSummary) -> str:
-    from datetime import UTC, datetime
-
     def describe_count(count: int, what: str, t: float | None) -> str:
         last = f", the last of {datetime.fromtimestamp(t, UTC):%Y-%m-%d %H:%M:%S} UTC" if t is not None else ""
         return f"{count} {what}{last}"
@@ -224,8 +222,6 @@ def _join(args: argparse.Namespace) -> int:
 
 
 def _set_up(args: argparse.Namespace) -> int:
-    from datetime import UTC, datetime
-
     from pi_controller.config.fields import is_topic_name
 
     if not 1 <= args.tables <= MAX_TABLES or not 1 <= args.port <= 65535:

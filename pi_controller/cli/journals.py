@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, cast
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
 from pi_controller.rules import registry
+from pi_controller.rules.options import from_text
+from pi_controller.text import strip_controls, strip_controls_deep
 
 if TYPE_CHECKING:
     from pi_controller.journal.export import Paper, Wording
@@ -104,8 +106,6 @@ def record(argv: Sequence[str]) -> int:
     from pi_controller.record.convert import is_journal, read_journal_record, read_record_file, to_sheet
     from pi_controller.record.file import write
     from pi_controller.record.model import RecordError
-    from pi_controller.rules.options import from_text
-    from pi_controller.text import strip_controls
 
     options = from_text(args.set)
     record = (
@@ -147,7 +147,6 @@ def verify(argv: Sequence[str]) -> int:
     import msgspec
 
     from pi_controller.journal.verify import verify_journal
-    from pi_controller.text import strip_controls, strip_controls_deep
 
     found = verify_journal(Path(args.file))
     if args.json:
@@ -198,7 +197,6 @@ def recover(argv: Sequence[str]) -> int:
     args = recover_parser().parse_args(argv)
     from pi_controller.journal import file
     from pi_controller.journal.recover import recover
-    from pi_controller.text import strip_controls
 
     path, new = Path(args.file), Path(args.new)
     if new.exists():
@@ -213,7 +211,6 @@ def recover(argv: Sequence[str]) -> int:
 
 def _recovery_lines(kept: RecoveredJournal, new: Path) -> Iterator[str]:
     from pi_controller.journal import file
-    from pi_controller.journal.file import SHORT_HASH_CHARS
 
     if not kept.rows:
         yield f"no record can be saved, {new.name} is not written: {kept.why}"
@@ -233,5 +230,5 @@ def _recovery_lines(kept: RecoveredJournal, new: Path) -> Iterator[str]:
         head = next(file.rows(db, file.SCHEMA_VERSION, last.seq, first=last.seq)).hash
     if kept.about.origin.endswith("record 1"):
         yield "the journal's epoch is lost: record 1 cannot be proved, and a new chain begins"
-    yield f"head: {head[:SHORT_HASH_CHARS]} of the new journal {new.name}"
+    yield f"head: {head[: file.SHORT_HASH_CHARS]} of the new journal {new.name}"
     yield "before you rename it, move the old journal and its -wal, -shm and .lock files away"

@@ -11,6 +11,7 @@ from pi_controller.cli.arguments import Parser, add_actions, open_actions
 from pi_controller.errors import UsageError
 from pi_controller.referee.settings import FOUL_TREATMENTS, PRESETS, Mode, RefereeSettings
 from pi_controller.rules import registry
+from pi_controller.rules.options import describe_options, from_text
 from pi_controller.text import did_you_mean, format_value, join_words
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ def score(argv: Sequence[str]) -> int:
     """Keep the score of one game; return 0 if every action was accepted, 2 otherwise. Raises `UsageError`."""
     named = [name for name in registry.names() if name in argv] or registry.names()
     args = score_parser(named if {"-h", "--help"} & set(argv) else ()).parse_intermixed_args(argv)
-    from pi_controller.rules.options import from_text
     from pi_controller.rules.sheet import run
 
     game = registry.game(args.game, from_text(args.set))
@@ -45,8 +45,6 @@ def score(argv: Sequence[str]) -> int:
 
 
 def _game_options(name: str) -> str:
-    from pi_controller.rules.options import describe_options
-
     try:
         kind = registry.game_class(name)
     except registry.GamePackageError as error:
@@ -119,7 +117,6 @@ def referee(argv: Sequence[str]) -> int:
 
     from pi_controller.referee.base import referee_for
     from pi_controller.referee.stream import run
-    from pi_controller.rules.options import from_text
 
     game = registry.game(args.game, from_text(args.set))
     seconds = game.settings.get("hit_seconds")

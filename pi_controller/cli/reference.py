@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
 
 from pi_controller import __version__
 from pi_controller.cli import VERBS, find_verb
 from pi_controller.cli.arguments import INSTALLED, Parser
 from pi_controller.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 SHELLS = ("bash", "zsh", "tcsh")
 _FILES = ("FILE", "FILE.wav", "FILE.zip", "NEW", "FOLDER", "DIR", "JOURNAL", "RECORDING", "TRUTH")

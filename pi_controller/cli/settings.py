@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import Parser, load_settings
-from pi_controller.errors import UsageError
+from pi_controller.errors import PortError, UsageError
 from pi_controller.rules import registry
 from pi_controller.system.files import atomic_write
 
@@ -116,7 +116,6 @@ def offer_setup() -> Path | None:
 def _ask_game(*, skip: bool = False) -> Data | None:
     """Ask for the game; return None if `skip` is allowed and was typed."""
     from pi_controller.display.game_display import game_name
-    from pi_controller.rules import registry
 
     games = {name: game_name(name) for name in registry.names()}
     one = _choice("Which game?", games, registry.DEFAULT_GAME, also=(SKIP,) if skip else ())
@@ -149,7 +148,6 @@ def _ask_settings(game: Data | None, *, runs: bool = False) -> tuple[Settings, b
 def _ask_names(data: Data) -> Data:
     """Ask for the names of the two teams, or of the players of a game without teams."""
     from pi_controller.config.model import TeamsSection, has_single_players
-    from pi_controller.rules import registry
 
     game = data["game"]["name"]
     if has_single_players(game):
@@ -174,7 +172,6 @@ def _ask_names(data: Data) -> Data:
 
 def _ask_nearest_pads(data: Data) -> Data:
     """Ask which pad counts if the stick touches two at once, for a game with strokes on hidden pads."""
-    from pi_controller.rules import registry
 
     if not registry.game_class(data.get("game", {}).get("name", registry.DEFAULT_GAME)).hand_passes:
         return {}
@@ -252,7 +249,6 @@ def _answer(question: str, check: Callable[[str], None], default: str) -> str:
 
 def _board_is_there() -> bool:
     from pi_controller.board.serial_port import find_port
-    from pi_controller.errors import PortError
 
     try:
         find_port("auto")

@@ -24,6 +24,7 @@ from pi_controller.cli.arguments import (
     settings_path,
 )
 from pi_controller.errors import MatError, UsageError
+from pi_controller.system.place import make_place
 from pi_controller.web.roles import HEAD, ROLES
 
 if TYPE_CHECKING:
@@ -120,7 +121,6 @@ def _report(path: Path | None, told: str) -> bytes:
     """Return the diagnostic report as a ZIP; `told` is the staff page's text."""
     from pi_controller.system import doctor, warning_log
     from pi_controller.system.doctor import examine_without_mat
-    from pi_controller.system.place import make_place
 
     warnings = warning_log.read_log(make_place(system=True).state / warning_log.FILE)
     more = {"installation.txt": told, warning_log.FILE: warnings}

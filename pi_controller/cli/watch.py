@@ -5,14 +5,13 @@ from __future__ import annotations
 import random
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import MatError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import httpx
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
 from pi_controller.errors import UsageError
+from pi_controller.text import SUFFIX
 
 if TYPE_CHECKING:
     from pi_controller.config.model import VoiceSection
@@ -52,7 +53,6 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
     import statistics
 
     from pi_controller.display import voice
-    from pi_controller.display.voice import is_english_word
 
     words = voice.recorded_words(played)
     if not words:
@@ -82,7 +82,7 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
             line += f"{one.seconds:4.1f} s  peak {one.peak_db:5.1f} dB  loudness {one.rms_db:5.1f} dB"
             line += f"  {one.rate} Hz {sounds}"
         elif call not in faults:
-            spoken = wanted.english and is_english_word(call, played)
+            spoken = wanted.english and voice.is_english_word(call, played)
             line += "spoken in English" if spoken else f"silent: no {played}/{call}.wav"
         print(line.rstrip())
         for fault in faults.get(call, ()):
@@ -116,7 +116,6 @@ def _play_word(wanted: VoiceSection, folder: Path | None, played: str, call: str
     from pi_controller.display import voice
     from pi_controller.display.game_display import word
     from pi_controller.display.sound import AplaySound
-    from pi_controller.display.voice import is_english_word, speak
 
     if call not in voice.recorded_words(played):
         raise UsageError(
@@ -125,8 +124,8 @@ def _play_word(wanted: VoiceSection, folder: Path | None, played: str, call: str
     path = voice.find(folder, played, call) if folder else None
     if path is not None:
         clip = voice.load(path)
-    elif wanted.english and is_english_word(call, played):
-        clip = speak(word(call, "en", played).shown)
+    elif wanted.english and voice.is_english_word(call, played):
+        clip = voice.speak(word(call, "en", played).shown)
     else:
         raise UsageError(
             f"there is no recording of {call}", f"the table stays silent for it; record {played}/{call}.wav"
@@ -162,8 +161,7 @@ def languages(argv: Sequence[str]) -> int:
     import polib
 
     from pi_controller.display.extract import TEMPLATE
-    from pi_controller.display.i18n import LOCALES, read_catalogue
-    from pi_controller.text import SUFFIX
+    from pi_controller.display.i18n import AUTHORITY, LOCALES, read_catalogue
 
     if args.template:
         print(TEMPLATE.read_text("utf-8"), end="")
@@ -175,19 +173,13 @@ def languages(argv: Sequence[str]) -> int:
     for path in [Path(args.file)] if args.file else sorted(LOCALES.glob(f"*{SUFFIX}")):
         found = read_catalogue(path)
         filled = [sentence for sentence in wanted if sentence in found.filled]
-        print(f"{path.stem:<4} {len(filled)} of {len(wanted)} sentences, {_describe_authority(found.header)}")
+        authority = found.header.get(AUTHORITY, "").strip()
+        approved = f"approved by {authority}" if authority else "not approved by a speaker"
+        approved += "" if authority else f" ({AUTHORITY} in the header is empty)"
+        print(f"{path.stem:<4} {len(filled)} of {len(wanted)} sentences, {approved}")
         for fault in found.faults:
             print(f"  {fault}; English is shown there")
         wrong += len(found.faults)
         if args.missing:
             print("\n".join(f"  {sentence}" for sentence in wanted if sentence not in found.filled))
     return 1 if wrong else 0
-
-
-def _describe_authority(header: dict[str, str]) -> str:
-    from pi_controller.display.i18n import AUTHORITY
-
-    authority = header.get(AUTHORITY, "").strip()
-    return (
-        f"approved by {authority}" if authority else f"not approved by a speaker ({AUTHORITY} in the header is empty)"
-    )

@@ -166,11 +166,7 @@ def format_diff(change: Change, on_disk: Path) -> str:
     lines = difflib.unified_diff(
         (before or "").splitlines(), change.after(before).splitlines(), old, str(change.path), lineterm=""
     )
-    return "".join(f"{_printable(line)}\n" for line in lines)
-
-
-def _printable(line: str) -> str:
-    return line.encode("utf-8", "replace").decode()
+    return "".join(f"{line.encode('utf-8', 'replace').decode()}\n" for line in lines)
 
 
 BACKUP = ".before-moccasin-mat"
@@ -229,7 +225,8 @@ def apply_changes(place: Place, changes: Sequence[Change]) -> list[str]:
         # for a system service systemd creates the journal's folder with the right owner
         for folder in (place.manifest.parent, *(() if place.system else (place.state,))):
             folders += [name for name in _make_folders(place, folder) if name not in folders]
-        _store(place, Manifest(written=tuple(known.values()), folders=tuple(folders)))
+        manifest = msgspec.json.encode(Manifest(written=tuple(known.values()), folders=tuple(folders)))
+        replace(place.on_disk(place.manifest), msgspec.json.format(manifest).decode() + "\n", 0o644)
         for change, keep in zip(wanted, keeps, strict=True):
             _put(place, change, keep)
     except OSError as error:
@@ -302,7 +299,7 @@ def _free(path: Path) -> Path:
 def _put(place: Place, change: Change, keep: Path | None) -> None:
     path = _resolve_inside_root(place, change.path)
     if isinstance(change, Link):
-        beside = _temporary_path(path)
+        beside = path.with_name(f".{path.name}.{os.getpid()}.new")
         beside.unlink(missing_ok=True)
         beside.symlink_to(change.to)
         beside.replace(path)
@@ -349,17 +346,9 @@ def _make_folders(place: Place, folder: Path) -> list[str]:
     return [str(path) for path in missing]
 
 
-def _store(place: Place, manifest: Manifest) -> None:
-    replace(place.on_disk(place.manifest), msgspec.json.format(msgspec.json.encode(manifest)).decode() + "\n", 0o644)
-
-
 def replace(path: Path, text: str, mode: int) -> None:
     """Write `path` atomically and sync it to the disk."""
     atomic_write(path, text.encode("utf-8", "surrogateescape"), mode)
-
-
-def _temporary_path(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.new")
 
 
 def _resolve_inside_root(place: Place, path: Path) -> Path:
@@ -381,6 +370,7 @@ WATCHDOG_S = 10
 """The loop runs a hundred times a second, but a bad card may block one write of the journal for seconds."""
 GROUPS = ("dialout", "gpio", "spi", "i2c", "audio")
 """Groups with access to the board's port, the Pi's pins and buses, and the loudspeaker."""
+_HOMES = (("/", "home"), ("/", "root"))
 _UNITS = Path(__file__).with_name("units")
 
 
@@ -395,7 +385,7 @@ def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -
     `exhibit` runs the installation in place of a table.
     """
     beyond = sorted(path for path in set(written) if not path.is_relative_to(place.state))
-    at_home = any(_at_home(path) for path in (place.program, place.settings, *beyond))
+    at_home = any(path.parts[:2] in _HOMES for path in (place.program, place.settings, *beyond))
     confined = ""
     if place.system:
         # left out: ProcSubset=pid and PrivateDevices (the drivers read the Pi's model in /proc/device-tree and open
@@ -433,10 +423,6 @@ def _plain(path: Path) -> str:
             f"the path {str(path)!r} cannot be written in a unit", "install it in a folder with a plain name"
         )
     return str(path).replace("%", "%%")
-
-
-def _at_home(path: Path) -> bool:
-    return path.parts[:2] in {("/", "home"), ("/", "root")}
 
 
 # Device permissions: the udev rules, and the service's user with its groups for systemd-sysusers.
