@@ -153,7 +153,7 @@ def add_log_level(parser: Parser) -> None:
     )
 
 
-def configure_logging(level: str) -> None:
+def set_log_level(level: str) -> None:
     """Log records of `level` (one of `LOG_LEVELS`) and above to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     if in_systemd_journal(os.environ, 2):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller import __version__
-from pi_controller.cli.arguments import INSTALLED, Parser, add_log_level, configure_logging, settings_path
+from pi_controller.cli.arguments import INSTALLED, Parser, add_log_level, set_log_level, settings_path
 from pi_controller.cli.settings import FILE
 from pi_controller.errors import UsageError
 from pi_controller.text import join_words
@@ -83,7 +83,7 @@ def hub_parser() -> Parser:
 def hub(argv: Sequence[str]) -> int:
     """Run the chosen action; return 0 or raise `MatError`."""
     args = hub_parser().parse_args(argv)
-    configure_logging(args.log_level)
+    set_log_level(args.log_level)
     if args.demo:
         return _demo(args)
     if args.do is None or args.folder is None:

@@ -15,14 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.cli.arguments import (
-    Parser,
-    add_log_level,
-    add_settings,
-    configure_logging,
-    load_settings,
-    settings_path,
-)
+from pi_controller.cli.arguments import Parser, add_log_level, add_settings, load_settings, set_log_level, settings_path
 from pi_controller.errors import MatError, UsageError
 from pi_controller.system.place import make_place
 from pi_controller.web.roles import HEAD, ROLES
@@ -47,7 +40,7 @@ def run_parser() -> Parser:
 def run(argv: Sequence[str]) -> int:
     """Run a table until it is stopped; return 0 or raise `MatError`."""
     args = run_parser().parse_args(argv)
-    configure_logging(args.log_level)
+    set_log_level(args.log_level)
     path = settings_path(args)
     if path is None and sys.stdin.isatty() and sys.stdout.isatty():
         from pi_controller.cli.settings import offer_setup

@@ -1,4 +1,4 @@
-"""Checks the link to the board: port, handshake, firmware, sample rate, losses, clock, the board's events."""
+"""Checks of a table besides its sensors: the link to the board, the machine, the journal's disk, pins and service."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -258,10 +259,8 @@ def versions() -> dict[str, str]:
 
 def _version(package: str) -> str:
     for name in filter(None, (package, _ALSO.get(package))):
-        try:
+        with suppress(importlib.metadata.PackageNotFoundError):
             return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return ""
 
 
@@ -269,10 +268,8 @@ def groups() -> set[str]:
     """Return the names of this process's groups."""
     names: set[str] = set()
     for number in {*os.getgroups(), os.getegid()}:
-        try:
+        with suppress(KeyError):
             names.add(grp.getgrgid(number).gr_name)
-        except KeyError:
-            continue
     return names
 
 
@@ -367,11 +364,10 @@ def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator
 
 
 def _has_group(name: str, root: Path) -> bool:
-    try:
-        text = (root / "etc/group").read_text("utf-8", "replace")
-    except OSError:
-        return False
-    return any(line.startswith(f"{name}:") for line in text.splitlines())
+    with suppress(OSError):
+        lines = (root / "etc/group").read_text("utf-8", "replace").splitlines()
+        return any(line.startswith(f"{name}:") for line in lines)
+    return False
 
 
 def disk(journal: Path) -> Iterator[ReportLine]:

@@ -11,8 +11,8 @@ from pi_controller.cli.arguments import JournalFormatter, in_systemd_journal
 
 LOGS = """
 import logging
-from pi_controller.cli.arguments import configure_logging
-configure_logging({level!r})
+from pi_controller.cli.arguments import set_log_level
+set_log_level({level!r})
 log = logging.getLogger("table")
 log.debug("a byte"), log.info("Ann signed in"), log.warning("two\\nlines"), log.error("halted")
 logging.getLogger("uvicorn.error").info("Started server process")
