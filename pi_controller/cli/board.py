@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, settings_path
 from pi_controller.errors import UsageError
-from pi_controller.simulation.faults import KINDS, Fault, parse_fault
+
+if TYPE_CHECKING:
+    from pi_controller.simulation.faults import Fault
 
 
 def doctor_parser() -> Parser:
     """Return the parser of `doctor`."""
+    from pi_controller.simulation.faults import KINDS
+
     parser = Parser(
         "doctor",
         "Check every sensor, the link, the pins and the disk. Take the bead off the mat first.",
@@ -63,6 +68,8 @@ def doctor(argv: Sequence[str]) -> int:
 
 def _simulated_faults(sim: str | None) -> list[Fault] | None:
     """Return the faults of the simulated mat that `--sim` asks for, None for the table's own mat."""
+    from pi_controller.simulation.faults import parse_fault
+
     return None if sim is None else [parse_fault(sim)] if sim else []
 
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, cast
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
-from pi_controller.rules import registry
-from pi_controller.rules.options import from_text
 from pi_controller.text import strip_controls, strip_controls_deep
 
 if TYPE_CHECKING:
@@ -87,6 +85,8 @@ def _wording(sheet: Sheet) -> Wording:
 
 def record_parser() -> Parser:
     """Return the parser of `record`."""
+    from pi_controller.rules import registry
+
     parser = Parser("record", "Print a game in the open text format, from a journal, a score sheet or a record.")
     parser.add_argument("file", metavar="FILE", help="a journal, a score sheet's actions, or a record; only read")
     parser.add_argument("--sheet", action="store_true", help="print the actions that count, in the score sheet's form")
@@ -106,6 +106,7 @@ def record(argv: Sequence[str]) -> int:
     from pi_controller.record.convert import is_journal, read_journal_record, read_record_file, to_sheet
     from pi_controller.record.file import write
     from pi_controller.record.model import RecordError
+    from pi_controller.rules.options import from_text
 
     options = from_text(args.set)
     record = (
