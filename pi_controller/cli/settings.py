@@ -172,7 +172,6 @@ def _ask_names(data: Data) -> Data:
 
 def _ask_nearest_pads(data: Data) -> Data:
     """Ask which pad counts if the stick touches two at once, for a game with strokes on hidden pads."""
-
     if not registry.game_class(data.get("game", {}).get("name", registry.DEFAULT_GAME)).hand_passes:
         return {}
 
