@@ -70,7 +70,7 @@ def restart_request_path(folder: str) -> Path | None:
 
 
 def clock_unit() -> str:
-    """Return the unit that sets the clock and the clock chip, if there is one, and deletes the request."""
+    """Return the unit that takes digits for a time, sets the clock and a clock chip, and deletes the request."""
     return CLOCK.service_text(mark=CLOCK_SET_BY_STAFF)
 
 
