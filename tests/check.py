@@ -34,6 +34,7 @@ SHIPPED = {
     "pi_controller/web/static/style.css",
     "pi_controller/web/templates/base.html",
     "pi_controller/games/slahal/console.html",
+    *(f"pi_controller/system/units/{name}" for name in ("table.service", "kiosk.service", "first-sign.py.in")),
     *(f"pi_controller/display/locale/{name}" for name in ("moccasin_mat.pot", "LANGUAGES.md")),
 }
 """What the wheel must carry besides the code that is imported."""

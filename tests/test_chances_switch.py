@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pi_controller.cli import check_settings, demo
+from pi_controller.cli.demo import demo
+from pi_controller.cli.settings import check_settings
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import SettingsError
 from pi_controller.referee.settings import TOURNAMENT_PRESETS
@@ -52,7 +53,7 @@ def test_what_is_no_chance_is_refused_with_its_line(write, line):
 @pytest.mark.parametrize("game", ["name = 'slahal'", "name = 'bageswin'"])
 def test_a_game_without_chances_is_said_and_played(write, capsys, game):
     path = write(f"[web]\nchances = true\n[game]\n{game}\n")
-    assert check_settings.main([str(path)]) == 0
+    assert check_settings([str(path)]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "ok"
     assert out[1].startswith("note: [web] chances shows nothing here: ")
@@ -63,18 +64,18 @@ def test_a_game_without_chances_is_said_and_played(write, capsys, game):
 
 def test_nothing_is_noted_where_there_are_chances_or_none_are_wanted(write, capsys):
     for text in ("[web]\nchances = true\n", "[game]\nname = 'slahal'\n"):
-        assert check_settings.main([str(write(text))]) == 0
+        assert check_settings([str(write(text))]) == 0
     assert "note:" not in capsys.readouterr().out
 
 
 def test_the_demo_refuses_what_it_cannot_show():
     with pytest.raises(ChancesError, match="no chances of winning for slahal"):
-        demo.main(["--game", "slahal", "--chances", "--no-web"])
+        demo(["--game", "slahal", "--chances", "--no-web"])
 
 
 def test_the_demo_takes_the_former_name():
     with pytest.raises(ChancesError, match="no chances of winning for slahal"):
-        demo.main(["--game", "slahal", "--odds", "--no-web"])
+        demo(["--game", "slahal", "--odds", "--no-web"])
 
 
 def test_the_former_names_of_the_settings_still_work_and_the_log_tells_the_present_ones(write, caplog):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pi_controller import __version__
-from pi_controller.cli import VERBS, arguments, main, module
+from pi_controller.cli import VERBS, arguments, find_verb, main
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
@@ -29,8 +29,8 @@ def test_a_table_needs_no_scipy():
     # these tests compare with it; a table's machine does not have it
     code = (
         "import sys\n"
-        "from pi_controller.cli import VERBS, main, module\n"
-        "for verb in VERBS: module(verb)\n"
+        "from pi_controller.cli import VERBS, find_verb, main\n"
+        "for verb in VERBS: find_verb(verb)\n"
         "from pi_controller.board import buttons\n"
         "from pi_controller.web import judge_api, server\n"
         "assert main(['demo', '--speed', 'max', '--set', 'points=1', '--chances']) == 0\n"
@@ -43,7 +43,7 @@ def test_a_table_needs_no_scipy():
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_its_own_help(verb, capsys):
     with pytest.raises(SystemExit) as left:
-        module(verb).main(["--help"])
+        find_verb(verb).main(["--help"])
     assert left.value.code == 0
     text = capsys.readouterr().out
     assert f"moccasin-mat {verb}" in text
@@ -70,7 +70,7 @@ def test_the_manual_has_every_verb_with_its_options(capsys):
     page = capsys.readouterr().out
     for verb in VERBS:
         section = page.partition(f"\n.SS {verb}\n".replace("-", "\\-"))[2].partition("\n.SS ")[0].replace("\\-", "-")
-        options = re.findall(r"--[a-z][a-z-]+", module(verb).parser().format_usage())
+        options = re.findall(r"--[a-z][a-z-]+", find_verb(verb).parser().format_usage())
         assert "Exit status: 0" in section, verb
         assert all(option in section for option in options), verb
     assert "/nowhere/table.toml" in page
@@ -119,7 +119,7 @@ def test_the_version_is_told(capsys):
 
 @pytest.mark.parametrize("verb", ["run", "doctor", "judges", "voice", "calibrate", "record-sensors"])
 def test_a_verb_of_the_table_looks_for_the_installed_settings(verb):
-    assert f"default: {arguments.INSTALLED}" in " ".join(module(verb).parser().format_help().split())
+    assert f"default: {arguments.INSTALLED}" in " ".join(find_verb(verb).parser().format_help().split())
 
 
 def test_the_installed_settings_are_used_and_said_once(tmp_path, monkeypatch, capsys):

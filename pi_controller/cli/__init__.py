@@ -1,4 +1,4 @@
-"""`moccasin-mat VERB`: one module for each verb, with the same name. Errors are printed as a message and a hint.
+"""`moccasin-mat VERB`: `VERBS` names the module of each verb. Errors are printed as a message and a hint.
 
 The modules only parse and print. Only the smallest parts of the standard library are imported before the verb is known,
 and the verb's own imports follow after its arguments are parsed, so that every `--help` is fast.
@@ -9,77 +9,77 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-VERBS: dict[str, str] = {
-    "demo": "play a game on a simulated mat, from sensor bytes to lights",
-    "exhibit": "run the unattended installation for visitors; --sim needs no mat",
-    "setup-table": "ask for the game, the players and the pages; write a table's settings",
-    "run": "run a table: the board, the buttons, the strips, the live page",
-    "setup": "install the table's service on this machine, or remove it",
-    "update": "install a signed update from a file or a stick; roll back if it fails",
-    "reset": "reset an installation to its first start, by hand or for the staff page",
-    "doctor": "check every sensor, the link, the disk; report faults and remedies",
-    "watch": "print a running table's state as JSON lines, for other programs",
-    "ports": "list the serial ports, the selected one, and the boards that answer",
-    "flash": "write the firmware to the mat board, or check that it is there",
-    "judges": "manage the accounts of the judge's console, and issue PINs",
-    "voice": "list the called words with the quality of their recordings, or play one",
-    "languages": "list the languages, how complete each is, and its authority",
-    "calibrate": "measure the mat step by step and save the results as a profile",
-    "score": "keep score: actions in, states and called words out, a JSON object a line",
-    "bracket": "run a tournament: results in, pairings and standings out, as JSON lines",
-    "hub": "back up the journals of all tables of a tournament and show the tables",
-    "chances": "print the exact chances of winning, for learning the game",
-    "referee": "judge mat events: events in, facts out, a JSON object a line",
-    "replay": "show a game hide by hide, or evaluate a sensor recording again",
-    "review": "plot the sensor levels around a hit, for the judge",
-    "record-sensors": "record every reading of a mat, without a game",
-    "score-strikes": "measure how well strikes are detected, against the true ones",
-    "record": "write a game as an open text file, or check one",
-    "export": "export a game: record, score sheet, a sheet to print and sign",
-    "verify": "check that a journal is complete and unaltered",
-    "recover": "write a new journal from the readable parts of a damaged one",
-    "strikes": "find the strikes in a WAV file, each channel a pad",
-    "check-settings": "check a settings file, or print a commented example",
+VERBS: dict[str, tuple[str, str]] = {
+    "demo": ("demo", "play a game on a simulated mat, from sensor bytes to lights"),
+    "exhibit": ("tables", "run the unattended installation for visitors; --sim needs no mat"),
+    "setup-table": ("settings", "ask for the game, the players and the pages; write a table's settings"),
+    "run": ("tables", "run a table: the board, the buttons, the strips, the live page"),
+    "setup": ("installation", "install the table's service on this machine, or remove it"),
+    "update": ("installation", "install a signed update from a file or a stick; roll back if it fails"),
+    "reset": ("installation", "reset an installation to its first start, by hand or for the staff page"),
+    "doctor": ("board", "check every sensor, the link, the disk; report faults and remedies"),
+    "watch": ("watch", "print a running table's state as JSON lines, for other programs"),
+    "ports": ("board", "list the serial ports, the selected one, and the boards that answer"),
+    "flash": ("board", "write the firmware to the mat board, or check that it is there"),
+    "judges": ("tables", "manage the accounts of the judge's console, and issue PINs"),
+    "voice": ("words", "list the called words with the quality of their recordings, or play one"),
+    "languages": ("words", "list the languages, how complete each is, and its authority"),
+    "calibrate": ("board", "measure the mat step by step and save the results as a profile"),
+    "score": ("pipes", "keep score: actions in, states and called words out, a JSON object a line"),
+    "bracket": ("pipes", "run a tournament: results in, pairings and standings out, as JSON lines"),
+    "hub": ("hub", "back up the journals of all tables of a tournament and show the tables"),
+    "chances": ("chances", "print the exact chances of winning, for learning the game"),
+    "referee": ("pipes", "judge mat events: events in, facts out, a JSON object a line"),
+    "replay": ("replay", "show a game hide by hide, or evaluate a sensor recording again"),
+    "review": ("sensors", "plot the sensor levels around a hit, for the judge"),
+    "record-sensors": ("sensors", "record every reading of a mat, without a game"),
+    "score-strikes": ("sensors", "measure how well strikes are detected, against the true ones"),
+    "record": ("journals", "write a game as an open text file, or check one"),
+    "export": ("journals", "export a game: record, score sheet, a sheet to print and sign"),
+    "verify": ("journals", "check that a journal is complete and unaltered"),
+    "recover": ("journals", "write a new journal from the readable parts of a damaged one"),
+    "strikes": ("sensors", "find the strikes in a WAV file, each channel a pad"),
+    "check-settings": ("settings", "check a settings file, or print a commented example"),
 }
-"""Purpose of each verb; its module here has the same name, with `parser()` and `main(argv)`."""
+"""Module and purpose of each verb. The module's function `NAME` runs the verb and `NAME_parser` returns its parser."""
 EXIT_STATUSES = "2 invalid arguments or impossible; 130 interrupted."
 """Exit statuses common to all verbs."""
 _OLD_NAMES = {"odds": "chances", "salvage": "recover"}
 """Former names of verbs, accepted but not listed in the help."""
 
 
-class Verb(Protocol):
-    """The module of a verb. Slow imports happen only after its arguments are parsed."""
+class Verb(NamedTuple):
+    """The functions of a verb; `main` returns the exit status or raises `MatError`."""
 
-    def parser(self) -> ArgumentParser:
-        """Return the verb's parser."""
-        ...
-
-    def main(self, argv: Sequence[str], /) -> int:
-        """Run the verb; return the exit status or raise `MatError`."""
-        ...
+    parser: Callable[[], ArgumentParser]
+    main: Callable[[Sequence[str]], int]
 
 
-def module(verb: str) -> Verb:
-    """Return the module of `verb`, which may be a former name. Raises `UsageError` for an unknown verb."""
+def find_verb(verb: str) -> Verb:
+    """Import and return `verb`, which may be a former name. Raises `UsageError` for an unknown verb."""
     name = _OLD_NAMES.get(verb, verb)
     if name not in VERBS:
+        from difflib import get_close_matches
+
         from pi_controller.errors import UsageError
 
-        raise UsageError(f"there is no command {name!r}", _nearest(name))
-    return cast("Verb", import_module(f"{__name__}.{name.replace('-', '_')}"))
+        near = get_close_matches(name, VERBS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the commands are: {', '.join(VERBS)}"
+        raise UsageError(f"there is no command {name!r}", hint)
+    module, function = import_module(f"{__name__}.{VERBS[name][0]}"), name.replace("-", "_")
+    return Verb(getattr(module, f"{function}_parser"), getattr(module, function))
 
 
 def usage() -> str:
     """Return the help text."""
     width = max(map(len, VERBS))
-    verbs = "\n".join(f"  {verb:<{width}}  {what}" for verb, what in VERBS.items())
+    verbs = "\n".join(f"  {verb:<{width}}  {what}" for verb, (_, what) in VERBS.items())
     return (
         "usage: moccasin-mat VERB [OPTION]...\n\n"
         f"The controller of an instrumented mat for the Moccasin Game.\n\n{verbs}\n\n"
@@ -117,9 +117,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                 print(manual(), end="")
                 return 0
             case ["help", verb, *rest]:
-                return module(verb).main([*rest, "--help"])
+                return find_verb(verb).main([*rest, "--help"])
             case _:
-                return module(args[0]).main(args[1:])
+                return find_verb(args[0]).main(args[1:])
     except MatError as error:
         from pi_controller.text import strip_controls
 
@@ -144,10 +144,3 @@ def _wrap_line(line: str) -> str:
     indent = " " * (len(line) - len(line.lstrip()) + 2)
     width = get_terminal_size().columns
     return fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-def _nearest(verb: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(verb, VERBS, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"the commands are: {', '.join(VERBS)}"

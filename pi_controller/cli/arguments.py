@@ -1,9 +1,17 @@
-"""Base parser of all verbs: errors as two plain lines, exit statuses in the help, and the settings file."""
+"""Common to all verbs: the parser with errors as two plain lines, options that several verbs share, and logging.
+
+Logs go to standard error: with the time of day for people, with a priority for systemd's journal. The levels are those
+of `logging`. Level `info` has sign-ins, judges' commands and copies of the journal. Secrets of a hide are never logged.
+Rejected: structlog (one more dependency, for lines that people read), systemd-python (compiled).
+"""
 
 from __future__ import annotations
 
 import argparse
+import logging
+import os
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -13,12 +21,13 @@ from pi_controller.errors import UsageError
 from pi_controller.system.place import SYSTEM_SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pi_controller.config import Settings
 
 INSTALLED = SYSTEM_SETTINGS
 """Default settings file, if it exists."""
+LOG_LEVELS = ("debug", "info", "warning", "error")
+_PRIORITIES = ((logging.CRITICAL, 2), (logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6), (0, 7))
+"""The priority of each level and above, as syslog and sd-daemon(3) number them."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -117,3 +126,39 @@ def _unreadable(name: str, error: OSError) -> UsageError:
     return UsageError(
         f"cannot read {name}: {error.strerror or error}", "name a file of actions, one JSON object a line"
     )
+
+
+class JournalFormatter(logging.Formatter):
+    """Format each line with its priority in front, as systemd's journal reads it; the journal adds the time."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of `record`."""
+        priority = next(number for level, number in _PRIORITIES if record.levelno >= level)
+        return "\n".join(f"<{priority}>{line}" for line in super().format(record).splitlines())
+
+
+def in_systemd_journal(environment: Mapping[str, str], descriptor: int) -> bool:
+    """Return whether `descriptor` is connected to systemd's journal, by JOURNAL_STREAM (systemd.exec(5))."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return False
+    return environment.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
+
+
+def add_log_level(parser: Parser) -> None:
+    """Add the option `--log-level` to `parser`."""
+    parser.add_argument(
+        "--log-level", choices=LOG_LEVELS, default="info", help="what is written to standard error (default: info)"
+    )
+
+
+def set_log_level(level: str) -> None:
+    """Log records of `level` (one of `LOG_LEVELS`) and above to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    if in_systemd_journal(os.environ, 2):
+        handler.setFormatter(JournalFormatter("%(message)s"))
+    else:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s: %(message)s", "%H:%M:%S"))
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+    logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLogger().level))  # it logs each start

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentTypeError
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import UsageError
@@ -18,16 +20,13 @@ from pi_controller.rules.chances import FIRST_HIT_CHANCE, SECOND_HIT_CHANCE, Cha
 from pi_controller.rules.options import format_option, from_text
 from pi_controller.rules.play import Play, draw_sheet
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 _WIDTH = 80
 """Characters in a line."""
 
 
-def main(argv: Sequence[str]) -> int:
+def chances(argv: Sequence[str]) -> int:
     """Run `moccasin-mat chances GAME [OPTION]...`; return its exit status or raise a `MatError`."""
-    args = parser().parse_args(argv)
+    args = chances_parser().parse_args(argv)
     game = registry.game(args.game, from_text(args.set))
     check(game)
     state = _read_state(game, args.after, args.keys)
@@ -39,8 +38,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def chances_parser() -> Parser:
+    """Return the parser of `chances`."""
     parser = Parser("chances", "Print the exact chances of winning at any moment of a game.")
     parser.add_argument("game", metavar="GAME", help="dakota")
     parser.add_argument("--set", metavar="OPTION=VALUE", action="append", default=[], help="choose an option")
@@ -105,8 +104,6 @@ def _object(text: str, where: str) -> Action:
 
 def _parse_state(keys: Action) -> Any:
     """Return the Dakota state under these keys; all but `long` may be left out."""
-    from dataclasses import replace
-
     from pi_controller.games.dakota.rules import MIDDLE, OPENING_STICKS, TEAMS, Mode, Owed, State
     from pi_controller.rules.sticks import Sticks
 
@@ -149,10 +146,6 @@ def _count(given: Action, key: str, team: str) -> int:
     return validation.parse_whole(cast("Action", counts), team, 0, 99)
 
 
-def _chosen(game: Game[Any]) -> list[str]:
-    return [f"{name}={format_option(value)}" for name, value in game.chosen_settings.items()]
-
-
 def _solved_as_json(solved: Chances, state: Any) -> dict[str, Json]:
     """Return everything as JSON: chances from 0 to 1."""
     page = solved.page()
@@ -174,7 +167,8 @@ def _solved_as_json(solved: Chances, state: Any) -> dict[str, Json]:
 
 def _lines(solved: Chances, state: Any) -> list[str]:
     """Return the page: chances in percent, in lines of at most `_WIDTH` characters."""
-    lines = [", ".join([solved.game.name, *_chosen(solved.game)])]
+    chosen = [f"{name}={format_option(value)}" for name, value in solved.game.chosen_settings.items()]
+    lines = [", ".join([solved.game.name, *chosen])]
     lines += [*wrap(solved.assumed, _WIDTH, initial_indent="  ", subsequent_indent="  "), ""]
     if state is not None:
         lines += [draw_sheet(solved.game.name, solved.game.sheet(state)), ""]

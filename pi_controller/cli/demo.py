@@ -13,6 +13,7 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,6 @@ from pi_controller.errors import UsageError
 from pi_controller.rules import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pi_controller.config import Settings
     from pi_controller.display.chances_bar import ChancesBar
     from pi_controller.rules.base import Game
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from pi_controller.web.feed import Feed
     from pi_controller.web.server import WebServer
 
+
 TICK_S = 0.016
 """Virtual seconds per tick with a viewer; ticks are longer without one."""
 PAUSE_S = 8.0
@@ -39,8 +39,8 @@ PAUSE_S = 8.0
 SPEEDS = ("1", "8", "max")
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def demo_parser() -> Parser:
+    """Return the parser of `demo`."""
     parser = Parser(
         "demo",
         "Play a game on a simulated mat, from sensor bytes to lights. At a terminal the page stays up after the game, "
@@ -80,9 +80,9 @@ def parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def demo(argv: Sequence[str]) -> int:
     """Play a game; return 0 if it was played to its end and the journal agrees with the simulated truth."""
-    args = parser().parse_args(argv)
+    args = demo_parser().parse_args(argv)
     if not 0 <= args.seed < 2**63:
         raise UsageError(f"seed {args.seed} is invalid", "a seed is a whole number from 0")
     if args.loop and (args.journal or args.json):
@@ -95,9 +95,10 @@ def main(argv: Sequence[str]) -> int:
     conditions = Conditions.from_name(args.conditions)
     if not args.json:
         print("Setting up the simulated mat ...", flush=True)
+    from pi_controller.display.chances_bar import ChancesBar
     from pi_controller.runtime.assembly import print_urls
 
-    bar = _chances(game) if args.chances else None
+    bar = ChancesBar(game) if args.chances else None
     stays = sys.stdin.isatty() and not args.no_web and not args.json
     with ExitStack() as stack:
         feed, server = _web(settings, stack, bar) if not args.no_web else (None, None)
@@ -120,12 +121,6 @@ def main(argv: Sequence[str]) -> int:
                 while True:
                     time.sleep(PAUSE_S)
         return status
-
-
-def _chances(game: Game[Any]) -> ChancesBar:
-    from pi_controller.display.chances_bar import ChancesBar
-
-    return ChancesBar(game)
 
 
 def _settings(args: argparse.Namespace) -> Settings:

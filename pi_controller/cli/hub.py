@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller import __version__
-from pi_controller.cli.arguments import INSTALLED, Parser, settings_path
-from pi_controller.cli.setup_table import FILE
+from pi_controller.cli.arguments import INSTALLED, Parser, add_log_level, set_log_level, settings_path
+from pi_controller.cli.settings import FILE
 from pi_controller.errors import UsageError
-from pi_controller.system import logs
 from pi_controller.text import join_words
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from pi_controller.hub.inbox import BackupSummary
     from pi_controller.hub.store import Database
+
 
 MAX_TABLES = 64
 _ACTIONS_WITH_ARGUMENT = ("accept", "journals", "backup", "restore", "join")
@@ -34,8 +36,8 @@ _EPILOG = """\
   hub join ADDRESS CODE      at a table: get its account from the hub by the code on the director's console"""
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def hub_parser() -> Parser:
+    """Return the parser of `hub`."""
     parser = Parser(
         "hub", "Back up the journals of all tables of a tournament, and show the tables on one page.", epilog=_EPILOG
     )
@@ -74,14 +76,14 @@ def parser() -> Parser:
     parser.add_argument(
         "--home-assistant", action="store_true", help="setup: an account for Home Assistant, and tables announced to it"
     )
-    logs.add_option(parser)
+    add_log_level(parser)
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def hub(argv: Sequence[str]) -> int:
     """Run the chosen action; return 0 or raise `MatError`."""
-    args = parser().parse_args(argv)
-    logs.configure(args.log_level)
+    args = hub_parser().parse_args(argv)
+    set_log_level(args.log_level)
     if args.demo:
         return _demo(args)
     if args.do is None or args.folder is None:
@@ -127,8 +129,6 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _director(args: argparse.Namespace) -> int:
-    from contextlib import closing
-
     from pi_controller.web.accounts import FILE, PinHasher, Users
     from pi_controller.web.judge_api import new_head
 
@@ -177,8 +177,6 @@ def _restore(args: argparse.Namespace) -> int:
 
 
 def _describe_backup(kept: BackupSummary) -> str:
-    from datetime import UTC, datetime
-
     def describe_count(count: int, what: str, t: float | None) -> str:
         last = f", the last of {datetime.fromtimestamp(t, UTC):%Y-%m-%d %H:%M:%S} UTC" if t is not None else ""
         return f"{count} {what}{last}"
@@ -224,8 +222,6 @@ def _join(args: argparse.Namespace) -> int:
 
 
 def _set_up(args: argparse.Namespace) -> int:
-    from datetime import UTC, datetime
-
     from pi_controller.config.fields import is_topic_name
 
     if not 1 <= args.tables <= MAX_TABLES or not 1 <= args.port <= 65535:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,8 +24,6 @@ from pi_controller.hub.run import HubRun
 from pi_controller.tournament.decisions import Announced, Entered, Entry, Planned, StreamTableChosen, TeamsDrawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pi_controller.hub.director import Director
     from pi_controller.tournament.director import Tournament
 

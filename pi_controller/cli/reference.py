@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
 
 from pi_controller import __version__
-from pi_controller.cli import VERBS, module
+from pi_controller.cli import VERBS, find_verb
 from pi_controller.cli.arguments import INSTALLED, Parser
 from pi_controller.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 SHELLS = ("bash", "zsh", "tcsh")
 _FILES = ("FILE", "FILE.wav", "FILE.zip", "NEW", "FOLDER", "DIR", "JOURNAL", "RECORDING", "TRUTH")
@@ -25,7 +23,7 @@ def root() -> argparse.ArgumentParser:
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
     made_by = cast("type[argparse.ArgumentParser]", _parser_of)  # only called in `parser`
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=made_by)
-    for verb, what in VERBS.items():
+    for verb, (_, what) in VERBS.items():
         verbs.add_parser(verb, help=what)
     verbs.add_parser("help", help="show the arguments of a verb")
     return parser
@@ -35,7 +33,7 @@ def _parser_of(prog: str, **_: Any) -> argparse.ArgumentParser:
     """Return the parser of the verb that `prog` ends with."""
     verb = prog.rsplit(maxsplit=1)[-1]
     if verb != "help":
-        return module(verb).parser()
+        return find_verb(verb).parser()
     parser = Parser(verb, "Show the arguments of a verb.")
     parser.add_argument("about", metavar="VERB", choices=list(VERBS), help="the verb")
     return parser
@@ -75,7 +73,7 @@ def _page() -> Iterator[str]:
     yield from (".SH SYNOPSIS", ".B moccasin\\-mat", "VERB [OPTION]...")
     yield ".SH VERBS"
     whole = _verbs(root())
-    for verb, what in VERBS.items():
+    for verb, (_, what) in VERBS.items():
         parser = whole[verb]
         yield from (f".SS {_escape_roff(verb)}", _escape_roff(f"{what[0].upper()}{what[1:]}."), ".PP")
         yield from (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +13,18 @@ from pi_controller.errors import UsageError
 from pi_controller.rules import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pi_controller.recording.format import Entry
     from pi_controller.recording.replaying import Records, ReplayedEvents
     from pi_controller.recording.store import Recording
     from pi_controller.sensing.strikes import StrikeSettings
 
+
 _NAMES = {"HandIn": "hands in", "HandOut": "hands out", "Beads": "looks for beads", "Strike": "strikes",
           "Blind": "gaps", "Button": "presses", "Link": "ups and downs of the link"}  # fmt: skip
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def replay_parser() -> Parser:
+    """Return the parser of `replay`."""
     parser = Parser(
         "replay",
         "Show a game hide by hide, from a journal or a written record, or evaluate and judge a sensor recording again, "
@@ -46,12 +46,12 @@ def parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def replay(argv: Sequence[str]) -> int:
     """Print a game, or evaluate a recording again; return the exit status.
 
     1: with its own settings, the recording gives other mat events or other decisions than at the table.
     """
-    reads = parser()
+    reads = replay_parser()
     args = reads.parse_args(argv)
     from pi_controller.recording.store import is_recording
 
@@ -73,6 +73,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _replay_sensors(path: str, settings: str | None, journal: str | None, *, json: bool) -> int:
+    import msgspec
+
     from pi_controller.config import read_settings
     from pi_controller.journal.journal import Journal
     from pi_controller.recording.replaying import replay_events
@@ -91,7 +93,11 @@ def _replay_sensors(path: str, settings: str | None, journal: str | None, *, jso
     summary |= _judge_again(recording, entries, records, strikes)
     if strikes:
         summary["would_differ"] = _differences(feeling, now, entries, records or [], recording.header.t)
-    (_as_json if json else _as_text)(feeling, summary)
+    if json:
+        for line in (*feeling.events, summary):
+            sys.stdout.write(msgspec.json.encode(line).decode() + "\n")
+    else:
+        _print_summary(summary)
     return int(bool(feeling.other or (not strikes and "otherwise" in summary)))
 
 
@@ -145,36 +151,22 @@ def _judge_again(
 def _differences(
     before: ReplayedEvents, now: ReplayedEvents, entries: list[Entry], records: Records, t: float
 ) -> list[dict[str, Any]]:
-    from pi_controller.recording.replaying import (
-        diff_strikes,
-        hide_at,
-        reporting_intervals,
-        select_reported,
-        strikes_of,
-    )
+    from pi_controller.recording import replaying
 
+    before_strikes = replaying.strikes_of(before.events)
+    now_strikes = replaying.select_reported(replaying.strikes_of(now.events), replaying.reporting_intervals(entries))
     return [
         {
             "t": round(one.t - t, 4),
-            "hide": hide_at(records, one.t),
+            "hide": replaying.hide_at(records, one.t),
             "was": one.before and {"pads": one.before.pads, "sure": one.before.sure},
             "would_be": one.now and {"pads": one.now.pads, "sure": one.now.sure},
         }
-        for one in diff_strikes(
-            strikes_of(before.events), select_reported(strikes_of(now.events), reporting_intervals(entries))
-        )
+        for one in replaying.diff_strikes(before_strikes, now_strikes)
     ]
 
 
-def _as_json(feeling: ReplayedEvents, summary: dict[str, Any]) -> None:
-    import msgspec
-
-    for event in feeling.events:
-        sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
-    sys.stdout.write(msgspec.json.encode(summary).decode() + "\n")
-
-
-def _as_text(feeling: ReplayedEvents, summary: dict[str, Any]) -> None:  # noqa: ARG001 - its events are for --json
+def _print_summary(summary: dict[str, Any]) -> None:
     each = summary["bytes"] / summary["samples"] if summary["samples"] else 0.0
     print(
         f"{summary['recording']}: {summary['game'] or 'no game'}, {summary['seconds']:.1f} s, {summary['bytes']} bytes"

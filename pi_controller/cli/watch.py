@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser
 from pi_controller.errors import MatError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import httpx
+
 
 URL = "http://127.0.0.1:8080"
 CONNECT_S, READ_TIMEOUT_S = 10.0, 45.0
@@ -30,8 +30,8 @@ class WatchError(MatError, OSError):
     code = "watch"
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def watch_parser() -> Parser:
+    """Return the parser of `watch`."""
     parser = Parser(
         "watch",
         "Print what a running table's pages show, one JSON object a line, whenever it changes. "
@@ -42,9 +42,9 @@ def parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def watch(argv: Sequence[str]) -> int:
     """Print the stream until it is stopped, or with `--once` its first line; return 0. Raises `MatError`."""
-    args = parser().parse_args(argv)
+    args = watch_parser().parse_args(argv)
     import ssl
 
     import httpx

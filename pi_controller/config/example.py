@@ -48,33 +48,26 @@ def explain_missing_chances(settings: Settings) -> str:
 def _format_example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
     for key, field, section in list_fields(type(model)):
         value = getattr(model, key)
+        heading = f"[{'.'.join((*path, key))}]"
         if section is not None:
-            yield ""
-            yield f"# {_format_docstring(section)}"
+            yield from ("", f"# {' '.join((section.__doc__ or '').split())}")
             if section is TeamsSection and isinstance(model, Settings) and has_single_players(model.game.name):
                 yield "# This game is played by players, each alone: [game.options] players names them."
-            yield f"[{'.'.join((*path, key))}]"
-            yield from _format_example(value, (*path, key))
+            yield from (heading, *_format_example(value, (*path, key)))
         elif isinstance(value, dict):
-            yield ""
-            yield f"[{'.'.join((*path, key))}]"
-            yield from _format_choices(model)
+            yield from ("", heading, *_format_choices(model))
         else:
-            yield f"# {field.description} ({describe_values(field)})"
-            yield f"{key} = {_format_value(value)}"
+            yield from (f"# {field.description} ({describe_values(field)})", f"{key} = {_format_value(value)}")
 
 
 def _format_settings(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
     for key, _, section in list_fields(type(model)):
         value, usual = getattr(model, key), getattr(default, key)
+        heading = f"[{'.'.join((*path, key))}]"
         if section is not None:
-            yield ""
-            yield f"[{'.'.join((*path, key))}]"
-            yield from _format_settings(value, usual, (*path, key))
+            yield from ("", heading, *_format_settings(value, usual, (*path, key)))
         elif isinstance(value, dict):
-            yield ""
-            yield f"[{'.'.join((*path, key))}]"
-            yield from _format_options(model)
+            yield from ("", heading, *_format_options(model))
         else:
             yield f"{key} = {_format_value(value)}" + ("  # default" if value == usual else "")
 
@@ -109,10 +102,6 @@ def _format_options(section: Any) -> Iterator[str]:
     for name, value in registry.game(section.name, section.options).settings.items():
         mark = "" if name in section.options else "  # default"
         yield f"{name} = {_format_value('none' if value is None else value)}{mark}"
-
-
-def _format_docstring(section: type[BaseModel]) -> str:
-    return " ".join((section.__doc__ or "").split())
 
 
 def _format_value(value: object) -> str:

@@ -19,7 +19,9 @@ from pi_controller.text import format_value, is_code, is_file, is_invisible
 
 Keys = tuple[str, ...]
 """Names of a key and of the sections around it: `("buttons", "pins", "ready")`."""
-_HOUR = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
+_HOUR = r"([01]\d|2[0-3]):[0-5]\d"
+_ADDRESS = r"(https?://)?([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?"
+_TOPIC_NAME = r"[a-z0-9][a-z0-9_-]{0,30}"
 
 
 class SettingsIssue(NamedTuple):
@@ -114,12 +116,23 @@ def describe_values(field: FieldInfo) -> str:
 
 def is_topic_name(text: str) -> bool:
     """Return whether `text` can name a venue or a table in an MQTT topic: 1 to 31 of a-z, 0-9, - and _."""
-    return re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,30}", text) is not None
+    return re.fullmatch(_TOPIC_NAME, text) is not None
 
 
 def is_between(now: time, begins: time, ends: time) -> bool:
     """Return True if `begins` <= `now` < `ends`; the range may cross midnight."""
     return begins <= now < ends if begins <= ends else now >= begins or now < ends
+
+
+def _matches(pattern: str, wanted: str) -> AfterValidator:
+    """Return the validator that refuses a text that does not match `pattern`, and tells what is `wanted`."""
+
+    def check(text: str) -> str:
+        if re.fullmatch(pattern, text):
+            return text
+        raise ValueError(f"must be {wanted}, not {format_value(text)}")
+
+    return AfterValidator(check)
 
 
 def _as_tuple(value: object) -> object:
@@ -147,12 +160,6 @@ def _check_words(text: str) -> str:
     return text
 
 
-def _check_address(text: str) -> str:
-    if not text or re.fullmatch(r"(https?://)?([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?", text):
-        return text
-    raise ValueError(f'must be an address like "mat.example" or "http://mat.example:8080", not {format_value(text)}')
-
-
 def _parse_ip_address(text: str) -> str:
     try:
         return str(ipaddress.ip_address(text)) if text else text
@@ -175,18 +182,6 @@ def _check_port_or_pins(text: str) -> str:
         return _check_port(text)
     except ValueError as error:
         raise ValueError(str(error).replace('"none"', '"none", "pins"', 1)) from error
-
-
-def _check_profile(text: str) -> str:
-    if not text or re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", text):
-        return text
-    raise ValueError(f"must be up to 40 letters, digits, - and _, not {format_value(text)}")
-
-
-def _check_topic_name(text: str) -> str:
-    if not text or is_topic_name(text):
-        return text
-    raise ValueError(f"must be up to 31 small letters, digits, - and _, not {format_value(text)}")
 
 
 def _check_host(text: str) -> str:
@@ -277,25 +272,6 @@ def _check_pin(number: int) -> int:
     raise ValueError(f"must be a BCM number from {PINS[0]} to {PINS[-1]}, or 0 for no button, not {number}")
 
 
-def _check_hour(text: str) -> str:
-    if not text or _HOUR.fullmatch(text):
-        return text
-    raise ValueError(f'must be a time of day like "21:30", or empty, not {format_value(text)}')
-
-
-def _check_test_hour(text: str) -> str:
-    if text == "off" or not text or _HOUR.fullmatch(text):
-        return text
-    raise ValueError(f'must be a time of day like "03:00", "off", or empty, not {format_value(text)}')
-
-
-def _check_day(text: str) -> str:
-    match = re.fullmatch(r"(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", text)
-    if not text or match:
-        return text
-    raise ValueError(f'must be a month and a day like "11-01", or empty, not {format_value(text)}')
-
-
 def _check_sound_device(text: str) -> str:
     if re.match("(hw|dmix|dsnoop):", text):  # these play a recording of another rate too high or too low, or not at all
         raise ValueError(f'takes no sound but its own kind: write it as "plughw:...", not {format_value(text)}')
@@ -311,31 +287,62 @@ def _takes(words: str) -> Any:
 
 Pin = Annotated[int, Field(ge=PINS[0], le=PINS[-1])]
 PinOrNone = Annotated[int, AfterValidator(_check_pin), _takes(f"0, or a whole number from {PINS[0]} to {PINS[-1]}")]
-Pads = Annotated[tuple[int, ...], BeforeValidator(_parse_pads)]
-Port = Annotated[str, AfterValidator(_check_port)]
-PortOrPins = Annotated[str, AfterValidator(_check_port_or_pins)]
-Profile = Annotated[str, AfterValidator(_check_profile)]
-SoundDevice = Annotated[str, AfterValidator(_check_sound_device)]
+Pads = Annotated[tuple[int, ...], BeforeValidator(_parse_pads), _takes("a list of pads, nearest first: [2, 3, 1, 4]")]
+Port = Annotated[str, AfterValidator(_check_port), _takes('"none" or a path like "/dev/ttyACM1"')]
+PortOrPins = Annotated[
+    str, AfterValidator(_check_port_or_pins), _takes('"auto" or "none" or "pins" or a path like "/dev/ttyACM0"')
+]
+Profile = Annotated[
+    str,
+    _matches(r"|[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "up to 40 letters, digits, - and _"),
+    _takes("the name of a profile, in quotes"),
+]
+SoundDevice = Annotated[str, AfterValidator(_check_sound_device), _takes("the name of a loudspeaker, in quotes")]
 
 Name = Annotated[str, AfterValidator(_check_name), _takes("a name of 1 to 40 characters")]
 Words = Annotated[str, AfterValidator(_check_words), _takes("a text of up to 300 characters")]
-Options = Annotated[dict[str, str], BeforeValidator(_parse_options)]
+Options = Annotated[dict[str, str], BeforeValidator(_parse_options), _takes("a section")]
 
-Address = Annotated[str, AfterValidator(_check_address), _takes('an address: "http://mat.example:8080"')]
+Address = Annotated[
+    str,
+    _matches(f"|{_ADDRESS}", 'an address like "mat.example" or "http://mat.example:8080"'),
+    _takes('an address: "http://mat.example:8080"'),
+]
 IpAddress = Annotated[str, AfterValidator(_parse_ip_address), _takes('an address in numbers: "127.0.0.1"')]
-TopicName = Annotated[str, AfterValidator(_check_topic_name), _takes('a short name: "t01", or empty')]
+TopicName = Annotated[
+    str, _matches(f"|{_TOPIC_NAME}", "up to 31 small letters, digits, - and _"), _takes('a short name: "t01", or empty')
+]
 Host = Annotated[str, AfterValidator(_check_host)]
-HostOrNone = Annotated[str, AfterValidator(lambda text: text and _check_host(text))]
-Hosts = Annotated[tuple[str, ...], BeforeValidator(_check_hosts)]
+WebHost = Annotated[Host, _takes("an address or a host name")]
+HostOrNone = Annotated[
+    str, AfterValidator(lambda text: text and _check_host(text)), _takes("an address or a host name, or empty")
+]
+Hosts = Annotated[tuple[str, ...], BeforeValidator(_check_hosts), _takes('a list of names: ["mat.example"]')]
 
-Day = Annotated[str, AfterValidator(_check_day), _takes('a month and a day like "11-01", or empty')]
-Hour = Annotated[str, AfterValidator(_check_hour), _takes('a time of day like "21:30", or empty')]
-TestHour = Annotated[str, AfterValidator(_check_test_hour), _takes('a time of day like "03:00", "off", or empty')]
+_TAKES_DAY = 'a month and a day like "11-01", or empty'
+Day = Annotated[str, _matches(r"|(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", _TAKES_DAY), _takes(_TAKES_DAY)]
+_TAKES_HOUR = 'a time of day like "21:30", or empty'
+Hour = Annotated[str, _matches(f"|{_HOUR}", _TAKES_HOUR), _takes(_TAKES_HOUR)]
+_TAKES_TEST_HOUR = 'a time of day like "03:00", "off", or empty'
+TestHour = Annotated[str, _matches(f"|off|{_HOUR}", _TAKES_TEST_HOUR), _takes(_TAKES_TEST_HOUR)]
 
-FilePath = Annotated[Path, BeforeValidator(_parse_path), SettingsPath()]
-"""The path of a file or folder."""
+_TAKES_FILE, _TAKES_FOLDER = _takes("the path of a file, in quotes"), _takes("the path of a folder, in quotes")
+File = Annotated[Path, BeforeValidator(_parse_path), SettingsPath(), _TAKES_FILE]
+Folder = Annotated[Path, BeforeValidator(_parse_path), SettingsPath(), _TAKES_FOLDER]
 OptionalPath = Annotated[str, AfterValidator(_parse_optional_path), SettingsPath()]
 """The path of a file or folder, or an empty text."""
-Language = Annotated[str, AfterValidator(_check_language), SettingsPath(is_file)]
+OptionalFile = Annotated[OptionalPath, _TAKES_FILE]
+OptionalFolder = Annotated[OptionalPath, _TAKES_FOLDER]
+Language = Annotated[
+    str,
+    AfterValidator(_check_language),
+    SettingsPath(is_file),
+    _takes('the code of a language, "en", or its catalogue, "/srv/dak.po"'),
+]
 """The code of a language, or the path of its catalogue."""
-Languages = Annotated[tuple[Language, ...], BeforeValidator(_as_tuple), AfterValidator(_check_languages)]
+Languages = Annotated[
+    tuple[Language, ...],
+    BeforeValidator(_as_tuple),
+    AfterValidator(_check_languages),
+    _takes('a list of languages: ["en", "/srv/dak.po"]'),
+]

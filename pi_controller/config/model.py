@@ -14,56 +14,12 @@ from typing import Any, ClassVar, Literal, cast
 
 from pydantic import Field, create_model, model_validator
 
-from pi_controller.config.fields import (
-    Address,
-    Day,
-    FilePath,
-    Host,
-    HostOrNone,
-    Hosts,
-    Hour,
-    IpAddress,
-    Keys,
-    Language,
-    Languages,
-    Name,
-    OptionalPath,
-    Options,
-    Pads,
-    Pin,
-    PinOrNone,
-    Port,
-    PortOrPins,
-    Profile,
-    Section,
-    SettingsIssue,
-    SoundDevice,
-    TestHour,
-    TopicName,
-    Words,
-    is_between,
-    raise_issues,
-)
+from pi_controller.config import fields
+from pi_controller.config.fields import Section, SettingsIssue, is_between, raise_issues
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
+from pi_controller.referee import settings as referee
 from pi_controller.referee.facts import Seats
-from pi_controller.referee.settings import (
-    ANSWER_WITHIN_RANGE_S,
-    CHECK_TIMEOUT_RANGE_S,
-    FOUL_TREATMENTS,
-    PRESETS,
-    QUESTION_DEFAULTS,
-    TOURNAMENT_PRESETS,
-    WAIT,
-    BeadSource,
-    Mode,
-    Preset,
-    RefereeSettings,
-    Singer,
-    possible_answers,
-    preset_answers,
-    preset_modes,
-)
 from pi_controller.rules import chances, registry
 from pi_controller.sensing.strike_settings import LOCKOUT_S, SETTINGS_BY_SENSOR, THRESHOLD_DB, StrikeSettings
 from pi_controller.text import format_value, join_words
@@ -76,11 +32,10 @@ _STRIKES = StrikeSettings()
 class TableSection(Section):
     """The table itself."""
 
-    name: Name = Field(default="Table 1", description="the name of this table in the hall and at the tournament")
-    journal: FilePath = Field(
+    name: fields.Name = Field(default="Table 1", description="the name of this table in the hall and at the tournament")
+    journal: fields.File = Field(
         default=Path("table.sqlite"),
         description="the file of the journal, which stores the game: keep it on a reliable disk",
-        json_schema_extra={"takes": "the path of a file, in quotes"},
     )
     damaged: Literal["recover", "stop"] = Field(
         default="recover",
@@ -92,35 +47,28 @@ class WebSection(Section):
     """The live page."""
 
     enabled: bool = Field(default=True, description="serve pages")
-    host: Host = Field(
-        default="127.0.0.1",
-        description='"127.0.0.1": this machine only, "0.0.0.0": everyone on the network',
-        json_schema_extra={"takes": "an address or a host name"},
+    host: fields.WebHost = Field(
+        default="127.0.0.1", description='"127.0.0.1": this machine only, "0.0.0.0": everyone on the network'
     )
     port: int = Field(default=8080, ge=0, le=65535, description="0: any free port")
     chances: bool = Field(
         default=False,
         description="show each side's chance of winning, on page and terminal; for learning, not for a tournament",
     )
-    hosts: Hosts = Field(
-        default=(),
-        description="additional host names of the pages, besides this machine's own with and without .local",
-        json_schema_extra={"takes": 'a list of names: ["mat.example"]'},
+    hosts: fields.Hosts = Field(
+        default=(), description="additional host names of the pages, besides this machine's own with and without .local"
     )
-    proxy: IpAddress = Field(
+    proxy: fields.IpAddress = Field(
         default="",
         description="address of a TLS proxy: X-Forwarded-For and X-Forwarded-Proto are trusted only from there",
     )
-    address: Address = Field(
-        default="",
-        description="address of the pages in the QR codes; empty: this machine's own name and address",
+    address: fields.Address = Field(
+        default="", description="address of the pages in the QR codes; empty: this machine's own name and address"
     )
-    event: Words = Field(default="", description="name of the event, above the scoreboard for the room")
-    words: Words = Field(default="", description="a text from the community, below the scoreboard and on /find")
-    language: Language = Field(
-        default="en",
-        description="language of the sentences; called words stay in the game's own language",
-        json_schema_extra={"takes": 'the code of a language, "en", or its catalogue, "/srv/dak.po"'},
+    event: fields.Words = Field(default="", description="name of the event, above the scoreboard for the room")
+    words: fields.Words = Field(default="", description="a text from the community, below the scoreboard and on /find")
+    language: fields.Language = Field(
+        default="en", description="language of the sentences; called words stay in the game's own language"
     )
     judges: bool = Field(default=False, description="judges can sign in at /judge on any device and enter the play")
     idle_min: int = Field(
@@ -144,11 +92,7 @@ class RecordingSection(Section):
     sensors: bool = Field(
         default=False, description="keep every reading of the mat, for 'moccasin-mat replay FILE --sensors'"
     )
-    folder: FilePath = Field(
-        default=Path("recordings"),
-        description="where; about 32 MB an hour",
-        json_schema_extra={"takes": "the path of a folder, in quotes"},
-    )
+    folder: fields.Folder = Field(default=Path("recordings"), description="where; about 32 MB an hour")
     keep_days: int = Field(default=30, ge=1, le=3650, description="days until a recording is deleted")
     max_mb: int = Field(
         default=1000, ge=10, le=1000000, description="maximum size in MB; the oldest recordings are deleted first"
@@ -158,34 +102,24 @@ class RecordingSection(Section):
 class BackupSection(Section):
     """A copy of the journal on another disk, such as a USB stick, updated during play. Off by default."""
 
-    folder: OptionalPath = Field(
-        default="",
-        description="an existing folder for the copy; empty: no copy",
-        json_schema_extra={"takes": "the path of a folder, in quotes"},
-    )
+    folder: fields.OptionalFolder = Field(default="", description="an existing folder for the copy; empty: no copy")
     every_s: float = Field(default=60.0, ge=1.0, le=3600.0, description="minimum seconds between two copies")
 
 
 class HubSection(Section):
     """The tournament's hub, which keeps a second copy of every table's journal. Off by default."""
 
-    address: HostOrNone = Field(
-        default="",
-        description="address of the hub's broker; empty: no hub",
-        json_schema_extra={"takes": "an address or a host name, or empty"},
-    )
+    address: fields.HostOrNone = Field(default="", description="address of the hub's broker; empty: no hub")
     port: int = Field(default=8883, ge=1, le=65535, description="the broker's port; without TLS it is 1883")
-    venue: TopicName = Field(default="hall", description="name of the tournament, as given to 'moccasin-mat hub setup'")
-    table: TopicName = Field(default="", description="this table's account at the broker")
-    password_file: OptionalPath = Field(
-        default="",
-        description="the file with the account's password; empty: no password",
-        json_schema_extra={"takes": "the path of a file, in quotes"},
+    venue: fields.TopicName = Field(
+        default="hall", description="name of the tournament, as given to 'moccasin-mat hub setup'"
     )
-    ca: OptionalPath = Field(
-        default="",
-        description="the venue's certificate; empty: no TLS (only with a broker on this machine)",
-        json_schema_extra={"takes": "the path of a file, in quotes"},
+    table: fields.TopicName = Field(default="", description="this table's account at the broker")
+    password_file: fields.OptionalFile = Field(
+        default="", description="the file with the account's password; empty: no password"
+    )
+    ca: fields.OptionalFile = Field(
+        default="", description="the venue's certificate; empty: no TLS (only with a broker on this machine)"
     )
 
     @model_validator(mode="after")
@@ -205,7 +139,7 @@ class GameSection(Section):
     """The game. [game.options] has the options of its rule set: 'moccasin-mat score GAME --help' lists them."""
 
     name: str = Field(default=registry.DEFAULT_GAME, description="the rule set")
-    options: Options = Field(default_factory=dict[str, str], json_schema_extra={"takes": "a section"})
+    options: fields.Options = Field(default_factory=dict[str, str])
 
     @model_validator(mode="after")
     def _check_game(self) -> GameSection:
@@ -221,8 +155,8 @@ def has_single_players(game: str) -> bool:
 class TeamsSection(Section):
     """The teams' names."""
 
-    a: Name = Field(default="A", description="the team at A")
-    b: Name = Field(default="B", description="the team at B")
+    a: fields.Name = Field(default="A", description="the team at A")
+    b: fields.Name = Field(default="B", description="the team at B")
 
 
 class ChancesSection(Section):
@@ -244,7 +178,11 @@ def _create_section(name: str, fields: dict[str, Any]) -> type[Section]:
 
 
 _Fouls = _create_section(
-    "_Fouls", {kind: (Mode, Field(default=foul.home, description=foul.about)) for kind, foul in FOUL_TREATMENTS.items()}
+    "_Fouls",
+    {
+        kind: (referee.Mode, Field(default=foul.home, description=foul.about))
+        for kind, foul in referee.FOUL_TREATMENTS.items()
+    },
 )
 
 
@@ -254,13 +192,13 @@ class FoulsSection(_Fouls):
 
 def _answer_field(about: str) -> Any:
     return Field(
-        default=WAIT,
-        description=QUESTION_DEFAULTS[about].about,
-        json_schema_extra={"takes": " or ".join(f'"{answer}"' for answer in possible_answers(about))},
+        default=referee.WAIT,
+        description=referee.QUESTION_DEFAULTS[about].about,
+        json_schema_extra={"takes": " or ".join(f'"{answer}"' for answer in referee.possible_answers(about))},
     )
 
 
-_Answers = _create_section("_Answers", {about: (str, _answer_field(about)) for about in QUESTION_DEFAULTS})
+_Answers = _create_section("_Answers", {about: (str, _answer_field(about)) for about in referee.QUESTION_DEFAULTS})
 
 
 class AnswersSection(_Answers):
@@ -269,9 +207,11 @@ class AnswersSection(_Answers):
     @model_validator(mode="after")
     def _check_answers(self) -> AnswersSection:
         found = [
-            SettingsIssue((about,), f"must be one of {join_words(possible_answers(about))}, not {format_value(answer)}")
+            SettingsIssue(
+                (about,), f"must be one of {join_words(referee.possible_answers(about))}, not {format_value(answer)}"
+            )
             for about, answer in self
-            if answer not in possible_answers(about)
+            if answer not in referee.possible_answers(about)
         ]
         raise_issues(found)
         return self
@@ -282,31 +222,27 @@ class RefereeSection(Section):
 
     check_timeout_s: float = Field(
         default=3.0,
-        ge=CHECK_TIMEOUT_RANGE_S[0],
-        le=CHECK_TIMEOUT_RANGE_S[1],
+        ge=referee.CHECK_TIMEOUT_RANGE_S[0],
+        le=referee.CHECK_TIMEOUT_RANGE_S[1],
         description="seconds after ready until a bead that was not found at rest becomes a question to the judge",
     )
-    beads: BeadSource = Field(
+    beads: referee.BeadSource = Field(
         default="mat",
         description='"mat": the mat locates the bead, "judge": the judge confirms each hit (always with port = "pins")',
     )
-    nearest: Pads = Field(
+    nearest: fields.Pads = Field(
         default=(),
         description="if several pads are struck at once, the first in this list counts; empty: the judge decides",
-        json_schema_extra={"takes": "a list of pads, nearest first: [2, 3, 1, 4]"},
     )
-    singer: Singer = Field(
+    singer: referee.Singer = Field(
         default="off",
         description='"reminder": remind the judge before the toss to ask for each team\'s singer (chapter 12)',
     )
-    preset: Preset = Field(
-        default="home",
-        description="defaults for [referee.fouls] and [referee.answers]",
-    )
+    preset: referee.Preset = Field(default="home", description="defaults for [referee.fouls] and [referee.answers]")
     answer_within_s: float = Field(
         default=20.0,
-        ge=ANSWER_WITHIN_RANGE_S[0],
-        le=ANSWER_WITHIN_RANGE_S[1],
+        ge=referee.ANSWER_WITHIN_RANGE_S[0],
+        le=referee.ANSWER_WITHIN_RANGE_S[1],
         description="seconds until [referee.answers] answers an open question",
     )
     fouls: FoulsSection = Field(default_factory=FoulsSection)
@@ -320,11 +256,11 @@ class RefereeSection(Section):
             return data  # pyright: ignore[reportUnknownVariableType]
         section = cast("dict[str, object]", data)
         preset = section.get("preset")
-        if not isinstance(preset, str) or preset not in PRESETS:
+        if not isinstance(preset, str) or preset not in referee.PRESETS:
             return section
         chosen: dict[str, Mapping[str, str]] = {
-            "fouls": preset_modes(cast("Preset", preset)),
-            "answers": preset_answers(cast("Preset", preset)),
+            "fouls": referee.preset_modes(cast("referee.Preset", preset)),
+            "answers": referee.preset_answers(cast("referee.Preset", preset)),
         }
         for name, by_preset in chosen.items():
             named = section.get(name, {})
@@ -336,7 +272,7 @@ class RefereeSection(Section):
 def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]:
     """Return the issues of a game's name and options: each option alone, then all together."""
 
-    def try_options(keys: Keys, chosen: dict[str, str]) -> list[SettingsIssue]:
+    def try_options(keys: fields.Keys, chosen: dict[str, str]) -> list[SettingsIssue]:
         try:
             registry.game(name, chosen)
         except UsageError as error:
@@ -353,15 +289,12 @@ class BoardSection(Section):
     """The mat board on USB, or the sensors on the Pi's own pins."""
 
     # one key, so that no two can contradict each other: "none" was said here already
-    port: PortOrPins = Field(
-        default="auto",
-        description='"auto" finds the board, "pins" are the Pi\'s own, "none": the judge\'s console',
-        json_schema_extra={"takes": '"auto" or "none" or "pins" or a path like "/dev/ttyACM0"'},
+    port: fields.PortOrPins = Field(
+        default="auto", description='"auto" finds the board, "pins" are the Pi\'s own, "none": the judge\'s console'
     )
-    profile: Profile = Field(
+    profile: fields.Profile = Field(
         default="",
         description="the mat's profile by 'moccasin-mat calibrate', in this file's folder; empty: without one",
-        json_schema_extra={"takes": "the name of a profile, in quotes"},
     )
     write_timeout_s: float = Field(
         default=0.5, ge=0.05, le=5.0, description="seconds until a board that accepts no data counts as lost"
@@ -371,10 +304,8 @@ class BoardSection(Section):
 class SecondBoardSection(BoardSection):
     """The board of the mat in front of B, if each team has one."""
 
-    port: Port = Field(
-        default="none",
-        description="with two boards plugged in, name both: 'moccasin-mat ports' lists them",
-        json_schema_extra={"takes": '"none" or a path like "/dev/ttyACM1"'},
+    port: fields.Port = Field(
+        default="none", description="with two boards plugged in, name both: 'moccasin-mat ports' lists them"
     )
 
 
@@ -395,7 +326,7 @@ class StripsSection(Section):
         default="none",
         description='WS2812 pixels on a pin of the "pi" or of the mat\'s "board"; "memory" shows no lights',
     )
-    pin: Pin = Field(
+    pin: fields.Pin = Field(
         default_factory=lambda: pinmap().pi.strip_pin,
         description="BCM number; up to the Pi 4 all except 10 need root, which the service does not have",
     )
@@ -416,18 +347,18 @@ def _mapped_pin(button: str) -> Callable[[], int]:
 class ButtonPins(Section):
     """BCM numbers; connect each button between its pin and ground. 0 means no button, if allowed."""
 
-    ready: PinOrNone = Field(
+    ready: fields.PinOrNone = Field(
         default_factory=_mapped_pin("ready"), description="the hider: the bead is hidden; 0: no button"
     )
-    ready_a: PinOrNone = Field(default=0, description="ready for team A only: counts while A hides")
-    ready_b: PinOrNone = Field(default=0, description="ready for team B only: counts while B hides")
-    shown: Pin = Field(default_factory=_mapped_pin("shown"), description="the hider: the bead was shown")
-    toss_a: Pin = Field(default_factory=_mapped_pin("toss_a"), description="the judge: A won the toss")
-    toss_b: Pin = Field(default_factory=_mapped_pin("toss_b"), description="the judge: B won the toss")
-    left: PinOrNone = Field(default=0, description="slahal, the guesser's left")
-    right: PinOrNone = Field(default=0, description="slahal, the guesser's right")
-    inside: PinOrNone = Field(default=0, description="slahal, the inside hands")
-    outside: PinOrNone = Field(default=0, description="slahal, the outside hands")
+    ready_a: fields.PinOrNone = Field(default=0, description="ready for team A only: counts while A hides")
+    ready_b: fields.PinOrNone = Field(default=0, description="ready for team B only: counts while B hides")
+    shown: fields.Pin = Field(default_factory=_mapped_pin("shown"), description="the hider: the bead was shown")
+    toss_a: fields.Pin = Field(default_factory=_mapped_pin("toss_a"), description="the judge: A won the toss")
+    toss_b: fields.Pin = Field(default_factory=_mapped_pin("toss_b"), description="the judge: B won the toss")
+    left: fields.PinOrNone = Field(default=0, description="slahal, the guesser's left")
+    right: fields.PinOrNone = Field(default=0, description="slahal, the guesser's right")
+    inside: fields.PinOrNone = Field(default=0, description="slahal, the inside hands")
+    outside: fields.PinOrNone = Field(default=0, description="slahal, the outside hands")
 
     @model_validator(mode="after")
     def _check_pins_differ(self) -> ButtonPins:
@@ -496,24 +427,18 @@ class StrikesSection(Section):
 class VoiceSection(Section):
     """Sound: recordings of the words called at the table. Off by default."""
 
-    folder: OptionalPath = Field(
+    folder: fields.OptionalFolder = Field(
         default="",
         description="folder of the recordings, such as dakota/paguga.wav; empty: none; 'moccasin-mat voice' lists them",
-        json_schema_extra={"takes": "the path of a folder, in quotes"},
     )
     english: bool = Field(
-        default=False,
-        description="speak the score and plain sentences, in English only (apt install espeak-ng)",
+        default=False, description="speak the score and plain sentences, in English only (apt install espeak-ng)"
     )
-    device: SoundDevice = Field(
-        default="default",
-        description="the loudspeaker, as 'aplay -L' lists it",
-        json_schema_extra={"takes": "the name of a loudspeaker, in quotes"},
-    )
+    device: fields.SoundDevice = Field(default="default", description="the loudspeaker, as 'aplay -L' lists it")
     volume: float = Field(default=0.8, ge=0.0, le=1.0, description="1.0 plays recordings at their own volume")
     quiet_volume: float = Field(default=0.3, ge=0.0, le=1.0, description="maximum volume in the quiet hours")
-    quiet_from: Hour = Field(default="", description="start of the quiet hours; empty: none")
-    quiet_to: Hour = Field(default="", description="end of the quiet hours; may be after midnight")
+    quiet_from: fields.Hour = Field(default="", description="start of the quiet hours; empty: none")
+    quiet_to: fields.Hour = Field(default="", description="end of the quiet hours; may be after midnight")
 
     @model_validator(mode="after")
     def _check_quiet_hours(self) -> VoiceSection:
@@ -547,19 +472,16 @@ class ExhibitSection(Section):
     opponent: Literal["habits", "random"] = Field(
         default="habits", description="how the mat guesses: by this visitor's habits, which it forgets, or by chance"
     )
-    languages: Languages = Field(
-        default=("en",),
-        description="offered on every screen; the first one is the default",
-        json_schema_extra={"takes": 'a list of languages: ["en", "/srv/dak.po"]'},
+    languages: fields.Languages = Field(
+        default=("en",), description="offered on every screen; the first one is the default"
     )
     touch: Literal["here", "network"] = Field(
         default="here",
         description='"here": only a browser on this machine can play, "network": any browser that opens the page',
     )
-    folder: OptionalPath = Field(
+    folder: fields.OptionalFolder = Field(
         default="",
         description="the host's texts.toml and pictures; empty: none; 'moccasin-mat exhibit --check' checks them",
-        json_schema_extra={"takes": "the path of a folder, in quotes"},
     )
     approve_texts: bool = Field(
         default=False, description="show changed texts only after the staff has approved them on the staff page"
@@ -579,20 +501,21 @@ class ExhibitSection(Section):
     longest_min: float = Field(
         default=15.0, ge=1, le=240, description="maximum minutes of a session, so that others have a turn"
     )
-    opens: Hour = Field(default="", description="start of the opening hours; empty: always open")
-    closes: Hour = Field(default="", description="end of the opening hours; may be after midnight")
-    dim_from: Hour = Field(default="", description="start of dimmed lights and page; empty: never")
-    dim_to: Hour = Field(default="", description="end of dimmed lights and page; may be after midnight")
+    opens: fields.Hour = Field(default="", description="start of the opening hours; empty: always open")
+    closes: fields.Hour = Field(default="", description="end of the opening hours; may be after midnight")
+    dim_from: fields.Hour = Field(default="", description="start of dimmed lights and page; empty: never")
+    dim_to: fields.Hour = Field(default="", description="end of dimmed lights and page; may be after midnight")
     dim_lights: float = Field(
         default=0.3, ge=0.0, le=1.0, description="maximum brightness of the light strips while dimmed"
     )
     dim_page: float = Field(default=0.6, ge=0.1, le=1.0, description="brightness of the page while dimmed")
-    self_test: TestHour = Field(
-        default="",
-        description='time of the nightly self-test; empty: in the middle of the closed hours; "off": never',
+    self_test: fields.TestHour = Field(
+        default="", description='time of the nightly self-test; empty: in the middle of the closed hours; "off": never'
     )
-    season_from: Day = Field(default="", description="the first day of the season in which the game is played here")
-    season_to: Day = Field(default="", description="the last day of that season; empty: all year")
+    season_from: fields.Day = Field(
+        default="", description="the first day of the season in which the game is played here"
+    )
+    season_to: fields.Day = Field(default="", description="the last day of that season; empty: all year")
     record: bool = Field(default=False, description="keep each session's game beside the table's journal")
     keep_days: int = Field(default=30, ge=1, le=3650, description="days until a recorded game is removed")
     keep_mb: int = Field(
@@ -667,17 +590,17 @@ class Settings(Section):
     hub: HubSection = Field(default_factory=HubSection)
     exhibit: ExhibitSection = Field(default_factory=ExhibitSection)
 
-    former_names: ClassVar[Mapping[Keys, str]] = {("web", "odds"): "chances", ("odds",): "chances"}
+    former_names: ClassVar[Mapping[fields.Keys, str]] = {("web", "odds"): "chances", ("odds",): "chances"}
 
     @property
     def for_mat_b(self) -> Settings:
         """These settings for the mat in front of B, if each team has one: [board_b] takes the place of [board]."""
         return self.model_copy(update={"board": self.board_b})
 
-    def referee_settings(self, options: Mapping[str, object]) -> RefereeSettings:
+    def referee_settings(self, options: Mapping[str, object]) -> referee.RefereeSettings:
         """Return the referee's settings. The time for a hit is one of the game's `options` (`Game.settings`)."""
         seconds = options.get("hit_seconds")
-        return RefereeSettings(
+        return referee.RefereeSettings(
             fouls=self.referee.fouls.model_dump(),
             preset=self.referee.preset,
             check_timeout_s=self.referee.check_timeout_s,
@@ -738,7 +661,7 @@ def _find_mat_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
 def _find_chances_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
     """Yield an issue if chances of winning, a learning aid, would be shown at a tournament."""
     preset = settings.referee.preset
-    if settings.web.chances and preset in TOURNAMENT_PRESETS:
+    if settings.web.chances and preset in referee.TOURNAMENT_PRESETS:
         yield SettingsIssue(("web", "chances"), f'must be false where [referee] preset is "{preset}"')
 
 

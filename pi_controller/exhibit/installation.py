@@ -30,9 +30,8 @@ from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.referee.facts import Seats
 from pi_controller.runtime.daemon import Mat
 from pi_controller.sensing.events import MatEvent
-from pi_controller.system.clock import is_clock_set
 from pi_controller.system.kiosk import RUNNING, reset_request_path, restart_request_path
-from pi_controller.system.machine_health import MachineHealth, read_health
+from pi_controller.system.machine_health import MachineHealth, is_clock_set, read_health
 from pi_controller.system.place import KEY_CHANGES
 from pi_controller.table.table import Observer
 from pi_controller.table.view import View

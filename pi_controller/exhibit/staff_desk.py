@@ -25,10 +25,9 @@ from pi_controller.exhibit.pages import (
     host_lines,
     preview_of,
 )
-from pi_controller.system.clock import REQUEST
 from pi_controller.system.files import atomic_write
 from pi_controller.system.kiosk import request_reset
-from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, RESETS
+from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, RESETS, SET_CLOCK_REQUEST
 from pi_controller.system.status import CARD_FAULTS
 from pi_controller.system.update import last_line
 
@@ -204,7 +203,7 @@ def _request_clock(order: Order) -> None:
     try:
         if not folder:
             raise FileNotFoundError("this installation is not run by a system service")
-        atomic_write(Path(folder) / REQUEST, f"{order.t:.0f}".encode())
+        atomic_write(Path(folder) / SET_CLOCK_REQUEST, f"{order.t:.0f}".encode())
     except OSError as error:
         order.fault = f"the clock cannot be set: {error.strerror or error}"
 

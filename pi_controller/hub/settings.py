@@ -158,9 +158,7 @@ class BrokerSection(Section):
     """The MQTT broker of tables and hub."""
 
     address: HostOrNone = Field(
-        default="",
-        description="empty: the hub brings one for this machine alone, without accounts",
-        json_schema_extra={"takes": "an address or a host name, or empty"},
+        default="", description="empty: the hub brings one for this machine alone, without accounts"
     )
     port: int = Field(default=1883, ge=1, le=65535, description="its port")
     password_file: OptionalPath = Field(default="", description="the file with the password of the hub's account")

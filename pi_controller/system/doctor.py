@@ -27,14 +27,14 @@ from pi_controller.simulation.faults import Fault
 from pi_controller.simulation.mat import SimListening
 from pi_controller.system import doctor_checks
 from pi_controller.system.files import atomic_write
-from pi_controller.system.sensor_checks import LISTEN_S, Report, ReportLine, SensorListener
-from pi_controller.system.service import log_choice
+from pi_controller.system.sensor_checks import LISTEN_S, Group, Report, ReportLine, SensorListener
+from pi_controller.system.service import log_choice, run_captured
 
 ANSWER_S = 3.0
 """Longest wait for a board's answer."""
 IDLE_S = 0.02
 SIM_SEED = 1
-SETTINGS = "Settings"
+SETTINGS = Group("Settings")
 
 
 def examine(
@@ -139,13 +139,13 @@ def _listen(source: Source, ears: SensorListener, progress: Callable[[float], No
 def _settings(path: Path | None) -> tuple[Settings, list[ReportLine]]:
     """Return the settings (the defaults if they cannot be read) and their lines."""
     if path is None:
-        return Settings(), [ReportLine(SETTINGS, "file", "not here", "no file was named: the defaults are checked")]
+        return Settings(), [SETTINGS.absent("file", "no file was named: the defaults are checked")]
     try:
         settings = read_settings(path)
     except SettingsError as error:
         todo = f"'moccasin-mat check-settings {path}' shows what is wrong; the defaults are checked"
-        return Settings(), [ReportLine(SETTINGS, "file", "fail", "; ".join(error.places), todo)]
-    lines = [ReportLine(SETTINGS, "file", "pass", str(path))]
+        return Settings(), [SETTINGS.fails("file", "; ".join(error.places), todo)]
+    lines = [SETTINGS.passes("file", str(path))]
     for prefix, own in _mats(settings):
         lines.append(replace(_profile(own, path.parent), name=f"{prefix}profile"))
     return settings, lines
@@ -154,12 +154,12 @@ def _settings(path: Path | None) -> tuple[Settings, list[ReportLine]]:
 def _profile(settings: Settings, folder: Path) -> ReportLine:
     name = settings.board.profile
     if not name:
-        return ReportLine(SETTINGS, "profile", "not here", "the settings name none")
+        return SETTINGS.absent("profile", "the settings name none")
     try:
         profile = profiles.load_profile(folder, name)
     except MatError as error:
-        return ReportLine(SETTINGS, "profile", "fail", error.message, error.hint)
-    return ReportLine(SETTINGS, "profile", "pass", f"{name}, made {profile.made}")
+        return SETTINGS.fails("profile", error.message, error.hint)
+    return SETTINGS.passes("profile", f"{name}, made {profile.made}")
 
 
 # Support bundle: a ZIP with the report, the versions, the settings and the last lines of the log.
@@ -183,14 +183,8 @@ def service_log() -> str:
     if shutil.which("journalctl") is None:
         return "this system keeps no service log (there is no journalctl)\n"
     try:
-        done = subprocess.run(
-            ["journalctl", *log_choice(), "--lines", str(LOG_LINES), "--no-pager", "--output", "short-iso"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=10,
-            check=False,
-        )
+        command = ["journalctl", *log_choice(), "--lines", str(LOG_LINES), "--no-pager", "--output", "short-iso"]
+        done = run_captured(command, 10)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"the service log cannot be read: {type(error).__name__}\n"
     return done.stdout or f"{done.stderr.strip()}\n"
@@ -200,9 +194,9 @@ def anonymous_settings(settings: Settings) -> Json:
     """Return the settings as JSON without names, PINs and passwords, and with only the last part of paths."""
     content = cast("dict[str, Json]", settings.model_dump(mode="json"))
     game = cast("dict[str, Json]", content["game"])
-    kept = game.pop("name")
+    rule_set = game.pop("name")  # no personal name
     content = cast("dict[str, Json]", _anonymous(content))
-    cast("dict[str, Json]", content["game"])["name"] = kept  # the rule set's name is no personal name
+    cast("dict[str, Json]", content["game"])["name"] = rule_set
     return content
 
 
@@ -266,6 +260,3 @@ def write_bundle(path: Path, report: Report, settings: Settings, log: Callable[[
         raise UsageError(
             f"cannot write {path}: {error.strerror}", "name a file in a folder that is writable"
         ) from error
-
-
-# Diagnostics: checks every part of a table, and suggests a remedy for each fault.

@@ -1,4 +1,4 @@
-"""Checks the link to the board: port, handshake, firmware, sample rate, losses, clock, the board's events."""
+"""Checks of a table besides its sensors: the link to the board, the machine, the journal's disk, pins and service."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,14 +35,14 @@ from pi_controller.system.install import read
 from pi_controller.system.machine_health import LOW_DISK_BYTES
 from pi_controller.system.place import SetupError, make_place
 from pi_controller.system.plan import plan
-from pi_controller.system.sensor_checks import ReportLine, SensorListener
+from pi_controller.system.sensor_checks import Group, ReportLine, SensorListener
 from pi_controller.system.status import RESULTS
 
 if TYPE_CHECKING:
     from gpiozero import Factory
 
 
-LINK = "Link"
+LINK = Group("Link")
 FLASH_HINT = "run 'moccasin-mat flash': it copies this program's firmware to the board"
 OFF_RATE = 0.005
 """Largest relative error of the sample rate: crystals are accurate to a ten-thousandth, so more means loss."""
@@ -73,14 +74,14 @@ def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iter
     """Yield the lines for the link; `connection` is None for a table without a board."""
     names = ("handshake", "firmware", "chips", *EVENTS, "samples", "losses", "clock", "bus")
     if connection is None:
-        yield ReportLine(LINK, "port", "not here", 'the settings use no board: [board] port = "none"')
-        yield from (ReportLine(LINK, name, "not here", "no board") for name in names)
+        yield LINK.absent("port", 'the settings use no board: [board] port = "none"')
+        yield from (LINK.absent(name, "no board") for name in names)
         return
     if connection.missing is not None:
-        yield ReportLine(LINK, "port", "fail", connection.missing.message, connection.missing.hint)
-        yield from (ReportLine(LINK, name, "not here", "no board") for name in names)
+        yield LINK.fails("port", connection.missing.message, connection.missing.hint)
+        yield from (LINK.absent(name, "no board") for name in names)
         return
-    yield ReportLine(LINK, "port", "pass", connection.port.name if connection.port else "")
+    yield LINK.passes("port", connection.port.name if connection.port else "")
     if ears.up is None:
         why = connection.why or "the board does not answer"
         todo = (
@@ -88,10 +89,10 @@ def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iter
             if "protocol" in why or "flash" in why
             else f"unplug the board and plug it in again; else {FLASH_HINT}"
         )
-        yield ReportLine(LINK, "handshake", "fail", why, todo)
-        yield from (ReportLine(LINK, name, "not here", "the board does not answer") for name in names[1:])
+        yield LINK.fails("handshake", why, todo)
+        yield from (LINK.absent(name, "the board does not answer") for name in names[1:])
         return
-    yield ReportLine(LINK, "handshake", "pass", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
+    yield LINK.passes("handshake", f"protocol {wire.PROTOCOL[0]}, board {ears.up.board_id}")
     yield _firmware(ears.up.firmware)
     yield _chips(connection)
     yield from board_events(ears, orders=connection.session.accepts_commands)
@@ -104,10 +105,8 @@ def link_lines(connection: BoardConnection | None, ears: SensorListener) -> Iter
 def _firmware(version: str) -> ReportLine:
     ours = shipped_firmware()
     if version != ours:
-        return ReportLine(
-            LINK, "firmware", "fail", f"the board has version {version}, this program includes {ours}", FLASH_HINT
-        )
-    return ReportLine(LINK, "firmware", "pass", f"version {version}, the same as in this program")
+        return LINK.fails("firmware", f"the board has version {version}, this program includes {ours}", FLASH_HINT)
+    return LINK.passes("firmware", f"version {version}, the same as in this program")
 
 
 def _chips(connection: BoardConnection) -> ReportLine:
@@ -115,10 +114,8 @@ def _chips(connection: BoardConnection) -> ReportLine:
     features = board.features if board is not None else 0
     kinds = [name for name, bit in (("QMC5883L", wire.QMC5883L), ("QMC5883P", wire.QMC5883P)) if features & bit]
     if not kinds:
-        return ReportLine(
-            LINK, "chips", "not here", "no magnetometer has answered yet, or the firmware does not report their kind"
-        )
-    return ReportLine(LINK, "chips", "pass", f"magnetometers {kinds[0]}")
+        return LINK.absent("chips", "no magnetometer has answered yet, or the firmware does not report their kind")
+    return LINK.passes("chips", f"magnetometers {kinds[0]}")
 
 
 def _samples(ears: SensorListener) -> ReportLine:
@@ -126,8 +123,8 @@ def _samples(ears: SensorListener) -> ReportLine:
     found = f"{ears.rate:.0f} of {wanted} samples a second"
     if abs(ears.rate / wanted - 1.0) > OFF_RATE:
         todo = "use another USB cable and a port of the Pi itself; stop other programs"
-        return ReportLine(LINK, "samples", "fail", found, todo)
-    return ReportLine(LINK, "samples", "pass", found)
+        return LINK.fails("samples", found, todo)
+    return LINK.passes("samples", found)
 
 
 def _losses(connection: BoardConnection, ears: SensorListener) -> ReportLine:
@@ -144,24 +141,24 @@ def _losses(connection: BoardConnection, ears: SensorListener) -> ReportLine:
     wrong = ", ".join(f"{count} {what}" for what, count in losses.items() if count)
     if wrong:
         todo = "check the board's supply" if restarts else "use another USB cable and a port of the Pi itself"
-        return ReportLine(LINK, "losses", "fail", wrong, todo)
-    return ReportLine(LINK, "losses", "pass", f"none in {stats.frames} frames")
+        return LINK.fails("losses", wrong, todo)
+    return LINK.passes("losses", f"none in {stats.frames} frames")
 
 
 def _clock(connection: BoardConnection) -> ReportLine:
     clock = connection.session.clock
     ppm = 1e6 * clock.drift
     if not clock.known:
-        return ReportLine(LINK, "clock", "fail", "the board answers no ping", FLASH_HINT)
+        return LINK.fails("clock", "the board answers no ping", FLASH_HINT)
     found = f"the quickest answer in {1000 * clock.rtt:.1f} ms, {ppm:+.0f} ppm"
     if clock.rtt > SLOW_RTT_S:  # the drift is only informative: a few seconds cannot measure it
-        return ReportLine(LINK, "clock", "fail", found, "stop other programs; use a USB port of the Pi itself")
-    return ReportLine(LINK, "clock", "pass", found)
+        return LINK.fails("clock", found, "stop other programs; use a USB port of the Pi itself")
+    return LINK.passes("clock", found)
 
 
 def _bus(ears: SensorListener) -> ReportLine:
     if len(ears.health) < 2:
-        return ReportLine(LINK, "bus", "fail", "the board does not report its health", FLASH_HINT)
+        return LINK.fails("bus", "the board does not report its health", FLASH_HINT)
     first, last = ears.health[0], ears.health[-1]
     seconds = max(last.uptime_s - first.uptime_s, 1e-3)
     errors, overflows = last.i2c_errors - first.i2c_errors, last.overflows - first.overflows
@@ -173,19 +170,17 @@ def _bus(ears: SensorListener) -> ReportLine:
     )
     found = f"{errors} errors in {seconds:.0f} s, slowest loop {last.worst_loop_us / 1000:.1f} ms"
     if errors > BUS_ERRORS * reads and not sensor:  # a dead sensor causes errors all the time, and has its own line
-        return ReportLine(
-            LINK, "bus", "fail", found, "check the wires to the touch board and the multiplexers: keep them short"
-        )
+        return LINK.fails("bus", found, "check the wires to the touch board and the multiplexers: keep them short")
     if overflows:
-        return ReportLine(LINK, "bus", "fail", f"{overflows} overflows on the board; {found}", FLASH_HINT)
-    return ReportLine(LINK, "bus", "pass", found)
+        return LINK.fails("bus", f"{overflows} overflows on the board; {found}", FLASH_HINT)
+    return LINK.passes("bus", found)
 
 
 def board_events(ears: SensorListener, *, orders: bool) -> Iterator[ReportLine]:
     """Yield the lines for the board's events in `ears`. `orders` is true if a self test was requested."""
     yield _start(ears)
-    yield _test(ears) if orders else ReportLine(LINK, "self test", "not here", "the board's firmware has none")
-    yield _pace(ears) if orders else ReportLine(LINK, "pace", "not here", "the board's firmware does not report it")
+    yield _test(ears) if orders else LINK.absent("self test", "the board's firmware has none")
+    yield _pace(ears) if orders else LINK.absent("pace", "the board's firmware does not report it")
     yield _events(ears)
 
 
@@ -194,9 +189,9 @@ def _start(ears: SensorListener) -> ReportLine:
     weak = [event for event in ears.events if event.kind == "brown-out"]
     if weak:
         todo = "use a better supply: a short, thick cable at a port of the Pi itself; power the strip separately"
-        return ReportLine(LINK, "start", "fail", weak[-1].line.rstrip("."), todo)
+        return LINK.fails("start", weak[-1].line.rstrip("."), todo)
     reason = STARTS.get(ears.up.boot_reason, ears.up.boot_reason)
-    return ReportLine(LINK, "start", "pass", f"its {ears.up.boot_count}., {reason}")
+    return LINK.passes("start", f"its {ears.up.boot_count}., {reason}")
 
 
 def _test(ears: SensorListener) -> ReportLine:
@@ -204,26 +199,26 @@ def _test(ears: SensorListener) -> ReportLine:
     tested = [event for event in ears.events if event.kind == "tested" and event.t >= ears.up.t]
     if not tested:
         todo = "unplug the board and plug it in again; else 'moccasin-mat flash'"
-        return ReportLine(LINK, "self test", "fail", "the board does not report its self test", todo)
+        return LINK.fails("self test", "the board does not report its self test", todo)
     test = tested[-1]
     if not ears.checks_magnetometers:
         found, sound = test.line, test.is_good
     else:
         found, sound = test.detailed_line, test.is_all_good
     if sound:
-        return ReportLine(LINK, "self test", "pass", found.rstrip("."))
+        return LINK.passes("self test", found.rstrip("."))
     if any(line.outcome == "fail" for line in ears.lines()):
-        return ReportLine(LINK, "self test", "pass", "done; its findings are listed separately")
-    return ReportLine(LINK, "self test", "fail", found.rstrip("."), "run the doctor again; a plug may be loose")
+        return LINK.passes("self test", "done; its findings are listed separately")
+    return LINK.fails("self test", found.rstrip("."), "run the doctor again; a plug may be loose")
 
 
 def _pace(ears: SensorListener) -> ReportLine:
     assert ears.up is not None
     slow = [event for event in ears.events if event.kind == "slow" and event.t >= ears.up.t]
     if not slow:
-        return ReportLine(LINK, "pace", "pass", "the board keeps up with its sensors")
+        return LINK.passes("pace", "the board keeps up with its sensors")
     todo = "repair the sensors that fail: each silent sensor slows the board down; else 'moccasin-mat flash'"
-    return ReportLine(LINK, "pace", "fail", slow[-1].line.rstrip("."), todo)
+    return LINK.fails("pace", slow[-1].line.rstrip("."), todo)
 
 
 def _events(ears: SensorListener) -> ReportLine:
@@ -238,14 +233,14 @@ def _events(ears: SensorListener) -> ReportLine:
     found = [word + (f" ({count} times)" if count > 1 else "") for word, count in counts.items()][:MAX_EVENTS]
     if lost := sum(event.lost for event in ears.events):
         found.append(f"{lost} more were lost")
-    return ReportLine(LINK, "events", "pass", "; ".join(found) or "only its start")
+    return LINK.passes("events", "; ".join(found) or "only its start")
 
 
 # Checks the machine: versions, SPI for the strips, groups, loudspeaker, the journal's disk.
 
 
-MACHINE = "Machine"
-DISK = "Journal"
+MACHINE = Group("Machine")
+DISK = Group("Journal")
 SLOW_SYNC_S = 0.5
 """A disk that takes longer to sync a few bytes delays play at every call."""
 PACKAGES = ("gpiozero", "lgpio", "pyserial", "numpy", "rich", "starlette", "uvicorn")
@@ -264,10 +259,8 @@ def versions() -> dict[str, str]:
 
 def _version(package: str) -> str:
     for name in filter(None, (package, _ALSO.get(package))):
-        try:
+        with suppress(importlib.metadata.PackageNotFoundError):
             return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return ""
 
 
@@ -275,10 +268,8 @@ def groups() -> set[str]:
     """Return the names of this process's groups."""
     names: set[str] = set()
     for number in {*os.getgroups(), os.getegid()}:
-        try:
+        with suppress(KeyError):
             names.add(grp.getgrgid(number).gr_name)
-        except KeyError:
-            continue
     return names
 
 
@@ -288,19 +279,18 @@ def machine_lines(
     """Yield the lines for the machine. Tests set `root` (of its files) and `member` (the user's groups)."""
     pi = read_pi_model(root)
     installed = versions()
-    yield ReportLine(MACHINE, "model", "pass" if pi else "not here", pi or "this is not a Raspberry Pi")
+    yield MACHINE.passes("model", pi) if pi else MACHINE.absent("model", "this is not a Raspberry Pi")
+    python = installed["python"]
     enough = sys.version_info >= (3, 11)
-    yield ReportLine(
-        MACHINE, "python", "pass" if enough else "fail", installed["python"], "" if enough else "use 3.11 or newer"
-    )
+    yield MACHINE.passes("python", python) if enough else MACHINE.fails("python", python, "use 3.11 or newer")
     pins = settings.strips.kind == "pi" or settings.buttons.kind == "pi"
     for package in ("gpiozero", "lgpio"):
         if version := installed[package]:
-            yield ReportLine(MACHINE, package, "pass", version)
+            yield MACHINE.passes(package, version)
         elif pi and pins:
-            yield ReportLine(MACHINE, package, "fail", "it is not installed", INSTALL_PI)
+            yield MACHINE.fails(package, "it is not installed", INSTALL_PI)
         else:
-            yield ReportLine(MACHINE, package, "not here", "it is not installed; only a Raspberry Pi needs it")
+            yield MACHINE.absent(package, "it is not installed; only a Raspberry Pi needs it")
     yield _spi(settings, root)
     yield from _groups(settings, root, groups() if member is None else member)
 
@@ -308,25 +298,25 @@ def machine_lines(
 def _journal(path: Path) -> Iterator[ReportLine]:
     """Yield the line for the journal: this user may write it, and it is readable."""
     if not path.exists():
-        yield ReportLine(DISK, "journal", "pass", "none yet: the first start creates it")
+        yield DISK.passes("journal", "none yet: the first start creates it")
     elif todo := explain_refusal(journal_files(path)):
-        yield ReportLine(DISK, "journal", "fail", f"{path.name} cannot be written by this user", todo)
+        yield DISK.fails("journal", f"{path.name} cannot be written by this user", todo)
     else:
         try:
             with Journal(path, read_only=True) as kept:
-                yield ReportLine(DISK, "journal", "pass", f"{kept.seq} records")
+                yield DISK.passes("journal", f"{kept.seq} records")
         except JournalError as error:
-            yield ReportLine(DISK, "journal", "fail", error.message, error.hint)
+            yield DISK.fails("journal", error.message, error.hint)
 
 
 def _spi(settings: Settings, root: Path) -> ReportLine:
     if settings.strips.kind != "pi" and settings.board.port != "pins":
-        return ReportLine(MACHINE, "SPI", "not here", "the settings drive no strips")
+        return MACHINE.absent("SPI", "the settings drive no strips")
     found = sorted((root / "dev").glob("spidev*"))
     if found:
-        return ReportLine(MACHINE, "SPI", "pass", ", ".join(path.name for path in found))
+        return MACHINE.passes("SPI", ", ".join(path.name for path in found))
     todo = "turn SPI on with raspi-config (Interface Options), then restart"
-    return ReportLine(MACHINE, "SPI", "fail", "it is turned off", todo)
+    return MACHINE.fails("SPI", "it is turned off", todo)
 
 
 def loudspeaker(
@@ -338,7 +328,7 @@ def loudspeaker(
     """
     name, device = "loudspeaker", settings.voice.device
     if not settings.voice.is_audible:
-        return ReportLine(MACHINE, name, "not here", "the settings use no sound")
+        return MACHINE.absent(name, "the settings use no sound")
     sound, cards = sound or AplaySound(device), sound_cards(root)
     try:
         sound.play(SILENCE, 0.0)
@@ -346,8 +336,8 @@ def loudspeaker(
             wait()
     except SoundError as error:
         found = "" if cards else "; this machine has no sound card"
-        return ReportLine(MACHINE, name, "fail", f"{error.message}{found}", error.hint)
-    return ReportLine(MACHINE, name, "pass", f"{device} opens; sound cards: {'; '.join(cards) or 'none'}")
+        return MACHINE.fails(name, f"{error.message}{found}", error.hint)
+    return MACHINE.passes(name, f"{device} opens; sound cards: {'; '.join(cards) or 'none'}")
 
 
 def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator[ReportLine]:
@@ -363,36 +353,35 @@ def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator
         needed["i2c"] = (True, "the touch strips' chip")
     for name, (wanted, what) in needed.items():
         if not wanted:
-            yield ReportLine(MACHINE, f"group {name}", "not here", f"the settings do not use {what}")
+            yield MACHINE.absent(f"group {name}", f"the settings do not use {what}")
         elif name in member or os.geteuid() == 0:
-            yield ReportLine(MACHINE, f"group {name}", "pass", f"{what} can be opened")
+            yield MACHINE.passes(f"group {name}", f"{what} can be opened")
         elif not _has_group(name, root):
-            yield ReportLine(MACHINE, f"group {name}", "not here", "this system has no such group")
+            yield MACHINE.absent(f"group {name}", "this system has no such group")
         else:
             todo = f"add this user to it (sudo usermod -aG {name} $USER), then log in again"
-            yield ReportLine(MACHINE, f"group {name}", "fail", f"this user is not in it: {what} cannot be opened", todo)
+            yield MACHINE.fails(f"group {name}", f"this user is not in it: {what} cannot be opened", todo)
 
 
 def _has_group(name: str, root: Path) -> bool:
-    try:
-        text = (root / "etc/group").read_text("utf-8", "replace")
-    except OSError:
-        return False
-    return any(line.startswith(f"{name}:") for line in text.splitlines())
+    with suppress(OSError):
+        lines = (root / "etc/group").read_text("utf-8", "replace").splitlines()
+        return any(line.startswith(f"{name}:") for line in lines)
+    return False
 
 
 def disk(journal: Path) -> Iterator[ReportLine]:
     """Yield the lines for the journal's disk: free space, writing, the journal, and the time of a sync."""
     folder = journal.absolute().parent
     if not folder.is_dir():
-        yield ReportLine(DISK, "folder", "fail", f"there is no folder {folder}", "make it, or change [table] journal")
+        yield DISK.fails("folder", f"there is no folder {folder}", "make it, or change [table] journal")
         return
     free = shutil.disk_usage(folder).free
     room = f"{free / 1e9:.1f} GB free"
     if free < LOW_DISK_BYTES:
-        yield ReportLine(DISK, "room", "fail", room, "free some space: delete old recordings first")
+        yield DISK.fails("room", room, "free some space: delete old recordings first")
     else:
-        yield ReportLine(DISK, "room", "pass", room)
+        yield DISK.passes("room", room)
     probe = folder / f".{journal.name}.doctor"
     try:
         began = time.monotonic()
@@ -403,21 +392,21 @@ def disk(journal: Path) -> Iterator[ReportLine]:
         took = time.monotonic() - began
     except OSError as error:
         todo = "check the folder's owner and the disk, or change [table] journal"
-        yield ReportLine(DISK, "writing", "fail", f"{folder} cannot be written: {error.strerror}", todo)
+        yield DISK.fails("writing", f"{folder} cannot be written: {error.strerror}", todo)
         return
     finally:
         probe.unlink(missing_ok=True)
-    yield ReportLine(DISK, "writing", "pass", str(folder))
+    yield DISK.passes("writing", str(folder))
     yield from _journal(journal)
+    found = f"{1000 * took:.1f} ms"
     slow = took > SLOW_SYNC_S
-    todo = "use a better card, or a USB disk" if slow else ""
-    yield ReportLine(DISK, "fsync", "fail" if slow else "pass", f"{1000 * took:.1f} ms", todo)
+    yield DISK.fails("fsync", found, "use a better card, or a USB disk") if slow else DISK.passes("fsync", found)
 
 
 # Checks the Pi's pins: the pins of buttons and strips open, no button is shorted, and sensors answer.
 
 
-PINS = "Pins"
+PINS = Group("Pins")
 DIM = (12, 12, 12)
 GAPS_S = 1.0
 """Shortest acceptable interval between gaps: while a hit is due, each one is a question to the judge."""
@@ -429,7 +418,7 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
     wanted = {name: pin for name, pin in settings.buttons.pins if pin}
     if settings.buttons.kind == "none":
         for name in wanted:
-            yield ReportLine(PINS, f"button {name}", "not here", 'no buttons: [buttons] kind = "none"')
+            yield PINS.absent(f"button {name}", 'no buttons: [buttons] kind = "none"')
         return
     from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
     from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
@@ -438,7 +427,7 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
         factory = factory or header_factory(ButtonsError)
     except ButtonsError as error:
         for name in wanted:
-            yield ReportLine(PINS, f"button {name}", "fail", error.message, error.hint)
+            yield PINS.fails(f"button {name}", error.message, error.hint)
         return
     for name, pin in wanted.items():
         what = f"button {name}"
@@ -446,26 +435,26 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
             with DigitalInputDevice(pin, pull_up=True, pin_factory=factory) as device:
                 held = device.is_active
         except BadPinFactory:
-            yield ReportLine(PINS, what, "fail", "this machine has no pins", INSTALL_PI)
+            yield PINS.fails(what, "this machine has no pins", INSTALL_PI)
         except (GPIOZeroError, OSError) as error:
             todo = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
-            yield ReportLine(PINS, what, "fail", f"GPIO{pin} cannot be opened: {' '.join(str(error).split())}", todo)
+            yield PINS.fails(what, f"GPIO{pin} cannot be opened: {' '.join(str(error).split())}", todo)
         else:
             if held:
                 todo = f"check GPIO{pin} for a short to ground; let go of the button"
-                yield ReportLine(PINS, what, "fail", "it reads pressed", todo)
+                yield PINS.fails(what, "it reads pressed", todo)
             else:
-                yield ReportLine(PINS, what, "pass", f"released, GPIO{pin}")
+                yield PINS.passes(what, f"released, GPIO{pin}")
 
 
 def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Iterator[ReportLine]:
     """Yield the line for the strips: they open and accept a dim frame. Only a person can see whether they shone."""
     wanted, count = settings.strips, pinmap().lights.count
     if wanted.kind == "board" and opened is None:
-        yield ReportLine(PINS, "light strips", "not here", "on the board: only a person can see whether they shine")
+        yield PINS.absent("light strips", "on the board: only a person can see whether they shine")
         return
     if wanted.kind != "pi" and opened is None:
-        yield ReportLine(PINS, "light strips", "not here", f'none driven: [strips] kind = "{wanted.kind}"')
+        yield PINS.absent("light strips", f'none driven: [strips] kind = "{wanted.kind}"')
         return
     try:
         strip = opened() if opened else NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
@@ -474,33 +463,31 @@ def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Ite
         finally:
             strip.close()
     except StripError as error:
-        yield ReportLine(PINS, "light strips", "fail", error.message, error.hint)
+        yield PINS.fails("light strips", error.message, error.hint)
     else:
-        yield ReportLine(
-            PINS, "light strips", "pass", f"{count} pixels were lit dimly for a moment; did you see them all?"
-        )
+        yield PINS.passes("light strips", f"{count} pixels were lit dimly for a moment; did you see them all?")
 
 
 def sensors(source: PinsSource, ears: SensorListener) -> Iterator[ReportLine]:
     """Yield the lines for `source` and its messages in `ears`; call this before `source` is closed."""
-    yield ReportLine(LINK, "kind", "pass", f"the Pi's own pins, no mat board; {NOTE}")
+    yield LINK.passes("kind", f"the Pi's own pins, no mat board; {NOTE}")
     names = ("samples", "losses", "touch chip")
     if source.missing is not None or ears.up is None:
         missing = source.missing
         what, todo = (
             (missing.message, missing.hint) if missing else (source.why or "no readings yet", "run the doctor again")
         )
-        yield ReportLine(LINK, "port", "fail", what, todo)
-        yield from (ReportLine(LINK, name, "not here", "the piezos are not read") for name in names)
+        yield LINK.fails("port", what, todo)
+        yield from (LINK.absent(name, "the piezos are not read") for name in names)
         return
-    yield ReportLine(LINK, "port", "pass", source.port.name if source.port else "")
+    yield LINK.passes("port", source.port.name if source.port else "")
     yield _pin_samples(source, ears)
     yield _pin_losses(ears)
     missing = source.strips_missing
     if missing is not None:
-        yield ReportLine(LINK, "touch chip", "fail", missing.message, missing.hint)
+        yield LINK.fails("touch chip", missing.message, missing.hint)
     else:
-        yield ReportLine(LINK, "touch chip", "pass", f"{ears.scans} scans")
+        yield LINK.passes("touch chip", f"{ears.scans} scans")
 
 
 def _pin_samples(source: PinsSource, ears: SensorListener) -> ReportLine:
@@ -508,8 +495,8 @@ def _pin_samples(source: PinsSource, ears: SensorListener) -> ReportLine:
     found = f"{source.reads_per_s:,.0f} samples a second for each pad; the board gives {board:,}"
     grid = f"resampled to {ears.grid:,.0f}"
     if source.reads_per_s < 1.25 * RATES[-1]:
-        return ReportLine(LINK, "samples", "pass", f"{found}; {grid}, the minimum for detecting strikes")
-    return ReportLine(LINK, "samples", "pass", f"{found}; {grid}")
+        return LINK.passes("samples", f"{found}; {grid}, the minimum for detecting strikes")
+    return LINK.passes("samples", f"{found}; {grid}")
 
 
 def _pin_losses(ears: SensorListener) -> ReportLine:
@@ -519,14 +506,14 @@ def _pin_losses(ears: SensorListener) -> ReportLine:
     if restarts:
         found += f", restarted {restarts} times"
     if restarts or ears.gaps > seconds / GAPS_S:
-        return ReportLine(LINK, "losses", "fail", found, "stop other programs on this Pi; give it a better supply")
-    return ReportLine(LINK, "losses", "pass", found)
+        return LINK.fails("losses", found, "stop other programs on this Pi; give it a better supply")
+    return LINK.passes("losses", found)
 
 
 # Checks the systemd service: its unit is up to date, it runs, and it is enabled.
 
 
-SERVICE = "Service"
+SERVICE = Group("Service")
 SETUP = "moccasin-mat setup"
 
 
@@ -534,21 +521,17 @@ def service_lines() -> list[ReportLine]:
     """Return the lines for the service; "not here" if none is installed or systemd does not run."""
     kind = service.installed_kind()
     if not kind:
-        return [ReportLine(SERVICE, "unit", "not here", f"no service is installed; '{SETUP}' does that")]
+        return [SERVICE.absent("unit", f"no service is installed; '{SETUP}' does that")]
     system = kind == "system"
     found = [_unit(system=system)]
     if not service.is_systemd_running():
-        return [*found, ReportLine(SERVICE, "running", "not here", "systemd does not run this machine")]
+        return [*found, SERVICE.absent("running", "systemd does not run this machine")]
     found.append(running_line(service.properties(system=system), system=system))
     if not system:
         todo = "" if service.lingers() else f"sudo loginctl enable-linger {Path.home().name}"
         name = "starts with the machine"
-        found.append(ReportLine(SERVICE, name, "fail", "only when its user logs in", todo) if todo else _passes(name))
+        found.append(SERVICE.fails(name, "only when its user logs in", todo) if todo else SERVICE.passes(name))
     return found
-
-
-def _passes(name: str, found: str = "") -> ReportLine:
-    return ReportLine(SERVICE, name, "pass", found)
 
 
 def _unit(*, system: bool) -> ReportLine:
@@ -556,21 +539,21 @@ def _unit(*, system: bool) -> ReportLine:
     try:
         here = make_place(system=system)
     except SetupError as error:
-        return ReportLine(SERVICE, "unit", "fail", error.message, error.hint)
+        return SERVICE.fails("unit", error.message, error.hint)
     try:
         current = read(here.unit) == plan(here).text()
     except OSError as error:
-        return ReportLine(SERVICE, "unit", "not here", f"it cannot be read: {error.strerror}; try sudo")
+        return SERVICE.absent("unit", f"it cannot be read: {error.strerror}; try sudo")
     except SettingsError:  # the error may quote a name or a password from the file
         todo = f"'moccasin-mat check-settings {here.settings}' shows the faults"
-        return ReportLine(SERVICE, "unit", "fail", "no table can run with its settings", todo)
+        return SERVICE.fails("unit", "no table can run with its settings", todo)
     except SetupError as error:
-        return ReportLine(SERVICE, "unit", "fail", error.message, error.hint)
+        return SERVICE.fails("unit", error.message, error.hint)
     if current:
-        return _passes("unit", f"{here.unit}, the same as this version's file")
+        return SERVICE.passes("unit", f"{here.unit}, the same as this version's file")
     # setup shows the difference first, so that a user's own lines are not overwritten unseen
     todo = f"'{again}' shows the difference and writes it; put your own lines in a drop-in file"
-    return ReportLine(SERVICE, "unit", "fail", f"{here.unit} differs from this version's file", todo)
+    return SERVICE.fails("unit", f"{here.unit} differs from this version's file", todo)
 
 
 def running_line(properties: Mapping[str, str], *, system: bool) -> ReportLine:
@@ -578,13 +561,11 @@ def running_line(properties: Mapping[str, str], *, system: bool) -> ReportLine:
     name, command = "running", " ".join(service.systemctl(system=system))
     state, often = properties.get("ActiveState", ""), properties.get("NRestarts", "0")
     if not state:
-        return ReportLine(SERVICE, name, "not here", "systemd does not answer")
+        return SERVICE.absent(name, "systemd does not answer")
     if state == "active":
         again = f", started again {often} times" if often.isdigit() and int(often) else ""
-        return _passes(name, f"{properties.get('StatusText', '')}{again}")
+        return SERVICE.passes(name, f"{properties.get('StatusText', '')}{again}")
     if state == "inactive" and properties.get("Result") == "success":
-        return ReportLine(SERVICE, name, "fail", "it is stopped", f"{command} start moccasin-mat")
+        return SERVICE.fails(name, "it is stopped", f"{command} start moccasin-mat")
     found = RESULTS.get(properties.get("Result", ""), properties.get("Result", state))
-    return ReportLine(
-        SERVICE, name, "fail", f"{found}{'' if often == '0' else f', {often} times'}", "--bundle has its log"
-    )
+    return SERVICE.fails(name, f"{found}{'' if often == '0' else f', {often} times'}", "--bundle has its log")

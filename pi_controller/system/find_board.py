@@ -9,6 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -95,15 +96,11 @@ def find_board(setting: str, by_id: Path = BY_ID, root: Path = Path("/")) -> str
         path = find_port(setting, by_id, how="use --port with")
     except PortError as error:
         if drive := boot_drive(root):
-            raise FlashError(
-                f"a board waits in its boot loader, as the drive {LABEL} ({drive}): it has no program yet",
-                f"{GET}; {THEN}",
-            ) from error
+            waits = f"a board waits in its boot loader, as the drive {LABEL} ({drive}): it has no program yet"
+            raise FlashError(waits, f"{GET}; {THEN}") from error
         if setting == "auto" and "no mat board" in error.message:
-            raise PortError(
-                error.message,
-                f"{error.hint}; a board without MicroPython has no port: {MICROPYTHON_HINT}",
-            ) from error
+            hint = f"{error.hint}; a board without MicroPython has no port: {MICROPYTHON_HINT}"
+            raise PortError(error.message, hint) from error
         raise
     same = [str(name) for name in sorted(by_id.glob("*")) if os.path.realpath(name) == os.path.realpath(path)]
     return same[0] if same and not path.startswith(str(by_id)) else path
@@ -111,13 +108,11 @@ def find_board(setting: str, by_id: Path = BY_ID, root: Path = Path("/")) -> str
 
 def boot_drive(root: Path = Path("/")) -> str:
     """Return the path of the drive of a board in its boot loader, or "" if there is none."""
-    try:
+    with suppress(OSError):
         for line in (root / "proc/mounts").read_text("utf-8", "replace").splitlines():
             words = line.split()
             if len(words) > 1 and words[1].rsplit("/", 1)[-1] == LABEL:
                 return words[1]
-    except OSError:
-        pass
     label = root / "dev/disk/by-label" / LABEL
     return str(label) if label.is_symlink() or label.exists() else ""
 
@@ -164,8 +159,6 @@ def wait_until_back(
 
 
 # Probes a port with HELLO, and reads the board's identity.
-#
-# This outermost module reads the clock and waits for bytes.
 
 
 ANSWER_S = 1.2
@@ -281,16 +274,11 @@ def check_ports(ports: PortList, *, asking: bool, seconds: float = ANSWER_S) -> 
 
 def _port_report(port: PortInfo, asking: bool, seconds: float) -> PortReport:
     if port.state == "held":
-        return PortReport(
-            port, None, f"held by {port.holder}", "stop that program to use this port" if port.board else ""
-        )
+        todo = "stop that program to use this port" if port.board else ""
+        return PortReport(port, None, f"held by {port.holder}", todo)
     if port.state == "forbidden":
-        return PortReport(
-            port,
-            None,
-            "this user may not open it",
-            "add this user to the group dialout (sudo usermod -aG dialout $USER), then log in again",
-        )
+        todo = "add this user to the group dialout (sudo usermod -aG dialout $USER), then log in again"
+        return PortReport(port, None, "this user may not open it", todo)
     if not asking:
         return PortReport(port, None, "free")
     return _probe_port(port, seconds)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 import msgspec
 from rich.console import Console
@@ -24,18 +24,7 @@ from rich.text import Text
 
 from pi_controller.errors import PortError
 from pi_controller.system import find_board
-from pi_controller.system.find_board import (
-    ANSWER_S,
-    INTERRUPT,
-    LIST,
-    MAIN,
-    MICROPYTHON_HINT,
-    BoardIdentity,
-    Firmware,
-    FlashError,
-    own_protocol,
-    probe,
-)
+from pi_controller.system.find_board import LIST, MAIN, MICROPYTHON_HINT, BoardIdentity, Firmware, FlashError
 
 Mode = Literal["write", "check", "dry-run"]
 
@@ -61,7 +50,7 @@ def sha(name):
             b = f.read(512)
     return binascii.hexlify(h.digest()).decode()
 """
-_LOOK = (
+_INSPECT = (
     _HASH
     + f"""
 import sys
@@ -84,6 +73,7 @@ if i.name == 'micropython':
     look()
 """
 )
+"""Prints `BoardPython` and, on a MicroPython, `BoardFiles`."""
 
 
 class BoardPython(msgspec.Struct, frozen=True):
@@ -129,11 +119,6 @@ class BoardFiles(msgspec.Struct, frozen=True):
 
 class _Listed(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
-
-
-def inspect_program() -> str:
-    """Return the program that prints `BoardPython` and, on a MicroPython, `BoardFiles`."""
-    return _LOOK
 
 
 def parse_inspection(output: str) -> tuple[BoardPython, BoardFiles | None]:
@@ -276,9 +261,10 @@ def flash(
             _copy(console, work, firmware, todo)
     except FlashError:
         with suppress(PortError):  # start the board's old program again; the first error is the one to report
-            _restart(console, work)
+            work.restart()
         raise
-    _restart(console, work)
+    with console.status("the board restarts"):
+        work.restart()
     if mode != "write":
         return 0 if todo.done or mode == "dry-run" else 1
     with console.status("waiting for the mat"):
@@ -364,11 +350,6 @@ def _copy(console: Console, work: BoardFlasher, firmware: Firmware, todo: Plan) 
     console.print(f"copied {len(todo.copy)} files, each whole on the board")
 
 
-def _restart(console: Console, work: BoardFlasher) -> None:
-    with console.status("the board restarts"):
-        work.restart()
-
-
 # Runs mpremote by its command line, which is stable; its classes change.
 #
 # It runs in a separate process, so a board that hangs only runs into the time limit.
@@ -398,13 +379,12 @@ def run_mpremote(
     if a command failed.
     """
     command = [sys.executable, "-u", "-m", "mpremote", "connect", device, *commands]
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
-    ) as process:
+    pipe, environment = subprocess.PIPE, {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=environment) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         errors: list[bytes] = []
-        aside = threading.Thread(target=_drain, args=(process.stderr, errors), daemon=True)
+        aside = threading.Thread(target=errors.extend, args=(process.stderr,), daemon=True)
         aside.start()
         late = threading.Event()
 
@@ -431,14 +411,6 @@ def run_mpremote(
     if status or late.is_set():
         raise _explain_failure(device, output + "\n" + b"".join(errors).decode("utf-8", "replace"), late.is_set())
     return output
-
-
-def _drain(stream: IO[bytes], into: list[bytes]) -> None:
-    into.extend(stream)
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONIOENCODING": "utf-8"}
 
 
 def _explain_failure(device: str, text: str, late: bool) -> PortError | FlashError:
@@ -469,7 +441,7 @@ START_S = 120.0
 class BoardFlasher:
     """Flashes the board at `device`. `limit_s` limits each run of mpremote, `answer_s` the wait for a mat's answer."""
 
-    def __init__(self, device: str, limit_s: float = LIMIT_S, answer_s: float = ANSWER_S) -> None:
+    def __init__(self, device: str, limit_s: float = LIMIT_S, answer_s: float = find_board.ANSWER_S) -> None:
         self.device = device
         self._limit_s = limit_s
         self._answer_s = answer_s
@@ -481,12 +453,12 @@ class BoardFlasher:
         """
         port = find_board.open_port(self.device)
         try:
-            answer = probe(port, self._answer_s).answer
+            answer = find_board.probe(port, self._answer_s).answer
             if answer is None:
                 return None
             before = find_board.enumeration_id(self.device)
             with suppress(PortError):  # the board may restart during the write
-                port.write(INTERRUPT)
+                port.write(find_board.INTERRUPT)
         finally:
             port.close()
         find_board.wait_until_back(self.device, before)
@@ -496,11 +468,11 @@ class BoardFlasher:
         """Inspect the board's Python and files. Raises `PortError`, and `FlashError` if no MicroPython answers."""
         before = find_board.enumeration_id(self.device)
         try:
-            return parse_inspection(self._mpremote("exec", inspect_program()))
+            return parse_inspection(self._mpremote("exec", _INSPECT))
         except PortError:
             # mpremote interrupts a mat that hangs in its start; it then restarts without its program
             find_board.wait_until_back(self.device, before)
-            return parse_inspection(self._mpremote("exec", inspect_program()))
+            return parse_inspection(self._mpremote("exec", _INSPECT))
         except SilentError as error:
             raise FlashError(error.message, f"if it is new, or runs another system: {MICROPYTHON_HINT}") from error
 
@@ -531,7 +503,7 @@ class BoardFlasher:
         """Send HELLO to the mat that runs now. Raises `FlashError` if it does not run this firmware."""
         port = find_board.open_port(self.device)
         try:
-            result = probe(port, FIRST_ANSWER_S, starting_s=START_S)
+            result = find_board.probe(port, FIRST_ANSWER_S, starting_s=START_S)
         finally:
             port.close()
         answer = result.answer
@@ -549,7 +521,7 @@ class BoardFlasher:
             identity = answer.text()
             raise FlashError(
                 f"the board {identity if not answer.is_supported else f'answers with firmware {answer.firmware}'}; "
-                f"copied was firmware {firmware.version}, protocol {own_protocol()}",
+                f"copied was firmware {firmware.version}, protocol {find_board.own_protocol()}",
                 "run 'moccasin-mat flash' once more",
             )
         return answer

@@ -166,11 +166,7 @@ def format_diff(change: Change, on_disk: Path) -> str:
     lines = difflib.unified_diff(
         (before or "").splitlines(), change.after(before).splitlines(), old, str(change.path), lineterm=""
     )
-    return "".join(f"{_printable(line)}\n" for line in lines)
-
-
-def _printable(line: str) -> str:
-    return line.encode("utf-8", "replace").decode()
+    return "".join(f"{line.encode('utf-8', 'replace').decode()}\n" for line in lines)
 
 
 BACKUP = ".before-moccasin-mat"
@@ -229,7 +225,8 @@ def apply_changes(place: Place, changes: Sequence[Change]) -> list[str]:
         # for a system service systemd creates the journal's folder with the right owner
         for folder in (place.manifest.parent, *(() if place.system else (place.state,))):
             folders += [name for name in _make_folders(place, folder) if name not in folders]
-        _store(place, Manifest(written=tuple(known.values()), folders=tuple(folders)))
+        manifest = msgspec.json.encode(Manifest(written=tuple(known.values()), folders=tuple(folders)))
+        replace(place.on_disk(place.manifest), msgspec.json.format(manifest).decode() + "\n", 0o644)
         for change, keep in zip(wanted, keeps, strict=True):
             _put(place, change, keep)
     except OSError as error:
@@ -302,7 +299,7 @@ def _free(path: Path) -> Path:
 def _put(place: Place, change: Change, keep: Path | None) -> None:
     path = _resolve_inside_root(place, change.path)
     if isinstance(change, Link):
-        beside = _temporary_path(path)
+        beside = path.with_name(f".{path.name}.{os.getpid()}.new")
         beside.unlink(missing_ok=True)
         beside.symlink_to(change.to)
         beside.replace(path)
@@ -349,17 +346,9 @@ def _make_folders(place: Place, folder: Path) -> list[str]:
     return [str(path) for path in missing]
 
 
-def _store(place: Place, manifest: Manifest) -> None:
-    replace(place.on_disk(place.manifest), msgspec.json.format(msgspec.json.encode(manifest)).decode() + "\n", 0o644)
-
-
 def replace(path: Path, text: str, mode: int) -> None:
     """Write `path` atomically and sync it to the disk."""
     atomic_write(path, text.encode("utf-8", "surrogateescape"), mode)
-
-
-def _temporary_path(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.new")
 
 
 def _resolve_inside_root(place: Place, path: Path) -> Path:
@@ -381,88 +370,13 @@ WATCHDOG_S = 10
 """The loop runs a hundred times a second, but a bad card may block one write of the journal for seconds."""
 GROUPS = ("dialout", "gpio", "spi", "i2c", "audio")
 """Groups with access to the board's port, the Pi's pins and buses, and the loudspeaker."""
+_HOMES = (("/", "home"), ("/", "root"))
+_UNITS = Path(__file__).with_name("units")
 
-_HEAD = """\
-# Written by 'moccasin-mat setup'; put your own changes in a drop-in file: systemctl {user}edit moccasin-mat
-[Unit]
-Description=Moccasin Mat, {what}
-After=network.target
-# a table comes back however often it has to
-StartLimitIntervalSec=0
 
-[Service]
-Type=notify
-ExecStart={program} {verb} --settings {settings}
-WorkingDirectory={state}
-# the game loop feeds the watchdog: a loop that hangs is ended, with where it hung in the log, and resumes its journal
-WatchdogSec={watchdog}
-Environment=PYTHONFAULTHANDLER=1
-# a thousand phones that watch, and all that the table has open itself
-LimitNOFILE=4096
-LimitCORE=0
-# a long journal is read before the table opens
-TimeoutStartSec=180
-TimeoutStopSec=15
-Restart=always
-RestartSec=3
-# or Blinka may want to run pip
-Environment=BLINKA_SKIP_DEPENDENCY_CHECK=1
-UMask=0027
-"""
-# Restrictions that need no privilege: also in a user's own service.
-_CONFINED = """
-NoNewPrivileges=yes
-LockPersonality=yes
-MemoryDenyWriteExecute=yes
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged @resources
-SystemCallErrorNumber=EPERM
-"""
-# Left out: ProcSubset=pid and PrivateDevices (the drivers read the Pi's model in /proc/device-tree and open devices),
-# PrivateUsers (groups open the devices), PrivateNetwork and IPAddressDeny (the page is for the hall to see).
-_SYSTEM = """
-User={name}
-Group={name}
-SupplementaryGroups={groups}
-StateDirectory={name}
-StateDirectoryMode=0750
-# why it cannot start is read here while it does not run
-RuntimeDirectory={runtime}
-RuntimeDirectoryPreserve=yes
-CapabilityBoundingSet=
-AmbientCapabilities=
-ProtectSystem=strict
-ProtectHome={home}
-{writable}PrivateTmp=yes
-PrivateIPC=yes
-ProtectClock=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-ProtectProc=invisible
-RemoveIPC=yes
-KeyringMode=private
-DevicePolicy=closed
-# the board (ttyACM), SPI and I2C by number: by name they must be there when the service starts
-DeviceAllow=char-166 rw
-DeviceAllow=char-153 rw
-DeviceAllow=char-89 rw
-DeviceAllow=char-gpiochip rw
-DeviceAllow=char-alsa rw
-DeviceAllow=/dev/gpiomem rw
-DeviceAllow=/dev/pio0 rw
-"""
-_TAIL = """
-[Install]
-WantedBy={target}.target
-"""
+def fill_in(template: str, **values: object) -> str:
+    """Return a file of the installation: the `template` in the folder `units` with its `{name}`s replaced."""
+    return (_UNITS / template).read_text("utf-8").format(**values)
 
 
 def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -> str:
@@ -471,8 +385,21 @@ def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -
     `exhibit` runs the installation in place of a table.
     """
     beyond = sorted(path for path in set(written) if not path.is_relative_to(place.state))
-    at_home = any(_at_home(path) for path in (place.program, place.settings, *beyond))
-    text = _HEAD.format(
+    at_home = any(path.parts[:2] in _HOMES for path in (place.program, place.settings, *beyond))
+    confined = ""
+    if place.system:
+        # left out: ProcSubset=pid and PrivateDevices (the drivers read the Pi's model in /proc/device-tree and open
+        # devices), PrivateUsers (groups open the devices), PrivateNetwork and IPAddressDeny (the hall sees the page)
+        confined = fill_in(
+            "table-system.service",
+            name=NAME,
+            runtime=RUN.name,
+            groups=" ".join(GROUPS),
+            home="read-only" if at_home else "yes",
+            writable="".join(f"ReadWritePaths={quote_path(path)}\n" for path in beyond),
+        )
+    return fill_in(
+        "table.service",
         what="an installation" if exhibit else "one table",
         verb="exhibit" if exhibit else "run",
         user="" if place.system else "--user ",
@@ -480,17 +407,9 @@ def unit(place: Place, written: Iterable[Path] = (), *, exhibit: bool = False) -
         settings=quote_path(place.settings),
         state=_plain(place.state),
         watchdog=WATCHDOG_S,
+        system=confined,
+        target="multi-user" if place.system else "default",
     )
-    text += _CONFINED
-    if place.system:
-        text += _SYSTEM.format(
-            name=NAME,
-            runtime=RUN.name,
-            groups=" ".join(GROUPS),
-            home="read-only" if at_home else "yes",
-            writable="".join(f"ReadWritePaths={quote_path(path)}\n" for path in beyond),
-        )
-    return text + _TAIL.format(target="multi-user" if place.system else "default")
 
 
 def quote_path(path: Path) -> str:
@@ -506,35 +425,19 @@ def _plain(path: Path) -> str:
     return str(path).replace("%", "%%")
 
 
-def _at_home(path: Path) -> bool:
-    return path.parts[:2] in {("/", "home"), ("/", "root")}
-
-
 # Device permissions: the udev rules, and the service's user with its groups for systemd-sysusers.
 
 
 UDEV_FILE = Path("/etc/udev/rules.d/60-moccasin-mat.rules")
 SYSUSERS_FILE = Path("/etc/sysusers.d/moccasin-mat.conf")
-VENDORS = {"2e8a": "Raspberry Pi", "239a": "Adafruit"}
-"""USB vendors of boards that run the firmware; Waveshare's boards use Raspberry Pi's number under MicroPython."""
 
 
 def udev() -> str:
-    """Return the udev rules. The names in /dev/serial/by-id come from the system's own rules."""
-    boards = "".join(
-        f"# the mat board, {maker}; a modem program must not talk to it\n"
-        f'SUBSYSTEM=="tty", ATTRS{{idVendor}}=="{vendor}", '
-        'GROUP="dialout", MODE="0660", ENV{ID_MM_DEVICE_IGNORE}="1"\n'
-        for vendor, maker in VENDORS.items()
-    )
-    return (
-        f"# Written by 'moccasin-mat setup'.\n{boards}"
-        "# buttons; light strips over SPI, or the PIO of a Pi 5; a touch chip on the Pi's own pins\n"
-        'SUBSYSTEM=="gpio", KERNEL=="gpiochip*", GROUP="gpio", MODE="0660"\n'
-        'SUBSYSTEM=="spidev", GROUP="spi", MODE="0660"\n'
-        'SUBSYSTEM=="i2c-dev", GROUP="i2c", MODE="0660"\n'
-        'SUBSYSTEM=="*-pio", GROUP="gpio", MODE="0660"\n'
-    )
+    """Return the udev rules. The names in /dev/serial/by-id come from the system's own rules.
+
+    Waveshare's boards use Raspberry Pi's vendor number under MicroPython.
+    """
+    return fill_in("60-moccasin-mat.rules")
 
 
 def sysusers(state: Path) -> str:

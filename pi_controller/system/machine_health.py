@@ -1,12 +1,15 @@
-"""Health of the Raspberry Pi: temperature, voltage, free disk space and file system errors, from the kernel's files.
+"""Health of the Raspberry Pi: temperature, voltage, disk and clock, from the kernel's files.
 
 Rejected: psutil (knows neither voltage nor file system errors), vcgencmd (starts a program for one bit).
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+
+from pi_controller.system.place import NAME
 
 _HERE = Path("/")
 _VOLTAGE_CHIP = "rpi_volt"
@@ -14,6 +17,8 @@ _NOW, _SINCE_START = 1 << 0, 1 << 16
 """Bits of a Pi's `get_throttled`."""
 LOW_DISK_BYTES = 200_000_000
 """With less free disk space a warning is shown."""
+CLOCK_SET_BY_STAFF = Path("/run") / f"{NAME}-clock-set"
+"""Exists after the staff has set the clock, until the machine restarts."""
 
 
 class MachineHealth(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -92,3 +97,23 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8", "replace").strip()
     except OSError:
         return ""
+
+
+def is_clock_set(now: float, root: Path = Path("/")) -> bool:
+    """Return False if the time `now`, s since 1970, merely continues from the last start: a Pi has no clock of its own.
+
+    The clock counts as set after an answer of a time server or a clock chip, or by the staff. If systemd-timesyncd is
+    not in use, any plausible time is accepted: other programs leave no mark.
+    """
+    with suppress(OSError):
+        if now < Path(__file__).stat().st_mtime:
+            return False
+    timesync = root / "run/systemd/timesync"
+    marks = (timesync / "synchronized", root / CLOCK_SET_BY_STAFF.relative_to("/"))
+    if any(mark.exists() for mark in marks) or not timesync.is_dir():
+        return True
+    for path in (root / "sys/class/rtc").glob("rtc*/hctosys"):
+        with suppress(OSError):
+            if path.read_text("utf-8").strip() == "1":
+                return True
+    return False

@@ -26,19 +26,6 @@ FILE = Path("/etc/avahi/services/moccasin-mat.service")
 DAEMON = Path("/usr/sbin/avahi-daemon")
 MAX_NAME_BYTES = 63
 """Longest name in DNS, bytes."""
-_TEXT = """\
-<?xml version="1.0" standalone="no"?>
-<!DOCTYPE service-group SYSTEM "avahi-service.dtd">
-<!-- Written by 'moccasin-mat setup' as [web] announce says; avahi-daemon reads it by itself. -->
-<service-group>
-  <name>{name}</name>
-  <service>
-    <type>_http._tcp</type>
-    <port>{port}</port>
-    <txt-record>path=/</txt-record>
-  </service>
-</service-group>
-"""
 
 
 def plan_announcement(place: Place, settings: Settings) -> tuple[list[WholeFile], list[str]]:
@@ -58,7 +45,7 @@ def plan_announcement(place: Place, settings: Settings) -> tuple[list[WholeFile]
 def announcement_text(table: str, port: int) -> str:
     """Return the text of the service file for the pages of `table` at `port`."""
     name = f"Moccasin Mat, {table}".encode()[:MAX_NAME_BYTES].decode("utf-8", "ignore")
-    return _TEXT.format(name=escape(name), port=port)
+    return install.fill_in("avahi.xml", name=escape(name), port=port)
 
 
 SMALL = ("Raspberry Pi Zero", "Raspberry Pi 3")

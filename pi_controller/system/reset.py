@@ -25,18 +25,11 @@ from pi_controller.errors import MatError
 from pi_controller.exhibit.exhibit import SESSION_FILE
 from pi_controller.exhibit.host_files import PICTURES, TEXTS
 from pi_controller.journal.file import is_being_written
+from pi_controller.system import place as places
 from pi_controller.system.files import atomic_write, remove_unfinished, sync
 from pi_controller.system.install import digest, read
 from pi_controller.system.kiosk import ERASE, KEEP
-from pi_controller.system.place import (
-    DEFAULT_RESET_PARTS,
-    FIRST_SETTINGS,
-    NAME,
-    RESETS,
-    SET_ASIDE,
-    Place,
-    ResetPart,
-)
+from pi_controller.system.place import DEFAULT_RESET_PARTS, NAME, Place, ResetPart
 from pi_controller.system.plan import first_settings, has_spi
 from pi_controller.system.update import save_last_line
 from pi_controller.web.accounts import FILE as PEOPLE
@@ -101,9 +94,9 @@ class Resets:
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        self.folder = place.on_disk(RESETS)
+        self.folder = place.on_disk(places.RESETS)
         self._pending = self.folder / "pending"
-        self._set_aside = self.folder / SET_ASIDE
+        self._set_aside = self.folder / places.SET_ASIDE
         self._settings: Settings | None = None
         with suppress(MatError):
             self._settings = read_settings(place.on_disk(place.settings))
@@ -215,19 +208,13 @@ class Resets:
         return self._on_disk(self._settings.table.journal.parent)
 
     def _on_disk(self, path: Path) -> Path:
-        """Return the path on the disk of a path in the settings.
-
-        Relative ones were already resolved to the image's folder.
-        """
+        """Return the path on the disk of a path in the settings, which are already relative to the image's folder."""
         root = self.place.root
         return path if root != Path("/") and path.is_relative_to(root) else self.place.on_disk(path)
 
     def _first(self, *, keep_mat: bool) -> str:
-        """Return the text of the first settings.
-
-        With `keep_mat`, the mat of the present ones is kept if they are readable.
-        """
-        kept = self.place.on_disk(FIRST_SETTINGS)
+        """Return the text of the first settings; with `keep_mat` the mat of the present ones is kept if readable."""
+        kept = self.place.on_disk(places.FIRST_SETTINGS)
         model = pi_model(self.place.root)
         first = first_settings(model, self.place, lit=bool(model) and has_spi(self.place))
         with suppress(MatError):
@@ -240,7 +227,6 @@ class Resets:
         return format_example(first, _HEAD)
 
     def _paths_to_remove(self, pending: PendingReset) -> Iterator[Path]:
-        """Yield the paths to remove."""
         settings = self.place.on_disk(self.place.settings)
         for path in map(Path, pending.files):
             if path != settings:

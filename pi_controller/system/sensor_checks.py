@@ -6,7 +6,7 @@ not checked at all, nor if the table has none (`without` states the reason).
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -41,6 +41,24 @@ class ReportLine(msgspec.Struct, frozen=True, omit_defaults=True):
     outcome: Outcome
     found: str = ""
     todo: str = ""
+
+
+class Group(NamedTuple):
+    """A group of parts, and the lines for its parts."""
+
+    name: str
+
+    def passes(self, part: str, found: str = "") -> ReportLine:
+        """Return the line of a part that works."""
+        return ReportLine(self.name, part, "pass", found)
+
+    def fails(self, part: str, found: str, todo: str = "") -> ReportLine:
+        """Return the line of a part that fails, with the remedy."""
+        return ReportLine(self.name, part, "fail", found, todo)
+
+    def absent(self, part: str, why: str) -> ReportLine:
+        """Return the line of a part that is not here, or cannot be checked."""
+        return ReportLine(self.name, part, "not here", why)
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -132,7 +150,7 @@ OFF_REST_COUNTS = 300.0
 """A piezo rests in the middle of the converter's range; with a larger offset a stroke is clipped."""
 MIN_ANSWER_SHARE = 0.5
 """Smallest share of the scans that a working magnetometer answers."""
-SENSORS = "Sensors"
+SENSORS = Group("Sensors")
 
 
 class SensorListener:
@@ -223,32 +241,28 @@ class SensorListener:
             name, pad = f"piezo of pad {i + 1}", i + 1
             why = faults.get(pad, "")
             if self.up is None:
-                yield ReportLine(SENSORS, name, "not here", "no board answers")
+                yield SENSORS.absent(name, "no board answers")
             elif not self.samples:
-                yield ReportLine(
-                    SENSORS,
-                    name,
-                    "fail",
-                    "no samples arrive",
-                    "'moccasin-mat flash' copies the right firmware to the board",
+                yield SENSORS.fails(
+                    name, "no samples arrive", "'moccasin-mat flash' copies the right firmware to the board"
                 )
             elif why == "at its rail" or abs(rest[i]) > 0.98 * self._detectors.full_scale:
                 todo = "check its plug, its two bias resistors and the clamp diodes: it should rest at half the supply"
-                yield ReportLine(SENSORS, name, "fail", "at its rail", todo)
+                yield SENSORS.fails(name, "at its rail", todo)
             elif why == "silent":
                 todo = "check its cable and the disc; tap the pad and run the doctor again"
-                yield ReportLine(SENSORS, name, "fail", "silent: no signal", todo)
+                yield SENSORS.fails(name, "silent: no signal", todo)
             elif noise[i] > NOISY_COUNTS * share or why == "noisy":
                 todo = "check its shield and ground; keep chargers, phones and hands away during the test"
-                yield ReportLine(SENSORS, name, "fail", f"noisy: {noise[i]:.0f} counts", todo)
+                yield SENSORS.fails(name, f"noisy: {noise[i]:.0f} counts", todo)
             elif abs(rest[i]) > OFF_REST_COUNTS * share:
                 todo = "check its two bias resistors: it should rest at half the supply"
-                yield ReportLine(SENSORS, name, "fail", f"rests {rest[i]:+.0f} counts off the middle", todo)
+                yield SENSORS.fails(name, f"rests {rest[i]:+.0f} counts off the middle", todo)
             else:
                 found = f"rests {rest[i]:+.0f} counts off the middle, noise {noise[i]:.1f}"
                 if self._lowest[i] == self._highest[i]:
                     found += "; it rests on one count, as a dead disc would: tap the pad and run the doctor again"
-                yield ReportLine(SENSORS, name, "pass", found)
+                yield SENSORS.passes(name, found)
 
     def _strips(self) -> Iterator[ReportLine]:
         wrong = self._strip_faults()
@@ -260,20 +274,20 @@ class SensorListener:
             still = self.scans >= ENOUGH_SCANS and low[pad, strip] == high[pad, strip] and bool((high > low).any())
             why = wrong.get((pad + 1, strip), "stuck" if still else "")
             if self.up is None:
-                yield ReportLine(SENSORS, name, "not here", "no board answers")
+                yield SENSORS.absent(name, "no board answers")
             elif not self.scans:
                 todo = "check the touch board's four wires and its address 0x5A"
-                yield ReportLine(SENSORS, name, "fail", "the touch board does not answer", todo)
+                yield SENSORS.fails(name, "the touch board does not answer", todo)
             elif why == "silent":
-                yield ReportLine(SENSORS, name, "fail", "dead: no reading", "check its wire and its plug")
+                yield SENSORS.fails(name, "dead: no reading", "check its wire and its plug")
             elif why == "stuck":
-                yield ReportLine(SENSORS, name, "fail", "stuck at one count", "unplug the board and plug it in again")
+                yield SENSORS.fails(name, "stuck at one count", "unplug the board and plug it in again")
             elif why:
-                yield ReportLine(SENSORS, name, "fail", f"{why}: its readings jump", "check its wire: it is loose")
+                yield SENSORS.fails(name, f"{why}: its readings jump", "check its wire: it is loose")
             elif mean > 1000:
-                yield ReportLine(SENSORS, name, "fail", "no strip at this input", "check its wire and its plug")
+                yield SENSORS.fails(name, "no strip at this input", "check its wire and its plug")
             else:
-                yield ReportLine(SENSORS, name, "pass", f"{mean:.0f} counts, noise {noise[pad, strip]:.1f}")
+                yield SENSORS.passes(name, f"{mean:.0f} counts, noise {noise[pad, strip]:.1f}")
 
     def _strip_faults(self) -> dict[tuple[int, int], str]:
         try:
@@ -291,32 +305,28 @@ class SensorListener:
             why: str = faults.get(number, "")
             answered = self._answered[number] / max(self.field_scans, 1)
             if self.up is None:
-                yield ReportLine(SENSORS, name, "not here", "no board answers")
+                yield SENSORS.absent(name, "no board answers")
             elif self.without:
-                yield ReportLine(SENSORS, name, "not here", self.without)
+                yield SENSORS.absent(name, self.without)
             elif self._hidden:
-                yield ReportLine(SENSORS, name, "not here", "not checked: a game is in progress")
+                yield SENSORS.absent(name, "not checked: a game is in progress")
             elif not self.field_scans:
                 todo = "check the multiplexers' wires and their addresses 0x70 to 0x72"
-                yield ReportLine(SENSORS, name, "fail", "no magnetometer answers", todo)
+                yield SENSORS.fails(name, "no magnetometer answers", todo)
             elif why == "silent" or answered < MIN_ANSWER_SHARE:
                 todo = "check its plug and its channel on the multiplexer; take magnets away from it"
-                yield ReportLine(SENSORS, name, "fail", "dead: it does not answer, or is at its rail", todo)
+                yield SENSORS.fails(name, "dead: it does not answer, or is at its rail", todo)
             elif why == "rail":
-                yield ReportLine(SENSORS, name, "fail", "at its rail", "take magnets and iron away from it")
+                yield SENSORS.fails(name, "at its rail", "take magnets and iron away from it")
             elif why == "stuck":
-                yield ReportLine(
-                    SENSORS, name, "fail", "stuck: it repeats one reading", "unplug the board and plug it in again"
-                )
+                yield SENSORS.fails(name, "stuck: it repeats one reading", "unplug the board and plug it in again")
             elif why:
-                yield ReportLine(
-                    SENSORS, name, "fail", "noisy", "check its plug; keep cables that carry current away from it"
-                )
+                yield SENSORS.fails(name, "noisy", "check its plug; keep cables that carry current away from it")
             elif number in askew:
                 todo = "mount it like the others, or remove magnets and iron near it"
-                yield ReportLine(SENSORS, name, "fail", f"seems to be turned: {askew[number]}", todo)
+                yield SENSORS.fails(name, f"seems to be turned: {askew[number]}", todo)
             else:
-                yield ReportLine(SENSORS, name, "pass", f"answers {100 * answered:.0f} % of the time")
+                yield SENSORS.passes(name, f"answers {100 * answered:.0f} % of the time")
 
 
 TURNS = {

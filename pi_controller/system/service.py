@@ -47,14 +47,13 @@ def activation_commands(place: Place, *, kiosk: bool = False) -> list[list[str]]
         ["systemd-sysusers", str(SYSUSERS_FILE), *([str(screen.SYSUSERS)] if kiosk else [])],
         *_udev(["trigger", *(f"--subsystem-match={name}" for name in ("tty", "gpio", "spidev", "i2c-dev", "*-pio"))]),
         [*manager, "daemon-reload"],
-        *([[*manager, *_no_wait(unit), "restart", unit.name] for unit in screen.STARTED] if kiosk else []),
+        # the browser's start is not waited for
+        *(
+            [*manager, *(["--no-block"] if unit == screen.UNIT else []), "restart", unit.name]
+            for unit in (screen.STARTED if kiosk else ())
+        ),
         [*manager, "restart", NAME],
     ]
-
-
-def _no_wait(unit: Path) -> list[str]:
-    """Return the option that starts the screen's unit without waiting for the browser."""
-    return ["--no-block"] if unit == screen.UNIT else []
 
 
 def _udev(then: Sequence[str] = ()) -> list[list[str]]:
@@ -68,8 +67,7 @@ def _udev(then: Sequence[str] = ()) -> list[list[str]]:
 def stop_commands(place: Place) -> list[list[str]]:
     """Return the commands that stop the service before its removal."""
     screens = [unit.name for unit in reversed(screen.STARTED)] if screen.is_set_up(place) else []
-    names = (*screens, NAME)
-    return [[*systemctl(system=place.system), "disable", "--now", name] for name in names]
+    return [[*systemctl(system=place.system), "disable", "--now", name] for name in (*screens, NAME)]
 
 
 def reload_commands(place: Place) -> list[list[str]]:
@@ -78,12 +76,17 @@ def reload_commands(place: Place) -> list[list[str]]:
     return [*reload, *_udev()] if place.system else reload
 
 
-def run(command: Sequence[str], wait_s: float = COMMAND_TIMEOUT_S) -> str:
+def run_captured(command: Sequence[str], wait_s: float) -> subprocess.CompletedProcess[str]:
+    """Run a command and capture its output as text. Raises `OSError` and `subprocess.TimeoutExpired`."""
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=wait_s, check=False)
+
+
+def run(command: Sequence[str]) -> str:
     """Run a command; return the error, "" for success."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=wait_s, check=False)
+        done = run_captured(command, COMMAND_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{type(error).__name__}"
+        return type(error).__name__
     if done.returncode == 0:
         return ""
     return " ".join((done.stderr or done.stdout).split()) or f"status {done.returncode}"
@@ -101,15 +104,9 @@ def verify_unit(text: str, unit: str = UNIT) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / unit
         path.write_text(text, "utf-8")
+        command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(path)]
         try:
-            done = subprocess.run(
-                ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(path)],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=COMMAND_TIMEOUT_S,
-                check=False,
-            )
+            done = run_captured(command, COMMAND_TIMEOUT_S)
         except (OSError, subprocess.TimeoutExpired):
             return []
     lines = [line.removeprefix(f"{path}:") for line in done.stderr.splitlines() if unit in line]
@@ -120,14 +117,7 @@ def properties(*, system: bool) -> dict[str, str]:
     """Return the service's properties ActiveState, SubState, Result, NRestarts, StatusText and UnitFileState."""
     asked = "ActiveState,SubState,Result,NRestarts,StatusText,UnitFileState"
     try:
-        done = subprocess.run(
-            [*systemctl(system=system), "show", NAME, f"--property={asked}"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=10,
-            check=False,
-        )
+        done = run_captured([*systemctl(system=system), "show", NAME, f"--property={asked}"], 10)
     except (OSError, subprocess.TimeoutExpired):
         return {}
     return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -21,10 +22,10 @@ from contextlib import suppress
 from email.parser import HeaderParser
 from importlib import metadata
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 import msgspec
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
@@ -99,13 +100,6 @@ class Trial(msgspec.Struct, frozen=True):
     before: str
 
 
-class Wheel(NamedTuple):
-    """A verified wheel."""
-
-    version: Version
-    file: zipfile.ZipFile
-
-
 class Programs:
     """The folder of programs; `installed` is the version of the machine's own installation."""
 
@@ -158,12 +152,11 @@ class Programs:
             verify(copy, signers)
             if self._failed.is_file() and digest in self._failed.read_text("utf-8").split():
                 raise UpdateError("this update was tried before and did not start", "use a corrected one")
-            wheel = open_wheel(copy)
-            if wheel.version <= self.running:
-                raise UpdateError(
-                    f"version {wheel.version} is not newer than {self.running}, which runs", "use a newer one"
-                )
-            return Trial(self._unpack(wheel), digest, self.linked)
+            version, wheel = open_wheel(copy)
+            if version <= self.running:
+                raise UpdateError(f"version {version} is not newer than {self.running}, which runs", "use a newer one")
+            self._unpack(str(version), wheel)
+            return Trial(str(version), digest, self.linked)
         except OSError as error:
             todo = "was the stick pulled out, or is the disk full? try it again"
             raise UpdateError(f"the update could not be copied: {error.strerror or error}", todo) from error
@@ -194,16 +187,15 @@ class Programs:
         self._forget_others()
         return done
 
-    def _unpack(self, wheel: Wheel) -> str:
-        """Unpack `wheel` atomically beside the other versions; return its version."""
-        part, version = self._room / "part", str(wheel.version)
-        wheel.file.extractall(part)
+    def _unpack(self, version: str, wheel: zipfile.ZipFile) -> None:
+        """Unpack `wheel` atomically beside the other versions."""
+        part = self._room / "part"
+        wheel.extractall(part)
         os.sync()
         self._versions.mkdir(exist_ok=True)
         place = self._versions / version
         shutil.rmtree(place, ignore_errors=True)
         part.rename(place)
-        return version
 
     def _try(self, trial: Trial, start: Callable[[], str]) -> str:
         atomic_write(self._trial, msgspec.json.encode(trial))
@@ -279,16 +271,16 @@ def find_updates(source: Path) -> list[Path]:
     return [source]
 
 
-def open_wheel(file: Path) -> Wheel:
-    """Open the verified wheel `file`. Raises `UpdateError` if it is invalid or cannot run here."""
+def open_wheel(file: Path) -> tuple[Version, zipfile.ZipFile]:
+    """Open the verified wheel `file`, also return its version. Raises `UpdateError` if it cannot run here."""
     try:
         wheel = zipfile.ZipFile(file)
         about = [name for name in wheel.namelist() if re.fullmatch(r"moccasin_mat-[^/]+\.dist-info/METADATA", name)]
         headers = HeaderParser().parsestr(wheel.read(about[0]).decode("utf-8"))
-        name, version = headers["Name"] or "", _version(headers["Version"])
+        name, version = headers["Name"] or "", Version(headers["Version"] or "")
         needs = [Requirement(text) for text in headers.get_all("Requires-Dist", [])]
-        python = headers.get("Requires-Python", "")
-    except (zipfile.BadZipFile, IndexError, KeyError, UnicodeError, InvalidRequirement, InvalidVersion) as error:
+        python = SpecifierSet(headers.get("Requires-Python", ""))
+    except (zipfile.BadZipFile, LookupError, ValueError) as error:
         raise UpdateError(f"{file.name} is not a wheel of {PACKAGE}: {error}", "use the original file") from error
     if canonicalize_name(name) != PACKAGE:
         raise UpdateError(f"{file.name} is the package {name[:40]!r}, not {PACKAGE}", "use the original file")
@@ -297,10 +289,10 @@ def open_wheel(file: Path) -> Wheel:
     if outside or len(infos) > MAX_FILES or sum(one.file_size for one in infos) > MAX_UNPACKED_BYTES:
         raise UpdateError(f"{file.name} contains files that do not belong to {PACKAGE}", "use the original file")
     lacking = [str(one) for one in needs if _lacks(one)]
-    if lacking or not Requirement(f"python{python}").specifier.contains(_python()):
+    if lacking or not python.contains(platform.python_version()):
         what = ", ".join(lacking) or f"Python {python}"
         raise UpdateError(f"version {version} needs packages that are not installed: {what}", "write a new card")
-    return Wheel(version, wheel)
+    return version, wheel
 
 
 def _safe(name: str) -> bool:
@@ -314,16 +306,3 @@ def _lacks(need: Requirement) -> bool:
     with suppress(metadata.PackageNotFoundError):
         return not need.specifier.contains(metadata.version(need.name), prereleases=True)
     return True
-
-
-def _python() -> str:
-    import platform  # noqa: PLC0415 - slow
-
-    return platform.python_version()
-
-
-def _version(text: str) -> Version:
-    try:
-        return Version(text)
-    except InvalidVersion as error:
-        raise UpdateError(f"{text[:40]!r} is not a version", "use the original file") from error

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -43,15 +43,11 @@ class Position(msgspec.Struct, frozen=True):
     fault: str = ""
 
 
-class Copied(NamedTuple):
-    """The lines of new entries, and the cursor of the last one ("" for none)."""
+def read_entries(output: Iterable[bytes]) -> tuple[list[str], str]:
+    """Return log lines for the `output` of `journalctl --output=json`, and its last cursor ("" for none).
 
-    lines: list[str]
-    cursor: str
-
-
-def read_entries(output: Iterable[bytes]) -> Copied:
-    """Return log lines for the `output` of `journalctl --output=json`; equal messages in a row become one line."""
+    Equal messages in a row become one line.
+    """
     lines: list[str] = []
     cursor, before, times = "", ("", ""), 1
     for raw in output:
@@ -69,7 +65,7 @@ def read_entries(output: Iterable[bytes]) -> Copied:
             continue
         before, times = (source, message), 1
         lines.append(f"{_local_time(entry.get('__REALTIME_TIMESTAMP'))} {source}: {message}")
-    return Copied(lines, cursor)
+    return lines, cursor
 
 
 def _source(entry: dict[str, Any]) -> str:
@@ -122,14 +118,12 @@ def update(path: Path, run: Path, output: Iterable[bytes], fault: StartFault | N
     position = read_position(run)
     noted = "" if fault is None else f"{fault.since} {fault.code}: {fault.message}; {fault.hint}"
     new_fault = bool(noted) and noted != (position or Position()).fault
-    copied = read_entries(output)
-    if not (copied.lines or new_fault) or not is_due(path, t, new_fault=new_fault):
+    entries, cursor = read_entries(output)
+    if not (entries or new_fault) or not is_due(path, t, new_fault=new_fault):
         return False
     lines = [] if position else [f"--- switched on: version {__version__}, card {card_id() or '-'}"]
-    lines += copied.lines
-    lines += [f"fault since {_CONTROL.sub(' ', noted)}"] if new_fault else []
-    append(path, lines)
-    after = Position(copied.cursor or (position.cursor if position else ""), noted)
+    append(path, lines + entries + ([f"fault since {_CONTROL.sub(' ', noted)}"] if new_fault else []))
+    after = Position(cursor or (position.cursor if position else ""), noted)
     atomic_write(run / POSITION, msgspec.json.encode(after))
     return True
 

@@ -41,7 +41,7 @@ from pi_controller.board import wire
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.serial_port import SerialPort
 from pi_controller.board.strips import MemoryStrip
-from pi_controller.cli import run
+from pi_controller.cli.tables import run
 from pi_controller.games.dakota.people import Players
 from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap
@@ -209,7 +209,7 @@ class Table:
         """Play until there are enough hits; return what was measured, times in s, shares of a core."""
         self.put_in()
         self.started = time.monotonic()
-        run.main(["--settings", str(settings)])
+        run(["--settings", str(settings)])
         spent = self.until - self.begun
         share, stepping, steps, woken = spent[1:] / spent[0]
         return {

@@ -20,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
 
 from random_play import legal_action
 
-from pi_controller.cli import export, replay, verify
+from pi_controller.cli.journals import export, verify
+from pi_controller.cli.replay import replay
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal import file
 from pi_controller.journal.journal import Journal, MemoryJournal
@@ -96,9 +97,9 @@ def measure(records, undos, seed):
         path = Path(folder, "game.sqlite")
         play(path, records, undos, seed)
         figures = [*at_the_table(path, random.Random(seed))]
-        figures.append(timed(lambda: quietly(verify.main, [str(path)])))
-        figures.append(timed(lambda: quietly(replay.main, [str(path)])))
-        figures.append(timed(lambda: quietly(export.main, [str(path), "-o", f"{folder}/out"])))
+        figures.append(timed(lambda: quietly(verify, [str(path)])))
+        figures.append(timed(lambda: quietly(replay, [str(path)])))
+        figures.append(timed(lambda: quietly(export, [str(path), "-o", f"{folder}/out"])))
     return figures
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_controller.cli import main as cli
-from pi_controller.cli.check_settings import main
+from pi_controller.cli.settings import check_settings as main
 from pi_controller.config import Settings, format_example, format_settings, read_settings
 from pi_controller.config.fields import describe_values, list_fields
 from pi_controller.config.load import MAX_BYTES, read_model

@@ -155,7 +155,7 @@ def installation(tmp_path, monkeypatch):
                 now[0] += LOOK_S
                 daemon.step(now[0])
 
-        yield daemon.table, pass_s, tmp_path / kiosk.ASKED
+        yield daemon.table, pass_s, tmp_path / kiosk.RESTART.file
 
 
 def test_only_this_machines_page_counts(installation, monkeypatch):

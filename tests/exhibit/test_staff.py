@@ -20,7 +20,7 @@ from headless import ARGUMENTS, CHROMIUM
 from memory_sound import MemorySound
 
 from pi_controller import __version__
-from pi_controller.cli.exhibit import _report as exhibit_report
+from pi_controller.cli.tables import _report as exhibit_report
 from pi_controller.config import read_settings
 from pi_controller.config.model import VoiceSection
 from pi_controller.exhibit.exhibit import EndedSession
@@ -32,9 +32,8 @@ from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.runtime.run import steady_clock
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
 from pi_controller.system import kiosk
-from pi_controller.system.clock import REQUEST
 from pi_controller.system.machine_health import MachineHealth
-from pi_controller.system.place import KEYS_CHANGED, RESET_REQUEST, Place
+from pi_controller.system.place import KEYS_CHANGED, RESET_REQUEST, SET_CLOCK_REQUEST, Place
 from pi_controller.system.reset import read_request
 from pi_controller.web import accounts
 from pi_controller.web.accounts import FILE, PinHasher, Users
@@ -171,7 +170,7 @@ def test_the_clock_is_asked_to_be_set_to_the_time_of_the_place(tmp_path, signed_
         assert {answer(wrong) for wrong in ("now", "2026-13-40T00:00", "2026-11-23T14:05Z", "")} == {400}
         assert list(run.iterdir()) == []
         assert answer("2026-11-23T14:05") == 200
-    asked = int((run / REQUEST).read_text("utf-8"))
+    asked = int((run / SET_CLOCK_REQUEST).read_text("utf-8"))
     assert datetime.fromtimestamp(asked).astimezone().isoformat()[:16] == "2026-11-23T14:05"
 
 
@@ -240,9 +239,9 @@ def watched(tmp_path, monkeypatch):
     """Return the request file of a machine whose units watch for the staff's request of a reset."""
     run = tmp_path / "run"
     run.mkdir()
-    (tmp_path / "watch.path").touch()
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(run))
-    monkeypatch.setattr(kiosk, "RESET_PATH", tmp_path / "watch.path")
+    monkeypatch.setattr(kiosk, "SYSTEM_UNITS", tmp_path)
+    kiosk.RESET.path.touch()
     return run / RESET_REQUEST
 
 

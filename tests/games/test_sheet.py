@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pi_controller.cli import score
+from pi_controller.cli.pipes import score
 from pi_controller.errors import UsageError
 from pi_controller.rules import sheet
 from pi_controller.rules.registry import game
@@ -156,10 +156,10 @@ def test_a_file_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         ["dakota", "--set", "points=3", str(path)],
         ["--set=points=3", "dakota", str(path)],
     ):
-        assert score.main(arguments) == 0
+        assert score(arguments) == 0
         assert len(capsys.readouterr().out.splitlines()) == 4
     path.write_bytes(TOSS + TOSS)
-    assert score.main(["dakota", str(path)]) == 2
+    assert score(["dakota", str(path)]) == 2
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_read_or_written(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(UsageError) as caught:
-        score.main(arguments)
+        score(arguments)
     assert caught.value.message.startswith(what)
     assert caught.value.hint
     assert capsys.readouterr().out == ""
@@ -197,7 +197,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_read_or_written(
 @pytest.mark.parametrize("arguments", [["--help"], ["dakota", "--help"], ["dakota", "-h"]])
 def test_help_lists_the_options(arguments: list[str], capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as caught:
-        score.main(arguments)
+        score(arguments)
     assert not caught.value.code
     out = capsys.readouterr().out
     for option in game("dakota").options:

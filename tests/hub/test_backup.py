@@ -8,7 +8,7 @@ import pytest
 from brokers import needs_mosquitto
 from inbox_messages import A, events, records, take
 
-from pi_controller.cli.hub import main
+from pi_controller.cli.hub import hub as main
 from pi_controller.errors import UsageError
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox, back_up, restore, summarize_store, write_journals

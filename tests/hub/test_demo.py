@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from pi_controller.cli.hub import main
+from pi_controller.cli.hub import hub as main
 from pi_controller.errors import UsageError
 
 DEMO = [sys.executable, "-m", "pi_controller", "hub", "--demo"]

@@ -14,8 +14,8 @@ import pytest
 from brokers import PATIENCE_S, VENUE, needs_mosquitto
 from ports import free_port
 
-from pi_controller.cli import hub as verb
-from pi_controller.cli.hub import main
+from pi_controller.cli.hub import hub as main
+from pi_controller.cli.hub import hub as verb
 from pi_controller.config import read_settings
 from pi_controller.errors import SettingsError, UsageError
 from pi_controller.hub.boards import describe_troubles, format_judge_requests, tables_markup
@@ -110,9 +110,9 @@ def test_a_refused_table_is_accepted(tmp_path, capsys):
     (row,) = chain_rows(genesis("a" * 32), [Row(1, 1, 0.25, "ready", "{}")])
     with Inbox(tmp_path / "hub.sqlite") as inbox:
         inbox.store_messages(1.0, [("t01", first), ("t01", Events("a" * 32, (Record(*row),))), ("t01", other)])
-    assert verb.main(["accept", str(tmp_path), "t01"]) == 0
+    assert verb(["accept", str(tmp_path), "t01"]) == 0
     assert "accepted" in capsys.readouterr().out
-    assert verb.main(["accept", str(tmp_path), "t01"]) == 0
+    assert verb(["accept", str(tmp_path), "t01"]) == 0
     assert "there is no refused journal" in capsys.readouterr().out
 
 

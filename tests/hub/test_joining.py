@@ -21,7 +21,7 @@ from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, account, needs_mos
 from hub_site import Site
 from linked_table import Played, client
 
-from pi_controller.cli.hub import main
+from pi_controller.cli.hub import hub as main
 from pi_controller.config import read_settings
 from pi_controller.errors import UsageError
 from pi_controller.hub import settings as joining

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pi_controller.cli.record import main
+from pi_controller.cli.journals import record as main
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal

@@ -10,7 +10,7 @@ from pi_controller.board.connection import BoardConnection
 from pi_controller.board.interfaces import ButtonsError
 from pi_controller.board.messages import Field, Piezo, Touch
 from pi_controller.board.serial_port import SerialPort
-from pi_controller.cli.record_sensors import main
+from pi_controller.cli.sensors import record_sensors as main
 from pi_controller.errors import PortError, UsageError
 from pi_controller.recording.format import Header, settings_as_json
 from pi_controller.recording.recorder import CONTACT, Bench

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pi_controller.board.messages import Piezo
-from pi_controller.cli import replay, review
+from pi_controller.cli.replay import replay
+from pi_controller.cli.sensors import review
 from pi_controller.recording.format import RecordingError
 from pi_controller.recording.hits import HitStore, ReviewError, stored_hits, stroke, strokes
 from pi_controller.recording.replaying import replay_events
@@ -45,7 +46,7 @@ def test_an_old_recording_is_read_and_replayed_as_at_the_table(capsys):
     assert zlib.crc32(samples) == 65351290
     replayed = replay_events(recording.header, entries)
     assert (replayed.same, replayed.other, len(replayed.events)) == (5, 0, 16)
-    assert replay.main([str(OLD)]) == 0
+    assert replay([str(OLD)]) == 0
     assert "same strikes as at the table: yes, 5 of 5 checkpoints" in capsys.readouterr().out
 
 
@@ -81,7 +82,7 @@ def test_old_hits_are_read_and_stay_as_they_are(tmp_path, capsys):
     assert strokes(path, 2) == []
     with pytest.raises(ReviewError, match="not stored"):
         stroke(path, 3)
-    assert review.main([str(tmp_path / "game.sqlite")]) == 0
+    assert review([str(tmp_path / "game.sqlite")]) == 0
     assert "Hide 1" in capsys.readouterr().out
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT count(*) FROM hits").fetchone() == (2,)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pi_controller.board.messages import Gap, Piezo
-from pi_controller.cli.score_strikes import main
+from pi_controller.cli.sensors import score_strikes as main
 from pi_controller.errors import UsageError
 from pi_controller.recording.format import BlockWriter, Header, RecordingError, settings_as_json
 from pi_controller.recording.scoring import DetectedStrike, TrueStroke, assign_times, detect, read_truth, score

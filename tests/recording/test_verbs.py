@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.cli import replay, review
+from pi_controller.cli.replay import replay
+from pi_controller.cli.sensors import review
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import UsageError
 from pi_controller.recording.hits import HitStore, ReviewError, StrikeClipper, hits_path, strokes
@@ -53,30 +54,30 @@ def test_every_strike_that_was_due_is_kept_with_what_was_around_it(reviewed):
 def test_review_draws_them(reviewed, tmp_path, capsys):
     journal, _ = reviewed
     kept = strokes(hits_path(journal))
-    assert review.main([str(journal)]) == 0
+    assert review([str(journal)]) == 0
     last = [one for one in kept if one.hide == kept[-1].hide]
     assert capsys.readouterr().out.count("pad 4") == len(last)
-    assert review.main([str(journal), "--hide", "1"]) == 0
+    assert review([str(journal), "--hide", "1"]) == 0
     assert f"Hide {kept[0].hide}" in capsys.readouterr().out
-    assert review.main([str(journal), "--all", "--svg", str(tmp_path / "h.svg")]) == 0
+    assert review([str(journal), "--all", "--svg", str(tmp_path / "h.svg")]) == 0
     assert len(list(tmp_path.glob("h-*.svg"))) == len(kept)
     with pytest.raises(ReviewError, match="of hide 99"):
-        review.main([str(journal), "--hide", "99"])
+        review([str(journal), "--hide", "99"])
     with pytest.raises(UsageError):
-        review.main([str(journal), "--hide", "1", "--all"])
+        review([str(journal), "--hide", "1", "--all"])
     with pytest.raises(ReviewError, match="no stored hits"):
-        review.main([str(tmp_path / "other.sqlite")])
+        review([str(tmp_path / "other.sqlite")])
 
 
 def test_replay_says_that_all_is_as_it_was(judged_game, capsys):
-    assert replay.main([str(judged_game.path), "--sensors", "--journal", str(judged_game.journal)]) == 0
+    assert replay([str(judged_game.path), "--sensors", "--journal", str(judged_game.journal)]) == 0
     said = capsys.readouterr().out
     assert "same strikes as at the table: yes" in said
     assert f"judged as in the journal: {len(judged_game.records)} of its {len(judged_game.records)} facts" in said
 
 
 def test_replay_as_json_is_the_events_and_a_summary(smooth, capsys):
-    assert replay.main([str(smooth.path), "--json"]) == 0  # what is in the file says what it is
+    assert replay([str(smooth.path), "--json"]) == 0  # what is in the file says what it is
     *events, summary = map(json.loads, capsys.readouterr().out.splitlines())
     assert len(events) == len(smooth.log.events)
     assert summary["as_at_the_table"] == summary["checkpoints"] > 0
@@ -86,14 +87,14 @@ def test_replay_says_what_other_settings_would_change(judged_game, tmp_path, cap
     settings = tmp_path / "s.toml"
     settings.write_text("[strikes]\nthreshold_db = 40.0\n")
     argv = [str(judged_game.path), "--journal", str(judged_game.journal), "--settings", str(settings)]
-    assert replay.main(argv) == 0
+    assert replay(argv) == 0
     said = capsys.readouterr().out
     assert "judged otherwise, first at:" in said
     assert "-> nothing" in said
 
 
 def test_replay_of_a_journal_is_as_before(smooth, capsys):
-    assert replay.main([str(smooth.journal)]) == 0
+    assert replay([str(smooth.journal)]) == 0
     assert "has won" in capsys.readouterr().out
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pi_controller.cli.referee import main
+from pi_controller.cli.pipes import referee as main
 from pi_controller.errors import MatError, UsageError
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.referee import stream

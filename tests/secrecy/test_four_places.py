@@ -1,6 +1,6 @@
 """All that leaves a running table, to the byte and the moment, is the same for all places until a hit shows the bead.
 
-`cli.run.main` itself plays on virtual time; `secrecy_channels.py` lists what is watched.
+`cli.tables.run` itself plays on virtual time; `secrecy_channels.py` lists what is watched.
 """
 
 import pytest

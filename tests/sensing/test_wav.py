@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.cli.strikes import main
+from pi_controller.cli.sensors import strikes as main
 from pi_controller.errors import UsageError
 from pi_controller.sensing.wav import WavReader
 

@@ -1,4 +1,4 @@
-"""The program that people start, `cli.run.main`, on virtual time before a simulated mat, watched from all sides.
+"""The program that people start, `cli.tables.run`, on virtual time before a simulated mat, watched from all sides.
 
 Only its edges are other: the clock, the finger on the button, the socket under the web application, the dice. What is
 between the firmware's bytes and those edges is what runs at a table.
@@ -37,7 +37,7 @@ import pi_controller.web.app as web_app
 import pi_controller.web.server as web_server
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.serial_port import SerialPort
-from pi_controller.cli import run as cli_run
+from pi_controller.cli.tables import run as cli_run
 from pi_controller.display import voice
 from pi_controller.display.sound import Clip
 from pi_controller.display.voice import Voice
@@ -152,7 +152,7 @@ class Outside:
             self._end, self._kill, self._dead = until, until != end, False
             with self._edges():
                 try:
-                    cli_run.main(["--settings", str(self.settings)])
+                    cli_run(["--settings", str(self.settings)])
                 except Exception:  # noqa: BLE001 - whatever it is, a traceback is what is left
                     self.say("crash", traceback.format_exc())
                     break

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.system import clock, service
+from pi_controller.system import service
 from pi_controller.system.install import RUN
+from pi_controller.system.kiosk import CLOCK, clock_unit
+from pi_controller.system.machine_health import CLOCK_SET_BY_STAFF, is_clock_set
 
 NOW = 4e9
+MAX_EXPOSURE = 2.5
+"""Limit for `systemd-analyze security`: the unit sets the system clock and writes the clock chip."""
 
 
 @pytest.fixture
@@ -22,44 +26,44 @@ def machine(tmp_path):
 
 
 def test_a_clock_that_only_goes_on_is_not_set(machine):
-    assert not clock.is_clock_set(NOW, machine)
+    assert not is_clock_set(NOW, machine)
 
 
-@pytest.mark.parametrize("mark", ["run/systemd/timesync/synchronized", str(clock.SET_BY_STAFF)[1:]])
+@pytest.mark.parametrize("mark", ["run/systemd/timesync/synchronized", str(CLOCK_SET_BY_STAFF)[1:]])
 def test_a_time_server_or_the_staff_sets_it(machine, mark):
     (machine / mark).touch()
-    assert clock.is_clock_set(NOW, machine)
-    assert not clock.is_clock_set(1000.0, machine), "before this program was made"
+    assert is_clock_set(NOW, machine)
+    assert not is_clock_set(1000.0, machine), "before this program was made"
 
 
 def test_a_clock_chip_sets_it(machine):
     (machine / "sys/class/rtc/rtc0/hctosys").write_text("1\n", "utf-8")
-    assert clock.is_clock_set(NOW, machine)
+    assert is_clock_set(NOW, machine)
 
 
 def test_another_time_service_is_believed(tmp_path):
-    assert clock.is_clock_set(NOW, tmp_path)
+    assert is_clock_set(NOW, tmp_path)
 
 
 @pytest.mark.usefixtures("analyze")
 def test_systemd_finds_nothing_wrong_with_the_units(exposure, tmp_path):
-    text = clock.service_unit()
-    for one, name in ((text, clock.SERVICE.name), (clock.path_unit(), clock.PATH.name)):
+    text = clock_unit()
+    for one, name in ((text, CLOCK.service.name), (CLOCK.path_text(), CLOCK.path.name)):
         assert service.verify_unit(one, name) == []
-    path = tmp_path / clock.SERVICE.name
+    path = tmp_path / CLOCK.service.name
     path.write_text(text, "utf-8")
-    assert exposure(path) <= clock.MAX_EXPOSURE
-    assert f"\nPathExists={RUN / clock.REQUEST}\n" in clock.path_unit()
+    assert exposure(path) <= MAX_EXPOSURE
+    assert f"\nPathExists={RUN / CLOCK.file}\n" in CLOCK.path_text()
 
 
 @pytest.mark.parametrize(
     ("request_text", "is_set"), [("1800000000", True), ("1800000000; x", False), ("", False), ("-1", False)]
 )
 def test_only_digits_are_taken_for_a_time(tmp_path, request_text, is_set):
-    (line,) = (line for line in clock.service_unit().splitlines() if line.startswith("ExecStart="))
+    (line,) = (line for line in clock_unit().splitlines() if line.startswith("ExecStart="))
     script = line.removeprefix("ExecStart=/bin/sh -ec '").removesuffix("'").replace("$$", "$")
-    request, mark = tmp_path / clock.REQUEST, tmp_path / "mark"
-    script = script.replace(str(RUN / clock.REQUEST), str(request)).replace(str(clock.SET_BY_STAFF), str(mark))
+    request, mark = tmp_path / CLOCK.file, tmp_path / "mark"
+    script = script.replace(str(RUN / CLOCK.file), str(request)).replace(str(CLOCK_SET_BY_STAFF), str(mark))
     request.write_text(request_text, "utf-8")
     for name in ("date", "hwclock"):
         (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@" >> {tmp_path}/ran\n', "utf-8")

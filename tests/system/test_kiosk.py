@@ -21,11 +21,13 @@ from pi_controller.config import Settings
 from pi_controller.exhibit.health import START_TIMEOUT_S
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.system import kiosk, service
-from pi_controller.system import kiosk as kiosk_restart
-from pi_controller.system.install import RUN, unit
+from pi_controller.system.install import RUN, fill_in, unit
 from pi_controller.system.place import make_place
 from pi_controller.system.plan import plan
 from pi_controller.system.status import FILE, NEW_CARD, POWER_CYCLE_HINT, FaultChannel
+
+MAX_EXPOSURE, MAX_RESTART_EXPOSURE = 6.0, 2.0
+"""Limits for `systemd-analyze security`: a browser compiles code at run time and makes a namespace sandbox."""
 
 
 def test_systemd_finds_nothing_wrong(exposure, tmp_path):
@@ -35,9 +37,9 @@ def test_systemd_finds_nothing_wrong(exposure, tmp_path):
     assert service.verify_unit(text, kiosk.UNIT.name) == []
     path = tmp_path / kiosk.UNIT.name
     path.write_text(text, "utf-8")
-    assert exposure(path) <= kiosk.MAX_EXPOSURE
+    assert exposure(path) <= MAX_EXPOSURE
     path.write_text(re.sub(r"\nNoNewPrivileges.*?(?=\n\[Install)", "", text, flags=re.DOTALL), "utf-8")
-    assert exposure(path) > kiosk.MAX_EXPOSURE
+    assert exposure(path) > MAX_EXPOSURE
 
 
 def test_the_browser_reaches_this_machine_alone():
@@ -53,15 +55,15 @@ def test_the_browser_reaches_this_machine_alone():
 
 
 def test_the_service_may_ask_for_its_screen_and_nothing_else(exposure, tmp_path, here):
-    text = kiosk_restart.service_unit(kiosk.KIOSK)
-    for one, name in ((text, kiosk_restart.SERVICE.name), (kiosk_restart.path_unit(), kiosk_restart.PATH.name)):
+    text = kiosk.restart_unit()
+    for one, name in ((text, kiosk.RESTART.service.name), (kiosk.RESTART.path_text(), kiosk.RESTART.path.name)):
         assert service.verify_unit(one, name) == []
-    path = tmp_path / kiosk_restart.SERVICE.name
+    path = tmp_path / kiosk.RESTART.service.name
     path.write_text(text, "utf-8")
-    assert exposure(path) <= kiosk_restart.RESTART_MAX_EXPOSURE
+    assert exposure(path) <= MAX_RESTART_EXPOSURE
     assert f"try-restart {kiosk.KIOSK}.service\n" in text, "a screen that does not run is not started"
-    asked = f"{RUN}/{kiosk_restart.ASKED}"
-    assert f"\nPathExists={asked}\n" in kiosk_restart.path_unit()
+    asked = f"{RUN}/{kiosk.RESTART.file}"
+    assert f"\nPathExists={asked}\n" in kiosk.RESTART.path_text()
     assert f"\nExecStart=/bin/rm -f {asked}\n" in text
     assert f"\nRuntimeDirectory={RUN.name}\n" in unit(here, exhibit=True)
     assert f"\nRuntimeDirectory={RUN.name}\n" in unit(here), "a table leaves there why it cannot start"
@@ -100,7 +102,7 @@ def test_without_it_a_table_runs_as_before(pi):
         if kiosk.KIOSK in command[-1] and "restart" in command
     ]
     kiosk_started = ["systemctl", "--no-block", "restart", kiosk.UNIT.name]
-    assert screen == [["systemctl", "restart", kiosk_restart.PATH.name], kiosk_started]
+    assert screen == [["systemctl", "restart", kiosk.RESTART.path.name], kiosk_started]
 
 
 def test_the_watch_leaves_a_slow_start_to_the_screens_own_unit():
@@ -237,7 +239,7 @@ def first_sign(tmp_path, waits, *, main="self"):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     script = tmp_path / "first-sign.py"
-    script.write_text(kiosk._FIRST_SIGN.format(kiosk="no-such-unit", wait=waits), "utf-8")
+    script.write_text(fill_in("first-sign.py.in", kiosk="no-such-unit", wait=waits), "utf-8")
     environment = {**os.environ, "MAINPID": main}
     return subprocess.Popen([sys.executable, "-I", str(script), str(port)], env=environment), port
 
@@ -280,7 +282,7 @@ def test_a_browser_that_ended_is_not_waited_for(tmp_path):
 def test_a_taken_port_does_not_end_the_screen(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         script = tmp_path / "first-sign.py"
-        script.write_text(kiosk._FIRST_SIGN.format(kiosk="no-such-unit", wait=60), "utf-8")
+        script.write_text(fill_in("first-sign.py.in", kiosk="no-such-unit", wait=60), "utf-8")
         port = str(taken.getsockname()[1])
         assert subprocess.run([sys.executable, "-I", str(script), port], timeout=30, check=False).returncode == 0
 

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from pi_controller.system.logs import JournalFormatter, in_systemd_journal
+from pi_controller.cli.arguments import JournalFormatter, in_systemd_journal
 
 LOGS = """
 import logging
-from pi_controller.system import logs
-logs.configure({level!r})
+from pi_controller.cli.arguments import set_log_level
+set_log_level({level!r})
 log = logging.getLogger("table")
 log.debug("a byte"), log.info("Ann signed in"), log.warning("two\\nlines"), log.error("halted")
 logging.getLogger("uvicorn.error").info("Started server process")

@@ -37,6 +37,8 @@ GONE = {
     "exhibit-2026-11-03-191502-1a2b.sqlite", "exhibit-2026-11-03-191502-1a2b.sqlite.lock",
     "exhibit-2026-11-03-191502-1a2b.jsonl",
 }  # fmt: skip
+MAX_EXPOSURE = 3.0
+"""Limit for `systemd-analyze security`: the units read and remove files of the service's user."""
 STAYS = {"table.sqlite", "recordings/one.rec", "exhibit-mine.txt", ".exhibit-recoveries"}
 
 
@@ -347,7 +349,7 @@ def test_on_the_machine_itself_a_request_restarts_it_and_by_hand_the_service_wai
     monkeypatch.setattr(service, "installed_kind", lambda: "system")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(type(machine.here), "live", True)
-    monkeypatch.setattr("pi_controller.cli.reset.make_place", lambda **_: machine.here)
+    monkeypatch.setattr("pi_controller.cli.installation.make_place", lambda **_: machine.here)
     request_reset(machine.request, erased=False)
     before = machine.held()
     assert main(["reset", "--requested"]) == 0
@@ -370,7 +372,7 @@ def test_the_unit_waits_for_nothing_else_and_may_do_little(exposure, tmp_path, h
     assert "ReadWritePaths=/etc/moccasin-mat /var/lib/moccasin-mat -/srv/games\n" in text
     assert "Before=moccasin-mat-card.service moccasin-mat.service" in text
     assert "ConditionPathExists=/etc/moccasin-mat/reset/pending\n" in text
-    assert exposed(text, kiosk.RESET_UNIT.name, exposure, tmp_path, here) <= kiosk.RESET_MAX_EXPOSURE
+    assert exposed(text, kiosk.RESET_UNIT.name, exposure, tmp_path, here) <= MAX_EXPOSURE
 
 
 def exposed(text, name, exposure, folder, here):
@@ -384,21 +386,21 @@ def exposed(text, name, exposure, folder, here):
 
 def test_the_service_may_request_a_reset_and_the_request_is_gone_afterwards(exposure, tmp_path, here):
     text = kiosk.reset_request_unit(here)
-    assert service.verify_unit(kiosk.reset_path_unit(), kiosk.RESET_PATH.name) == []
-    assert exposed(text, kiosk.RESET_REQUEST_UNIT.name, exposure, tmp_path, here) <= kiosk.RESET_MAX_EXPOSURE
+    assert service.verify_unit(kiosk.RESET.path_text(), kiosk.RESET.path.name) == []
+    assert exposed(text, kiosk.RESET.service.name, exposure, tmp_path, here) <= MAX_EXPOSURE
     request = RUN / RESET_REQUEST
-    assert f"\nPathExists={request}\n" in kiosk.reset_path_unit()
+    assert f"\nPathExists={request}\n" in kiosk.RESET.path_text()
     assert f"\nExecStart={here.program} reset --requested\n" in text
     assert f"\nExecStopPost=/bin/rm -f {request}\n" in text
     assert f"\nReadWritePaths=/etc/moccasin-mat -{RUN}\n" in text
     assert "PrivateDevices" not in text, "the first settings have lights if the Pi has SPI"
-    assert kiosk.RESET_PATH.stem == kiosk.RESET_REQUEST_UNIT.stem
-    assert kiosk.RESET_PATH in kiosk.STARTED
+    assert kiosk.RESET.path.stem == kiosk.RESET.service.stem
+    assert kiosk.RESET.path in kiosk.STARTED
 
 
 def test_a_request_is_possible_only_while_a_unit_watches(tmp_path, monkeypatch):
-    monkeypatch.setattr(kiosk, "RESET_PATH", tmp_path / "watch.path")
+    monkeypatch.setattr(kiosk, "SYSTEM_UNITS", tmp_path)
     assert kiosk.reset_request_path(str(tmp_path)) is None
-    (tmp_path / "watch.path").touch()
+    kiosk.RESET.path.touch()
     assert kiosk.reset_request_path(str(tmp_path)) == tmp_path / RESET_REQUEST
     assert kiosk.reset_request_path("") is None

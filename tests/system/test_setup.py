@@ -6,7 +6,7 @@ import re
 import pytest
 
 from pi_controller.cli import main
-from pi_controller.cli import setup as verb
+from pi_controller.cli.installation import setup as verb
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import SettingsError, UsageError
 from pi_controller.system import install
@@ -19,7 +19,7 @@ TABLE = "etc/moccasin-mat/table.toml"
 
 
 def setup(root, *options):
-    return verb.main(["--root", str(root), *options])
+    return verb(["--root", str(root), *options])
 
 
 def test_it_writes_what_it_showed_and_takes_all_of_it_back(pi, snapshot, capsys):

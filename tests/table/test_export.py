@@ -273,7 +273,7 @@ def test_all_as_files(path, tmp_path, capsys):
 def test_what_cannot_be_written_out(path, tmp_path, monkeypatch):
     for argv in ([str(path)], [str(path), "--json", "--print"], [str(path), "--json", "--pdf"]):
         assert main(["export", *argv]) == 2
-    from pi_controller.cli.export import main as export
+    from pi_controller.cli.journals import export
 
     with pytest.raises(UsageError):
         export([str(path), "--print", "--pdf"])

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from pi_controller.cli import replay
+from pi_controller.cli.replay import replay
 from pi_controller.display import phrases
 from pi_controller.journal.export import page
 from pi_controller.journal.journal import Journal
@@ -76,7 +76,7 @@ def test_a_forfeit_at_the_table(name, begun, tmp_path, capsys):
         assert execute_line(table, "undo too early", 62.0) == "entered"
         assert (table.view.winner, table.view.sheet["finish"]) == (None, None)
         assert execute_line(table, "forfeit B", 63.0) == "entered"
-    assert replay.main([str(path)]) == 0
+    assert replay([str(path)]) == 0
     assert "forfeit" in capsys.readouterr().out
     with Journal(path) as journal:
         assert sit(journal, name).view.winner == "A"

@@ -21,7 +21,8 @@ from pathlib import Path
 
 import pytest
 
-from pi_controller.cli import export, replay
+from pi_controller.cli.journals import export
+from pi_controller.cli.replay import replay
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.journal.verify import verify_journal
@@ -183,17 +184,17 @@ def test_it_is_whole_and_follows_the_rules(old, records):
 
 
 def test_it_is_told_again(old, name, states, capsys):
-    assert replay.main([str(old), "--json"]) == 0
+    assert replay([str(old), "--json"]) == 0
     *told, last = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert as_now(name, last["view"]["sheet"]) == states[-1]
     with Journal(old, read_only=True) as journal:
         assert [line["counts"] for line in told] == [record.counts for record in with_status(journal.read())]
-    assert replay.main([str(old)]) == 0
+    assert replay([str(old)]) == 0
     assert "Ann, judge" in capsys.readouterr().out
 
 
 def test_it_is_exported(old, name, states, tmp_path, capsys):
-    assert export.main([str(old), "-o", str(tmp_path)]) == 0
+    assert export([str(old), "-o", str(tmp_path)]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 4
     exported = json.loads((tmp_path / f"{old.stem}.json").read_text("utf-8"))
     assert as_now(name, exported["state"]) == states[-1]

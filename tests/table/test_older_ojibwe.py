@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pi_controller.cli import replay
+from pi_controller.cli.replay import replay
 from pi_controller.journal.export import as_json
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.replay import replay as retold
@@ -104,7 +104,7 @@ def test_it_is_replayed_and_told_in_todays_words(path, capsys):
     assert "hides_left=2" in said
     assert "hunt" not in said
     assert "lives" not in said
-    assert replay.main([str(path), "--json"]) == 0
+    assert replay([str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["view"]["sheet"] == STANDS
     with Journal(path, read_only=True) as journal:
         sheet = sheet_of(journal)

@@ -6,7 +6,7 @@ from io import StringIO
 
 import msgspec
 
-from pi_controller.cli import replay
+from pi_controller.cli.replay import replay
 from pi_controller.errors import MatError
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
@@ -85,7 +85,7 @@ def test_what_an_undo_leaves_is_left_by_all_readers(tmp_path):
     assert {line.seq for line in shown.lines if not line.undone} >= lasting
     out = StringIO()
     with redirect_stdout(out):
-        replay.main([str(journal.path)])
+        replay([str(journal.path)])
     told = out.getvalue()
     assert told.count("(undone)") == 1
     record = read_journal_record(str(journal.path))

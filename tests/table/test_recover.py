@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from pi_controller.cli import main
-from pi_controller.cli.recover import main as recover_main
+from pi_controller.cli.journals import recover as recover_main
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import recover

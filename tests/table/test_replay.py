@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from random_play import legal_action, steps
 
-from pi_controller.cli.replay import main
+from pi_controller.cli.replay import replay as main
 from pi_controller.errors import JournalError, UsageError
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.journal.journal import Journal

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from pi_controller.cli import export, replay, verify
+from pi_controller.cli.journals import export, verify
+from pi_controller.cli.replay import replay
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.convert import from_journal
@@ -107,11 +108,11 @@ def test_they_stand_in_all_that_is_made_of_the_journal(journal, tmp_path, capsys
     assert "! @0:01 Ann, head: the teams are Big Coulee (A) and Long Hollow (B)" in write(record)
     path = journal.path
     journal.close()
-    assert replay.main([str(path)]) == 0
+    assert replay([str(path)]) == 0
     assert "Ann, head: the teams are Big Coulee (A) and Long Hollow (B)" in capsys.readouterr().out
-    assert verify.main([str(path)]) == 0
+    assert verify([str(path)]) == 0
     assert "Big Coulee (A) and Long Hollow (B)" in capsys.readouterr().out
-    assert export.main([str(path), "-o", str(tmp_path / "game")]) == 0
+    assert export([str(path), "-o", str(tmp_path / "game")]) == 0
     files = sorted((tmp_path / "game").iterdir())
     assert [one.name for one in files if "Big Coulee" in one.read_text("utf-8", "replace")]
 

@@ -5,7 +5,8 @@ import unicodedata
 
 import pytest
 
-from pi_controller.cli import export, record, replay, verify
+from pi_controller.cli.journals import export, record, verify
+from pi_controller.cli.replay import replay
 from pi_controller.display.terminal import render_text
 from pi_controller.journal.journal import Journal
 from pi_controller.record.file import read
@@ -71,14 +72,14 @@ def play(path, reason):
 
 
 VERBS = [
-    (replay.main, ["{}"]),
-    (replay.main, ["{}", "--json"]),
-    (verify.main, ["{}"]),
-    (verify.main, ["{}", "--json"]),
-    (record.main, ["{}"]),
-    (export.main, ["{}", "--record"]),
-    (export.main, ["{}", "--json"]),
-    (export.main, ["{}", "--print"]),
+    (replay, ["{}"]),
+    (replay, ["{}", "--json"]),
+    (verify, ["{}"]),
+    (verify, ["{}", "--json"]),
+    (record, ["{}"]),
+    (export, ["{}", "--record"]),
+    (export, ["{}", "--json"]),
+    (export, ["{}", "--print"]),
 ]
 
 
@@ -92,16 +93,16 @@ def test_what_is_in_an_older_journal_goes_out_as_one_line(tmp_path, capsys, main
         told[name] = capsys.readouterr().out
     assert bad(told["hostile"]) == set()
     assert told["hostile"].count("\n") == told["harmless"].count("\n")
-    assert "owned" in told["hostile"] or main is verify.main
+    assert "owned" in told["hostile"] or main is verify
 
 
 def test_files_of_an_export_and_a_record_told_again(tmp_path, capsys):
     path = tmp_path / "game.sqlite"
     play(path, HOSTILE)
-    assert export.main([str(path), "-o", str(tmp_path / "out")]) == 0
+    assert export([str(path), "-o", str(tmp_path / "out")]) == 0
     for written in (tmp_path / "out").iterdir():
         assert bad(written.read_text("utf-8-sig")) == set()  # the mark that a spreadsheet wants is not of the text
-    assert replay.main([str(tmp_path / "out" / "game.record")]) == 0
+    assert replay([str(tmp_path / "out" / "game.record")]) == 0
     assert bad(capsys.readouterr().out) == set()
 
 
@@ -111,9 +112,9 @@ def test_a_record_of_somebody_else_told_again(tmp_path, capsys):
     assert read(text.encode()).entries[0].text == HOSTILE
     path = tmp_path / "their.record"
     path.write_text(text, "utf-8")
-    replay.main([str(path)])
+    replay([str(path)])
     assert bad(capsys.readouterr().out) == set()
-    record.main([str(path)])
+    record([str(path)])
     written = capsys.readouterr().out
     assert bad(written) == set()
     assert read(written.encode()).entries == read(text.encode()).entries

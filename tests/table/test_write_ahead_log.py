@@ -235,7 +235,7 @@ def test_what_a_table_keeps_is_nobody_elses_to_read(tmp_path):
     )
     (tmp_path / "stick").mkdir()
     code = (
-        "import os, sys, threading, time, signal; from pi_controller.cli.run import main; os.umask(0o022)\n"
+        "import os, sys, threading, time, signal; from pi_controller.cli.tables import run as main; os.umask(0o022)\n"
         "def stop():\n"
         "    while signal.getsignal(signal.SIGTERM) is signal.SIG_DFL: time.sleep(0.05)\n"
         "    time.sleep(1.0)\n"

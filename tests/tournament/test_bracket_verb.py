@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pi_controller.cli import bracket
+from pi_controller.cli.pipes import bracket
 from pi_controller.errors import UsageError
 
 LINES = [
@@ -20,7 +20,7 @@ LINES = [
 def run(tmp_path, capsys, lines, *options):
     path = tmp_path / "actions.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)) + "\n")
-    status = bracket.main([*options, str(path)])
+    status = bracket([*options, str(path)])
     return status, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
@@ -43,6 +43,6 @@ def test_formats_and_options(tmp_path, capsys):
     assert status == 0
     assert answers[2]["standings"][0] | {"team": "b", "points": 3, "sticks": 11} == answers[2]["standings"][0]
     with pytest.raises(UsageError):
-        bracket.main(["--format", "swiss"])
+        bracket(["--format", "swiss"])
     with pytest.raises(UsageError, match="cannot read"):
-        bracket.main([str(tmp_path / "nothing")])
+        bracket([str(tmp_path / "nothing")])

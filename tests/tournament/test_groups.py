@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from pi_controller.cli import bracket
+from pi_controller.cli.pipes import bracket
 from pi_controller.errors import UsageError
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import Groups
@@ -182,10 +182,10 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     with pytest.raises(ValueError, match="at least one"):
         Groups(2, 0)
     with pytest.raises(UsageError, match="groups"):
-        bracket.main(["--format", "groups", "--groups", "99"])
+        bracket(["--format", "groups", "--groups", "99"])
     path = tmp_path / "cup.jsonl"
     path.write_text('{"do": "enter", "teams": ["a", "b", "c", "d"]}\n')
-    assert bracket.main(["--format", "groups", "--groups", "2", "--through", "1", str(path)]) == 0
+    assert bracket(["--format", "groups", "--groups", "2", "--through", "1", str(path)]) == 0
     assert '"A.R1-1"' in capsys.readouterr().out
 
 

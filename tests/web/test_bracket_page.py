@@ -7,7 +7,7 @@ import random
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from pi_controller.cli import bracket
+from pi_controller.cli.pipes import bracket
 from pi_controller.tournament import Elimination, RoundRobin
 from pi_controller.web.bracket_page import COLUMN, HEIGHT, WIDTH, bracket_values, drawing, page
 
@@ -86,8 +86,8 @@ def test_the_verb_writes_it_at_the_end(tmp_path, capsys):
     actions = tmp_path / "cup.jsonl"
     actions.write_text('{"do": "enter", "teams": ["Long Hollow", "Big Coulee"]}\n')
     out = tmp_path / "cup.html"
-    assert bracket.main(["--page", str(out), "--title", "Wacipi", str(actions)]) == 0
+    assert bracket(["--page", str(out), "--title", "Wacipi", str(actions)]) == 0
     assert "<title>Wacipi</title>" in out.read_text("utf-8")
     with pytest.raises(bracket.UsageError, match="cannot write"):
-        bracket.main(["--page", str(tmp_path), str(actions)])
+        bracket(["--page", str(tmp_path), str(actions)])
     capsys.readouterr()

@@ -1,23 +1,23 @@
-"""`moccasin-mat voice`: list a game's words with the quality of their recordings, or play one."""
+"""`moccasin-mat voice` and `languages`: recordings of the called words, and catalogues of the sentences."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
 from pi_controller.errors import UsageError
+from pi_controller.text import SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pi_controller.config.model import VoiceSection
     from pi_controller.display.sound import Clip
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def voice_parser() -> Parser:
+    """Return the parser of `voice`."""
     parser = Parser(
         "voice",
         "List a game's words with the quality of their recordings, or play one.",
@@ -30,9 +30,9 @@ def parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def voice(argv: Sequence[str]) -> int:
     """List or play the recordings; return 1 if one cannot be played or should be recorded again. Raises `MatError`."""
-    args = parser().parse_args(argv)
+    args = voice_parser().parse_args(argv)
     from pi_controller.display import voice
     from pi_controller.rules.registry import game
 
@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
             f"{folder} is not a folder", "name the folder of the recordings with [voice] folder or --folder"
         )
     if args.play is not None:
-        return _play(settings.voice, folder, played, args.play)
+        return _play_word(settings.voice, folder, played, args.play)
     return _print_recordings(settings.voice, folder, played)
 
 
@@ -54,7 +54,6 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
 
     from pi_controller.display import voice
     from pi_controller.display.game_display import words_of
-    from pi_controller.display.voice import is_english_word
 
     words = words_of(played)
     if not words:
@@ -84,7 +83,7 @@ def _print_recordings(wanted: VoiceSection, folder: Path | None, played: str) ->
             line += f"{one.seconds:4.1f} s  peak {one.peak_db:5.1f} dB  loudness {one.rms_db:5.1f} dB"
             line += f"  {one.rate} Hz {sounds}"
         elif call not in faults:
-            spoken = wanted.english and is_english_word(call, played)
+            spoken = wanted.english and voice.is_english_word(call, played)
             line += "spoken in English" if spoken else f"silent: no {played}/{call}.wav"
         print(line.rstrip())
         for fault in faults.get(call, ()):
@@ -113,21 +112,20 @@ def _strangers(folder: Path | None, played: str) -> list[str]:
     )
 
 
-def _play(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> int:
+def _play_word(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> int:
     from datetime import datetime
 
     from pi_controller.display import voice
     from pi_controller.display.game_display import word, words_of
     from pi_controller.display.sound import AplaySound
-    from pi_controller.display.voice import is_english_word, speak
 
     if call not in words_of(played):
         raise UsageError(f"{call!r} is not a word of {played}", f"the words are: {', '.join(words_of(played))}")
     path = voice.find(folder, played, call) if folder else None
     if path is not None:
         clip = voice.load(path)
-    elif wanted.english and is_english_word(call, played):
-        clip = speak(word(call, "en", played).shown)
+    elif wanted.english and voice.is_english_word(call, played):
+        clip = voice.speak(word(call, "en", played).shown)
     else:
         raise UsageError(
             f"there is no recording of {call}", f"the table stays silent for it; record {played}/{call}.wav"
@@ -142,3 +140,46 @@ def _play(wanted: VoiceSection, folder: Path | None, played: str, call: str) -> 
         sound.stop()
     print(f"played {call}: {clip.seconds:.1f} s at volume {gain:g} on {wanted.device!r}")
     return 0
+
+
+def languages_parser() -> Parser:
+    """Return the parser of `languages`."""
+    parser = Parser(
+        "languages",
+        "List the languages and how complete each is, or check one catalogue.",
+        "0 all sentences are usable, 1 a sentence cannot be used",
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a catalogue, named by its language: dak.po")
+    parser.add_argument("--missing", action="store_true", help="list the sentences without a translation")
+    parser.add_argument("--template", action="store_true", help="print an empty catalogue of all sentences")
+    return parser
+
+
+def languages(argv: Sequence[str]) -> int:
+    """List the languages, or check the given catalogue; return 1 if a sentence in it cannot be used."""
+    args = languages_parser().parse_args(argv)
+    import polib
+
+    from pi_controller.display.extract import TEMPLATE
+    from pi_controller.display.i18n import AUTHORITY, LOCALES, read_catalogue
+
+    if args.template:
+        print(TEMPLATE.read_text("utf-8"), end="")
+        return 0
+    wanted = [entry.msgid for entry in polib.pofile(str(TEMPLATE), encoding="utf-8")]
+    if args.file is None:
+        print(f"en   {len(wanted)} of {len(wanted)} sentences")
+    wrong = 0
+    for path in [Path(args.file)] if args.file else sorted(LOCALES.glob(f"*{SUFFIX}")):
+        found = read_catalogue(path)
+        filled = [sentence for sentence in wanted if sentence in found.filled]
+        authority = found.header.get(AUTHORITY, "").strip()
+        approved = f"approved by {authority}" if authority else "not approved by a speaker"
+        approved += "" if authority else f" ({AUTHORITY} in the header is empty)"
+        print(f"{path.stem:<4} {len(filled)} of {len(wanted)} sentences, {approved}")
+        for fault in found.faults:
+            print(f"  {fault}; English is shown there")
+        wrong += len(found.faults)
+        if args.missing:
+            print("\n".join(f"  {sentence}" for sentence in wanted if sentence not in found.filled))
+    return 1 if wrong else 0

@@ -1,4 +1,4 @@
-"""`moccasin-mat setup-table`: ask for a table's settings in the terminal, and write its settings file."""
+"""`moccasin-mat check-settings` and `setup-table`: check a settings file, or write one from answers at the terminal."""
 
 from __future__ import annotations
 
@@ -6,17 +6,53 @@ import shlex
 import shutil
 import socket
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.cli.arguments import Parser
-from pi_controller.errors import UsageError
+from pi_controller.cli.arguments import Parser, load_settings
+from pi_controller.errors import PortError, UsageError
+from pi_controller.rules import registry
 from pi_controller.system.files import atomic_write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from pi_controller.config import Settings
+
+
+def check_settings_parser() -> Parser:
+    """Return the parser of `check-settings`."""
+    parser = Parser(
+        "check-settings", "Check a settings file: print the effective settings, or every fault with its line."
+    )
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="the settings file; without one, the defaults are shown"
+    )
+    parser.add_argument("--example", action="store_true", help="print a commented settings file with every default")
+    parser.add_argument("--game", metavar="GAME", help=f"game of the example: {', '.join(registry.names())}")
+    return parser
+
+
+def check_settings(argv: Sequence[str]) -> int:
+    """Check a file, or print the example; return 0. Raises `SettingsError` with all faults."""
+    reads = check_settings_parser()
+    args = reads.parse_args(argv)
+    if args.example and args.file is not None:
+        reads.error("--example takes no file")
+    if args.game is not None and not args.example:
+        reads.error("--game is for --example: a settings file names its own game")
+    from pi_controller.config import format_example, format_settings
+    from pi_controller.config.example import explain_missing_chances, game_defaults
+
+    if args.example:
+        print(format_example(game_defaults(args.game)), end="")
+        return 0
+    settings = load_settings(None if args.file is None else Path(args.file))
+    print("ok")
+    if settings.web.chances and (missing := explain_missing_chances(settings)):
+        print(f"note: {missing}")
+    print(format_settings(settings), end="")
+    return 0
+
 
 FILE = Path("table.toml")
 """Default settings file to write."""
@@ -29,8 +65,8 @@ _PORTS_TRIED = 20
 Data = dict[str, dict[str, Any]]
 
 
-def parser() -> Parser:
-    """Return the parser."""
+def setup_table_parser() -> Parser:
+    """Return the parser of `setup-table`."""
     parser = Parser(
         "setup-table",
         "Ask for the game, the players, the mat and the pages, and write a settings file. It asks before it overwrites "
@@ -41,12 +77,12 @@ def parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+def setup_table(argv: Sequence[str]) -> int:
     """Ask the questions, write the file and print the next command; return 0, or 1 if an existing file is kept.
 
     Raises `MatError`.
     """
-    path: Path = parser().parse_args(argv).file
+    path: Path = setup_table_parser().parse_args(argv).file
     if not path.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {path.parent}", "make it first, or name a file in another one")
     if path.exists() and not _ask_yes_no(f"{path} exists already. Overwrite it?", default=False):
@@ -80,7 +116,6 @@ def offer_setup() -> Path | None:
 def _ask_game(*, skip: bool = False) -> Data | None:
     """Ask for the game; return None if `skip` is allowed and was typed."""
     from pi_controller.display.game_display import game_name
-    from pi_controller.rules import registry
 
     games = {name: game_name(name) for name in registry.names()}
     one = _choice("Which game?", games, registry.DEFAULT_GAME, also=(SKIP,) if skip else ())
@@ -113,7 +148,6 @@ def _ask_settings(game: Data | None, *, runs: bool = False) -> tuple[Settings, b
 def _ask_names(data: Data) -> Data:
     """Ask for the names of the two teams, or of the players of a game without teams."""
     from pi_controller.config.model import TeamsSection, has_single_players
-    from pi_controller.rules import registry
 
     game = data["game"]["name"]
     if has_single_players(game):
@@ -138,8 +172,6 @@ def _ask_names(data: Data) -> Data:
 
 def _ask_nearest_pads(data: Data) -> Data:
     """Ask which pad counts if the stick touches two at once, for a game with strokes on hidden pads."""
-    from pi_controller.rules import registry
-
     if not registry.game_class(data.get("game", {}).get("name", registry.DEFAULT_GAME)).hand_passes:
         return {}
 
@@ -216,7 +248,6 @@ def _answer(question: str, check: Callable[[str], None], default: str) -> str:
 
 def _board_is_there() -> bool:
     from pi_controller.board.serial_port import find_port
-    from pi_controller.errors import PortError
 
     try:
         find_port("auto")

@@ -1,0 +1,173 @@
+"""`moccasin-mat doctor`, `calibrate`, `ports` and `flash`: the mat and its board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller.cli.arguments import Parser, add_settings, settings_path
+from pi_controller.errors import UsageError
+
+if TYPE_CHECKING:
+    from pi_controller.simulation.faults import Fault
+
+
+def doctor_parser() -> Parser:
+    """Return the parser of `doctor`."""
+    from pi_controller.simulation.faults import KINDS
+
+    parser = Parser(
+        "doctor",
+        "Check every sensor, the link, the pins and the disk. Take the bead off the mat first.",
+        "0 all checks pass, 1 a check fails",
+    )
+    add_settings(parser, "the table's settings")
+    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
+    parser.add_argument("--bundle", metavar="FILE.zip", help="also write diagnostic files, without any names")
+    parser.add_argument(
+        "--sim",
+        nargs="?",
+        const="",
+        metavar="FAULT",
+        help=f"check a simulated mat, with a FAULT if one is named: {', '.join(KINDS)}; '=N' is the part",
+    )
+    return parser
+
+
+def doctor(argv: Sequence[str]) -> int:
+    """Run the checks and print the report; return 0 if none fails, else 1."""
+    args = doctor_parser().parse_args(argv)
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    from pi_controller.system.doctor import examine, write_bundle
+
+    bar = Console(stderr=True)
+    with Progress(
+        TextColumn("checking the mat"),
+        BarColumn(),
+        console=bar,
+        transient=True,
+        disable=args.json or not bar.is_terminal,
+    ) as progress:
+        task = progress.add_task("", total=1.0)
+        report, settings = examine(
+            settings_path(args), _simulated_faults(args.sim), lambda share: progress.update(task, completed=share)
+        )
+    if args.json:
+        print(report.json().decode())
+    else:
+        report.show(Console(highlight=False))
+    if args.bundle:
+        write_bundle(Path(args.bundle), report, settings)
+        if not args.json:
+            print(f"diagnostic files to send to support: {args.bundle}")
+    return 0 if report.ok else 1
+
+
+def _simulated_faults(sim: str | None) -> list[Fault] | None:
+    """Return the faults of the simulated mat that `--sim` asks for, None for the table's own mat."""
+    from pi_controller.simulation.faults import parse_fault
+
+    return None if sim is None else [parse_fault(sim)] if sim else []
+
+
+def calibrate_parser() -> Parser:
+    """Return the parser of `calibrate`."""
+    parser = Parser(
+        "calibrate",
+        "Measure the mat step by step and save the profile. Ctrl-C changes nothing.",
+        "0 the profile is saved, 1 a check failed and no profile is saved",
+    )
+    add_settings(parser, "the table's settings; the profile is saved in their folder")
+    parser.add_argument("--profile", metavar="NAME", help="name of the profile (default: the settings' own, else mat)")
+    parser.add_argument(
+        "--mat", choices=["a", "b"], default="a", help='which mat, if [mat] seats = "each" (default: a)'
+    )
+    parser.add_argument("--web", action="store_true", help="also show the calibration on a page, as the settings say")
+    parser.add_argument(
+        "--sim", nargs="?", const="", metavar="FAULT", help="calibrate a simulated mat, with a simulated person"
+    )
+    return parser
+
+
+def calibrate(argv: Sequence[str]) -> int:
+    """Run the calibration; return 0 after saving the profile, 1 if something is wrong and no profile was saved."""
+    args = calibrate_parser().parse_args(argv)
+    from pi_controller.calibration.run import calibrate
+
+    faults = _simulated_faults(args.sim)
+    return 0 if calibrate(settings_path(args), args.mat, args.profile, faults, web=args.web) else 1
+
+
+def ports_parser() -> Parser:
+    """Return the parser of `ports`."""
+    parser = Parser(
+        "ports",
+        "List the serial ports. Boards that may be the mat's and are not in use are asked for their id.",
+        '0 "auto" finds a usable board, 1 it does not',
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    asks = parser.add_mutually_exclusive_group()
+    asks.add_argument("--ask", action="store_true", default=True, help="ask the boards for their ids (the default)")
+    asks.add_argument(
+        "--no-ask", dest="ask", action="store_false", help="open no port: asking stops another program on such a board"
+    )
+    return parser
+
+
+def ports(argv: Sequence[str]) -> int:
+    """List the ports; return 0 if "auto" finds a usable board, else 1."""
+    args = ports_parser().parse_args(argv)
+    import msgspec
+    from rich.console import Console
+
+    from pi_controller.board.serial_port import BY_ID, list_serial_ports
+    from pi_controller.system import find_board
+
+    ports = list_serial_ports(BY_ID)
+    reports = find_board.check_ports(ports, asking=args.ask)
+    drive = find_board.boot_drive()
+    ok = any(report.port.auto and not report.todo for report in reports)
+    if args.json:
+        fault = {"what": ports.fault.message, "todo": ports.fault.hint} if ports.fault else None
+        auto = next((report.port.path for report in reports if report.port.auto), None)
+        body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive or None, "ports": reports}
+        print(msgspec.json.encode(body).decode())
+    else:
+        find_board.show(Console(highlight=False), reports, ports.fault, drive)
+    return 0 if ok else 1
+
+
+def flash_parser() -> Parser:
+    """Return the parser of `flash`."""
+    parser = Parser(
+        "flash",
+        "Copy the firmware to the mat board, which must run MicroPython 1.23 or newer.",
+        "0 the board has the firmware, 1 --check finds another one or none",
+    )
+    parser.add_argument("--port", default="auto", help='the board\'s port; "auto", the default, takes the only board')
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--check", action="store_true", help="only compare: exit status 0 if it is there, else 1")
+    only.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    parser.add_argument("--force", action="store_true", help="overwrite another program on the board without asking")
+    return parser
+
+
+def flash(argv: Sequence[str]) -> int:
+    """Flash the board; return 0 if it has the firmware, 1 if --check finds another one. Raises `MatError`."""
+    args = flash_parser().parse_args(argv)
+    if args.port != "auto" and not args.port.startswith("/"):
+        raise UsageError(f"flash: {args.port!r} is not a port", "'moccasin-mat ports' lists them")
+    from rich.console import Console
+
+    from pi_controller.board.serial_port import BY_ID
+    from pi_controller.system import find_board
+    from pi_controller.system.flash import BoardFlasher, flash, require_mpremote
+
+    require_mpremote()
+    brought = find_board.load_shipped()
+    work = BoardFlasher(find_board.find_board(args.port, BY_ID))
+    mode = "check" if args.check else "dry-run" if args.dry_run else "write"
+    return flash(work, brought, Console(highlight=False), mode, force=args.force)

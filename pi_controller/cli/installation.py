@@ -1,0 +1,310 @@
+"""`moccasin-mat setup`, `update` and `reset`: the installation on this machine."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller.cli.arguments import Parser, confirm, image_folder
+from pi_controller.errors import MatError, UsageError
+from pi_controller.system import place as places
+from pi_controller.system.place import NAME, RESET_PARTS, Place, ResetPart, make_place
+
+if TYPE_CHECKING:
+    from pi_controller.system.plan import Plan
+    from pi_controller.system.reset import Resets
+
+
+def setup_parser() -> Parser:
+    """Return the parser of `setup`."""
+    parser = Parser(
+        "setup",
+        "Install the table's service on this machine: shows all changes first, then asks.",
+        "0 done, 1 the service does not run, or the answer was no",
+    )
+    parser.add_argument("--user", action="store_true", help="a service of this user's own; needs no root")
+    parser.add_argument("--config-txt", action="store_true", help="also add the lines that the Pi's config.txt needs")
+    parser.add_argument(
+        "--kiosk",
+        action="store_true",
+        help="run the installation (exhibit) instead of a table and show its page on this machine's screen",
+    )
+    parser.add_argument("--root", metavar="DIR", help="write below DIR, an image; no service is started")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    what.add_argument("--undo", action="store_true", help="undo exactly the changes that were made")
+    what.add_argument("--status", action="store_true", help="print the changes made and the service's state")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    return parser
+
+
+def setup(argv: Sequence[str]) -> int:
+    """Set up, undo, or print the status; return 0 if everything succeeded, 1 if the service does not run."""
+    args = setup_parser().parse_args(argv)
+    root = image_folder("setup", args.root)
+    here = make_place(system=not args.user, root=root)
+    if args.kiosk and args.user:
+        raise UsageError("setup: --kiosk is for the whole machine, not for one user", "leave out --user or --kiosk")
+    if args.status:
+        return _setup_status(here)
+    if here.system and here.live and os.geteuid() != 0 and not args.dry_run:
+        raise UsageError("setup: a system service needs root", "use sudo, or --user for a service of your own")
+    if args.undo:
+        return _undo_setup(here, yes=args.yes)
+    from pi_controller.system.plan import plan
+
+    return _set_up(plan(here, config_txt=args.config_txt, kiosk=args.kiosk), dry=args.dry_run, yes=args.yes)
+
+
+def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
+    from pi_controller.system import install, service
+    from pi_controller.system.plan import find_restart_reason, obstacles
+
+    print(f"This is {f'a {made.model}' if made.model else 'not a Raspberry Pi'}.")
+    if stopped := obstacles(made):
+        if not dry:
+            raise UsageError(f"setup: the service could not start: {stopped[0]}", "; ".join(stopped[1:]))
+        print("\n".join(f"warning: the service could not start: {one}" for one in stopped))
+    commands = (
+        service.activation_commands(made.place, kiosk=made.kiosk)
+        if made.place.live and service.is_systemd_running()
+        else []
+    )
+    if commands and (later := find_restart_reason(made)):
+        commands = commands[:-1]
+        print(f"note: {later}")
+    if diff := made.diff():
+        print(f"\n{diff}")
+    else:
+        print("All files are already up to date.")
+    for note in made.notes:
+        print(f"note: {note}")
+    for command in commands:
+        print(f"will run: {shlex.join(command)}")
+    if dry:
+        return 0
+    if diff or commands:
+        confirm("setup", "Do this?", yes=yes)
+    for path in install.apply_changes(made.place, made.changes):
+        print(f"written: {path}")
+    if not commands:
+        where = "in an image" if not made.place.live else "here, as systemd does not run this machine"
+        print(f"The service is not started {where}; it starts with the machine.")
+        return 0
+    return _activate(commands, made.place, started=not find_restart_reason(made))
+
+
+def _activate(commands: Sequence[Sequence[str]], here: Place, *, started: bool) -> int:
+    from pi_controller.system import service
+
+    for command in commands:
+        if wrong := service.run(command):
+            print(f"failed: {shlex.join(command)}: {wrong}")
+            if command == service.STAY:  # the table runs anyway while its user is logged in
+                print(f"  to start it with the machine: sudo {shlex.join(command)} {here.home.name}")
+                continue
+            print(f"  its log: journalctl {' '.join(service.log_choice())}")
+            return 1
+    if not started:
+        print("The table starts with the machine.")
+        return 0
+    # restart returned after the table reported that it is ready
+    print(f"The table runs; '{shlex.join([*service.systemctl(system=here.system), 'status', NAME])}' shows its status.")
+    return 0
+
+
+def _undo_setup(here: Place, *, yes: bool) -> int:
+    from pi_controller.system import install, service
+
+    lines = install.undo_changes(here, dry=True)
+    if not lines:
+        print("Setup has made no changes to undo.")
+        return 0
+    print("\n".join(lines))
+    on = here.live and service.is_systemd_running()
+    for command in service.stop_commands(here) if on else []:
+        print(f"will run: {shlex.join(command)}")
+    confirm("setup", "Undo it?", yes=yes)
+    for command in service.stop_commands(here) if on else []:
+        if wrong := service.run(command):
+            print(f"failed: {shlex.join(command)}: {wrong}")
+    install.undo_changes(here)
+    for command in service.reload_commands(here) if on else []:
+        if wrong := service.run(command):
+            print(f"failed: {shlex.join(command)}: {wrong}")
+    print(f"Done. Journals and recordings remain in {here.state}" + (f", and the user {NAME}." if here.system else "."))
+    return 0
+
+
+def _setup_status(here: Place) -> int:
+    from pi_controller.system import install, service
+    from pi_controller.system.plan import plan
+
+    entries = install.load(here).written
+    if not entries:
+        print("Setup has not been run here.")
+        return 1
+    for entry in entries:
+        print(f"{install.state(here, entry)}: {entry.path}")
+    behind = plan(here).needed
+    for change in behind:
+        print(f"differs from this version's file: {change.path}")
+    if not here.live or not service.is_systemd_running():
+        return 0
+    properties = service.properties(system=here.system)
+    print(", ".join(f"{name}: {value}" for name, value in sorted(properties.items()) if value))
+    return 0 if properties.get("ActiveState") == "active" else 1
+
+
+def update_parser() -> Parser:
+    """Return the parser of `update`."""
+    parser = Parser(
+        "update",
+        "Install a signed update of this program from a file, or from a folder such as a stick: verify, unpack beside, "
+        "switch over, and roll back if the new version does not start.",
+        "0 done, 2 refused or rolled back: the earlier version runs",
+    )
+    parser.add_argument(
+        "source", metavar="FILE", nargs="?", help="moccasin_mat-VERSION-....whl with its .sig, or a folder"
+    )
+    parser.add_argument("--settle", action="store_true", help="undo an interrupted trial; for the machine's start")
+    parser.add_argument(
+        "--folder", metavar="DIR", type=Path, default=places.PROGRAMS, help="where versions are kept (%(default)s)"
+    )
+    parser.add_argument(
+        "--signers",
+        metavar="FILE",
+        type=Path,
+        default=places.SIGNERS,
+        help="who may sign: lines of 'host' and a public key (%(default)s)",
+    )
+    return parser
+
+
+def update(argv: Sequence[str]) -> int:
+    """Install the update; return 0. Raises `UpdateError`."""
+    args = update_parser().parse_args(argv)
+    from pi_controller import __version__
+    from pi_controller.system.service import run, systemctl
+    from pi_controller.system.update import Programs, save_last_line
+
+    programs = Programs(args.folder, __version__)
+    if args.settle:
+        if done := programs.settle() if programs.folder.is_dir() else "":
+            print(done)
+            save_last_line(programs.folder, done)
+        return 0
+    if not args.source:
+        raise UsageError("update: name a file or a folder", "moccasin-mat update /media/stick")
+    restart = [*systemctl(system=True), "restart", NAME]
+    try:
+        done = programs.take(Path(args.source), args.signers, lambda: run(restart))
+    except MatError as error:
+        save_last_line(programs.folder, error.message)
+        raise
+    print(done)
+    save_last_line(programs.folder, done)
+    return 0
+
+
+def reset_parser() -> Parser:
+    """Return the parser of `reset`."""
+    parser = Parser(
+        "reset",
+        "Reset the installation on this machine to its first start: its settings, the host's files, who may sign in, "
+        "counts and recorded sessions. Lists the files to remove and to keep, then asks.",
+        "0 done, 1 the answer was no",
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="PART",
+        nargs="+",
+        choices=RESET_PARTS,
+        default=places.DEFAULT_RESET_PARTS,
+        help=f"only these, of {', '.join(RESET_PARTS)} (all but calibration: that belongs to the mat)",
+    )
+    parser.add_argument(
+        "--erase",
+        action="store_true",
+        help="erase the old files and those moved aside earlier; otherwise they are moved aside",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--requested",
+        action="store_true",
+        help="accept the reset that the staff page requested, and restart the machine; for its unit",
+    )
+    what.add_argument(
+        "--settle", action="store_true", help="finish an accepted reset that was interrupted; for the machine's start"
+    )
+    parser.add_argument("--root", metavar="DIR", help="reset the image below DIR; no service is stopped or started")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    return parser
+
+
+def reset(argv: Sequence[str]) -> int:
+    """Reset the installation; return 0. Raises `ResetError`."""
+    args = reset_parser().parse_args(argv)
+    here = make_place(system=True, root=image_folder("reset", args.root))
+    if here.live and os.geteuid() != 0:
+        raise UsageError("reset: this needs root", "use sudo")
+    from pi_controller.system.reset import Resets
+
+    resets = Resets(here)
+    if args.settle:
+        if done := resets.settle():
+            print(done)
+        return 0
+    if args.requested:
+        return _accept_request(resets)
+    return _reset_by_hand(resets, args.parts, erased=args.erase, yes=args.yes)
+
+
+def _accept_request(resets: Resets) -> int:
+    from pi_controller.system.install import RUN
+    from pi_controller.system.reset import read_request
+    from pi_controller.system.service import is_systemd_running, run
+
+    place = resets.place
+    try:
+        pending = resets.accept(erased=read_request(place.on_disk(RUN / places.RESET_REQUEST)))
+    except MatError as error:
+        resets.save_outcome(error.message)
+        raise
+    print(f"the reset {pending.number} is accepted: {', '.join(pending.parts)}")
+    if not (place.live and is_systemd_running()):
+        print(resets.settle())
+    elif wrong := run(["systemctl", "reboot"]):
+        told = f"the reset will be done at the next start, but the machine could not be restarted: {wrong}"
+        resets.save_outcome(told)
+        print(told)
+    return 0
+
+
+def _reset_by_hand(resets: Resets, parts: Sequence[ResetPart], *, erased: bool, yes: bool) -> int:
+    from pi_controller.system.service import installed_kind, is_systemd_running, run, systemctl
+
+    wanted: tuple[ResetPart, ...] = tuple(part for part in RESET_PARTS if part in parts)
+    found = resets.list_items(wanted)
+    how = "will be erased" if erased else "will be moved aside"
+    for one in found:
+        if one.stays:
+            print(f"stays: {one.path}: {one.stays}")
+        else:
+            print(f"{one.part}: {how}: {one.path}")
+    print(f"stays: {', '.join(part for part in RESET_PARTS if part not in wanted) or 'none of these'}")
+    print("stays: the table's own journal and recordings, the running version, network, keys")
+    confirm("reset", "Reset it?", yes=yes)
+    service = resets.place.live and is_systemd_running() and installed_kind() == "system"
+    if service and (wrong := run([*systemctl(system=True), "stop", NAME])):
+        raise UsageError(f"reset: the service does not stop: {wrong}", f"journalctl -u {NAME}")
+    resets.accept(wanted, erased=erased)
+    try:
+        print(resets.settle())
+    finally:
+        if service and (wrong := run([*systemctl(system=True), "start", NAME])):
+            print(f"the service does not start: {wrong}")
+    return 0

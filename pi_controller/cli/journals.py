@@ -1,0 +1,235 @@
+"""`moccasin-mat export`, `record`, `verify` and `recover`: the files of a finished or damaged game."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from pi_controller.cli.arguments import Parser
+from pi_controller.errors import UsageError
+from pi_controller.text import strip_controls, strip_controls_deep
+
+if TYPE_CHECKING:
+    from pi_controller.journal.export import Paper, Wording
+    from pi_controller.journal.recover import RecoveredJournal
+    from pi_controller.journal.sheet import Line, Sheet
+    from pi_controller.journal.verify import Verdict
+
+
+def export_parser() -> Parser:
+    """Return the parser of `export`."""
+    parser = Parser("export", "Export a game from its journal. The journal is only read.")
+    parser.add_argument("file", metavar="FILE", help="a journal")
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("-o", metavar="FOLDER", dest="folder", help="write all formats, each as a file in this folder")
+    how.add_argument("--record", action="store_true", help="print the record: one open text file")
+    how.add_argument("--json", action="store_true", help="print the score sheet: every action with the sticks after it")
+    how.add_argument("--csv", action="store_true", help="print the score sheet as CSV, for a spreadsheet")
+    how.add_argument("--print", action="store_true", help="print the sheet to sign: one HTML page")
+    parser.add_argument("--pdf", action="store_true", help="with -o: the sheet to sign as PDF too, by Chromium")
+    parser.add_argument("--paper", choices=("a4", "letter"), default="a4", help="paper of the sheet to sign (a4)")
+    return parser
+
+
+def export(argv: Sequence[str]) -> int:
+    """Export the game; return 0. Raises `MatError`."""
+    args = export_parser().parse_args(argv)
+    if args.pdf and not args.folder:
+        raise UsageError("--pdf writes a file", "name its folder: -o FOLDER")
+    from pi_controller.journal.export import as_csv, as_json, page, write_all
+    from pi_controller.journal.journal import Journal
+    from pi_controller.journal.sheet import sheet_of
+    from pi_controller.record.convert import read_journal_record
+    from pi_controller.record.file import write
+
+    paper = cast("Paper", {"a4": "A4", "letter": "letter"}[args.paper])
+    if args.record:
+        sys.stdout.write(write(read_journal_record(args.file)))
+        return 0
+    with Journal(args.file, read_only=True) as journal:
+        sheet = sheet_of(journal)
+    if args.json:
+        sys.stdout.write(as_json(sheet))
+    elif args.csv:
+        sys.stdout.buffer.write(as_csv(sheet).encode())
+    elif args.print:
+        sys.stdout.write(page(sheet, paper, _wording(sheet)))
+    else:
+        for path in write_all(Path(args.file), Path(args.folder), sheet, paper, pdf=args.pdf, wording=_wording(sheet)):
+            print(path)
+    return 0
+
+
+def _wording(sheet: Sheet) -> Wording:
+    """Return the display names of the game and its actions: `missed, pad 2`."""
+    from pi_controller.display.game_display import describe_action, game_name
+    from pi_controller.journal.export import Wording
+    from pi_controller.record.notation import format_action
+
+    def done(line: Line) -> str:
+        match line.action:
+            case {"do": "hit", "found": found, **more}:
+                words = ("found" if found else "missed") + (f", pad {more['pad']}" if "pad" in more else "")
+            case _ if line.kind == "action":
+                words = describe_action(sheet.game, line.action, sheet.teams)
+            case _:
+                words = ""
+        return line.what.replace(format_action(sheet.game, line.action), words, 1) if words else line.what
+
+    return Wording(game_name(sheet.game), done)
+
+
+def record_parser() -> Parser:
+    """Return the parser of `record`."""
+    from pi_controller.rules import registry
+
+    parser = Parser("record", "Print a game in the open text format, from a journal, a score sheet or a record.")
+    parser.add_argument("file", metavar="FILE", help="a journal, a score sheet's actions, or a record; only read")
+    parser.add_argument("--sheet", action="store_true", help="print the actions that count, in the score sheet's form")
+    parser.add_argument("--check", action="store_true", help="only list the faults; status 2 if there are any")
+    parser.add_argument(
+        "--game", default=registry.DEFAULT_GAME, help=f"game of a score sheet: {', '.join(registry.names())}"
+    )
+    parser.add_argument(
+        "--set", metavar="OPTION=VALUE", action="append", default=[], help="game option of a score sheet"
+    )
+    return parser
+
+
+def record(argv: Sequence[str]) -> int:
+    """Print the record or its faults; return 2 if `--check` finds faults. Raises `MatError`."""
+    args = record_parser().parse_args(argv)
+    from pi_controller.record.convert import is_journal, read_journal_record, read_record_file, to_sheet
+    from pi_controller.record.file import write
+    from pi_controller.record.model import RecordError
+    from pi_controller.rules.options import from_text
+
+    options = from_text(args.set)
+    record = (
+        read_journal_record(args.file) if is_journal(args.file) else read_record_file(args.file, args.game, options)
+    )
+    faults = [f"line {fault.line}: {strip_controls(fault.message)}" for fault in record.faults]
+    if args.check:
+        print("\n".join(faults) or "no faults found")
+        return 2 if faults else 0
+    if not record.game:
+        raise RecordError(
+            f"{Path(args.file).name} is neither a journal, nor a score sheet, nor a record", "check the file's name"
+        )
+    for fault in faults:
+        print(f"moccasin-mat: {fault}", file=sys.stderr)
+    if args.sheet:
+        for line in to_sheet(record):
+            print(line)
+    else:
+        print(write(record), end="")
+    return 0
+
+
+def verify_parser() -> Parser:
+    """Return the parser of `verify`."""
+    parser = Parser(
+        "verify",
+        "Check that a journal is complete and unaltered. The file is only read.",
+        "0 the journal is intact, 1 it is not",
+    )
+    parser.add_argument("file", metavar="FILE", help="a journal; a copy is enough")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    return parser
+
+
+def verify(argv: Sequence[str]) -> int:
+    """Print the result; return 0 if the journal is intact, else 1."""
+    args = verify_parser().parse_args(argv)
+    import msgspec
+
+    from pi_controller.journal.verify import verify_journal
+
+    found = verify_journal(Path(args.file))
+    if args.json:
+        print(msgspec.json.encode(strip_controls_deep({**asdict(found), "whole": found.whole})).decode())
+    else:
+        print("\n".join(map(strip_controls, _verdict_lines(found))))
+    return 0 if found.whole else 1
+
+
+def _verdict_lines(found: Verdict) -> Iterator[str]:
+    from pi_controller.journal.file import SHORT_HASH_CHARS
+
+    teams = f": {found.teams.get('A', 'A')} (A) and {found.teams.get('B', 'B')} (B)" if found.teams else ""
+    yield f"{found.game} {found.version}{teams}" if found.game else "no game"
+    if found.chained:
+        made = f" from {found.origin}" if found.origin else ""
+        yield f"journal {found.epoch}, made by version {found.made_by}{made}"
+        yield f"head    {found.head[:SHORT_HASH_CHARS]}"
+        yield f"        {found.head}"
+    elif not found.wrong:
+        yield "version 1: it has no hashes; the records are readable, but changes cannot be detected"
+    yield f"records {found.records} in {found.batches} events"
+    if found.torn:
+        yield "its last event is incomplete and does not count"
+    if found.whole and found.unwitnessed:
+        yield "complete as far as it can be read. Its log was left by a killed table and its .lock file is"
+        yield "missing, so records lost at the end cannot be detected: compare the head with a printed one"
+    elif found.whole:
+        yield "whole"
+    else:
+        yield f"complete up to event {found.batches} (record {found.records}); then: {found.wrong}"
+
+
+def recover_parser() -> Parser:
+    """Return the parser of `recover`."""
+    parser = Parser(
+        "recover",
+        "Write a new journal from the readable parts of a damaged one. The old file is only read.",
+        "0 records were saved, 1 no records were readable",
+    )
+    parser.add_argument("file", metavar="FILE", help="the damaged journal")
+    parser.add_argument("-o", metavar="NEW", dest="new", required=True, help="the new journal, a new file")
+    return parser
+
+
+def recover(argv: Sequence[str]) -> int:
+    """Write the new journal; return 0 if it contains records, 1 if none were readable."""
+    args = recover_parser().parse_args(argv)
+    from pi_controller.journal import file
+    from pi_controller.journal.recover import recover
+
+    path, new = Path(args.file), Path(args.new)
+    if new.exists():
+        raise UsageError(f"{new.name} is there already", "name a file that is not")
+    kept = recover(path)
+    if kept.rows:
+        with file.journal_errors(new, "written"):
+            file.put_in_place(file.write_new_journal(new, kept.about, kept.rows), new)
+    print("\n".join(map(strip_controls, _recovery_lines(kept, new))))
+    return 0 if kept.rows else 1
+
+
+def _recovery_lines(kept: RecoveredJournal, new: Path) -> Iterator[str]:
+    from pi_controller.journal import file
+
+    if not kept.rows:
+        yield f"no record can be saved, {new.name} is not written: {kept.why}"
+        return
+    last = kept.rows[-1]
+    yield f"kept: {last.seq} records, up to event {last.batch}"
+    if kept.seen > last.seq or kept.why:
+        lost = (
+            f"records {last.seq + 1} to {kept.seen} are visible" if kept.seen > last.seq else "none is visible after it"
+        )
+        yield f"lost: the records after it; {lost}, {kept.readable} of them readable but not connected"
+        if kept.why:
+            yield f"it ends there because {kept.why}"
+    else:
+        yield "no visible record is lost"
+    with closing(file.open_read_only(new)) as db:
+        head = next(file.rows(db, file.SCHEMA_VERSION, last.seq, first=last.seq)).hash
+    if kept.about.origin.endswith("record 1"):
+        yield "the journal's epoch is lost: record 1 cannot be proved, and a new chain begins"
+    yield f"head: {head[: file.SHORT_HASH_CHARS]} of the new journal {new.name}"
+    yield "before you rename it, move the old journal and its -wal, -shm and .lock files away"

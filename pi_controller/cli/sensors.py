@@ -1,0 +1,311 @@
+"""`moccasin-mat record-sensors`, `strikes`, `score-strikes` and `review`: recorded sensor levels and their strikes.
+
+recording/PROTOCOL.md describes how to measure a mat with them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from pi_controller.board.gpio import PINS
+from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
+from pi_controller.errors import UsageError
+from pi_controller.sensing.strike_settings import SETTINGS_BY_SENSOR, StrikeSettings
+
+if TYPE_CHECKING:
+    from pi_controller.board.interfaces import Buttons
+    from pi_controller.recording.recorder import Bench
+    from pi_controller.recording.scoring import Detections
+    from pi_controller.sensing.wav import WavReader
+
+
+IDLE_S = 0.01
+CONTACT_SETTLES_S = 0.05
+"""A contact that opens and closes again within this time is still the same touch."""
+
+
+def record_sensors_parser() -> Parser:
+    """Return the parser of `record-sensors`."""
+    parser = Parser("record-sensors", "Record every reading of the mat in one file, without a game. Ctrl-C ends it.")
+    parser.add_argument("file", metavar="FILE", help="the recording, a new file")
+    add_settings(parser, "the table's settings: its board and its strikes")
+    parser.add_argument("--contact", metavar="PIN", type=int, help="the stick's contact is wired to this pin (BCM)")
+    parser.add_argument("--seconds", metavar="S", type=float, help="stop after this time")
+    return parser
+
+
+def record_sensors(argv: Sequence[str]) -> int:
+    """Record until Ctrl-C or for `--seconds`; return 0. Raises `UsageError` if the file cannot be written."""
+    args = record_sensors_parser().parse_args(argv)
+    if args.contact is not None and args.contact not in PINS:
+        todo = f"name a free BCM pin from {PINS[0]} to {PINS[-1]}"
+        raise UsageError(f"there is no pin {args.contact} for a contact", todo)
+    if args.seconds is not None and not args.seconds > 0:
+        raise UsageError("the recording time is not positive", "--seconds takes a number above 0")
+    from pi_controller import __version__
+    from pi_controller.recording.format import Header, settings_as_json
+    from pi_controller.recording.recorder import Bench
+    from pi_controller.recording.store import RecordingWriter
+    from pi_controller.runtime.assembly import make_source
+
+    settings = load_settings(settings_path(args))
+    if settings.board.port == "none":
+        raise UsageError("these settings are for a table without a board", 'set [board] port = "auto"')
+    ahead = time.time() - time.monotonic()
+
+    def clock() -> float:
+        return time.monotonic() + ahead
+
+    path, t = Path(args.file), clock()
+    strikes = settings_as_json(settings.strikes.detector_settings())
+    try:
+        file = RecordingWriter(path, Header(t=t, program=__version__, table=settings.table.name, strikes=strikes))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}", "name a file that is not there yet") from error
+    with closing(file):  # also if the contact's pin is unavailable
+        bench = Bench(file, make_source(settings, clock), _contact(args.contact, clock))
+        try:
+            _drive(bench, clock, None if args.seconds is None else clock() + args.seconds)
+        finally:
+            bench.close()
+    print(f"{path}: {bench.rows} samples of each pad, {bench.touches} touches of the stick")
+    return 0
+
+
+def _contact(pin: int | None, clock: Callable[[], float]) -> Buttons | None:
+    if pin is None:
+        return None
+    from pi_controller.board.buttons import GpioButtons  # only a Pi has pins
+    from pi_controller.recording.recorder import CONTACT
+
+    # a stick touches for a few milliseconds only: every closing counts
+    return GpioButtons({CONTACT: pin}, clock, CONTACT_SETTLES_S, min_press_s=0.0)
+
+
+def _drive(bench: Bench, clock: Callable[[], float], until: float | None) -> None:
+    printed = ""
+    try:
+        while until is None or clock() < until:
+            bench.step(clock())
+            missing = bench.source.missing  # unlike on a page, the message may name the port
+            why = f"{missing.message}: {missing.hint}" if missing is not None else bench.source.why
+            if why and why != printed:
+                print(f"moccasin-mat: {why}", file=sys.stderr)
+            printed = why
+            if bench.source.port is None:
+                time.sleep(IDLE_S)
+            else:
+                bench.source.port.wait(IDLE_S)
+    except KeyboardInterrupt:
+        pass
+
+
+def strikes_parser() -> Parser:
+    """Return the parser of `strikes`."""
+    parser = Parser(
+        "strikes",
+        "Find the strikes in a WAV file of 1 to 8 channels, each a pad. One JSON a line.",
+        "0 done; with --knocked 2 if pads are swapped",
+    )
+    parser.add_argument("file", metavar="FILE.wav", help="the recording, or - for standard input")
+    parser.add_argument(
+        "--sensor", choices=sorted(SETTINGS_BY_SENSOR), default="piezo", help="kind of the pads' sensors"
+    )
+    parser.add_argument("--reference", action="store_true", help="the last channel is a disc on the frame, not a pad")
+    parser.add_argument("--knocked", metavar="1,2,...", help="pads knocked on in turn: report swapped ones")
+    return parser
+
+
+def strikes(argv: Sequence[str]) -> int:
+    """Print `{"pad", "t", "decided", "margin_db", "pads", "onsets", "sure"}` for each strike in the file; return 0.
+
+    `t` is the start of the stroke and `onsets` the time of each pad's first touch; `decided` is the length of the
+    stream in seconds at the decision: a file cut there gives the same line. With `--knocked` the status is 2 if pads
+    are swapped. Raises `UsageError` for unusable arguments or files.
+    """
+    args = strikes_parser().parse_args(argv)
+    name: str = args.file
+    knocked = _knocked_pads(args.knocked) if args.knocked is not None else None
+    settings = replace(SETTINGS_BY_SENSOR[args.sensor], reference=args.reference)
+    from pi_controller.sensing.faults import find_swapped_pads
+    from pi_controller.sensing.wav import WavReader
+
+    printed: set[str] = set()
+
+    def warn(line: str) -> None:
+        if line not in printed:
+            printed.add(line)
+            print(line, file=sys.stderr)
+
+    def read(file: BinaryIO, name: str) -> int:
+        felt = _print_strikes(WavReader(file, name, warn), settings, warn)
+        faults = find_swapped_pads(knocked, felt) if knocked is not None else {}
+        for pad, why in faults.items():
+            warn(f"{name}: pad {pad}: {why}.")
+        return 2 if faults else 0
+
+    if name == "-":
+        return read(sys.stdin.buffer, "standard input")
+    try:
+        file = Path(name).open("rb")  # noqa: SIM115 - only opening may fail here
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{name}: {why}.", "Name a WAV file that can be read.") from error
+    with file:
+        return read(file, name)
+
+
+def _knocked_pads(text: str) -> list[int]:
+    try:
+        pads = [int(pad) for pad in text.split(",")]
+    except ValueError:
+        pads = [0]
+    if not all(1 <= pad <= 8 for pad in pads):
+        raise UsageError(f"--knocked {text}: these are not pads.", "Name them in turn: --knocked 1,2,3,4.")
+    return pads
+
+
+def _print_strikes(reader: WavReader, settings: StrikeSettings, warn: Callable[[str], None]) -> list[int]:
+    """Print the strikes; return the pads struck first."""
+    from pi_controller.sensing.wav import detect_strikes
+
+    felt: list[int] = []
+    for d, onsets, decided in detect_strikes(reader, settings, warn):
+        line = {
+            "pad": d.pad,
+            "t": round(onsets[0], 6),
+            "decided": round(decided, 6),
+            "margin_db": round(d.margin_db, 1),
+            "pads": list(d.pads),
+            "onsets": [round(t, 6) for t in onsets],
+            "sure": d.sure,
+        }
+        print(json.dumps(line), flush=True)
+        felt.append(d.pad)
+    return felt
+
+
+def score_strikes_parser() -> Parser:
+    """Return the parser of `score-strikes`."""
+    parser = Parser("score-strikes", "Compare the strikes detected in a recording with the true strokes.")
+    parser.add_argument("recording", metavar="RECORDING", help="a sensor recording, or a WAV with a channel a pad")
+    parser.add_argument("truth", metavar="TRUTH", help="CSV: 'pad', and 't' (s) unless the stick's contact is recorded")
+    parser.add_argument("--settings", metavar="FILE", help="strike settings (default: the recording's own)")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    return parser
+
+
+def score_strikes(argv: Sequence[str]) -> int:
+    """Print the figures, as text or with `--json`; return 0."""
+    args = score_strikes_parser().parse_args(argv)
+    from pi_controller.recording.scoring import assign_times, read_truth, score
+
+    try:
+        truth = read_truth(Path(args.truth).read_text("utf-8-sig").splitlines(), Path(args.truth).name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {args.truth}: {error}", "name the CSV with the true strokes") from error
+    detections = _detect_strikes(args.recording, args.settings)
+    scores = score(detections.strikes, assign_times(truth, detections.touches), detections.seconds)
+    if args.json:
+        print(json.dumps(scores))
+    else:
+        _print_scores(scores)
+    return 0
+
+
+def _detect_strikes(path: str, settings: str | None) -> Detections:
+    from pi_controller.config import read_settings
+    from pi_controller.recording.scoring import DetectedStrike, Detections, detect
+    from pi_controller.recording.store import Recording, is_recording
+    from pi_controller.sensing.strike_settings import StrikeSettings
+    from pi_controller.sensing.wav import WavReader, detect_strikes
+
+    chosen = read_settings(Path(settings)).strikes.detector_settings() if settings else None
+    if is_recording(path):
+        recording = Recording(path)
+        header = recording.header
+        return detect(recording.entries(), chosen or header.strike_settings(), header.t)
+
+    def warn(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    try:
+        with Path(path).open("rb") as file:
+            reader = WavReader(file, path, warn)
+            found = detect_strikes(reader, chosen or StrikeSettings(), warn)
+            known = [DetectedStrike(onsets[0], decided, d.pads, d.sure) for d, onsets, decided in found]
+            f = reader.format
+            seconds = (Path(path).stat().st_size - 44) / (f.width * f.channels * f.rate)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}", "name a recording or a WAV") from error
+    return Detections(known, [], seconds)
+
+
+def _print_scores(scores: dict[str, Any]) -> None:
+    print(f"{'':<12}{'strokes':>8}{'recall':>24}{'right pad':>24}{'doubt':>7}{'p50 ms':>8}{'p95 ms':>8}")
+    for name, part in {"all": scores, **scores["groups"]}.items():
+        late = part["latency_ms"] or {"p50": float("nan"), "p95": float("nan")}
+        print(
+            f"{name[:12]:<12}{part['strokes']:>8}{_share(part['recall']):>24}{_share(part['right_pad']):>24}"
+            f"{part['in_doubt']:>7}{late['p50']:>8.1f}{late['p95']:>8.1f}"
+        )
+    each = scores["false_per_minute"]
+    print(
+        f"precision {_share(scores['precision'])}; {scores['false']} false strikes in {scores['minutes']:.1f} minutes",
+        end="",
+    )
+    print("" if each is None else f", {each:.2f} a minute")
+
+
+def _share(part: dict[str, float] | None) -> str:
+    return "-" if part is None else f"{part['value']:.3f} ({part['low']:.3f} to {part['high']:.3f})"
+
+
+def review_parser() -> Parser:
+    """Return the parser of `review`."""
+    parser = Parser("review", "Plot the sensor levels 200 ms around each hit, and the decision.")
+    parser.add_argument("journal", metavar="JOURNAL", help="the table's journal; the hits are stored beside it")
+    parser.add_argument("--hide", metavar="N", type=int, help="only this hide (default: the last one with a hit)")
+    parser.add_argument("--all", action="store_true", help="every stored hit")
+    parser.add_argument("--svg", metavar="FILE", help="write a picture; of several hits FILE-1.svg, FILE-2.svg ...")
+    return parser
+
+
+def review(argv: Sequence[str]) -> int:
+    """Plot the hits; return 0. Raises `ReviewError` if none are stored."""
+    args = review_parser().parse_args(argv)
+    if args.hide is not None and args.all:
+        raise UsageError("--hide and --all cannot be used together", "use one of the two")
+    from pi_controller.display.hit_plot import hit_svg, hit_text
+    from pi_controller.recording.hits import ReviewError, hits_path, strokes
+
+    found = strokes(hits_path(args.journal), args.hide)
+    if found and args.hide is None and not args.all:
+        found = [stroke for stroke in found if stroke.hide == found[-1].hide]
+    if not found:
+        raise ReviewError(
+            "no hit is stored" + (f" of hide {args.hide}" if args.hide is not None else " yet"),
+            "hits are stored a moment after they are felt; hits entered by hand are not",
+        )
+    if args.svg is None:
+        width = min(shutil.get_terminal_size().columns, 100)
+        print("\n".join(hit_text(stroke, width) for stroke in found), end="")
+        return 0
+    for n, stroke in enumerate(found, 1):
+        path = Path(args.svg)
+        if len(found) > 1:
+            path = path.with_name(f"{path.stem}-{n}{path.suffix or '.svg'}")
+        try:
+            path.write_text(hit_svg(stroke), "utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}", "choose another file") from error
+        print(f"hide {stroke.hide}: {path}")
+    return 0

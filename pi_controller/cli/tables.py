@@ -1,0 +1,221 @@
+"""`moccasin-mat run`, `exhibit` and `judges`: a table, an unattended installation, and who may sign in there.
+
+With `exhibit --sim` simulated visitors play until a real visitor touches the page; they return when that visitor has
+left. `judges` also works while the table runs. It needs no PIN, because access to this shell means access to the table
+anyway. PINs are printed once and not stored.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_controller.cli.arguments import Parser, add_log_level, add_settings, load_settings, set_log_level, settings_path
+from pi_controller.errors import MatError, UsageError
+from pi_controller.system.place import make_place
+from pi_controller.web.roles import HEAD, ROLES
+
+if TYPE_CHECKING:
+    from pi_controller.config import Settings
+    from pi_controller.web.accounts import User, Users
+
+
+def run_parser() -> Parser:
+    """Return the parser of `run`."""
+    parser = Parser(
+        "run",
+        "Run a table: the board, the buttons, the strips, the live page. Ctrl-C stops it. At a terminal, with no "
+        "settings yet, it first asks the questions of 'moccasin-mat setup-table'.",
+    )
+    add_settings(parser, "the table's settings")
+    add_log_level(parser)
+    return parser
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run a table until it is stopped; return 0 or raise `MatError`."""
+    args = run_parser().parse_args(argv)
+    set_log_level(args.log_level)
+    path = settings_path(args)
+    if path is None and sys.stdin.isatty() and sys.stdout.isatty():
+        from pi_controller.cli.settings import offer_setup
+
+        path = offer_setup()
+    from pi_controller.runtime.run import run_table
+    from pi_controller.system.status import own_channel, report_start_faults
+
+    with report_start_faults(own_channel()):
+        run_table(load_settings(path), (path or Path()).parent)
+    return 0
+
+
+def exhibit_parser() -> Parser:
+    """Return the parser of `exhibit`."""
+    parser = Parser(
+        "exhibit",
+        "Run the unattended installation of a cultural centre: visitors play against the mat, against each other, "
+        "or learn the game, on the page at the printed address.",
+        "0 done, 1 --check found a fault in the host's texts",
+    )
+    add_settings(parser, "the settings [exhibit] and [web]")
+    parser.add_argument(
+        "--sim", action="store_true", help="no mat: only the screen, with simulated visitors until the first touch"
+    )
+    parser.add_argument("--port", metavar="N", type=int, help="the page's port (default: of the settings)")
+    parser.add_argument("--seed", metavar="N", type=int, help="random seed of the simulated visitors")
+    parser.add_argument(
+        "--check",
+        metavar="FOLDER",
+        nargs="?",
+        const="",
+        help="check and print the host's texts and pictures, in [exhibit] folder or in another",
+    )
+    parser.add_argument("--usage", action="store_true", help="print the counts of sessions as CSV")
+    return parser
+
+
+def exhibit(argv: Sequence[str]) -> int:
+    """Run the installation until Ctrl-C; return the exit status."""
+    args = exhibit_parser().parse_args(argv)
+    from pi_controller.system.status import own_channel, report_start_faults
+
+    path = settings_path(args)
+    with report_start_faults(own_channel()):
+        settings = load_settings(path)
+    if args.check is not None:
+        return _check_texts(args.check or settings.exhibit.folder)
+    if args.usage:
+        from pi_controller.exhibit.usage import Usage, usage_path
+
+        print(Usage(usage_path(settings)).csv(), end="")
+        return 0
+    from pi_controller.runtime.run import run_exhibit
+
+    if args.sim:
+        settings = _screen_only_settings(settings)
+    if args.port is not None:
+        settings = settings.model_copy(update={"web": settings.web.model_copy(update={"port": args.port})})
+    visitors = []
+    if args.sim:
+        from pi_controller.simulation.visitors import CIVIL, Visitors
+
+        visitors = [Visitors(random.Random(args.seed), CIVIL)]  # noqa: S311 - it decides for simulated people alone
+    with report_start_faults(own_channel()):
+        run_exhibit(settings, (path or Path()).parent, visitors, partial(_report, path))
+    return 0
+
+
+def _report(path: Path | None, told: str) -> bytes:
+    """Return the diagnostic report as a ZIP; `told` is the staff page's text."""
+    from pi_controller.system import doctor, warning_log
+    from pi_controller.system.doctor import examine_without_mat
+
+    warnings = warning_log.read_log(make_place(system=True).state / warning_log.FILE)
+    more = {"installation.txt": told, warning_log.FILE: warnings}
+    # the service's full log contains the names of signed-in staff
+    return doctor.pack_bundle(
+        *examine_without_mat(path), f"only warnings are in this report, in {warning_log.FILE}\n", more
+    )
+
+
+def _screen_only_settings(settings: Settings) -> Settings:
+    """Return the settings of an installation without a mat, at a free port unless the file names one."""
+    web = settings.web if "port" in settings.web.model_fields_set else settings.web.model_copy(update={"port": 0})
+    exhibit = settings.exhibit.model_copy(update={"mat": "screen", "opens": "", "closes": ""})
+    return settings.model_copy(update={"web": web, "exhibit": exhibit})
+
+
+def _check_texts(folder: str) -> int:
+    from pi_controller.exhibit.host_files import TEXTS, read_host_texts
+    from pi_controller.exhibit.pages import host_lines
+
+    if not folder:
+        print("[exhibit] folder is empty: visitors see the default texts")
+        return 0
+    try:
+        texts, pictures = read_host_texts(Path(folder))
+    except MatError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print("\n".join(host_lines(texts)) or f"{TEXTS} is empty: visitors see the default texts")
+    print("".join(f"picture: {name}, {len(content)} bytes\n" for name, (content, _) in pictures.items()), end="")
+    return 0
+
+
+_JUDGE_ACTIONS = {
+    "list": "list the users",
+    "new-head": "a head judge, or a new PIN for one, if no user can sign in any more",
+    "add": "NAME ROLE: another user",
+    "new-pin": "NAME: a new PIN; their sessions end",
+    "revoke": "NAME: their sessions end, their devices are forgotten",
+    "remove": "NAME: they cannot sign in any more",
+}
+
+
+def judges_parser() -> Parser:
+    """Return the parser of `judges`."""
+    actions = "; ".join(f"{word}: {what}" for word, what in _JUDGE_ACTIONS.items())
+    parser = Parser("judges", f"Manage the users of the judge's console. {actions}.")
+    add_settings(parser, "the table's settings: the users are stored beside its journal")
+    parser.add_argument("does", choices=list(_JUDGE_ACTIONS), help="what to do")
+    parser.add_argument("name", nargs="?", metavar="NAME", help=f"name of the user (new-head: {HEAD!r} by default)")
+    parser.add_argument("role", nargs="?", metavar="ROLE", help=" or ".join(ROLES))
+    return parser
+
+
+def judges(argv: Sequence[str]) -> int:
+    """Do one action on the accounts of a table; return 0. Raises `UsageError`, `SettingsError` or `UserError`."""
+    args = judges_parser().parse_args(argv)
+    from pi_controller.web.accounts import Users
+    from pi_controller.web.judge_api import users_path
+
+    settings = load_settings(settings_path(args))
+    with closing(Users(users_path(settings))) as users:
+        for line in _change_users(users, args.does, args.name, args.role):
+            print(line)
+    if not settings.web.judges:
+        print("note: these settings have no console: [web] judges = true opens it; an installation's /staff needs none")
+    return 0
+
+
+def _change_users(users: Users, does: str, name: str | None, role: str | None) -> list[str]:
+    from pi_controller.web.accounts import PinHasher, Sessions, new_pin
+    from pi_controller.web.judge_api import new_head
+
+    if does == "list":
+        return [f"{one.name}: {one.role}" for one in users.list_users()] or ["nobody"]
+    if does == "new-head":
+        return [_pin(*new_head(users, PinHasher(), name or HEAD))]
+    if not name:
+        raise UsageError(f"judges {does}: the name is missing", "give a name, in quotes if it has spaces")
+    if does == "add":
+        if not role:
+            raise UsageError("judges add: the role is missing", f"give a role: {', '.join(ROLES)}")
+        pin = new_pin()
+        return [_pin(users.add(name, role, PinHasher().hash(pin)).name, pin)]
+    person = _find_user(users, name)
+    if does == "new-pin":
+        users.give_pin(person.id, PinHasher().hash(pin := new_pin()))
+        return [_pin(person.name, pin)]
+    if does == "revoke":
+        return [f"{person.name}: {Sessions(users).revoke(person.id)} sessions ended"]
+    users.remove(person.id)
+    return [f"{person.name} is removed"]
+
+
+def _find_user(users: Users, name: str) -> User:
+    from pi_controller.web.accounts import UserError
+
+    found = users.find_by_name(name)
+    if found is None:
+        raise UserError(f"there is no user {name}", "'moccasin-mat judges list' lists all users")
+    return found[0]
+
+
+def _pin(name: str, pin: str) -> str:
+    return f"{name}: {pin} (shown this once)"
