@@ -465,8 +465,7 @@ def _void_reason(now: Tournament, table: str, match: MatchGiven, teams: tuple[st
         call is not None and call.table == table and now.current_order(call) == match.order
     ):
         return ""
-    pairings = now.competition.pairings(now.state) if now.state.teams else ()
-    pairing = next((one for one in pairings if one.id == match.match), None)
+    pairing = next((one for one in now.pairings if one.id == match.match), None)
     if pairing is None or {*pairing.teams} != {*teams}:
         return "changed"
     return "recalled" if pairing.open else "decided"
