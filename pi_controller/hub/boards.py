@@ -350,6 +350,23 @@ class Boards:
             "announcement": now.announcement,
         }
 
+    def tables_json(self) -> list[dict[str, Any]]:
+        """Return the public state of all tables."""
+        match = self._match_labels()
+        return [
+            {
+                "table": one.table,
+                "name": one.name,
+                "state": one.state,
+                "match": match.get(one.table, ""),
+                "view": one.view,
+            }
+            for one in self.tables
+        ]
+
+    def _match_labels(self) -> dict[str, str]:
+        return {call.table: call.match for call in self.now.calls.values()}
+
     def table_name(self, table: str) -> str:
         """Return the display name of a table, or its id if it has none."""
         return next((_name(one) for one in self.tables if one.table == table), table)
@@ -370,8 +387,7 @@ class Boards:
             "notice": self._render("notice", text_=now.announcement),
         }
         if page in ("boards", "tables", "director"):
-            labels = {call.table: call.match for call in now.calls.values()}
-            found["tables"] = tables_markup(self.tables, self._language, labels, self._clock())
+            found["tables"] = tables_markup(self.tables, self._language, self._match_labels(), self._clock())
             found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._language))
         if page in ("boards", "bracket") and now.plan is not None:
             found["bracket"] = self._bracket(page)
@@ -607,11 +623,3 @@ def _time_of(t: float | None) -> str:
 
 def _escape_formula(field: str) -> str:
     return f"'{field}" if field.startswith(SPREADSHEET_MARKS) else field
-
-
-def tables_json(tables: Sequence[TableStatus], calls: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the public state of all tables."""
-    return [
-        {"table": one.table, "name": one.name, "state": one.state, "match": calls.get(one.table, ""), "view": one.view}
-        for one in tables
-    ]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
 from pi_controller.errors import JournalError
-from pi_controller.hub.messages import MAX_GAMES, Ack, Events, Game, Hello, RecordRange, RefusalReason
+from pi_controller.hub.messages import MAX_GAMES, Ack, Events, Game, Hello, RecordRange, RefusalReason, StoredMessage
 from pi_controller.hub.store import (
     APPLICATION_ID,
     SCHEMA_VERSION,
@@ -93,7 +93,7 @@ class Inbox:
         """The number of all and of open alarms when `_held` was read."""
         self._store = open_store(where, _TABLES, append_only=["records"])
 
-    def store_messages(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> list[tuple[str, Ack]]:
+    def store_messages(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> list[tuple[str, Ack]]:
         """Store the (table, message) pairs received at `t` safely on disk; return the (table, answer) pairs to send.
 
         Several event messages of one table get one answer. If the transaction fails it is repeated table by table: a
@@ -111,7 +111,7 @@ class Inbox:
             log.warning("%s: the tables' messages are written one table at a time", error.message)
         return [(table, ack) for (table, _, _), ack in answers.items()]
 
-    def _store_together(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
+    def _store_together(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
         answers: _Answers = {}
         with self._transaction():
             for table, message in messages:
@@ -121,7 +121,7 @@ class Inbox:
                     answers[table, ack.epoch, ack.ask] = ack
         return answers
 
-    def _store_by_table(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
+    def _store_by_table(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
         """Store `messages` in one transaction for each table. Raises `DatabaseUnavailableError`."""
         answers: _Answers = {}
         for table in dict.fromkeys(table for table, _ in messages):
@@ -133,7 +133,7 @@ class Inbox:
                 log.warning("%s: %s; the table will resend its records", table, error.message)
         return answers
 
-    def _store_by_halves(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
+    def _store_by_halves(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
         """Store `messages` of one table; halve them until only the record that the store rejects is left."""
         try:
             return self._store_together(t, messages)

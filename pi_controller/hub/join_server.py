@@ -20,21 +20,10 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.config.fields import is_topic_name
 from pi_controller.errors import MatError
+from pi_controller.hub import join
 from pi_controller.hub.home_assistant import ACCOUNT as HOME
 from pi_controller.hub.mqtt import Broker, can_sign_in
-from pi_controller.hub.settings import (
-    ACCOUNT,
-    MAX_LINE_BYTES,
-    PORT,
-    VERSION,
-    Account,
-    HubSettings,
-    JoinCode,
-    JoinRefused,
-    JoinRequest,
-    encode_line,
-    new_code,
-)
+from pi_controller.hub.settings import ACCOUNT, PORT, HubSettings
 from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, reload_broker
 from pi_controller.system.files import write_private_file
 from pi_controller.web.accounts import Rate, Throttle, throttle_keys
@@ -80,7 +69,7 @@ class JoinableTable(NamedTuple):
 class _Open(NamedTuple):
     table: str
     anew: bool
-    code: JoinCode
+    code: join.JoinCode
     ends: float
 
 
@@ -94,7 +83,7 @@ class JoinCodes:
         self._throttle = Throttle()
         self._rate = Rate(TRIES_A_SECOND, BURST)
 
-    def open(self, table: str, code: JoinCode, t: float, *, anew: bool) -> None:
+    def open(self, table: str, code: join.JoinCode, t: float, *, anew: bool) -> None:
         """Make `code` valid for `table` from now on; it replaces an earlier one. Raises `JoinServerError`."""
         self.close(table)
         if len(self.waiting(t)) >= MAX_OPEN_CODES:
@@ -193,7 +182,7 @@ class JoinServer:
         self._reject_known_table(table, anew=anew)
         if self._server is None:
             await self._listen()
-        code, now = new_code(self._certificate), self._clock()
+        code, now = join.new_code(self._certificate), self._clock()
         self._codes.open(table, code, now, anew=anew)
         self._update_listener()
         self._loop.call_later(CODE_LIFETIME_S + 1.0, self._update_listener)
@@ -235,7 +224,7 @@ class JoinServer:
         wanted = self._settings.enrolment
         try:
             self._server = await asyncio.start_server(
-                self._handle_connection, wanted.host, wanted.port, limit=MAX_LINE_BYTES
+                self._handle_connection, wanted.host, wanted.port, limit=join.MAX_LINE_BYTES
             )  # TLS starts later, so that connections are counted before their handshake
         except OSError as error:
             raise JoinServerError(
@@ -258,7 +247,7 @@ class JoinServer:
         address = str((writer.get_extra_info("peername") or [""])[0])  # there is no peer if it has disconnected already
         try:
             line = await self._line_of(reader, writer, client_network(address))
-            writer.write(encode_line(await self._answer(line, address)))
+            writer.write(join.encode_line(await self._answer(line, address)))
             async with asyncio.timeout(LINE_S):
                 await writer.drain()
         except (OSError, ValueError, TimeoutError) as error:
@@ -290,21 +279,23 @@ class JoinServer:
             finally:
                 self._idle.release(share)
 
-    async def _answer(self, line: bytes, address: str) -> Account | JoinRefused:
+    async def _answer(self, line: bytes, address: str) -> join.Account | join.JoinRefused:
         try:
-            request = msgspec.json.decode(line, type=JoinRequest)
+            request = msgspec.json.decode(line, type=join.JoinRequest)
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            return JoinRefused("the hub cannot read this request", "check that table and hub have the same version")
-        if request.version != VERSION:
-            return JoinRefused(
-                f"the hub needs join protocol version {VERSION}, and this is {request.version}",
+            return join.JoinRefused(
+                "the hub cannot read this request", "check that table and hub have the same version"
+            )
+        if request.version != join.VERSION:
+            return join.JoinRefused(
+                f"the hub needs join protocol version {join.VERSION}, and this is {request.version}",
                 "bring both to the same version",
             )
         try:
             taken = self._codes.redeem(request.once, address, self._clock())
         except JoinServerError as error:
             log.warning("refused a table at %s: %s", address, error.message)
-            return JoinRefused(error.message, error.hint)
+            return join.JoinRefused(error.message, error.hint)
         try:
             async with self._making:
                 self._reject_known_table(taken.table, anew=taken.anew)
@@ -315,12 +306,12 @@ class JoinServer:
                 error if isinstance(error, MatError) else MatError(f"the account cannot be written: {error.strerror}")
             )
             log.warning("refused %s at %s: %s", taken.table, address, what.message)
-            return JoinRefused(what.message, what.hint)
+            return join.JoinRefused(what.message, what.hint)
         log.info("%s has joined from %s", taken.table, address)
         self._compare_version(account.table, request.program[:MAX_VERSION_CHARS])
         return msgspec.structs.replace(account, program=__version__)
 
-    async def _create_account(self, taken: _Open) -> Account:
+    async def _create_account(self, taken: _Open) -> join.Account:
         """Create the account, wait until the broker accepts it, and return it. Raises `MatError`, `OSError`."""
         broker, venue = self._settings.broker, self._settings.venue.name
         account = await asyncio.to_thread(

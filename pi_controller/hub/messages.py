@@ -149,7 +149,9 @@ class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     link: bool = False
 
 
-Message = Hello | Events | Ack | State | View | Order | Reply | Health
+StoredMessage = Hello | Events
+"""A table's message that the inbox answers."""
+Message = StoredMessage | Ack | State | View | Order | Reply | Health
 _KINDS: dict[str, Any] = {
     "hello": Hello, "ev": Events, "ack": Ack, "state": State, "view": View, ORDER: Order, "match": Reply,
     "health": Health,

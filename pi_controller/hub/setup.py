@@ -24,9 +24,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from pi_controller.errors import MatError, UsageError
 from pi_controller.hub.home_assistant import ACCOUNT as HOME
 from pi_controller.hub.home_assistant import PREFIX
-from pi_controller.hub.join import table_settings
+from pi_controller.hub.join import Account, table_settings
 from pi_controller.hub.messages import MAX_MESSAGE_BYTES, ROOT
-from pi_controller.hub.settings import ACCOUNT, FILE, Account
+from pi_controller.hub.settings import ACCOUNT, FILE
 from pi_controller.system.files import write_private_file
 
 # Manage the tables' accounts at the MQTT broker, also while the broker runs.
