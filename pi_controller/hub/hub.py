@@ -5,9 +5,10 @@ import logging
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import aiomqtt
 import msgspec
@@ -130,8 +131,7 @@ class Hub:
         """Tables whose program is newer than this one."""
         self._to_follow: dict[tuple[str, str], None] = {}
         """Games (table, epoch) with records that the director has not processed."""
-        self._records_came: asyncio.Event | None = None
-        self._due: asyncio.Event | None = None
+        self._records_came, self._due = asyncio.Event(), asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sessions = 0
         self.rival = ""
@@ -139,7 +139,7 @@ class Hub:
 
     async def run(self, closing: asyncio.Event) -> None:
         """Receive until `closing` is set."""
-        self._loop, self._due, self._records_came = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         if self._director is not None:
             self._director.changed = self.wake
             await asyncio.to_thread(self._run_or_retry, partial(self._director.catch_up, self._clock()))
@@ -153,7 +153,7 @@ class Hub:
 
     def wake(self) -> None:
         """Check at once which matches can be called; thread-safe."""
-        if self._loop is not None and self._due is not None:
+        if self._loop is not None:
             with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._due.set)
 
@@ -169,7 +169,7 @@ class Hub:
         self._announced.clear()
         self._sessions += 1
         await publish(client, here, messages.State("ready", self._start), retain=True)
-        works = [self._receive(client, inbound), _wait_for(closing)]
+        works: list[Coroutine[Any, Any, object]] = [self._receive(client, inbound), closing.wait()]
         if self._director is not None:
             works += [self._call(client, self._director), self._follow(self._director)]
         await until_one_ends(*works)
@@ -177,20 +177,15 @@ class Hub:
 
     async def _call(self, client: aiomqtt.Client, director: Director) -> None:
         """Assign matches to tables after a change."""
-        assert self._due is not None
         while True:
             self._due.clear()
-            here = [
-                one.table
-                for one in self._list_tables()
-                if one.state == "ready" and one.view is not None and not one.alarm
-            ]
             await asyncio.to_thread(self._try_again)
             plan = director.now.plan
-            for one in self._list_tables():
-                if one.view is not None and one.table in here:
-                    director.note_game(one.table, one.view)
-            free = [one.table for one in self._list_tables() if one.view is not None and can_take_match(one.view, plan)]
+            views = {one.table: one.view for one in self._list_tables() if one.state == "ready" and not one.alarm}
+            here = {table: view for table, view in views.items() if view is not None}
+            for table, view in here.items():
+                director.note_game(table, view)
+            free = [table for table, view in here.items() if can_take_match(view, plan)]
             await asyncio.to_thread(
                 self._run_or_retry, partial(director.call_due, self._clock(), here, free), again=False
             )
@@ -206,7 +201,6 @@ class Hub:
                     await self._due.wait()
 
     async def _receive(self, client: aiomqtt.Client, inbound: asyncio.Queue[aiomqtt.Message]) -> None:
-        assert self._records_came is not None
         waiting = FairQueue()
         while True:
             if not waiting:
@@ -266,7 +260,6 @@ class Hub:
 
     async def _follow(self, director: Director) -> None:
         """Let the director process new records, without delaying the acknowledgements."""
-        assert self._records_came is not None
         while True:
             while self._to_follow:
                 table, epoch = next(iter(self._to_follow))
@@ -406,7 +399,3 @@ class Hub:
         if self._known.get(about) != what:
             self._known[about] = what
             log.warning("%s", strip_controls(f"{about}: {what}" if about else what))
-
-
-async def _wait_for(event: asyncio.Event) -> None:
-    await event.wait()

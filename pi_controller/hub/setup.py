@@ -129,6 +129,9 @@ def reload_broker(folder: Path) -> None:
 
 CA_DAYS, SERVER_DAYS = 3650, 820
 CA_KEY, SERVER, SERVER_KEY = "ca.key", "server.crt", "server.key"
+_ENCIPHERING = ("key_encipherment", "data_encipherment", "encipher_only", "decipher_only")
+_OTHER_USES = dict.fromkeys(("digital_signature", "content_commitment", "key_agreement", *_ENCIPHERING), False)
+"""What the venue's CA may not do with its key."""
 
 
 class CertificateWithKey(NamedTuple):
@@ -160,20 +163,7 @@ def write_certificates(folder: Path, venue: str, hosts: Sequence[str], now: date
         ca = (
             _builder(name, name, key, now, CA_DAYS)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-            .add_extension(
-                x509.KeyUsage(
-                    digital_signature=False,
-                    content_commitment=False,
-                    key_encipherment=False,
-                    data_encipherment=False,
-                    key_agreement=False,
-                    key_cert_sign=True,
-                    crl_sign=True,
-                    encipher_only=False,
-                    decipher_only=False,
-                ),
-                critical=True,
-            )
+            .add_extension(x509.KeyUsage(key_cert_sign=True, crl_sign=True, **_OTHER_USES), critical=True)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .sign(key, hashes.SHA256())
         )
