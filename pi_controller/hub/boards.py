@@ -287,7 +287,7 @@ class Boards:
             standing=next((row for row in standings if row["team"] == team), None),
             call=call,
             table=self.table_name(call.table) if call else "",
-            ends=_minute_of(now.call_deadline(call)) if call else "",
+            ends=_time_of(now.call_deadline(call), "%H:%M") if call else "",
         )
 
     def results(self) -> list[dict[str, Any]]:
@@ -322,11 +322,9 @@ class Boards:
         writer = csv.writer(out)
         writer.writerow(["match", "game", "team_1", "team_2", "winner", "walkover", "table", "judge", "ended"])
         for row in self.results():
-            ended = (
-                "" if row["ended"] is None else f"{datetime.fromtimestamp(row['ended']).astimezone():%Y-%m-%d %H:%M:%S}"
-            )
-            fields = [row["match"], row["game"], *row["teams"], row["winner"], row["walkover"]]
-            writer.writerow([_escape_formula(str(field)) for field in (*fields, row["table"], row["judge"], ended)])
+            fields = [row["match"], row["game"], *row["teams"], row["winner"], row["walkover"], row["table"]]
+            fields += [row["judge"], _time_of(row["ended"], "%Y-%m-%d %H:%M:%S")]
+            writer.writerow([_escape_formula(str(field)) for field in fields])
         return out.getvalue()
 
     def tournament_json(self) -> dict[str, Any]:
@@ -417,7 +415,7 @@ class Boards:
         if now.state.teams and now.champion is None:
             _, waiting = now.schedule((), self._clock())
         calls = [
-            (call, self.table_name(call.table), _minute_of(now.call_deadline(call)))
+            (call, self.table_name(call.table), _time_of(now.call_deadline(call), "%H:%M"))
             for call in now.calls.values()
             if not call.started
         ]
@@ -613,12 +611,8 @@ class Boards:
         return Markup(render(_HERE / "parts" / f"{part}.html", self._language, **values))  # noqa: S704 - escaped by `render`
 
 
-def _minute_of(t: float | None) -> str:
-    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():%H:%M}"
-
-
-def _time_of(t: float | None) -> str:
-    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():%H:%M:%S}"
+def _time_of(t: float | None, form: str = "%H:%M:%S") -> str:
+    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():{form}}"
 
 
 def _escape_formula(field: str) -> str:

@@ -104,7 +104,8 @@ class Director:
         """By table, its journals in the order of arrival; the last one is of the current game."""
         self._unfollowed: dict[tuple[str, str], str] = {}
         """Games that this version of the program cannot follow, with the order of their match, "" if not known."""
-        self._replies: dict[str, Reply] = {}
+        self.replies: dict[str, Reply] = {}
+        """The last reply of each table about its match."""
         self._refusals: dict[str, int] = {}
         """How many matches in a row each table has refused."""
         self._away: dict[str, float] = {}
@@ -114,11 +115,6 @@ class Director:
     def now(self) -> Tournament:
         """The current state of the tournament."""
         return self.history.now
-
-    @property
-    def replies(self) -> Mapping[str, Reply]:
-        """The last reply of each table about its match."""
-        return dict(self._replies)
 
     def decide(self, t: float, actor: str, fact: d.Fact, key: str = "") -> DecisionResult:
         """Make a decision and store it safely before returning. Raises as `Tournament.after`, and `StoreError`."""
@@ -238,7 +234,7 @@ class Director:
     def handle_reply(self, t: float, table: str, reply: Reply) -> None:
         """Process the reply of `table` about its match. Raises `StoreError`."""
         with self._lock:
-            self._replies[table] = reply
+            self.replies[table] = reply
             call = next((call for call in self.now.calls.values() if call.table == table), None)
             if call is None or self.now.current_order(call) != reply.order:
                 return
@@ -264,7 +260,7 @@ class Director:
                 return
             here = set(tables)
             for call in list(self.now.calls.values()):
-                reply = self._replies.get(call.table)
+                reply = self.replies.get(call.table)
                 answered = reply is not None and reply.order == self.now.current_order(call)
                 late = t - call.t > MAX_UNANSWERED_S
                 if not call.started and not answered and late and call.table not in here:

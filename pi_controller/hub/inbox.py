@@ -145,21 +145,17 @@ class Inbox(StoreUser):
     def _refuse_record(self, t: float, table: str, events: Events, error: BadValueError) -> _Answers:
         with self._transaction():
             held = self._games(table)[events.epoch]
-            self._refuse(
-                t, table, events.epoch, held, f"record {events.records[0].seq} cannot be kept: {error.message}"
-            )
+            what = f"record {events.records[0].seq} cannot be kept: {error.message}"
+            self._refuse(t, table, events.epoch, held, what)
         ack = Ack(events.epoch, held.seq, refused=held.refused)
         return {(table, ack.epoch, ack.ask): ack}
 
     def accept(self, table: str) -> int:
         """Accept the journals of `table` that were refused as replaced; return how many. Raises `StoreError`."""
+        query = "UPDATE games SET refused = '' WHERE tid = ? AND refused = 'replaced' RETURNING id"
         with self._transaction():
             self._store.execute("UPDATE alarms SET open = 0 WHERE tid = ?", [table])
-            return len(
-                self._store.execute(
-                    "UPDATE games SET refused = '' WHERE tid = ? AND refused = 'replaced' RETURNING id", [table]
-                )
-            )
+            return len(self._store.execute(query, [table]))
 
     def alarms(self) -> list[Alarm]:
         """Return all alarms, the newest first. Raises `StoreError`."""
@@ -233,11 +229,13 @@ class Inbox(StoreUser):
                 new.append(row)
                 hashes[row.seq] = row.hash
                 held.seq, held.hash = row.seq, row.hash
-        if new:
-            self._store.execute_many(
-                "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", [(held.id, *row) for row in new]
-            )
+        self._keep(held, new)
         return Ack(events.epoch, held.seq, refused=held.refused)
+
+    def _keep(self, held: _StoredJournal, new: list[Row]) -> None:
+        if new:
+            query = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)"
+            self._store.execute_many(query, [(held.id, *row) for row in new])
 
     def _games(self, table: str) -> dict[str, _StoredJournal]:
         if table not in self._held:

@@ -201,15 +201,10 @@ def request_account(host: str, port: int, code: JoinCode) -> Account:
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.check_hostname, context.verify_mode = (
-        False,
-        ssl.CERT_NONE,
-    )  # the certificate is checked against the code instead
+    # the certificate is checked against the code instead
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        with (
-            socket.create_connection((host, port), CALL_S) as plain,
-            context.wrap_socket(plain) as line,
-        ):
+        with socket.create_connection((host, port), CALL_S) as plain, context.wrap_socket(plain) as line:
             right = code.matches_certificate(line.getpeercert(binary_form=True) or b"")
             answer = _send_request(line, code) if right else b""
     except OSError as error:
@@ -235,22 +230,20 @@ def _send_request(line: ssl.SSLSocket, code: JoinCode) -> bytes:
 def _parse_answer(answer: bytes) -> Account:
     try:
         found = msgspec.json.decode(answer, type=Account | JoinRefused)
-        refused, account = (found, None) if isinstance(found, JoinRefused) else (None, _validate_account(found))
+        if isinstance(found, Account):
+            _reject_invalid_account(found)
+            return found
     except (msgspec.MsgspecError, UnicodeDecodeError, ValidationError, OSError) as error:
         raise JoinError(
             "the hub's answer cannot be read; nothing was written", "install the same version on table and hub"
         ) from error
-    if refused is not None:
-        raise JoinError(refused.what, refused.todo)
-    assert account is not None
-    return account
+    raise JoinError(found.what, found.todo)
 
 
-def _validate_account(account: Account) -> Account:
-    """Return the account if it is valid in the settings. Raises `ValidationError`, `OSError`."""
+def _reject_invalid_account(account: Account) -> None:
+    """Raise `ValidationError` or `OSError` if the account is not valid in the settings."""
     HubSection(address=account.host, port=account.port, venue=account.venue, table=account.table, ca=CA)
     ssl.create_default_context(cadata=account.ca)
-    return account
 
 
 def _check_writable(path: Path) -> Path:

@@ -169,10 +169,8 @@ class TableLink(Observer[Table]):
             message = await inbound.get()
             try:
                 about = messages.parse_topic(message.topic.value)
-                if not about.table or about.kind in (
-                    "ack",
-                    messages.ORDER,
-                ):  # the embedded broker also sends messages without a subscription
+                # the embedded broker also sends messages without a subscription
+                if not about.table or about.kind in ("ack", messages.ORDER):
                     payload = bytes(message.payload)  # pyright: ignore[reportArgumentType]
                     self._take(about.kind, payload, kept=message.retain)
             except messages.MessageError as error:
