@@ -200,8 +200,7 @@ def _accept(args: argparse.Namespace) -> int:
 
 
 def _join(args: argparse.Namespace) -> int:
-    from pi_controller.hub.join import join
-    from pi_controller.hub.settings import is_newer_version, parse_code
+    from pi_controller.hub.join import is_newer_version, join, parse_code
 
     code = parse_code(args.what)
     path = settings_path(args) or FILE

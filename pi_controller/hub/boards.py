@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -48,28 +48,6 @@ _ALARMS = {
 }
 
 
-class _Cell(NamedTuple):
-    mark: str
-    look: str
-    name: str
-    points: int
-    sticks: int | None
-    turn: bool
-
-
-class _Row(NamedTuple):
-    name: str
-    match: str
-    state: str
-    presence: str
-    heard: str
-    wanted: str
-    alarm: str
-    troubles: Sequence[str]
-    sentence: str
-    cells: Sequence[_Cell]
-
-
 def tables_markup(
     tables: Sequence[TableStatus],
     language: str = "en",
@@ -83,24 +61,28 @@ def tables_markup(
 
 def format_judge_requests(tables: Sequence[TableStatus], language: str = "en") -> str:
     """Return a sentence for each table that needs a judge."""
-    rows = [_row(table, language) for table in tables]
-    return " ".join(f"{row.name}: {row.wanted}" for row in rows if row.wanted)
+    wanted = [(_name(table), _why_wanted(table.view, language)) for table in tables if table.view is not None]
+    return " ".join(f"{name}: {why}" for name, why in wanted if why)
 
 
-def _row(table: TableStatus, language: str, match: str = "", now: float | None = None) -> _Row:
+def _name(table: TableStatus) -> str:
+    return isolate_name(table.name) if table.name else table.table
+
+
+def _row(table: TableStatus, language: str, match: str, now: float | None) -> dict[str, Any]:
     text, view = catalogue(language).gettext, table.view
-    return _Row(
-        name=isolate_name(table.name) if table.name else table.table,
-        match=match,
-        state=table.state,
-        presence=text(_PRESENCE[table.state]),
-        heard=last_heard(table, now, language) if now is not None else "",
-        wanted=_why_wanted(view, language) if view is not None else "",
-        alarm=text(_ALARMS[table.alarm]) if table.alarm else "",
-        troubles=describe_troubles(table, language),
-        sentence=phrases.sentence(view, language) if view is not None else text("It has not connected yet."),
-        cells=_cells(view, language) if view is not None else (),
-    )
+    return {
+        "name": _name(table),
+        "match": match,
+        "state": table.state,
+        "presence": text(_PRESENCE[table.state]),
+        "heard": last_heard(table, now, language) if now is not None else "",
+        "wanted": _why_wanted(view, language) if view is not None else "",
+        "alarm": text(_ALARMS[table.alarm]) if table.alarm else "",
+        "troubles": describe_troubles(table, language),
+        "sentence": phrases.sentence(view, language) if view is not None else text("It has not connected yet."),
+        "cells": _cells(view, language) if view is not None else (),
+    }
 
 
 def last_heard(table: TableStatus, now: float, language: str = "en") -> str:
@@ -157,18 +139,18 @@ def _why_wanted(view: View, language: str) -> str:
     return text("Play is stopped: the table cannot save the game.") if view.phase == "halted" else ""
 
 
-def _cells(view: View, language: str) -> list[_Cell]:
+def _cells(view: View, language: str) -> list[dict[str, Any]]:
     page, teams = page_of(view), not get_show(view.game).of_players(view.sheet)
     shown, turn = page.strip(view, language), page.turn(view)
     return [
-        _Cell(
-            mark=cell.player if teams else str(n),
-            look=cell.player.lower() if teams else "player",
-            name=player_name(view, cell.player),
-            points=cell.points,
-            sticks=cell.sticks,
-            turn=cell.player == turn,
-        )
+        {
+            "mark": cell.player if teams else str(n),
+            "look": cell.player.lower() if teams else "player",
+            "name": player_name(view, cell.player),
+            "points": cell.points,
+            "sticks": cell.sticks,
+            "turn": cell.player == turn,
+        }
         for n, cell in enumerate(shown.cells, 1)
     ]
 
@@ -292,8 +274,7 @@ class Boards:
         now = self.now
         teams = now.state.teams or now.entered
         team = teams[number - 1] if 1 <= number <= len(teams) else ""
-        pairings = now.competition.pairings(now.state) if now.state.teams else ()
-        matches = [one for one in pairings if team in one.teams and None not in one.teams]
+        matches = [one for one in now.pairings if team in one.teams and None not in one.teams]
         standings = now.competition.standings(now.state) if now.state.teams else ()
         call = next((now.calls[one.id] for one in matches if one.id in now.calls), None)
         return self._render(
@@ -306,16 +287,14 @@ class Boards:
             standing=next((row for row in standings if row["team"] == team), None),
             call=call,
             table=self.table_name(call.table) if call else "",
-            ends=_minute_of(now.call_deadline(call)) if call else "",
+            ends=_time_of(now.call_deadline(call), "%H:%M") if call else "",
         )
 
     def results(self) -> list[dict[str, Any]]:
         """Return a row for each game that counts, in the order in which they ended."""
         now = self.now
-        if not now.state.teams:
-            return []
         rows: list[dict[str, Any]] = []
-        for pairing in now.competition.pairings(now.state):
+        for pairing in now.pairings:
             for n, game in enumerate(now.state.games.get(pairing.id, ())):
                 source = now.sources[pairing.id][n] if n < len(now.sources.get(pairing.id, ())) else None
                 rows.append(
@@ -343,11 +322,9 @@ class Boards:
         writer = csv.writer(out)
         writer.writerow(["match", "game", "team_1", "team_2", "winner", "walkover", "table", "judge", "ended"])
         for row in self.results():
-            ended = (
-                "" if row["ended"] is None else f"{datetime.fromtimestamp(row['ended']).astimezone():%Y-%m-%d %H:%M:%S}"
-            )
-            fields = [row["match"], row["game"], *row["teams"], row["winner"], row["walkover"]]
-            writer.writerow([_escape_formula(str(field)) for field in (*fields, row["table"], row["judge"], ended)])
+            fields = [row["match"], row["game"], *row["teams"], row["winner"], row["walkover"], row["table"]]
+            fields += [row["judge"], _time_of(row["ended"], "%Y-%m-%d %H:%M:%S")]
+            writer.writerow([_escape_formula(str(field)) for field in fields])
         return out.getvalue()
 
     def tournament_json(self) -> dict[str, Any]:
@@ -371,9 +348,26 @@ class Boards:
             "announcement": now.announcement,
         }
 
+    def tables_json(self) -> list[dict[str, Any]]:
+        """Return the public state of all tables."""
+        match = self._match_labels()
+        return [
+            {
+                "table": one.table,
+                "name": one.name,
+                "state": one.state,
+                "match": match.get(one.table, ""),
+                "view": one.view,
+            }
+            for one in self.tables
+        ]
+
+    def _match_labels(self) -> dict[str, str]:
+        return {call.table: call.match for call in self.now.calls.values()}
+
     def table_name(self, table: str) -> str:
         """Return the display name of a table, or its id if it has none."""
-        return next((isolate_name(one.name) for one in self.tables if one.table == table and one.name), table)
+        return next((_name(one) for one in self.tables if one.table == table), table)
 
     def _table_of(self, match: str) -> str:
         now = self.now
@@ -391,8 +385,7 @@ class Boards:
             "notice": self._render("notice", text_=now.announcement),
         }
         if page in ("boards", "tables", "director"):
-            labels = {call.table: call.match for call in now.calls.values()}
-            found["tables"] = tables_markup(self.tables, self._language, labels, self._clock())
+            found["tables"] = tables_markup(self.tables, self._language, self._match_labels(), self._clock())
             found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._language))
         if page in ("boards", "bracket") and now.plan is not None:
             found["bracket"] = self._bracket(page)
@@ -422,20 +415,18 @@ class Boards:
         if now.state.teams and now.champion is None:
             _, waiting = now.schedule((), self._clock())
         calls = [
-            (call, self.table_name(call.table), _minute_of(now.call_deadline(call)))
+            (call, self.table_name(call.table), _time_of(now.call_deadline(call), "%H:%M"))
             for call in now.calls.values()
             if not call.started
         ]
         return self._render("queue", calls=calls, waiting=waiting, drawn=bool(now.state.teams))
 
     def _console(self) -> dict[str, Markup]:
-        now, director, clock = self.now, self.director, self.now.round_clock
+        now, clock = self.now, self.now.round_clock
         text = catalogue(self._language).gettext
         ready = [pairing for pairing in now.ready if pairing.id not in now.calls]
         if now.minutes is not None:
             ready = [pairing for pairing in ready if pairing.round == now.round]
-        pairings = now.competition.pairings(now.state) if now.state.teams else ()
-        decided = [pairing for pairing in pairings if now.state.games.get(pairing.id)]
         here = [(one.table, self.table_name(one.table)) for one in self.tables]
         able = self.table_availability()
         taken = {call.table for call in now.calls.values()}
@@ -446,15 +437,14 @@ class Boards:
             for one in self.tables
             if one.view is not None and one.view.protest
         ]
-        undo = director.history.undo_target
-        when = datetime.fromtimestamp
+        undo, describe = self.director.history.undo_target, self.describe_decision
         log = [
-            (one.seq, f"{when(one.t).astimezone():%H:%M:%S}", self._actor(one), self.describe_decision(one))
+            (one.seq, _time_of(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
             for one in self._decisions_to_log()
         ]
-        rival = {"rival": self.rival} if self.rival else {}
+        joining = self._joining()
         return {
-            "alerts": self._render("alerts", notes=self._alerts(), **rival or {"rival": ""}),
+            "alerts": self._render("alerts", notes=self._alerts(), rival=self.rival),
             "reports": self._render("reports", reports=list(now.reports.values()), name=self.table_name),
             "protests": self._render("protests", protests=now.open_protests, at_tables=protests),
             "clock_buttons": self._render(
@@ -473,7 +463,7 @@ class Boards:
                 ),
                 ready=ready,
                 calls=list(now.calls.values()),
-                decided=decided,
+                decided=[pairing for pairing in now.pairings if now.state.games.get(pairing.id)],
                 then=[(value, text(label)) for value, label in LATER_MATCH_CHOICES],
                 tables=here,
                 name=self.table_name,
@@ -494,12 +484,10 @@ class Boards:
             ),
             "joining": self._render(
                 "joining",
-                waiting=None
-                if (found := self._joining()) is None
-                else [(one.table, _time_of(one.ends)) for one in found],
+                waiting=None if joining is None else [(one.table, _time_of(one.ends)) for one in joining],
             ),
             "stream": self._render("stream_part", tables=here, pointed=now.stream, unused=now.unused),
-            "log": self._render("log", log=log, undo="" if undo is None else self.describe_decision(undo)),
+            "log": self._render("log", log=log, undo="" if undo is None else describe(undo)),
         }
 
     def _decisions_to_log(self) -> list[d.Decision]:
@@ -567,9 +555,6 @@ class Boards:
             found.append(self.replace_table_ids(f"{at}: {note}" if at else note))
         return sorted({*found})
 
-    def _actor(self, decision: d.Decision) -> str:
-        return catalogue(self._language).gettext("automatic") if decision.actor == d.HUB else decision.actor
-
     def describe_decision(self, decision: d.Decision) -> str:
         """Return a decision as a sentence for the tournament's committee, with the names of teams and tables."""
         fact, text = decision.fact, catalogue(self._language).gettext
@@ -599,9 +584,7 @@ class Boards:
         if call is not None:
             values.setdefault("table", call.table)
         teams: tuple[str | None, ...] = call.teams if call is not None else ()
-        if match and before.state.teams:
-            pairings = before.competition.pairings(before.state)
-            teams = next((one.teams for one in pairings if one.id == match), teams)
+        teams = next((one.teams for one in before.pairings if one.id == match), teams)
         first, second = (*(team or "?" for team in teams), "?", "?")[:2]
         values |= {"match": match, "first": first, "second": second}
         if "winner" in values:
@@ -628,21 +611,9 @@ class Boards:
         return Markup(render(_HERE / "parts" / f"{part}.html", self._language, **values))  # noqa: S704 - escaped by `render`
 
 
-def _minute_of(t: float | None) -> str:
-    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():%H:%M}"
-
-
-def _time_of(t: float | None) -> str:
-    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():%H:%M:%S}"
+def _time_of(t: float | None, form: str = "%H:%M:%S") -> str:
+    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():{form}}"
 
 
 def _escape_formula(field: str) -> str:
     return f"'{field}" if field.startswith(SPREADSHEET_MARKS) else field
-
-
-def tables_json(tables: Sequence[TableStatus], calls: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the public state of all tables."""
-    return [
-        {"table": one.table, "name": one.name, "state": one.state, "match": calls.get(one.table, ""), "view": one.view}
-        for one in tables
-    ]

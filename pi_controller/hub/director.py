@@ -104,7 +104,8 @@ class Director:
         """By table, its journals in the order of arrival; the last one is of the current game."""
         self._unfollowed: dict[tuple[str, str], str] = {}
         """Games that this version of the program cannot follow, with the order of their match, "" if not known."""
-        self._replies: dict[str, Reply] = {}
+        self.replies: dict[str, Reply] = {}
+        """The last reply of each table about its match."""
         self._refusals: dict[str, int] = {}
         """How many matches in a row each table has refused."""
         self._away: dict[str, float] = {}
@@ -114,11 +115,6 @@ class Director:
     def now(self) -> Tournament:
         """The current state of the tournament."""
         return self.history.now
-
-    @property
-    def replies(self) -> Mapping[str, Reply]:
-        """The last reply of each table about its match."""
-        return dict(self._replies)
 
     def decide(self, t: float, actor: str, fact: d.Fact, key: str = "") -> DecisionResult:
         """Make a decision and store it safely before returning. Raises as `Tournament.after`, and `StoreError`."""
@@ -219,19 +215,18 @@ class Director:
         plan = now.plan
         if call is None or plan is None:
             return Order()
-        version = registry.game_class(plan.game).version
         order = now.current_order(call)
         if order in now.reports:
             return Order()  # the finished game stays on the table's display until the next match
         clock = now.clock_of(now.pairing(call.match).round)
         return Order(
-            order,
-            plan.tournament,
-            call.match,
-            plan.game,
-            version,
-            dict(plan.options),
-            {"A": call.teams[0], "B": call.teams[1]},
+            order=order,
+            tournament=plan.tournament,
+            match=call.match,
+            game=plan.game,
+            version=registry.game_class(plan.game).version,
+            options=dict(plan.options),
+            teams={"A": call.teams[0], "B": call.teams[1]},
             ends=None if clock is None else clock.ends,
             left_s=None if clock is None or clock.ends is not None else clock.left_s,
         )
@@ -239,7 +234,7 @@ class Director:
     def handle_reply(self, t: float, table: str, reply: Reply) -> None:
         """Process the reply of `table` about its match. Raises `StoreError`."""
         with self._lock:
-            self._replies[table] = reply
+            self.replies[table] = reply
             call = next((call for call in self.now.calls.values() if call.table == table), None)
             if call is None or self.now.current_order(call) != reply.order:
                 return
@@ -265,9 +260,8 @@ class Director:
                 return
             here = set(tables)
             for call in list(self.now.calls.values()):
-                answered = (
-                    reply := self._replies.get(call.table)
-                ) is not None and reply.order == self.now.current_order(call)
+                reply = self.replies.get(call.table)
+                answered = reply is not None and reply.order == self.now.current_order(call)
                 late = t - call.t > MAX_UNANSWERED_S
                 if not call.started and not answered and late and call.table not in here:
                     self._decide_automatically(t, d.Recalled(call.match, "the table does not answer"))
@@ -364,9 +358,7 @@ class Director:
 
     def _conclude(self, t: float, table: str, epoch: str, game: _Game) -> None:
         story, match, now = game.history.now, game.match, self.now
-        call = now.calls.get(match.match)
-        given = call is not None and now.current_order(call) == match.order and call.table == table
-        if call is not None and given and not call.started and story.undo_target.batch:
+        if story.undo_target.batch and _is_called(now, table, match) and not now.calls[match.match].started:
             self._decide_automatically(t, d.MatchStarted(match.match))
         rules = registry.game(game.opened.game, game.opened.options)
         if story.phase == "over" and not rules.is_over(story.state):
@@ -440,11 +432,11 @@ class Director:
             raise
         except MatError as error:
             about = f"{type(fact).__name__} {getattr(fact, 'match', '')}{getattr(fact, 'order', '')}"
-            where = f"{fact.table}: " if isinstance(fact, d.Reported | d.Assigned) else ""
-            text = strip_controls(f"{where}{error.message}")
+            table = fact.table if isinstance(fact, d.Reported | d.Assigned) else ""
+            text = strip_controls(f"{table}: {error.message}" if table else error.message)
             if self.notes.get(about) != text:
                 log.warning("%s", text)
-            self.note(about, text, fact.table if isinstance(fact, d.Reported | d.Assigned) else "")
+            self.note(about, text, table)
 
 
 @contextmanager
@@ -458,15 +450,17 @@ def _follow_errors(seq: int, match: MatchGiven) -> Generator[None]:
         raise _FollowError(seq, match) from error
 
 
+def _is_called(now: Tournament, table: str, match: MatchGiven) -> bool:
+    """Return whether `table` is to play the game of `match` now."""
+    call = now.calls.get(match.match)
+    return call is not None and call.table == table and now.current_order(call) == match.order
+
+
 def _void_reason(now: Tournament, table: str, match: MatchGiven, teams: tuple[str, ...]) -> VoidReason:
     """Return why the game of `match` by `teams` at `table` does not count, "" if it does."""
-    call = now.calls.get(match.match)
-    if match.order in now.reports or (
-        call is not None and call.table == table and now.current_order(call) == match.order
-    ):
+    if match.order in now.reports or _is_called(now, table, match):
         return ""
-    pairings = now.competition.pairings(now.state) if now.state.teams else ()
-    pairing = next((one for one in pairings if one.id == match.match), None)
+    pairing = next((one for one in now.pairings if one.id == match.match), None)
     if pairing is None or {*pairing.teams} != {*teams}:
         return "changed"
     return "recalled" if pairing.open else "decided"

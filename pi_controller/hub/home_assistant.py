@@ -4,8 +4,6 @@ See https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery; the values 
 `health` messages.
 """
 
-from typing import Any, NamedTuple
-
 import msgspec
 
 from pi_controller import __version__
@@ -17,51 +15,31 @@ ACCOUNT = "home"
 """Home Assistant's account at the broker."""
 
 
-class _Entity(NamedTuple):
-    component: str
-    key: str
-    name: str
-    kind: str
-    value: str
-    more: dict[str, str]
-
-
-_ENTITIES = (
-    _Entity(
-        "binary_sensor",
-        "connected",
-        "Connected",
-        "state",
-        "{{ 'ON' if value_json.state == 'ready' else 'OFF' }}",
-        {"device_class": "connectivity"},
-    ),
-    _Entity(
-        "binary_sensor",
-        "supply",
-        "Power supply too weak",
-        "health",
-        "{{ 'ON' if value_json.machine.under_voltage | default(false) else 'OFF' }}",
-        {"device_class": "problem"},
-    ),
-    _Entity(
-        "sensor",
-        "temperature",
-        "Temperature",
-        "health",
-        "{{ value_json.machine.temperature_c | default(none) }}",
-        {"device_class": "temperature", "unit_of_measurement": "°C"},
-    ),
-    _Entity(
-        "sensor",
-        "free",
-        "Free disk",
-        "health",
-        "{{ value_json.machine.free_bytes | default(none) }}",
-        {"device_class": "data_size", "unit_of_measurement": "B"},
-    ),
-)
-
-
+_ENTITIES = {
+    ("binary_sensor", "connected", "state"): {
+        "name": "Connected",
+        "value_template": "{{ 'ON' if value_json.state == 'ready' else 'OFF' }}",
+        "device_class": "connectivity",
+    },
+    ("binary_sensor", "supply", "health"): {
+        "name": "Power supply too weak",
+        "value_template": "{{ 'ON' if value_json.machine.under_voltage | default(false) else 'OFF' }}",
+        "device_class": "problem",
+    },
+    ("sensor", "temperature", "health"): {
+        "name": "Temperature",
+        "value_template": "{{ value_json.machine.temperature_c | default(none) }}",
+        "device_class": "temperature",
+        "unit_of_measurement": "°C",
+    },
+    ("sensor", "free", "health"): {
+        "name": "Free disk",
+        "value_template": "{{ value_json.machine.free_bytes | default(none) }}",
+        "device_class": "data_size",
+        "unit_of_measurement": "B",
+    },
+}
+"""The entities of a table by component, key and kind of message: their own fields of the discovery message."""
 CONFIG_TOPICS = f"{PREFIX}/+/+/+/config"
 """The topics of `discovery`, and of other programs' discovery messages."""
 _ORIGIN = "Moccasin Mat"
@@ -90,16 +68,14 @@ def discovery(venue: str, table: str, name: str) -> dict[str, bytes]:
     """Return the retained discovery messages of a table with the display name `name`: {topic: JSON}."""
     node = f"moccasin_mat_{venue}_{table}"
     found: dict[str, bytes] = {}
-    for entity in _ENTITIES:
-        payload: dict[str, Any] = {
-            "name": entity.name,
-            "unique_id": f"{node}_{entity.key}",
-            "state_topic": topic(venue, table, entity.kind),
-            "value_template": entity.value,
+    for (component, key, kind), fields in _ENTITIES.items():
+        payload = {
+            **fields,
+            "unique_id": f"{node}_{key}",
+            "state_topic": topic(venue, table, kind),
             "entity_category": "diagnostic",
             "device": {"identifiers": [node], "name": name or table},
             "origin": {"name": _ORIGIN, "sw_version": __version__},
-            **entity.more,
         }
-        found[f"{PREFIX}/{entity.component}/{node}/{entity.key}/config"] = msgspec.json.encode(payload)
+        found[f"{PREFIX}/{component}/{node}/{key}/config"] = msgspec.json.encode(payload)
     return found

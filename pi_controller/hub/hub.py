@@ -5,37 +5,22 @@ import logging
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import aiomqtt
 import msgspec
 
 from pi_controller import __version__
 from pi_controller.display.drawing import clean_name
+from pi_controller.hub import home_assistant, messages
 from pi_controller.hub.director import Director, can_take_match
-from pi_controller.hub.home_assistant import ACCOUNT as HOME
-from pi_controller.hub.home_assistant import CONFIG_TOPICS, PREFIX, announced_table, discovery
 from pi_controller.hub.inbox import Alarm, Inbox
-from pi_controller.hub.messages import (
-    ORDER,
-    Ack,
-    Events,
-    Health,
-    Hello,
-    MessageError,
-    Order,
-    Presence,
-    RefusalReason,
-    Reply,
-    State,
-    decode,
-    parse_topic,
-    topic,
-)
+from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.mqtt import QOS, Broker, Will, publish, stay_connected, until_one_ends
-from pi_controller.hub.settings import ACCOUNT, is_newer_version
+from pi_controller.hub.settings import ACCOUNT
 from pi_controller.hub.store import StoreError
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
@@ -63,10 +48,10 @@ class TableStatus(msgspec.Struct, frozen=True):
 
     table: str
     name: str = ""
-    state: Presence = "lost"
+    state: messages.Presence = "lost"
     view: View | None = None
-    alarm: RefusalReason = ""
-    health: Health | None = None
+    alarm: messages.RefusalReason = ""
+    health: messages.Health | None = None
     clock_s: float | None = None
     heard: float | None = None
     mat: bool | None = None
@@ -84,8 +69,8 @@ class FairQueue:
     def put(self, message: aiomqtt.Message) -> None:
         """Add a message. More than `MAX_WAITING_OF_TABLE` are dropped: the table resends what matters."""
         try:
-            table = parse_topic(message.topic.value).table
-        except MessageError:
+            table = messages.parse_topic(message.topic.value).table
+        except messages.MessageError:
             table = ""
         waiting = self._waiting.setdefault(table, deque())
         if not table or len(waiting) < MAX_WAITING_OF_TABLE:  # "": the hub and Home Assistant
@@ -137,7 +122,7 @@ class Hub:
         """The name under which each table was announced on this connection."""
         self._no_more: list[str] = []
         """Topics of announcements to be cleared."""
-        self._ordered: dict[str, Order] = {}
+        self._ordered: dict[str, messages.Order] = {}
         """The order that each table was given on this connection."""
         self._again: list[Callable[[], None]] = []
         """Writes that failed and will be retried."""
@@ -146,8 +131,7 @@ class Hub:
         """Tables whose program is newer than this one."""
         self._to_follow: dict[tuple[str, str], None] = {}
         """Games (table, epoch) with records that the director has not processed."""
-        self._records_came: asyncio.Event | None = None
-        self._due: asyncio.Event | None = None
+        self._records_came, self._due = asyncio.Event(), asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sessions = 0
         self.rival = ""
@@ -155,12 +139,12 @@ class Hub:
 
     async def run(self, closing: asyncio.Event) -> None:
         """Receive until `closing` is set."""
-        self._loop, self._due, self._records_came = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         if self._director is not None:
             self._director.changed = self.wake
             await asyncio.to_thread(self._run_or_retry, partial(self._director.catch_up, self._clock()))
         self._publish()
-        will = Will(topic(self._venue, "", "state"), State("lost", self._start))
+        will = Will(messages.topic(self._venue, "", "state"), messages.State("lost", self._start))
         await stay_connected(self._broker, will, partial(self._session, closing), closing)
 
     def known_tables(self) -> frozenset[str]:
@@ -169,44 +153,39 @@ class Hub:
 
     def wake(self) -> None:
         """Check at once which matches can be called; thread-safe."""
-        if self._loop is not None and self._due is not None:
+        if self._loop is not None:
             with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._due.set)
 
     async def _session(
-        self, closing: asyncio.Event, client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]
+        self, closing: asyncio.Event, client: aiomqtt.Client, inbound: asyncio.Queue[aiomqtt.Message]
     ) -> None:
         for kind in _KINDS:
-            await client.subscribe(topic(self._venue, "+", kind), QOS)
-        here = topic(self._venue, "", "state")
+            await client.subscribe(messages.topic(self._venue, "+", kind), QOS)
+        here = messages.topic(self._venue, "", "state")
         await client.subscribe(here, QOS)
-        await client.subscribe(CONFIG_TOPICS, QOS)  # last: by then all retained tables are known
+        await client.subscribe(home_assistant.CONFIG_TOPICS, QOS)  # last: by then all retained tables are known
         self._ordered.clear()
         self._announced.clear()
         self._sessions += 1
-        await publish(client, here, State("ready", self._start), retain=True)
-        works = [self._receive(client, messages), _wait_for(closing)]
+        await publish(client, here, messages.State("ready", self._start), retain=True)
+        works: list[Coroutine[Any, Any, object]] = [self._receive(client, inbound), closing.wait()]
         if self._director is not None:
             works += [self._call(client, self._director), self._follow(self._director)]
         await until_one_ends(*works)
-        await publish(client, here, State("stopped", self._start), retain=True)
+        await publish(client, here, messages.State("stopped", self._start), retain=True)
 
     async def _call(self, client: aiomqtt.Client, director: Director) -> None:
         """Assign matches to tables after a change."""
-        assert self._due is not None
         while True:
             self._due.clear()
-            here = [
-                one.table
-                for one in self._list_tables()
-                if one.state == "ready" and one.view is not None and not one.alarm
-            ]
             await asyncio.to_thread(self._try_again)
             plan = director.now.plan
-            for one in self._list_tables():
-                if one.view is not None and one.table in here:
-                    director.note_game(one.table, one.view)
-            free = [one.table for one in self._list_tables() if one.view is not None and can_take_match(one.view, plan)]
+            views = {one.table: one.view for one in self._list_tables() if one.state == "ready" and not one.alarm}
+            here = {table: view for table, view in views.items() if view is not None}
+            for table, view in here.items():
+                director.note_game(table, view)
+            free = [table for table, view in here.items() if can_take_match(view, plan)]
             await asyncio.to_thread(
                 self._run_or_retry, partial(director.call_due, self._clock(), here, free), again=False
             )
@@ -215,33 +194,32 @@ class Hub:
                     self._ordered[table] = order
                     sent = self._clock() if order.ends is not None else None
                     stamped = msgspec.structs.replace(order, sent=sent)
-                    await publish(client, topic(self._venue, table, ORDER), stamped, retain=True)
+                    await publish(client, messages.topic(self._venue, table, messages.ORDER), stamped, retain=True)
             self._publish()
             with suppress(TimeoutError):
                 async with asyncio.timeout(CALL_S):
                     await self._due.wait()
 
-    async def _receive(self, client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]) -> None:
-        assert self._records_came is not None
+    async def _receive(self, client: aiomqtt.Client, inbound: asyncio.Queue[aiomqtt.Message]) -> None:
         waiting = FairQueue()
         while True:
             if not waiting:
-                waiting.put(await messages.get())
-            while not messages.empty():
-                waiting.put(messages.get_nowait())
+                waiting.put(await inbound.get())
+            while not inbound.empty():
+                waiting.put(inbound.get_nowait())
             batch = waiting.take()
-            wanted: list[tuple[str, Hello | Events]] = []
+            wanted: list[tuple[str, messages.StoredMessage]] = []
             for message in batch:
-                if message.topic.value.startswith(f"{PREFIX}/"):
+                if message.topic.value.startswith(f"{home_assistant.PREFIX}/"):
                     self._see_announced(message)
                     continue
                 try:
-                    table, kind = parse_topic(message.topic.value)[1:]
+                    table, kind = messages.parse_topic(message.topic.value)[1:]
                     if not table:
                         self._see_rival(message)
                         continue
                     found = self._process_message(table, kind, message.payload, fresh=not message.retain)
-                except MessageError as error:
+                except messages.MessageError as error:
                     self._note(message.topic.value, error.message)
                     self._report_unreadable_message(message)
                     continue
@@ -253,7 +231,9 @@ class Hub:
             answers = [(table, self._with_version(table, ack)) for table, ack in answers]
             self._to_follow |= {(table, ack.epoch): None for table, ack in answers if not ack.refused}
             self._records_came.set()
-            await asyncio.gather(*(publish(client, topic(self._venue, table, "ack"), ack) for table, ack in answers))
+            await asyncio.gather(
+                *(publish(client, messages.topic(self._venue, table, "ack"), ack) for table, ack in answers)
+            )
             self._publish()
             await self._announce(client)
 
@@ -261,8 +241,8 @@ class Hub:
         """Note a retained announcement of an earlier hub of this venue that is now obsolete."""
         if not message.retain:
             return
-        table, where = announced_table(self._venue, message.payload), message.topic.value
-        stands = self._home and table in self._tables and where in discovery(self._venue, table, "")
+        table, where = home_assistant.announced_table(self._venue, message.payload), message.topic.value
+        stands = self._home and table in self._tables and where in home_assistant.discovery(self._venue, table, "")
         if table is not None and not stands:
             self._no_more.append(where)
 
@@ -275,12 +255,11 @@ class Hub:
         for table, shown in self._tables.items():
             if self._announced.get(table) != shown.name:
                 self._announced[table] = shown.name
-                for where, payload in discovery(self._venue, table, shown.name).items():
+                for where, payload in home_assistant.discovery(self._venue, table, shown.name).items():
                     await client.publish(where, payload, QOS, retain=True)
 
     async def _follow(self, director: Director) -> None:
         """Let the director process new records, without delaying the acknowledgements."""
-        assert self._records_came is not None
         while True:
             while self._to_follow:
                 table, epoch = next(iter(self._to_follow))
@@ -306,15 +285,15 @@ class Hub:
             if self._director is not None:
                 self._director.notes.pop(about, None)
 
-    def _with_version(self, table: str, ack: Ack) -> Ack:
+    def _with_version(self, table: str, ack: messages.Ack) -> messages.Ack:
         """Add this program's version to the answer to a hello if the table's program is newer."""
         return msgspec.structs.replace(ack, program=__version__) if ack.ask and table in self._newer else ack
 
     def _report_unreadable_message(self, message: aiomqtt.Message) -> None:
         """Notify the director of a message that this hub cannot read: its table may have another version."""
-        with suppress(MessageError):
-            table, kind = parse_topic(message.topic.value)[1:]
-            if self._director is not None and table and table not in (ACCOUNT, HOME):
+        with suppress(messages.MessageError):
+            table, kind = messages.parse_topic(message.topic.value)[1:]
+            if self._director is not None and table and table not in (ACCOUNT, home_assistant.ACCOUNT):
                 text = f"{table} sends messages ({kind}) that this hub cannot read: install the same version on both"
                 self._director.note(f"messages of {table}", text, table)
 
@@ -340,7 +319,7 @@ class Hub:
         """
         if (message.retain and self._sessions == 1) or not message.payload:
             return
-        state = decode(bytes(message.payload), State)  # pyright: ignore[reportArgumentType]
+        state = messages.decode(bytes(message.payload), messages.State)  # pyright: ignore[reportArgumentType]
         if state.since != self._start:
             self.rival = state.since
             self._note("another hub", "another hub uses the same venue at this broker; stop one of the two")
@@ -351,39 +330,39 @@ class Hub:
         if shown is not None and not (kind == "state" and shown.state == "lost"):
             self._tables[table] = msgspec.structs.replace(shown, heard=self._clock())
 
-    def _process_message(self, table: str, kind: str, payload: object, *, fresh: bool) -> Hello | Events | None:
+    def _process_message(self, table: str, kind: str, payload: object, *, fresh: bool) -> messages.StoredMessage | None:
         """Return a message for the inbox; process any other here and return None. Raises `MessageError`."""
-        if table in (ACCOUNT, HOME):
-            raise MessageError("this account does not belong to a table")
+        if table in (ACCOUNT, home_assistant.ACCOUNT):
+            raise messages.MessageError("this account does not belong to a table")
         if not isinstance(payload, bytes | bytearray):
-            raise MessageError("the message is empty")
+            raise messages.MessageError("the message is empty")
         data, shown = bytes(payload), self._tables.get(table, TableStatus(table))
         match kind:
             case "hello":
-                hello = decode(data, Hello)
+                hello = messages.decode(data, messages.Hello)
                 self.compare_version(table, hello.program)
                 return hello
             case "ev":
-                return decode(data, Events)
+                return messages.decode(data, messages.Events)
             case "state":
-                state = decode(data, State)
+                state = messages.decode(data, messages.State)
                 mat = shown.mat if state.state == "ready" else None
                 shown = msgspec.structs.replace(shown, state=state.state, name=clean_name(state.name), mat=mat)
-                if state.state == "ready" and self._ordered.get(table, Order()).ends is not None:
+                if state.state == "ready" and self._ordered.get(table, messages.Order()).ends is not None:
                     del self._ordered[table]  # the retained order lacks the current time, so the clock would be wrong
                     self.wake()
             case "view":
-                view = decode(data, View)
+                view = messages.decode(data, View)
                 names = {key: clean_name(name) for key, name in view.teams.items()}
                 view = view if names == view.teams else msgspec.structs.replace(view, teams=names)
                 mat = True if view.link else None if shown.mat is None else False
                 shown = msgspec.structs.replace(shown, view=view, mat=mat)
             case "health":
-                health = decode(data, Health)
+                health = messages.decode(data, messages.Health)
                 clock_s = health.t - self._clock() if fresh else shown.clock_s
                 shown = msgspec.structs.replace(shown, health=health, clock_s=clock_s)
             case "match":
-                reply = decode(data, Reply)
+                reply = messages.decode(data, messages.Reply)
                 if self._director is not None:
                     self._run_or_retry(partial(self._director.handle_reply, self._clock(), table, reply))
                     self.wake()
@@ -392,7 +371,7 @@ class Hub:
         self._tables[table] = shown
         return None
 
-    async def _store_messages(self, wanted: list[tuple[str, Hello | Events]]) -> list[tuple[str, Ack]]:
+    async def _store_messages(self, wanted: list[tuple[str, messages.StoredMessage]]) -> list[tuple[str, messages.Ack]]:
         """Store the messages; return [] if the store fails, and the tables resend them."""
         try:
             return await asyncio.to_thread(self._inbox.store_messages, self._clock(), wanted)
@@ -420,7 +399,3 @@ class Hub:
         if self._known.get(about) != what:
             self._known[about] = what
             log.warning("%s", strip_controls(f"{about}: {what}" if about else what))
-
-
-async def _wait_for(event: asyncio.Event) -> None:
-    await event.wait()

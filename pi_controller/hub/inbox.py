@@ -13,20 +13,12 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 
 from pi_controller.errors import JournalError
-from pi_controller.hub.messages import MAX_GAMES, Ack, Events, Game, Hello, RecordRange, RefusalReason
-from pi_controller.hub.store import (
-    APPLICATION_ID,
-    SCHEMA_VERSION,
-    BadValueError,
-    Database,
-    DatabaseUnavailableError,
-    StoreError,
-    open_store,
-)
-from pi_controller.journal import file
+from pi_controller.hub import store
+from pi_controller.hub.messages import MAX_GAMES, Ack, Events, Game, Hello, RecordRange, RefusalReason, StoredMessage
+from pi_controller.hub.store import BadValueError, Database, DatabaseUnavailableError, StoreError, StoreUser
 from pi_controller.journal import file as journal_file
 from pi_controller.journal.file import Row, chain_rows, genesis, next_hash
 from pi_controller.referee.facts import Fact, GameOpened, MatchGiven
@@ -78,7 +70,7 @@ _Answers = dict[tuple[str, str, str], Ack]
 """Answers by table, epoch and `ask`."""
 
 
-class Inbox:
+class Inbox(StoreUser):
     """The tables' journals in a file or a database, created if it is empty. Raises `StoreError`."""
 
     def __init__(self, where: Path | Database) -> None:
@@ -91,9 +83,9 @@ class Inbox:
         """Held during a transaction, so that uncommitted records are never read."""
         self._alarms = (0, 0)
         """The number of all and of open alarms when `_held` was read."""
-        self._store = open_store(where, _TABLES, append_only=["records"])
+        super().__init__(where, _TABLES, append_only=["records"])
 
-    def store_messages(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> list[tuple[str, Ack]]:
+    def store_messages(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> list[tuple[str, Ack]]:
         """Store the (table, message) pairs received at `t` safely on disk; return the (table, answer) pairs to send.
 
         Several event messages of one table get one answer. If the transaction fails it is repeated table by table: a
@@ -111,7 +103,7 @@ class Inbox:
             log.warning("%s: the tables' messages are written one table at a time", error.message)
         return [(table, ack) for (table, _, _), ack in answers.items()]
 
-    def _store_together(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
+    def _store_together(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
         answers: _Answers = {}
         with self._transaction():
             for table, message in messages:
@@ -121,7 +113,7 @@ class Inbox:
                     answers[table, ack.epoch, ack.ask] = ack
         return answers
 
-    def _store_by_table(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
+    def _store_by_table(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
         """Store `messages` in one transaction for each table. Raises `DatabaseUnavailableError`."""
         answers: _Answers = {}
         for table in dict.fromkeys(table for table, _ in messages):
@@ -133,7 +125,7 @@ class Inbox:
                 log.warning("%s: %s; the table will resend its records", table, error.message)
         return answers
 
-    def _store_by_halves(self, t: float, messages: Sequence[tuple[str, Hello | Events]]) -> _Answers:
+    def _store_by_halves(self, t: float, messages: Sequence[tuple[str, StoredMessage]]) -> _Answers:
         """Store `messages` of one table; halve them until only the record that the store rejects is left."""
         try:
             return self._store_together(t, messages)
@@ -153,21 +145,17 @@ class Inbox:
     def _refuse_record(self, t: float, table: str, events: Events, error: BadValueError) -> _Answers:
         with self._transaction():
             held = self._games(table)[events.epoch]
-            self._refuse(
-                t, table, events.epoch, held, f"record {events.records[0].seq} cannot be kept: {error.message}"
-            )
+            what = f"record {events.records[0].seq} cannot be kept: {error.message}"
+            self._refuse(t, table, events.epoch, held, what)
         ack = Ack(events.epoch, held.seq, refused=held.refused)
         return {(table, ack.epoch, ack.ask): ack}
 
     def accept(self, table: str) -> int:
         """Accept the journals of `table` that were refused as replaced; return how many. Raises `StoreError`."""
+        query = "UPDATE games SET refused = '' WHERE tid = ? AND refused = 'replaced' RETURNING id"
         with self._transaction():
             self._store.execute("UPDATE alarms SET open = 0 WHERE tid = ?", [table])
-            return len(
-                self._store.execute(
-                    "UPDATE games SET refused = '' WHERE tid = ? AND refused = 'replaced' RETURNING id", [table]
-                )
-            )
+            return len(self._store.execute(query, [table]))
 
     def alarms(self) -> list[Alarm]:
         """Return all alarms, the newest first. Raises `StoreError`."""
@@ -192,16 +180,6 @@ class Inbox:
         with self._lock:
             found = self._store.execute(query, (table, epoch, first, last))
         yield from map(Row._make, found)
-
-    def close(self) -> None:
-        """Close the store. Closing twice is fine."""
-        self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _hello(self, t: float, table: str, hello: Hello) -> Ack:
         known = self._games(table)
@@ -256,9 +234,8 @@ class Inbox:
 
     def _keep(self, held: _StoredJournal, new: list[Row]) -> None:
         if new:
-            self._store.execute_many(
-                "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", [(held.id, *row) for row in new]
-            )
+            query = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)"
+            self._store.execute_many(query, [(held.id, *row) for row in new])
 
     def _games(self, table: str) -> dict[str, _StoredJournal]:
         if table not in self._held:
@@ -339,7 +316,7 @@ class Journals:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._since = file.sidecar_path(path, ".hub")
+        self._since = journal_file.sidecar_path(path, ".hub")
         self._kept: list[_JournalFile] = []
 
     def games(self, epoch: str, seq: int) -> tuple[Game, ...]:
@@ -361,11 +338,11 @@ class Journals:
     def rows(self, wanted: RecordRange) -> list[Row]:
         """Return the records of the range `wanted`."""
         path = next((one.path for one in self._kept if one.game.epoch == wanted.epoch), self._path)
-        with file.journal_errors(path, "read"), closing(file.open_read_only(path)) as db:
-            about = file.meta(db, file.SCHEMA_VERSION)
+        with journal_file.journal_errors(path, "read"), closing(journal_file.open_read_only(path)) as db:
+            about = journal_file.meta(db, journal_file.SCHEMA_VERSION)
             if about is None or about.epoch != wanted.epoch:  # the next game has just replaced this file
                 raise NextGameError(f"journal {path.name} is of another game")
-            return list(file.rows(db, file.SCHEMA_VERSION, wanted.last, wanted.first))
+            return list(journal_file.rows(db, journal_file.SCHEMA_VERSION, wanted.last, wanted.first))
 
     def _find_journals(self, epoch: str) -> list[_JournalFile]:
         since = self._since.read_text("utf-8").strip() if self._since.is_file() else ""
@@ -390,15 +367,15 @@ def _read_journal(path: Path) -> _JournalFile | None:
     """Return the journal at `path`; None if it is missing, or of an old version without an epoch."""
     if not path.is_file():
         return None
-    with file.journal_errors(path, "read"), closing(file.open_read_only(path)) as db:
-        about = file.meta(db, file.identity(db).version)
+    with journal_file.journal_errors(path, "read"), closing(journal_file.open_read_only(path)) as db:
+        about = journal_file.meta(db, journal_file.identity(db).version)
         if about is None:
             return None
         (seq,) = db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()
-        first = [row for row in file.rows(db, file.SCHEMA_VERSION, to=_FIRST) if row.batch == 1]
+        first = [row for row in journal_file.rows(db, journal_file.SCHEMA_VERSION, to=_FIRST) if row.batch == 1]
     facts: list[Fact] = []
     with suppress(JournalError):
-        facts += [file.decode(row.body) for row in first]
+        facts += [journal_file.decode(row.body) for row in first]
     after = next((fact.after for fact in facts if isinstance(fact, GameOpened)), "")
     order = next((fact.order for fact in facts if isinstance(fact, MatchGiven)), "")
     return _JournalFile(path, Game(about.epoch, seq), path.with_name(Path(after).name) if after else None, order)
@@ -471,9 +448,12 @@ def restore(file: Path, where: Path | Database) -> BackupSummary:
 
 def summarize_store(file: Path) -> BackupSummary:
     """Check every page of the hub's store in `file` and return its extent. Raises `StoreError`."""
-    with _files_of(file, "read"), closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
+    with (
+        _files_of(file, "read"),
+        closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db,
+    ):
         found = journal_file.identity(db)
-        if (found.application, found.version) != (APPLICATION_ID, SCHEMA_VERSION):
+        if (found.application, found.version) != (store.APPLICATION_ID, store.SCHEMA_VERSION):
             raise StoreError(
                 f"{file.name} is not a hub store of this version", "choose a file made by 'moccasin-mat hub backup'"
             )

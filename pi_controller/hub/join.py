@@ -1,9 +1,14 @@
-"""The table's side of joining a hub: call the hub, get the account, and write it to disk completely or not at all.
+"""Join a hub: the code that the director shows, the two lines that table and hub exchange, and the table's side.
 
-Needs none of the hub's extra packages.
+The table calls the hub over TLS but has no certificate to recognise it by. The code replaces one: its first part is a
+one-time secret, its second part is the beginning of the SHA-256 of the hub's temporary certificate. The table sends the
+secret only if that matches, so a machine in the middle can neither read nor change the exchange. Needs none of the
+hub's extra packages.
 """
 
+import hashlib
 import os
+import secrets
 import socket
 import ssl
 from contextlib import suppress
@@ -11,25 +16,131 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from packaging.version import InvalidVersion, Version
 from pydantic import ValidationError
 
 from pi_controller import __version__
 from pi_controller.config import read_settings
 from pi_controller.config.load import key_lines
 from pi_controller.config.model import HubSection
-from pi_controller.errors import SettingsError, UsageError
-from pi_controller.hub.settings import (
-    MAX_LINE_BYTES,
-    PORT,
-    VERSION,
-    Account,
-    JoinCode,
-    JoinError,
-    JoinRefused,
-    JoinRequest,
-    encode_line,
-)
+from pi_controller.errors import MatError, SettingsError, UsageError
+from pi_controller.hub.settings import PORT
 from pi_controller.system.files import atomic_write, write_private_file
+
+VERSION = 1
+MAX_LINE_BYTES = 16 * 1024
+"""Maximum length of a line of the exchange."""
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Crockford's base 32: no letter that looks like a digit."""
+SECRET_CHARS, FINGERPRINT_CHARS = 7, 12
+"""Characters of each part: a secret of 35 bits, and 60 bits of the hash of a certificate that is a few hours old."""
+_TAKEN_FOR = str.maketrans("ILO", "110", "- \t\r\n")
+
+
+class JoinError(MatError, ConnectionError):
+    """A table cannot join."""
+
+    code = "join"
+
+
+def is_newer_version(program: str, other: str) -> bool:
+    """Return whether the version `program` is newer than `other`; False if one of them is not a version.
+
+    >>> is_newer_version("0.10.0", "0.9.1"), is_newer_version("", "0.9.1")
+    (True, False)
+    """
+    try:
+        return Version(program) > Version(other)
+    except InvalidVersion:
+        return False
+
+
+class JoinCode(NamedTuple):
+    """A join code: `secret` is the one-time secret, `cert_fingerprint` the fingerprint of the hub's certificate."""
+
+    secret: str
+    cert_fingerprint: str
+
+    def __str__(self) -> str:
+        """Return the code in groups of four characters; the last character is a check character."""
+        signs = self.secret + self.cert_fingerprint
+        signs += _check(signs)
+        return "-".join(signs[n : n + 4] for n in range(0, len(signs), 4))
+
+    def matches_certificate(self, certificate: bytes) -> bool:
+        """Return whether `certificate` (DER) matches the fingerprint in this code."""
+        return secrets.compare_digest(self.cert_fingerprint, _fingerprint(certificate))
+
+
+def new_code(certificate: bytes) -> JoinCode:
+    """Return a random code for the hub with this certificate (DER)."""
+    return JoinCode("".join(secrets.choice(ALPHABET) for _ in range(SECRET_CHARS)), _fingerprint(certificate))
+
+
+def parse_code(text: str) -> JoinCode:
+    """Parse a typed code: upper or lower case, with or without hyphens. Raises `UsageError`.
+
+    >>> str(parse_code("0000000oooooooOOOOOO"))
+    '0000-0000-0000-0000-0000'
+    """
+    signs = text.upper().translate(_TAKEN_FOR)
+    if len(signs) != SECRET_CHARS + FINGERPRINT_CHARS + 1 or set(signs) - set(ALPHABET):
+        raise UsageError(
+            f"a code has {SECRET_CHARS + FINGERPRINT_CHARS + 1} letters and digits",
+            "type it exactly as shown on the director's console",
+        )
+    if _check(signs[:-1]) != signs[-1]:
+        raise UsageError("the code is mistyped", "compare it with what the director's console shows")
+    return JoinCode(signs[:SECRET_CHARS], signs[SECRET_CHARS:-1])
+
+
+def _fingerprint(certificate: bytes) -> str:
+    number = int.from_bytes(hashlib.sha256(certificate).digest()[:8], "big") >> (64 - 5 * FINGERPRINT_CHARS)
+    return "".join(ALPHABET[number >> 5 * n & 31] for n in reversed(range(FINGERPRINT_CHARS)))
+
+
+def _check(signs: str) -> str:
+    """Return the check character: the weights are odd, so any single wrong character is detected."""
+    return ALPHABET[sum((2 * n + 1) * ALPHABET.index(sign) for n, sign in enumerate(signs)) % 32]
+
+
+class JoinRequest(msgspec.Struct, frozen=True, tag="join"):
+    """The table's line; `program` is the version of its program."""
+
+    version: int
+    once: str
+    program: str = ""
+
+
+class Account(msgspec.Struct, frozen=True, tag="joined"):
+    """The hub's answer to a join request: the account at the broker `host`; `ca` is the venue's certificate (PEM).
+
+    `program` is the version of the hub's program.
+    """
+
+    host: str
+    port: int
+    venue: str
+    table: str
+    password: str
+    ca: str
+    program: str = ""
+
+
+class JoinRefused(msgspec.Struct, frozen=True, tag="refused"):
+    """The hub's line if the table gets no account: the reason and a hint."""
+
+    what: str
+    todo: str = ""
+
+
+def encode_line(message: JoinRequest | Account | JoinRefused) -> bytes:
+    """Encode a message as a line of JSON."""
+    return msgspec.json.encode(message) + b"\n"
+
+
+# The table's side: call the hub, get the account, and write it to disk completely or not at all.
+
 
 CALL_S = 30.0
 """Timeout for the hub's answer; the hub needs part of it for its broker."""
@@ -90,15 +201,10 @@ def request_account(host: str, port: int, code: JoinCode) -> Account:
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.check_hostname, context.verify_mode = (
-        False,
-        ssl.CERT_NONE,
-    )  # the certificate is checked against the code instead
+    # the certificate is checked against the code instead
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        with (
-            socket.create_connection((host, port), CALL_S) as plain,
-            context.wrap_socket(plain) as line,
-        ):
+        with socket.create_connection((host, port), CALL_S) as plain, context.wrap_socket(plain) as line:
             right = code.matches_certificate(line.getpeercert(binary_form=True) or b"")
             answer = _send_request(line, code) if right else b""
     except OSError as error:
@@ -124,22 +230,20 @@ def _send_request(line: ssl.SSLSocket, code: JoinCode) -> bytes:
 def _parse_answer(answer: bytes) -> Account:
     try:
         found = msgspec.json.decode(answer, type=Account | JoinRefused)
-        refused, account = (found, None) if isinstance(found, JoinRefused) else (None, _validate_account(found))
+        if isinstance(found, Account):
+            _reject_invalid_account(found)
+            return found
     except (msgspec.MsgspecError, UnicodeDecodeError, ValidationError, OSError) as error:
         raise JoinError(
             "the hub's answer cannot be read; nothing was written", "install the same version on table and hub"
         ) from error
-    if refused is not None:
-        raise JoinError(refused.what, refused.todo)
-    assert account is not None
-    return account
+    raise JoinError(found.what, found.todo)
 
 
-def _validate_account(account: Account) -> Account:
-    """Return the account if it is valid in the settings. Raises `ValidationError`, `OSError`."""
+def _reject_invalid_account(account: Account) -> None:
+    """Raise `ValidationError` or `OSError` if the account is not valid in the settings."""
     HubSection(address=account.host, port=account.port, venue=account.venue, table=account.table, ca=CA)
     ssl.create_default_context(cadata=account.ca)
-    return account
 
 
 def _check_writable(path: Path) -> Path:

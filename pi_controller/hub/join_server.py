@@ -1,6 +1,6 @@
 """Register tables at the hub: one-time join codes and the TLS port that accepts them.
 
-The port listens only while a code is open, with a temporary certificate (see `joining`). A code is for one table, can
+The port listens only while a code is open, with a temporary certificate (see `join`). A code is for one table, can
 be used once and expires after some minutes. Wrong codes are throttled in the same way as wrong PINs.
 """
 
@@ -20,22 +20,11 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.config.fields import is_topic_name
 from pi_controller.errors import MatError
+from pi_controller.hub import join
 from pi_controller.hub.home_assistant import ACCOUNT as HOME
 from pi_controller.hub.mqtt import Broker, can_sign_in
-from pi_controller.hub.settings import (
-    ACCOUNT,
-    MAX_LINE_BYTES,
-    PORT,
-    VERSION,
-    Account,
-    HubSettings,
-    JoinCode,
-    JoinRefused,
-    JoinRequest,
-    encode_line,
-    new_code,
-)
-from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, reload_broker
+from pi_controller.hub.settings import ACCOUNT, PORT, HubSettings
+from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, make_join_certificate, reload_broker
 from pi_controller.system.files import write_private_file
 from pi_controller.web.accounts import Rate, Throttle, throttle_keys
 from pi_controller.web.limits import ConnectionLimits, client_network
@@ -80,7 +69,7 @@ class JoinableTable(NamedTuple):
 class _Open(NamedTuple):
     table: str
     anew: bool
-    code: JoinCode
+    code: join.JoinCode
     ends: float
 
 
@@ -94,7 +83,7 @@ class JoinCodes:
         self._throttle = Throttle()
         self._rate = Rate(TRIES_A_SECOND, BURST)
 
-    def open(self, table: str, code: JoinCode, t: float, *, anew: bool) -> None:
+    def open(self, table: str, code: join.JoinCode, t: float, *, anew: bool) -> None:
         """Make `code` valid for `table` from now on; it replaces an earlier one. Raises `JoinServerError`."""
         self.close(table)
         if len(self.waiting(t)) >= MAX_OPEN_CODES:
@@ -156,14 +145,12 @@ class JoinServer:
         broker: Broker,
         known: Callable[[], Collection[str]],
         compare_version: Callable[[str, str], None],
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._folder = folder
         self._settings = settings
         self._broker = broker
         self._known = known
         self._compare_version = compare_version
-        self._clock = clock
         self._codes = JoinCodes()
         self._loop = asyncio.get_running_loop()
         self._making = asyncio.Lock()
@@ -193,7 +180,7 @@ class JoinServer:
         self._reject_known_table(table, anew=anew)
         if self._server is None:
             await self._listen()
-        code, now = new_code(self._certificate), self._clock()
+        code, now = join.new_code(self._certificate), time.time()
         self._codes.open(table, code, now, anew=anew)
         self._update_listener()
         self._loop.call_later(CODE_LIFETIME_S + 1.0, self._update_listener)
@@ -209,7 +196,7 @@ class JoinServer:
 
     def close(self) -> None:
         """Revoke all codes and stop listening."""
-        for one in self._codes.waiting(self._clock()):
+        for one in self._codes.waiting(time.time()):
             self._codes.close(one.table)
         self._update_listener()
 
@@ -221,11 +208,7 @@ class JoinServer:
             )
 
     async def _listen(self) -> None:
-        try:
-            from pi_controller.hub.setup import make_join_certificate  # noqa: PLC0415 - an extra: only a hub has it
-        except ImportError as error:
-            raise JoinServerError("this needs more packages", "pip install '.[hub]' in the clone") from error
-        made = make_join_certificate(datetime.fromtimestamp(self._clock(), UTC))
+        made = make_join_certificate(datetime.fromtimestamp(time.time(), UTC))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         with tempfile.TemporaryDirectory(dir=self._folder) as place:  # ssl only reads certificates from files
@@ -235,7 +218,7 @@ class JoinServer:
         wanted = self._settings.enrolment
         try:
             self._server = await asyncio.start_server(
-                self._handle_connection, wanted.host, wanted.port, limit=MAX_LINE_BYTES
+                self._handle_connection, wanted.host, wanted.port, limit=join.MAX_LINE_BYTES
             )  # TLS starts later, so that connections are counted before their handshake
         except OSError as error:
             raise JoinServerError(
@@ -248,7 +231,7 @@ class JoinServer:
 
     def _update_listener(self) -> None:
         """Update `waiting`, and stop listening if no code is open."""
-        self.waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(self._clock()))
+        self.waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(time.time()))
         if not self.waiting and not self._calls and self._server is not None:
             self._server.close()
             self._server = None
@@ -258,7 +241,7 @@ class JoinServer:
         address = str((writer.get_extra_info("peername") or [""])[0])  # there is no peer if it has disconnected already
         try:
             line = await self._line_of(reader, writer, client_network(address))
-            writer.write(encode_line(await self._answer(line, address)))
+            writer.write(join.encode_line(await self._answer(line, address)))
             async with asyncio.timeout(LINE_S):
                 await writer.drain()
         except (OSError, ValueError, TimeoutError) as error:
@@ -290,37 +273,38 @@ class JoinServer:
             finally:
                 self._idle.release(share)
 
-    async def _answer(self, line: bytes, address: str) -> Account | JoinRefused:
+    async def _answer(self, line: bytes, address: str) -> join.Account | join.JoinRefused:
         try:
-            request = msgspec.json.decode(line, type=JoinRequest)
+            request = msgspec.json.decode(line, type=join.JoinRequest)
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            return JoinRefused("the hub cannot read this request", "check that table and hub have the same version")
-        if request.version != VERSION:
-            return JoinRefused(
-                f"the hub needs join protocol version {VERSION}, and this is {request.version}",
+            return join.JoinRefused(
+                "the hub cannot read this request", "check that table and hub have the same version"
+            )
+        if request.version != join.VERSION:
+            return join.JoinRefused(
+                f"the hub needs join protocol version {join.VERSION}, and this is {request.version}",
                 "bring both to the same version",
             )
         try:
-            taken = self._codes.redeem(request.once, address, self._clock())
+            taken = self._codes.redeem(request.once, address, time.time())
         except JoinServerError as error:
             log.warning("refused a table at %s: %s", address, error.message)
-            return JoinRefused(error.message, error.hint)
+            return join.JoinRefused(error.message, error.hint)
         try:
             async with self._making:
                 self._reject_known_table(taken.table, anew=taken.anew)
                 account = await self._create_account(taken)
         except (MatError, OSError) as error:
             self._codes.restore(taken)
-            what = (
-                error if isinstance(error, MatError) else MatError(f"the account cannot be written: {error.strerror}")
-            )
-            log.warning("refused %s at %s: %s", taken.table, address, what.message)
-            return JoinRefused(what.message, what.hint)
+            if not isinstance(error, MatError):
+                error = MatError(f"the account cannot be written: {error.strerror}")
+            log.warning("refused %s at %s: %s", taken.table, address, error.message)
+            return join.JoinRefused(error.message, error.hint)
         log.info("%s has joined from %s", taken.table, address)
         self._compare_version(account.table, request.program[:MAX_VERSION_CHARS])
         return msgspec.structs.replace(account, program=__version__)
 
-    async def _create_account(self, taken: _Open) -> Account:
+    async def _create_account(self, taken: _Open) -> join.Account:
         """Create the account, wait until the broker accepts it, and return it. Raises `MatError`, `OSError`."""
         broker, venue = self._settings.broker, self._settings.venue.name
         account = await asyncio.to_thread(
@@ -337,6 +321,6 @@ class JoinServer:
                 "the broker does not accept the new account",
                 "check that it is running, then try again with the same code",
             ) from None
-        now = datetime.fromtimestamp(self._clock(), UTC)
+        now = datetime.fromtimestamp(time.time(), UTC)
         write_private_file(self._folder / TABLES / account.table / JOINED, f"{now:%Y-%m-%d %H:%M:%S} UTC\n".encode())
         return account

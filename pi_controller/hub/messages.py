@@ -30,7 +30,6 @@ _Epoch = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{2 * EPOCH_BYTES}}}$")]
 _Count = Annotated[int, Meta(ge=0, lt=2**53)]
 _Word = Annotated[str, Meta(max_length=80)]
 _Name = Annotated[str, Meta(min_length=1, max_length=40)]
-_ROOT = ROOT.split("/")
 
 RefusalReason = Literal["", "replaced", "tampered"]
 Presence = Literal["ready", "stopped", "lost"]
@@ -149,11 +148,10 @@ class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     link: bool = False
 
 
-Message = Hello | Events | Ack | State | View | Order | Reply | Health
-_KINDS: dict[str, Any] = {
-    "hello": Hello, "ev": Events, "ack": Ack, "state": State, "view": View, ORDER: Order, "match": Reply,
-    "health": Health,
-}  # fmt: skip
+StoredMessage = Hello | Events
+"""A table's message that the inbox answers."""
+Message = StoredMessage | Ack | State | View | Order | Reply | Health
+_KINDS = ("hello", "ev", "ack", "state", "view", ORDER, "match", "health")
 _Kind = TypeVar("_Kind", Hello, Events, Ack, State, View, Order, Reply, Health)
 
 
@@ -178,16 +176,10 @@ def topic(venue: str, table: str, kind: str) -> str:
 
 def parse_topic(text: str) -> Address:
     """Parse the topic `text`. Raises `MessageError`."""
-    match text.split("/"):
-        case [*root, venue, "t", table, "cmd", "match"] if (
-            root == _ROOT and is_topic_name(venue) and is_topic_name(table)
-        ):
-            return Address(venue, table, ORDER)
-        case [*root, venue, "t", table, kind] if (
-            root == _ROOT and is_topic_name(venue) and is_topic_name(table) and kind in _KINDS
-        ):
+    match text.removeprefix(f"{ROOT}/").split("/", 3) if text.startswith(f"{ROOT}/") else ():
+        case [venue, "t", table, kind] if is_topic_name(venue) and is_topic_name(table) and kind in _KINDS:
             return Address(venue, table, kind)
-        case [*root, venue, "hub", "state"] if root == _ROOT and is_topic_name(venue):
+        case [venue, "hub", "state"] if is_topic_name(venue):
             return Address(venue, "", "state")
         case _:
             raise MessageError("a message has an unknown topic", "check for other users of this broker")

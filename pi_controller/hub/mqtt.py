@@ -131,7 +131,7 @@ async def _collect(client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Messa
         messages.put_nowait(message)
 
 
-async def until_one_ends(*works: Coroutine[Any, Any, None]) -> None:
+async def until_one_ends(*works: Coroutine[Any, Any, object]) -> None:
     """Run `works` together until one of them ends, then cancel the others. Raises their errors as a group.
 
     The cancellation is repeated until it works: `asyncio.wait_for` of Python 3.11, which aiomqtt uses, loses it if the
@@ -150,45 +150,33 @@ async def until_one_ends(*works: Coroutine[Any, Any, None]) -> None:
         raise BaseExceptionGroup("the connection has ended", errors)
 
 
-def make_client(broker: Broker, will: Will) -> aiomqtt.Client:
-    """Return a client for `broker` that connects when entered as a context."""
+def make_client(broker: Broker, will: Will | None = None, name: str = "") -> aiomqtt.Client:
+    """Return a client for `broker` that connects when entered as a context, as `name` or by its account's name."""
     newest = broker.password is not None
     client = aiomqtt.Client(
         broker.host,
         broker.port,
-        identifier=broker.user,
+        identifier=name or broker.user,
         username=broker.user if newest else None,
         password=broker.password,
         protocol=aiomqtt.ProtocolVersion.V5 if newest else aiomqtt.ProtocolVersion.V311,
         clean_session=None if newest else True,
-        will=aiomqtt.Will(will.topic, encode(will.message), QOS, retain=True),
+        will=aiomqtt.Will(will.topic, encode(will.message), QOS, retain=True) if will else None,
         keepalive=KEEPALIVE_S,
         timeout=TIMEOUT_S,
         tls_context=ssl.create_default_context(cafile=str(broker.ca)) if broker.ca else None,
         max_inflight_messages=INFLIGHT,
         logger=log.getChild("client"),
     )
-    client.pending_calls_threshold = (
-        MAX_PENDING_CALLS  # many tables are answered at once: that is no reason for a warning
-    )
+    # many tables are answered at once: that is no reason for a warning
+    client.pending_calls_threshold = MAX_PENDING_CALLS
     return client
 
 
 async def can_sign_in(broker: Broker) -> bool:
     """Return whether the broker accepts this account; publishes no message."""
-    client = aiomqtt.Client(
-        broker.host,
-        broker.port,
-        identifier=f"{broker.user}-joins",
-        username=broker.user,
-        password=broker.password,
-        protocol=aiomqtt.ProtocolVersion.V5,
-        tls_context=ssl.create_default_context(cafile=str(broker.ca)) if broker.ca else None,
-        timeout=TIMEOUT_S,
-        logger=log.getChild("client"),
-    )
     try:
-        async with client:
+        async with make_client(broker, name=f"{broker.user}-joins"):
             return True
     except (aiomqtt.MqttError, OSError):
         return False

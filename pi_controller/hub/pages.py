@@ -25,27 +25,17 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from pi_controller.display.i18n import mark
-from pi_controller.hub.boards import Boards, tables_json
+from pi_controller.hub.boards import Boards
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import LaterMatchesStartedError
+from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.address import qr_code
 from pi_controller.web.feed import Feed
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.pushed_page import event_stream
-from pi_controller.web.requests import (
-    KEY,
-    RequestError,
-    json_response,
-    json_route,
-    read_json_body,
-    reject_unknown_keys,
-    require_same_origin,
-    require_same_site,
-    require_text,
-)
 from pi_controller.web.roles import has_right
 from pi_controller.web.server import WebServer
 from pi_controller.web.sign_in import SignInRoutes
@@ -150,32 +140,30 @@ class HubPages:
             self._feed.publish(view)
 
     def _app(self, hosts: list[str]) -> Starlette:
-        posts = [
-            f"{HOME}{path}" for path in ("/sign-in", "/sign-out", "/command", "/undo", "/teams", "/people", "/join")
-        ]
-        self._routes = [
+        routes = [
             Route("/", self._page("boards")),
             Route("/bracket", self._page("bracket")),
             Route("/team/{number:int}", self._team),
             Route("/events", self._events),
             Route("/results.csv", self._results_csv),
-            Route("/results.json", self._results_json),
-            Route("/tournament.json", self._tournament_json),
-            Route("/tables.json", self._tables_json),
+            Route("/results.json", self._json(lambda: {"results": self._boards.results()})),
+            Route("/tournament.json", self._json(self._boards.tournament_json)),
+            Route("/tables.json", self._json(lambda: {"tables": self._boards.tables_json()})),
             Route("/static/{name}", self._file),
-            json_route(HOME, self._console),
-            json_route(f"{HOME}/sign-in", self._signing.sign_in, "GET", "POST"),
-            json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
-            json_route(f"{HOME}/events", self._console_events),
-            json_route(f"{HOME}/command", self._command, "POST"),
-            json_route(f"{HOME}/undo", self._undo, "POST"),
-            json_route(f"{HOME}/teams", self._teams, "POST"),
-            json_route(f"{HOME}/join", self._join, "POST"),
-            json_route(f"{HOME}/people", self._signing.people, "GET", "POST"),
+            requests.json_route(HOME, self._console),
+            requests.json_route(f"{HOME}/sign-in", self._signing.sign_in, "GET", "POST"),
+            requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
+            requests.json_route(f"{HOME}/events", self._console_events),
+            requests.json_route(f"{HOME}/command", self._command, "POST"),
+            requests.json_route(f"{HOME}/undo", self._undo, "POST"),
+            requests.json_route(f"{HOME}/teams", self._teams, "POST"),
+            requests.json_route(f"{HOME}/join", self._join, "POST"),
+            requests.json_route(f"{HOME}/people", self._signing.people, "GET", "POST"),
         ]
+        posts = tuple(route.path for route in routes if "POST" in (route.methods or ()))
         return Starlette(
-            routes=self._routes,
-            middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=tuple(posts))],
+            routes=routes,
+            middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
             exception_handlers={HTTPException: _error_response, Exception: _error_response},
         )
 
@@ -195,21 +183,14 @@ class HubPages:
 
     async def _results_csv(self, _: Request) -> Response:
         content = "\ufeff" + await asyncio.to_thread(self._boards.results_csv)
-        return Response(
-            content,
-            media_type="text/csv; charset=utf-8",
-            headers={"content-disposition": "attachment; filename=results.csv"},
-        )
+        headers = {"content-disposition": "attachment; filename=results.csv"}
+        return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
-    async def _results_json(self, _: Request) -> Response:
-        return json_response({"results": await asyncio.to_thread(self._boards.results)})
+    def _json(self, content: Callable[[], Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(_: Request) -> Response:
+            return requests.json_response(await asyncio.to_thread(content))
 
-    async def _tournament_json(self, _: Request) -> Response:
-        return json_response(await asyncio.to_thread(self._boards.tournament_json))
-
-    async def _tables_json(self, _: Request) -> Response:
-        calls = {call.table: call.match for call in self._director.now.calls.values()}
-        return json_response({"tables": tables_json(self._boards.tables, calls)})
+        return answer
 
     async def _file(self, request: Request) -> Response:
         content, kind = self._static.get(request.path_params["name"], (None, ""))
@@ -264,22 +245,21 @@ class HubPages:
     async def _console(self, request: Request) -> Response:
         try:
             session = await self._signing.require_session(request)
-        except RequestError:
+        except requests.RequestError:
             return await self._signing.form_response()
-        person = session.person
-        page = await asyncio.to_thread(self._boards.page, "director", me=person.name, role=person.role)
-        return HTMLResponse(page)
+        me = {"me": session.person.name, "role": session.person.role}
+        return HTMLResponse(await asyncio.to_thread(self._boards.page, "director", **me))
 
     async def _console_events(self, request: Request) -> Response:
-        require_same_site(request)
+        requests.require_same_site(request)
         await self._signing.require_session(request, touch=False)
         return await self._stream_response(request, "director", request.cookies.get("mat_session", ""))
 
     async def _command(self, request: Request) -> Response:
         """Make the decision in the body `{"key", "fact"}`."""
         session = await self._signing.require_session(request)
-        body = await read_json_body(request)
-        reject_unknown_keys(body, "key", "fact")
+        body = await requests.read_json_body(request)
+        requests.reject_unknown_keys(body, "key", "fact")
         given = cast("dict[str, Any]", body["fact"]) if isinstance(body.get("fact"), dict) else {}
         fact = self._fact(given)
         self._require_right(session.person.role, str(given.get("do")))
@@ -287,7 +267,7 @@ class HubPages:
         actor = session.person.name
         done = await self._decide(actor, fact, _key(body))
         log.info("%s (%s): %s, decision %d", actor, session.person.role, given.get("do"), done.seq)
-        return json_response({"ok": True, "seq": done.seq, "repeated": done.repeated})
+        return requests.json_response({"ok": True, **done._asdict()})
 
     async def _decide(self, actor: str, fact: d.Fact, key: str) -> DecisionResult:
         """Make a decision. An error message uses the page's names of tables and choices."""
@@ -307,48 +287,49 @@ class HubPages:
 
     async def _undo(self, request: Request) -> Response:
         session = await self._signing.require_session(request)
-        body = await read_json_body(request)
-        reject_unknown_keys(body, "key")
+        body = await requests.read_json_body(request)
+        requests.reject_unknown_keys(body, "key")
         self._require_right(session.person.role, "undo")
-        actor = session.person.name
-        done = await asyncio.to_thread(self._director.undo, self._clock(), actor, "", _key(body))
-        return json_response({"ok": True, "seq": done.seq, "repeated": done.repeated})
+        undo, actor = self._director.undo, session.person.name
+        done = await asyncio.to_thread(undo, self._clock(), actor, "", _key(body))
+        return requests.json_response({"ok": True, **done._asdict()})
 
     async def _teams(self, request: Request) -> Response:
         """Enter the list of teams in the body, as CSV."""
         session = await self._signing.require_session(request)
-        require_same_origin(request)
+        requests.require_same_origin(request)
         self._require_right(session.person.role, "enter")
         data = bytearray()
         async for part in request.stream():
             data += part
             if len(data) > d.MAX_LIST_BYTES:
-                raise RequestError("large", "the request is too large", "send at most 1 MiB")
+                raise requests.RequestError("large", "the request is too large", "send at most 1 MiB")
         teams = d.read_teams(bytes(data))
         if self._director.now.registration.roster.leader:
             teams = tuple(msgspec.structs.replace(team, leader=next(iter(team.players), "")) for team in teams)
-        now, actor = self._clock(), session.person.name
-        done = await asyncio.to_thread(self._director.decide, now, actor, d.Entered(teams))
-        return json_response({"ok": True, "seq": done.seq, "teams": len(teams)})
+        done = await asyncio.to_thread(self._director.decide, self._clock(), session.person.name, d.Entered(teams))
+        return requests.json_response({"ok": True, "seq": done.seq, "teams": len(teams)})
 
     async def _join(self, request: Request) -> Response:
         """Open or revoke a join code: `{"do", "table", "anew"}`. The code is only in this answer."""
         session = await self._signing.require_session(request)
-        body = await read_json_body(request)
-        reject_unknown_keys(body, "do", "table", "anew")
+        body = await requests.read_json_body(request)
+        requests.reject_unknown_keys(body, "do", "table", "anew")
         if not has_right(session.person.role, "people"):
-            raise RequestError("role", f"a {session.person.role} may not let tables join", "ask the director")
+            raise requests.RequestError("role", f"a {session.person.role} may not let tables join", "ask the director")
         self._not_too_often(session)
         if self.join_server is None:
-            raise RequestError("illegal", "this is a trial hub on one machine", "run 'moccasin-mat hub setup' first")
-        table, anew = require_text(body, "table", 100), body.get("anew") is True
+            raise requests.RequestError(
+                "illegal", "this is a trial hub on one machine", "run 'moccasin-mat hub setup' first"
+            )
+        table, anew = requests.require_text(body, "table", 100), body.get("anew") is True
         if body.get("do") == "shut":
             await self.join_server.run_from_thread(self.join_server.revoke_code(table))
-            return json_response({"ok": True})
+            return requests.json_response({"ok": True})
         opened: IssuedCode = await self.join_server.run_from_thread(self.join_server.open(table, anew=anew))
         log.info("%s lets %s join%s", session.person.name, table, ", with another password" if anew else "")
         code = str(qr_code(opened.command, opened.command))
-        return json_response(
+        return requests.json_response(
             {"ok": True, "table": table, **opened._asdict(), "good_s": opened.ends - self._clock(), "qr": code}
         )
 
@@ -376,17 +357,21 @@ class HubPages:
 
     def _require_right(self, role: str, tag: str) -> None:
         if tag not in RIGHTS.get(role, frozenset()):
-            raise RequestError("role", f"a {role} may not decide this: {tag}", "ask the director or the committee")
+            raise requests.RequestError(
+                "role", f"a {role} may not decide this: {tag}", "ask the director or the committee"
+            )
 
     def _not_too_often(self, session: Any) -> None:
         if (wait := self._signing.charge_command(session)) > 0:
-            raise RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
+            raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
 
 
 def _key(body: dict[str, Any]) -> str:
-    key = require_text(body, "key", 64, 8)
-    if not re.fullmatch(KEY, key):
-        raise RequestError("invalid", "key must be 8 to 64 letters, digits, - or _", "make a new one for each command")
+    key = requests.require_text(body, "key", 64, 8)
+    if not re.fullmatch(requests.KEY, key):
+        raise requests.RequestError(
+            "invalid", "key must be 8 to 64 letters, digits, - or _", "make a new one for each command"
+        )
     return key
 
 

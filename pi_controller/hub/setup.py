@@ -24,9 +24,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from pi_controller.errors import MatError, UsageError
 from pi_controller.hub.home_assistant import ACCOUNT as HOME
 from pi_controller.hub.home_assistant import PREFIX
-from pi_controller.hub.join import table_settings
+from pi_controller.hub.join import Account, table_settings
 from pi_controller.hub.messages import MAX_MESSAGE_BYTES, ROOT
-from pi_controller.hub.settings import ACCOUNT, FILE, Account
+from pi_controller.hub.settings import ACCOUNT, FILE
 from pi_controller.system.files import write_private_file
 
 # Manage the tables' accounts at the MQTT broker, also while the broker runs.
@@ -129,6 +129,9 @@ def reload_broker(folder: Path) -> None:
 
 CA_DAYS, SERVER_DAYS = 3650, 820
 CA_KEY, SERVER, SERVER_KEY = "ca.key", "server.crt", "server.key"
+_ENCIPHERING = ("key_encipherment", "data_encipherment", "encipher_only", "decipher_only")
+_OTHER_USES = dict.fromkeys(("digital_signature", "content_commitment", "key_agreement", *_ENCIPHERING), False)
+"""What the venue's CA may not do with its key."""
 
 
 class CertificateWithKey(NamedTuple):
@@ -160,20 +163,7 @@ def write_certificates(folder: Path, venue: str, hosts: Sequence[str], now: date
         ca = (
             _builder(name, name, key, now, CA_DAYS)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-            .add_extension(
-                x509.KeyUsage(
-                    digital_signature=False,
-                    content_commitment=False,
-                    key_encipherment=False,
-                    data_encipherment=False,
-                    key_agreement=False,
-                    key_cert_sign=True,
-                    crl_sign=True,
-                    encipher_only=False,
-                    decipher_only=False,
-                ),
-                critical=True,
-            )
+            .add_extension(x509.KeyUsage(key_cert_sign=True, crl_sign=True, **_OTHER_USES), critical=True)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .sign(key, hashes.SHA256())
         )

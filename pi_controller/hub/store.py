@@ -107,6 +107,23 @@ def open_store(where: Path | Database, tables: Iterable[str] = (), append_only: 
     return store
 
 
+class StoreUser:
+    """Owns one connection to the store, with these tables. Raises `StoreError`."""
+
+    def __init__(self, where: Path | Database, tables: Iterable[str], append_only: Iterable[str]) -> None:
+        self._store = open_store(where, tables, append_only)
+
+    def close(self) -> None:
+        """Close the store. Closing twice is fine."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class _SqliteStore(Store):
     def __init__(self, path: Path) -> None:
         self.name = path.name
@@ -268,14 +285,16 @@ class _PostgresStore(Store):
         try:
             yield
         except (self._psycopg.DataError, self._psycopg.IntegrityError, OverflowError, UnicodeError) as error:
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            raise BadValueError(f"{self.name} cannot store this: {lines[0]}", _BAD_VALUE) from error
+            raise BadValueError(f"{self.name} cannot store this: {_first_line(error)}", _BAD_VALUE) from error
         except self._psycopg.Error as error:
-            lines = str(error).strip().splitlines() or [type(error).__name__]
             away = isinstance(error, self._psycopg.OperationalError)
-            raise (DatabaseUnavailableError if away else StoreError)(
-                f"{self.name} cannot be {doing}: {lines[0]}", "check that PostgreSQL runs, and [store] in hub.toml"
-            ) from error
+            what = f"{self.name} cannot be {doing}: {_first_line(error)}"
+            hint = "check that PostgreSQL runs, and [store] in hub.toml"
+            raise (DatabaseUnavailableError if away else StoreError)(what, hint) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 # The director's decisions on disk: append-only in the hub's store, as a hash chain.
@@ -290,70 +309,56 @@ _TABLE = """decisions(
 _decoder = msgspec.json.Decoder(Fact)
 
 
-class TournamentLog:
+class TournamentLog(StoreUser):
     """The decisions in the hub's file or database. Raises `StoreError`."""
 
     def __init__(self, where: Path | Database) -> None:
         self.keys: dict[tuple[str, str], int] = {}
         """The number of the decision by actor and idempotency key: a repeated command counts once."""
         self._last = (0, genesis(""))
-        self._store = open_store(where, [_TABLE], append_only=["decisions"])
+        super().__init__(where, [_TABLE], append_only=["decisions"])
 
     def read(self) -> Iterator[Decision]:
         """Yield all decisions in order and verify the hash chain."""
-        with self._readable():
-            before = genesis("")
-            rows = self._store.execute("SELECT seq, t, actor, key, body, hash FROM decisions ORDER BY seq")
-            for seq, (n, t, actor, key, body, its_hash) in enumerate(rows, 1):
-                if n != seq or (before := next_hash(before, _row(n, t, actor, key, body))) != its_hash:
-                    raise StoreError(f"{self._store.name}: decision {seq} was changed", "use its last backup")
-                if key:
-                    self.keys[actor, key] = n
-                self._last = n, its_hash
-                yield Decision(n, t, actor, _decoder.decode(body))
+        self._last = (0, genesis(""))
+        rows = self._store.execute("SELECT seq, t, actor, key, body, hash FROM decisions ORDER BY seq")
+        for seq, (n, t, actor, key, body, its_hash) in enumerate(rows, 1):
+            if n != seq or next_hash(self._last[1], _row(n, t, actor, key, body)) != its_hash:
+                raise StoreError(f"{self._store.name}: decision {seq} was changed", "use its last backup")
+            self._remember_last(n, actor, key, its_hash)
+            try:
+                fact = _decoder.decode(body)
+            except msgspec.MsgspecError as error:
+                raise StoreError(
+                    f"{self._store.name} has a decision that this program cannot read: {error}", "update the program"
+                ) from error
+            yield Decision(n, t, actor, fact)
 
     def append(self, decision: Decision, key: str = "") -> None:
         """Write `decision` safely to disk. Call `read` to its end first."""
-        seq, t, actor, fact = decision
-        body = msgspec.json.encode(fact).decode()
-        its_hash = next_hash(self._last[1], _row(seq, t, actor, key, body))
-        query = "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)"
+        row = self._stored(decision, key)
         with self._store.transaction():
-            self._store.execute(query, (seq, t, actor, key, body, its_hash))
-        self._remember_last(decision, key, its_hash)
+            self._store.execute("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)", row)
+        self._remember_last(decision.seq, decision.actor, key, row[-1])
 
     def was_written(self, decision: Decision, key: str = "") -> bool:
         """Return whether `decision` was written although `append` raised an error."""
-        seq, t, actor, fact = decision
-        its_hash = next_hash(self._last[1], _row(seq, t, actor, key, msgspec.json.encode(fact).decode()))
-        if self._store.execute("SELECT hash FROM decisions WHERE seq = ?", [seq]) != [(its_hash,)]:
+        its_hash = self._stored(decision, key)[-1]
+        if self._store.execute("SELECT hash FROM decisions WHERE seq = ?", [decision.seq]) != [(its_hash,)]:
             return False
-        self._remember_last(decision, key, its_hash)
+        self._remember_last(decision.seq, decision.actor, key, its_hash)
         return True
 
-    def _remember_last(self, decision: Decision, key: str, its_hash: str) -> None:
-        self._last = decision.seq, its_hash
+    def _stored(self, decision: Decision, key: str) -> tuple[int, float, str, str, str, str]:
+        """Return the row of `decision` in the store."""
+        seq, t, actor, fact = decision
+        body = msgspec.json.encode(fact).decode()
+        return seq, t, actor, key, body, next_hash(self._last[1], _row(seq, t, actor, key, body))
+
+    def _remember_last(self, seq: int, actor: str, key: str, its_hash: str) -> None:
+        self._last = seq, its_hash
         if key:
-            self.keys[decision.actor, key] = decision.seq
-
-    def close(self) -> None:
-        """Close the store. Closing twice is fine."""
-        self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    @contextmanager
-    def _readable(self) -> Generator[None]:
-        try:
-            yield
-        except msgspec.MsgspecError as error:
-            raise StoreError(
-                f"{self._store.name} has a decision that this program cannot read: {error}", "update the program"
-            ) from error
+            self.keys[actor, key] = seq
 
 
 def _row(seq: int, t: float, actor: str, key: str, body: str) -> Row:

@@ -20,25 +20,8 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.config import Settings
 from pi_controller.errors import MatError
-from pi_controller.hub import mqtt
+from pi_controller.hub import messages, mqtt
 from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
-from pi_controller.hub.messages import (
-    ORDER,
-    Ack,
-    Events,
-    Health,
-    Hello,
-    MessageError,
-    Order,
-    Outbox,
-    Record,
-    RecordRange,
-    Reply,
-    State,
-    decode,
-    parse_topic,
-    topic,
-)
 from pi_controller.referee.judge import MatchCall, MatchVoidCall, RoundClockCall, VoidReason
 from pi_controller.system.machine_health import MachineHealth, read_health
 from pi_controller.table.commands import CommandQueue, CommandQueueError
@@ -105,12 +88,12 @@ class TableLink(Observer[Table]):
         self._folder = journal.absolute().parent
         self._journals = Journals(journal)
         self._start = secrets.token_hex(4)
-        self._outbox = Outbox(self._start, __version__)
+        self._outbox = messages.Outbox(self._start, __version__)
         self._latest: _News | None = None
         self._sent: View | None = None
         self._command_queue = command_queue
-        self._order = Order()
-        self._reply: Reply | None = None
+        self._order = messages.Order()
+        self._reply: messages.Reply | None = None
         self._tried: tuple[str, str] = ("", "")
         """The order that was refused last although the table was free, and the journal at that time."""
         self._hub_ahead: float | None = None
@@ -160,49 +143,49 @@ class TableLink(Observer[Table]):
         self._news, self._closing = asyncio.Event(), asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._woken()
-        will = mqtt.Will(self._topic("state"), State("lost", self._start, self._name))
+        will = mqtt.Will(self._topic("state"), messages.State("lost", self._start, self._name))
         await mqtt.stay_connected(self._broker, will, self._session, self._closing)
 
     def _topic(self, kind: str) -> str:
-        return topic(self._venue, self._broker.user, kind)
+        return messages.topic(self._venue, self._broker.user, kind)
 
-    async def _session(self, client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]) -> None:
+    async def _session(self, client: aiomqtt.Client, inbound: asyncio.Queue[aiomqtt.Message]) -> None:
         self._outbox.stop()
         self._sent, self._hub, self._reply, self._tried = None, "", None, ("", "")
         self._health_at = float("-inf")
         self._hub_ahead, self._clocked = None, ("", None, None)
         await client.subscribe(self._topic("ack"), mqtt.QOS)
-        await client.subscribe(self._topic(ORDER), mqtt.QOS)
-        await client.subscribe(topic(self._venue, "", "state"), mqtt.QOS)
-        await mqtt.publish(client, self._topic("state"), State("ready", self._start, self._name), retain=True)
+        await client.subscribe(self._topic(messages.ORDER), mqtt.QOS)
+        await client.subscribe(messages.topic(self._venue, "", "state"), mqtt.QOS)
+        await mqtt.publish(client, self._topic("state"), messages.State("ready", self._start, self._name), retain=True)
         self._outbox.start_hello(self._clock())
-        await mqtt.until_one_ends(self._receive(messages), self._send(client))
-        await mqtt.publish(client, self._topic("state"), State("stopped", self._start, self._name), retain=True)
+        await mqtt.until_one_ends(self._receive(inbound), self._send(client))
+        await mqtt.publish(
+            client, self._topic("state"), messages.State("stopped", self._start, self._name), retain=True
+        )
 
-    async def _receive(self, messages: asyncio.Queue[aiomqtt.Message]) -> None:
+    async def _receive(self, inbound: asyncio.Queue[aiomqtt.Message]) -> None:
         while True:
-            message = await messages.get()
+            message = await inbound.get()
             try:
-                about = parse_topic(message.topic.value)
-                if not about.table or about.kind in (
-                    "ack",
-                    ORDER,
-                ):  # the embedded broker also sends messages without a subscription
+                about = messages.parse_topic(message.topic.value)
+                # the embedded broker also sends messages without a subscription
+                if not about.table or about.kind in ("ack", messages.ORDER):
                     payload = bytes(message.payload)  # pyright: ignore[reportArgumentType]
                     self._take(about.kind, payload, kept=message.retain)
-            except MessageError as error:
+            except messages.MessageError as error:
                 self._note(error.message)
             self._news.set()
 
     def _take(self, kind: str, payload: bytes, *, kept: bool) -> None:
         """Process a message; one with `kept` was retained by the broker and may be old."""
         now = self._clock()
-        if kind == ORDER:
-            self._order = decode(payload, Order) if payload else Order()
+        if kind == messages.ORDER:
+            self._order = messages.decode(payload, messages.Order) if payload else messages.Order()
             if not kept and self._order.sent is not None:
                 self._hub_ahead = self._order.sent - now
         elif kind == "ack":
-            before, ack = self._outbox.refused, decode(payload, Ack)
+            before, ack = self._outbox.refused, messages.decode(payload, messages.Ack)
             self._outbox.on_ack(now, ack)
             if ack.program:
                 self._note(
@@ -210,7 +193,7 @@ class TableLink(Observer[Table]):
                 )
             if (refused := self._outbox.refused) and refused != before:
                 log.warning("the hub refuses this table's journal: it is %s; ask the director", refused)
-        elif payload and (hub := decode(payload, State)).state == "ready" and hub.since != self._hub:
+        elif payload and (hub := messages.decode(payload, messages.State)).state == "ready" and hub.since != self._hub:
             self._hub = hub.since
             self._outbox.start_hello(now)
 
@@ -235,7 +218,7 @@ class TableLink(Observer[Table]):
             self._outbox.set_available(self._journals.games(latest.epoch, latest.view.seq), latest.released)
             waits.append(await self._apply_order(client, latest))
             while (out := self._outbox.next_message(self._clock())) is not None:
-                if isinstance(out, Hello):
+                if isinstance(out, messages.Hello):
                     await mqtt.publish(client, self._topic("hello"), out)
                 else:
                     for events in split_events(out, self._journals):
@@ -249,7 +232,7 @@ class TableLink(Observer[Table]):
                     waits.append(self._view_at - now)
         except NextGameError:
             waits.append(JOURNAL_WAIT_S)
-        except (*READ_ERRORS, MessageError) as error:
+        except (*READ_ERRORS, messages.MessageError) as error:
             self._note(str(error).split("\n", maxsplit=1)[0])
             waits.append(RETRY_S)
         waits += [await self._send_health(client, latest.view), self._outbox.wait(self._clock())]
@@ -273,7 +256,9 @@ class TableLink(Observer[Table]):
             free_bytes=None if machine.free_bytes is None else machine.free_bytes // FREE_STEP * FREE_STEP,
         )
         self._health_at = now + HEALTH_S
-        await mqtt.publish(client, self._topic("health"), Health(self._wall(), machine, view.link), retain=True)
+        await mqtt.publish(
+            client, self._topic("health"), messages.Health(self._wall(), machine, view.link), retain=True
+        )
         return HEALTH_S
 
     async def _apply_order(self, client: aiomqtt.Client, latest: _News) -> float | None:
@@ -284,7 +269,7 @@ class TableLink(Observer[Table]):
         order = self._order
         if (wait := await self._apply_void(order, latest)) is not None or not order.order:
             return wait
-        reply = Reply(order.order, True)
+        reply = messages.Reply(order.order, True)
         if order.order not in self._journals.orders:
             reply, wait = await self._start_match(order, latest)
         if reply is not None and reply != self._reply:
@@ -294,7 +279,7 @@ class TableLink(Observer[Table]):
             wait = wait or await self._set_clock(order)
         return wait
 
-    async def _apply_void(self, order: Order, latest: _News) -> float | None:
+    async def _apply_void(self, order: messages.Order, latest: _News) -> float | None:
         """Pass on whether the current match still counts; return the seconds until a retry, None for none."""
         played = self._journals.order
         if not played or self._command_queue is None or played not in (order.void, order.order):
@@ -308,7 +293,7 @@ class TableLink(Observer[Table]):
             return RETRY_S
         return None
 
-    async def _set_clock(self, order: Order) -> float | None:
+    async def _set_clock(self, order: messages.Order) -> float | None:
         """Apply the round's clock to the game of `order`; return the seconds until a retry, None for none."""
         wanted = order.order, order.ends, order.left_s
         if wanted == self._clocked or self._command_queue is None:
@@ -329,10 +314,10 @@ class TableLink(Observer[Table]):
         self._clocked = wanted
         return None
 
-    async def _start_match(self, order: Order, latest: _News) -> tuple[Reply | None, float | None]:
+    async def _start_match(self, order: messages.Order, latest: _News) -> tuple[messages.Reply | None, float | None]:
         """Start the match of `order`; return the reply, None if not known yet, and the seconds until a retry."""
         if not latest.free or self._command_queue is None:
-            return Reply(order.order, False, "a game is in progress at this table"), None
+            return messages.Reply(order.order, False, "a game is in progress at this table"), None
         if self._tried == (order.order, latest.epoch):
             return self._reply, None
         call = MatchCall(
@@ -347,14 +332,14 @@ class TableLink(Observer[Table]):
         )
         try:
             if set(order.teams) != {"A", "B"}:
-                raise MessageError("the match does not have two teams")
+                raise messages.MessageError("the match does not have two teams")
             await self._command_queue.submit(call, HUB, HUB, order.order)
         except CommandQueueError:  # it may have been accepted: the journal will show it
             return None, RETRY_S
         except MatError as error:
             log.warning("match %s is not played here: %s", order.match, error.message)
             self._tried = (order.order, latest.epoch)
-            return Reply(order.order, False, ": ".join(filter(None, (error.message, error.hint)))[:400]), None
+            return messages.Reply(order.order, False, ": ".join(filter(None, (error.message, error.hint)))[:400]), None
         log.info("match %s of the tournament is played here", order.match)
         return None, JOURNAL_WAIT_S
 
@@ -364,18 +349,18 @@ class TableLink(Observer[Table]):
             log.warning("to the hub: %s", what)
 
 
-def split_events(wanted: RecordRange, journals: Journals) -> list[Events]:
+def split_events(wanted: messages.RecordRange, journals: Journals) -> list[messages.Events]:
     """Split these records into messages of about `_PART_BYTES` at most. Raises as `Journals.rows`."""
-    made: list[Events] = []
-    part: list[Record] = []
+    made: list[messages.Events] = []
+    part: list[messages.Record] = []
     size = 0
     for row in journals.rows(wanted):
         if part and size + len(row.body) > _PART_BYTES:
-            made.append(Events(wanted.epoch, tuple(part)))
+            made.append(messages.Events(wanted.epoch, tuple(part)))
             part, size = [], 0
-        part.append(Record(*row))
+        part.append(messages.Record(*row))
         size += len(row.body)
-    return [*made, Events(wanted.epoch, tuple(part))] if part else made
+    return [*made, messages.Events(wanted.epoch, tuple(part))] if part else made
 
 
 def make_table_link(settings: Settings, command_queue: CommandQueue | None = None) -> TableLink:

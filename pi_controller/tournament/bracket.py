@@ -128,7 +128,7 @@ def _winners(size: int) -> list[list[Match]]:
     sources: list[Source] = [Seed(number) for number in seed_order(size)]
     rounds: list[list[Match]] = []
     while len(sources) > 1:
-        matches = _round("W", "winners", len(rounds) + 1, list(zip(sources[::2], sources[1::2], strict=True)))
+        matches = _round("W", "winners", len(rounds) + 1, _neighbours(sources))
         rounds.append(matches)
         sources = [WinnerOf(match.id) for match in matches]
     return rounds

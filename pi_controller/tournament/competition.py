@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import Action, IllegalActionError, InvalidActionError, Json
@@ -53,6 +53,13 @@ class Correction:
     winner: str
 
 
+class Qualifiers(NamedTuple):
+    """The teams that go from groups to the elimination, by seeds, and those that had withdrawn by then."""
+
+    teams: tuple[str, ...]
+    withdrawn: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class State:
     """State of a tournament: its teams by seed, the games of each match, the matches that have begun, and withdrawn
@@ -66,6 +73,8 @@ class State:
     started: frozenset[str] = frozenset()
     withdrawn: Mapping[str, WithdrawalReason] = field(default_factory=lambda: MappingProxyType({}))
     noted: tuple[Correction, ...] = ()
+    qualifiers: Qualifiers | None = None
+    """None without groups, and while a group is open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Decisions of a tournament as facts, strict typed JSON (`{"do": "confirm", ...}`), and their results: calls, reports.
 
-All are frozen. `director.Tournament` is the state after them, `history` keeps their order.
+All are frozen. `director.Tournament` is the state after them, `director.History` keeps their order.
 """
 
 import csv
 import io
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
@@ -17,9 +18,9 @@ from pi_controller.rules import registry
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.text import format_value
 from pi_controller.tournament.competition import Competition, Then, WithdrawalReason
-from pi_controller.tournament.elimination import Elimination, Kind
+from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
-from pi_controller.tournament.round_robin import PlayOff, RoundRobin, WithdrawalPolicy
+from pi_controller.tournament.round_robin import RoundRobin
 from pi_controller.tournament.teams import Absence, look_alike_key, reject_unclear_names
 
 HUB = "hub"
@@ -268,37 +269,11 @@ class Undone(_Fact, frozen=True, tag="undo"):
     reason: _Text = ""
 
 
-Fact = (
-    Planned
-    | Entered
-    | Scratched
-    | TeamsDrawn
-    | Appointed
-    | Dismissed
-    | TableUsed
-    | Assigned
-    | Recalled
-    | MatchStarted
-    | Reported
-    | Retracted
-    | Confirmed
-    | Rejected
-    | Result
-    | TieEntered
-    | ClockSet
-    | Corrected
-    | TeamWithdrawn
-    | Reinstated
-    | PlayerAbsent
-    | PlayerReturned
-    | Protested
-    | ProtestDecided
-    | Announced
-    | StreamTableChosen
-    | Undone
-)
-HUB_FACTS = (Assigned, MatchStarted, Reported, Retracted, Confirmed, Recalled)
-"""Decisions that the hub can make; people can make some of them too."""
+_Preparation = Planned | Entered | Scratched | TeamsDrawn | Appointed | Dismissed
+_AtTables = TableUsed | Assigned | Recalled | MatchStarted | ClockSet
+_Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Protested | ProtestDecided
+_People = TeamWithdrawn | Reinstated | PlayerAbsent | PlayerReturned
+Fact = _Preparation | _AtTables | _Results | _People | Announced | StreamTableChosen | Undone
 PLAY_FACTS = (MatchStarted, Reported, Confirmed, Result, TieEntered)
 """Decisions that an undo never takes along, because people have played."""
 
@@ -380,26 +355,16 @@ def make_competition(plan: Planned) -> Competition:
     """Return the competition with the options of a plan; the same object for the same options."""
     match plan.format:
         case "round_robin":
-            return _round_robin(plan.best_of, plan.withdrawn, plan.play_off)
+            return _make(RoundRobin, plan.best_of, withdrawn=plan.withdrawn, play_off=plan.play_off)
         case "groups":
-            return _groups(plan.groups, plan.through, plan.knockout, plan.best_of, plan.withdrawn)
+            return _make(Groups, plan.groups, plan.through, plan.knockout, plan.best_of, withdrawn=plan.withdrawn)
         case kind:
-            return _elimination(kind, plan.best_of)
+            return _make(Elimination, kind, plan.best_of)
 
 
 @cache
-def _round_robin(best_of: int, withdrawn: WithdrawalPolicy, play_off: PlayOff) -> Competition:
-    return RoundRobin(best_of, withdrawn=withdrawn, play_off=play_off)
-
-
-@cache
-def _groups(groups: int, through: int, kind: Kind, best_of: int, withdrawn: WithdrawalPolicy) -> Competition:
-    return Groups(groups, through, kind, best_of, withdrawn=withdrawn)
-
-
-@cache
-def _elimination(kind: Kind, best_of: int) -> Competition:
-    return Elimination(kind, best_of)
+def _make(kind: Callable[..., Competition], *options: object, **more: object) -> Competition:
+    return kind(*options, **more)
 
 
 # Parse a list of teams from a spreadsheet: one line a team, its name first, then its players.

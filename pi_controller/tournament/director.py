@@ -8,6 +8,7 @@ A table's result is first *reported*. It counts when somebody confirms it, or at
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -31,7 +32,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class TournamentState:
+class Tournament:
     """The plan, the teams, their matches and results. Times of calls and results are s since 1970."""
 
     plan: d.Planned | None = None
@@ -68,9 +69,14 @@ class TournamentState:
         return self.competition.champion(self.state) if self.state.teams else None
 
     @property
+    def pairings(self) -> tuple[Pairing, ...]:
+        """All matches known so far, each after those it depends on; none before the draw."""
+        return self.competition.pairings(self.state) if self.state.teams else ()
+
+    @property
     def ready(self) -> tuple[Pairing, ...]:
         """The matches that can be played or are being played."""
-        return self.competition.ready(self.state) if self.state.teams else ()
+        return tuple(pairing for pairing in self.pairings if pairing.open)
 
     @property
     def open_protests(self) -> tuple[d.Protest, ...]:
@@ -90,10 +96,7 @@ class TournamentState:
         """
         plan = self._require_plan()
         playing = tuple(Assignment(call.match, call.teams, call.table, call.judge) for call in self.calls.values())
-        judged: dict[str, int] = {}
-        for sources in self.sources.values():
-            for source in sources:
-                judged[source.judge] = judged.get(source.judge, 0) + 1
+        judged = Counter(source.judge for sources in self.sources.values() for source in sources)
         usable = tuple(table for table in tables if table not in self.unused)
         hall = Hall(
             usable,
@@ -152,9 +155,7 @@ class TournamentState:
 
     def pairing(self, match: str) -> Pairing:
         """Return the match with this id. Raises `InvalidActionError`."""
-        pairings = (
-            {pairing.id: pairing for pairing in self.competition.pairings(self.state)} if self.state.teams else {}
-        )
+        pairings = {pairing.id: pairing for pairing in self.pairings}
         if match not in pairings:
             raise InvalidActionError(f"there is no match {format_value(match)}{did_you_mean(match, pairings)}")
         return pairings[match]
@@ -163,11 +164,6 @@ class TournamentState:
         if self.plan is None:
             raise IllegalActionError("there is no plan yet", "plan the tournament first")
         return self.plan
-
-
-@dataclass(frozen=True, slots=True)
-class Tournament(TournamentState):
-    """A tournament that decisions can be applied to."""
 
     def after(self, decision: d.Decision) -> Tournament:
         """Return the tournament after `decision`. Raises `InvalidActionError` and `IllegalActionError`."""
@@ -184,9 +180,12 @@ class Tournament(TournamentState):
                 return self._with_plan(fact)
             case d.Entered(teams=teams):
                 return self._with_teams(teams)
-            case d.Scratched(team=team):
+            case d.Scratched():
                 self._not_drawn()
-                return self._without(self._find_team(team))
+                team = self._find_team(fact.team)
+                registration = replace(self.registration, teams=_without(self.registration.teams, team))
+                entered = tuple(name for name in self.entered if name != team)
+                return replace(self, entered=entered, registration=registration)
             case d.TeamsDrawn():
                 return self._draw_teams(fact)
             case d.Appointed(judges=judges):
@@ -209,39 +208,30 @@ class Tournament(TournamentState):
                 return replace(self, calls=_without(self.calls, match))
             case d.MatchStarted(match=match):
                 call = self._call(match)
-                state = self.competition.play(self.state, {"do": "begin", "match": match})
-                calls = {**self.calls, match: replace(call, started=True)}
                 return replace(
                     self,
-                    state=state,
-                    calls=MappingProxyType(calls),
+                    state=self._play(fact),
+                    calls=MappingProxyType({**self.calls, match: replace(call, started=True)}),
                     used=MappingProxyType({**self.used, call.table: self.used.get(call.table, 0) + 1}),
                     registration=self.registration.freeze(),
                 )
             case d.Reported():
                 return self._add_report(fact, t)
-            case d.Retracted(order=order) | d.Rejected(order=order):
-                report = self._report(order)
-                settled = self.settled | {order} if isinstance(fact, d.Rejected) else self.settled
-                calls = _without(self.calls, report.fact.match) if isinstance(fact, d.Rejected) else self.calls
+            case d.Retracted(order=order):
+                self._report(order)
+                return replace(self, reports=_without(self.reports, order))
+            case d.Rejected(order=order):
+                calls = _without(self.calls, self._report(order).fact.match)
+                settled = self.settled | {order}
                 return replace(self, reports=_without(self.reports, order), settled=settled, calls=calls)
             case d.Confirmed(order=order):
                 return self._confirm_report(self._report(order), t)
-            case d.Result():
-                return self._settled_by_hand(fact.match, self._action("result", fact), t)
-            case d.TieEntered(match=match):
-                return self._settled_by_hand(match, {"do": "tie", "match": match}, t)
+            case d.Result() | d.TieEntered():
+                return self._settled_by_hand(fact, t)
             case d.ClockSet():
                 return replace(self, clock=self._clock_set(fact, t))
-            case d.Corrected():
-                state = self.competition.play(self.state, self._action("correct", fact))
-                return _drop_closed_matches(replace(self, state=state))
-            case d.TeamWithdrawn(team=team, why=why):
-                state = self.competition.play(self.state, {"do": "withdraw", "team": team, "why": why})
-                return _drop_closed_matches(replace(self, state=state))
-            case d.Reinstated(team=team):
-                state = self.competition.play(self.state, {"do": "reinstate", "team": team})
-                return _drop_closed_matches(replace(self, state=state))
+            case d.Corrected() | d.TeamWithdrawn() | d.Reinstated():
+                return _drop_closed_matches(replace(self, state=self._play(fact)))
             case d.PlayerAbsent(player=player, why=why):
                 return replace(self, registration=self.registration.leave(normalize_name(player), why))
             case d.PlayerReturned(player=player):
@@ -302,11 +292,6 @@ class Tournament(TournamentState):
             found = replace(found, entered=entered, registration=registration)
         parse_names(list(found.entered), "team", fewest=1)  # not too many
         return found
-
-    def _without(self, team: str) -> Tournament:
-        registration = replace(self.registration, teams=_without(self.registration.teams, team))
-        entered = tuple(name for name in self.entered if name != team)
-        return replace(self, entered=entered, registration=registration)
 
     def _find_team(self, team: str) -> str:
         if (name := normalize_name(team)) not in self.entered:
@@ -390,14 +375,15 @@ class Tournament(TournamentState):
             )
         call = self.calls.get(fact.match)
         source = d.Source(fact.table, fact.epoch, fact.order, call.judge if call is not None else "", t)
-        found = self._count_result(fact.match, self._action("result", fact), source, t)
+        result = d.Result(fact.match, fact.winner, fact.sweep, fact.sticks)
+        found = self._count_result(result, source, t)
         found = replace(found, reports=_without(found.reports, fact.order), settled=found.settled | {fact.order})
         return _drop_closed_matches(found)
 
-    def _settled_by_hand(self, match: str, action: Mapping[str, Json], t: float) -> Tournament:
-        call = self.calls.get(match)
+    def _settled_by_hand(self, fact: d.Result | d.TieEntered, t: float) -> Tournament:
+        call = self.calls.get(fact.match)
         source = d.Source("", "", self.current_order(call) if call else "", call.judge if call else "", t)
-        found = self._count_result(match, action, source, t)
+        found = self._count_result(fact, source, t)
         settled = found.settled | {source.order} if source.order else found.settled
         return _drop_closed_matches(replace(found, settled=settled))
 
@@ -420,9 +406,9 @@ class Tournament(TournamentState):
         left = clock.left_s if clock.since is None else 60.0 * (self.minutes or 0)
         return d.RoundClock(fact.round, left, t)
 
-    def _count_result(self, match: str, action: Mapping[str, Json], source: d.Source, t: float) -> Tournament:
-        pairing = self.pairing(match)
-        state = self.competition.play(self.state, action)
+    def _count_result(self, fact: d.Result | d.TieEntered, source: d.Source, t: float) -> Tournament:
+        match, pairing = fact.match, self.pairing(fact.match)
+        state = self._play(fact)
         ended = {**self.ended, **{team: t for team in pairing.teams if team is not None}}
         sources = {**self.sources, match: (*self.sources.get(match, ()), source)}
         return replace(
@@ -433,15 +419,12 @@ class Tournament(TournamentState):
             registration=self.registration.freeze(),
         )
 
-    @staticmethod
-    def _action(do: str, fact: d.Reported | d.Result | d.Corrected) -> dict[str, Json]:
-        action: dict[str, Json] = {"do": do, "match": fact.match, "winner": fact.winner}
-        action |= {"sweep": True} if fact.sweep else {}
-        action |= {"sticks": dict(fact.sticks)} if fact.sticks else {}
-        if isinstance(fact, d.Corrected):
-            action |= {"game": fact.game} if fact.game is not None else {}
-            action |= {"then": fact.then} if fact.then is not None else {}
-        return action
+    def _play(self, fact: d.Fact) -> State:
+        """Return the competition's state after `fact`, whose JSON is also the competition's action."""
+        action = msgspec.to_builtins(fact)
+        if isinstance(fact, d.Reinstated):
+            action.pop("why", None)
+        return self.competition.play(self.state, action)
 
     def _decide_protest(self, fact: d.ProtestDecided) -> Tournament:
         known = next((protest for protest in self.open_protests if protest.number == fact.protest), None)
@@ -453,19 +436,13 @@ class Tournament(TournamentState):
 
 def _drop_closed_matches(found: Tournament) -> Tournament:
     """Return the tournament without calls and reports of matches that are no longer open."""
-    state = found.state
-    pairings = {pairing.id: pairing for pairing in found.competition.pairings(state)}
-
-    def stands(match: str, teams: tuple[str, str] | None = None) -> bool:
-        pairing = pairings.get(match)
-        return pairing is not None and pairing.open and teams in (None, pairing.teams)
-
+    state, teams = found.state, {pairing.id: pairing.teams for pairing in found.ready}
     calls = {
         match: replace(call, started=match in state.started)
         for match, call in found.calls.items()
-        if stands(match, call.teams)
+        if teams.get(match) == call.teams
     }
-    reports = {order: report for order, report in found.reports.items() if stands(report.fact.match)}
+    reports = {order: report for order, report in found.reports.items() if report.fact.match in teams}
     sources = {match: those[: len(state.games.get(match, ()))] for match, those in found.sources.items()}
     return replace(
         found,
@@ -493,7 +470,7 @@ class History:
         self._after: list[Tournament] = []
         self._gone = frozenset[int]()
         for decision in decisions:
-            self._take(decision)
+            self.add(decision)
 
     @property
     def now(self) -> Tournament:
@@ -513,26 +490,28 @@ class History:
 
     def add(self, decision: d.Decision) -> Tournament:
         """Apply `decision`, from `make_decision` or read from storage; return the new state."""
-        self._take(decision)
-        return self.now
+        now, gone = self._try_decision(decision)
+        self.decisions.append(decision)
+        self._after.append(now)
+        self._gone = gone
+        return now
 
     def undo(self, reason: str = "") -> d.Undone:
         """Return the undo of the last decision of a person. Raises `IllegalActionError` if it cannot be undone."""
         target = self.undo_target
         if target is None:
             raise IllegalActionError("there is nothing to undo")
-        now, lapsed = self._replay_before(target.seq), list[int]()
+        now, lapsed = Tournament(), list[int]()
         for decision in self.effective_decisions:
-            if decision.seq > target.seq:
-                try:
-                    now = now.after(decision)
-                except MatError:
-                    if isinstance(decision.fact, d.PLAY_FACTS):
-                        raise IllegalActionError(
-                            "people have played on since",
-                            "correct the result instead, and choose the effect on later matches",
-                        ) from None
-                    lapsed.append(decision.seq)
+            try:
+                now = now if decision is target else now.after(decision)
+            except MatError:
+                if isinstance(decision.fact, d.PLAY_FACTS):
+                    raise IllegalActionError(
+                        "people have played on since",
+                        "correct the result instead, and choose the effect on later matches",
+                    ) from None
+                lapsed.append(decision.seq)
         return d.Undone((target.seq, *lapsed), reason)
 
     @property
@@ -544,30 +523,16 @@ class History:
         """Return the state when decision `seq` was made."""
         return self._after[seq - 2] if seq > 1 else Tournament()
 
-    def _replay_before(self, seq: int) -> Tournament:
-        now = Tournament()
-        for decision in self.effective_decisions:
-            if decision.seq < seq:
-                now = now.after(decision)
-        return now
-
-    def _take(self, decision: d.Decision) -> None:
-        now, gone = self._try_decision(decision)
-        self.decisions.append(decision)
-        self._after.append(now)
-        self._gone = gone
-
     def _try_decision(self, decision: d.Decision) -> tuple[Tournament, frozenset[int]]:
         if decision.seq != len(self.decisions) + 1:
             raise InvalidActionError(f"decision {len(self.decisions) + 1} is missing")
         if not isinstance(decision.fact, d.Undone):
             return self.now.after(decision), self._gone
         taken_back = set(decision.fact.taken_back)
-        known = {one.seq for one in self.effective_decisions}
-        if not taken_back or not taken_back <= known:
+        if not taken_back or not taken_back <= {one.seq for one in self.effective_decisions}:
             raise IllegalActionError("the decision no longer counts")
-        now = self._replay_before(min(taken_back))
+        now = Tournament()
         for one in self.effective_decisions:
-            if one.seq > min(taken_back) and one.seq not in taken_back:
+            if one.seq not in taken_back:
                 now = now.after(one)
         return now, self._gone | taken_back

@@ -8,7 +8,7 @@ matches.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from string import ascii_uppercase
 from types import MappingProxyType
@@ -17,23 +17,9 @@ from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import Action, InvalidActionError, Json
 from pi_controller.tournament.bracket import seed_order
-from pi_controller.tournament.competition import Competition, Pairing, State, reinstatement_error
+from pi_controller.tournament.competition import Competition, Pairing, Qualifiers, State, reinstatement_error
 from pi_controller.tournament.elimination import Elimination, Kind
 from pi_controller.tournament.round_robin import Points, RoundRobin, WithdrawalPolicy
-
-
-class Qualifiers(NamedTuple):
-    """The teams in the elimination, by seeds, and the teams that had withdrawn when that was settled."""
-
-    teams: tuple[str, ...]
-    withdrawn: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupsState(State):
-    """State of a tournament with groups; `qualifiers` is None while a group is open."""
-
-    qualifiers: Qualifiers | None = None
 
 
 class _Parts(NamedTuple):
@@ -71,14 +57,10 @@ class Groups(Competition):
         self.cup = Elimination(kind, best_of)
         self._kept = WeakKeyDictionary[State, _Parts]()
 
-    @property
-    def opening(self) -> State:  # noqa: D102 - as the base class says
-        return GroupsState()
-
     def parts(self, state: State) -> _Parts:
         """Return the groups and the elimination as states for `league` and `cup`."""
         if state not in self._kept:
-            through = cast("GroupsState", state).qualifiers
+            through = state.qualifiers
             gone = state.withdrawn if through is None else {team: state.withdrawn[team] for team in through.withdrawn}
             leagues = {
                 letter: _part(state, teams, f"{letter}.", gone) for letter, teams in self._dealt(state.teams).items()
@@ -122,9 +104,7 @@ class Groups(Competition):
         return frozenset(pairing.id for pairing in self.cup.pairings(cup)) if cup is not None else frozenset()
 
     def _decides_others(self, state: State, changed: State, match: str) -> bool:
-        return super()._decides_others(state, changed, match) or self._find_qualifiers(changed) != (
-            cast("GroupsState", state).qualifiers
-        )
+        return super()._decides_others(state, changed, match) or self._find_qualifiers(changed) != state.qualifiers
 
     def _enter_teams(self, state: State, action: Action) -> State:
         entered = super()._enter_teams(state, action)
@@ -138,7 +118,7 @@ class Groups(Competition):
 
     def _reinstate_team(self, state: State, team: str) -> State:
         back = super()._reinstate_team(state, team)
-        through = cast("GroupsState", back).qualifiers
+        through = back.qualifiers
         if through is not None:  # the qualifiers may change, though no match of the groups is open
             then = MappingProxyType({one: back.withdrawn[one] for one in through.withdrawn})
             fresh = self._find_qualifiers(replace(back, withdrawn=then))
@@ -147,18 +127,18 @@ class Groups(Competition):
         return back
 
     def _unwithdraw_team(self, state: State, team: str) -> State:
-        back, through = super()._unwithdraw_team(state, team), cast("GroupsState", state).qualifiers
+        back, through = super()._unwithdraw_team(state, team), state.qualifiers
         if through is None:
             return back
-        return replace(cast("GroupsState", back), qualifiers=through._replace(withdrawn=through.withdrawn - {team}))
+        return replace(back, qualifiers=through._replace(withdrawn=through.withdrawn - {team}))
 
     def _apply_consequences(self, state: State) -> State:
         """Settle the qualifiers as soon as the groups are over; they can change until the elimination begins."""
         while True:
             if not any(self._has_started(state, match) for match in self._of_cup(state)):
                 through = self._find_qualifiers(state)
-                if through != cast("GroupsState", state).qualifiers:
-                    state = replace(cast("GroupsState", state), qualifiers=through)
+                if through != state.qualifiers:
+                    state = replace(state, qualifiers=through)
             settled = super()._apply_consequences(state)
             if settled is state:
                 return state
@@ -166,9 +146,7 @@ class Groups(Competition):
 
     def _find_qualifiers(self, state: State) -> Qualifiers | None:
         """Return the qualifiers by the standings of the groups; None while a match of theirs is open."""
-        if cast("GroupsState", state).qualifiers is not None:
-            state = replace(cast("GroupsState", state), qualifiers=None)
-        leagues = self.parts(state).leagues
+        leagues = self.parts(replace(state, qualifiers=None)).leagues
         if any(pairing.winner is None for league in leagues.values() for pairing in self.league.pairings(league)):
             return None
         best = [
@@ -179,13 +157,13 @@ class Groups(Competition):
 
     def eliminated_teams(self, state: State) -> tuple[str, ...]:
         """Return the teams that are out: withdrawn, not qualified, or eliminated."""
-        through, cup = cast("GroupsState", state).qualifiers, self.parts(state).cup
+        through, cup = state.qualifiers, self.parts(state).cup
         stay = set(through.teams if through else state.teams).difference(self.cup.eliminated_teams(cup) if cup else ())
         champion = self.champion(state)
         return tuple(team for team in state.teams if team != champion and (team not in stay or team in state.withdrawn))
 
     def champion(self, state: State) -> str | None:  # noqa: D102 - as the base class says
-        through, cup = cast("GroupsState", state).qualifiers, self.parts(state).cup
+        through, cup = state.qualifiers, self.parts(state).cup
         if cup is not None:
             return self.cup.champion(cup)
         return through.teams[0] if through and through.teams else None
@@ -196,7 +174,7 @@ class Groups(Competition):
         `place` is that of the elimination; teams that did not qualify share the one after it. It is None while it is
         open.
         """
-        through = cast("GroupsState", state).qualifiers
+        through = state.qualifiers
         leagues, cup = self.parts(state)
         places: dict[str, Json] = {str(row["team"]): row["place"] for row in (self.cup.standings(cup) if cup else ())}
         if through and cup is None:

@@ -6,7 +6,7 @@ random.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import accumulate
 from types import MappingProxyType
@@ -98,7 +98,7 @@ class RoundRobin(Competition):
         return Pairing(match, teams, number, None, self.winner(state, match))
 
     def _enter_tie(self, state: State, pairing: Pairing) -> State:
-        if self.best_of > 1 or pairing.id.startswith("P"):
+        if self.best_of > 1 or _is_play_off(pairing):
             return super()._enter_tie(state, pairing)
         games = MappingProxyType({**state.games, pairing.id: (GameResult(""),)})
         return replace(state, games=games, started=state.started | {pairing.id})
@@ -118,7 +118,7 @@ class RoundRobin(Competition):
         pairings = self.pairings(state)
         if not state.teams or any(pairing.winner is None for pairing in pairings):
             return None
-        first = next((tie for tie in self._order(state, pairings) if not self._all_withdrawn(state, tie)), ())
+        first = next((tie for tie in self._order(state, pairings) if not state.withdrawn.keys() >= set(tie)), ())
         return first[0] if len(first) == 1 else None
 
     def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
@@ -127,56 +127,33 @@ class RoundRobin(Competition):
         Tied teams have the same place and `tied` true.
         """
         pairings = self.pairings(state)
-        rows = self._rows(state, (pairing for pairing in pairings if not _is_play_off(pairing)))
+        rows = self._rows(state, _without_play_offs(pairings))
         found: list[Mapping[str, Json]] = []
         for tie in self._order(state, pairings):
-            place = len(found) + 1
+            rank = {"place": len(found) + 1, "tied": len(tie) > 1}
             for team in tie:
-                row = rows[team]
-                found.append(
-                    MappingProxyType(
-                        {
-                            "team": team,
-                            "place": place,
-                            "tied": len(tie) > 1,
-                            "played": row.played,
-                            "wins": row.wins,
-                            "losses": row.losses,
-                            "sweeps": row.sweeps,
-                            "sticks": row.sticks,
-                            "points": row.points,
-                            "gone": state.withdrawn.get(team),
-                        }
-                    )
-                )
+                row = {"team": team, **rank, **asdict(rows[team]), "gone": state.withdrawn.get(team)}
+                found.append(MappingProxyType(row))
         return tuple(found)
 
     def _order(self, state: State, pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
         """Return the teams from first to last, with tied teams in one tuple."""
-        rows = self._rows(state, (pairing for pairing in pairings if not _is_play_off(pairing)))
+        rows = self._rows(state, _without_play_offs(pairings))
         ties = [state.teams]
         ties = _split(ties, lambda team: rows[team].points)
         ties = _split(ties, lambda team: rows[team].sticks)
         ties = _split(ties, lambda team: rows[team].sweeps)
         ties = [part for tie in ties for part in self._head_to_head(state, tie, pairings)]
         for number in sorted({pairing.round for pairing in pairings if _is_play_off(pairing)}):
-            ties = self._split_by_play_off(state, ties, [pairing for pairing in pairings if pairing.round == number])
+            duos = self._rows(state, (pairing for pairing in pairings if pairing.round == number))
+            ties = _split(ties, {team: row.wins for team, row in duos.items()}.__getitem__)
         return ties
-
-    def _split_by_play_off(
-        self, state: State, ties: list[tuple[str, ...]], pairings: Sequence[Pairing]
-    ) -> list[tuple[str, ...]]:
-        rows = self._rows(state, pairings)
-        return _split(ties, lambda team: rows[team].wins)
 
     def _head_to_head(self, state: State, tie: tuple[str, ...], pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
         """Split a tie by the points of the games between its teams, and each part again in the same way."""
         if len(tie) == 1:
             return [tie]
-        among = self._rows(
-            state,
-            (pairing for pairing in pairings if not _is_play_off(pairing) and set(pairing.teams) <= set(tie)),
-        )
+        among = self._rows(state, (one for one in _without_play_offs(pairings) if set(one.teams) <= set(tie)))
         parts = _split([tie], lambda team: among[team].points)
         if len(parts) == 1:
             return parts
@@ -191,24 +168,19 @@ class RoundRobin(Competition):
         before = accumulate((len(tie) for tie in here), initial=0)
         return [tie for tie, better in zip(here, before, strict=False) if len(tie) > 1 and better < places]
 
-    @staticmethod
-    def _all_withdrawn(state: State, tie: Iterable[str]) -> bool:
-        return all(team in state.withdrawn for team in tie)
-
     def _rows(self, state: State, pairings: Iterable[Pairing]) -> dict[str, _Row]:
         rows = {team: _Row(team) for team in state.teams}
         for pairing in pairings:
             for game in state.games.get(pairing.id, ()):
-                for team in pairing.teams:
-                    if team is not None:
-                        rows[team] = self._with_game(rows[team], game)
+                for team in filter(None, pairing.teams):
+                    rows[team] = self._with_game(rows[team], game)
         return rows
 
     def _with_game(self, row: _Row, game: GameResult) -> _Row:
-        won = game.winner == row.team
-        worth = self.points.walkover if game.walkover else self.points.sweep if game.sweep else self.points.win
         if not game.winner:
             return replace(row, played=row.played + 1, points=row.points + self.points.tie)
+        won = game.winner == row.team
+        worth = self.points.walkover if game.walkover else self.points.sweep if game.sweep else self.points.win
         return replace(
             row,
             played=row.played + 1,
@@ -247,6 +219,10 @@ def _pairs(teams: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def _is_play_off(pairing: Pairing) -> bool:
     return pairing.id.startswith("P")
+
+
+def _without_play_offs(pairings: Sequence[Pairing]) -> list[Pairing]:
+    return [pairing for pairing in pairings if not _is_play_off(pairing)]
 
 
 def _split(ties: list[tuple[str, ...]], value: Callable[[str], int]) -> list[tuple[str, ...]]:

@@ -24,9 +24,18 @@ from linked_table import Played, client
 from pi_controller.cli.hub import hub as main
 from pi_controller.config import read_settings
 from pi_controller.errors import UsageError
-from pi_controller.hub import settings as joining
+from pi_controller.hub import join as joining
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.join import parse_hub_address
+from pi_controller.hub.join import (
+    JoinCode,
+    JoinError,
+    JoinRefused,
+    JoinRequest,
+    encode_line,
+    new_code,
+    parse_code,
+    parse_hub_address,
+)
 from pi_controller.hub.join_server import (
     CODE_LIFETIME_S,
     LINE_S,
@@ -37,16 +46,7 @@ from pi_controller.hub.join_server import (
 )
 from pi_controller.hub.mqtt import can_sign_in
 from pi_controller.hub.run import HubRun
-from pi_controller.hub.settings import (
-    JoinCode,
-    JoinError,
-    JoinRefused,
-    JoinRequest,
-    encode_line,
-    load_hub,
-    new_code,
-    parse_code,
-)
+from pi_controller.hub.settings import load_hub
 from pi_controller.hub.setup import CLIENT_ID_LINE, CONF, PID, TABLES, make_join_certificate, reload_broker
 from pi_controller.hub.table_link import make_table_link
 

@@ -58,6 +58,13 @@ def test_the_director_plans_draws_calls_and_enters_a_result(site, tables):
     assert site.web.get("/tournament.json").json()["teams"] == [*TEAMS]
 
 
+def test_planned_groups_are_public_before_the_draw(site):
+    site.sign_in()
+    assert site.decide(do="plan", title="Wacipi", format="groups").status_code == 200
+    found = site.web.get("/tournament.json")
+    assert (found.status_code, found.json()["format"], found.json()["champion"]) == (200, "groups", None)
+
+
 def test_a_match_is_offered_to_a_judge_and_a_table_that_can_take_it(site, tables, view):
     """In the order of names it would be Ann, who judges, and t00, which is not connected."""
     site.sign_in()

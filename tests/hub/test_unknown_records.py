@@ -13,8 +13,8 @@ from inbox_messages import take
 from pi_controller.errors import JournalError, MatError
 from pi_controller.hub.director import MAX_NOTES_OF_TABLE, Director
 from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.messages import MAX_RECORDS, Events, Game, Hello, MessageError, Record, View, decode
-from pi_controller.hub.settings import is_newer_version
 from pi_controller.hub.store import TournamentLog
 from pi_controller.journal import file
 from pi_controller.journal.file import Row, chain_rows, genesis
