@@ -160,8 +160,7 @@ def languages(argv: Sequence[str]) -> int:
     args = languages_parser().parse_args(argv)
     import polib
 
-    from pi_controller.display.extract import TEMPLATE
-    from pi_controller.display.i18n import AUTHORITY, LOCALES, read_catalogue
+    from pi_controller.display.i18n import AUTHORITY, LOCALES, TEMPLATE, read_catalogue
 
     if args.template:
         print(TEMPLATE.read_text("utf-8"), end="")
