@@ -4,8 +4,9 @@
     .venv/bin/python tests/check.py --lower-bounds [PYTEST'S OPTIONS]
     .venv/bin/python tests/check.py --mutations [MUTATE'S OPTIONS]
 
-Each step runs although one before it failed, and the last lines say which did and what time they took. What a step
-writes is shown where it fails. The exit status is 1 where any did.
+The steps before the tests run two at a time; then the tests have the machine alone. Each step runs although one before
+it failed, and the last lines say which did and what time they took. What a step writes is shown where it fails. The
+exit status is 1 where any did.
 
 With --lower-bounds there is one step: install the oldest versions that pyproject.toml allows into a fresh environment,
 from where pip takes its packages, and run the tests of the parts that use them there (a few minutes).
@@ -15,6 +16,7 @@ With --mutations there is one step as well: change the source in small ways and 
 """
 
 import compileall
+import concurrent.futures
 import os
 import shlex
 import subprocess
@@ -136,27 +138,35 @@ def main():
     if "--mutations" in options:
         options.remove("--mutations")
         return take({"mutations": lambda: mutations(options)})
-    steps = {
+    before = {
+        "types": lambda: run(BIN / "pyright", "--pythonpath", sys.executable),  # the longest begins first
         "style": lambda: run(BIN / "ruff", "check"),
         "formatting": lambda: run(BIN / "ruff", "format", "--check"),
-        "types": lambda: run(BIN / "pyright", "--pythonpath", sys.executable),
         "imports": lambda: run(BIN / "lint-imports"),
         "packages": packages,
-        "tests": lambda: tests(options),
     }
-    return take(steps)
+    return take(before, {"tests": lambda: tests(options)})
 
 
-def take(steps):
-    """Take all `steps` and tell of each; return the exit status."""
+def take(*groups):
+    """Take the steps of each group two at a time, one group after the other; return the exit status."""
     summary = []
-    for name, step in steps.items():
-        began = time.monotonic()
-        fault = step()
-        summary.append(f"{name:<12} {'FAILED' if fault else 'passed'} {time.monotonic() - began:6.1f} s")
-        print(summary[-1], *([fault] if fault else []), sep="\n", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for steps in groups:
+            taken = [pool.submit(take_step, name, step) for name, step in steps.items()]
+            for done in concurrent.futures.as_completed(taken):
+                line, fault = done.result()
+                summary.append(line)
+                print(line, *([fault] if fault else []), sep="\n", flush=True)
     print("", *summary, sep="\n")
     return int(any("FAILED" in line for line in summary))
+
+
+def take_step(name, step):
+    """Take one step; return its line of the summary and what is wrong, "" for nothing."""
+    began = time.monotonic()
+    fault = step()
+    return f"{name:<12} {'FAILED' if fault else 'passed'} {time.monotonic() - began:6.1f} s", fault
 
 
 if __name__ == "__main__":

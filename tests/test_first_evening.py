@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -16,6 +17,7 @@ import httpx
 import pytest
 from small_terminal import COLUMNS, ROWS, SmallTerminal
 
+from pi_controller.cli import main
 from pi_controller.config import Settings, read_settings
 from pi_controller.config.example import format_changes
 from pi_controller.rules import registry
@@ -29,19 +31,28 @@ def written(path):
     return re.sub(r"(\n\[web\])?\nport = 80[89]\d(?=\n)", lambda found: "", path.read_text("utf-8"), count=1)
 
 
-def asked(folder, answers, *more):
-    command = [*PROGRAM, "setup-table", *more]
-    return subprocess.run(command, input=answers, cwd=folder, capture_output=True, text=True, check=False)
+@pytest.fixture
+def asked(monkeypatch, capsys):
+    """Return a function that answers the questions of `setup-table` in this process."""
+
+    def ask(folder, answers, *more):
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "stdin", io.StringIO(answers))
+        status = main(["setup-table", *more])
+        return subprocess.CompletedProcess(more, status, *capsys.readouterr())
+
+    return ask
 
 
 def test_the_usual_answers_play_dakota_without_a_mat(tmp_path):
-    done = asked(tmp_path, "\n" * 5)
+    command = [*PROGRAM, "setup-table"]
+    done = subprocess.run(command, input="\n" * 5, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert written(tmp_path / "table.toml") == '[board]\nport = "none"\n'
     assert done.stdout.rstrip().endswith("run --settings table.toml")
 
 
-def test_the_answers_are_the_file_and_nothing_else(tmp_path):
+def test_the_answers_are_the_file_and_nothing_else(asked, tmp_path):
     done = asked(tmp_path, "3\nBig “Bear”, Łong\nboard\nnetwork\nyes\n", "our table.toml")
     assert done.returncode == 0, done.stderr
     assert written(tmp_path / "our table.toml") == (
@@ -57,13 +68,13 @@ def test_the_answers_are_the_file_and_nothing_else(tmp_path):
     ("answers", "nearest"),
     [("\n\nboard\n2 3 1 4\n\n\n", (2, 3, 1, 4)), ("\n\nboard\njudge\n\n\n", ()), ("\n\nboard\n2 2\n1,2\n\n\n", (1, 2))],
 )
-def test_setup_asks_which_pad_is_nearest(tmp_path, answers, nearest):
+def test_setup_asks_which_pad_is_nearest(asked, tmp_path, answers, nearest):
     done = asked(tmp_path, answers)
     assert done.returncode == 0, done.stderr
     assert read_settings(tmp_path / "table.toml").referee.nearest == nearest
 
 
-def test_players_are_named_in_a_game_without_teams(tmp_path):
+def test_players_are_named_in_a_game_without_teams(asked, tmp_path):
     done = asked(tmp_path, "patol\nAnn\nAnn, Ann\nAnn,  Bo, Cy\nsimulated\n1\n")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("2 to 8 different names") == 2
@@ -85,7 +96,7 @@ def test_players_are_named_in_a_game_without_teams(tmp_path):
         ("\n\n\n\nmaybe\n\n", "type y for yes or n for no"),
     ],
 )
-def test_what_will_not_do_is_asked_again(tmp_path, answers, why):
+def test_what_will_not_do_is_asked_again(asked, tmp_path, answers, why):
     done = asked(tmp_path, answers)
     assert (done.returncode, done.stderr) == (0, "")
     assert why in " ".join(done.stdout.split())
@@ -93,14 +104,14 @@ def test_what_will_not_do_is_asked_again(tmp_path, answers, why):
 
 
 @pytest.mark.parametrize("lines", range(5))
-def test_where_the_answers_end_nothing_is_written(tmp_path, lines):
+def test_where_the_answers_end_nothing_is_written(asked, tmp_path, lines):
     done = asked(tmp_path, "\n" * lines)
     assert done.returncode == 2
     assert done.stderr.splitlines()[0] == "moccasin-mat: the input ended before the last question"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_is_overwritten_after_a_yes_alone(tmp_path):
+def test_a_file_is_overwritten_after_a_yes_alone(asked, tmp_path):
     path = tmp_path / "table.toml"
     path.write_text("# mine\n", "utf-8")
     for answers, status in (("\n", 1), ("n\n", 1), ("", 2), ("y\n\n", 2)):
@@ -111,13 +122,13 @@ def test_a_file_is_overwritten_after_a_yes_alone(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
 
 
-def test_a_folder_that_is_not_there_is_told_before_anything_is_asked(tmp_path):
+def test_a_folder_that_is_not_there_is_told_before_anything_is_asked(asked, tmp_path):
     done = asked(tmp_path, "", "no/table.toml")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("moccasin-mat: there is no folder no\n")
 
 
-def test_a_port_that_is_taken_is_passed_over(tmp_path):
+def test_a_port_that_is_taken_is_passed_over(asked, tmp_path):
     with socket.socket() as other:
         with suppress(OSError):  # whoever else has it: it is taken
             other.bind(("127.0.0.1", 8080))

@@ -5,11 +5,18 @@ Beside it a bare filter of the same samples. `strikes_beside_aubio.py` compares 
 
 import numpy as np
 import pytest
-from scipy import signal
 
 from pi_controller.sensing.strikes import StrikeDetector
 
 RATE, SECONDS, BLOCK = 4000, 20, 32
+
+
+@pytest.fixture(scope="module")
+def signal():
+    """Return scipy's; it takes a second to import, in the one worker that needs it."""
+    from scipy import signal
+
+    return signal
 
 
 def blocks(struck: bool) -> list[np.ndarray]:
@@ -49,7 +56,7 @@ def test_detector(benchmark, struck, armed):
 
 
 @pytest.mark.benchmark(group="strikes")
-def test_floor_a_bare_filter(benchmark):
+def test_floor_a_bare_filter(benchmark, signal):
     parts = blocks(struck=False)
     sections = signal.butter(4, 400, "highpass", fs=RATE, output="sos")
 

@@ -6,6 +6,7 @@ through.
 """
 
 from board_rig import Rig
+from cases import cases
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -155,4 +156,4 @@ class Traffic(RuleBasedStateMachine):
 
 
 TestTraffic = Traffic.TestCase
-TestTraffic.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestTraffic.settings = settings(max_examples=cases(15, 40), stateful_step_count=20, deadline=None)

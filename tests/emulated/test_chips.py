@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import by_night
 from emulated_host import Host
 
 from pi_controller.board import wire
@@ -55,6 +56,7 @@ def test_the_touch_chip_away_and_back(settled):
     assert len(touches(came)) > 10
 
 
+@by_night
 def test_a_silent_multiplexer_leaves_the_other_sixteen(settled):
     for n, mux in enumerate(MUXES):
         settled.board.change("silence", mux)
@@ -67,6 +69,7 @@ def test_a_silent_multiplexer_leaves_the_other_sixteen(settled):
     assert len(touches(settled.go(0.2))) >= 9
 
 
+@by_night
 def test_one_magnetometer_away_one_saturated_and_both_back(settled):
     settled.board.change("remove_magnetometer", 13)
     settled.board.change("magnetometer_counts", [2, [40_000, 0, 0]])

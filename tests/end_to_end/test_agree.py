@@ -6,6 +6,7 @@
 from dataclasses import replace
 
 import pytest
+from cases import cases
 from load_file import load_file
 
 from pi_controller.referee import judge_commands
@@ -30,7 +31,7 @@ def test_every_event_and_every_call_of_a_judge_is_made(agree, monkeypatch):
         agree.check_makers()
 
 
-@pytest.mark.parametrize("number", range(18))
+@pytest.mark.parametrize("number", range(cases(12, 18)))
 def test_they_agree(agree, number):
     run = agree.play(number, steps=25)
     assert [f"{differs.name}: {differs.text}" for differs in run.differs] == []

@@ -4,7 +4,7 @@
 """
 
 import pytest
-from cases import NIGHTLY
+from cases import NIGHTLY, cases
 from foretold import predict
 
 from pi_controller.referee.facts import ActionPlayed, Commit, FoulSeen, Notice, Question, Reveal, StrikeFelt
@@ -14,7 +14,7 @@ from pi_controller.simulation.simulation import Simulation
 from pi_controller.simulation.truth import Mischief, compare
 
 
-@pytest.mark.parametrize(("seed", "points"), [(2, 2), (4, 1), *([(0, 1), (1, 1)] if NIGHTLY else [])])
+@pytest.mark.parametrize(("seed", "points"), [(4, 1), *([(2, 2), (0, 1), (1, 1)] if NIGHTLY else [])])
 def test_the_journal_says_what_happened(seed, points, tmp_path):
     game = registry.game("dakota", {"points": str(points)})
     mischief = Mischief(fouls=0.15, doubts=0.1)
@@ -32,7 +32,7 @@ def test_the_same_seed_plays_the_same_game_to_the_byte(tmp_path):
 
     def played(name):
         with Simulation(4, tmp_path / name, game, mischief=Mischief(0.1, 0.1)) as table:
-            table.play()
+            table.play(cases(20.0, 3600.0))
             return [
                 (type(fact), getattr(fact, "t", None)) for _, fact in table.journal.read()
             ], table.daemon.source.session.stats.frames

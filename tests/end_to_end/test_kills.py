@@ -4,12 +4,13 @@
 """
 
 import pytest
+from cases import NIGHTLY
 from load_file import load_file
 
 
 @pytest.mark.parametrize(
     ("seed", "kills"),
-    [(5, 4), (704, 5)],  # in 704 a bead lies at power-up where the sensors hardly reach
+    [(704, 5), *([(5, 4)] if NIGHTLY else [])],  # in 704 a bead lies at power-up where the sensors hardly reach
 )
 def test_a_killed_table_goes_on(seed, kills, tmp_path):
     phases, done, foretold = load_file("tests/end_to_end/kills.py").play(seed, kills=kills, points=1, folder=tmp_path)

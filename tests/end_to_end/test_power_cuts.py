@@ -8,6 +8,7 @@ import shutil
 from functools import partial
 
 import pytest
+from cases import cases
 from load_file import load_file
 
 pytestmark = pytest.mark.skipif(
@@ -21,7 +22,7 @@ def script():
     return load_file("tests/end_to_end/power_cuts.py")
 
 
-@pytest.mark.parametrize(("what", "cuts"), [("traced_writer", 15), ("traced_migration", 15)])
+@pytest.mark.parametrize(("what", "cuts"), [("traced_writer", cases(8, 15)), ("traced_migration", cases(8, 15))])
 def test_what_was_shown_is_there(script, what, cuts):
     outcome, records = script.cuts(getattr(script, what), cuts, seed=7)
     assert records > 20

@@ -78,7 +78,7 @@ def signed_in():
     with ExitStack() as stack:
 
         def sign_in(url, name="Head"):
-            client = stack.enter_context(httpx.Client(base_url=url, headers={"origin": url}))
+            client = stack.enter_context(httpx.Client(base_url=url, headers={"origin": url}, verify=False))
             assert client.post(f"{HOME}/sign-in", json={"name": name, "pin": PIN}).status_code == 200
             return client
 

@@ -3,9 +3,10 @@
 import fault_lab
 import pytest
 from cable import Cable
+from cases import cases
 from fault_kinds import FAULTS
 
-HIDES = 6
+HIDES = cases(4, 6)
 """So many are played; the fault comes in the second."""
 HIT = "The mat was disconnected for a moment. Was there a hit?"
 

@@ -6,11 +6,12 @@
 import fault_lab
 import fault_stopped
 import pytest
+from cases import cases
 from fault_kinds import FAULTS, struck_with_the_cable_cut
 
 GONE = "the board is disconnected"
 NONE = "no mat board is plugged in"
-HIDES = 6
+HIDES = cases(4, 6)
 """So many are played; the fault comes in the second."""
 HIT = "The mat was disconnected for a moment. Was there a hit?"
 PASSES = "The mat is not sure that the hand went under every pad once. Was it a foul?"

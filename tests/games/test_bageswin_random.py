@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from cases import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,7 +67,7 @@ def well(game: Bageswin, state: State) -> None:
 
 
 @given(SETTINGS, ACTIONS)
-@settings(max_examples=150)
+@settings(max_examples=cases(50, 150))
 def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
     game = Bageswin(chosen)
     state = game.opening()
@@ -89,7 +90,7 @@ def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen:
 
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=60))
-@settings(max_examples=100)
+@settings(max_examples=cases(40, 100))
 def test_legal_actions_are_legal(chosen: dict[str, Any], picks: list[int]):
     game = Bageswin(chosen)
     state = game.opening()

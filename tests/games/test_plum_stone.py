@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from cases import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -245,7 +246,7 @@ def well(game: PlumStone, state: State) -> None:
 
 
 @given(SETTINGS, ACTIONS)
-@settings(max_examples=150)
+@settings(max_examples=cases(50, 150))
 def test_whatever_comes_counters_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
     game = PlumStone(chosen)
     state = game.opening()
@@ -263,7 +264,7 @@ def test_whatever_comes_counters_are_conserved_and_refusals_change_nothing(chose
 
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=60))
-@settings(max_examples=100)
+@settings(max_examples=cases(40, 100))
 def test_legal_actions_are_legal_and_the_others_are_not(chosen: dict[str, Any], picks: list[int]):
     game = PlumStone(chosen)
     state = game.opening()

@@ -46,6 +46,8 @@ from ports import free_port
 
 PIN = "271828"
 LOOK_S = 0.3
+IDLE_S = 0.1
+"""A table without a match takes a step so often, unless it is paced."""
 PATIENCE_S = 120.0
 PLAYERS = 5
 BY_HAND = {
@@ -106,7 +108,7 @@ def play_table(path, seed, paced):
             if people is not None:
                 people.watch(daemon.table.view)
             if paced or people is None:
-                stop.wait(max(0.0, t - wall()) if paced else TICK_S)
+                stop.wait(max(0.0, t - wall()) if paced else IDLE_S)
 
 
 def judged(table, call):
@@ -167,7 +169,7 @@ class Venue:
             process.wait()
 
     def get(self, path):
-        return httpx.get(f"{self.url}/{path}", timeout=60).json()
+        return httpx.get(f"{self.url}/{path}", timeout=60, verify=False).json()
 
     def close(self):
         self._stack.close()
@@ -335,7 +337,7 @@ def tournament(game, teams, tables, points, minutes, seed, folder, pictures=None
                 something(todo.pop(0), people, venue, figures, withdrawn, now["calls"][0])
             figures["confirmed"] += people.confirm()
             if not people.judged or now["calls"]:
-                time.sleep(LOOK_S if game == "slahal" else 0.05)
+                time.sleep(LOOK_S if game == "slahal" else 0.15)
             if pictures and figures["looks"] % 200 == 20:
                 people.board.screenshot(path=pictures / f"{game}-board.png", full_page=True)
                 people.director.screenshot(path=pictures / f"{game}-director.png", full_page=True)

@@ -161,7 +161,10 @@ def test_in(folder, tests, timeout_s):
     """Run `tests` on the copy of the tree in `folder`; return the finished process. Raises `TimeoutExpired`."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
     command += ["--hypothesis-profile=mutation", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    # all cases (support/cases.py): few of them miss more changes
+    environment = {
+        **os.environ, "MOCCASIN_NIGHTLY": "1", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"
+    }  # fmt: skip
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
     )

@@ -1,6 +1,7 @@
 """Ojibwe's marked ball and slahal's bones at four places: all that leaves the table is the same until the hit."""
 
 import pytest
+from cases import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secret import HASH, written
@@ -109,7 +110,7 @@ def quiet(name):
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=cases(40, 120), deadline=None)
 @pytest.mark.parametrize("name", list(MOVED))
 @given(data=st.data(), place=st.integers(1, 3), begun=st.booleans())
 def test_any_events_tell_the_same_story_for_another_place(name, data, place, begun):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from cases import cases
 
 from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
@@ -78,7 +79,7 @@ def told(said: list[BeadsAtRest]) -> list[tuple[tuple[int | None, ...], bool]]:
     return [(tuple(bead.pad for bead in beads.found), beads.sure) for beads in said]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(cases(4, 12)))
 @pytest.mark.parametrize("offset", [0.5, 4.0, 14.0])
 def test_a_hide_from_a_cold_start(seed: int, offset: float) -> None:
     mat = Mat(seed, offset=offset)
@@ -176,7 +177,7 @@ def test_the_empty_mat_is_followed_as_the_sensors_drift() -> None:
     assert told(mat.rest(1)) == [((4,), True)]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(cases(4, 12)))
 def test_a_bead_lying_there_at_the_start_never_becomes_a_sure_untruth(seed: int) -> None:
     mat = Mat(seed, offset=8.0, bead=spot(1 + seed % 4, dx=40.0 - 7 * seed, dy=20.0))
     lying = 1 + seed % 4
@@ -317,7 +318,7 @@ def test_four_balls() -> None:
     assert said[-1].sure
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(cases(8, 24)))
 def test_a_bead_that_lay_there_at_the_start_and_was_laid_elsewhere_is_not_two(seed: int) -> None:
     mat = Mat(seed, offset=25.0, bead=spot(3, dx=26.0, dy=-15.0))
     said = mat.rest(1)

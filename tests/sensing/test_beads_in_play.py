@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from cases import cases
 
 from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
@@ -55,7 +56,7 @@ class Mat:
         return said
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(cases(4, 12)))
 def test_four_balls_are_read_for_sure_on_a_mat_switched_on_just_now(seed: int) -> None:
     mat = Mat(seed)
     marked = 1 + seed % 4
@@ -76,7 +77,7 @@ def test_four_balls_are_read_for_sure_on_a_mat_switched_on_just_now(seed: int) -
     assert away.sure
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(cases(4, 12)))
 def test_a_ball_that_lay_there_at_power_up_and_was_pocketed_is_not_counted_for_sure(seed: int) -> None:
     mat = Mat(100 + seed)
     mat.lay("forgotten", 1 + seed % 4, UNMARKED_AM2)

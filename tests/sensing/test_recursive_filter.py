@@ -4,18 +4,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import signal
 
 from pi_controller.sensing.filters import FilterDesign, RecursiveFilter, band, butterworth
 
 RATE = 4000.0
 
 
+@pytest.fixture(scope="module")
+def signal():
+    """Return scipy's; it takes a second to import, in the one worker that needs it."""
+    from scipy import signal
+
+    return signal
+
+
 @pytest.mark.parametrize("rate", [1000.0, 4000.0, 7350.0, 48000.0])
 @pytest.mark.parametrize("kind", ["highpass", "lowpass"])
 @pytest.mark.parametrize("order", [2, 4, 6])
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.375, 0.45])
-def test_butterworth_is_scipys(order, kind, rate, share):
+def test_butterworth_is_scipys(signal, order, kind, rate, share):
     ours = butterworth(order, share * rate, kind, rate)
     zeros, poles, gain = signal.butter(order, share * rate, kind, fs=rate, output="zpk")
     np.testing.assert_allclose(np.poly(ours.poles), np.poly(poles), rtol=1e-11, atol=1e-13)
@@ -27,14 +34,14 @@ def test_butterworth_is_scipys(order, kind, rate, share):
     ("rate", "low", "high"),
     [(4000, 400, 1500), (4000, 900, 3000), (8000, 400, 1500), (8000, 900, 3000), (4000, 70, 400), (1000, 150, 3000)],
 )
-def test_a_band_gives_what_scipy_gives(rate, low, high):
+def test_a_band_gives_what_scipy_gives(signal, rate, low, high):
     x = np.random.default_rng(1).normal(0, 300, (3, 5000))
     design = band(rate, low, high)
     expected = signal.sosfilt(signal.zpk2sos(*design), x, axis=-1)
     np.testing.assert_allclose(RecursiveFilter([design], 3).feed(x)[0], expected, rtol=0, atol=1e-9)
 
 
-def test_a_filter_with_as_many_zeros_as_poles_gives_what_scipy_gives():
+def test_a_filter_with_as_many_zeros_as_poles_gives_what_scipy_gives(signal):
     x = np.random.default_rng(1).normal(0, 300, (2, 3000))
     sections = signal.butter(6, 3200, fs=44100, output="sos")
     (y,) = RecursiveFilter([butterworth(6, 3200, "lowpass", 44100)], 2).feed(x)

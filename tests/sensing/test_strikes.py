@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import cases
 from fsr_mat import FsrMat
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -250,7 +251,7 @@ def test_stroke_must_tower_over_the_last_50_ms(peak, shaken, told, seed):
 
 
 @given(cuts=st.lists(st.integers(0, 10000), max_size=40), seed=st.integers(0, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=cases(10, 30), deadline=None)
 def test_any_way_of_cutting_the_stream_gives_the_same(cuts, seed):
     x = busy(seed)
     whole = StrikeDetector(RATE, 4).feed_samples(x)
@@ -275,7 +276,7 @@ def test_a_decision_needs_nothing_later_and_not_one_sample_less():
 
 
 @given(at=st.integers(2500, 9500), seed=st.integers(0, 99))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=cases(8, 20), deadline=None)
 def test_the_future_does_not_change_the_past(at, seed):
     x = busy()
     other = x.copy()
@@ -301,7 +302,7 @@ def test_only_armed_strikes_are_told_and_floors_are_kept_meanwhile():
 
 
 @given(cuts=st.lists(st.integers(0, 10000), max_size=30), turns=st.lists(st.integers(0, 10000), max_size=5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=cases(10, 30), deadline=None)
 def test_arming_and_disarming_depends_on_the_samples_alone(cuts, turns):
     x = busy()
 

@@ -2,7 +2,11 @@
 
 import os
 
+import pytest
+
 NIGHTLY = os.environ.get("MOCCASIN_NIGHTLY") == "1"
+by_night = pytest.mark.skipif(not NIGHTLY, reason="a slow test: MOCCASIN_NIGHTLY=1 runs it")
+"""Marks a slow test that has a quicker one beside it."""
 
 
 def cases(few: int, nightly: int) -> int:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from cases import cases
 
 from pi_controller.errors import JournalError
 from pi_controller.journal import journal as module
@@ -107,12 +108,12 @@ def test_one_that_somebody_holds_waits(old):
         assert journal.seq == len(rows)
 
 
-KILL_AT_EVERY_LINE = """
+KILL_AT_LINES = """
 import os, shutil, sys
 from pathlib import Path
 from pi_controller.journal.journal import Journal
 SKIPPED = ("_run", "open_read_only", "rows", "identity")
-path, folder, modules = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+path, step, modules = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 
 def opened(at):
     lines = 0
@@ -136,21 +137,22 @@ while True:
         os._exit(0)
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
         break
-    at += 1
+    at += step
 print(at)
 """
 
 
 def test_killed_at_any_line_one_whole_journal_is_left(old):
     path, rows = old
+    step = cases(3, 1)
     home = Path(module.__file__).parent
     lines = [str(home / name) for name in ("journal.py", "file.py")]
-    command = [sys.executable, "-c", KILL_AT_EVERY_LINE, str(path), str(path.parent), *lines]
+    command = [sys.executable, "-c", KILL_AT_LINES, str(path), str(step), *lines]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ})
     steps = int(done.stdout)
     assert steps > 60
     seen = set()
-    for at in range(1, steps):
+    for at in range(1, steps, step):
         left = path.with_name(f"at{at}") / path.name
         with closing(sqlite3.connect(f"{left.as_uri()}?mode=ro", uri=True)) as db:
             seen.add(db.execute("PRAGMA user_version").fetchone()[0])

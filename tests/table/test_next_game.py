@@ -259,40 +259,57 @@ def stroke_at():
     return make
 
 
-CHILD = """
-import os, signal, sys
+KILL_AT_STEPS = """
+import os, shutil, signal, sys
+from pathlib import Path
 sys.path.insert(0, {here!r})
 from test_next_game import BEGUN, JudgeNewGame, Journal, sit
 
-with Journal(sys.argv[1]) as journal:
-    table, left, kinds = sit(journal, t=BEGUN + 15.0), int(sys.argv[2]), set()
+def change_games(path, left):
+    with Journal(path) as journal:
+        table = sit(journal, t=BEGUN + 15.0)
 
-    def look(event, args):
-        global left
-        watched = event in ("os.link", "os.rename", "os.remove", "os.chmod", "os.unlink", "sqlite3.connect", "open")
-        if watched:
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+        def look(event, args):
+            nonlocal left
+            watched = event in ("os.link", "os.rename", "os.remove", "os.chmod", "os.unlink", "sqlite3.connect", "open")
+            if watched:
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
 
-    sys.addaudithook(look)
-    table.judge(JudgeNewGame(BEGUN + 20.0))
-    os._exit(0)
+        sys.addaudithook(look)
+        table.judge(JudgeNewGame(BEGUN + 20.0))
+        os._exit(0)
+
+whole = Path(sys.argv[1])
+for step in range(1, 100):
+    folder = Path(shutil.copytree(whole, whole.with_name(str(step))))
+    if (child := os.fork()) == 0:
+        change_games(folder / "table.sqlite", step)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(status)
+    if status != -signal.SIGKILL:
+        break
 """
+"""Kills a child at each step of the change, in a copy of the folder each; prints how each ended."""
 
 
 def test_killed_at_any_step_it_is_the_one_game_or_the_other(tmp_path):
     """Before each thing that is done to a file while the games change: one of them is resumed, and both are whole."""
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    with Journal(whole / "table.sqlite") as journal:
+        finish(sit(journal))
+        epoch, records = journal.meta.epoch, journal.seq
+    script = KILL_AT_STEPS.format(here=str(Path(__file__).parent))
+    done = subprocess.run([sys.executable, "-c", script, str(whole)], capture_output=True, text=True, check=True)
+    *killed, last = map(int, done.stdout.split())
+    assert set(killed) == {-signal.SIGKILL}
+    assert last == 0
     told = {}
-    for step in range(1, 100):
+    for step in range(1, len(killed) + 2):
         folder = tmp_path / str(step)
-        folder.mkdir()
         path = folder / "table.sqlite"
-        with Journal(path) as journal:
-            finish(sit(journal))
-            epoch, records = journal.meta.epoch, journal.seq
-        child = CHILD.format(here=str(Path(__file__).parent))
-        ended = subprocess.run([sys.executable, "-c", child, str(path), str(step)], check=False, timeout=120)
         with Journal(path) as journal:
             table = sit(journal, t=BEGUN + 30.0)
             there = others(folder)
@@ -309,10 +326,6 @@ def test_killed_at_any_step_it_is_the_one_game_or_the_other(tmp_path):
                 table.judge(JudgeNewGame(BEGUN + 40.0))
                 assert table.view.phase == "toss"
                 assert len(others(folder)) == 1
-        if ended.returncode == 0:
-            break
-        assert ended.returncode == -signal.SIGKILL
-    assert ended.returncode == 0
     assert len(told) > 8
     assert list(told.values()) == sorted(told.values()), "once the new game counts it counts"
     assert set(told.values()) == {False, True}

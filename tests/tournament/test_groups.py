@@ -6,6 +6,7 @@ import random
 from itertools import combinations
 
 import pytest
+from cases import cases
 
 from pi_controller.cli.pipes import bracket
 from pi_controller.errors import UsageError
@@ -80,7 +81,7 @@ def test_teams_of_a_group_meet_again_in_the_final_at_the_earliest(groups):
         assert all(group[a] != group[b] for a, b in combinations(half, 2))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(cases(14, 40)))
 def test_random_tournaments_end_whatever_order_matches_finish_in(seed):
     rng = random.Random(seed)
     groups, through, kind = rng.randint(2, 5), rng.randint(1, 3), rng.choice(["single", "double"])

@@ -37,7 +37,7 @@ OPENED = Opening(7, SEAL, 4, NONCE.hex())
 
 @pytest.fixture
 def web(server):
-    with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, timeout=20, trust_env=False, verify=False) as client:
         yield client
 
 
@@ -312,7 +312,7 @@ def test_rules_are_served_and_linked_only_with_their_route(feed):
         server = WebServer(feed, port=0, more=more)
         server.start()
         try:
-            with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as client:
+            with httpx.Client(base_url=server.url, timeout=20, trust_env=False, verify=False) as client:
                 assert client.get("/rules").status_code == served
                 assert ('href="/rules"' in client.get("/").text) == (served == 200)
                 assert ("/rules" in client.get("/find").text) == (served == 200)

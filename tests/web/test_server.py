@@ -18,7 +18,7 @@ from pi_controller.web.server import WebError, WebServer
 
 @pytest.fixture
 def web(server):
-    with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, timeout=20, trust_env=False, verify=False) as client:
         yield client
 
 
