@@ -27,6 +27,7 @@ def test_a_small_tournament_is_played_to_its_champion(tmp_path):
     assert len(re.findall(r"^  \S+ +beat ", path, re.MULTILINE)) >= 3
     assert len(re.findall(r" beat Team \d at t0[12]$", found.stdout, re.MULTILINE)) == int(champion[2])
     assert list(tmp_path.iterdir()) == []
+    assert "ERROR" not in found.stderr, "each table says goodbye to the broker, which answers"
     warnings = [line for line in found.stderr.splitlines() if "WARNING" in line]
     assert [line for line in warnings if "will retry" not in line] == [], "a slow machine may connect a second time"
 
