@@ -38,20 +38,10 @@ from pi_controller.exhibit.lessons import IDLE, StageName
 from pi_controller.exhibit.screen import Screen, build_screen
 from pi_controller.exhibit.self_test import Verdict
 from pi_controller.exhibit.usage import COLUMNS, Usage
+from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
 from pi_controller.web.pushed_page import PushedPage
-from pi_controller.web.requests import (
-    MAX_PIN_CHARS,
-    RequestError,
-    client_ip,
-    error_response,
-    json_response,
-    json_route,
-    read_json_body,
-    reject_unknown_keys,
-    require_same_site,
-    require_text,
-)
+from pi_controller.web.requests import RequestError, json_route, require_text
 from pi_controller.web.roles import has_right
 from pi_controller.web.sign_in import SignInRoutes
 from pi_controller.web.templates import render
@@ -176,24 +166,24 @@ class ExhibitPage(PushedPage[PageContent]):
 
     async def _touch(self, request: Request) -> Response:
         try:
-            if not self._anywhere and not _of_this_machine(client_ip(request)):
+            if not self._anywhere and not _of_this_machine(requests.client_ip(request)):
                 raise RequestError(
                     "origin", "touches are accepted only from the installation's own screen", "see [exhibit] touch"
                 )
-            body = await read_json_body(request)
-            reject_unknown_keys(body, "do", "turn")
+            body = await requests.read_json_body(request)
+            requests.reject_unknown_keys(body, "do", "turn")
             name, turn = require_text(body, "do", MAX_NAME_CHARS), body.get("turn")
             if type(turn) is not int:
                 raise RequestError("invalid", "turn must be a whole number")
             self.touches.put_nowait(Touch(name, turn))
         except queue.Full:
-            return error_response(request, RequestError("busy", "too many touches at once"))
+            return requests.error_response(request, RequestError("busy", "too many touches at once"))
         except MatError as error:
-            return error_response(request, error)
-        return json_response({"ok": True}, 202)
+            return requests.error_response(request, error)
+        return requests.json_response({"ok": True}, 202)
 
     async def _record_presence(self, request: Request) -> Response:
-        if _of_this_machine(client_ip(request)):
+        if _of_this_machine(requests.client_ip(request)):
             self.seen = self._clock()
         return Response(status_code=204)
 
@@ -561,7 +551,7 @@ class StaffPage:
 
     async def _require_staff(self, request: Request) -> Session:
         """Return the user's session. Raises `RequestError` if their role is insufficient."""
-        require_same_site(request)
+        requests.require_same_site(request)
         session = await self._signing_in().require_session(request)
         if not has_right(session.person.role, "exhibit"):
             raise RequestError("role", "this is for judges and the head judge", "ask the head judge")
@@ -577,7 +567,7 @@ class StaffPage:
     async def _confirmed_reset(self, request: Request, body: dict[str, Any]) -> Order:
         """Return the order for a reset once the user's PIN is checked. Raises `MatError`."""
         session = await self._require_resetter(request)
-        pin, erased = require_text(body, "pin", MAX_PIN_CHARS), body.get("erased")
+        pin, erased = require_text(body, "pin", requests.MAX_PIN_CHARS), body.get("erased")
         if type(erased) is not bool:
             raise RequestError("invalid", "erased must be true or false")
         await self._signing_in().confirm_pin(request, session, pin)
@@ -585,8 +575,8 @@ class StaffPage:
 
     async def _take_order(self, request: Request) -> Response:
         session = await self._require_staff(request)
-        body = await read_json_body(request)
-        reject_unknown_keys(body, "do", "notice", "mark", "now", "pin", "erased")
+        body = await requests.read_json_body(request)
+        requests.reject_unknown_keys(body, "do", "notice", "mark", "now", "pin", "erased")
         do = require_text(body, "do", 10)
         if do == "notice":
             order = Order("notice", require_text(body, "notice", MAX_NOTICE_CHARS, 0), threading.Event())
@@ -613,7 +603,7 @@ class StaffPage:
         if order.fault:
             raise RequestError("refused", order.fault)
         log.info("%s did at the staff page: %s", session.person.name, do)
-        return json_response({"ok": True})
+        return requests.json_response({"ok": True})
 
     async def _reset_page(self, request: Request) -> Response:
         """Answer with the page that lists what a reset changes and asks for the PIN."""

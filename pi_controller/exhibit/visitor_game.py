@@ -20,18 +20,7 @@ from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import ActionPlayed, Answer, CommitmentWithdrawn, Fact, HideAgain, Reveal
 from pi_controller.referee.judge import JudgeAnswer, JudgeSet
 from pi_controller.rules.base import opposing_team
-from pi_controller.sensing.events import (
-    Bead,
-    BeadsAtRest,
-    Button,
-    HandIn,
-    HandOut,
-    Link,
-    MatEvent,
-    SamplesMissing,
-    SensorFaultsChange,
-    Strike,
-)
+from pi_controller.sensing import events
 
 if TYPE_CHECKING:
     from pi_controller.config.model import MatKind
@@ -102,7 +91,7 @@ class VisitorGame:
         self._since = self._step_since = t
         self._ended = False
         if kind == "screen":
-            self._process_facts(table.mat_event(Link(t, up=True)))
+            self._process_facts(table.mat_event(events.Link(t, up=True)))
         if lessons is not None:
             self._process_facts(table.judge(JudgeSet(t, dict(START_POSITION), "a guided game begins in the middle")))
             self._explain("under_way")
@@ -188,42 +177,48 @@ class VisitorGame:
                 self._strike(t, int(value))
             case "ready":
                 self._hidden(t)
-                self._process_facts(self.table.mat_event(Button(t, "ready")))
+                self._process_facts(self.table.mat_event(events.Button(t, "ready")))
             case _:
                 self._by = "visitor" if value.isdecimal() else self._by
                 self._judge(JudgeAnswer(t, value))
         return True
 
-    def handle_mat_event(self, t: float, event: MatEvent) -> bool:
+    def handle_mat_event(self, t: float, event: events.MatEvent) -> bool:
         """Pass on an event of a real mat or a button unless it is the mat's turn.
 
         Return True if a visitor caused it.
         """
         match event:
-            case Strike() | HandIn() | HandOut() | BeadsAtRest() | Link() | SensorFaultsChange() | SamplesMissing() if (
-                self.kind != "sensors"
-            ):
+            case (
+                events.Strike()
+                | events.HandIn()
+                | events.HandOut()
+                | events.BeadsAtRest()
+                | events.Link()
+                | events.SensorFaultsChange()
+                | events.SamplesMissing()
+            ) if self.kind != "sensors":
                 return False  # there is no mat with sensors
-            case Strike() if self.hitter == "visitor" and self.view.phase == "hit":
+            case events.Strike() if self.hitter == "visitor" and self.view.phase == "hit":
                 if self.awaits == "next":
                     self._read_on(t)
                 self._by = "visitor"
                 self._process_facts(self.table.mat_event(event))
                 return True
-            case Strike():
+            case events.Strike():
                 return False
-            case HandIn() | HandOut() | BeadsAtRest() if self.hider == "mat":
+            case events.HandIn() | events.HandOut() | events.BeadsAtRest() if self.hider == "mat":
                 return False
-            case Button(name="ready") if self.awaits in ("ready", "next"):
+            case events.Button(name="ready") if self.awaits in ("ready", "next"):
                 return self.touch(t, self.awaits)
-            case Button(name="toss_a" | "toss_b") if self.awaits == "question":
+            case events.Button(name="toss_a" | "toss_b") if self.awaits == "question":
                 answers = self.touches
                 return self.touch(t, answers[0 if event.name == "toss_a" else min(1, len(answers) - 1)])
-            case Button():
+            case events.Button():
                 return False
             case _:
                 self._process_facts(self.table.mat_event(event))
-                return isinstance(event, HandIn | HandOut)
+                return isinstance(event, events.HandIn | events.HandOut)
 
     def tick(self, t: float) -> None:
         """Advance the time to `t`."""
@@ -263,7 +258,7 @@ class VisitorGame:
         elif view.question is not None:
             self._answer_itself(t)
         elif view.phase == "toss" and waited >= self.pace.toss_s:
-            self._process_facts(self.table.mat_event(Button(t, self._rng.choice(("toss_a", "toss_b")))))
+            self._process_facts(self.table.mat_event(events.Button(t, self._rng.choice(("toss_a", "toss_b")))))
         elif view.phase == "hide":
             if self.hider == "visitor":
                 self._explain("hiding")
@@ -305,16 +300,16 @@ class VisitorGame:
 
     def _hand_in(self, t: float, pad: int) -> None:
         self.hand = pad
-        self._process_facts(self.table.mat_event(HandIn(t, pad, "hider")))
+        self._process_facts(self.table.mat_event(events.HandIn(t, pad, "hider")))
 
     def _hand_out(self, t: float, pad: int) -> None:
         self.hand = None
-        self._process_facts(self.table.mat_event(HandOut(t, pad, "hider")))
+        self._process_facts(self.table.mat_event(events.HandOut(t, pad, "hider")))
 
     def _finish_hiding(self, t: float) -> None:
         self._hidden(t)
-        self._process_facts(self.table.mat_event(Button(t, "ready")))
-        self._process_facts(self.table.mat_event(BeadsAtRest(t + EVENT_GAP_S, (Bead(self._place),))))
+        self._process_facts(self.table.mat_event(events.Button(t, "ready")))
+        self._process_facts(self.table.mat_event(events.BeadsAtRest(t + EVENT_GAP_S, (events.Bead(self._place),))))
 
     def _hidden(self, t: float) -> None:
         self._log.add("hidden", t, hide=self._round, by=self.hider)
@@ -335,7 +330,7 @@ class VisitorGame:
             self._strike(t, pad)
 
     def _strike(self, t: float, pad: int) -> None:
-        self._process_facts(self.table.mat_event(Strike(t, (pad,), MARGIN_DB)))
+        self._process_facts(self.table.mat_event(events.Strike(t, (pad,), MARGIN_DB)))
 
     def _knows_answer(self) -> bool:
         asked = self.view.question
@@ -352,9 +347,9 @@ class VisitorGame:
             self.close(t)
             return
         if self.kind == "screen" or self.hider == "mat":
-            self._process_facts(self.table.mat_event(BeadsAtRest(t, ())))
+            self._process_facts(self.table.mat_event(events.BeadsAtRest(t, ())))
         if self.view.phase == "show":
-            self._process_facts(self.table.mat_event(Button(t, "shown")))
+            self._process_facts(self.table.mat_event(events.Button(t, "shown")))
 
     def _open(self, t: float) -> None:
         """Open this hide's seal after the hide."""

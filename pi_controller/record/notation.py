@@ -13,22 +13,7 @@ from math import isfinite
 from typing import NoReturn, cast
 
 from pi_controller.record.model import Check, Comment, Entry, Move, RecordError, Ruling
-from pi_controller.referee.facts import (
-    ClockSet,
-    CommandIssued,
-    Fact,
-    GameClosed,
-    JudgedByEye,
-    MatchGiven,
-    MatchVoid,
-    ProtestMade,
-    ProtestRuled,
-    RoundClock,
-    SensorsUsed,
-    StateSet,
-    TeamsNamed,
-    VoidClosed,
-)
+from pi_controller.referee import facts
 from pi_controller.rules import registry
 from pi_controller.rules.base import Action, Forms, Json, Place
 from pi_controller.text import format_value, is_invisible, join_words, strip_controls
@@ -471,42 +456,42 @@ _RULINGS = {
 _CLOSED = {"forfeit": "gives up", "disqualified": "is disqualified", "no_show": "is not there when called"}
 
 
-def format_caller(called: CommandIssued) -> str:
+def format_caller(called: facts.CommandIssued) -> str:
     """Return the name and role of the author: `Ann, judge`."""
     return ", ".join(filter(None, (called.actor, called.role)))
 
 
-def format_table_fact(fact: Fact, teams: Mapping[str, str], *, private: bool) -> str:
+def format_table_fact(fact: facts.Fact, teams: Mapping[str, str], *, private: bool) -> str:
     """Return a fact about the table as a sentence, or "" for a fact of another kind.
 
     The text of a protest is for the judges only: it is left out unless `private`.
     """
     match fact:
-        case StateSet(reason=reason):
+        case facts.StateSet(reason=reason):
             sentence, why = "the table stands so", reason
-        case SensorsUsed(on=on, reason=reason):
+        case facts.SensorsUsed(on=on, reason=reason):
             sentence, why = f"play goes on {'with' if on else 'without'} what the mat feels", reason
-        case ProtestMade(by=by, text=text):
+        case facts.ProtestMade(by=by, text=text):
             sentence, why = f"{_team(teams, by)} protests, play stands", text if private else ""
-        case ProtestRuled(ruling=ruling, reason=reason):
+        case facts.ProtestRuled(ruling=ruling, reason=reason):
             sentence, why = f"{_RULINGS[ruling]}, play goes on", reason
-        case ClockSet(running=running, reason=reason):
+        case facts.ClockSet(running=running, reason=reason):
             sentence, why = f"the clock {'runs on' if running else 'is stopped'}", reason
-        case GameClosed(by=by, cause=cause, reason=reason):
+        case facts.GameClosed(by=by, cause=cause, reason=reason):
             sentence, why = f"{_team(teams, by) if by in ('A', 'B') else by} {_CLOSED[cause]}", reason
-        case TeamsNamed(teams=named):
+        case facts.TeamsNamed(teams=named):
             sentence, why = f"the teams are {_team(named, 'A')} and {_team(named, 'B')}", ""
-        case MatchGiven(match=match):
+        case facts.MatchGiven(match=match):
             sentence, why = f"match {strip_controls(match)} of a tournament", ""
-        case MatchVoid(why=reason):
+        case facts.MatchVoid(why=reason):
             sentence, why = "the match no longer counts" if reason else "the match counts again", ""
-        case VoidClosed():
+        case facts.VoidClosed():
             sentence, why = "the game is closed: its match no longer counts", ""
-        case RoundClock(left_s=left, running=running):
+        case facts.RoundClock(left_s=left, running=running):
             minutes, seconds = divmod(round(left), 60)
             sentence = f"the round's clock {'runs' if running else 'stands'}, {minutes}:{seconds:02} to go"
             why = ""
-        case JudgedByEye():
+        case facts.JudgedByEye():
             sentence, why = "played by eye: the judge says what is found", ""
         case _:
             return ""
