@@ -26,6 +26,7 @@ import msgspec
 
 from pi_controller import __version__
 from pi_controller.errors import DamagedJournalError, JournalError
+from pi_controller.referee import facts
 from pi_controller.referee.facts import Fact
 from pi_controller.system.files import create_private_file, explain_refusal, sync
 
@@ -536,8 +537,12 @@ _MAGIC = 0x377F0682
 """If the lowest bit is set, the checksums are of big-endian words."""
 _FORMAT = 3007000
 _MARK = 16
-BUFFERED_KINDS = ("hand_pass", "link", "ready", "sensors", "shown")
-"""Kinds of buffered facts, which share a transaction with the next event: see `table.BUFFERED_FACTS`."""
+BUFFERED_FACTS = (facts.HandPass, facts.LinkSeen, facts.Ready, facts.SensorsSeen, facts.BeadShown)
+"""Facts of the mat that may be lost: after a restart the hide in progress starts over without them.
+
+They share a transaction with the next event.
+"""
+_BUFFERED_KINDS = {kind.__struct_config__.tag for kind in BUFFERED_FACTS}
 
 
 class LogState(NamedTuple):
@@ -658,8 +663,8 @@ def _rows_beyond(log: bytes, pages: bytes, last: Row, *, chained: bool) -> list[
 
 def _one_transaction(log: bytes, beyond: list[Row], last: int, seen: int) -> bool:
     """Return True if the batches after `last` up to `seen` can be one transaction: buffered ones and the last."""
-    gathered = {row.batch for row in beyond if row.kind in BUFFERED_KINDS}
-    flushed = {row.batch for row in beyond if row.kind not in BUFFERED_KINDS}
+    gathered = {row.batch for row in beyond if row.kind in _BUFFERED_KINDS}
+    flushed = {row.batch for row in beyond if row.kind not in _BUFFERED_KINDS}
     if set(range(last + 1, seen)) - gathered or flushed - {seen}:
         return False
     whole, _ = whole_frames(log)

@@ -19,7 +19,7 @@ from pi_controller.record import convert
 from pi_controller.record.convert import is_journal, read_journal_record, read_record_file
 from pi_controller.record.model import Record as WrittenRecord
 from pi_controller.record.model import RecordError
-from pi_controller.record.notation import format_caller, format_table_fact
+from pi_controller.record.notation import format_caller, format_table_fact, format_words
 from pi_controller.referee import facts
 from pi_controller.referee.commitment import CommitmentContext, check
 from pi_controller.referee.history import History, Record
@@ -149,16 +149,16 @@ def _sentence(game: Game[Any], before: Story, fact: facts.Fact, view: View) -> s
         case facts.ActionPlayed():
             return _action(fact, game.sheet(before.state).get("owed"))
         case facts.FoulSeen(foul=foul, by=by):
-            return f"foul of the {by}: {_words(foul)}"
+            return f"foul of the {by}: {format_words(foul)}"
         case facts.Question(about=about, choices=choices, pads=pads, foul=foul):
-            details = _words(foul) if foul else ", ".join(f"pad {pad}" for pad in pads)
-            return f"asked: {_words(about)}{f' ({details})' if details else ''}; {', '.join(choices)}?"
+            details = format_words(foul) if foul else ", ".join(f"pad {pad}" for pad in pads)
+            return f"asked: {format_words(about)}{f' ({details})' if details else ''}; {', '.join(choices)}?"
         case facts.Answer(answer=answer, by=by):
-            return f"{'judge' if by == 'judge' else 'no answer'}: {_words(answer)}"
+            return f"{'judge' if by == 'judge' else 'no answer'}: {format_words(answer)}"
         case facts.QuestionWithdrawn(about=about, why=why):
-            return f"no answer is needed to {_words(about)}: {_words(why)}"
+            return f"no answer is needed to {format_words(about)}: {format_words(why)}"
         case facts.Notice(about=about, pads=pads):
-            return f"noticed: {_words(about)}{' on pad ' + ', '.join(map(str, pads)) if pads else ''}"
+            return f"noticed: {format_words(about)}{' on pad ' + ', '.join(map(str, pads)) if pads else ''}"
         case facts.Reveal(hide=hide, pad=pad, nonce=nonce):
             bound = CommitmentContext(fact.table, fact.epoch, fact.event)
             sealed = check(before.hide.commit or "", game.name, hide, pad, nonce, bound)
@@ -166,7 +166,7 @@ def _sentence(game: Game[Any], before: Story, fact: facts.Fact, view: View) -> s
         case facts.CommitmentWithdrawn(why=why):
             return f"the seal is withdrawn: {why}"
         case facts.HideAgain(why=why):
-            return f"hide again: {_words(why)}"
+            return f"hide again: {format_words(why)}"
         case facts.StrikeKept(pads=pads):
             return f"struck while a question was open: pad {', '.join(map(str, pads))}"
         case facts.Undone(batch=_, reason=reason, by=by):
@@ -177,7 +177,7 @@ def _sentence(game: Game[Any], before: Story, fact: facts.Fact, view: View) -> s
         case facts.LinkSeen(up=up, why=why):
             return f"the board is {'connected' if up else 'disconnected'}{f': {why}' if why else ''}"
         case facts.CommandIssued(call=call):
-            return f"{format_caller(fact)}: {_words(call)}"
+            return f"{format_caller(fact)}: {format_words(call)}"
         case _:
             return format_table_fact(fact, view.teams, private=True)
 
@@ -194,10 +194,10 @@ def _action(fact: facts.ActionPlayed, owed: str | None) -> str:
         case "forfeit":
             sentence = f"forfeit by {action['by']}"
         case _:
-            sentence = f"settled as a foul of the {action.get('by')}: {_words(str(action.get('kind')))}"
+            sentence = f"settled as a foul of the {action.get('by')}: {format_words(str(action.get('kind')))}"
             sentence += " (the hide before)" if action.get("hide") == "last" else ""
     by = "" if fact.by == "sensor" else f" [{fact.by}]"
-    called = f" -> {', '.join(_words(word) for word in fact.calls)}" if fact.calls else ""
+    called = f" -> {', '.join(format_words(word) for word in fact.calls)}" if fact.calls else ""
     return sentence + by + called
 
 
@@ -206,7 +206,7 @@ def _end(view: View) -> str:
         return f"{_team(view, view.winner)} has won by forfeit"
     if view.winner:
         return f"{_team(view, view.winner)} has won {max(view.short.values())} to {min(view.short.values())}"
-    asked = f"; asked: {_words(view.question.about)}" if view.question else ""
+    asked = f"; asked: {format_words(view.question.about)}" if view.question else ""
     return f"In progress: hide {view.hide}, {view.phase}{asked}"
 
 
@@ -216,7 +216,3 @@ def _team(view: View, team: str | None) -> str:
 
 def _default(game: Game[Any], name: str) -> object:
     return next((option.default for option in game.options if option.name == name), None)
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
 from pi_controller.record.file import SET, SIDES, Playthrough
-from pi_controller.record.notation import format_action, format_table_fact
+from pi_controller.record.notation import format_action, format_answer, format_table_fact, format_words
 from pi_controller.referee import facts
 from pi_controller.referee.facts import ActionPlayed, Fact, StateSet, Undone
 from pi_controller.referee.history import History, Step, Timeline
@@ -199,9 +199,9 @@ class _Writer:
                 kind = "foul" if _is_foul(fact) else "action"
                 return kind, format_action(self._game.name, action), "" if by == "sensor" else by
             case facts.FoulSeen(foul=foul, by=by):
-                return "foul", f"foul of the {by}: {_words(foul)}", ""
+                return "foul", f"foul of the {by}: {format_words(foul)}", ""
             case facts.Answer(by=by):
-                return "ruling" if by == "judge" else "note", self._describe_answer(fact), by
+                return "ruling" if by == "judge" else "note", format_answer(self._asked, fact), by
             case facts.HideAgain(why=why, by=by):
                 return "ruling" if by == "judge" else "note", _because("hide again", why), by
             case Undone(reason=reason, by=by):
@@ -220,14 +220,6 @@ class _Writer:
             case _:
                 return None
 
-    def _describe_answer(self, answer: facts.Answer) -> str:
-        asked = self._asked
-        details = ""
-        if asked is not None and asked.about == answer.about:
-            details = _words(asked.foul) if asked.foul else ", ".join(f"pad {pad}" for pad in asked.pads)
-        about = f"{_words(answer.about)} ({details})" if details else _words(answer.about)
-        return f"{about}: {_words(answer.answer)}"
-
 
 def _is_foul(done: ActionPlayed) -> bool:
     return done.action.get("do") == "foul"
@@ -235,7 +227,3 @@ def _is_foul(done: ActionPlayed) -> bool:
 
 def _because(what: str, reason: str) -> str:
     return f"{what}: {reason}" if reason else what
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

@@ -128,7 +128,7 @@ class _RecordBuilder:
             case facts.Question():
                 self._asked = fact
             case facts.Answer(t=t):
-                self._rule(t, _answer_text(self._asked, fact), superseded)
+                self._rule(t, notation.format_answer(self._asked, fact), superseded)
             case facts.HideAgain(t=t, why=why, by="judge"):
                 self._rule(t, ": ".join(filter(None, ("hide again", why))), superseded)
             case facts.Undone(t=t, reason=reason):
@@ -189,18 +189,6 @@ class _RecordBuilder:
         assert self._opened
         since = round(t - self._opened.t, 3)
         return since if 0 <= since <= model.MAX_TIME_S else None
-
-
-def _answer_text(asked: facts.Question | None, answer: facts.Answer) -> str:
-    if asked is None:
-        return f"{_words(answer.about)}: {_words(answer.answer)}"
-    details = _words(asked.foul) if asked.foul else ", ".join(f"pad {pad}" for pad in asked.pads)
-    about = f"{_words(asked.about)} ({details})" if details else _words(asked.about)
-    return f"{about}: {_words(answer.answer)}"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
 
 
 # Renders a record: hide by hide, or turn by turn, with the sticks drawn; or one JSON object an entry.

@@ -397,7 +397,7 @@ def format_entry(entry: Entry, game: str, number: int | None = None, words: str 
                 f"[{entry.by}]" if entry.by else "",
             ]
             if entry.calls:
-                called = ", ".join(call.replace("_", " ") for call in entry.calls)
+                called = ", ".join(map(format_words, entry.calls))
                 parts += [ARROW, *((called,) if words else entry.calls)]
             return " ".join((*filter(None, parts), *_format_comment(entry.comment)))
 
@@ -454,6 +454,21 @@ _RULINGS = {
     "play_on": "the protest is open still",
 }
 _CLOSED = {"forfeit": "gives up", "disqualified": "is disqualified", "no_show": "is not there when called"}
+
+
+def format_words(name: str) -> str:
+    """Return a name of the program, such as a foul's, in words."""
+    return name.replace("_", " ")
+
+
+def format_answer(asked: facts.Question | None, answer: facts.Answer) -> str:
+    """Return the answer to the question `asked` in words, with what the question was about."""
+    about, details = format_words(answer.about), ""
+    if asked is not None and asked.about == answer.about:
+        details = format_words(asked.foul) if asked.foul else ", ".join(f"pad {pad}" for pad in asked.pads)
+    return (
+        f"{about} ({details}): {format_words(answer.answer)}" if details else f"{about}: {format_words(answer.answer)}"
+    )
 
 
 def format_caller(called: facts.CommandIssued) -> str:

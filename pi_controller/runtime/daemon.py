@@ -86,8 +86,8 @@ class SteppedTable(Protocol):
 
     seats: Seats
     mirrored: bool
-    on_mat_change: Callable[[float], None] | None
-    """Called with the time when `mirrored`, `showing` or `strike_reporting` has changed."""
+    on_mat_change: Callable[[float], None]
+    """Called with the time when `mirrored`, `showing` or `strike_reporting` may have changed."""
 
     @property
     def view(self) -> View | None:
@@ -153,10 +153,7 @@ class Mats:
         return events
 
     def update_active_mat(self, t: float) -> None:
-        """Select the active mat and its orientation, and enable its reporting, after a change at `t`.
-
-        The table calls this.
-        """
+        """Select the active mat, its orientation and its reporting; the table calls this after an input at `t`."""
         table = self._table
         if table.mirrored != self._mirrored:
             self._mirrored = table.mirrored
