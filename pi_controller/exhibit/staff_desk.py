@@ -34,7 +34,7 @@ from pi_controller.display.i18n import catalogue, mark
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
 from pi_controller.errors import SettingsError
 from pi_controller.exhibit.exhibit import Exhibit, SessionGames, local_time
-from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts
+from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts, store_state
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import IDLE, StageName
 from pi_controller.exhibit.pages import host_lines, render_screen
@@ -577,10 +577,8 @@ class StaffDesk:
 
     def _confirm_keys(self) -> None:
         """Save that the staff has seen the changes of the keys."""
-        try:
-            atomic_write(self._keys_seen, "\n".join(_read_lines(self._key_changes)).encode())
-        except OSError as error:
-            log.warning("cannot save that the keys were confirmed: %s", error)
+        seen = "\n".join(_read_lines(self._key_changes))
+        store_state(self._keys_seen, seen, "cannot save that the keys were confirmed")
         self._keys = ()
         self._exhibit.keys_changed = False
 
@@ -611,9 +609,7 @@ class StaffDesk:
             order.done.set()
 
     def _card_faults(self) -> list[str]:
-        """Return the faults in the files that a laptop writes on the card, without changed keys, which are shown
-        separately.
-        """
+        """Return the faults in the files that a laptop writes on the card, without changed keys."""
         keys = _read_lines(self._key_changes)
         told = (one for one in _read_lines(CARD_FAULTS) if one not in keys)
         return [one for one in told if one and not one.startswith(KEYS_CHANGED)]
@@ -627,13 +623,11 @@ class StaffDesk:
 
     def _keep_notice(self, notice: str) -> None:
         """Save the staff's notice, so that it is shown again after a power cut."""
-        if self._notice is None:
+        if notice or self._notice is None:
+            store_state(self._notice, notice, "cannot save the notice for the next start")
             return
         try:
-            if notice:
-                atomic_write(self._notice, notice.encode())
-            else:
-                self._notice.unlink(missing_ok=True)
+            self._notice.unlink(missing_ok=True)
         except OSError as error:
             log.warning("cannot save the notice for the next start: %s", error)
 

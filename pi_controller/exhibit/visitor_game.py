@@ -11,6 +11,7 @@ import logging
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -91,7 +92,7 @@ class VisitorGame:
         self._since = self._step_since = t
         self._ended = False
         if kind == "screen":
-            self._process_facts(table.mat_event(events.Link(t, up=True)))
+            self._feel(events.Link(t, up=True))
         if lessons is not None:
             self._process_facts(table.judge(JudgeSet(t, dict(START_POSITION), "a guided game begins in the middle")))
             self._explain("under_way")
@@ -174,10 +175,10 @@ class VisitorGame:
                 self._hide(t, int(value))
             case "strike":
                 self._by = "visitor"
-                self._strike(t, int(value))
+                self._feel(events.Strike(t, (int(value),), MARGIN_DB))
             case "ready":
                 self._hidden(t)
-                self._process_facts(self.table.mat_event(events.Button(t, "ready")))
+                self._feel(events.Button(t, "ready"))
             case _:
                 self._by = "visitor" if value.isdecimal() else self._by
                 self._judge(JudgeAnswer(t, value))
@@ -203,7 +204,7 @@ class VisitorGame:
                 if self.awaits == "next":
                     self._read_on(t)
                 self._by = "visitor"
-                self._process_facts(self.table.mat_event(event))
+                self._feel(event)
                 return True
             case events.Strike():
                 return False
@@ -217,7 +218,7 @@ class VisitorGame:
             case events.Button():
                 return False
             case _:
-                self._process_facts(self.table.mat_event(event))
+                self._feel(event)
                 return isinstance(event, events.HandIn | events.HandOut)
 
     def tick(self, t: float) -> None:
@@ -256,9 +257,10 @@ class VisitorGame:
         if view.phase == "halted":
             self._ended = True
         elif view.question is not None:
-            self._answer_itself(t)
+            if self._knows_answer():
+                self._judge(JudgeAnswer(t, "found" if self._place in view.question.pads else "missed"))
         elif view.phase == "toss" and waited >= self.pace.toss_s:
-            self._process_facts(self.table.mat_event(events.Button(t, self._rng.choice(("toss_a", "toss_b")))))
+            self._feel(events.Button(t, self._rng.choice(("toss_a", "toss_b"))))
         elif view.phase == "hide":
             if self.hider == "visitor":
                 self._explain("hiding")
@@ -294,22 +296,18 @@ class VisitorGame:
         self._place = place
         for n, pad in enumerate(EVERY_PAD):
             at = t + n * self.pace.hand_s
-            self._script.append((at, lambda at, pad=pad: self._hand_in(at, pad)))
-            self._script.append((at + 0.8 * self.pace.hand_s, lambda at, pad=pad: self._hand_out(at, pad)))
+            self._script.append((at, partial(self._move_hand, events.HandIn, pad)))
+            self._script.append((at + 0.8 * self.pace.hand_s, partial(self._move_hand, events.HandOut, pad)))
         self._script.append((t + len(EVERY_PAD) * self.pace.hand_s, self._finish_hiding))
 
-    def _hand_in(self, t: float, pad: int) -> None:
-        self.hand = pad
-        self._process_facts(self.table.mat_event(events.HandIn(t, pad, "hider")))
-
-    def _hand_out(self, t: float, pad: int) -> None:
-        self.hand = None
-        self._process_facts(self.table.mat_event(events.HandOut(t, pad, "hider")))
+    def _move_hand(self, way: type[events.HandIn | events.HandOut], pad: int, t: float) -> None:
+        self.hand = pad if way is events.HandIn else None
+        self._feel(way(t, pad, "hider"))
 
     def _finish_hiding(self, t: float) -> None:
         self._hidden(t)
-        self._process_facts(self.table.mat_event(events.Button(t, "ready")))
-        self._process_facts(self.table.mat_event(events.BeadsAtRest(t + EVENT_GAP_S, (events.Bead(self._place),))))
+        self._feel(events.Button(t, "ready"))
+        self._feel(events.BeadsAtRest(t + EVENT_GAP_S, (events.Bead(self._place),)))
 
     def _hidden(self, t: float) -> None:
         self._log.add("hidden", t, hide=self._round, by=self.hider)
@@ -327,29 +325,21 @@ class VisitorGame:
         self.aim = pad
         if waited >= self.pace.think_s + self.pace.aim_s:
             self.aim, self._by = None, "mat"
-            self._strike(t, pad)
-
-    def _strike(self, t: float, pad: int) -> None:
-        self._process_facts(self.table.mat_event(events.Strike(t, (pad,), MARGIN_DB)))
+            self._feel(events.Strike(t, (pad,), MARGIN_DB))
 
     def _knows_answer(self) -> bool:
+        """Return True if the table asks about a bead that the mat itself has hidden."""
         asked = self.view.question
         return asked is not None and asked.about == "found" and self.hider == "mat"
-
-    def _answer_itself(self, t: float) -> None:
-        """Answer whether a hit found the bead that the mat itself has hidden, if the table did not see it."""
-        asked = self.view.question
-        if asked is not None and self._knows_answer():
-            self._judge(JudgeAnswer(t, "found" if self._place in asked.pads else "missed"))
 
     def _end_hide(self, t: float) -> None:
         if self.view.phase == "over" or self.view.hide >= self._hides:
             self.close(t)
             return
         if self.kind == "screen" or self.hider == "mat":
-            self._process_facts(self.table.mat_event(events.BeadsAtRest(t, ())))
+            self._feel(events.BeadsAtRest(t, ()))
         if self.view.phase == "show":
-            self._process_facts(self.table.mat_event(events.Button(t, "shown")))
+            self._feel(events.Button(t, "shown"))
 
     def _open(self, t: float) -> None:
         """Open this hide's seal after the hide."""
@@ -365,6 +355,10 @@ class VisitorGame:
             log.info("the answer was not accepted: %s", error.message)
 
     # processing of facts
+
+    def _feel(self, event: events.MatEvent) -> None:
+        """Give the table an event of the mat."""
+        self._process_facts(self.table.mat_event(event))
 
     def _process_facts(self, facts: Sequence[Fact]) -> None:
         said = False  # True if visitors reported the result of the hit
@@ -413,7 +407,6 @@ class VisitorGame:
 # A guess is made before the visitor hides, so an opponent learns the bead's place only after the hide. In Hampa Apena
 # both pads of a hide are chosen at once, because the second hit must miss (chapter 4): the first is the most likely
 # pad, the second the least likely of the others.
-
 
 Habit = Literal["none", "often", "after", "steps"]
 """The basis of a guess: chance, the most used pads, the pad that follows another, or the step after a hide."""
@@ -487,7 +480,8 @@ class HabitReader:
             first, second = self._rng.sample(EVERY_PAD, 2)
             return Guess(first, second)
         foretold = self._foretold()
-        weights = self._weights()
+        most = max(self._log_weight.values())
+        weights = {habit: math.exp(weight - most) for habit, weight in self._log_weight.items()}
         chance = {pad: sum(weights[one] * foretold[one][pad] for one in foretold) for pad in EVERY_PAD}
         mixed = self._rng.sample(EVERY_PAD, len(EVERY_PAD))
         first = max(mixed, key=lambda pad: round(chance[pad], 9))
@@ -517,10 +511,6 @@ class HabitReader:
         by_step = Counter({pad: steps[(pad - before) % len(EVERY_PAD)] for pad in EVERY_PAD})
         foretold["after"], foretold["steps"] = _shares(self._after[before]), _shares(by_step)
         return foretold
-
-    def _weights(self) -> Mapping[Habit, float]:
-        most = max(self._log_weight.values())
-        return {habit: math.exp(weight - most) for habit, weight in self._log_weight.items()}
 
 
 def _shares(counts: Counter[int]) -> Mapping[int, float]:

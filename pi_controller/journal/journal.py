@@ -63,9 +63,7 @@ def _is_earlier(path: Path) -> bool:
 
 
 def _records(path: Path, db: sqlite3.Connection) -> list[Row]:
-    (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    if state != "ok":
-        raise file.damage_error(path)
+    file.require_intact(path, db)
     records = list(file.rows(db, 1))
     for n, row in enumerate(records, 1):
         if row.seq != n:
@@ -84,10 +82,7 @@ def _keep(path: Path, db: sqlite3.Connection, records: list[Row]) -> None:
     new = copy.with_name(f".{copy.name}.new")
     new.unlink(missing_ok=True)
     create_private_file(new, path)
-    with closing(sqlite3.connect(new, isolation_level=None)) as kept:
-        db.backup(kept)
-        kept.execute("PRAGMA journal_mode = DELETE")
-    file.sync(new)
+    file.write_database(db, new)
     file.put_in_place(new, copy)
 
 
@@ -157,9 +152,7 @@ class Journal:
 
     @property
     def head(self) -> tuple[int, str]:
-        """The last record's number and hash, which prove all records up to it. The hash is "" in a journal of version
-        1.
-        """
+        """The last record's number and hash, which prove all before it; "" in a journal of version 1."""
         return self.seq, self._hash
 
     @property
@@ -265,13 +258,8 @@ class Journal:
             elif not found.tables:
                 raise journal_error(self.path, "it is empty", "check the file's name")
             self._version = found.version if self.read_only else file.SCHEMA_VERSION
-            (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
-            if state != "ok":
-                raise damage_error(self.path)
-            try:
-                self.meta = file.meta(db, self._version)
-            except ValueError as error:
-                raise damage_error(self.path, str(error)) from error
+            file.require_intact(self.path, db)
+            self.meta = file.require_meta(self.path, db, self._version)
             if not self.read_only:
                 file.renew(db)
             last = db.execute("SELECT seq, batch FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
@@ -375,19 +363,14 @@ class Journal:
         log.warning("journal %s: its log ends in an incomplete event%s", self.path.name, copy)
 
     def _moved_away_error(self) -> JournalError:
-        """Return the error of a journal that was deleted or moved, after saving a copy of the records that are
-        readable.
-        """
+        """Save a copy of the readable records; return the error of a journal that was deleted or moved."""
         rescued = self.path.with_name(f"{self.path.stem}.rescued{self.path.suffix}")
         todo = "put it back: play goes on by itself"
         with suppress(OSError, sqlite3.Error, JournalError):
             if not rescued.exists():
                 db = self.database()
                 create_private_file(rescued)
-                with closing(sqlite3.connect(rescued)) as kept:
-                    db.backup(kept)
-                    kept.execute("PRAGMA journal_mode = DELETE")
-                file.sync(rescued)
+                file.write_database(db, rescued)
             todo = f"put it back, or give {rescued.name}, which holds all of it, its name: play goes on by itself"
         return journal_error(self.path, "it was deleted or moved away", todo)
 

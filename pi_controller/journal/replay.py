@@ -105,7 +105,8 @@ def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
         if isinstance(fact, facts.GameOpened):
             out.write(f"{game.name} {fact.version}: {_team(view, 'A')} (A) and {_team(view, 'B')} (B)\n")
             out.write(f"{strip_controls(fact.source)}\n")
-            chosen = {name: value for name, value in fact.options.items() if value != _default(game, name)}
+            default = {option.name: option.default for option in game.options}
+            chosen = {name: value for name, value in fact.options.items() if value != default.get(name)}
             out.write("".join(f"{name} = {strip_controls(str(value))}\n" for name, value in chosen.items()))
             out.write(f"the game before: {strip_controls(fact.after)}\n" if fact.after else "")
         sentence = strip_controls(_sentence(game, before, fact, view))
@@ -212,7 +213,3 @@ def _end(view: View) -> str:
 
 def _team(view: View, team: str | None) -> str:
     return strip_controls(view.teams.get(team or "", team or "nobody"))
-
-
-def _default(game: Game[Any], name: str) -> object:
-    return next((option.default for option in game.options if option.name == name), None)

@@ -266,7 +266,6 @@ def _line(out: TextIO, content: dict[str, Any]) -> None:
 
 # Read the record of a game from a journal, a score sheet or a written record, by the content of the file.
 
-
 _SQLITE = b"SQLite format 3\0"
 
 

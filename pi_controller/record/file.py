@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Generic, cast
 from unicodedata import normalize
 
-from pi_controller.errors import MatError, UsageError
+from pi_controller.errors import UsageError
 from pi_controller.record import model, notation
 from pi_controller.record.model import Check, Entry, Move, ParseIssue, Record, RecordError
 from pi_controller.record.notation import format_text, format_token, is_same_json
@@ -23,7 +23,6 @@ from pi_controller.text import format_value
 # Decodes a file's bytes to lines, for any origin: encodings, line ends, NULs, and noise.
 #
 # No function here raises. At most one line and a bounded list of faults are kept in memory.
-
 
 MAX_BYTES = 32_000_000
 MAX_LINES = 100_000
@@ -121,7 +120,6 @@ def _decode_line(line: bytes, number: int, faults: ParseIssues) -> str:
 
 
 # Plays the actions of a recorded game and counts the hide or turn that each belongs to.
-
 
 SET = "set"
 """The word for a table set by the judge: `set` and the score sheet's keys. No game has this word."""
@@ -481,11 +479,7 @@ def _play_move(playthrough: Playthrough[Any] | None, n: int, move: Move) -> int 
             return None
         turn, calls = playthrough.play(move.action)
     except (InvalidActionError, IllegalActionError) as error:
-        raise _entry_error(n, error) from error
+        raise RecordError(f"entry {n} is not allowed: {error.message}", error.hint) from error
     if calls != move.calls:
         raise RecordError(f"entry {n}: the words called are {' '.join(calls) or 'none'}")
     return turn
-
-
-def _entry_error(n: int, error: MatError) -> RecordError:
-    return RecordError(f"entry {n} is not allowed: {error.message}", error.hint)

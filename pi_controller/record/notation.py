@@ -22,7 +22,6 @@ from pi_controller.text import format_value, is_invisible, join_words, strip_con
 #
 # `format_token` and `parse_token` are inverse functions, and so are `format_text` and `parse_text` for free text.
 
-
 _NUMBER = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 _CONSTANTS: dict[str, Json] = {"true": True, "false": False, "null": None}
 _BARE = re.compile(r"[^\W\d][\w'-]*")
@@ -191,10 +190,6 @@ def _read(place: Place, token: Token) -> Json:
     return token.value
 
 
-def _fits(place: Place, token: Token) -> bool:
-    return not place.closed or bool(place.words and token.word.lower() in place.words)
-
-
 def _write(place: Place, value: Json) -> str:
     for word, meant in (place.words or {}).items():
         if is_same_json(meant, value):
@@ -243,7 +238,7 @@ def parse_action(game: str, tokens: Iterable[Token]) -> dict[str, Json]:
                 raise RecordError(f"there is no value after {place.label}")
             _set(action, place.path, _read(place, value))
             continue
-        while places and not places[0].label and not _fits(places[0], token):
+        while places and not places[0].label and places[0].closed and token.word.lower() not in (places[0].words or {}):
             del places[0]
         if not places or places[0].label:
             raise RecordError(
@@ -325,7 +320,6 @@ def _set(action: dict[str, Json], path: str, value: Json) -> None:
 # [@TIME] TEXT                                                      a judge's ruling ; TEXT
 # a comment = KEY=VALUE... [; COMMENT]                                              what the score sheet shows here end
 # [KEY=VALUE...]                                                      the last line
-
 
 _ENTRY_NUMBER = re.compile(r"([0-9]{1,6})\.\s*")
 _TIME = re.compile(r"@([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(?:\.([0-9]{1,9}))?(?:\s+|$)")
@@ -446,7 +440,6 @@ def _clock(t: float | None) -> str:
 
 
 # Texts of the judge's commands about the table, and the name of their author, for a record and a replay.
-
 
 _RULINGS = {
     "upheld": "the protest is upheld",

@@ -312,7 +312,8 @@ class Table:
     def _execute(self, call: JudgeCommand | HubCommand, command: Command | None) -> list[Fact]:
         if isinstance(call, JudgeNewGame):
             return self._begin_next(call, command)
-        if isinstance(call, JudgeAnswer) and call.answer == NEW_GAME and self._may_begin_anew:
+        asked = self.story.question
+        if isinstance(call, JudgeAnswer) and call.answer == NEW_GAME and asked is not None and asked.about == RECOVERED:
             return self._begin_next(JudgeNewGame(call.t), command, anew=True)
         if isinstance(call, MatchCall):
             return self._take_match(call, command)
@@ -368,12 +369,6 @@ class Table:
         self._view = None
         self.on_mat_change(t)
         return True
-
-    @property
-    def _may_begin_anew(self) -> bool:
-        """True while the judge is asked whether to continue a recovered game."""
-        asked = self.story.question
-        return asked is not None and asked.about == RECOVERED
 
     def _begin_next(self, call: JudgeNewGame, command: Command | None, *, anew: bool = False) -> list[Fact]:
         """Archive the finished game and begin another by the same rules; return its first facts.
