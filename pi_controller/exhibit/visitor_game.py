@@ -481,7 +481,7 @@ class HabitReader:
             return Guess(first, second)
         foretold = self._foretold()
         most = max(self._log_weight.values())
-        weights = {habit: math.exp(weight - most) for habit, weight in self._log_weight.items()}
+        weights: Mapping[Habit, float] = {habit: math.exp(weight - most) for habit, weight in self._log_weight.items()}
         chance = {pad: sum(weights[one] * foretold[one][pad] for one in foretold) for pad in EVERY_PAD}
         mixed = self._rng.sample(EVERY_PAD, len(EVERY_PAD))
         first = max(mixed, key=lambda pad: round(chance[pad], 9))

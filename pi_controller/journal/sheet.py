@@ -201,7 +201,8 @@ class _Writer:
             case facts.FoulSeen(foul=foul, by=by):
                 return "foul", f"foul of the {by}: {format_words(foul)}", ""
             case facts.Answer(by=by):
-                return "ruling" if by == "judge" else "note", format_answer(self._asked, fact), by
+                asked = self._asked if self._asked is not None and self._asked.about == fact.about else None
+                return "ruling" if by == "judge" else "note", format_answer(asked, fact), by
             case facts.HideAgain(why=why, by=by):
                 return "ruling" if by == "judge" else "note", _because("hide again", why), by
             case Undone(reason=reason, by=by):

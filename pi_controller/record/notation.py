@@ -455,9 +455,9 @@ def format_words(name: str) -> str:
 
 
 def format_answer(asked: facts.Question | None, answer: facts.Answer) -> str:
-    """Return the answer to the question `asked` in words, with what the question was about."""
-    about, details = format_words(answer.about), ""
-    if asked is not None and asked.about == answer.about:
+    """Return an answer in words, with what the question `asked` was about if it is known."""
+    about, details = format_words((asked or answer).about), ""
+    if asked is not None:
         details = format_words(asked.foul) if asked.foul else ", ".join(f"pad {pad}" for pad in asked.pads)
     return (
         f"{about} ({details}): {format_words(answer.answer)}" if details else f"{about}: {format_words(answer.answer)}"

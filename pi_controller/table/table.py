@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -20,7 +20,6 @@ from pi_controller.journal.journal import Journal
 from pi_controller.journal.rotation import opening_facts
 from pi_controller.referee import facts as fact_kinds
 from pi_controller.referee import judge as calls
-from pi_controller.referee.base import Referee
 from pi_controller.referee.commitment import CommitmentContext
 from pi_controller.referee.facts import CommandIssued, Fact, GameOpened, Question, Seats, Undone, is_mirrored
 from pi_controller.referee.history import Draft, History
@@ -51,6 +50,50 @@ class Observer(Generic[ObservedT_contra]):
 
     def on_step(self, t: float, table: ObservedT_contra, armed: bool) -> None:
         """Called at the end of the step at `t`, after changes were shown."""
+
+
+class RefereeProtocol(Protocol):
+    """Interface of the referee that the table uses; see `referee.Referee`.
+
+    The table does not import the class: pages and lights import the table, and must not reach the bead's sealed place.
+    """
+
+    def decide(self, draft: Draft, event: MatEvent | JudgeCommand) -> Draft:
+        """Return `draft` with the facts that follow from a mat event or a call."""
+        ...
+
+    def tick(self, draft: Draft, t: float) -> Draft:
+        """Return `draft` with the facts that follow from the passing of time up to `t`."""
+        ...
+
+    def resume(self, draft: Draft, t: float) -> Draft:
+        """Return `draft` with the facts that follow from a restart."""
+        ...
+
+    def remember_event(self, event: MatEvent) -> None:
+        """Update the knowledge of the mat from `event` without concluding any fact."""
+        ...
+
+    def strike_reporting(self, story: Story) -> bool:
+        """Return whether strikes should be reported now."""
+        ...
+
+    def default_answer(self, story: Story) -> tuple[float, str] | None:
+        """Return the time and the answer that the open question gets by default; None without one."""
+        ...
+
+    @property
+    def rulings(self) -> tuple[calls.Ruling, ...]:
+        """The possible rulings on a protest here."""
+        ...
+
+    def change_sides(self, seats: Seats) -> None:
+        """Switch the hiding side; `seats` decides which mat is used."""
+        ...
+
+    def catch_up(self, draft: Draft, t: float, why: str) -> Draft:
+        """Return `draft` with the facts that follow from a halt of the table."""
+        ...
 
 
 DIGEST_DIGITS = 16
@@ -158,10 +201,10 @@ class Table:
         journal: Journal,
         game: Game[Any],
         teams: Mapping[str, str],
-        referee: Referee,
+        referee: RefereeProtocol,
         t: float = 0.0,
         seats: Seats = "stay",
-        refereed: Callable[[Game[Any]], Referee] | None = None,
+        refereed: Callable[[Game[Any]], RefereeProtocol] | None = None,
         gather_s: float = 0.0,
     ) -> None:
         self.journal = journal
