@@ -254,9 +254,7 @@ class Exhibit:
         """End the session in progress because the installation shuts down."""
         if self.stage.name == "play":
             self._end_session(t, "left")
-        elif self._close is not None:
-            self._close()
-        self._close = None
+        self._close_table()
 
     def end_session(self, t: float) -> None:
         """End the visitors' session at the staff's request and return to the beginning."""
@@ -305,7 +303,6 @@ class Exhibit:
         """Reset the screen's options and renew the demonstration after an idle stage was entered."""
         if self.stage.name in IDLE:
             self.language, self.low, self.how = self.section.languages[0], False, False
-            self._drop_game()
             self._renew_show(t)
 
     def _begin(self, t: float, kind: Kind) -> None:
@@ -342,9 +339,7 @@ class Exhibit:
             return
         if not game.over:
             game.close(t)
-        if self._close is not None:
-            self._close()
-            self._close = None
+        self._close_table()
         if self._ended is not None:
             self._ended(t, EndedSession(self.kind, ending, max(0.0, t - self.stage.began), game.view.hide))
 
@@ -362,10 +357,13 @@ class Exhibit:
         )
 
     def _drop_game(self) -> None:
+        self._close_table()
+        self.game = None
+
+    def _close_table(self) -> None:
         if self._close is not None:
             self._close()
             self._close = None
-        self.game = None
 
     def _update_turn(self) -> None:
         """Increase `turn` if the allowed touches or the moment of the game have changed."""
@@ -391,7 +389,6 @@ class Exhibit:
 # Recorded games are files beside the table's journal, named like `exhibit-2026-11-03-191502-1a2b.sqlite`, each with
 # the session's log (`.jsonl`). They are pruned by age and by total size, oldest first; the one being played is never
 # pruned.
-
 
 SESSION_FILE = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.(sqlite(-wal|-shm|\.lock)?|jsonl)")
 """Names of the files that may be pruned; all other files in the folder are ignored."""

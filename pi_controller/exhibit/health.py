@@ -26,6 +26,16 @@ from pi_controller.system.machine_health import LOW_DISK_BYTES, MachineHealth
 
 log = logging.getLogger(__name__)
 
+
+def store_state(path: Path | None, content: str, fault: str) -> None:
+    """Write a small file that survives a restart (None: store nothing); if that fails, log `fault` and the reason."""
+    try:
+        if path is not None:
+            atomic_write(path, content.encode())
+    except OSError as error:
+        log.warning("%s: %s", fault, error)
+
+
 WARM_C, HOT_C, COOL_C = 75.0, 85.0, 75.0
 """Thresholds: the staff is warned; visitors see a notice, because a Pi throttles itself; the game continues."""
 MAX_WEAK_SUPPLY_S = 60.0
@@ -75,13 +85,8 @@ class MachineWatch:
         return self._hot or (self._weak_since is not None and t - self._weak_since >= MAX_WEAK_SUPPLY_S)
 
     def _keep(self) -> None:
-        if self._kept is None:
-            return
         content = {"boot": self._boot, "under_voltage": self.under_voltage, "lifted": self._lifted}
-        try:
-            atomic_write(self._kept, json.dumps(content).encode())
-        except OSError as error:
-            log.warning("the power supply warning cannot be saved for a restart: %s", error)
+        store_state(self._kept, json.dumps(content), "the power supply warning cannot be saved for a restart")
 
 
 class Fact(NamedTuple):
@@ -119,7 +124,6 @@ def facts(watch: MachineWatch, text: Callable[[str], str]) -> list[Fact]:
 # A crashed or hung tab stays on the screen until the browser is restarted. The page polls `/here` every ten seconds;
 # it uses a timer, because a screen that the staff has switched off draws no frames. The service may not restart units
 # itself: it creates a file that triggers a unit of the machine (`system.kiosk`).
-
 
 SILENCE_TIMEOUT_S = 120.0
 """The page counts as lost after this time without a poll.
@@ -187,10 +191,7 @@ class KioskWatch:
 
 
 def watch_unit(running: Path, asked: Path) -> KioskWatch:
-    """Return the watch of the unit whose folder `running` exists while it runs.
-
-    Creating the file `asked` restarts it.
-    """
+    """Return the watch of the unit whose folder `running` exists while it runs; the file `asked` restarts it."""
 
     def run() -> object:
         try:
@@ -206,7 +207,6 @@ def watch_unit(running: Path, asked: Path) -> KioskWatch:
 # A run that ends properly records it; a start after any other end counts as a recovery. After `MAX_CRASHES` recoveries
 # in one boot the installation only shows a plain notice, until somebody looks at it or the machine is switched off and
 # on.
-
 
 MAX_CRASHES = 3
 """Recoveries in one boot; at the next one the notice is shown."""
@@ -250,17 +250,13 @@ class CrashCounter:
 
     def _write(self, count: int, *, running: bool) -> None:
         kept = {"boot": self._boot, "count": count, "running": running}
-        try:
-            atomic_write(self._path, (json.dumps(kept) + "\n").encode())
-        except OSError as error:
-            log.warning("recoveries cannot be counted: %s", error)
+        store_state(self._path, json.dumps(kept) + "\n", "recoveries cannot be counted")
 
 
 # Measure how far the sensors of an idle mat have drifted since its calibration.
 #
 # It measures for five seconds at a time, while no visitor has a session and no hand is at the mat. Magnetometers are
 # left out: a report of the ones near a bead would reveal its place.
-
 
 SCANS = 250
 """Scans of the touch strips in one report: five seconds."""

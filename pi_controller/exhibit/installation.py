@@ -23,9 +23,9 @@ from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, l
 from pi_controller.exhibit.health import CrashCounter, MachineWatch, SensorDrift, boot_id, watch_unit
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import IDLE
-from pi_controller.exhibit.pages import ExhibitPage, StaffPage
+from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.self_test import SelfTest, check_installation
-from pi_controller.exhibit.staff_desk import StaffDesk
+from pi_controller.exhibit.staff_desk import StaffDesk, StaffPage
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.referee.facts import Seats
 from pi_controller.runtime.daemon import Mat
@@ -55,7 +55,6 @@ class Installation(Observer["Installation"]):
     seats: Seats = "stay"
     mirrored = False
     showing = False
-    on_mat_change: Callable[[float], None] | None = None
 
     def __init__(
         self,
@@ -111,10 +110,10 @@ class Installation(Observer["Installation"]):
             staff=staff,
         )
         self.page.show(self.exhibit)
+        self.on_mat_change: Callable[[float], None] = lambda _: None
         self.touched = False
         """True if a touch of the page was accepted in this step."""
         self._polled = self._pruned = t
-        self._reported = self.strike_reporting
         stack.callback(self.sound.stop)
         stack.callback(staff.close)
         self.page.start()
@@ -140,7 +139,7 @@ class Installation(Observer["Installation"]):
     def mat_event(self, event: MatEvent) -> None:
         """Handle an event of the mat or a button."""
         self.exhibit.handle_mat_event(event.t, event)
-        self._report_mat_change(event.t)
+        self.on_mat_change(event.t)
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
         """Measure the sensors' drift while the mat is at rest."""
@@ -157,16 +156,10 @@ class Installation(Observer["Installation"]):
             self.touched = self.exhibit.touch(t, touch.name, touch.turn) or self.touched
         self.staff.step(t)
         self.exhibit.tick(t)
-        self._report_mat_change(t)
+        self.on_mat_change(t)
         if t - self._polled >= POLL_S:
             self._polled = t
             self._poll(t)
-
-    def _report_mat_change(self, t: float) -> None:
-        """Call `on_mat_change` if strikes are reported now and were not before, or the other way round."""
-        before, self._reported = self._reported, self.strike_reporting
-        if self._reported != before and self.on_mat_change is not None:
-            self.on_mat_change(t)
 
     def maintain(self, t: float) -> None:
         """Show the screen, continue a self-test that is due, and renew the staff page; remove old games."""

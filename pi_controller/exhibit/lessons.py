@@ -130,9 +130,14 @@ class Lessons:
         if key in FIRSTS:
             title, said = (catalogue(language).gettext(part) for part in FIRSTS[key])
             return Lesson(key, title, "", said, "", before, after)
-        known = word(key, language)
-        sounds = " · ".join(filter(None, (known.spoken, f"“{known.literal}”" if known.literal else "")))
-        return Lesson(key, known.shown, sounds, known.meaning, sounds_credit((key,), language), before, after)
+        return Lesson(key, *explain_word(key, language), before, after)
+
+
+def explain_word(call: str, language: str) -> tuple[str, str, str, str]:
+    """Return a called word, its pronunciation and literal meaning, its effect, and the remark on its spelling."""
+    known = word(call, language)
+    sounds = " · ".join(filter(None, (known.spoken, f"“{known.literal}”" if known.literal else "")))
+    return known.shown, sounds, known.meaning, sounds_credit((call,), language)
 
 
 def sticks(view: View) -> Sticks:
@@ -149,7 +154,6 @@ def _max_gain(before: Sticks, after: Sticks) -> int:
 # No stage waits for an absent visitor. In every stage but attract, rest and notice, a visitor who does nothing is
 # asked "still there?", and then the installation returns to attract; an open choice ends in the same way. No session
 # is longer than its limit, however busy it is. All times are seconds of one clock.
-
 
 StageName = Literal["attract", "choose", "about", "play", "result", "rest", "notice"]
 IDLE: tuple[StageName, ...] = ("attract", "rest", "notice")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pi_controller.display import phrases
-from pi_controller.display.game_display import credit, game_name, sounds_credit, word
+from pi_controller.display.game_display import credit, game_name
 from pi_controller.display.i18n import catalogue
-from pi_controller.exhibit.lessons import IDLE, Lesson, Sticks, sticks
+from pi_controller.exhibit.lessons import IDLE, Lesson, Sticks, explain_word, sticks
 from pi_controller.exhibit.visitor_game import VisitorGame
 from pi_controller.pads import EVERY_PAD
 from pi_controller.web.game_page import page_of
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
     from pi_controller.table.view import View
 
-LONG = 20
-"""Number of long sticks."""
 SHORT_SEAL = 16
 """Number of digits of a seal that are shown."""
 
@@ -71,10 +69,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Screen(msgspec.Struct, frozen=True):
-    """One picture of the installation.
-
-    `until` is when it ends by itself (seconds of its clock), labelled `until_says`.
-    """
+    """One picture of the installation. `until` is when it ends by itself (s of its clock), labelled `until_says`."""
 
     stage: str
     turn: int
@@ -318,16 +313,7 @@ def _words(view: View, language: str) -> tuple[Step, ...]:
     """Return the words called for the hide on show, without the English one of every game."""
     if view.phase not in ("show", "over"):
         return ()
-    found = [word(call, language) for call in view.calls if call != "game"]
-    return tuple(
-        Step(
-            one.shown,
-            " · ".join(filter(None, (one.spoken, f"“{one.literal}”" if one.literal else ""))),
-            one.meaning,
-            sounds_credit((one.call,), language),
-        )
-        for one in found
-    )
+    return tuple(Step(*explain_word(call, language)) for call in view.calls if call != "game")
 
 
 def _seal(game: VisitorGame, text: Callable[[str], str]) -> str:

@@ -18,9 +18,8 @@ import msgspec
 from pi_controller.display.sound import SILENCE, Sound, SoundError
 from pi_controller.errors import MatError
 from pi_controller.exhibit.exhibit import local_time
-from pi_controller.exhibit.health import WARM_C
+from pi_controller.exhibit.health import WARM_C, store_state
 from pi_controller.journal.verify import verify_journal
-from pi_controller.system.files import atomic_write
 from pi_controller.system.machine_health import LOW_DISK_BYTES
 
 if TYPE_CHECKING:
@@ -95,11 +94,8 @@ class SelfTest:
         self._running, self._done_for = None, self._last_hour(t)
         self.verdict = Verdict(t, _merge_checks(self._found))
         log.log(logging.WARNING if self.verdict.wrong else logging.INFO, "%s", self.verdict)
-        if self._path is not None:
-            try:
-                atomic_write(self._path, msgspec.json.encode(self.verdict))
-            except OSError as error:
-                log.warning("the verdict of the self-test cannot be saved for a restart: %s", error)
+        kept = msgspec.json.encode(self.verdict).decode()
+        store_state(self._path, kept, "the verdict of the self-test cannot be saved for a restart")
         return True
 
     def _last_hour(self, t: float) -> datetime | None:

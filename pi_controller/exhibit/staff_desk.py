@@ -1,45 +1,481 @@
-"""The staff's orders at the loop that steps the installation: notice, texts, clock, keys, test sound.
+"""The staff page of an installation, at `/staff`, and the execution of the staff's orders.
 
-The web's thread puts orders on the staff page's queue; `StaffDesk` executes them and renews the content of the page.
+The page shows faults, a preview of the visitors' texts, and the staff's commands. It is behind the judges' sign-in with
+the same accounts (`web.sign_in`); until a PIN is made in the machine's shell, sign-in is impossible and no file is
+opened or written. The page contains no secret of a hide. The web's thread puts orders on the page's queue; `StaffDesk`
+executes them in the loop that steps the installation and renews the content of the page, which then answers.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import msgspec
+from markupsafe import Markup
 from msgspec.structs import replace
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 
-from pi_controller.display.i18n import catalogue
+from pi_controller.config import Settings
+from pi_controller.display.i18n import catalogue, mark
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
-from pi_controller.exhibit.exhibit import local_time
-from pi_controller.exhibit.health import Fact
-from pi_controller.exhibit.pages import (
-    MAX_NOTICE_CHARS,
-    Order,
-    StaffPage,
-    StaffStatus,
-    build_staff_view,
-    host_lines,
-    preview_of,
-)
+from pi_controller.errors import SettingsError
+from pi_controller.exhibit.exhibit import Exhibit, SessionGames, local_time
+from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts, store_state
+from pi_controller.exhibit.host_files import HostFiles
+from pi_controller.exhibit.lessons import IDLE, StageName
+from pi_controller.exhibit.pages import host_lines, render_screen
+from pi_controller.exhibit.screen import build_screen
+from pi_controller.exhibit.self_test import Verdict
+from pi_controller.exhibit.usage import COLUMNS, Usage
 from pi_controller.system.files import atomic_write
 from pi_controller.system.kiosk import request_reset
 from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, RESETS, SET_CLOCK_REQUEST
 from pi_controller.system.status import CARD_FAULTS
 from pi_controller.system.update import last_line
+from pi_controller.web import requests
+from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
+from pi_controller.web.requests import RequestError, json_route, require_text
+from pi_controller.web.roles import has_right
+from pi_controller.web.sign_in import SignInRoutes
+from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.installation import Installation
 
 log = logging.getLogger(__name__)
 
+HOME = "/staff"
+MAX_NOTICE_CHARS = 300
+IDLE_SIGN_OUT_S = 60.0
+"""The page signs out after this time without a touch, and returns to the visitors' page."""
+DAYS = 14
+"""Days of use on the page; the CSV has all of them."""
+_ORDER_TIMEOUT_S, _SOUND_TIMEOUT_S = 3.0, 8.0
+_LOCAL_TIME = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}:\d{2}")
+_MAX_ORDERS = 8
+RESET_RIGHT = "people"
+"""The right that a reset needs: it removes all accounts."""
+_HEADING = mark("Staff")
+READY_NOTICES = (
+    mark("Closed for a moment. Please come back later."),
+    mark("Closed today. Please come back another day."),
+    mark("Under repair. Please come back later."),
+)
+"""Notices to choose from if there is no keyboard, in the installation's first language."""
+
+Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "reset"]
+PREVIEWED: tuple[StageName, ...] = ("attract", "about", "rest")
+"""Stages that show the host's texts."""
 REFRESH_S = 1.0
 """Interval between refreshes of the staff page."""
 NOTICE = "The staff needs to check this installation. Please come back later."
 """Notice after too many restarts. It is in English, as the host's translations may be the cause."""
+
+
+@dataclass(slots=True)
+class Order:
+    """A command of the staff. The loop sets `done` when it is finished, and `fault` if it failed.
+
+    `mark` identifies the texts to publish, `t` is the time to set, s since 1970. With `erased` a reset erases the old
+    files.
+    """
+
+    do: Do
+    notice: str = ""
+    mark: str = ""
+    t: float = 0.0
+    erased: bool = False
+    fault: str = ""
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+class Preview(NamedTuple):
+    """Preview of the host's texts: each stage as HTML, and the pictures by name.
+
+    `mark` identifies texts that wait for approval, "" if none wait.
+    """
+
+    mark: str
+    stages: Mapping[str, Markup]
+    pictures: Mapping[str, tuple[bytes, str]]
+
+
+def preview_of(exhibit: Exhibit, games: SessionGames, t: float) -> Preview:
+    """Return a preview at `t` of the waiting texts, or of the published ones if none wait."""
+    host, waiting = exhibit.host, exhibit.host.waiting
+    candidate = HostFiles(None)
+    candidate.texts, candidate.pictures = (waiting or host).texts, (waiting or host).pictures
+    always = exhibit.section.model_copy(update=dict.fromkeys(("opens", "closes", "season_from", "season_to"), ""))
+    shown = Exhibit(always, games, Random(0), t, host=candidate)  # noqa: S311 - a picture, no game
+    stages: dict[str, Markup] = {}
+    for name in PREVIEWED:
+        shown.stage = shown.stage.enter(name, t)
+        screen = replace(build_screen(shown), until=None)
+        stages[name] = render_screen(screen, candidate.texts, pictures=f"{HOME}/preview/host/")
+    shown.close(t)
+    return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures)
+
+
+class StaffView(msgspec.Struct, frozen=True):
+    """Content of the staff page."""
+
+    stage: str
+    notice: str
+    faults: tuple[str, ...]
+    hours: tuple[tuple[str, str], ...]
+    texts: tuple[str, ...]
+    pictures: tuple[str, ...]
+    """Names of the host's published pictures."""
+    usage: tuple[tuple[str, ...], ...]
+    csv: str
+    machine: tuple[Fact, ...] = ()
+    supply: bool = False
+    """True if there is an under-voltage warning to dismiss."""
+    drift: tuple[tuple[str, tuple[tuple[str, bool], ...]], ...] = ()
+    """By pad: the disc's noise and the strips' resting values, each with True if it has drifted too far."""
+    verdict: str = ""
+    tested: str = ""
+    """Time of the self-test that gave the verdict."""
+    can_reset: bool = False
+    """True if the machine takes the staff's request for a reset."""
+    last_reset: str = ""
+    """Result of the last reset."""
+    loudspeaker: Fact | None = None
+    """Result of the last test sound."""
+    now: str = ""
+    """Date and time of the machine's clock."""
+    keys: tuple[str, ...] = ()
+    """Changes of the keys on the card, a line each, until the staff confirms them."""
+
+
+def build_staff_view(
+    exhibit: Exhibit,
+    settings: Settings,
+    local: Callable[[float], datetime],
+    t: float,
+    usage: Usage,
+    *,
+    recoveries: CrashCounter | None = None,
+    watch: MachineWatch | None = None,
+    screen: KioskWatch | None = None,
+    drift: tuple[DriftReading, ...] = (),
+    verdict: Verdict | None = None,
+    update: str = "",
+) -> StaffView:
+    """Return the content of the staff page at `t`, s since 1970; `local` converts to local time.
+
+    `verdict` is that of the last self-test, `update` the result of the last update.
+    """
+    text = catalogue(exhibit.section.languages[0]).gettext
+    section, voice = settings.exhibit, settings.voice
+    always, never = text("always"), text("none")
+    machine = tuple(facts(watch, text)) if watch is not None else ()
+    machine += tuple(screen.facts(text)) if screen is not None else ()
+    machine += (Fact(text("Update"), update),) if update else ()
+    faults = _faults(exhibit, drift, text)
+    if recoveries is not None and recoveries.count:
+        restarts = text("Restarted by itself {n} times since the machine was switched on.")
+        faults.append(restarts.format(n=recoveries.count))
+    days = sorted(usage.days.items(), reverse=True)[:DAYS]
+    return StaffView(
+        stage=exhibit.stage.name,
+        notice=exhibit.notice,
+        faults=(*faults, *(f"{one.name}: {one.value}" for one in machine if one.wrong)),
+        hours=(
+            (text("Open"), f"{section.opens} – {section.closes}" if section.opens else always),
+            (text("Season"), f"{section.season_from} – {section.season_to}" if section.season_from else always),
+            (text("Quiet hours"), f"{voice.quiet_from} – {voice.quiet_to}" if voice.quiet_from else never),
+            (text("Dimmed"), f"{section.dim_from} – {section.dim_to}" if section.dim_from else never),
+            (text("Self-test"), f"{hour:%H:%M}" if (hour := section.self_test_hour) is not None else never),
+        ),
+        texts=tuple(host_lines(exhibit.host.texts)),
+        pictures=tuple(exhibit.host.pictures),
+        usage=tuple((day, *(str(counts[one]) for one in COLUMNS)) for day, counts in days) if section.usage else (),
+        csv=usage.csv() if section.usage else "",
+        machine=machine,
+        supply=watch is not None and watch.under_voltage,
+        drift=tuple(_by_pad(drift)),
+        verdict="" if verdict is None else str(verdict).removeprefix("self-test: "),
+        tested="" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
+        now=f"{local(t):%Y-%m-%d %H:%M}",
+    )
+
+
+def _by_pad(drift: tuple[DriftReading, ...]) -> Iterable[tuple[str, tuple[tuple[str, bool], ...]]]:
+    """Yield the sensors of each pad: the resting value now, and in brackets the one at calibration."""
+    for pad in sorted({one.pad for one in drift}):
+        yield (
+            str(pad),
+            tuple(
+                (f"{one.now:.0f}" if one.then is None else f"{one.now:.0f} ({one.then:.0f})", one.far)
+                for one in drift
+                if one.pad == pad
+            ),
+        )
+
+
+def _faults(exhibit: Exhibit, drift: tuple[DriftReading, ...], text: Callable[[str], str]) -> list[str]:
+    """Return the faults, a line each; parts that come from files and boards are in English."""
+    found: list[str] = []
+    if exhibit.host.fault:
+        found.append(text("The host’s new texts were not used: {fault}").format(fault=exhibit.host.fault))
+    if not exhibit.clock_set:
+        found.append(text("The clock is not set, so opening hours do not work. Set it below."))
+    if exhibit.fault:
+        found.append(text("Games are not recorded: {fault}").format(fault=exhibit.fault))
+    if exhibit.section.mat == "sensors":
+        link = exhibit.board
+        if link is None or not link.up:
+            why = link.why if link is not None else ""
+            found.append(text("The mat’s board does not respond. {why}").format(why=why).strip())
+        found += [
+            text("Pad {pad}: a sensor is faulty ({why})").format(pad=one.pad, why=one.why)
+            for one in exhibit.sensor_faults
+        ]
+        for one in drift:
+            if one.far and one.strip is None:
+                found.append(text("Pad {pad}: the hit sensor has become noisy").format(pad=one.pad))
+            elif one.far:
+                found.append(text("Pad {pad}: a touch strip has drifted: calibrate the mat").format(pad=one.pad))
+    return found
+
+
+class StaffPage:
+    """Serves `/staff` with the accounts in `folder`; `orders` is the queue for the loop. `clock` is the installation's.
+
+    `report` makes a diagnostic report from this page's text; with None no report is offered.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        clock: Callable[[], float],
+        language: str,
+        pins: PinHasher | None = None,
+        report: Callable[[str], bytes] | None = None,
+    ) -> None:
+        self.orders: queue.Queue[Order] = queue.Queue(_MAX_ORDERS)
+        self.shown: StaffView | None = None
+        """Content of the page, set by the loop."""
+        self.preview = Preview("", {}, {})
+        """Preview of the host's texts, set by the loop."""
+        self._path, self._clock, self._language, self._pins = folder / FILE, clock, language, pins
+        self._report, self._reporting = report, threading.Lock()
+        self._users: Users | None = None
+        self._signing: SignInRoutes | None = None
+
+    def routes(self) -> list[Route]:
+        """Return the page's routes."""
+        return [
+            json_route(HOME, self._page),
+            json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
+            json_route(f"{HOME}/sign-out", self._sign_out, "POST"),
+            json_route(f"{HOME}/do", self._take_order, "POST"),
+            json_route(f"{HOME}/reset", self._reset_page),
+            json_route(f"{HOME}/usage.csv", self._csv),
+            json_route(f"{HOME}/report.zip", self._zip),
+            json_route(f"{HOME}/preview/{{stage}}", self._preview_page),
+            json_route(f"{HOME}/preview/host/{{name}}", self._picture),
+        ]
+
+    def close(self) -> None:
+        """Close the accounts file if it is open."""
+        if self._users is not None:
+            self._users.close()
+
+    def _open_sign_in(self) -> SignInRoutes | None:
+        """Return the sign-in, opened on first use; None while there are no accounts."""
+        if self._signing is None and self._path.is_file():
+            self._users = Users(self._path)
+            authenticator = Authenticator(self._users, Sessions(self._users), self._pins or PinHasher(), self._clock)
+            self._signing = SignInRoutes(authenticator, HOME, self._language, heading=_HEADING, back_s=IDLE_SIGN_OUT_S)
+        return self._signing
+
+    def _signing_in(self) -> SignInRoutes:
+        signing = self._open_sign_in()
+        if signing is None:
+            raise RequestError("signed_out", "there are no accounts yet", "make a PIN: moccasin-mat judges new-head")
+        return signing
+
+    async def _page(self, request: Request) -> Response:
+        signing = self._open_sign_in()
+        if signing is None:
+            return self._render_page(None, "")
+        try:
+            session = await signing.require_session(request)
+        except RequestError:
+            return await signing.form_response()
+        role = session.person.role
+        shown = self.shown if has_right(role, "exhibit") else None
+        return self._render_page(shown, session.person.name, may_reset=has_right(role, RESET_RIGHT))
+
+    def _render_page(self, shown: StaffView | None, name: str, *, may_reset: bool = False) -> Response:
+        text = catalogue(self._language).gettext
+        return self._render(
+            "staff",
+            shown=shown,
+            idle=IDLE,
+            me=name,
+            may_reset=may_reset,
+            notices=[text(one) for one in READY_NOTICES],
+            columns=COLUMNS,
+            longest=MAX_NOTICE_CHARS,
+            report=self._report is not None,
+        )
+
+    def _render(self, page: str, **values: object) -> Response:
+        """Return the page `page`.html with `values`, the mark of the previewed texts, and the time to sign out."""
+        path, back_s = Path(__file__).with_name(f"{page}.html"), f"{IDLE_SIGN_OUT_S:g}"
+        return HTMLResponse(render(path, self._language, mark=self.preview.mark, back_s=back_s, **values))
+
+    async def _sign_in(self, request: Request) -> Response:
+        return await self._signing_in().sign_in(request)
+
+    async def _sign_out(self, request: Request) -> Response:
+        return await self._signing_in().sign_out(request)
+
+    async def _require_staff(self, request: Request) -> Session:
+        """Return the user's session. Raises `RequestError` if their role is insufficient."""
+        requests.require_same_site(request)
+        session = await self._signing_in().require_session(request)
+        if not has_right(session.person.role, "exhibit"):
+            raise RequestError("role", "this is for judges and the head judge", "ask the head judge")
+        return session
+
+    async def _require_resetter(self, request: Request) -> Session:
+        """Return the session of a user who may reset the installation. Raises `RequestError` for others."""
+        session = await self._require_staff(request)
+        if not has_right(session.person.role, RESET_RIGHT):
+            raise RequestError("role", "only the head judge may reset the installation", "ask the head judge")
+        return session
+
+    async def _confirmed_reset(self, request: Request, body: dict[str, Any]) -> Order:
+        """Return the order for a reset once the user's PIN is checked. Raises `MatError`."""
+        session = await self._require_resetter(request)
+        pin, erased = require_text(body, "pin", requests.MAX_PIN_CHARS), body.get("erased")
+        if type(erased) is not bool:
+            raise RequestError("invalid", "erased must be true or false")
+        await self._signing_in().confirm_pin(request, session, pin)
+        return Order("reset", erased=erased)
+
+    async def _take_order(self, request: Request) -> Response:
+        session = await self._require_staff(request)
+        body = await requests.read_json_body(request)
+        requests.reject_unknown_keys(body, "do", "notice", "mark", "now", "pin", "erased")
+        do = require_text(body, "do", 10)
+        match do:
+            case "notice":
+                order = Order(do, require_text(body, "notice", MAX_NOTICE_CHARS, 0))
+            case "texts":
+                order = Order(do, mark=require_text(body, "mark", 16))
+                if order.mark != self.preview.mark:
+                    raise RequestError("stale", "the texts have changed since", "look at the preview again")
+            case "clock":
+                if (t := _parse_local_time(require_text(body, "now", 16))) is None:
+                    raise RequestError("invalid", "now must be a date and a time like 2026-11-23T14:05")
+                order = Order(do, t=t)
+            case "reset":
+                order = await self._confirmed_reset(request, body)
+            case "end" | "supply" | "sound" | "keys":
+                order = Order(do)
+            case _:
+                raise RequestError("invalid", "do must be notice, end, supply, texts, sound, clock, keys or reset")
+        try:
+            self.orders.put_nowait(order)
+        except queue.Full:
+            raise RequestError("busy", "the installation does not answer", "try again in a moment") from None
+        if not await asyncio.to_thread(order.done.wait, _SOUND_TIMEOUT_S if do == "sound" else _ORDER_TIMEOUT_S):
+            raise RequestError("busy", "the installation does not answer", "look again in a moment")
+        if order.fault:
+            raise RequestError("refused", order.fault)
+        log.info("%s did at the staff page: %s", session.person.name, do)
+        return requests.json_response({"ok": True})
+
+    async def _reset_page(self, request: Request) -> Response:
+        """Answer with the page that lists what a reset changes and asks for the PIN."""
+        session = await self._require_resetter(request)
+        if self.shown is None or not self.shown.can_reset:
+            raise HTTPException(404)
+        return self._render("reset", me=session.person.name)
+
+    async def _preview_page(self, request: Request) -> Response:
+        await self._require_staff(request)
+        stage = str(request.path_params["stage"])
+        if (screen := self.preview.stages.get(stage)) is None:
+            raise HTTPException(404)
+        text = catalogue(self._language).gettext
+        names = {"attract": text("Start"), "about": text("About this game"), "rest": text("Closed")}
+        return self._render("preview", screen=screen, stage=stage, stages=names.items())
+
+    async def _picture(self, request: Request) -> Response:
+        await self._require_staff(request)
+        content, kind = self.preview.pictures.get(request.path_params["name"], (None, ""))
+        if content is None:
+            raise HTTPException(404)
+        return Response(content, media_type=kind)
+
+    async def _csv(self, request: Request) -> Response:
+        await self._require_staff(request)
+        shown = self.shown
+        return Response(
+            "" if shown is None else shown.csv,
+            media_type="text/csv; charset=utf-8",
+            headers={"content-disposition": "attachment; filename=usage.csv"},
+        )
+
+    async def _zip(self, request: Request) -> Response:
+        session = await self._require_staff(request)
+        if self._report is None:
+            raise HTTPException(404)
+        if not self._reporting.acquire(blocking=False):
+            raise RequestError("busy", "a report is being made", "try again in a moment")
+        try:
+            content = await asyncio.to_thread(self._report, describe_installation(self.shown))
+        finally:
+            self._reporting.release()
+        log.info("%s downloaded the report", session.person.name)
+        headers = {"content-disposition": "attachment; filename=moccasin-mat-report.zip"}
+        return Response(content, media_type="application/zip", headers=headers)
+
+
+def describe_installation(shown: StaffView | None) -> str:
+    """Return the faults, the machine's state and the self-test as text, for the report.
+
+    Faults of settings are given by place only: a value may be a name or a password.
+    """
+    if shown is None:
+        return ""
+    faults = SettingsError("\n".join(shown.faults)).places
+    machine = [f"{one.name}: {one.value}{' (wrong)' if one.wrong else ''}" for one in shown.machine]
+    drift = [
+        f"pad {pad}: {', '.join(f'{now}*' if far else now for now, far in sensors)}" for pad, sensors in shown.drift
+    ]
+    test = [f"self-test {shown.tested}: {shown.verdict}"] if shown.verdict else []
+    return "\n".join(["What is wrong:", *faults, "", "Machine:", *machine, *test, "", "Sensors:", *drift, ""])
+
+
+def _parse_local_time(text: str) -> float | None:
+    """Return a local time like "2026-11-23T14:05" as s since 1970; None if it is malformed."""
+    if not _LOCAL_TIME.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 class StaffDesk:
@@ -98,23 +534,27 @@ class StaffDesk:
         if (previewed := (host.texts, host.waiting)) != self._previewed:
             self._previewed = previewed
             self.page.preview = preview_of(self._exhibit, at.games, t)
-        known = StaffStatus(
-            at.usage,
-            at.recoveries,
-            tuple(host_lines(host.texts)),
-            at.watch,
-            at.drift.report,
-            at.self_test.verdict,
-            self._update,
-            self._reset_request is not None,
-            self._last_reset,
-            at.screen,
-            self._loudspeaker,
+        shown = build_staff_view(
+            self._exhibit,
+            at.settings,
+            local_time,
             at.wall_time(t),
-            self._keys,
+            at.usage,
+            recoveries=at.recoveries,
+            watch=at.watch,
+            screen=at.screen,
+            drift=at.drift.report,
+            verdict=at.self_test.verdict,
+            update=self._update,
         )
-        shown = build_staff_view(self._exhibit, at.settings, known, local_time)
-        self.page.shown = replace(shown, faults=(*shown.faults, *self._card_faults()))
+        self.page.shown = replace(
+            shown,
+            faults=(*shown.faults, *self._card_faults()),
+            can_reset=self._reset_request is not None,
+            last_reset=self._last_reset,
+            loudspeaker=self._loudspeaker,
+            keys=self._keys,
+        )
 
     def _execute(self, t: float, order: Order) -> None:
         match order.do:
@@ -136,10 +576,8 @@ class StaffDesk:
 
     def _confirm_keys(self) -> None:
         """Save that the staff has seen the changes of the keys."""
-        try:
-            atomic_write(self._keys_seen, "\n".join(_read_lines(self._key_changes)).encode())
-        except OSError as error:
-            log.warning("cannot save that the keys were confirmed: %s", error)
+        seen = "\n".join(_read_lines(self._key_changes))
+        store_state(self._keys_seen, seen, "cannot save that the keys were confirmed")
         self._keys = ()
         self._exhibit.keys_changed = False
 
@@ -170,9 +608,7 @@ class StaffDesk:
             order.done.set()
 
     def _card_faults(self) -> list[str]:
-        """Return the faults in the files that a laptop writes on the card, without changed keys, which are shown
-        separately.
-        """
+        """Return the faults in the files that a laptop writes on the card, without changed keys."""
         keys = _read_lines(self._key_changes)
         told = (one for one in _read_lines(CARD_FAULTS) if one not in keys)
         return [one for one in told if one and not one.startswith(KEYS_CHANGED)]
@@ -186,13 +622,11 @@ class StaffDesk:
 
     def _keep_notice(self, notice: str) -> None:
         """Save the staff's notice, so that it is shown again after a power cut."""
-        if self._notice is None:
+        if notice or self._notice is None:
+            store_state(self._notice, notice, "cannot save the notice for the next start")
             return
         try:
-            if notice:
-                atomic_write(self._notice, notice.encode())
-            else:
-                self._notice.unlink(missing_ok=True)
+            self._notice.unlink(missing_ok=True)
         except OSError as error:
             log.warning("cannot save the notice for the next start: %s", error)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from pi_controller.config import Settings
-from pi_controller.system.files import atomic_write
+from pi_controller.exhibit.health import store_state
 
 if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import EndedSession
@@ -48,10 +48,7 @@ class Usage:
         counts["seconds"] += round(session.seconds)
         while len(self.days) > MAX_DAYS:
             del self.days[min(self.days)]
-        try:
-            atomic_write(self._path, (json.dumps(self.days, indent=0) + "\n").encode())
-        except OSError as error:
-            log.warning("the counts of sessions cannot be written: %s", error)
+        store_state(self._path, json.dumps(self.days, indent=0) + "\n", "the counts of sessions cannot be written")
 
     def csv(self) -> str:
         """Return the counts as CSV, a line for each day."""

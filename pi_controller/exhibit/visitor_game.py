@@ -11,6 +11,7 @@ import logging
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -20,18 +21,7 @@ from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import ActionPlayed, Answer, CommitmentWithdrawn, Fact, HideAgain, Reveal
 from pi_controller.referee.judge import JudgeAnswer, JudgeSet
 from pi_controller.rules.base import opposing_team
-from pi_controller.sensing.events import (
-    Bead,
-    BeadsAtRest,
-    Button,
-    HandIn,
-    HandOut,
-    Link,
-    MatEvent,
-    SamplesMissing,
-    SensorFaultsChange,
-    Strike,
-)
+from pi_controller.sensing import events
 
 if TYPE_CHECKING:
     from pi_controller.config.model import MatKind
@@ -102,7 +92,7 @@ class VisitorGame:
         self._since = self._step_since = t
         self._ended = False
         if kind == "screen":
-            self._process_facts(table.mat_event(Link(t, up=True)))
+            self._feel(events.Link(t, up=True))
         if lessons is not None:
             self._process_facts(table.judge(JudgeSet(t, dict(START_POSITION), "a guided game begins in the middle")))
             self._explain("under_way")
@@ -185,45 +175,51 @@ class VisitorGame:
                 self._hide(t, int(value))
             case "strike":
                 self._by = "visitor"
-                self._strike(t, int(value))
+                self._feel(events.Strike(t, (int(value),), MARGIN_DB))
             case "ready":
                 self._hidden(t)
-                self._process_facts(self.table.mat_event(Button(t, "ready")))
+                self._feel(events.Button(t, "ready"))
             case _:
                 self._by = "visitor" if value.isdecimal() else self._by
                 self._judge(JudgeAnswer(t, value))
         return True
 
-    def handle_mat_event(self, t: float, event: MatEvent) -> bool:
+    def handle_mat_event(self, t: float, event: events.MatEvent) -> bool:
         """Pass on an event of a real mat or a button unless it is the mat's turn.
 
         Return True if a visitor caused it.
         """
         match event:
-            case Strike() | HandIn() | HandOut() | BeadsAtRest() | Link() | SensorFaultsChange() | SamplesMissing() if (
-                self.kind != "sensors"
-            ):
+            case (
+                events.Strike()
+                | events.HandIn()
+                | events.HandOut()
+                | events.BeadsAtRest()
+                | events.Link()
+                | events.SensorFaultsChange()
+                | events.SamplesMissing()
+            ) if self.kind != "sensors":
                 return False  # there is no mat with sensors
-            case Strike() if self.hitter == "visitor" and self.view.phase == "hit":
+            case events.Strike() if self.hitter == "visitor" and self.view.phase == "hit":
                 if self.awaits == "next":
                     self._read_on(t)
                 self._by = "visitor"
-                self._process_facts(self.table.mat_event(event))
+                self._feel(event)
                 return True
-            case Strike():
+            case events.Strike():
                 return False
-            case HandIn() | HandOut() | BeadsAtRest() if self.hider == "mat":
+            case events.HandIn() | events.HandOut() | events.BeadsAtRest() if self.hider == "mat":
                 return False
-            case Button(name="ready") if self.awaits in ("ready", "next"):
+            case events.Button(name="ready") if self.awaits in ("ready", "next"):
                 return self.touch(t, self.awaits)
-            case Button(name="toss_a" | "toss_b") if self.awaits == "question":
+            case events.Button(name="toss_a" | "toss_b") if self.awaits == "question":
                 answers = self.touches
                 return self.touch(t, answers[0 if event.name == "toss_a" else min(1, len(answers) - 1)])
-            case Button():
+            case events.Button():
                 return False
             case _:
-                self._process_facts(self.table.mat_event(event))
-                return isinstance(event, HandIn | HandOut)
+                self._feel(event)
+                return isinstance(event, events.HandIn | events.HandOut)
 
     def tick(self, t: float) -> None:
         """Advance the time to `t`."""
@@ -261,9 +257,10 @@ class VisitorGame:
         if view.phase == "halted":
             self._ended = True
         elif view.question is not None:
-            self._answer_itself(t)
+            if self._knows_answer():
+                self._judge(JudgeAnswer(t, "found" if self._place in view.question.pads else "missed"))
         elif view.phase == "toss" and waited >= self.pace.toss_s:
-            self._process_facts(self.table.mat_event(Button(t, self._rng.choice(("toss_a", "toss_b")))))
+            self._feel(events.Button(t, self._rng.choice(("toss_a", "toss_b"))))
         elif view.phase == "hide":
             if self.hider == "visitor":
                 self._explain("hiding")
@@ -299,22 +296,18 @@ class VisitorGame:
         self._place = place
         for n, pad in enumerate(EVERY_PAD):
             at = t + n * self.pace.hand_s
-            self._script.append((at, lambda at, pad=pad: self._hand_in(at, pad)))
-            self._script.append((at + 0.8 * self.pace.hand_s, lambda at, pad=pad: self._hand_out(at, pad)))
+            self._script.append((at, partial(self._move_hand, events.HandIn, pad)))
+            self._script.append((at + 0.8 * self.pace.hand_s, partial(self._move_hand, events.HandOut, pad)))
         self._script.append((t + len(EVERY_PAD) * self.pace.hand_s, self._finish_hiding))
 
-    def _hand_in(self, t: float, pad: int) -> None:
-        self.hand = pad
-        self._process_facts(self.table.mat_event(HandIn(t, pad, "hider")))
-
-    def _hand_out(self, t: float, pad: int) -> None:
-        self.hand = None
-        self._process_facts(self.table.mat_event(HandOut(t, pad, "hider")))
+    def _move_hand(self, way: type[events.HandIn | events.HandOut], pad: int, t: float) -> None:
+        self.hand = pad if way is events.HandIn else None
+        self._feel(way(t, pad, "hider"))
 
     def _finish_hiding(self, t: float) -> None:
         self._hidden(t)
-        self._process_facts(self.table.mat_event(Button(t, "ready")))
-        self._process_facts(self.table.mat_event(BeadsAtRest(t + EVENT_GAP_S, (Bead(self._place),))))
+        self._feel(events.Button(t, "ready"))
+        self._feel(events.BeadsAtRest(t + EVENT_GAP_S, (events.Bead(self._place),)))
 
     def _hidden(self, t: float) -> None:
         self._log.add("hidden", t, hide=self._round, by=self.hider)
@@ -332,29 +325,21 @@ class VisitorGame:
         self.aim = pad
         if waited >= self.pace.think_s + self.pace.aim_s:
             self.aim, self._by = None, "mat"
-            self._strike(t, pad)
-
-    def _strike(self, t: float, pad: int) -> None:
-        self._process_facts(self.table.mat_event(Strike(t, (pad,), MARGIN_DB)))
+            self._feel(events.Strike(t, (pad,), MARGIN_DB))
 
     def _knows_answer(self) -> bool:
+        """Return True if the table asks about a bead that the mat itself has hidden."""
         asked = self.view.question
         return asked is not None and asked.about == "found" and self.hider == "mat"
-
-    def _answer_itself(self, t: float) -> None:
-        """Answer whether a hit found the bead that the mat itself has hidden, if the table did not see it."""
-        asked = self.view.question
-        if asked is not None and self._knows_answer():
-            self._judge(JudgeAnswer(t, "found" if self._place in asked.pads else "missed"))
 
     def _end_hide(self, t: float) -> None:
         if self.view.phase == "over" or self.view.hide >= self._hides:
             self.close(t)
             return
         if self.kind == "screen" or self.hider == "mat":
-            self._process_facts(self.table.mat_event(BeadsAtRest(t, ())))
+            self._feel(events.BeadsAtRest(t, ()))
         if self.view.phase == "show":
-            self._process_facts(self.table.mat_event(Button(t, "shown")))
+            self._feel(events.Button(t, "shown"))
 
     def _open(self, t: float) -> None:
         """Open this hide's seal after the hide."""
@@ -370,6 +355,10 @@ class VisitorGame:
             log.info("the answer was not accepted: %s", error.message)
 
     # processing of facts
+
+    def _feel(self, event: events.MatEvent) -> None:
+        """Give the table an event of the mat."""
+        self._process_facts(self.table.mat_event(event))
 
     def _process_facts(self, facts: Sequence[Fact]) -> None:
         said = False  # True if visitors reported the result of the hit
@@ -418,7 +407,6 @@ class VisitorGame:
 # A guess is made before the visitor hides, so an opponent learns the bead's place only after the hide. In Hampa Apena
 # both pads of a hide are chosen at once, because the second hit must miss (chapter 4): the first is the most likely
 # pad, the second the least likely of the others.
-
 
 Habit = Literal["none", "often", "after", "steps"]
 """The basis of a guess: chance, the most used pads, the pad that follows another, or the step after a hide."""
@@ -492,7 +480,8 @@ class HabitReader:
             first, second = self._rng.sample(EVERY_PAD, 2)
             return Guess(first, second)
         foretold = self._foretold()
-        weights = self._weights()
+        most = max(self._log_weight.values())
+        weights: Mapping[Habit, float] = {habit: math.exp(weight - most) for habit, weight in self._log_weight.items()}
         chance = {pad: sum(weights[one] * foretold[one][pad] for one in foretold) for pad in EVERY_PAD}
         mixed = self._rng.sample(EVERY_PAD, len(EVERY_PAD))
         first = max(mixed, key=lambda pad: round(chance[pad], 9))
@@ -522,10 +511,6 @@ class HabitReader:
         by_step = Counter({pad: steps[(pad - before) % len(EVERY_PAD)] for pad in EVERY_PAD})
         foretold["after"], foretold["steps"] = _shares(self._after[before]), _shares(by_step)
         return foretold
-
-    def _weights(self) -> Mapping[Habit, float]:
-        most = max(self._log_weight.values())
-        return {habit: math.exp(weight - most) for habit, weight in self._log_weight.items()}
 
 
 def _shares(counts: Counter[int]) -> Mapping[int, float]:

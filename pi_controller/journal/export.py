@@ -32,7 +32,6 @@ from pi_controller.text import strip_controls, strip_controls_deep
 #
 # Names may have any Unicode characters: every text is escaped and isolated in its writing direction.
 
-
 Paper = Literal["A4", "letter"]
 _FIRST_DAY = 86400.0 * 365
 """Games opened earlier have a simulated clock, whose date is meaningless."""
@@ -75,9 +74,7 @@ thead th { overflow-wrap: normal; }
 
 
 class Wording(NamedTuple):
-    """Texts of the page: the name of the game, and a function that describes a line; by default the score sheet's own
-    words.
-    """
+    """Texts of the page: the game's name, and how a line is described (by default in the score sheet's own words)."""
 
     game: str = ""
     line: Callable[[Line], str] = lambda line: line.what
@@ -307,7 +304,6 @@ def print_pdf(html: Path, pdf: Path) -> Path:
 
 
 # Score history of a finished game, computed from its journal: the score after each hide or throw, and highlights.
-
 
 MAX_DRAWN_SCORES = 120
 """Most scores in a history; a longer game is reduced to scores at equal distances."""

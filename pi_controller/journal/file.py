@@ -26,6 +26,7 @@ import msgspec
 
 from pi_controller import __version__
 from pi_controller.errors import DamagedJournalError, JournalError
+from pi_controller.referee import facts
 from pi_controller.referee.facts import Fact
 from pi_controller.system.files import create_private_file, explain_refusal, sync
 
@@ -35,7 +36,6 @@ from pi_controller.system.files import create_private_file, explain_refusal, syn
 # `kind` and `body`, the last two after their lengths. The previous hash of the first record is the genesis hash,
 # computed from the journal's `epoch`: 16 random bytes drawn at its creation, so that no two journals share a chain.
 # The last hash, on the page or a printed sheet, proves every record up to it.
-
 
 EPOCH_BYTES = 16
 DECODE_ERRORS = "surrogateescape"
@@ -255,8 +255,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     if path.suffix == ".toml":
         raise journal_error(path, "this is a settings file, not a journal", "use the file named in [table] journal")
     place = path.absolute().as_uri()
-    wal = sidecar_path(path, "-wal")
-    if not wal.exists():  # no writer; in the other mode SQLite would leave such a file behind
+    if not sidecar_path(path, "-wal").exists():  # no writer; in the other mode SQLite would leave such a file behind
         return open_without_log(path)
     db = sqlite3.connect(f"{place}?mode=ro", uri=True, timeout=BUSY_S, isolation_level=None)
     try:
@@ -264,7 +263,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError:
         # on a read-only medium SQLite cannot create its shared-memory file; there can be no writer either
         db.close()
-        return _open_copy(path, wal)
+        return _open_copy(path)
     return db
 
 
@@ -273,15 +272,36 @@ def open_without_log(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
-def _open_copy(path: Path, wal: Path) -> sqlite3.Connection:
+def _open_copy(path: Path) -> sqlite3.Connection:
+    with temporary_copy(path) as copy, closing(sqlite3.connect(copy)) as whole:
+        memory = sqlite3.connect(":memory:", isolation_level=None)
+        whole.backup(memory)
+        return memory
+
+
+@contextmanager
+def temporary_copy(path: Path) -> Generator[Path]:
+    """Copy the journal at `path` and its log to a temporary folder; provide the copy's path."""
     with TemporaryDirectory() as folder:
         copy = Path(folder, "journal")
-        shutil.copyfile(path, copy)
-        shutil.copyfile(wal, sidecar_path(copy, "-wal"))
-        memory = sqlite3.connect(":memory:", isolation_level=None)
-        with closing(sqlite3.connect(copy)) as whole:
-            whole.backup(memory)
-        return memory
+        for ending in ("", "-wal"):
+            if (old := sidecar_path(path, ending)).is_file():
+                shutil.copyfile(old, sidecar_path(copy, ending))
+        yield copy
+
+
+def write_database(db: sqlite3.Connection, new: Path) -> None:
+    """Write the open `db` to the file `new`, synced and without a log beside it."""
+    with closing(sqlite3.connect(new, isolation_level=None)) as copy:
+        db.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+    sync(new)
+
+
+def require_intact(path: Path, db: sqlite3.Connection) -> None:
+    """Raise `DamagedJournalError` if SQLite's own check finds a fault in the journal `db` at `path`."""
+    if db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        raise damage_error(path)
 
 
 def sidecar_path(path: Path, ending: str) -> Path:
@@ -307,16 +327,20 @@ def meta(db: sqlite3.Connection, version: int) -> Meta | None:
     """Return the description of the journal; None in version 1. Raises `ValueError` if it is malformed."""
     if version < 2:
         return None
-    return meta_of(dict(db.execute("SELECT key, value FROM meta").fetchall()))
-
-
-def meta_of(stored: dict[str, str]) -> Meta:
-    """Parse the description of a journal from its `meta` table. Raises `ValueError` if it is malformed."""
     try:
+        stored: dict[str, str] = dict(db.execute("SELECT key, value FROM meta").fetchall())
         genesis(stored["epoch"])
         return Meta(stored["epoch"], stored["made_by"], float(stored["created"]), stored["origin"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError("it does not name its journal") from error
+
+
+def require_meta(path: Path, db: sqlite3.Connection, version: int) -> Meta | None:
+    """Return the description of the journal `db` at `path`, as `meta`. Raises `DamagedJournalError`."""
+    try:
+        return meta(db, version)
+    except ValueError as error:
+        raise damage_error(path, str(error)) from error
 
 
 def create_tables(db: sqlite3.Connection, about: Meta, records: Iterable[Row] = ()) -> None:
@@ -413,7 +437,6 @@ def remove(path: Path) -> None:
 # a record of the journal is so particular that it can be searched for, in the file, in its log, and in pages given
 # free. What is found may be old or torn: the hash chain tells. Bytes that are no text are kept as
 # `chain.DECODE_ERRORS` says.
-
 
 _WHOLE = rb"[\x01-\x06\x08\x09]"
 _TEXT = rb"(?:[\x0d-\x7f]|[\x81-\xff][\x00-\x7f]|[\x81-\xff][\x80-\xff][\x00-\x7f])"
@@ -527,7 +550,6 @@ def _payload(data: bytes, at: int, length: int, pages: bytes) -> bytes:
 # The log has the format of https://www.sqlite.org/fileformat2.html#walformat: a header of 32 bytes, then frames, each
 # a header of 24 bytes and a page.
 
-
 _HEAD = struct.Struct(">8I")
 """Magic, format, page size, number of the checkpoint, two salts, two checksums."""
 _FRAME = struct.Struct(">6I")
@@ -536,8 +558,12 @@ _MAGIC = 0x377F0682
 """If the lowest bit is set, the checksums are of big-endian words."""
 _FORMAT = 3007000
 _MARK = 16
-BUFFERED_KINDS = ("hand_pass", "link", "ready", "sensors", "shown")
-"""Kinds of buffered facts, which share a transaction with the next event: see `table.BUFFERED_FACTS`."""
+BUFFERED_FACTS = (facts.HandPass, facts.LinkSeen, facts.Ready, facts.SensorsSeen, facts.BeadShown)
+"""Facts of the mat that may be lost: after a restart the hide in progress starts over without them.
+
+They share a transaction with the next event.
+"""
+_BUFFERED_KINDS = {kind.__struct_config__.tag for kind in BUFFERED_FACTS}
 
 
 class LogState(NamedTuple):
@@ -564,12 +590,9 @@ def examine(path: Path) -> LogState:
     with closing(open_read_only(path)) as db:
         found = identity(db)
         check(path, found)
-        if log and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise damage_error(path)
-        try:
-            about = meta(db, found.version) if found.tables else None
-        except ValueError as error:
-            raise damage_error(path, str(error)) from error
+        if log:
+            require_intact(path, db)
+        about = require_meta(path, db, found.version) if found.tables else None
         last = _last(db, found.version, about) if found.tables else Row(0, 0, 0.0, "", "")
     promised = int(acknowledged.split()[1]) if about and acknowledged.startswith(_mark(about)) else 0
     if promised > last.seq:
@@ -658,8 +681,8 @@ def _rows_beyond(log: bytes, pages: bytes, last: Row, *, chained: bool) -> list[
 
 def _one_transaction(log: bytes, beyond: list[Row], last: int, seen: int) -> bool:
     """Return True if the batches after `last` up to `seen` can be one transaction: buffered ones and the last."""
-    gathered = {row.batch for row in beyond if row.kind in BUFFERED_KINDS}
-    flushed = {row.batch for row in beyond if row.kind not in BUFFERED_KINDS}
+    gathered = {row.batch for row in beyond if row.kind in _BUFFERED_KINDS}
+    flushed = {row.batch for row in beyond if row.kind not in _BUFFERED_KINDS}
     if set(range(last + 1, seen)) - gathered or flushed - {seen}:
         return False
     whole, _ = whole_frames(log)

@@ -21,29 +21,8 @@ from typing import IO, Self
 import msgspec
 
 from pi_controller.errors import JournalError
-from pi_controller.journal import file
-from pi_controller.journal import file as write_ahead_log
-from pi_controller.journal.file import (
-    EPOCH_BYTES,
-    NO_FOLDER,
-    RECOVER_HINT,
-    SCHEMA_VERSION,
-    Meta,
-    Row,
-    chain_rows,
-    damage_error,
-    genesis,
-    journal_error,
-    journal_errors,
-    next_hash,
-)
-from pi_controller.journal.rotation import (
-    archive_path,
-    finish_replacing,
-    finish_rotation,
-    rotate_journal,
-    write_next_journal,
-)
+from pi_controller.journal import file, rotation
+from pi_controller.journal.file import Meta, Row, damage_error, journal_error, journal_errors
 from pi_controller.referee.facts import Fact, GameOpened
 from pi_controller.system.files import create_private_file
 
@@ -67,7 +46,7 @@ def migrate(path: Path, token: Callable[[int], bytes]) -> None:
         if db.execute("PRAGMA journal_mode = DELETE").fetchone()[0] != "delete":
             raise journal_error(path, "another program is using it", "close the other program")
     file.sync(path.absolute().parent)
-    about = Meta(token(EPOCH_BYTES).hex(), created=old[0].t if old else 0.0, origin="a journal of version 1")
+    about = Meta(token(file.EPOCH_BYTES).hex(), created=old[0].t if old else 0.0, origin="a journal of version 1")
     file.put_in_place(file.write_new_journal(path, about, old), path)
 
 
@@ -80,13 +59,11 @@ def _is_earlier(path: Path) -> bool:
             found = file.identity(db)
     except (sqlite3.Error, OSError):
         return False
-    return found.tables > 0 and found.application == file.APPLICATION_ID and found.version < SCHEMA_VERSION
+    return found.tables > 0 and found.application == file.APPLICATION_ID and found.version < file.SCHEMA_VERSION
 
 
 def _records(path: Path, db: sqlite3.Connection) -> list[Row]:
-    (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    if state != "ok":
-        raise file.damage_error(path)
+    file.require_intact(path, db)
     records = list(file.rows(db, 1))
     for n, row in enumerate(records, 1):
         if row.seq != n:
@@ -105,10 +82,7 @@ def _keep(path: Path, db: sqlite3.Connection, records: list[Row]) -> None:
     new = copy.with_name(f".{copy.name}.new")
     new.unlink(missing_ok=True)
     create_private_file(new, path)
-    with closing(sqlite3.connect(new, isolation_level=None)) as kept:
-        db.backup(kept)
-        kept.execute("PRAGMA journal_mode = DELETE")
-    file.sync(new)
+    file.write_database(db, new)
     file.put_in_place(new, copy)
 
 
@@ -150,7 +124,7 @@ class Journal:
         self.seq = 0
         self.batch = 0
         self.meta: Meta | None = None
-        self._version = SCHEMA_VERSION
+        self._version = file.SCHEMA_VERSION
         self._hash = ""
         self._created = created
         self._token = token
@@ -169,7 +143,7 @@ class Journal:
         """Take the lock, check the files, and bring them to this version."""
         if not self.read_only:
             self._lock = acquire_lock(self.path)
-            finish_replacing(self.path)
+            rotation.finish_replacing(self.path)
         with journal_errors(self.path, "looked at"):
             self._examine()
         if not self.read_only:
@@ -178,9 +152,7 @@ class Journal:
 
     @property
     def head(self) -> tuple[int, str]:
-        """The last record's number and hash, which prove all records up to it. The hash is "" in a journal of version
-        1.
-        """
+        """The last record's number and hash, which prove all before it; "" in a journal of version 1."""
         return self.seq, self._hash
 
     @property
@@ -206,7 +178,7 @@ class Journal:
     def _write(self, facts: Sequence[Fact], batch: int) -> int:
         plain = [*self._gathered, *_rows_of(facts, self.seq + len(self._gathered), batch)]
         with journal_errors(self.path, "written"):
-            rows = list(chain_rows(self._hash, plain)) if not self.read_only else plain
+            rows = list(file.chain_rows(self._hash, plain)) if not self.read_only else plain
             self._store(rows)
         if rows:
             self.seq, self._hash = rows[-1].seq, rows[-1].hash
@@ -250,12 +222,12 @@ class Journal:
     def rows(self, to: int | None = None) -> Iterator[Row]:
         """Yield every record as stored, after checking its hash; up to the `seq` `to` if given."""
         with journal_errors(self.path, "read"):
-            previous = genesis(self.meta.epoch) if self.meta else ""
+            previous = file.genesis(self.meta.epoch) if self.meta else ""
             for n, row in enumerate(file.rows(self.database(), self._version, self.seq if to is None else to), 1):
                 if row.seq != n:
                     raise damage_error(self.path, f"record {n} is missing")
                 if self.meta:
-                    previous = next_hash(previous, row)
+                    previous = file.next_hash(previous, row)
                     if row.hash != previous:
                         raise damage_error(self.path, f"record {n} was changed: its hash does not match")
                 yield row
@@ -276,7 +248,7 @@ class Journal:
         self._close_db()
         self._gathered.clear()
         if not self.read_only:
-            finish_rotation(self.path)
+            rotation.finish_rotation(self.path)
         with journal_errors(self.path, "opened"):
             self._db = db = self._connect()
             found = file.identity(db)
@@ -285,14 +257,9 @@ class Journal:
                 self._prepare(db, fresh=not found.tables)
             elif not found.tables:
                 raise journal_error(self.path, "it is empty", "check the file's name")
-            self._version = found.version if self.read_only else SCHEMA_VERSION
-            (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
-            if state != "ok":
-                raise damage_error(self.path)
-            try:
-                self.meta = file.meta(db, self._version)
-            except ValueError as error:
-                raise damage_error(self.path, str(error)) from error
+            self._version = found.version if self.read_only else file.SCHEMA_VERSION
+            file.require_intact(self.path, db)
+            self.meta = file.require_meta(self.path, db, self._version)
             if not self.read_only:
                 file.renew(db)
             last = db.execute("SELECT seq, batch FROM facts ORDER BY seq DESC LIMIT 1").fetchone()
@@ -328,12 +295,12 @@ class Journal:
         if self.meta is None:
             return ""
         last = db.execute("SELECT hash FROM facts WHERE seq = ?", (self.seq,)).fetchone()
-        return str(last[0]) if last else genesis(self.meta.epoch)
+        return str(last[0]) if last else file.genesis(self.meta.epoch)
 
     def archive_path(self) -> Path:
         """Return the path for the archived journal of this game: see `rotate`."""
         opened = self.read_opening()
-        return archive_path(self.path, opened.t if opened else 0.0)
+        return rotation.archive_path(self.path, opened.t if opened else 0.0)
 
     def rotate(self, facts: Sequence[Fact], kept: Path, t: float) -> None:
         """Archive this game as the file `kept` (`archive_path`) and start a new journal under this file's name.
@@ -342,8 +309,8 @@ class Journal:
         and has its own epoch. Raises `JournalError`; after that, `reopen` shows which of the two games is in the file,
         and it is complete.
         """
-        about = Meta(self._token(EPOCH_BYTES).hex(), created=t)
-        write_next_journal(self.path, about, list(_rows_of(facts, 0, 1)))
+        about = Meta(self._token(file.EPOCH_BYTES).hex(), created=t)
+        rotation.write_next_journal(self.path, about, list(_rows_of(facts, 0, 1)))
         with journal_errors(self.path, "closed"):
             (busy, _, _) = self.database().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -352,7 +319,7 @@ class Journal:
             )
         self._close_db()
         self.meta, self.seq, self._hash = None, 0, ""  # from here on the file may hold either game
-        rotate_journal(self.path, kept)
+        rotation.rotate_journal(self.path, kept)
         self.reopen()
 
     def _check_same_file(self) -> None:
@@ -368,7 +335,7 @@ class Journal:
         with journal_errors(self.path, "opened"):
             with closing(file.open_without_log(self.path)) as db:
                 found = file.identity(db)
-                same = found.version == SCHEMA_VERSION and file.meta(db, found.version) == self.meta
+                same = found.version == file.SCHEMA_VERSION and file.meta(db, found.version) == self.meta
                 if not same or (self.seq and self._last_hash(db) != self._hash):
                     raise self._replaced_error()
             self._close_db()
@@ -380,35 +347,30 @@ class Journal:
 
     def _acknowledge(self) -> None:
         if self._lock is not None and self.meta is not None:
-            write_ahead_log.acknowledge(self._lock.fileno(), self.meta, self.seq)
+            file.acknowledge(self._lock.fileno(), self.meta, self.seq)
 
     def _examine(self) -> None:
         """Check before any write that all acknowledged records can be read; if not, copy the files aside and raise."""
-        state = write_ahead_log.examine(self.path)
+        state = file.examine(self.path)
         if not state.lost and (self.read_only or not state.torn):
             return
         copy = ""
         if not self.read_only:
             with suppress(OSError):  # a full disk
-                copy = f"; a copy is kept in {write_ahead_log.copy_aside(self.path).name}"
+                copy = f"; a copy is kept in {file.copy_aside(self.path).name}"
         if state.lost:
-            raise damage_error(self.path, state.lost, f"nothing was changed{copy}; {RECOVER_HINT}")
+            raise damage_error(self.path, state.lost, f"nothing was changed{copy}; {file.RECOVER_HINT}")
         log.warning("journal %s: its log ends in an incomplete event%s", self.path.name, copy)
 
     def _moved_away_error(self) -> JournalError:
-        """Return the error of a journal that was deleted or moved, after saving a copy of the records that are
-        readable.
-        """
+        """Save a copy of the readable records; return the error of a journal that was deleted or moved."""
         rescued = self.path.with_name(f"{self.path.stem}.rescued{self.path.suffix}")
         todo = "put it back: play goes on by itself"
         with suppress(OSError, sqlite3.Error, JournalError):
             if not rescued.exists():
                 db = self.database()
                 create_private_file(rescued)
-                with closing(sqlite3.connect(rescued)) as kept:
-                    db.backup(kept)
-                    kept.execute("PRAGMA journal_mode = DELETE")
-                file.sync(rescued)
+                file.write_database(db, rescued)
             todo = f"put it back, or give {rescued.name}, which holds all of it, its name: play goes on by itself"
         return journal_error(self.path, "it was deleted or moved away", todo)
 
@@ -447,10 +409,10 @@ class Journal:
             )
         db.execute("PRAGMA synchronous = FULL")
         if fresh:
-            file.create_tables(db, Meta(self._token(EPOCH_BYTES).hex(), created=self._created))
+            file.create_tables(db, Meta(self._token(file.EPOCH_BYTES).hex(), created=self._created))
         else:
             # write and sync the same value, to detect a disk that refuses writes
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            db.execute(f"PRAGMA user_version = {file.SCHEMA_VERSION}")
             # move the log into the file: a disk that failed may not have stored the log,
             # though the system's cache still shows it
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -484,8 +446,8 @@ class MemoryJournal(Journal):
         """Keep the written records, and drop the buffered batches."""
         self._gathered.clear()
         if self.meta is None:
-            self.meta = Meta(self._token(EPOCH_BYTES).hex(), created=self._created)
-            self._hash = genesis(self.meta.epoch)
+            self.meta = Meta(self._token(file.EPOCH_BYTES).hex(), created=self._created)
+            self._hash = file.genesis(self.meta.epoch)
 
     def check_files(self) -> None:
         """Do nothing: there are no files."""
@@ -529,7 +491,7 @@ def acquire_lock(path: Path) -> IO[bytes]:
         create_private_file(lock, mode=_MODE)
         held = lock.open("r+b", buffering=0)
     except OSError as error:
-        todo = file.advice(path, error, [lock], NO_FOLDER)
+        todo = file.advice(path, error, [lock], file.NO_FOLDER)
         raise journal_error(path, f"{lock.name} cannot be opened ({error.strerror})", todo) from error
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

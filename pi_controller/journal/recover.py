@@ -1,22 +1,20 @@
 """Recover a damaged journal: write a new one with all records up to the first gap or invalid hash.
 
-The damaged file is only read. Records are collected in two ways: row by row through SQLite, on a copy; and by searching
-the raw bytes of the file and its log for the header of a record, even if the pages around it are damaged. The hash
-chain then separates valid records from old and torn ones. A damaged hash is recomputed from the record after it, and a
-record with one flipped bit is repaired if its hash then matches.
+The damaged file is only read. Records are collected in two ways: through SQLite, on a copy, up to the first damaged
+one; and by searching the raw bytes of the file and its log for the header of a record, even if the pages around it are
+damaged. The hash chain then separates valid records from old and torn ones. A damaged hash is recomputed from the
+record after it, and a record with one flipped bit is repaired if its hash then matches.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from pi_controller.journal import file
@@ -55,7 +53,7 @@ def recover(path: Path, token: Callable[[int], bytes] = secrets.token_bytes) -> 
         data = [path.read_bytes()]
         if (wal := file.sidecar_path(path, "-wal")).is_file():
             data.append(wal.read_bytes())
-        about, found = _by_sqlite(path, sum(map(len, data)))
+        about, found = _by_sqlite(path)
     for part in data:
         for row in rows_in(part, data[0]):
             found.setdefault(row.seq, {})[row] = None
@@ -101,32 +99,17 @@ def replace_damaged(path: Path, t: float, why: str, *, anew: bool = False) -> Re
         return ReplacedJournal(set_aside(path, t, found.about, rows), len(rows), why)
 
 
-def _by_sqlite(path: Path, size: int) -> tuple[Meta | None, Found]:
-    """Read each row separately through SQLite, on a copy: SQLite would repair the original on opening."""
+def _by_sqlite(path: Path) -> tuple[Meta | None, Found]:
+    """Read the records up to the first damaged one, on a copy: SQLite would repair the original on opening."""
     about, found = None, Found()
-    with TemporaryDirectory() as folder:
-        copy = Path(folder, "journal")
-        shutil.copyfile(path, copy)
-        if (wal := file.sidecar_path(path, "-wal")).is_file():
-            shutil.copyfile(wal, file.sidecar_path(copy, "-wal"))
-        try:
-            with closing(sqlite3.connect(copy, isolation_level=None)) as db:
-                version = file.identity(db).version
-                (last,) = db.execute("SELECT max(seq) FROM facts").fetchone()
-                for seq in range(1, min(last or 0, size // 20) + 1):
-                    if row := _row(db, version, seq):
-                        found[seq] = {row: None}
-                about = file.meta(db, version)
-        except (sqlite3.Error, ValueError, TypeError):
-            pass  # what there is was found so far, or the bytes have it
+    faults = (sqlite3.Error, ValueError, TypeError)  # the records behind a fault are found in the bytes
+    with suppress(*faults), file.temporary_copy(path) as copy, closing(sqlite3.connect(copy)) as db:
+        version = file.identity(db).version
+        with suppress(*faults):
+            about = file.meta(db, version)
+        for row in file.rows(db, version):
+            found[row.seq] = {row: None}
     return about, found
-
-
-def _row(db: sqlite3.Connection, version: int, seq: int) -> Row | None:
-    try:
-        return next(file.rows(db, version, seq, first=seq), None)
-    except (sqlite3.Error, UnicodeError):
-        return None
 
 
 def _best(found: Found, epochs: Iterable[str], *, chained: bool) -> tuple[list[Row], str, str]:

@@ -19,27 +19,9 @@ from pi_controller.record import convert
 from pi_controller.record.convert import is_journal, read_journal_record, read_record_file
 from pi_controller.record.model import Record as WrittenRecord
 from pi_controller.record.model import RecordError
-from pi_controller.record.notation import format_caller, format_table_fact
+from pi_controller.record.notation import format_caller, format_table_fact, format_words
+from pi_controller.referee import facts
 from pi_controller.referee.commitment import CommitmentContext, check
-from pi_controller.referee.facts import (
-    ActionPlayed,
-    Answer,
-    CommandIssued,
-    CommitmentWithdrawn,
-    Fact,
-    FoulSeen,
-    GameOpened,
-    HideAgain,
-    LinkSeen,
-    Notice,
-    Question,
-    QuestionWithdrawn,
-    Ready,
-    Reveal,
-    StateSet,
-    StrikeKept,
-    Undone,
-)
 from pi_controller.referee.history import History, Record
 from pi_controller.referee.story import Story
 from pi_controller.rules import registry
@@ -113,36 +95,37 @@ def _line(out: TextIO, value: dict[str, Any]) -> None:
 def _as_text(game: Game[Any], records: Sequence[Record], out: TextIO) -> None:
     history = History(game)
     hide, view = 0, view_of(game, history.now, 0)
-    given = defaultdict[int, list[Fact]](list)  # the facts of each batch without the command itself
+    given = defaultdict[int, list[facts.Fact]](list)  # the facts of each batch without the command itself
     for batch, fact in records:
-        if not isinstance(fact, CommandIssued):
+        if not isinstance(fact, facts.CommandIssued):
             given[batch].append(fact)
     caller: tuple[str, int] | None = None  # the user of a command, until its first result in the same batch is printed
     for seq, (batch, fact, counts, before, story) in enumerate(history.walk(records), 1):
         view = view_of(game, story, seq)
-        if isinstance(fact, GameOpened):
+        if isinstance(fact, facts.GameOpened):
             out.write(f"{game.name} {fact.version}: {_team(view, 'A')} (A) and {_team(view, 'B')} (B)\n")
             out.write(f"{strip_controls(fact.source)}\n")
-            chosen = {name: value for name, value in fact.options.items() if value != _default(game, name)}
+            default = {option.name: option.default for option in game.options}
+            chosen = {name: value for name, value in fact.options.items() if value != default.get(name)}
             out.write("".join(f"{name} = {strip_controls(str(value))}\n" for name, value in chosen.items()))
             out.write(f"the game before: {strip_controls(fact.after)}\n" if fact.after else "")
         sentence = strip_controls(_sentence(game, before, fact, view))
-        if isinstance(fact, CommandIssued) and any(_sentence(game, before, one, view) for one in given[batch]):
+        if isinstance(fact, facts.CommandIssued) and any(_sentence(game, before, one, view) for one in given[batch]):
             sentence, caller = "", (strip_controls(format_caller(fact)), batch)
         elif sentence and caller is not None and caller[1] == batch:
             sentence = f"{caller[0]}: {sentence.removeprefix('judge: ').replace(' [judge]', '', 1)}"
             caller = None
         line = f"{seq:>5}  {sentence}{'' if counts else '   (undone)'}\n" if sentence else ""
-        if isinstance(fact, StateSet):
+        if isinstance(fact, facts.StateSet):
             line += f"       {_stands(view)}\n{_sticks(view)}\n"
         heading = ""
-        if isinstance(fact, Undone):
+        if isinstance(fact, facts.Undone):
             hide = story.hide.number  # the undone action may have begun another hide
         if story.hide.number != hide and story.phase in ("hide", "check"):
             hide = story.hide.number
             heading = f"\nHide {hide}: {_team(view, view.hider)} hides\n{_sticks(view)}\n"
         # ready may begin a hide without another fact before it: its line belongs to the new hide
-        out.write(heading + line if isinstance(fact, Ready) else line + heading)
+        out.write(heading + line if isinstance(fact, facts.Ready) else line + heading)
     out.write(f"\n{_end(view)}\n{_sticks(view)}\n")
 
 
@@ -161,46 +144,46 @@ def _sticks(view: View) -> str:
     return "\n".join(f"       {name:<{width}}  {'|' * n:<20} {n:>2}  {points}".rstrip() for name, n, points in rows)
 
 
-def _sentence(game: Game[Any], before: Story, fact: Fact, view: View) -> str:
+def _sentence(game: Game[Any], before: Story, fact: facts.Fact, view: View) -> str:
     """Return a record as one line; "" if it needs none."""
     match fact:
-        case ActionPlayed():
+        case facts.ActionPlayed():
             return _action(fact, game.sheet(before.state).get("owed"))
-        case FoulSeen(foul=foul, by=by):
-            return f"foul of the {by}: {_words(foul)}"
-        case Question(about=about, choices=choices, pads=pads, foul=foul):
-            details = _words(foul) if foul else ", ".join(f"pad {pad}" for pad in pads)
-            return f"asked: {_words(about)}{f' ({details})' if details else ''}; {', '.join(choices)}?"
-        case Answer(answer=answer, by=by):
-            return f"{'judge' if by == 'judge' else 'no answer'}: {_words(answer)}"
-        case QuestionWithdrawn(about=about, why=why):
-            return f"no answer is needed to {_words(about)}: {_words(why)}"
-        case Notice(about=about, pads=pads):
-            return f"noticed: {_words(about)}{' on pad ' + ', '.join(map(str, pads)) if pads else ''}"
-        case Reveal(hide=hide, pad=pad, nonce=nonce):
+        case facts.FoulSeen(foul=foul, by=by):
+            return f"foul of the {by}: {format_words(foul)}"
+        case facts.Question(about=about, choices=choices, pads=pads, foul=foul):
+            details = format_words(foul) if foul else ", ".join(f"pad {pad}" for pad in pads)
+            return f"asked: {format_words(about)}{f' ({details})' if details else ''}; {', '.join(choices)}?"
+        case facts.Answer(answer=answer, by=by):
+            return f"{'judge' if by == 'judge' else 'no answer'}: {format_words(answer)}"
+        case facts.QuestionWithdrawn(about=about, why=why):
+            return f"no answer is needed to {format_words(about)}: {format_words(why)}"
+        case facts.Notice(about=about, pads=pads):
+            return f"noticed: {format_words(about)}{' on pad ' + ', '.join(map(str, pads)) if pads else ''}"
+        case facts.Reveal(hide=hide, pad=pad, nonce=nonce):
             bound = CommitmentContext(fact.table, fact.epoch, fact.event)
             sealed = check(before.hide.commit or "", game.name, hide, pad, nonce, bound)
             return f"the bead was under pad {pad}; " + ("as sealed" if sealed else "NOT as sealed")
-        case CommitmentWithdrawn(why=why):
+        case facts.CommitmentWithdrawn(why=why):
             return f"the seal is withdrawn: {why}"
-        case HideAgain(why=why):
-            return f"hide again: {_words(why)}"
-        case StrikeKept(pads=pads):
+        case facts.HideAgain(why=why):
+            return f"hide again: {format_words(why)}"
+        case facts.StrikeKept(pads=pads):
             return f"struck while a question was open: pad {', '.join(map(str, pads))}"
-        case Undone(batch=_, reason=reason, by=by):
+        case facts.Undone(batch=_, reason=reason, by=by):
             goes = "is settled" if view.phase in ("show", "over") else "goes on"
             return f"{by}: undone{f' ({reason})' if reason else ''}; hide {view.hide} {goes}"
-        case Ready() if before.hide.passes:
+        case facts.Ready() if before.hide.passes:
             return f"the hand went under {' '.join(map(str, before.hide.passes))}"
-        case LinkSeen(up=up, why=why):
+        case facts.LinkSeen(up=up, why=why):
             return f"the board is {'connected' if up else 'disconnected'}{f': {why}' if why else ''}"
-        case CommandIssued(call=call):
-            return f"{format_caller(fact)}: {_words(call)}"
+        case facts.CommandIssued(call=call):
+            return f"{format_caller(fact)}: {format_words(call)}"
         case _:
             return format_table_fact(fact, view.teams, private=True)
 
 
-def _action(fact: ActionPlayed, owed: str | None) -> str:
+def _action(fact: facts.ActionPlayed, owed: str | None) -> str:
     """Return an action in words; `owed` is the hit that was owed before it."""
     action = fact.action
     match action.get("do"):
@@ -212,10 +195,10 @@ def _action(fact: ActionPlayed, owed: str | None) -> str:
         case "forfeit":
             sentence = f"forfeit by {action['by']}"
         case _:
-            sentence = f"settled as a foul of the {action.get('by')}: {_words(str(action.get('kind')))}"
+            sentence = f"settled as a foul of the {action.get('by')}: {format_words(str(action.get('kind')))}"
             sentence += " (the hide before)" if action.get("hide") == "last" else ""
     by = "" if fact.by == "sensor" else f" [{fact.by}]"
-    called = f" -> {', '.join(_words(word) for word in fact.calls)}" if fact.calls else ""
+    called = f" -> {', '.join(format_words(word) for word in fact.calls)}" if fact.calls else ""
     return sentence + by + called
 
 
@@ -224,17 +207,9 @@ def _end(view: View) -> str:
         return f"{_team(view, view.winner)} has won by forfeit"
     if view.winner:
         return f"{_team(view, view.winner)} has won {max(view.short.values())} to {min(view.short.values())}"
-    asked = f"; asked: {_words(view.question.about)}" if view.question else ""
+    asked = f"; asked: {format_words(view.question.about)}" if view.question else ""
     return f"In progress: hide {view.hide}, {view.phase}{asked}"
 
 
 def _team(view: View, team: str | None) -> str:
     return strip_controls(view.teams.get(team or "", team or "nobody"))
-
-
-def _default(game: Game[Any], name: str) -> object:
-    return next((option.default for option in game.options if option.name == name), None)
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

@@ -14,25 +14,9 @@ from typing import Any, Literal, cast
 from pi_controller.errors import JournalError
 from pi_controller.journal.journal import Journal
 from pi_controller.record.file import SET, SIDES, Playthrough
-from pi_controller.record.notation import format_action, format_table_fact
-from pi_controller.referee.facts import (
-    ActionPlayed,
-    Answer,
-    ClockSet,
-    CommandIssued,
-    Fact,
-    FoulSeen,
-    GameClosed,
-    HideAgain,
-    ProtestMade,
-    ProtestRuled,
-    Question,
-    Reveal,
-    SensorsUsed,
-    StateSet,
-    TeamsNamed,
-    Undone,
-)
+from pi_controller.record.notation import format_action, format_answer, format_table_fact, format_words
+from pi_controller.referee import facts
+from pi_controller.referee.facts import ActionPlayed, Fact, StateSet, Undone
 from pi_controller.referee.history import History, Step, Timeline
 from pi_controller.referee.story import Story
 from pi_controller.rules import registry
@@ -181,8 +165,8 @@ class _Writer:
         self._game = game
         self._teams = teams
         self._settled = settled
-        self._asked: Question | None = None
-        self._called: CommandIssued | None = None
+        self._asked: facts.Question | None = None
+        self._called: facts.CommandIssued | None = None
         self._called_in = 0
         self._turns = _Turns(game)
 
@@ -190,12 +174,12 @@ class _Writer:
         """Yield the line of a record, if it has one; `t` is in seconds since the game was opened."""
         batch, fact, counts, before, after = step
         turn, side = self._turns.of(batch, fact, before)
-        if isinstance(fact, Question):
+        if isinstance(fact, facts.Question):
             self._asked = fact
-        elif isinstance(fact, CommandIssued):
+        elif isinstance(fact, facts.CommandIssued):
             self._called, self._called_in = fact, batch
         described = self._describe(fact)
-        if described is None or (isinstance(fact, FoulSeen) and batch in self._settled):
+        if described is None or (isinstance(fact, facts.FoulSeen) and batch in self._settled):
             return
         kind, what, by = described
         if self._called is not None and self._called_in == batch:
@@ -214,35 +198,28 @@ class _Writer:
             case ActionPlayed(action=action, by=by):
                 kind = "foul" if _is_foul(fact) else "action"
                 return kind, format_action(self._game.name, action), "" if by == "sensor" else by
-            case FoulSeen(foul=foul, by=by):
-                return "foul", f"foul of the {by}: {_words(foul)}", ""
-            case Answer(by=by):
-                return "ruling" if by == "judge" else "note", self._describe_answer(fact), by
-            case HideAgain(why=why, by=by):
+            case facts.FoulSeen(foul=foul, by=by):
+                return "foul", f"foul of the {by}: {format_words(foul)}", ""
+            case facts.Answer(by=by):
+                asked = self._asked if self._asked is not None and self._asked.about == fact.about else None
+                return "ruling" if by == "judge" else "note", format_answer(asked, fact), by
+            case facts.HideAgain(why=why, by=by):
                 return "ruling" if by == "judge" else "note", _because("hide again", why), by
             case Undone(reason=reason, by=by):
                 return "ruling" if by == "judge" else "note", _because("taken back", reason), by
-            case StateSet() | ProtestRuled() | GameClosed():
+            case StateSet() | facts.ProtestRuled() | facts.GameClosed():
                 return "ruling", format_table_fact(fact, self._teams, private=False), "judge"
-            case ProtestMade():
+            case facts.ProtestMade():
                 return "ruling", format_table_fact(fact, self._teams, private=False), ""
-            case TeamsNamed(teams=teams):
+            case facts.TeamsNamed(teams=teams):
                 self._teams = teams
                 return "note", format_table_fact(fact, teams, private=False), "judge"
-            case ClockSet() | SensorsUsed():
+            case facts.ClockSet() | facts.SensorsUsed():
                 return "note", format_table_fact(fact, self._teams, private=False), "judge"
-            case Reveal(pad=pad):
+            case facts.Reveal(pad=pad):
                 return "note", f"the bead lay under pad {pad}", ""
             case _:
                 return None
-
-    def _describe_answer(self, answer: Answer) -> str:
-        asked = self._asked
-        details = ""
-        if asked is not None and asked.about == answer.about:
-            details = _words(asked.foul) if asked.foul else ", ".join(f"pad {pad}" for pad in asked.pads)
-        about = f"{_words(answer.about)} ({details})" if details else _words(answer.about)
-        return f"{about}: {_words(answer.answer)}"
 
 
 def _is_foul(done: ActionPlayed) -> bool:
@@ -251,7 +228,3 @@ def _is_foul(done: ActionPlayed) -> bool:
 
 def _because(what: str, reason: str) -> str:
     return f"{what}: {reason}" if reason else what
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

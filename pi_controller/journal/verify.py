@@ -15,7 +15,6 @@ from pathlib import Path
 
 from pi_controller.errors import JournalError, MatError
 from pi_controller.journal import file
-from pi_controller.journal import file as write_ahead_log
 from pi_controller.journal.file import Meta, Row, genesis, next_hash
 from pi_controller.referee.facts import Fact, GameOpened
 from pi_controller.referee.history import History
@@ -129,7 +128,7 @@ def verify_journal(path: Path) -> Verdict:
     if examined.wrong:
         return examined
     with file.journal_errors(path, "looked at"):
-        log = write_ahead_log.examine(path)
+        log = file.examine(path)
     return replace(examined, wrong=log.lost, torn=log.torn, unwitnessed=log.unwitnessed)
 
 

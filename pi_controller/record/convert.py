@@ -9,50 +9,11 @@ from typing import Any, TextIO
 
 from pi_controller.errors import UsageError
 from pi_controller.journal.journal import Journal
+from pi_controller.record import model, notation
 from pi_controller.record.file import MAX_BYTES, SET, ParseIssues, Playthrough, decode_lines, read, start_playthrough
-from pi_controller.record.model import (
-    MAX_NAME_CHARS,
-    MAX_TEXT_CHARS,
-    MAX_TIME_S,
-    Check,
-    Comment,
-    Entry,
-    Move,
-    Record,
-    RecordError,
-    Ruling,
-)
-from pi_controller.record.notation import (
-    decode_object,
-    format_caller,
-    format_entry,
-    format_table_fact,
-    format_text,
-    upgrade_action,
-)
-from pi_controller.referee.facts import (
-    ActionPlayed,
-    Answer,
-    ClockSet,
-    CommandIssued,
-    Fact,
-    GameClosed,
-    GameOpened,
-    HideAgain,
-    JudgedByEye,
-    MatchGiven,
-    MatchVoid,
-    ProtestMade,
-    ProtestRuled,
-    Question,
-    Reveal,
-    RoundClock,
-    SensorsUsed,
-    StateSet,
-    TeamsNamed,
-    Undone,
-    VoidClosed,
-)
+from pi_controller.record.model import Check, Comment, Entry, Move, Record, RecordError, Ruling
+from pi_controller.record.notation import format_caller, format_table_fact, format_text
+from pi_controller.referee import facts
 from pi_controller.referee.history import with_status
 from pi_controller.rules import registry
 from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Json, Team
@@ -85,7 +46,7 @@ def from_sheet(data: bytes, game: Game[Any]) -> Record:
 
 
 def _sheet_action(text: str) -> dict[str, Any]:
-    action = decode_object(text)
+    action = notation.decode_object(text)
     if action.get("do") == SET:
         raise RecordError("a score sheet cannot set the score by hand", "a record can")
     return action
@@ -103,7 +64,7 @@ def to_sheet(record: Record) -> Iterator[str]:
 
 
 def from_journal(
-    records: Iterable[tuple[int, Fact]],
+    records: Iterable[tuple[int, facts.Fact]],
     headers: Sequence[tuple[str, str]] = (),
     *,
     private: bool = False,
@@ -125,46 +86,54 @@ class _RecordBuilder:
     def __init__(self, *, private: bool) -> None:
         self._private = private
         self._who = ""
-        self._opened: GameOpened | None = None
+        self._opened: facts.GameOpened | None = None
         self._teams: Mapping[str, str] = {}
         self._playthrough: Playthrough[Any] | None = None
         self._entries: list[Entry] = []
-        self._asked: Question | None = None
+        self._asked: facts.Question | None = None
         self._batch = 0
 
-    def add_fact(self, batch: int, fact: Fact, *, superseded: bool) -> None:
-        if batch != self._batch or isinstance(fact, CommandIssued):
-            self._batch, self._who = batch, format_caller(fact) if isinstance(fact, CommandIssued) else ""
-        if isinstance(fact, GameOpened):
+    def add_fact(self, batch: int, fact: facts.Fact, *, superseded: bool) -> None:
+        if batch != self._batch or isinstance(fact, facts.CommandIssued):
+            self._batch, self._who = batch, format_caller(fact) if isinstance(fact, facts.CommandIssued) else ""
+        if isinstance(fact, facts.GameOpened):
             self._open(fact)
             return
         if self._opened is None:
             raise RecordError("the journal does not name its game")
         match fact:
-            case ActionPlayed(t=t, action=action, by=by):
+            case facts.ActionPlayed(t=t, action=action, by=by):
                 calls = fact.calls if superseded else self._play(action)
                 by = "" if by == "sensor" else by
                 self._move(t, dict(action), calls, by, superseded)
-            case StateSet(t=t, sheet=sheet):
+            case facts.StateSet(t=t, sheet=sheet):
                 action = {"do": SET, **sheet}
                 calls = () if superseded else self._play(action)
                 self._move(t, action, calls, "judge", superseded, format_table_fact(fact, {}, private=self._private))
-            case TeamsNamed(t=t, teams=teams):
+            case facts.TeamsNamed(t=t, teams=teams):
                 self._teams = teams
                 self._rule(t, format_table_fact(fact, teams, private=self._private), superseded)
-            case SensorsUsed(t=t) | ProtestMade(t=t) | ProtestRuled(t=t) | ClockSet(t=t) | GameClosed(t=t):
+            case (
+                facts.SensorsUsed(t=t)
+                | facts.ProtestMade(t=t)
+                | facts.ProtestRuled(t=t)
+                | facts.ClockSet(t=t)
+                | facts.GameClosed(t=t)
+            ):
                 self._rule(t, format_table_fact(fact, self._teams, private=self._private), superseded)
-            case JudgedByEye() | MatchGiven() | MatchVoid() | VoidClosed() | RoundClock() if not superseded:
+            case (
+                facts.JudgedByEye() | facts.MatchGiven() | facts.MatchVoid() | facts.VoidClosed() | facts.RoundClock()
+            ) if not superseded:
                 self._entries.append(Comment(format_table_fact(fact, {}, private=self._private)))
-            case Question():
+            case facts.Question():
                 self._asked = fact
-            case Answer(t=t):
-                self._rule(t, _answer_text(self._asked, fact), superseded)
-            case HideAgain(t=t, why=why, by="judge"):
+            case facts.Answer(t=t):
+                self._rule(t, notation.format_answer(self._asked, fact), superseded)
+            case facts.HideAgain(t=t, why=why, by="judge"):
                 self._rule(t, ": ".join(filter(None, ("hide again", why))), superseded)
-            case Undone(t=t, reason=reason):
+            case facts.Undone(t=t, reason=reason):
                 self._rule(t, ": ".join(filter(None, ("taken back", reason))), superseded)
-            case Reveal(hide=hide, pad=pad) if not superseded:
+            case facts.Reveal(hide=hide, pad=pad) if not superseded:
                 self._entries.append(Comment(f"hide {hide}: the bead lay under pad {pad}"))
             case _:
                 pass  # hands, seals, strikes and the link are kept in the journal only
@@ -174,19 +143,21 @@ class _RecordBuilder:
             raise RecordError("the journal contains no game yet", "play first")
         opened = self._opened
         named: dict[Team, str] = {
-            team: name for team in ("A", "B") if (name := strip_controls(self._teams.get(team, ""))[:MAX_NAME_CHARS])
+            team: name
+            for team in ("A", "B")
+            if (name := strip_controls(self._teams.get(team, ""))[: model.MAX_NAME_CHARS])
         }
         return Record(
             game=opened.game,
             version=opened.version,
-            source=opened.source[:MAX_TEXT_CHARS],
+            source=opened.source[: model.MAX_TEXT_CHARS],
             options=self._playthrough.game.chosen_settings,
             teams=named,
             headers=headers,
             entries=tuple(self._entries),
         )
 
-    def _open(self, fact: GameOpened) -> None:
+    def _open(self, fact: facts.GameOpened) -> None:
         self._opened = fact
         self._teams = fact.teams
         try:
@@ -205,31 +176,19 @@ class _RecordBuilder:
         self, t: float, action: dict[str, Any], calls: tuple[str, ...], by: str, superseded: bool, why: str = ""
     ) -> None:
         assert self._playthrough
-        comment = strip_controls(": ".join(filter(None, (self._who, why))))[:MAX_TEXT_CHARS]
+        comment = strip_controls(": ".join(filter(None, (self._who, why))))[: model.MAX_TEXT_CHARS]
         action = self._playthrough.game.upgrade_names(action)
         self._entries.append(Move(action, calls, self._since(t), by, comment, superseded=superseded))
 
     def _rule(self, t: float, text: str, superseded: bool) -> None:
         text = strip_controls(": ".join(filter(None, (self._who, text))))
-        self._entries.append(Ruling(text[:MAX_TEXT_CHARS], self._since(t), superseded))
+        self._entries.append(Ruling(text[: model.MAX_TEXT_CHARS], self._since(t), superseded))
 
     def _since(self, t: float) -> float | None:
         """Return `t` in seconds since the first fact; None if the clock was set back to before it."""
         assert self._opened
         since = round(t - self._opened.t, 3)
-        return since if 0 <= since <= MAX_TIME_S else None
-
-
-def _answer_text(asked: Question | None, answer: Answer) -> str:
-    if asked is None:
-        return f"{_words(answer.about)}: {_words(answer.answer)}"
-    details = _words(asked.foul) if asked.foul else ", ".join(f"pad {pad}" for pad in asked.pads)
-    about = f"{_words(asked.about)} ({details})" if details else _words(asked.about)
-    return f"{about}: {_words(answer.answer)}"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+        return since if 0 <= since <= model.MAX_TIME_S else None
 
 
 # Renders a record: hide by hide, or turn by turn, with the sticks drawn; or one JSON object an entry.
@@ -268,8 +227,8 @@ def as_text(record: Record, out: TextIO, to: int | None = None, played: Played |
 def _line_of(entry: Entry, record: Record, played: Played | None) -> str:
     words = ""
     if played and isinstance(entry, Move):
-        words = played(record.game, upgrade_action(record.game, entry.action), {**record.teams})
-    return format_entry(entry, record.game, words=words).lstrip(" ~")
+        words = played(record.game, notation.upgrade_action(record.game, entry.action), {**record.teams})
+    return notation.format_entry(entry, record.game, words=words).lstrip(" ~")
 
 
 def as_json(record: Record, out: TextIO, to: int | None = None) -> None:
@@ -306,7 +265,6 @@ def _line(out: TextIO, content: dict[str, Any]) -> None:
 
 
 # Read the record of a game from a journal, a score sheet or a written record, by the content of the file.
-
 
 _SQLITE = b"SQLite format 3\0"
 

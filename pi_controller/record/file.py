@@ -10,29 +10,10 @@ from collections.abc import Iterator
 from typing import Any, Generic, cast
 from unicodedata import normalize
 
-from pi_controller.errors import MatError, UsageError
-from pi_controller.record.model import (
-    HEADER,
-    MAX_NAME_CHARS,
-    MAX_TEXT_CHARS,
-    RESERVED,
-    Check,
-    Entry,
-    Move,
-    ParseIssue,
-    Record,
-    RecordError,
-)
-from pi_controller.record.notation import (
-    Line,
-    format_entry,
-    format_text,
-    format_token,
-    is_same_json,
-    parse,
-    parse_text,
-    remove_controls,
-)
+from pi_controller.errors import UsageError
+from pi_controller.record import model, notation
+from pi_controller.record.model import Check, Entry, Move, ParseIssue, Record, RecordError
+from pi_controller.record.notation import format_text, format_token, is_same_json
 from pi_controller.rules import registry
 from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Json, S
 from pi_controller.rules.options import Value, names, resolve_options
@@ -42,7 +23,6 @@ from pi_controller.text import format_value
 # Decodes a file's bytes to lines, for any origin: encodings, line ends, NULs, and noise.
 #
 # No function here raises. At most one line and a bounded list of faults are kept in memory.
-
 
 MAX_BYTES = 32_000_000
 MAX_LINES = 100_000
@@ -133,14 +113,13 @@ def _decode_line(line: bytes, number: int, faults: ParseIssues) -> str:
         except UnicodeDecodeError:
             text, name = line.decode("latin-1"), "Latin-1"
         faults.add(number, f"not UTF-8: read as {name}")
-    kept = remove_controls(text)
+    kept = notation.remove_controls(text)
     if kept != text:
         faults.add(number, "control characters or NULs: left out")
     return kept.strip()
 
 
 # Plays the actions of a recorded game and counts the hide or turn that each belongs to.
-
 
 SET = "set"
 """The word for a table set by the judge: `set` and the score sheet's keys. No game has this word."""
@@ -280,8 +259,8 @@ class _Reader:
             if ended:
                 self._faults.add(number, "after the end: this and all further lines were not read")
                 break
-            if header := HEADER.match(text):
-                self._header(number, header[1].rstrip(), parse_text(text[header.end() :]))
+            if header := model.HEADER.match(text):
+                self._header(number, header[1].rstrip(), notation.parse_text(text[header.end() :]))
                 continue
             try:
                 ended = self._entry(number, text)
@@ -313,10 +292,10 @@ class _Reader:
     # ---- headers
 
     def _header(self, number: int, name: str, value: str) -> None:
-        if len(value) > MAX_TEXT_CHARS:
-            self._faults.add(number, f"longer than {MAX_TEXT_CHARS} characters: cut")
-            value = value[:MAX_TEXT_CHARS]
-        if not RESERVED.fullmatch(name):
+        if len(value) > model.MAX_TEXT_CHARS:
+            self._faults.add(number, f"longer than {model.MAX_TEXT_CHARS} characters: cut")
+            value = value[: model.MAX_TEXT_CHARS]
+        if not model.RESERVED.fullmatch(name):
             if len(self._headers) < MAX_HEADERS:
                 self._headers.append((name, value))
             else:
@@ -326,9 +305,9 @@ class _Reader:
         which = which.strip()
         if known == "team":
             known = f"team {which.upper()}"
-            if not 1 <= len(value) <= MAX_NAME_CHARS:
-                self._faults.add(number, f"a team's name has 1 to {MAX_NAME_CHARS} characters")
-                value = value[:MAX_NAME_CHARS]
+            if not 1 <= len(value) <= model.MAX_NAME_CHARS:
+                self._faults.add(number, f"a team's name has 1 to {model.MAX_NAME_CHARS} characters")
+                value = value[: model.MAX_NAME_CHARS]
         taken = self._stated if known == "option" else self._fields
         key = which if known == "option" else known
         if known == "record" and value != FORMAT:
@@ -386,7 +365,7 @@ class _Reader:
 
     def _entry(self, number: int, text: str) -> bool:
         """Read a line of the body; return True if it is the end. Raises `RecordError`."""
-        line = parse(text, self._fields.get("game", ""))
+        line = notation.parse(text, self._fields.get("game", ""))
         if isinstance(line.entry, Move):
             if self._is_game_known():
                 self._begin(number)
@@ -404,7 +383,7 @@ class _Reader:
         self._entries.append(line.entry)
         return False
 
-    def _move(self, number: int, line: Line) -> None:
+    def _move(self, number: int, line: notation.Line) -> None:
         move = line.entry
         assert isinstance(move, Move)
         playthrough = self._playthrough
@@ -453,7 +432,7 @@ def write(record: Record) -> str:
             turn = _play_move(playthrough, n, entry)
         elif isinstance(entry, Check) and not entry.values:
             raise RecordError(f"entry {n} states no value")
-        lines.append(format_entry(entry, record.game, turn))
+        lines.append(notation.format_entry(entry, record.game, turn))
     lines.append(playthrough.end_line() if playthrough else "end")
     return "\n".join(lines) + "\n"
 
@@ -500,11 +479,7 @@ def _play_move(playthrough: Playthrough[Any] | None, n: int, move: Move) -> int 
             return None
         turn, calls = playthrough.play(move.action)
     except (InvalidActionError, IllegalActionError) as error:
-        raise _entry_error(n, error) from error
+        raise RecordError(f"entry {n} is not allowed: {error.message}", error.hint) from error
     if calls != move.calls:
         raise RecordError(f"entry {n}: the words called are {' '.join(calls) or 'none'}")
     return turn
-
-
-def _entry_error(n: int, error: MatError) -> RecordError:
-    return RecordError(f"entry {n} is not allowed: {error.message}", error.hint)

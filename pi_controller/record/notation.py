@@ -13,22 +13,7 @@ from math import isfinite
 from typing import NoReturn, cast
 
 from pi_controller.record.model import Check, Comment, Entry, Move, RecordError, Ruling
-from pi_controller.referee.facts import (
-    ClockSet,
-    CommandIssued,
-    Fact,
-    GameClosed,
-    JudgedByEye,
-    MatchGiven,
-    MatchVoid,
-    ProtestMade,
-    ProtestRuled,
-    RoundClock,
-    SensorsUsed,
-    StateSet,
-    TeamsNamed,
-    VoidClosed,
-)
+from pi_controller.referee import facts
 from pi_controller.rules import registry
 from pi_controller.rules.base import Action, Forms, Json, Place
 from pi_controller.text import format_value, is_invisible, join_words, strip_controls
@@ -36,7 +21,6 @@ from pi_controller.text import format_value, is_invisible, join_words, strip_con
 # Tokens of a line: numbers, true, false, null and words bare, everything else as JSON.
 #
 # `format_token` and `parse_token` are inverse functions, and so are `format_text` and `parse_text` for free text.
-
 
 _NUMBER = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 _CONSTANTS: dict[str, Json] = {"true": True, "false": False, "null": None}
@@ -206,10 +190,6 @@ def _read(place: Place, token: Token) -> Json:
     return token.value
 
 
-def _fits(place: Place, token: Token) -> bool:
-    return not place.closed or bool(place.words and token.word.lower() in place.words)
-
-
 def _write(place: Place, value: Json) -> str:
     for word, meant in (place.words or {}).items():
         if is_same_json(meant, value):
@@ -258,7 +238,7 @@ def parse_action(game: str, tokens: Iterable[Token]) -> dict[str, Json]:
                 raise RecordError(f"there is no value after {place.label}")
             _set(action, place.path, _read(place, value))
             continue
-        while places and not places[0].label and not _fits(places[0], token):
+        while places and not places[0].label and places[0].closed and token.word.lower() not in (places[0].words or {}):
             del places[0]
         if not places or places[0].label:
             raise RecordError(
@@ -341,7 +321,6 @@ def _set(action: dict[str, Json], path: str, value: Json) -> None:
 # a comment = KEY=VALUE... [; COMMENT]                                              what the score sheet shows here end
 # [KEY=VALUE...]                                                      the last line
 
-
 _ENTRY_NUMBER = re.compile(r"([0-9]{1,6})\.\s*")
 _TIME = re.compile(r"@([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(?:\.([0-9]{1,9}))?(?:\s+|$)")
 
@@ -412,7 +391,7 @@ def format_entry(entry: Entry, game: str, number: int | None = None, words: str 
                 f"[{entry.by}]" if entry.by else "",
             ]
             if entry.calls:
-                called = ", ".join(call.replace("_", " ") for call in entry.calls)
+                called = ", ".join(map(format_words, entry.calls))
                 parts += [ARROW, *((called,) if words else entry.calls)]
             return " ".join((*filter(None, parts), *_format_comment(entry.comment)))
 
@@ -462,7 +441,6 @@ def _clock(t: float | None) -> str:
 
 # Texts of the judge's commands about the table, and the name of their author, for a record and a replay.
 
-
 _RULINGS = {
     "upheld": "the protest is upheld",
     "denied": "the protest is denied",
@@ -471,42 +449,57 @@ _RULINGS = {
 _CLOSED = {"forfeit": "gives up", "disqualified": "is disqualified", "no_show": "is not there when called"}
 
 
-def format_caller(called: CommandIssued) -> str:
+def format_words(name: str) -> str:
+    """Return a name of the program, such as a foul's, in words."""
+    return name.replace("_", " ")
+
+
+def format_answer(asked: facts.Question | None, answer: facts.Answer) -> str:
+    """Return an answer in words, with what the question `asked` was about if it is known."""
+    about, details = format_words((asked or answer).about), ""
+    if asked is not None:
+        details = format_words(asked.foul) if asked.foul else ", ".join(f"pad {pad}" for pad in asked.pads)
+    return (
+        f"{about} ({details}): {format_words(answer.answer)}" if details else f"{about}: {format_words(answer.answer)}"
+    )
+
+
+def format_caller(called: facts.CommandIssued) -> str:
     """Return the name and role of the author: `Ann, judge`."""
     return ", ".join(filter(None, (called.actor, called.role)))
 
 
-def format_table_fact(fact: Fact, teams: Mapping[str, str], *, private: bool) -> str:
+def format_table_fact(fact: facts.Fact, teams: Mapping[str, str], *, private: bool) -> str:
     """Return a fact about the table as a sentence, or "" for a fact of another kind.
 
     The text of a protest is for the judges only: it is left out unless `private`.
     """
     match fact:
-        case StateSet(reason=reason):
+        case facts.StateSet(reason=reason):
             sentence, why = "the table stands so", reason
-        case SensorsUsed(on=on, reason=reason):
+        case facts.SensorsUsed(on=on, reason=reason):
             sentence, why = f"play goes on {'with' if on else 'without'} what the mat feels", reason
-        case ProtestMade(by=by, text=text):
+        case facts.ProtestMade(by=by, text=text):
             sentence, why = f"{_team(teams, by)} protests, play stands", text if private else ""
-        case ProtestRuled(ruling=ruling, reason=reason):
+        case facts.ProtestRuled(ruling=ruling, reason=reason):
             sentence, why = f"{_RULINGS[ruling]}, play goes on", reason
-        case ClockSet(running=running, reason=reason):
+        case facts.ClockSet(running=running, reason=reason):
             sentence, why = f"the clock {'runs on' if running else 'is stopped'}", reason
-        case GameClosed(by=by, cause=cause, reason=reason):
+        case facts.GameClosed(by=by, cause=cause, reason=reason):
             sentence, why = f"{_team(teams, by) if by in ('A', 'B') else by} {_CLOSED[cause]}", reason
-        case TeamsNamed(teams=named):
+        case facts.TeamsNamed(teams=named):
             sentence, why = f"the teams are {_team(named, 'A')} and {_team(named, 'B')}", ""
-        case MatchGiven(match=match):
+        case facts.MatchGiven(match=match):
             sentence, why = f"match {strip_controls(match)} of a tournament", ""
-        case MatchVoid(why=reason):
+        case facts.MatchVoid(why=reason):
             sentence, why = "the match no longer counts" if reason else "the match counts again", ""
-        case VoidClosed():
+        case facts.VoidClosed():
             sentence, why = "the game is closed: its match no longer counts", ""
-        case RoundClock(left_s=left, running=running):
+        case facts.RoundClock(left_s=left, running=running):
             minutes, seconds = divmod(round(left), 60)
             sentence = f"the round's clock {'runs' if running else 'stands'}, {minutes}:{seconds:02} to go"
             why = ""
-        case JudgedByEye():
+        case facts.JudgedByEye():
             sentence, why = "played by eye: the judge says what is found", ""
         case _:
             return ""

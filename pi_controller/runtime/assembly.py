@@ -228,9 +228,7 @@ def make_backup(settings: Settings, stack: ExitStack) -> list[Backup]:
 
 
 def make_hub_link(settings: Settings, command_queue: CommandQueue, stack: ExitStack) -> list[TableLink]:
-    """Connect the table to the hub, which receives its game and sends matches through `command_queue`; `stack` closes
-    it.
-    """
+    """Connect the table to the hub, which sends matches through `command_queue`; `stack` closes it."""
     from pi_controller.hub.table_link import make_table_link  # noqa: PLC0415 - only a table with a hub needs MQTT
 
     link = make_table_link(settings, command_queue)
@@ -330,10 +328,7 @@ def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> W
 
 
 def print_urls(server: WebServer | None, welcome: str = "") -> None:
-    """Print the URLs of the pages and how the first judge signs in.
-
-    In a terminal, a QR code of the URL comes first.
-    """
+    """Print the URLs of the pages and how the first judge signs in. In a terminal, a QR code of the URL comes first."""
     from pi_controller.web.address import list_urls, qr_text  # noqa: PLC0415 - a table without pages draws no codes
 
     found = [] if server is None else list_urls(server.pages, server.port)

@@ -26,24 +26,7 @@ from pi_controller.display.game_display import glossary
 from pi_controller.errors import MatError, UsageError
 from pi_controller.record.model import RecordError
 from pi_controller.record.notation import format_action, parse_action, scan
-from pi_controller.referee.judge import (
-    ClosedBy,
-    JudgeAction,
-    JudgeAnswer,
-    JudgeClock,
-    JudgeClose,
-    JudgeCloseVoid,
-    JudgeCommand,
-    JudgeHidden,
-    JudgeHideAgain,
-    JudgeNewGame,
-    JudgeProtest,
-    JudgeReplace,
-    JudgeRuling,
-    JudgeSensors,
-    JudgeSet,
-    JudgeUndo,
-)
+from pi_controller.referee import judge
 from pi_controller.rules.base import TEAM, Game, IllegalActionError, InvalidActionError, Json
 from pi_controller.rules.validation import apply_changes
 from pi_controller.text import did_you_mean, join_words, strip_controls
@@ -78,7 +61,7 @@ _STEPS = 12
 """Steps after which a game has used all its action words: eight players start before the first throw of patol."""
 
 
-def parse_line(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] | None = None) -> JudgeCommand:
+def parse_line(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] | None = None) -> judge.JudgeCommand:
     """Parse a judge's line, given at time `t`. Raises `UsageError` if it is malformed.
 
     The result is a valid action of `game`, which the table may still refuse as not allowed now. `sheet` is the current
@@ -88,63 +71,63 @@ def parse_line(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] |
     line = strip_controls(line.encode("utf-8", "replace").decode()).strip()
     match line.split():
         case ["answer", choice]:
-            return JudgeAnswer(t, choice)
+            return judge.JudgeAnswer(t, choice)
         case ["again"]:
-            return JudgeHideAgain(t)
+            return judge.JudgeHideAgain(t)
         case ["new", *how] if how in ([], ["swapped"]):
-            return JudgeNewGame(t, swapped=bool(how))
+            return judge.JudgeNewGame(t, swapped=bool(how))
         case ["undo", *reason]:
-            return JudgeUndo(t, " ".join(reason))
+            return judge.JudgeUndo(t, " ".join(reason))
         case ["replace", *words] if words:
-            return JudgeReplace(t, _parse_action(line.split(maxsplit=1)[1], game))
+            return judge.JudgeReplace(t, _parse_action(line.split(maxsplit=1)[1], game))
         case ["set", *words] if words:
             return _set(line, t, game, sheet)
         case words:
-            return _parse_table_call(words, t) or JudgeAction(t, _parse_action(line, game))
+            return _parse_table_call(words, t) or judge.JudgeAction(t, _parse_action(line, game))
 
 
-def _set(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] | None) -> JudgeSet:
+def _set(line: str, t: float, game: Game[Any], sheet: Mapping[str, Json] | None) -> judge.JudgeSet:
     """Parse a `set` line: the state of `now` with the changes that the line names. Raises `UsageError`."""
     try:
         tokens, reason = scan(line)
         changes = [(token.key or token.word or token.tag, token.value) for token in tokens[1:]]
         now = game.sheet(game.opening()) if sheet is None else sheet
-        return JudgeSet(t, apply_changes(now, changes), reason)
+        return judge.JudgeSet(t, apply_changes(now, changes), reason)
     except (RecordError, InvalidActionError) as error:
         raise UsageError(
             f"not understood: {line.strip()[:60]}: {error.message}", "for example: set long.A=8 middle=8; why"
         ) from error
 
 
-def _parse_table_call(words: list[str], t: float) -> JudgeCommand | None:
+def _parse_table_call(words: list[str], t: float) -> judge.JudgeCommand | None:
     """Parse a command about the table itself; None if it is none."""
     match words:
         case ["hidden"]:
-            return JudgeHidden(t)
+            return judge.JudgeHidden(t)
         case ["sensors", "on" | "off" as way, *reason]:
-            return JudgeSensors(t, way == "on", " ".join(reason))
+            return judge.JudgeSensors(t, way == "on", " ".join(reason))
         case ["clock", "go" | "stop" as way, *reason]:
-            return JudgeClock(t, way == "go", " ".join(reason))
+            return judge.JudgeClock(t, way == "go", " ".join(reason))
         case ["protest", "A" | "a", *text]:
-            return JudgeProtest(t, "A", " ".join(text))
+            return judge.JudgeProtest(t, "A", " ".join(text))
         case ["protest", "B" | "b", *text]:
-            return JudgeProtest(t, "B", " ".join(text))
+            return judge.JudgeProtest(t, "B", " ".join(text))
         case ["close", "void"]:
-            return JudgeCloseVoid(t)
+            return judge.JudgeCloseVoid(t)
         case ["close", *rest]:
             return _parse_close(rest, t)
         case ["ruling", "upheld" | "denied" | "play_on" as ruling, *reason]:
-            return JudgeRuling(t, ruling, " ".join(reason))
+            return judge.JudgeRuling(t, ruling, " ".join(reason))
         case _:
             return None
 
 
-def _parse_close(words: list[str], t: float) -> JudgeClose | None:
+def _parse_close(words: list[str], t: float) -> judge.JudgeClose | None:
     """Parse the arguments of `close`: a side, whose name may have several words, a cause and a reason."""
     for at, word in enumerate(words[1:], 1):
-        for cause in get_args(ClosedBy):
+        for cause in get_args(judge.ClosedBy):
             if word == cause:
-                return JudgeClose(t, " ".join(words[:at]), cause, " ".join(words[at + 1 :]))
+                return judge.JudgeClose(t, " ".join(words[:at]), cause, " ".join(words[at + 1 :]))
     return None
 
 

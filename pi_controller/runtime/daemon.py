@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 # while the roles change, so they need not adapt again. Only its events are mirrored, or taken from the other mat. The
 # game decides which magnets are in play and how many hands (`mat_sensors_for`).
 
-
 log = logging.getLogger(__name__)
 
 MAT_TEAMS = ("A", "B")
@@ -86,8 +85,8 @@ class SteppedTable(Protocol):
 
     seats: Seats
     mirrored: bool
-    on_mat_change: Callable[[float], None] | None
-    """Called with the time when `mirrored`, `showing` or `strike_reporting` has changed."""
+    on_mat_change: Callable[[float], None]
+    """Called with the time when `mirrored`, `showing` or `strike_reporting` may have changed."""
 
     @property
     def view(self) -> View | None:
@@ -153,10 +152,7 @@ class Mats:
         return events
 
     def update_active_mat(self, t: float) -> None:
-        """Select the active mat and its orientation, and enable its reporting, after a change at `t`.
-
-        The table calls this.
-        """
+        """Select the active mat, its orientation and its reporting; the table calls this after an input at `t`."""
         table = self._table
         if table.mirrored != self._mirrored:
             self._mirrored = table.mirrored
@@ -253,7 +249,7 @@ class Daemon(Generic[TableT]):
         self._shown: View | None = None
         self._lit: Sequence[Rgb] = ()
         if buttons is not None:
-            buttons.listen(self._queue_press)
+            buttons.listen(lambda name, t: self._presses.append(Button(t=t, name=name)))
 
     @property
     def source(self) -> Source:
@@ -271,10 +267,7 @@ class Daemon(Generic[TableT]):
         return sum(mat.source.sent for mat in self.mats)
 
     def step(self, t: float, at_least: int = 0) -> None:
-        """Process waiting readings, advance to time `t`, and show changes.
-
-        In lock step, wait for `at_least` bytes.
-        """
+        """Process waiting readings, advance to time `t`, and show changes. In lock step, wait for `at_least` bytes."""
         self._now = t
         for mat in self.mats:
             self._take(mat.source.step(t, at_least), mat)
@@ -309,9 +302,6 @@ class Daemon(Generic[TableT]):
         events = self._seated.feed(messages, mat)
         for observer in self.observers:
             observer.on_events(events, self.table.strike_reporting)
-
-    def _queue_press(self, name: str, t: float) -> None:
-        self._presses.append(Button(t=t, name=name))
 
     def _pass_on_presses(self) -> None:
         """Pass on the button presses up to the time that the touch strips have been scanned.

@@ -17,7 +17,7 @@ from pi_controller.errors import MatError
 from pi_controller.referee.judge import HubCommand, JudgeCommand
 from pi_controller.referee.story import Protest
 from pi_controller.rules.base import Game
-from pi_controller.table.table import Command, Table
+from pi_controller.table.table import Command, CommandResult, Table
 from pi_controller.table.view import View
 
 MAX_WAITING_COMMANDS = 64
@@ -31,14 +31,6 @@ class CommandQueueError(MatError, RuntimeError):
     """The table does not answer: the queue is full, or the table hangs."""
 
     code = "busy"
-
-
-class CommandOutcome(NamedTuple):
-    """Result of a command: the fields of `command.CommandResult`, and the `View.revision` after it."""
-
-    seq: int
-    repeated: bool
-    revision: int
 
 
 class Picture(NamedTuple):
@@ -60,7 +52,7 @@ class Picture(NamedTuple):
 
 class _PendingCommand(NamedTuple):
     command: Command
-    answer: Future[CommandOutcome]
+    answer: Future[CommandResult]
 
 
 class CommandQueue:
@@ -81,7 +73,7 @@ class CommandQueue:
         key: str,
         expect: int | None = None,
         timeout_s: float = TIMEOUT_S,
-    ) -> CommandOutcome:
+    ) -> CommandResult:
         """Send `call` to the table, which sets its `t`, and return the result.
 
         Raises as `Table.command` does, and `CommandQueueError` if the queue is full or the table does not answer within
@@ -103,7 +95,7 @@ class CommandQueue:
         """Execute up to `MAX_COMMANDS_PER_STEP` waiting commands at time `t`, then update the snapshot; return their
         number.
         """
-        results: list[tuple[_PendingCommand, CommandOutcome | MatError]] = []
+        results: list[tuple[_PendingCommand, CommandResult | MatError]] = []
         for _ in range(MAX_COMMANDS_PER_STEP):
             try:
                 asked = self._waiting.get_nowait()
@@ -113,8 +105,7 @@ class CommandQueue:
                 continue  # the sender has stopped waiting
             command = msgspec.structs.replace(asked.command, call=msgspec.structs.replace(asked.command.call, t=t))
             try:
-                ruled = table.command(command)
-                results.append((asked, CommandOutcome(ruled.seq, ruled.repeated, table.view.revision)))
+                results.append((asked, table.command(command)))
             except MatError as error:
                 results.append((asked, error))
             except BaseException as error:
@@ -140,6 +131,6 @@ class CommandQueue:
                 story.protest,
                 story.undo_target.batch,
                 board,
-                table.rulings,
+                table.referee.rulings,
                 story.can_name_teams(table.game),
             )

@@ -15,45 +15,20 @@ import msgspec
 from pi_controller.board.messages import Message
 from pi_controller.errors import JournalError, MatError
 from pi_controller.journal.export import ScoreHistory, build_score_history
+from pi_controller.journal.file import BUFFERED_FACTS
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.rotation import opening_facts
+from pi_controller.referee import facts as fact_kinds
+from pi_controller.referee import judge as calls
 from pi_controller.referee.commitment import CommitmentContext
-from pi_controller.referee.facts import (
-    BeadShown,
-    CommandIssued,
-    Fact,
-    GameOpened,
-    HandPass,
-    LinkSeen,
-    MatchGiven,
-    MatchVoid,
-    Question,
-    Ready,
-    RoundClock,
-    Seats,
-    SensorsSeen,
-    Undone,
-    is_mirrored,
-)
+from pi_controller.referee.facts import CommandIssued, Fact, GameOpened, Question, Seats, Undone, is_mirrored
 from pi_controller.referee.history import Draft, History
-from pi_controller.referee.judge import (
-    HubCommand,
-    JudgeAnswer,
-    JudgeCommand,
-    JudgeNewGame,
-    MatchCall,
-    MatchVoidCall,
-    RoundClockCall,
-    Ruling,
-)
+from pi_controller.referee.judge import HubCommand, JudgeAnswer, JudgeCommand, JudgeNewGame, MatchCall
 from pi_controller.referee.story import Story
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game, IllegalActionError
 from pi_controller.sensing.events import Button, MatEvent
 from pi_controller.table.view import View, view_of
-
-# Interface of observers of a running table.
-
 
 ObservedT_contra = TypeVar("ObservedT_contra", contravariant=True)
 
@@ -77,11 +52,11 @@ class Observer(Generic[ObservedT_contra]):
         """Called at the end of the step at `t`, after changes were shown."""
 
 
-# Interface of the referee that the table uses.
-
-
 class RefereeProtocol(Protocol):
-    """Interface of the referee that the table uses; see `referee.Referee`."""
+    """Interface of the referee that the table uses; see `referee.Referee`.
+
+    The table does not import the class: pages and lights import the table, and must not reach the bead's sealed place.
+    """
 
     def decide(self, draft: Draft, event: MatEvent | JudgeCommand) -> Draft:
         """Return `draft` with the facts that follow from a mat event or a call."""
@@ -108,7 +83,7 @@ class RefereeProtocol(Protocol):
         ...
 
     @property
-    def rulings(self) -> tuple[Ruling, ...]:
+    def rulings(self) -> tuple[calls.Ruling, ...]:
         """The possible rulings on a protest here."""
         ...
 
@@ -119,9 +94,6 @@ class RefereeProtocol(Protocol):
     def catch_up(self, draft: Draft, t: float, why: str) -> Draft:
         """Return `draft` with the facts that follow from a halt of the table."""
         ...
-
-
-# A signed-in user's command to the table: actor, idempotency key, and the revision of the view it was given for.
 
 
 DIGEST_DIGITS = 16
@@ -162,12 +134,13 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class CommandResult(NamedTuple):
-    """Result of a command: the journal's last record after it (0 if it was before a restart), and whether it is a
-    repetition.
+    """Result of a command: the journal's last record after it (0 if it was before a restart), whether it is a
+    repetition, and the `View.revision` after it.
     """
 
     seq: int
     repeated: bool
+    revision: int
 
 
 log = logging.getLogger(__name__)
@@ -180,8 +153,6 @@ SAME_CLOCK_S = 1.0
 """Greatest difference between repeated messages about one round clock: the delay of a message."""
 MAX_LOG_RECORDS = 100
 """Most records in the journal's log before a checkpoint, for games without hides."""
-BUFFERED_FACTS = (HandPass, LinkSeen, Ready, SensorsSeen, BeadShown)
-"""Facts of the mat that may be lost: after a restart the hide in progress starts over without them."""
 RULES_REFUSED = "puzzled"
 """Question to the judge if the rules refuse the referee's conclusion."""
 RECOVERED, RECORD_LOST, NEW_GAME = "recovered", "record_lost", "new_game"
@@ -255,8 +226,8 @@ class Table:
         self._kept = (1, 0)
         """The hide and the last record at the last checkpoint of the journal."""
         self._keys: dict[tuple[str, str], tuple[CommandIssued, int]] = {}
-        self.on_mat_change: Callable[[float], None] | None = None
-        """Called with the time after an input that changed the hiding side, the reporting of strikes, or the reveal."""
+        self.on_mat_change: Callable[[float], None] = lambda _: None
+        """Called with the time after an input: the hiding side, strike reporting or the reveal may have changed."""
         opened = journal.read_opening()
         options = dict(game.settings)
         if opened is None:
@@ -270,7 +241,6 @@ class Table:
                 )
             self._rebuild_history()
             self._write(self._run_referee(lambda draft: referee.resume(draft, t), t))
-        self._mat_use = self._current_mat_use()
 
     @property
     def story(self) -> Story:
@@ -289,12 +259,12 @@ class Table:
                 self.halted,
                 unanswered,
                 self.journal.head[1],
-                self._course(),
+                self._score_history(),
                 free=self.can_begin_game,
             )
         return self._view
 
-    def _course(self) -> ScoreHistory | None:
+    def _score_history(self) -> ScoreHistory | None:
         """Return the score history once the game is over."""
         if self.story.phase != "over" or self.halted is not None:
             return None
@@ -303,11 +273,6 @@ class Table:
         except JournalError as error:  # the next write reports it
             log.warning("the score history cannot be read: %s", error.message)
             return None
-
-    @property
-    def rulings(self) -> tuple[Ruling, ...]:
-        """The possible rulings on a protest at this table."""
-        return self.referee.rulings
 
     @property
     def can_begin_game(self) -> bool:
@@ -342,7 +307,7 @@ class Table:
             return []
         resolve, decide = self._history.resolve_event, self.referee.decide
         facts = self._try(self._run_referee(lambda draft: resolve(event, decide, draft), event.t))
-        self._report_mat_change(event.t)  # also without facts: a hand under a pad prevents early strikes
+        self.on_mat_change(event.t)  # also without facts: a hand under a pad prevents early strikes
         return facts
 
     def ask_after_recovery(self, t: float, line: str, *, recovered: bool) -> None:
@@ -363,7 +328,7 @@ class Table:
             return []
         facts = self._conclude(t)
         if facts or self.halted is not None:
-            self._report_mat_change(t)
+            self.on_mat_change(t)
         return facts
 
     def _conclude(self, t: float) -> list[Fact]:
@@ -385,24 +350,25 @@ class Table:
         try:
             return self._execute(call, command)
         finally:
-            self._report_mat_change(call.t)
+            self.on_mat_change(call.t)
 
     def _execute(self, call: JudgeCommand | HubCommand, command: Command | None) -> list[Fact]:
         if isinstance(call, JudgeNewGame):
             return self._begin_next(call, command)
-        if isinstance(call, JudgeAnswer) and call.answer == NEW_GAME and self._may_begin_anew:
+        asked = self.story.question
+        if isinstance(call, JudgeAnswer) and call.answer == NEW_GAME and asked is not None and asked.about == RECOVERED:
             return self._begin_next(JudgeNewGame(call.t), command, anew=True)
         if isinstance(call, MatchCall):
             return self._take_match(call, command)
         draft = self._draft() if command is None else self._draft(command.fact)
-        if isinstance(call, RoundClockCall):
+        if isinstance(call, calls.RoundClockCall):
             if not (clock := self._round_clock(call)):
                 return []
             draft = self._history.extend(draft, clock)
-        elif isinstance(call, MatchVoidCall):
+        elif isinstance(call, calls.MatchVoidCall):
             if self.story.order != call.order or self.story.void == call.why:
                 return []
-            draft = self._history.extend(draft, [MatchVoid(call.t, call.order, call.why)])
+            draft = self._history.extend(draft, [fact_kinds.MatchVoid(call.t, call.order, call.why)])
         else:
             draft = self._history.resolve_event(call, self.referee.decide, draft)
         facts = self._try(draft)
@@ -421,13 +387,13 @@ class Table:
         if before is not None:
             if (before.call, before.digest or called.digest) != (called.call, called.digest):
                 raise UsedKeyError("that key was used for another command", "give each command a key of its own")
-            return CommandResult(seq, repeated=True)
+            return CommandResult(seq, repeated=True, revision=self.story.revision)
         if command.expect is not None and command.expect != self.story.revision:
             raise StaleError(
                 "the table has changed since this screen was drawn", "check the screen: it is up to date now"
             )
         self.judge(command.call, command)
-        return CommandResult(self.journal.seq, repeated=False)
+        return CommandResult(self.journal.seq, repeated=False, revision=self.story.revision)
 
     def retry(self, t: float) -> bool:
         """Reopen the journal and continue from its records; return whether the table plays."""
@@ -444,14 +410,8 @@ class Table:
             return False
         self.halted = None
         self._view = None
-        self._report_mat_change(t)
+        self.on_mat_change(t)
         return True
-
-    @property
-    def _may_begin_anew(self) -> bool:
-        """True while the judge is asked whether to continue a recovered game."""
-        asked = self.story.question
-        return asked is not None and asked.about == RECOVERED
 
     def _begin_next(self, call: JudgeNewGame, command: Command | None, *, anew: bool = False) -> list[Fact]:
         """Archive the finished game and begin another by the same rules; return its first facts.
@@ -490,10 +450,10 @@ class Table:
             raise IllegalActionError(
                 "a game is in progress at this table", "this table takes the match after that game"
             )
-        match = MatchGiven(call.t, call.tournament, call.match, call.order)
+        match = fact_kinds.MatchGiven(call.t, call.tournament, call.match, call.order)
         return self._rotate_to_game(game, dict(call.teams), call.t, command, [match])
 
-    def _round_clock(self, call: RoundClockCall) -> list[Fact]:
+    def _round_clock(self, call: calls.RoundClockCall) -> list[Fact]:
         """Return the facts of a new round clock, none if it is known already. Raises `IllegalActionError`."""
         clocks, minutes = self.story.clocks, self.game.minutes
         if self.story.order != call.order:
@@ -505,7 +465,7 @@ class Table:
             left = known.began if known.stopped_at is None else known.began + call.t - known.stopped_at
             if abs(left - began) < SAME_CLOCK_S:
                 return []
-        return [RoundClock(call.t, call.left_s, call.running)]
+        return [fact_kinds.RoundClock(call.t, call.left_s, call.running)]
 
     def _rotate_to_game(
         self, game: Game[Any], teams: dict[str, str], t: float, command: Command | None, more: Sequence[Fact] = ()
@@ -549,7 +509,7 @@ class Table:
                 self._kept = kept if self.journal.checkpoint() else self._kept
         except JournalError as error:
             self._halt(error)
-            self._report_mat_change(t)
+            self.on_mat_change(t)
 
     def _draft(self, *facts: Fact) -> Draft:
         """Return the draft of the next batch, with `facts`."""
@@ -626,15 +586,6 @@ class Table:
         if hidden_afar != self.mirrored:
             self.mirrored = hidden_afar
             self.referee.change_sides(self.seats)
-
-    def _current_mat_use(self) -> tuple[bool, bool, bool]:
-        return self.mirrored, self.strike_reporting, self.story.phase == "show"
-
-    def _report_mat_change(self, t: float) -> None:
-        """Call `on_mat_change` if the use of the mat has changed since it was last called."""
-        before, self._mat_use = self._mat_use, self._current_mat_use()
-        if self._mat_use != before and self.on_mat_change is not None:
-            self.on_mat_change(t)
 
     def _halt(self, error: JournalError) -> None:
         self.halted = error

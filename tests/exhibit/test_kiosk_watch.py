@@ -163,7 +163,7 @@ def test_only_this_machines_page_counts(installation, monkeypatch):
     pass_s(10)
     assert httpx.get(f"{made.page.url}here").status_code == 204
     assert made.page.seen == 1010.0
-    monkeypatch.setattr("pi_controller.exhibit.pages.client_ip", lambda _: "192.168.1.7")
+    monkeypatch.setattr("pi_controller.web.requests.client_ip", lambda _: "192.168.1.7")
     pass_s(20)
     assert httpx.get(f"{made.page.url}here").status_code == 204
     assert made.page.seen == 1010.0

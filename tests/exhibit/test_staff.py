@@ -25,8 +25,7 @@ from pi_controller.config import read_settings
 from pi_controller.config.model import VoiceSection
 from pi_controller.exhibit.exhibit import EndedSession
 from pi_controller.exhibit.host_files import HostFiles
-from pi_controller.exhibit.pages import HOME, READY_NOTICES, StaffStatus, build_staff_view
-from pi_controller.exhibit.staff_desk import NOTICE
+from pi_controller.exhibit.staff_desk import HOME, NOTICE, READY_NOTICES, build_staff_view
 from pi_controller.exhibit.usage import Usage
 from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.runtime.run import steady_clock
@@ -422,7 +421,7 @@ def test_one_report_is_made_at_a_time(tmp_path, signed_in):
 
 
 def shown(rig):
-    return build_staff_view(rig.exhibit, rig.settings, StaffStatus(Usage(None)), at)
+    return build_staff_view(rig.exhibit, rig.settings, at, 0.0, Usage(None))
 
 
 def test_it_says_what_is_wrong(tmp_path):

@@ -9,8 +9,8 @@ from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.referee.facts import CommandIssued
 from pi_controller.referee.judge import JudgeAction, JudgeProtest
 from pi_controller.rules import registry
-from pi_controller.table.commands import MAX_COMMANDS_PER_STEP, CommandOutcome, CommandQueue, CommandQueueError
-from pi_controller.table.table import StaleError, Table
+from pi_controller.table.commands import MAX_COMMANDS_PER_STEP, CommandQueue, CommandQueueError
+from pi_controller.table.table import CommandResult, StaleError, Table
 
 TOSS = JudgeAction(0.0, {"do": "toss", "winner": "A"})
 MISS = JudgeAction(0.0, {"do": "hit", "found": False})
@@ -40,7 +40,7 @@ def test_the_table_says_when_it_was_said(table):
         return await toss
 
     done = asyncio.run(main())
-    assert done == CommandOutcome(table.journal.seq, repeated=False, revision=table.view.revision)
+    assert done == CommandResult(table.journal.seq, repeated=False, revision=table.view.revision)
     (called,) = [fact for _, fact in table.journal.read() if isinstance(fact, CommandIssued)]
     assert (called.t, called.actor) == (7.5, "Ann")
 

@@ -14,8 +14,7 @@ from pi_controller.referee.facts import HandPass
 from pi_controller.referee.history import fold
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
-from pi_controller.table import table as table_module
-from pi_controller.table.table import BUFFERED_FACTS, Table, commitment_context
+from pi_controller.table.table import Table, commitment_context
 
 DAKOTA = game("dakota", {"points": 50})
 GATHER_S = 3.0
@@ -68,7 +67,7 @@ def test_promised_facts_are_on_disk_before_anybody_is_told(tmp_path):
             kept = on_disk(path)
             waited += len(kept) < len(told) + 1
             lacking = told[len(kept) - 1 :]
-            assert all(isinstance(fact, BUFFERED_FACTS) for fact in lacking)
+            assert all(isinstance(fact, file.BUFFERED_FACTS) for fact in lacking)
             assert all(fact.t > table.story.clocks.last_t - GATHER_S - 1 for fact in lacking)
     assert waited > 20
     assert on_disk(path)[1:] == told, "closing writes the rest"
@@ -159,5 +158,5 @@ def refuse(*_):
 
 
 def test_log_knows_the_kinds_that_a_table_gathers():
-    kinds = sorted(fact.__struct_config__.tag for fact in table_module.BUFFERED_FACTS)
-    assert kinds == sorted(file.BUFFERED_KINDS)
+    kinds = sorted(fact.__struct_config__.tag for fact in file.BUFFERED_FACTS)
+    assert kinds == ["hand_pass", "link", "ready", "sensors", "shown"]
