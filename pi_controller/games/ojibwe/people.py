@@ -162,8 +162,7 @@ class OjibwePeople(TurnPeople):
 
     def plan_of(self, view: View) -> OjibweScript:
         """Return the plan of the current hide."""
-        most = self.game.settings["max_open"]
-        assert isinstance(most, int)
+        most = self.game.whole_setting("max_open")
         return ojibwe_script(self.seed, view.hide, most, self.pace, self._mischief_for(view.hide))
 
     def _toss(self) -> Iterator[float]:

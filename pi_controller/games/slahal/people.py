@@ -195,8 +195,7 @@ class BoneHolders(TurnPeople):
             else:
                 world.take(BONES[holder])
         yield plan.swap_s
-        limit = self.game.settings["hide_seconds"]
-        assert isinstance(limit, int)
+        limit = self.game.whole_setting("hide_seconds")
         if plan.late and limit <= MAX_LATE_LIMIT_S:
             yield limit + 0.5
         for holder in out:
