@@ -5,8 +5,6 @@ call. `PrivateState` holds secrets and sensor readings that are never published.
 `resume` returns the facts that follow from that. Subclasses hold the rules of one game.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any

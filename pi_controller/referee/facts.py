@@ -4,8 +4,6 @@ Facts are public: none contains the bead's place before the hide is over. State,
 (`story.apply`).
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, Union
 
 import msgspec

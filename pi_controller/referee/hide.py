@@ -3,8 +3,6 @@
 Booklet, chapter 2: the hand goes under every pad, and under none twice; chapter 12: the fouls of the hider.
 """
 
-from __future__ import annotations
-
 from itertools import chain, combinations
 
 from msgspec import UNSET

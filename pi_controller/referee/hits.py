@@ -4,8 +4,6 @@ The organiser configures the treatment of each doubtful case (`settings.FOUL_TRE
 the pad of the first hit, an early strike, a moved bead.
 """
 
-from __future__ import annotations
-
 from pi_controller.referee import facts
 from pi_controller.referee.hide import bead_foul
 from pi_controller.referee.settings import RefereeSettings

@@ -1,7 +1,5 @@
 """Command types of the judge. Each takes effect from now on; none deletes any fact."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any, Literal, get_args

@@ -1,7 +1,5 @@
 """Handlers of the judge's commands that all games share: answers, undo, hide again, commands about the table."""
 
-from __future__ import annotations
-
 from pi_controller.referee import facts, judge
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules.base import IllegalActionError, InvalidActionError

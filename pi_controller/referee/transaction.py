@@ -1,7 +1,5 @@
 """Transaction: the facts that one input gives rise to, and the story after them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
