@@ -104,7 +104,8 @@ def _object(text: str, where: str) -> Action:
 
 def _parse_state(keys: Action) -> Any:
     """Return the Dakota state under these keys; all but `long` may be left out."""
-    from pi_controller.games.dakota.rules import MIDDLE, OPENING_STICKS, TEAMS, Mode, Owed, State
+    from pi_controller.games.dakota.rules import MIDDLE, OPENING_STICKS, Mode, Owed, State
+    from pi_controller.rules.base import TEAMS
     from pi_controller.rules.sticks import Sticks
 
     modes: dict[str, Mode] = {"sahdogan": "sahdogan", "yawapi": "yawapi", "eyeya": "eyeya", "wheya": "ordinary"}

@@ -27,7 +27,7 @@ import msgspec
 from pi_controller import __version__
 from pi_controller.errors import DamagedJournalError, JournalError
 from pi_controller.referee import facts
-from pi_controller.referee.facts import Fact
+from pi_controller.referee.facts import ANY_FACT, Fact
 from pi_controller.system.files import create_private_file, explain_refusal, sync
 
 # Hash chain of a journal: the hash of each record covers all records before it, so that no change goes unnoticed.
@@ -124,7 +124,7 @@ _CAUSES = {
 MIN_FREE_BYTES = 8192
 """SQLite needs two pages of free space to write a record."""
 NO_FOLDER = _CAUSES[sqlite3.SQLITE_CANTOPEN][1]
-_DECODER: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)  # pyright: ignore[reportArgumentType]
+_DECODER: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(ANY_FACT)
 
 
 class DamagedRecordError(sqlite3.DatabaseError):

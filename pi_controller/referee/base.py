@@ -5,64 +5,20 @@ call. `PrivateState` holds secrets and sensor readings that are never published.
 `resume` returns the facts that follow from that. Subclasses hold the rules of one game.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from pi_controller.referee import judge_commands
+from pi_controller.referee import facts, judge, judge_commands
 from pi_controller.referee.commitment import CommitmentContext
-from pi_controller.referee.facts import (
-    Answer,
-    ClockGap,
-    FoulSeen,
-    HandsUnder,
-    LinkSeen,
-    Question,
-    QuestionWithdrawn,
-    Seats,
-    SensorsSeen,
-    Source,
-    StrikeFelt,
-)
 from pi_controller.referee.history import Draft
-from pi_controller.referee.judge import (
-    JudgeAction,
-    JudgeAnswer,
-    JudgeClock,
-    JudgeClose,
-    JudgeCloseVoid,
-    JudgeCommand,
-    JudgeHidden,
-    JudgeHideAgain,
-    JudgeNewGame,
-    JudgeProtest,
-    JudgeReplace,
-    JudgeRuling,
-    JudgeSensors,
-    JudgeSet,
-    JudgeTeams,
-    JudgeUndo,
-    Ruling,
-)
 from pi_controller.referee.sealed import PrivateState
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.story import CLOCK_KEEPS_RUNNING, Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError
-from pi_controller.sensing.events import (
-    BeadsAtRest,
-    Button,
-    HandIn,
-    HandOut,
-    Link,
-    MatEvent,
-    SamplesMissing,
-    SensorFaultsChange,
-    Strike,
-)
+from pi_controller.sensing import events
 
 
 class Referee(ABC):
@@ -85,7 +41,7 @@ class Referee(ABC):
         self._bound = bound
         self._private = PrivateState()
 
-    def decide(self, draft: Draft, event: MatEvent | JudgeCommand, t: float | None = None) -> Draft:
+    def decide(self, draft: Draft, event: events.MatEvent | judge.JudgeCommand, t: float | None = None) -> Draft:
         """Return `draft` with the facts that follow from `event`, in order; unchanged if it has no effect now.
 
         `t` is the time now, by default `event.t`.
@@ -100,54 +56,47 @@ class Referee(ABC):
             self._private = remembered  # `draft` may be hypothetical: the first half of a replacement
             raise
 
-    def _decide(self, draft: Draft, event: MatEvent | JudgeCommand, t: float | None) -> Draft:
+    def _decide(self, draft: Draft, event: events.MatEvent | judge.JudgeCommand, t: float | None) -> Draft:
         tx, story = self._begin(draft, event.t), draft.story
         self._private.wait(story, event.t if t is None else t)
-        if story.held_by_protest and isinstance(event, JudgeAction | JudgeAnswer | JudgeHideAgain | JudgeHidden):
+        if story.held_by_protest and isinstance(
+            event, judge.JudgeAction | judge.JudgeAnswer | judge.JudgeHideAgain | judge.JudgeHidden
+        ):
             raise IllegalActionError("play is stopped until the protest is decided", "decide it, or let play continue")
         if (story.held_by_protest or not story.sensors) and self._remember_if_ignored(story, event):
             return draft
         match event:
-            case JudgeUndo():
+            case judge.JudgeUndo():
                 if story.hide.commit is None:
                     self._private.sealed = None  # the place was revealed: it is not sealed again
                 judge_commands.undo(tx, event)
                 return tx.draft  # consequences are concluded by `tick`, from the story after the undo
-            case JudgeReplace():
+            case judge.JudgeReplace():
                 raise InvalidActionError("the table itself replaces", "say undo, then the action")
-            case JudgeNewGame():
+            case judge.JudgeNewGame():
                 raise InvalidActionError("the table itself begins another game", "begin a new stream for it")
-            case (
-                JudgeSet()
-                | JudgeSensors()
-                | JudgeProtest()
-                | JudgeRuling()
-                | JudgeClock()
-                | JudgeClose()
-                | JudgeCloseVoid()
-                | JudgeTeams()
-            ):
+            case judge.TableCommand():
                 judge_commands.handle_table_command(tx, event)
-            case JudgeHidden():
+            case judge.JudgeHidden():
                 judge_commands.confirm_ready(tx, event)
-            case JudgeAction():
+            case judge.JudgeAction():
                 self._handle_action(tx, event)
-            case JudgeAnswer():
+            case judge.JudgeAnswer():
                 self._handle_answer(tx, judge_commands.settle_question(tx, event), event.answer)
-            case JudgeHideAgain():
+            case judge.JudgeHideAgain():
                 judge_commands.hide_again(tx, event)
-            case SamplesMissing():
+            case events.SamplesMissing():
                 self._handle_missed_samples(tx, event, "samples were missing")
-            case Link():
+            case events.Link():
                 self._link(tx, event)
-            case SensorFaultsChange(faults=faults):
+            case events.SensorFaultsChange(faults=faults):
                 if faults != story.link.faults:
-                    tx.add(SensorsSeen(event.t, faults))
-            case BeadsAtRest() if self.settings.beads == "judge":
+                    tx.add(facts.SensorsSeen(event.t, faults))
+            case events.BeadsAtRest() if self.settings.beads == "judge":
                 pass
-            case Button(name="ready_a" | "ready_b" as name):
+            case events.Button(name="ready_a" | "ready_b" as name):
                 self._ready_of(tx, name[-1].upper())
-            case Strike() if self._in_time_out(story, event):
+            case events.Strike() if self._in_time_out(story, event):
                 if event.sure and story.strike_expected:
                     tx.notice("struck_in_time_out", event.pads)
             case _:
@@ -165,7 +114,7 @@ class Referee(ABC):
         unanswered, due = self.default_answer(story), self._wait_deadline(story)
         if story.question is not None and unanswered is not None and t >= unanswered[0]:
             tx.by, asked, answer = "clock", story.question, unanswered[1]
-            tx.add(Answer(t, asked.about, answer, "clock"))
+            tx.add(facts.Answer(t, asked.about, answer, "clock"))
             self._handle_answer(tx, asked, answer)
         elif due is not None and t >= due:
             self._handle_timeout(tx)
@@ -199,11 +148,11 @@ class Referee(ABC):
         return None if answer is None else (asked.t + self.settings.answer_within_s, answer)
 
     @property
-    def rulings(self) -> tuple[Ruling, ...]:
+    def rulings(self) -> tuple[judge.Ruling, ...]:
         """The rulings on a protest that are allowed here."""
         return self.settings.rulings
 
-    def _in_time_out(self, story: Story, event: Strike) -> bool:
+    def _in_time_out(self, story: Story, event: events.Strike) -> bool:
         """Return True if the strike was made while a judge had stopped the clock."""
         if story.clocks.paused is not None:
             return event.t >= story.clocks.paused
@@ -213,16 +162,16 @@ class Referee(ABC):
         """Return True if strikes must be reported now: a hit is due, or a strike would be a foul."""
         return story.strike_expected
 
-    def _remember_if_ignored(self, story: Story, event: MatEvent | JudgeCommand) -> bool:
+    def _remember_if_ignored(self, story: Story, event: events.MatEvent | judge.JudgeCommand) -> bool:
         """Return True if `event` is ignored because a protest holds play or the sensors are off.
 
         Its reading is remembered anyway.
         """
         match event:
-            case HandIn() | HandOut() | BeadsAtRest() | Strike() | SamplesMissing():
+            case events.HandIn() | events.HandOut() | events.BeadsAtRest() | events.Strike() | events.SamplesMissing():
                 self.remember_event(event)
                 return True
-            case Button():
+            case events.Button():
                 return story.held_by_protest
             case _:
                 return False
@@ -236,33 +185,33 @@ class Referee(ABC):
         self._private = PrivateState(restarted=True)
         self._private.wait(story, t)
         tx = self._begin(draft, t)
-        tx.add(ClockGap(t, story.clocks.last_t))
+        tx.add(facts.ClockGap(t, story.clocks.last_t))
         if story.link.up:
-            tx.add(LinkSeen(t, up=False, why=why))
+            tx.add(facts.LinkSeen(t, up=False, why=why))
         if story.hands.under:
-            tx.add(HandsUnder(t, on=False))
+            tx.add(facts.HandsUnder(t, on=False))
         if story.link.faults:
-            tx.add(SensorsSeen(t))  # faults that persist will be detected again
+            tx.add(facts.SensorsSeen(t))  # faults that persist will be detected again
         if story.phase == "hide" and story.hide.passes:
             tx.hide_again(why, "restart")
         tx.withdraw_commitment(why)
         return tx.draft
 
-    def remember_event(self, event: MatEvent) -> None:
+    def remember_event(self, event: events.MatEvent) -> None:
         """Remember the reading in `event` without concluding any fact, for a table that is halted."""
         private = self._private
         match event:
-            case HandIn() | HandOut():
+            case events.HandIn() | events.HandOut():
                 private.forget_board()
-            case BeadsAtRest():
+            case events.BeadsAtRest():
                 private.reading = event
-            case Link(up=up):
+            case events.Link(up=up):
                 private.link = up
                 private.forget_board()
             case _:
                 pass
 
-    def change_sides(self, seats: Seats) -> None:
+    def change_sides(self, seats: facts.Seats) -> None:
         """Adapt the remembered readings after the teams changed roles.
 
         The mat is mirrored for the new hiders (`turn`), or they have another mat (`each`).
@@ -279,25 +228,25 @@ class Referee(ABC):
         """Return `draft` with the facts that follow from a halt of the table until `t`, as after a gap on the link."""
         tx, story = self._begin(draft, t), draft.story
         self._private.wait(story, t, afresh=True)
-        tx.add(ClockGap(t, story.clocks.last_t))
+        tx.add(facts.ClockGap(t, story.clocks.last_t))
         link = self._private.link
         if link is not None and link != story.link.up:
-            tx.add(LinkSeen(t, link, why))
-        self._handle_missed_samples(tx, SamplesMissing(t, t), why)
+            tx.add(facts.LinkSeen(t, link, why))
+        self._handle_missed_samples(tx, events.SamplesMissing(t, t), why)
         return self._finish(tx)
 
     # implemented by each game
 
     @abstractmethod
-    def _handle_action(self, tx: Transaction, call: JudgeAction) -> None:
+    def _handle_action(self, tx: Transaction, call: judge.JudgeAction) -> None:
         """Play the judge's action, or raise the game's error."""
 
     @abstractmethod
-    def _handle_answer(self, tx: Transaction, asked: Question, answer: str) -> None:
+    def _handle_answer(self, tx: Transaction, asked: facts.Question, answer: str) -> None:
         """Carry out the judge's answer to `asked`. It is one of the choices, and the story already contains it."""
 
     @abstractmethod
-    def _handle_event(self, tx: Transaction, event: MatEvent) -> None:
+    def _handle_event(self, tx: Transaction, event: events.MatEvent) -> None:
         """Add the facts that follow from a mat event or a button."""
 
     @abstractmethod
@@ -312,7 +261,7 @@ class Referee(ABC):
     def _handle_timeout(self, tx: Transaction) -> None:
         """Add the facts that follow because the wait has exceeded its limit."""
 
-    def _withdrawal_reason(self, tx: Transaction, asked: Question) -> str:
+    def _withdrawal_reason(self, tx: Transaction, asked: facts.Question) -> str:
         """Return why the question `asked` needs no answer any more (one of `WITHDRAWAL_REASONS`), or ""."""
         story, private = tx.story, self._private
         if asked.about == "disc_dead" and story.link.up and not story.dead_pads:
@@ -341,20 +290,20 @@ class Referee(ABC):
         sealed, place = tx.sealed, self._private.bead_pad
         return sealed is not None and place is not None and sealed.is_under(place)
 
-    def _handle_missed_samples(self, tx: Transaction, event: SamplesMissing | Link, why: str) -> None:
+    def _handle_missed_samples(self, tx: Transaction, event: events.SamplesMissing | events.Link, why: str) -> None:
         """Handle missing samples: a strike may have been missed while a hit was due, so ask the judge."""
         del event, why
         story = tx.story
         if story.phase == "hit" and story.strike_expected and "link_gap" not in story.hide.waived_fouls:
             # a cable that keeps losing samples would keep asking, so the judge may waive the question for this hide
-            tx.add(Question(tx.t, "link_gap", ("none", *map(str, story.hittable_pads), "play_on")))
+            tx.add(facts.Question(tx.t, "link_gap", ("none", *map(str, story.hittable_pads), "play_on")))
 
     # the same for all games
 
     def _ready_of(self, tx: Transaction, team: str) -> None:
         """Handle a team's own ready button: it counts only for the hiders."""
         if tx.game.hiders(tx.story.state) == team:
-            self._handle_event(tx, Button(tx.t, "ready"))
+            self._handle_event(tx, events.Button(tx.t, "ready"))
         elif tx.story.phase in ("hide", "show"):
             tx.notice("others_ready")
 
@@ -376,7 +325,7 @@ class Referee(ABC):
         if tx.story.sensors and not tx.story.held_by_protest:
             asked = tx.story.question
             if asked is not None and (why := self._withdrawal_reason(tx, asked)):
-                tx.add(QuestionWithdrawn(tx.t, asked.about, why))
+                tx.add(facts.QuestionWithdrawn(tx.t, asked.about, why))
             self._private.wait(tx.story, tx.t)  # after a question the wait starts again
             phase = None
             while tx.story.question is None and tx.story.phase != phase:
@@ -385,10 +334,10 @@ class Referee(ABC):
         self._private.wait(tx.story, tx.t)
         return tx.draft
 
-    def _link(self, tx: Transaction, event: Link) -> None:
+    def _link(self, tx: Transaction, event: events.Link) -> None:
         was, private = tx.story.link.up, self._private
         if was is not False or event.up or event.why != tx.story.link.why:
-            tx.add(LinkSeen(tx.t, event.up, event.why))
+            tx.add(facts.LinkSeen(tx.t, event.up, event.why))
         back, private.link = event.up and private.restarted, event.up
         private.restarted = private.restarted and not event.up
         private.forget_board()
@@ -414,25 +363,25 @@ class ThrowReferee(Referee):
 
     _tapped_at = float("-inf")
 
-    def _handle_action(self, tx: Transaction, call: JudgeAction) -> None:
+    def _handle_action(self, tx: Transaction, call: judge.JudgeAction) -> None:
         tx.play(call.action, "judge")
 
-    def _handle_answer(self, tx: Transaction, asked: Question, answer: str) -> None:
+    def _handle_answer(self, tx: Transaction, asked: facts.Question, answer: str) -> None:
         if answer == "foul":
             _second_tap(tx, asked.foul, tx.by)
 
-    def _handle_event(self, tx: Transaction, event: MatEvent) -> None:
+    def _handle_event(self, tx: Transaction, event: events.MatEvent) -> None:
         match event:
-            case Strike():
+            case events.Strike():
                 self._tap(tx, event)
-            case Button(name="toss_a" | "toss_b" as name) if tx.story.phase == "toss":
+            case events.Button(name="toss_a" | "toss_b" as name) if tx.story.phase == "toss":
                 lot = {"do": "lot", "first": name[-1].upper()}
                 if lot in self.game.legal_actions(tx.story.state):
                     tx.play(lot, "sensor")
             case _:
                 pass
 
-    def _tap(self, tx: Transaction, event: Strike) -> None:
+    def _tap(self, tx: Transaction, event: events.Strike) -> None:
         story = tx.story
         if story.phase != "throw" or story.question is not None or event.t - self._tapped_at < RATTLE_S:
             return
@@ -440,16 +389,16 @@ class ThrowReferee(Referee):
         if not story.hide.strokes:
             if event.sure:  # the throw itself is entered by hand, so a doubtful tap is ignored
                 self._tapped_at = event.t
-                tx.add(StrikeFelt(tx.t, event.pads, event.margin_db))
+                tx.add(facts.StrikeFelt(tx.t, event.pads, event.margin_db))
             return
         if kind is None or kind in story.hide.waived_fouls or self.settings.mode(kind) == "off":
             return
         self._tapped_at = event.t
-        tx.add(StrikeFelt(tx.t, event.pads, event.margin_db))
+        tx.add(facts.StrikeFelt(tx.t, event.pads, event.margin_db))
         if event.sure and self.settings.mode(kind) == "automatic":
             _second_tap(tx, kind, "sensor")
         else:
-            tx.add(Question(tx.t, "foul", ("foul", "play_on"), event.pads, foul=kind))
+            tx.add(facts.Question(tx.t, "foul", ("foul", "play_on"), event.pads, foul=kind))
 
     def _examine_mat(self, tx: Transaction) -> None:
         """Skip: the mat reads no pieces in games of throws."""
@@ -462,9 +411,9 @@ class ThrowReferee(Referee):
         """Skip: throws have no time limit."""
 
 
-def _second_tap(tx: Transaction, kind: str, by: Source) -> None:
+def _second_tap(tx: Transaction, kind: str, by: facts.Source) -> None:
     thrower: Any = tx.game.sheet(tx.story.state)["thrower"]
-    tx.add(FoulSeen(tx.t, kind, str(thrower)))
+    tx.add(facts.FoulSeen(tx.t, kind, str(thrower)))
     tx.play({"do": kind}, by)
 
 

@@ -13,8 +13,6 @@ Without a journal, and in journals of earlier versions, the commitment is bound 
 bytes are "moccasin-mat/bead/1|" GAME "|" HIDE "|" PAD "|" NONCE.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from typing import NamedTuple

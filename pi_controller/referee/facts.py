@@ -4,9 +4,7 @@ Facts are public: none contains the bead's place before the hide is over. State,
 (`story.apply`).
 """
 
-from __future__ import annotations
-
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 import msgspec
 
@@ -17,7 +15,13 @@ from pi_controller.sensing.events import SensorFault
 Source = Literal["sensor", "judge", "clock", "restart"]
 
 
-class GameOpened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", omit_defaults=True):
+class Fact(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True):
+    """What all facts have: the time `t`, seconds of the table's clock. The tag of each class is its `kind`."""
+
+    t: float
+
+
+class GameOpened(Fact, frozen=True, tag="opened"):
     """A game was set up: the rule set with its version, source and options, and the teams' names.
 
     If it follows another game at the same table, `after` names the file that holds the earlier one, and
@@ -25,7 +29,6 @@ class GameOpened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", om
     game.
     """
 
-    t: float
     game: str
     version: str
     source: str
@@ -35,125 +38,106 @@ class GameOpened(msgspec.Struct, frozen=True, tag_field="kind", tag="opened", om
     revision_from: int = 0
 
 
-class HandPass(msgspec.Struct, frozen=True, tag_field="kind", tag="hand_pass", omit_defaults=True):
+class HandPass(Fact, frozen=True, tag="hand_pass"):
     """The hider's hand was under a pad and is out again; `sure` is false if the reading was doubtful."""
 
-    t: float
     pad: int
     sure: bool = True
 
 
-class UnclearPass(msgspec.Struct, frozen=True, tag_field="kind", tag="unclear_pass"):
+class UnclearPass(Fact, frozen=True, tag="unclear_pass"):
     """A hand was under a pad and is out again; the mat could not identify it as the hider's or the hitter's."""
 
-    t: float
     pad: int
 
 
-class PassesDropped(msgspec.Struct, frozen=True, tag_field="kind", tag="passes_dropped"):
+class PassesDropped(Fact, frozen=True, tag="passes_dropped"):
     """The passes made since the last hide do not count: the team just called for a foul continued hiding."""
 
-    t: float
 
-
-class Ready(msgspec.Struct, frozen=True, tag_field="kind", tag="ready"):
+class Ready(Fact, frozen=True, tag="ready"):
     """The hider declared the bead hidden; the mat now looks for it."""
 
-    t: float
 
-
-class ReadyWithdrawn(msgspec.Struct, frozen=True, tag_field="kind", tag="ready_withdrawn"):
+class ReadyWithdrawn(Fact, frozen=True, tag="ready_withdrawn"):
     """Ready was pressed too early: a hand went under `pad`, which was still missing, and hiding continues."""
 
-    t: float
     pad: int
 
 
-class Commit(msgspec.Struct, frozen=True, tag_field="kind", tag="commit"):
+class Commit(Fact, frozen=True, tag="commit"):
     """The bead's position is valid and sealed. `hash` (hex) is SHA-256 over context, place and nonce (`commitment`)."""
 
-    t: float
     hide: int
     hash: str
 
 
-class JudgedByEye(msgspec.Struct, frozen=True, tag_field="kind", tag="by_eye"):
+class JudgedByEye(Fact, frozen=True, tag="by_eye"):
     """The mat does not look for the bead in this hide: hits may come, and the judge enters the result of each."""
 
-    t: float
 
-
-class CommitmentWithdrawn(msgspec.Struct, frozen=True, tag_field="kind", tag="void"):
+class CommitmentWithdrawn(Fact, frozen=True, tag="void"):
     """The current commitment was withdrawn and will not be opened; `why` gives the reason in one line."""
 
-    t: float
     why: str
 
 
-class HideAgain(msgspec.Struct, frozen=True, tag_field="kind", tag="hide_again", omit_defaults=True):
+class HideAgain(Fact, frozen=True, tag="hide_again"):
     """The hide in progress starts over without any loss: no hit was made yet."""
 
-    t: float
     why: str
     by: Source = "judge"
 
 
-class PadOpened(msgspec.Struct, frozen=True, tag_field="kind", tag="lifted"):
+class PadOpened(Fact, frozen=True, tag="lifted"):
     """The shooter opened a pad to show that the marked ball is not there (ojibwe)."""
 
-    t: float
     pad: int
 
 
-class StrikeFelt(msgspec.Struct, frozen=True, tag_field="kind", tag="struck", omit_defaults=True):
+class StrikeFelt(Fact, frozen=True, tag="struck"):
     """A strike was felt while one was due."""
 
-    t: float
     pads: tuple[int, ...]
     margin_db: float | None = None
 
 
-class StrikeKept(msgspec.Struct, frozen=True, tag_field="kind", tag="struck_meanwhile"):
+class StrikeKept(Fact, frozen=True, tag="struck_meanwhile"):
     """A strike was felt while a question was open: it is kept and offered to the judge after the answer."""
 
-    t: float
     pads: tuple[int, ...]
 
 
-class HandsUnder(msgspec.Struct, frozen=True, tag_field="kind", tag="hands_under"):
+class HandsUnder(Fact, frozen=True, tag="hands_under"):
     """A hider's or unidentified hand is under a pad while a hit is due (`on`), or the last such hand came out.
 
     The hitters' clock is stopped meanwhile.
     """
 
-    t: float
     on: bool
 
 
-class ActionPlayed(msgspec.Struct, frozen=True, tag_field="kind", tag="action", omit_defaults=True):
+class ActionPlayed(Fact, frozen=True, tag="action"):
     """An action of the game was played. `calls` are the words called for it."""
 
-    t: float
     action: dict[str, Any]
     calls: tuple[str, ...]
     by: Source
 
 
-class FoulSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="foul"):
+class FoulSeen(Fact, frozen=True, tag="foul"):
     """A foul by the hider, the hitter or the thrower (`by`); the action that settles it follows."""
 
-    t: float
     foul: str
     by: str
 
 
-class Question(msgspec.Struct, frozen=True, tag_field="kind", tag="question", omit_defaults=True):
+class Question(Fact, frozen=True, tag="question"):
     """The mat is unsure and asks the judge. `choices` are the allowed answers, `foul` the suspected foul.
 
     `said` is the guess that the question is about, if any (slahal).
     """
 
-    t: float
     about: str
     choices: tuple[str, ...] = ()
     pads: tuple[int, ...] = ()
@@ -161,41 +145,37 @@ class Question(msgspec.Struct, frozen=True, tag_field="kind", tag="question", om
     said: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True, tag_field="kind", tag="answer", omit_defaults=True):
+class Answer(Fact, frozen=True, tag="answer"):
     """The answer to the open question; `by` is "clock" if the judge did not answer in time and the default was used."""
 
-    t: float
     about: str
     answer: str
     by: Literal["judge", "clock"] = "judge"
 
 
-class QuestionWithdrawn(msgspec.Struct, frozen=True, tag_field="kind", tag="withdrawn"):
+class QuestionWithdrawn(Fact, frozen=True, tag="withdrawn"):
     """The open question was withdrawn because the mat has found the answer itself. `why` is one of
     `WITHDRAWAL_REASONS`.
     """
 
-    t: float
     about: str
     why: str
 
 
-class Notice(msgspec.Struct, frozen=True, tag_field="kind", tag="notice", omit_defaults=True):
+class Notice(Fact, frozen=True, tag="notice"):
     """A message for the people at the table that needs no answer: its topic `about`, and the `pads` concerned."""
 
-    t: float
     about: str
     pads: tuple[int, ...] = ()
 
 
-class Reveal(msgspec.Struct, frozen=True, tag_field="kind", tag="reveal", omit_defaults=True):
+class Reveal(Fact, frozen=True, tag="reveal"):
     """The hide is over: the pad where the bead was, and the nonce (hex) that opens the commitment.
 
     In slahal `pad` has a digit for each unmarked bone: 13 for pads 1 and 3. `table`, `epoch` and `event` are the
     context of the commitment (`commitment.CommitmentContext`); older journals have commitments without one.
     """
 
-    t: float
     hide: int
     pad: int
     nonce: str
@@ -204,24 +184,20 @@ class Reveal(msgspec.Struct, frozen=True, tag_field="kind", tag="reveal", omit_d
     event: int = 0
 
 
-class BeadShown(msgspec.Struct, frozen=True, tag_field="kind", tag="shown"):
+class BeadShown(Fact, frozen=True, tag="shown"):
     """The bead was shown or taken up: the next hide can begin."""
 
-    t: float
 
-
-class LinkSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="link", omit_defaults=True):
+class LinkSeen(Fact, frozen=True, tag="link"):
     """The board's link went up or down; `up` while it was up already: samples were lost in between."""
 
-    t: float
     up: bool
     why: str = ""
 
 
-class SensorsSeen(msgspec.Struct, frozen=True, tag_field="kind", tag="sensors", omit_defaults=True):
+class SensorsSeen(Fact, frozen=True, tag="sensors"):
     """The list of faulty sensors changed to `faults`; all others can be trusted."""
 
-    t: float
     faults: tuple[SensorFault, ...] = ()
 
 
@@ -241,14 +217,13 @@ under, hiding continues.
 """
 
 
-class CommandIssued(msgspec.Struct, frozen=True, tag_field="kind", tag="called", omit_defaults=True):
+class CommandIssued(Fact, frozen=True, tag="called"):
     """The actor of the rest of this batch. `key` is the command's idempotency key, unique per actor.
 
     `call` is the tag of the command (`judge.JudgeCommand`). `digest` identifies its content: the beginning
     of SHA-256 over its JSON without the time, hex (older journals have none).
     """
 
-    t: float
     actor: str
     role: str
     call: str
@@ -257,101 +232,88 @@ class CommandIssued(msgspec.Struct, frozen=True, tag_field="kind", tag="called",
     digest: str = ""
 
 
-class StateSet(msgspec.Struct, frozen=True, tag_field="kind", tag="set"):
+class StateSet(Fact, frozen=True, tag="set"):
     """The judge set the table: `sheet` is the whole state under the score sheet's keys."""
 
-    t: float
     sheet: dict[str, Any]
     reason: str
 
 
-class SensorsUsed(msgspec.Struct, frozen=True, tag_field="kind", tag="sensors_used", omit_defaults=True):
+class SensorsUsed(Fact, frozen=True, tag="sensors_used"):
     """From now on play uses the mat's sensors (`on`) or ignores them."""
 
-    t: float
     on: bool
     reason: str = ""
 
 
-class ProtestMade(msgspec.Struct, frozen=True, tag_field="kind", tag="protest", omit_defaults=True):
+class ProtestMade(Fact, frozen=True, tag="protest"):
     """A team protests and play is held. `text` is for the judges only."""
 
-    t: float
     by: Literal["A", "B"]
     text: str = ""
 
 
-class ProtestRuled(msgspec.Struct, frozen=True, tag_field="kind", tag="ruling"):
+class ProtestRuled(Fact, frozen=True, tag="ruling"):
     """The open protest is decided, or play continues before the decision."""
 
-    t: float
     ruling: Ruling
     reason: str
 
 
-class ClockSet(msgspec.Struct, frozen=True, tag_field="kind", tag="clock", omit_defaults=True):
+class ClockSet(Fact, frozen=True, tag="clock"):
     """The clock for hiding and hitting was stopped or restarted."""
 
-    t: float
     running: bool
     reason: str = ""
 
 
-class GameClosed(msgspec.Struct, frozen=True, tag_field="kind", tag="closed"):
+class GameClosed(Fact, frozen=True, tag="closed"):
     """A side left the game other than by play; the action that settles it follows."""
 
-    t: float
     by: str
     cause: ClosedBy
     reason: str
 
 
-class TeamsNamed(msgspec.Struct, frozen=True, tag_field="kind", tag="teams"):
+class TeamsNamed(Fact, frozen=True, tag="teams"):
     """The teams were named, by their letters."""
 
-    t: float
     teams: dict[str, str]
 
 
-class MatchGiven(msgspec.Struct, frozen=True, tag_field="kind", tag="match"):
+class MatchGiven(Fact, frozen=True, tag="match"):
     """This game is a tournament's `match`; `order` is the hub's identifier of the assignment to this table."""
 
-    t: float
     tournament: str
     match: str
     order: str
 
 
-class MatchVoid(msgspec.Struct, frozen=True, tag_field="kind", tag="match_void"):
+class MatchVoid(Fact, frozen=True, tag="match_void"):
     """The hub voided the match of this game for the reason `why` (`judge.VoidReason`), or restored it ("")."""
 
-    t: float
     order: str
     why: str
 
 
-class VoidClosed(msgspec.Struct, frozen=True, tag_field="kind", tag="void_closed"):
+class VoidClosed(Fact, frozen=True, tag="void_closed"):
     """The game of a voided match was closed without a winner."""
 
-    t: float
 
-
-class RoundClock(msgspec.Struct, frozen=True, tag_field="kind", tag="round_clock"):
+class RoundClock(Fact, frozen=True, tag="round_clock"):
     """The game is played on the clock of a tournament's round: `left_s` to go, running or stopped."""
 
-    t: float
     left_s: float
     running: bool
 
 
-class ClockGap(msgspec.Struct, frozen=True, tag_field="kind", tag="away"):
+class ClockGap(Fact, frozen=True, tag="away"):
     """The table was halted from `since` until now: no event was processed and no clock ran."""
 
-    t: float
     since: float
 
 
-class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_defaults=True):
+class Undone(Fact, frozen=True, tag="undone"):
     """The facts of batch `batch` and all later ones no longer count. They stay in the journal.
 
     Facts about the link still count. `hide` is the last hide whose hand passes were taken back with them. `waited` is
@@ -361,7 +323,6 @@ class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_d
     takes back its own call of time because of a strike that was made earlier.
     """
 
-    t: float
     batch: int
     by: Source = "judge"
     reason: str = ""
@@ -371,46 +332,8 @@ class Undone(msgspec.Struct, frozen=True, tag_field="kind", tag="undone", omit_d
     opened: int = 0
 
 
-Fact = (
-    GameOpened
-    | HandPass
-    | UnclearPass
-    | PassesDropped
-    | Ready
-    | ReadyWithdrawn
-    | Commit
-    | JudgedByEye
-    | CommitmentWithdrawn
-    | HideAgain
-    | PadOpened
-    | StrikeFelt
-    | StrikeKept
-    | HandsUnder
-    | ActionPlayed
-    | FoulSeen
-    | Question
-    | Answer
-    | QuestionWithdrawn
-    | Notice
-    | Reveal
-    | BeadShown
-    | LinkSeen
-    | SensorsSeen
-    | CommandIssued
-    | StateSet
-    | SensorsUsed
-    | ProtestMade
-    | ProtestRuled
-    | ClockSet
-    | GameClosed
-    | TeamsNamed
-    | MatchGiven
-    | MatchVoid
-    | VoidClosed
-    | RoundClock
-    | ClockGap
-    | Undone
-)
+ANY_FACT: Any = Union[tuple(Fact.__subclasses__())]  # noqa: UP007 - of a list
+"""The type that JSON is decoded as: one of the classes above."""
 MAT_FACTS = (LinkSeen, SensorsSeen, ClockGap)
 TABLE_FACTS = (SensorsUsed, ProtestMade, ProtestRuled, ClockSet, TeamsNamed)
 """The judge's facts about the table rather than the game; each has its own opposite."""

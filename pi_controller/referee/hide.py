@@ -3,24 +3,12 @@
 Booklet, chapter 2: the hand goes under every pad, and under none twice; chapter 12: the fouls of the hider.
 """
 
-from __future__ import annotations
-
 from itertools import chain, combinations
 
 from msgspec import UNSET
 
 from pi_controller.pads import EVERY_PAD
-from pi_controller.referee.facts import (
-    BeadShown,
-    HandPass,
-    JudgedByEye,
-    PassesDropped,
-    Question,
-    QuestionWithdrawn,
-    Ready,
-    ReadyWithdrawn,
-    UnclearPass,
-)
+from pi_controller.referee import facts
 from pi_controller.referee.settings import PASS_FOULS
 from pi_controller.referee.story import Hide
 from pi_controller.referee.transaction import Transaction
@@ -83,7 +71,7 @@ def _hiders_hand(tx: Transaction, event: HandIn) -> bool:
 
 def _ask_of_hand(tx: Transaction, about: str, pad: int, choices: tuple[str, ...], foul: str = "") -> None:
     if tx.story.question is None:  # else the judge is looking at the mat already
-        tx.add(Question(tx.t, about, choices, (pad,), foul))
+        tx.add(facts.Question(tx.t, about, choices, (pad,), foul))
 
 
 def _missing_pads(tx: Transaction) -> set[int]:
@@ -96,8 +84,8 @@ def _missing_pads(tx: Transaction) -> set[int]:
 def _withdraw_ready(tx: Transaction, pad: int) -> None:
     asked = tx.story.question
     if asked is not None and asked.about in ("foul", "passes_unsure", "no_reading"):
-        tx.add(QuestionWithdrawn(tx.t, asked.about, "hiding"))
-    tx.add(ReadyWithdrawn(tx.t, pad))
+        tx.add(facts.QuestionWithdrawn(tx.t, asked.about, "hiding"))
+    tx.add(facts.ReadyWithdrawn(tx.t, pad))
 
 
 def _count_pass(tx: Transaction, event: HandOut, side: HandSide) -> None:
@@ -114,14 +102,14 @@ def _count_pass(tx: Transaction, event: HandOut, side: HandSide) -> None:
         if any(fault.sensor == "strip" and fault.pad == event.pad for fault in faults):
             private.sideless = number  # the strip that detects the side is out of order
         else:
-            tx.add(UnclearPass(tx.t, event.pad))
+            tx.add(facts.UnclearPass(tx.t, event.pad))
             return
     elif side is UNSET and private.sided == number:
-        tx.add(UnclearPass(tx.t, event.pad) if event.sure else HandPass(tx.t, event.pad, event.sure))
+        tx.add(facts.UnclearPass(tx.t, event.pad) if event.sure else facts.HandPass(tx.t, event.pad, event.sure))
         return
     elif side is UNSET:
         private.sideless = number
-    tx.add(HandPass(tx.t, event.pad, event.sure))
+    tx.add(facts.HandPass(tx.t, event.pad, event.sure))
 
 
 def handle_button(tx: Transaction, event: Button) -> None:
@@ -149,12 +137,12 @@ def handle_ready(tx: Transaction) -> None:
     if story.link.up and _hiders_unaware(tx) and any(_pass_fouls(story.hide, fetched=True)):
         # these passes are by hiders who have not noticed their foul, not by the next team
         if passes:
-            tx.add(PassesDropped(tx.t))
+            tx.add(facts.PassesDropped(tx.t))
         tx.notice("foul_settled")
     elif felt and hands <= 0:
         tx.notice("nobody_hid")
     else:
-        tx.add(Ready(tx.t))
+        tx.add(facts.Ready(tx.t))
 
 
 def handle_reading(tx: Transaction, event: BeadsAtRest) -> None:
@@ -182,7 +170,7 @@ def note_bead_shown(tx: Transaction) -> None:
     """Record that the bead was shown. A hand still under the first pad fetched it and makes no pass."""
     if not tx.story.hide.passes:
         tx.private.hands = dict.fromkeys(tx.private.hands, False)
-    tx.add(BeadShown(tx.t))
+    tx.add(facts.BeadShown(tx.t))
 
 
 def check_hide(tx: Transaction) -> None:
@@ -204,7 +192,7 @@ def check_hide(tx: Transaction) -> None:
             _call_or_ask(tx, kind, unsure=in_doubt or of_some_side or not sure)
             return
     if tx.settings.beads == "judge":
-        tx.add(JudgedByEye(tx.t))
+        tx.add(facts.JudgedByEye(tx.t))
         return
     reading = tx.private.reading
     if reading is None:
@@ -213,7 +201,7 @@ def check_hide(tx: Transaction) -> None:
     if tx.private.bead_pad is not None:
         tx.seal(tx.private.bead_pad)
     elif kind in story.hide.waived_fouls:  # the judge took the foul back; the mat does not see the bead, so no seal
-        tx.add(JudgedByEye(tx.t))
+        tx.add(facts.JudgedByEye(tx.t))
     elif kind is None or tx.settings.mode(kind) == "off":
         ask_no_reading(tx)
     elif not (hide.fetched and _missing_pads(tx)) or tx.t >= private.since + tx.settings.check_timeout_s:
@@ -223,7 +211,7 @@ def check_hide(tx: Transaction) -> None:
 
 def ask_no_reading(tx: Transaction) -> None:
     """Ask the judge because the mat cannot determine the bead's place."""
-    tx.add(Question(tx.t, "no_reading", ("play_on", "hide_again")))
+    tx.add(facts.Question(tx.t, "no_reading", ("play_on", "hide_again")))
 
 
 def bead_foul(reading: BeadsAtRest) -> str | None:
@@ -259,9 +247,9 @@ def _fouls_of(passes: tuple[int, ...], fetched: bool) -> tuple[str, ...]:
 def _call_or_ask(tx: Transaction, kind: str, unsure: bool = False, foreign: bool = False) -> None:
     """Call the foul, or ask: if the passes are `unsure`, or if a `foreign` hand may have moved the bead."""
     if unsure:
-        tx.add(Question(tx.t, "passes_unsure", ("foul", "play_on", "hide_again"), foul=kind))
+        tx.add(facts.Question(tx.t, "passes_unsure", ("foul", "play_on", "hide_again"), foul=kind))
     elif foreign or tx.settings.mode(kind) == "ask":
-        tx.add(Question(tx.t, "foul", ("foul", "play_on"), foul=kind))
+        tx.add(facts.Question(tx.t, "foul", ("foul", "play_on"), foul=kind))
     else:
         if "pad_skipped" in _pass_fouls(tx.story.hide, tx.story.hide.fetched):
             tx.private.mark_unaware(tx.story)

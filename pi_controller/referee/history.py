@@ -8,8 +8,6 @@ Stories are frozen and the one before each batch is kept, so an undo only has to
 table, the pipe and every reader of a journal decide by this module alone which facts count.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

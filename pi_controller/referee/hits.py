@@ -4,18 +4,7 @@ The organiser configures the treatment of each doubtful case (`settings.FOUL_TRE
 the pad of the first hit, an early strike, a moved bead.
 """
 
-from __future__ import annotations
-
-from pi_controller.referee.facts import (
-    ActionPlayed,
-    FoulSeen,
-    Question,
-    QuestionWithdrawn,
-    Source,
-    StrikeFelt,
-    StrikeKept,
-    Undone,
-)
+from pi_controller.referee import facts
 from pi_controller.referee.hide import bead_foul
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.story import Story
@@ -50,9 +39,9 @@ def handle_strike(tx: Transaction, event: Strike) -> None:
         return
     asked = story.question
     if asked is not None and asked.about == "peek" and event.sure and event.pads[:1] == asked.pads:
-        tx.add(QuestionWithdrawn(tx.t, "peek", "hit_felt"))  # it was the hand that struck the pad
+        tx.add(facts.QuestionWithdrawn(tx.t, "peek", "hit_felt"))  # it was the hand that struck the pad
     elif asked is not None and asked.foul == "time" and event.t <= asked.t and not before_this_hit:
-        tx.add(QuestionWithdrawn(tx.t, asked.about, "hit_felt"))
+        tx.add(facts.QuestionWithdrawn(tx.t, asked.about, "hit_felt"))
     elif before_this_hit or not story.strike_expected:
         _keep(tx, event)
         return
@@ -88,7 +77,7 @@ def ask_late(tx: Transaction, pad: int) -> None:
     after, _ = tx.game.play(tx.story.state, {"do": "foul", "by": "hitter", "kind": "time"})
     first = () if tx.story.hide.hits else ("first",)
     second = ("second",) if tx.story.hide.hits or tx.game.sheet(after)["owed"] == "second" else ()
-    tx.add(Question(tx.t, "late_hit", (*first, *second, "none"), (pad,)))
+    tx.add(facts.Question(tx.t, "late_hit", (*first, *second, "none"), (pad,)))
 
 
 def late_hit(tx: Transaction, pad: int, counts_as: str) -> None:
@@ -98,7 +87,7 @@ def late_hit(tx: Transaction, pad: int, counts_as: str) -> None:
     play_hit(tx, pad, tx.by)
 
 
-def hit_or_late(tx: Transaction, pad: int, asked: Question) -> None:
+def hit_or_late(tx: Transaction, pad: int, asked: facts.Question) -> None:
     """Play the hit on `pad` that the judge confirmed, or ask how it counts if the strike came after the time."""
     by_stroke = asked.about in ("doubtful", "two_struck", "several_struck", "beside_dead", "same_pad")
     if by_stroke and is_late(tx, asked.t):
@@ -107,7 +96,7 @@ def hit_or_late(tx: Transaction, pad: int, asked: Question) -> None:
         play_hit(tx, pad, tx.by)
 
 
-def take_back_time(settings: RefereeSettings, story: Story, event: Strike) -> Undone | None:
+def take_back_time(settings: RefereeSettings, story: Story, event: Strike) -> facts.Undone | None:
     """Return the undo of the clock's call of time if the strike was made before the call, or None."""
     undoable = story.undo_target
     if undoable.called != "time" or undoable.t is None or event.t >= undoable.t or settings.hit_seconds is None:
@@ -117,13 +106,13 @@ def take_back_time(settings: RefereeSettings, story: Story, event: Strike) -> Un
     if not counts or not 0 <= shown <= settings.hit_seconds + LATE_STRIKE_S:
         return None
     why = "the stroke was made before time was called"
-    return Undone(event.t, undoable.batch, "clock", why, story.pass_hide_number, shown)
+    return facts.Undone(event.t, undoable.batch, "clock", why, story.pass_hide_number, shown)
 
 
 def _keep(tx: Transaction, event: Strike) -> None:
     """Keep a strike that comes while a question is open; it is offered after the answer."""
     if event.sure and event.pads and len(tx.story.hide.kept) < MAX_KEPT:
-        tx.add(StrikeKept(event.t, event.pads))
+        tx.add(facts.StrikeKept(event.t, event.pads))
 
 
 def offer_kept(tx: Transaction) -> bool:
@@ -134,7 +123,7 @@ def offer_kept(tx: Transaction) -> bool:
     struck_pads = dict.fromkeys(pad for stroke in tx.story.hide.kept for pad in stroke.pads)
     pads = tuple(pad for pad in struck_pads if pad in tx.story.hittable_pads)
     if pads:
-        tx.add(Question(tx.t, "struck_meanwhile", (*map(str, pads), "none"), pads))
+        tx.add(facts.Question(tx.t, "struck_meanwhile", (*map(str, pads), "none"), pads))
     return bool(pads)
 
 
@@ -148,8 +137,8 @@ def resolve_strike(tx: Transaction, event: Strike, taken: str) -> int | None:
     if not story.strike_expected:
         return None
     if story.question is not None:
-        tx.add(QuestionWithdrawn(tx.t, story.question.about, "hit_felt"))
-    tx.add(StrikeFelt(tx.t, event.pads, event.margin_db))
+        tx.add(facts.QuestionWithdrawn(tx.t, story.question.about, "hit_felt"))
+    tx.add(facts.StrikeFelt(tx.t, event.pads, event.margin_db))
     still, pads = story.hittable_pads, event.pads
     pad, *others = pads or (0,)
     if len(pads) >= MIN_IMPLAUSIBLE_PADS:
@@ -174,7 +163,7 @@ def resolve_strike(tx: Transaction, event: Strike, taken: str) -> int | None:
             return None
     else:
         return pad
-    tx.add(Question(tx.t, about, (*map(str, still), "none"), pads))
+    tx.add(facts.Question(tx.t, about, (*map(str, still), "none"), pads))
     return None
 
 
@@ -215,16 +204,16 @@ def _early(tx: Transaction, event: Strike) -> None:
     if not event.sure or not event.pads or private.hands or event.hand or event.t - private.since < HAND_S:
         return
     if mode == "automatic":
-        tx.add(FoulSeen(tx.t, "early_hit", "hitter"))
+        tx.add(facts.FoulSeen(tx.t, "early_hit", "hitter"))
     else:
-        tx.add(Question(tx.t, "early_hit", ("play_on", "hide_again"), event.pads, foul="early_hit"))
+        tx.add(facts.Question(tx.t, "early_hit", ("play_on", "hide_again"), event.pads, foul="early_hit"))
 
 
-def play_hit(tx: Transaction, pad: int, by: Source) -> None:
+def play_hit(tx: Transaction, pad: int, by: facts.Source) -> None:
     """Play a hit on `pad`: the sealed bead decides whether it found, or the judge if there is no seal."""
     bead = tx.sealed
     if bead is None:
-        tx.add(Question(tx.t, "found", ("found", "missed"), (pad,)))
+        tx.add(facts.Question(tx.t, "found", ("found", "missed"), (pad,)))
     else:
         tx.play({"do": "hit", "found": bead.is_under(pad), "pad": pad}, by)
 
@@ -253,13 +242,13 @@ def watch_bead(tx: Transaction) -> None:
         tx.foul(_moving(reading), "sensor", "bead_moved")
     else:  # after a hit, the strike itself may have moved it
         choices = ("play_on", "foul") if story.hide.hits else ("play_on", "hide_again", "foul")
-        tx.add(Question(tx.t, "bead_moved", choices, foul=_moving(reading)))
+        tx.add(facts.Question(tx.t, "bead_moved", choices, foul=_moving(reading)))
 
 
 def ask_for_bead(tx: Transaction) -> None:
     """Notify that the bead must be shown, if both hits missed it and it still is on its sealed pad (chapter 12)."""
     story, place = tx.story, tx.private.bead_pad
-    settled = any(isinstance(fact, ActionPlayed) for fact in tx.facts)
+    settled = any(isinstance(fact, facts.ActionPlayed) for fact in tx.facts)
     missed = story.hide.foul is None and story.hide.hits and not any(hit.found for hit in story.hide.hits)
     lay = story.opening is not None and story.opening.hide == story.hide.number and story.opening.pad == place
     if settled and missed and lay and place is not None and story.notice is None:
@@ -271,7 +260,7 @@ def ask_of_dead_disc(tx: Transaction) -> bool:
     story = tx.story
     if not story.link.up or not story.sensors or not story.dead_pads or "disc_dead" in story.hide.waived_fouls:
         return False
-    tx.add(Question(tx.t, "disc_dead", (*map(str, story.hittable_pads), "play_on"), story.dead_pads))
+    tx.add(facts.Question(tx.t, "disc_dead", (*map(str, story.hittable_pads), "play_on"), story.dead_pads))
     return True
 
 

@@ -1,7 +1,5 @@
 """Command types of the judge. Each takes effect from now on; none deletes any fact."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
@@ -18,124 +16,116 @@ ClosedBy = Literal["forfeit", "disqualified", "no_show"]
 """How a side left a game other than by play: it gave up, was disqualified, or did not appear when called."""
 
 
-class JudgeAction(msgspec.Struct, frozen=True, tag_field="judge", tag="action"):
+class _Call(msgspec.Struct, frozen=True, tag_field="judge", omit_defaults=True):
+    t: float
+
+
+class TableCommand(_Call, frozen=True):
+    """A command about the table, handled alike in all games (`judge_commands.handle_table_command`)."""
+
+
+class JudgeAction(_Call, frozen=True, tag="action"):
     """An action of the game, entered by hand: `{"do": "hit", "found": true}`."""
 
-    t: float
     action: dict[str, Any]
 
 
-class JudgeAnswer(msgspec.Struct, frozen=True, tag_field="judge", tag="answer"):
+class JudgeAnswer(_Call, frozen=True, tag="answer"):
     """An answer to the open question, one of its choices."""
 
-    t: float
     answer: str
 
 
-class JudgeUndo(msgspec.Struct, frozen=True, tag_field="judge", tag="undo", omit_defaults=True):
+class JudgeUndo(_Call, frozen=True, tag="undo"):
     """Take back the last change of the game."""
 
-    t: float
     reason: str = ""
 
 
-class JudgeHideAgain(msgspec.Struct, frozen=True, tag_field="judge", tag="hide_again", omit_defaults=True):
+class JudgeHideAgain(_Call, frozen=True, tag="hide_again"):
     """The hide in progress starts over; only before its first hit."""
 
-    t: float
     reason: str = ""
 
 
-class JudgeReplace(msgspec.Struct, frozen=True, tag_field="judge", tag="replace", omit_defaults=True):
+class JudgeReplace(_Call, frozen=True, tag="replace"):
     """Take back the last change of the game and play this action in its place, in one step."""
 
-    t: float
     action: dict[str, Any]
     reason: str = ""
 
 
-class JudgeHidden(msgspec.Struct, frozen=True, tag_field="judge", tag="hidden"):
+class JudgeHidden(_Call, frozen=True, tag="hidden"):
     """Declare the hiders ready, entered by the judge for them."""
 
-    t: float
 
-
-class JudgeSet(msgspec.Struct, frozen=True, tag_field="judge", tag="set"):
+class JudgeSet(TableCommand, frozen=True, tag="set"):
     """Set the table: `sheet` is the whole state under the score sheet's keys. The hide in progress is void."""
 
-    t: float
     sheet: dict[str, Any]
     reason: str
 
 
-class JudgeSensors(msgspec.Struct, frozen=True, tag_field="judge", tag="sensors", omit_defaults=True):
+class JudgeSensors(TableCommand, frozen=True, tag="sensors"):
     """Continue play without the mat's sensors, or with them again."""
 
-    t: float
     on: bool
     reason: str = ""
 
 
-class JudgeProtest(msgspec.Struct, frozen=True, tag_field="judge", tag="protest", omit_defaults=True):
+class JudgeProtest(TableCommand, frozen=True, tag="protest"):
     """Record a team's protest: play is held until it is decided, or a ruling lets it continue (chapter 12)."""
 
-    t: float
     by: Literal["A", "B"]
     text: str = ""
 
 
-class JudgeRuling(msgspec.Struct, frozen=True, tag_field="judge", tag="ruling"):
+class JudgeRuling(TableCommand, frozen=True, tag="ruling"):
     """Uphold or deny the open protest, or continue play and decide later.
 
     Consequences are entered as separate commands.
     """
 
-    t: float
     ruling: Ruling
     reason: str
 
 
-class JudgeClock(msgspec.Struct, frozen=True, tag_field="judge", tag="clock", omit_defaults=True):
+class JudgeClock(TableCommand, frozen=True, tag="clock"):
     """Stop or restart the clock for hiding and hitting."""
 
-    t: float
     running: bool
     reason: str = ""
 
 
-class JudgeClose(msgspec.Struct, frozen=True, tag_field="judge", tag="close"):
+class JudgeClose(TableCommand, frozen=True, tag="close"):
     """Remove the side `by` (A, B, or a player's name): a forfeit, a disqualification or a no-show (chapter 12)."""
 
-    t: float
     by: str
     cause: ClosedBy
     reason: str
 
 
-class JudgeTeams(msgspec.Struct, frozen=True, tag_field="judge", tag="teams"):
+class JudgeTeams(TableCommand, frozen=True, tag="teams"):
     """Name the teams: `a` plays as A and `b` as B; only before the first hit, guess or throw."""
 
-    t: float
     a: str
     b: str
 
 
-class JudgeNewGame(msgspec.Struct, frozen=True, tag_field="judge", tag="new_game", omit_defaults=True):
+class JudgeNewGame(_Call, frozen=True, tag="new_game"):
     """Begin another game by the same rules after this one is over; `swapped`: each team takes the other's
     side.
     """
 
-    t: float
     swapped: bool = False
 
 
-class MatchCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match"):
+class MatchCall(_Call, frozen=True, tag="match"):
     """The hub assigns a match to the table: a new game of these teams with these options.
 
     It is not a `JudgeCommand`: only the hub named in the table's settings can send it.
     """
 
-    t: float
     tournament: str
     match: str
     order: str
@@ -145,10 +135,8 @@ class MatchCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match"):
     teams: dict[str, str]
 
 
-class JudgeCloseVoid(msgspec.Struct, frozen=True, tag_field="judge", tag="close_void"):
+class JudgeCloseVoid(TableCommand, frozen=True, tag="close_void"):
     """Close the game of a voided match without a winner, so that the table takes the next match."""
-
-    t: float
 
 
 VoidReason = Literal["", "changed", "decided", "recalled"]
@@ -157,24 +145,22 @@ recalled from this table. "": it counts.
 """
 
 
-class MatchVoidCall(msgspec.Struct, frozen=True, tag_field="judge", tag="match_void"):
+class MatchVoidCall(_Call, frozen=True, tag="match_void"):
     """The hub voids the match that it assigned by `order`, or restores it (`why` is "").
 
     Like `MatchCall` it is not a `JudgeCommand`.
     """
 
-    t: float
     order: str
     why: VoidReason
 
 
-class RoundClockCall(msgspec.Struct, frozen=True, tag_field="judge", tag="round_clock"):
+class RoundClockCall(_Call, frozen=True, tag="round_clock"):
     """The hub sets the clock of the match that it assigned by `order`: seconds left, and whether it runs.
 
     Like `MatchCall` it is not a `JudgeCommand`.
     """
 
-    t: float
     order: str
     left_s: float
     running: bool

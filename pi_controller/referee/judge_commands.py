@@ -1,37 +1,6 @@
 """Handlers of the judge's commands that all games share: answers, undo, hide again, commands about the table."""
 
-from __future__ import annotations
-
-from pi_controller.referee.facts import (
-    Answer,
-    BeadShown,
-    ClockSet,
-    GameClosed,
-    JudgedByEye,
-    ProtestMade,
-    ProtestRuled,
-    Question,
-    Ready,
-    SensorsUsed,
-    StateSet,
-    TeamsNamed,
-    Undone,
-    VoidClosed,
-)
-from pi_controller.referee.judge import (
-    JudgeAnswer,
-    JudgeClock,
-    JudgeClose,
-    JudgeCloseVoid,
-    JudgeHidden,
-    JudgeHideAgain,
-    JudgeProtest,
-    JudgeRuling,
-    JudgeSensors,
-    JudgeSet,
-    JudgeTeams,
-    JudgeUndo,
-)
+from pi_controller.referee import facts, judge
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.text import strip_controls
@@ -40,14 +9,14 @@ DEFAULT_REASON = "the judge said so"
 """The reason for starting a hide over if the judge gives none."""
 
 
-def settle_question(tx: Transaction, call: JudgeAnswer) -> Question:
+def settle_question(tx: Transaction, call: judge.JudgeAnswer) -> facts.Question:
     """Record the answer to the open question and return the question; the caller carries the answer out."""
     asked = tx.story.question
     if asked is None:
         raise IllegalActionError("there is no open question", "enter the play as an action")
     if call.answer not in asked.choices:
         raise InvalidActionError(f"not an answer to {asked.about}", f"answer one of: {', '.join(asked.choices)}")
-    tx.add(Answer(tx.t, asked.about, call.answer))
+    tx.add(facts.Answer(tx.t, asked.about, call.answer))
     return asked
 
 
@@ -56,7 +25,7 @@ def restart_hide(tx: Transaction) -> None:
     tx.hide_again("nobody answered" if tx.by == "clock" else DEFAULT_REASON, tx.by)
 
 
-def undo(tx: Transaction, call: JudgeUndo) -> None:
+def undo(tx: Transaction, call: judge.JudgeUndo) -> None:
     """Take back the last batch that changed the game or the phase visibly for a judge.
 
     The caller derives the story without that batch from the journal.
@@ -69,7 +38,7 @@ def undo(tx: Transaction, call: JudgeUndo) -> None:
     if story.hide.place_known:  # by an opening that an undo before took back
         opened = story.hide.number
     tx.add(
-        Undone(
+        facts.Undone(
             tx.t,
             undoable.batch,
             "judge",
@@ -82,7 +51,7 @@ def undo(tx: Transaction, call: JudgeUndo) -> None:
     )
 
 
-def hide_again(tx: Transaction, call: JudgeHideAgain) -> None:
+def hide_again(tx: Transaction, call: judge.JudgeHideAgain) -> None:
     """Start the hide over, before its first hit."""
     story = tx.story
     waiting = story.phase in ("hide", "check", "hit", "guess")
@@ -94,36 +63,33 @@ def hide_again(tx: Transaction, call: JudgeHideAgain) -> None:
     tx.hide_again(call.reason or DEFAULT_REASON)
 
 
-TableCommand = (
-    JudgeSet | JudgeSensors | JudgeProtest | JudgeRuling | JudgeClock | JudgeClose | JudgeCloseVoid | JudgeTeams
-)
 MAX_REASON_CHARS = 500
 """Maximum length of a reason or a protest, characters."""
 MAX_TEAM_NAME_CHARS = 40
 """Maximum length of a team's name, characters."""
 
 
-def handle_table_command(tx: Transaction, call: TableCommand) -> None:
+def handle_table_command(tx: Transaction, call: judge.TableCommand) -> None:
     """Carry out a judge's command about the table."""
     story, t = tx.story, tx.t
     match call:
-        case JudgeSet(sheet=sheet, reason=reason):
+        case judge.JudgeSet(sheet=sheet, reason=reason):
             tx.game.restore(sheet)
             reason = _required_text(reason, "a reason")
             tx.withdraw_commitment("the judge set the table")
-            tx.add(StateSet(t, dict(tx.game.upgrade_names(sheet)), reason))
-        case JudgeSensors(on=on, reason=reason):
+            tx.add(facts.StateSet(t, dict(tx.game.upgrade_names(sheet)), reason))
+        case judge.JudgeSensors(on=on, reason=reason):
             if on == story.sensors:
                 raise IllegalActionError(f"the sensors are {'on' if on else 'off'} already")
             if not on:
                 tx.withdraw_commitment("the sensors were switched off")
             tx.private.forget_board()
-            tx.add(SensorsUsed(t, on, reason[:MAX_REASON_CHARS]))
+            tx.add(facts.SensorsUsed(t, on, reason[:MAX_REASON_CHARS]))
             if not on and story.phase == "check":
-                tx.add(JudgedByEye(t))
-        case JudgeProtest(by=by, text=text):
-            tx.add(ProtestMade(t, by, text.strip()[:MAX_REASON_CHARS]))
-        case JudgeRuling(ruling=ruling, reason=reason):
+                tx.add(facts.JudgedByEye(t))
+        case judge.JudgeProtest(by=by, text=text):
+            tx.add(facts.ProtestMade(t, by, text.strip()[:MAX_REASON_CHARS]))
+        case judge.JudgeRuling(ruling=ruling, reason=reason):
             if story.protest is None:
                 raise IllegalActionError("no protest is open")
             if ruling not in tx.settings.rulings:
@@ -134,29 +100,31 @@ def handle_table_command(tx: Transaction, call: TableCommand) -> None:
                 raise IllegalActionError("play continues already", "decide the protest")
             reason = _required_text(reason, "a reason")
             tx.private.forget_board()
-            tx.add(ProtestRuled(t, ruling, reason))
-        case JudgeClock(running=running, reason=reason):
+            tx.add(facts.ProtestRuled(t, ruling, reason))
+        case judge.JudgeClock(running=running, reason=reason):
             if running == (story.clocks.paused is None):
                 raise IllegalActionError(f"the clock is already {'running' if running else 'stopped'}")
-            tx.add(ClockSet(t, running, reason[:MAX_REASON_CHARS]))
-        case JudgeClose(by=by, cause=cause, reason=reason):
+            tx.add(facts.ClockSet(t, running, reason[:MAX_REASON_CHARS]))
+        case judge.JudgeClose(by=by, cause=cause, reason=reason):
             action = {"do": "forfeit", "by": by}
             tx.game.play(story.state, action)
-            tx.add(GameClosed(t, by, cause, _required_text(reason, "a reason")))
+            tx.add(facts.GameClosed(t, by, cause, _required_text(reason, "a reason")))
             tx.play(action, "judge")
-        case JudgeCloseVoid():
+        case judge.JudgeCloseVoid():
             if not story.void:
                 raise IllegalActionError("the match counts", "close the game for the side that is out")
             if story.phase == "over":
                 raise IllegalActionError("the game is over already", "wait for the next match")
             tx.withdraw_commitment("the match no longer counts")
-            tx.add(VoidClosed(t))
-        case JudgeTeams(a=a, b=b):
+            tx.add(facts.VoidClosed(t))
+        case judge.JudgeTeams(a=a, b=b):
             _check_nameable(tx)
             named = {"A": _team_name(a), "B": _team_name(b)}
             if named["A"].casefold() == named["B"].casefold():
                 raise InvalidActionError("both teams have the same name", "give each a name of its own")
-            tx.add(TeamsNamed(t, named))
+            tx.add(facts.TeamsNamed(t, named))
+        case _:
+            pass
 
 
 def _check_nameable(tx: Transaction) -> None:
@@ -175,7 +143,7 @@ def _team_name(name: str) -> str:
     return name
 
 
-def confirm_ready(tx: Transaction, call: JudgeHidden) -> None:
+def confirm_ready(tx: Transaction, call: judge.JudgeHidden) -> None:
     """Record the hiders' ready.
 
     Without hand sensing, hits are accepted immediately; otherwise the mat checks the hide as after the button.
@@ -186,10 +154,10 @@ def confirm_ready(tx: Transaction, call: JudgeHidden) -> None:
         raise IllegalActionError("no hide is in progress")
     told_off = tx.private.unaware_hide == story.hide.number
     if story.phase == "show" and (told_off or not (story.hide.passes or story.hide.unclear)):
-        tx.add(BeadShown(tx.t))
-    tx.add(Ready(tx.t))
+        tx.add(facts.BeadShown(tx.t))
+    tx.add(facts.Ready(tx.t))
     if not tx.story.sensors or tx.story.link.up is not True:
-        tx.add(JudgedByEye(tx.t))
+        tx.add(facts.JudgedByEye(tx.t))
 
 
 def _required_text(text: str, what: str) -> str:

@@ -1,7 +1,5 @@
 """Settings of the referee: treatment of sensed fouls, unanswered questions, and time limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args

@@ -12,45 +12,7 @@ from functools import cache
 from typing import Any, Literal
 
 from pi_controller.pads import EVERY_PAD
-from pi_controller.referee.facts import (
-    ActionPlayed,
-    Answer,
-    BeadShown,
-    ClockGap,
-    ClockSet,
-    Commit,
-    CommitmentWithdrawn,
-    Fact,
-    FoulSeen,
-    GameOpened,
-    HandPass,
-    HandsUnder,
-    HideAgain,
-    JudgedByEye,
-    LinkSeen,
-    MatchGiven,
-    MatchVoid,
-    PadOpened,
-    PassesDropped,
-    ProtestMade,
-    ProtestRuled,
-    Question,
-    QuestionWithdrawn,
-    Ready,
-    ReadyWithdrawn,
-    Reveal,
-    RoundClock,
-    SensorsSeen,
-    SensorsUsed,
-    StateSet,
-    StrikeFelt,
-    StrikeKept,
-    TeamsNamed,
-    UnclearPass,
-    Undone,
-    VoidClosed,
-)
-from pi_controller.referee.facts import Notice as Noticed
+from pi_controller.referee import facts
 from pi_controller.referee.settings import BEAD_FOULS, FOUL_TREATMENTS, PASS_FOULS
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game, Json
@@ -260,7 +222,7 @@ class Story:
     hide: Hide = Hide()
     hands: Hands = Hands()
     opening: Opening | None = None
-    question: Question | None = None
+    question: facts.Question | None = None
     notice: Notice | None = None
     note: str = ""
     link: LinkState = LinkState()
@@ -360,6 +322,8 @@ READING_QUESTIONS = ("no_reading", "balls", "bones")
 """The questions about the bead reading: `play_on` accepts the layout."""
 HANDS_MOVE = ("hide", "check", "show")
 """The phases in which a hand under a pad is a pass."""
+UNDOABLE_FACTS = (facts.ActionPlayed, facts.Answer, facts.PadOpened, facts.StateSet, facts.VoidClosed)
+"""The facts that an undo takes back, besides a hide started over by the judge and a tap of the bowl."""
 
 
 def blank(game: Game[Any]) -> Story:
@@ -368,7 +332,7 @@ def blank(game: Game[Any]) -> Story:
     return Story(state, "throw" if game.thrower(state) else "toss", hide=Hide(int(game.hidden is not None)))
 
 
-def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
+def apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
     """Return the story after `fact`. Raises the game's errors for an action that it does not allow."""
     after = _apply(game, story, fact)
     if after.link.up is False and after.phase in HANDS_MOVE:
@@ -376,35 +340,35 @@ def apply(game: Game[Any], story: Story, fact: Fact) -> Story:
     return after
 
 
-def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
+def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
     hide = story.hide
     match fact:
-        case ActionPlayed():
+        case facts.ActionPlayed():
             return _record_turn(game, story, _apply_action(game, story, fact), fact)
-        case HandPass(pad=pad, sure=True):
+        case facts.HandPass(pad=pad, sure=True):
             return replace(story, hide=replace(hide, passes=(*hide.passes, pad)))
-        case HandPass():
+        case facts.HandPass():
             return replace(story, hands=replace(story.hands, vague=story.pass_hide_number))
-        case UnclearPass(pad=pad):
+        case facts.UnclearPass(pad=pad):
             return replace(story, hide=replace(hide, unclear=(*hide.unclear, pad)))
-        case PassesDropped():
+        case facts.PassesDropped():
             return replace(_mark_passes_unsure(story), hide=replace(hide, passes=(), unclear=()))
-        case Ready():
+        case facts.Ready():
             # the bead was taken up and hidden again without a button: the fetching hand may be among the passes
             if story.phase == "show":
                 hide = replace(_next(game, hide), passes=hide.passes, unclear=hide.unclear, fetched=True)
                 story = replace(story, question=None)
             hide = replace(hide, by_hand=False, unsealed=False)
             return replace(story, phase="check", hide=hide, notice=None, note="")
-        case ReadyWithdrawn(pad=pad):
+        case facts.ReadyWithdrawn(pad=pad):
             return replace(story, phase="hide", notice=Notice("ready_withdrawn", (pad,)))
-        case Commit(hash=commit):
+        case facts.Commit(hash=commit):
             return replace(story, phase=_search_phase(game), hide=replace(hide, commit=commit, unsealed=False), note="")
-        case JudgedByEye():
+        case facts.JudgedByEye():
             return replace(story, phase=_search_phase(game), note="")
-        case CommitmentWithdrawn(why=why):
+        case facts.CommitmentWithdrawn(why=why):
             return replace(story, hide=_withdraw_commitment(hide), note=why)
-        case HideAgain(why=why):
+        case facts.HideAgain(why=why):
             again = Hide(
                 hide.number,
                 hide.action_played,
@@ -415,45 +379,45 @@ def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
             )
             hands = replace(story.hands, doubt=0) if story.hands.doubt == hide.number else story.hands
             return replace(story, phase="hide", hide=again, hands=hands, question=None, notice=None, note=why)
-        case PadOpened(pad=pad):
+        case facts.PadOpened(pad=pad):
             return replace(story, hide=replace(hide, opened=(*hide.opened, pad)))
-        case StrikeFelt() if story.phase == "throw":
+        case facts.StrikeFelt() if story.phase == "throw":
             return replace(story, hide=replace(hide, strokes=hide.strokes + 1))
-        case StrikeKept(t=t, pads=pads):
+        case facts.StrikeKept(t=t, pads=pads):
             return replace(story, hide=replace(hide, kept=(*hide.kept, KeptStroke(t, pads))))
-        case HandsUnder(on=on):
+        case facts.HandsUnder(on=on):
             return replace(story, hands=replace(story.hands, under=on))
-        case FoulSeen(foul=foul):
+        case facts.FoulSeen(foul=foul):
             return replace(story, hide=replace(hide, foul_seen=foul))
-        case Question():
+        case facts.Question():
             return replace(story, question=fact, notice=None)
-        case QuestionWithdrawn(why=why):
+        case facts.QuestionWithdrawn(why=why):
             return replace(story, question=None, notice=Notice(why, story.question.pads if story.question else ()))
-        case Noticed(about=about, pads=pads):
+        case facts.Notice(about=about, pads=pads):
             return replace(story, notice=Notice(about, pads))
-        case Answer(answer=answer):
+        case facts.Answer(answer=answer):
             return _apply_answer(game, story, answer)
-        case Reveal():
+        case facts.Reveal():
             bound = fact.table, fact.epoch, fact.event
             opening = Opening(fact.hide, hide.commit or "", fact.pad, fact.nonce, *bound, hide.withdrawn)
             return replace(story, hide=replace(hide, commit=None, withdrawn=()), opening=opening)
-        case BeadShown():
+        case facts.BeadShown():
             # two hands before the bead was up: some of them may have been hiding already
             shown = _mark_passes_unsure(story) if len(hide.passes) + len(hide.unclear) > 1 else story
             return replace(shown, phase="hide", hide=_next(game, hide), question=None, notice=None, note="")
-        case LinkSeen(up=up, why=why):
+        case facts.LinkSeen(up=up, why=why):
             # first connection, reconnection, or lost samples on a connection that stayed up
             was = story.link.up
             gap = up and (was is None or (was and bool(why or hide.passes)))
             missed = _mark_passes_unsure(story) if gap and story.phase in HANDS_MOVE else story
             return replace(missed, link=replace(story.link, up=up, why="" if up else why))
-        case SensorsSeen(faults=faults):
+        case facts.SensorsSeen(faults=faults):
             return replace(story, link=replace(story.link, faults=faults))
-        case GameOpened(teams=teams, revision_from=first):
+        case facts.GameOpened(teams=teams, revision_from=first):
             return replace(story, teams=tuple(sorted(teams.items())), revision=first, revision_from=first)
-        case TeamsNamed(teams=teams):
+        case facts.TeamsNamed(teams=teams):
             return replace(story, teams=tuple(sorted(teams.items())))
-        case Undone(reason=reason, waives=waives):
+        case facts.Undone(reason=reason, waives=waives):
             hands = replace(story.hands, doubt=max(story.hands.doubt, fact.hide))
             waived = (*hide.waived_fouls, *_settled_with(waives)) if waives else hide.waived_fouls
             note = f"Taken back: {reason}" if reason else ""
@@ -462,29 +426,29 @@ def _apply(game: Game[Any], story: Story, fact: Fact) -> Story:
             by_hand = hide.by_hand or fact.by != "clock"
             hide = replace(hide, by_hand=by_hand, waived_fouls=waived, place_known=known)
             return replace(story, hide=hide, hands=hands, note=note)
-        case StateSet():
+        case facts.StateSet():
             return _set(game, story, fact)
-        case SensorsUsed(on=on):
+        case facts.SensorsUsed(on=on):
             return replace(_mark_passes_unsure(story), sensors=on)  # hands that went meanwhile were not felt
-        case ProtestMade(by=by, text=text):
+        case facts.ProtestMade(by=by, text=text):
             return _with_protests(_mark_passes_unsure(story), (*_protests(story), Protest(by, text)))
-        case ProtestRuled(ruling=ruling):
+        case facts.ProtestRuled(ruling=ruling):
             ruled = [replace(protest, play_on=True) for protest in _protests(story)[:1] if ruling == "play_on"]
             return _with_protests(story, (*story.waiting_protests, *ruled))
-        case ClockSet(t=t, running=running):
+        case facts.ClockSet(t=t, running=running):
             paused = story.clocks.paused
             since = t if paused is None else paused
             return replace(story, clocks=replace(story.clocks, paused=None if running else since))
-        case MatchGiven(order=order):
+        case facts.MatchGiven(order=order):
             return replace(story, order=order)
-        case MatchVoid(order=order, why=why):
+        case facts.MatchVoid(order=order, why=why):
             return replace(story, void=why) if order == story.order else story
-        case VoidClosed():
+        case facts.VoidClosed():
             return replace(story, phase="over", question=None, notice=None, note="")
-        case RoundClock(t=t, left_s=left, running=running):
+        case facts.RoundClock(t=t, left_s=left, running=running):
             playing = Clock(t + left - 60.0 * (game.minutes or 0), None if running else t)
             return replace(story, clocks=replace(story.clocks, playing=playing, of_round=True))
-        case ClockGap(t=t, since=since):
+        case facts.ClockGap(t=t, since=since):
             clocks = story.clocks
             playing = clocks.playing if clocks.of_round else clocks.playing and clocks.playing.after_gap(since, t)
             undoable = replace(story.undo_target, t=None)  # `t` may be on another clock
@@ -564,7 +528,7 @@ def _own_apply_action(game: type[Game[Any]]) -> ApplyAction | None:
     return next((found for module in modules if (found := getattr(module, "apply_action", None))), None)
 
 
-def _apply_action(game: Game[Any], story: Story, done: ActionPlayed) -> Story:
+def _apply_action(game: Game[Any], story: Story, done: facts.ActionPlayed) -> Story:
     """Play an action of the game and derive the next phase."""
     before, action = story.state, done.action
     state, _ = game.play(before, action)
@@ -598,7 +562,7 @@ def _apply_action(game: Game[Any], story: Story, done: ActionPlayed) -> Story:
     return replace(after, phase="hide", hide=replace(_next(game, hide), commit=hide.commit, withdrawn=withdrawn))
 
 
-def _record_turn(game: Game[Any], before: Story, after: Story, done: ActionPlayed) -> Story:
+def _record_turn(game: Game[Any], before: Story, after: Story, done: facts.ActionPlayed) -> Story:
     """Return `after` with the action added to its turn, or to a new one."""
     side = game.hiders(before.state) or game.thrower(before.state)
     if side is None or done.action.get("do") == "forfeit":
@@ -612,7 +576,7 @@ def _record_turn(game: Game[Any], before: Story, after: Story, done: ActionPlaye
     return replace(after, recent_turns=(*past, Turn(number, side, (done.action,), done.calls))[-MAX_RECENT_TURNS:])
 
 
-def _set(game: Game[Any], story: Story, fact: StateSet) -> Story:
+def _set(game: Game[Any], story: Story, fact: facts.StateSet) -> Story:
     """Return the story of a table set by the judge: its hide has not begun, or its second hit is due.
 
     A hide that was begun keeps its number and its seal, settled or void; the next one gets the next number. The game's
@@ -650,39 +614,39 @@ def _set(game: Game[Any], story: Story, fact: StateSet) -> Story:
     )
 
 
-def apply_batch(game: Game[Any], story: Story, batch: int, facts: Iterable[Fact]) -> Story:
+def apply_batch(game: Game[Any], story: Story, batch: int, added: Iterable[facts.Fact]) -> Story:
     """Return the story after the facts of one batch of the journal."""
-    for fact in facts:
+    for fact in added:
         before, story = story, apply(game, story, fact)
         undoable, revision = story.undo_target, story.revision
-        by_judge = isinstance(fact, HideAgain) and fact.by == "judge"
+        by_judge = isinstance(fact, facts.HideAgain) and fact.by == "judge"
         struck = story.hide.strokes > before.hide.strokes
-        if isinstance(fact, ActionPlayed | Answer | PadOpened | StateSet | VoidClosed) or by_judge or struck:
+        if by_judge or struck or isinstance(fact, UNDOABLE_FACTS):
             waited, t = before.clocks.waiting.elapsed_s(fact.t), fact.t
             if before.undo_target.batch == batch:
                 waited, t = before.undo_target.waited, before.undo_target.t
             undoable = UndoTarget(batch, waited, _auto_called_foul(before, fact), t)
-        if isinstance(fact, Undone | TeamsNamed) or _judge_basis(story) != _judge_basis(before):
+        if isinstance(fact, facts.Undone | facts.TeamsNamed) or _judge_basis(story) != _judge_basis(before):
             revision = story.revision_from + batch
         story = replace(story, clocks=_clocks(before, story, fact), undo_target=undoable, revision=revision)
     return story
 
 
-def _auto_called_foul(before: Story, fact: Fact) -> str:
+def _auto_called_foul(before: Story, fact: facts.Fact) -> str:
     """Return the foul that the mat or the clock calls by `fact`, or ""."""
-    if not isinstance(fact, ActionPlayed) or fact.by == "judge":
+    if not isinstance(fact, facts.ActionPlayed) or fact.by == "judge":
         return ""
     do = str(fact.action.get("do"))
     return before.hide.foul_seen or (do if do in FOUL_TREATMENTS else "")
 
 
-def _clocks(before: Story, story: Story, fact: Fact) -> Clocks:
+def _clocks(before: Story, story: Story, fact: facts.Fact) -> Clocks:
     """Return the story's clocks after `fact`: started, stopped or running on."""
     clocks = story.clocks
     waiting, playing = clocks.waiting, clocks.playing
     if story.waiting_key != before.waiting_key:
         waiting = Clock(fact.t)
-    elif isinstance(fact, Undone) and fact.waited is not None:
+    elif isinstance(fact, facts.Undone) and fact.waited is not None:
         waiting = Clock(fact.t - fact.waited)
     if not clocks.of_round:
         playing = playing and playing.with_stopped(story.clocks_stopped, fact.t)

@@ -3,8 +3,6 @@
 Time is taken from the lines: before a line at `t` is processed, all deadlines up to `t` are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TextIO, cast

@@ -1,23 +1,10 @@
 """Transaction: the facts that one input gives rise to, and the story after them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
+from pi_controller.referee import facts
 from pi_controller.referee.commitment import NONCE_BYTES, CommitmentContext
-from pi_controller.referee.facts import (
-    ActionPlayed,
-    Commit,
-    CommitmentWithdrawn,
-    Fact,
-    FoulSeen,
-    HideAgain,
-    Notice,
-    Question,
-    Reveal,
-    Source,
-)
 from pi_controller.referee.history import Draft
 from pi_controller.referee.sealed import PrivateState, SealedBead
 from pi_controller.referee.settings import RefereeSettings
@@ -48,9 +35,9 @@ class Transaction:
         self.before = self.story = draft.story
         """The story before the first of `facts`, and the one after the last."""
         self.t = t
-        self.by: Source = "judge"
+        self.by: facts.Source = "judge"
         """Who answers a question: the judge, or the clock if the judge gave no answer."""
-        self.facts: list[Fact] = []
+        self.facts: list[facts.Fact] = []
         self._draft = draft
         self._stories: list[Story] = []
         self._random_bytes = random_bytes
@@ -59,21 +46,21 @@ class Transaction:
     @property
     def draft(self) -> Draft:
         """The draft with the facts of this input."""
-        facts, stories = (*self._draft.facts, *self.facts), (*self._draft.stories, *self._stories)
-        return self._draft._replace(facts=facts, stories=stories)
+        earlier = self._draft
+        return earlier._replace(facts=(*earlier.facts, *self.facts), stories=(*earlier.stories, *self._stories))
 
     @property
     def sealed(self) -> SealedBead | None:
         """The sealed bead of the story's commitment, or None."""
         return self.private.current_seal(self.story)
 
-    def add(self, fact: Fact) -> None:
+    def add(self, fact: facts.Fact) -> None:
         """Add a fact and apply it to the story. `History` folds an undo itself: here it takes nothing back."""
         self.story = apply_batch(self.game, self.story, self._draft.batch, (fact,))
         self.facts.append(fact)
         self._stories.append(self.story)
 
-    def play(self, action: Action, by: Source, seen: str = "") -> None:
+    def play(self, action: Action, by: facts.Source, seen: str = "") -> None:
         """Play an action of the game and reveal the bead if it settles a hide.
 
         Raises the game's errors before adding a fact. `seen` is the name of the observed foul if it differs from the
@@ -83,12 +70,12 @@ class Transaction:
         _, calls = self.game.play(self.story.state, action)
         hide = self.story.hide.number
         if action.get("do") == "foul":
-            self.add(FoulSeen(self.t, seen or str(action["kind"]), str(action["by"])))
-        self.add(ActionPlayed(self.t, dict(action), calls, by))
+            self.add(facts.FoulSeen(self.t, seen or str(action["kind"]), str(action["by"])))
+        self.add(facts.ActionPlayed(self.t, dict(action), calls, by))
         if self.story.phase in ("show", "over") or self.story.hide.number != hide:
             self._open(hide)
 
-    def foul(self, kind: str, by: Source, seen: str = "") -> None:
+    def foul(self, kind: str, by: facts.Source, seen: str = "") -> None:
         """Settle a foul: running out of time is the hitter's, every other foul the mat can see is the hider's."""
         self.play({"do": "foul", "by": "hitter" if kind == "time" else "hider", "kind": kind}, by, seen)
 
@@ -96,13 +83,13 @@ class Transaction:
         """Add a notice unless the same one is shown already, e.g. when a button is pressed repeatedly."""
         known = self.story.notice
         if known is None or (known.about, known.pads) != (about, pads):
-            self.add(Notice(self.t, about, pads))
+            self.add(facts.Notice(self.t, about, pads))
 
     def seal(self, pad: int) -> None:
         """Commit to the bead under `pad`."""
         bead = SealedBead(self.game.name, self.story.hide.number, pad, self._random_bytes(NONCE_BYTES), self._bound())
         self.private.sealed = bead
-        self.add(Commit(self.t, self.story.hide.number, bead.commitment))
+        self.add(facts.Commit(self.t, self.story.hide.number, bead.commitment))
 
     def seal_late(self, pad: int) -> None:
         """Commit to the place read under `pad` only after play has moved on to the hitting phase.
@@ -114,17 +101,17 @@ class Transaction:
             self.seal(pad)
             return
         again = () if self.story.hide.hits or self.story.hide.opened else ("hide_again",)
-        self.add(Question(self.t, "sealed_again", ("play_on", *again, "by_eye")))
+        self.add(facts.Question(self.t, "sealed_again", ("play_on", *again, "by_eye")))
 
     def withdraw_commitment(self, why: str) -> None:
         """Withdraw the commitment, if there is one."""
         if self.story.hide.commit is not None:
-            self.add(CommitmentWithdrawn(self.t, why))
+            self.add(facts.CommitmentWithdrawn(self.t, why))
 
-    def hide_again(self, why: str, by: Source = "judge") -> None:
+    def hide_again(self, why: str, by: facts.Source = "judge") -> None:
         """Start the hide over."""
         self.withdraw_commitment(why)
-        self.add(HideAgain(self.t, why, by))
+        self.add(facts.HideAgain(self.t, why, by))
 
     def _open(self, hide: int) -> None:
         bead = self.sealed
@@ -132,7 +119,7 @@ class Transaction:
             self.withdraw_commitment("the mat no longer knows where the bead lay")
             return
         pad, nonce = bead.open()
-        self.add(Reveal(self.t, hide, pad, nonce, *bead.context))
+        self.add(facts.Reveal(self.t, hide, pad, nonce, *bead.context))
         # only now: before the reveal no message may depend on the place
         if any(hit.pad is not None and hit.found != (hit.pad == pad) for hit in self.story.hide.hits):
             self.notice("seal_disagrees", (pad,))

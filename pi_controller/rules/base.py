@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
 from pi_controller.errors import MatError
 from pi_controller.rules.options import Option, Value, resolve_options
@@ -20,6 +20,7 @@ Team = Literal["A", "B"]
 Json = Any
 """A value that `json.dumps` takes: the score sheet's keys and values."""
 Action = Mapping[str, Json]
+TEAMS: tuple[Team, ...] = ("A", "B")
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -65,6 +66,12 @@ class Roster:
     registered: int | None = None
     playing: int | None = None
     leader: str = ""
+
+
+def check_not_over(winner: str | None) -> None:
+    """Raise `IllegalActionError` if there is a `winner`, as errors name it."""
+    if winner is not None:
+        raise IllegalActionError(f"the game is over: {winner} has won")
 
 
 class Game(ABC, Generic[S]):
@@ -128,6 +135,12 @@ class Game(ABC, Generic[S]):
     def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:  # noqa: ARG003
         """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         return None
+
+    def whole_setting(self, name: str) -> int:
+        """Return the value of the option `name`, which is a whole number."""
+        value = self.settings[name]
+        assert isinstance(value, int)
+        return value
 
     @property
     def minutes(self) -> int | None:
@@ -200,6 +213,25 @@ class Game(ABC, Generic[S]):
 
         Forfeits are allowed at any time before the game is over and are not included.
         """
+
+
+class HasWinner(Protocol):
+    """A state that names its winner, None until the game is over."""
+
+    @property
+    def winner(self) -> str | None:
+        """The team or player who has won."""
+
+
+W = TypeVar("W", bound=HasWinner)
+
+
+class WonGame(Game[W]):
+    """A game that is over once its state has a winner."""
+
+    def is_over(self, state: W) -> bool:
+        """Return True if a team or a player has won."""
+        return state.winner is not None
 
 
 # The short human form of an action as data: the parts that are written without their key, and their order.

@@ -3,8 +3,6 @@
 `solve(game, first, second)` of that module returns its `Chances`; today only Hampa Apena has one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache

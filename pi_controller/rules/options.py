@@ -4,8 +4,6 @@ A value comes as text (`--set points=3`) or typed (a settings file, a journal); 
 invalid value raises `UsageError` with the nearest match and the allowed values.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from abc import ABC, abstractmethod

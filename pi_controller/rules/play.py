@@ -3,8 +3,6 @@
 `Play` keeps the actions so far and the state before each. It adds no rule of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ with its class, and beside it `referee`, `display`, `console`, `people` and `cha
 (`game_module`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

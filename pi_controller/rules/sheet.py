@@ -4,8 +4,6 @@ A line that is not an action of the game, or not allowed now, is answered with a
 input ends the sheet early.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TextIO

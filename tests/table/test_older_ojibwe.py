@@ -20,7 +20,7 @@ from pi_controller.journal.sheet import sheet_of
 from pi_controller.record.convert import from_sheet, read_journal_record, to_sheet
 from pi_controller.record.file import read, write
 from pi_controller.referee.base import referee_for
-from pi_controller.referee.facts import ActionPlayed, Fact, GameOpened
+from pi_controller.referee.facts import ANY_FACT, ActionPlayed, Fact, GameOpened
 from pi_controller.referee.history import Draft, fold
 from pi_controller.referee.judge import JudgeAction, JudgeSet, JudgeUndo
 from pi_controller.rules.registry import game
@@ -28,7 +28,7 @@ from pi_controller.web import event_log
 
 OLDER = (Path(__file__).parent / "older" / "ojibwe.jsonl").read_text("utf-8")
 RECORDS: list[tuple[int, Fact]] = [
-    (batch, msgspec.convert(fact, Fact)) for batch, fact in map(json.loads, OLDER.splitlines())
+    (batch, msgspec.convert(fact, ANY_FACT)) for batch, fact in map(json.loads, OLDER.splitlines())
 ]
 TEAMS = {"A": "Red", "B": "Blue"}
 STANDS = {

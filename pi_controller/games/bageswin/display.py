@@ -5,10 +5,8 @@ scale. Players differ by their place in the order, colour and pattern. The throw
 have none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 
@@ -18,10 +16,7 @@ from pi_controller.display.game_display import BAR, GameShow, bowl_result, numbe
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.bageswin.rules import BageswinSheet
 from pi_controller.pinmap import pinmap
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
-
+from pi_controller.table.view import View
 
 PIECES: Mapping[str, str] = {
     "woman": mark("woman"),

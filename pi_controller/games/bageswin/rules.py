@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict, cast
 
 from pi_controller.errors import UsageError
-from pi_controller.rules import validation
-from pi_controller.rules.base import Action, Forms, Game, IllegalActionError, InvalidActionError, Json, Place
+from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Names, Option, Value, WholeNumber, names
 from pi_controller.rules.sticks import Sticks
 from pi_controller.rules.validation import SheetReader
@@ -99,7 +98,7 @@ class BageswinSheet(TypedDict):
     finish: Literal["forfeit"] | None
 
 
-class Bageswin(Game[State]):
+class Bageswin(base.WonGame[State]):
     """The fish game with its options chosen."""
 
     name: ClassVar[str] = "bageswin"
@@ -120,18 +119,18 @@ class Bageswin(Game[State]):
             },
         ),
     )
-    forms: ClassVar[Forms] = {
+    forms: ClassVar[base.Forms] = {
         "throw": tuple(
-            Place(f"red.{piece}", piece, asks="how many of each piece show red")
+            base.Place(f"red.{piece}", piece, asks="how many of each piece show red")
             for piece in ("woman", "fish", "knives", "buttons")
         ),
-        "forfeit": (Place("by", asks="by whom"),),
+        "forfeit": (base.Place("by", asks="by whom"),),
     }
     short_form: ClassVar[str] = "a letter for each piece that shows red, w f k b; or 0"
     second_tap: ClassVar[str | None] = "double_tap"
 
     @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+    def shorthand(cls, words: Sequence[str]) -> dict[str, base.Json] | None:
         """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         red = validation.parse_letters(words, {piece[0]: (piece, count) for piece, count in PIECES.items()})
         return None if red is None else {"do": "throw", "red": red}
@@ -145,10 +144,6 @@ class Bageswin(Game[State]):
     def opening(self) -> State:
         """Return the state before the first throw: all sticks in the bank, or split evenly between two players."""
         return self._opening
-
-    def is_over(self, state: State) -> bool:
-        """Return True if a player has won."""
-        return state.winner is not None
 
     def score(self, state: State) -> Mapping[str, int]:
         """Return the sticks of each player."""
@@ -171,7 +166,7 @@ class Bageswin(Game[State]):
             "finish": state.finish,
         }
 
-    def restore(self, sheet: Mapping[str, Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
         read = SheetReader(sheet, ("thrower", "bank", "players", "value", "winner"), optional=("finish",))
         everybody, total = self._opening.players, self._opening.sticks.total
@@ -207,7 +202,7 @@ class Bageswin(Game[State]):
         read.check()
         return state
 
-    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after a throw, a double tap, or a forfeit, which alone is called."""
         match validation.parse_verb(action, ("throw", "double_tap", "forfeit")):
             case "throw":
@@ -218,14 +213,14 @@ class Bageswin(Game[State]):
                 value = 0
             case "forfeit":
                 return _apply_forfeit(state, validation.parse_forfeit(action, state.players).by)
-        _not_over(state)
+        base.check_not_over(state.winner and format_value(state.winner))
         others = state.others()
         if not value:
             return replace(state, thrower=others[0], value=value), ()
         after = replace(state, sticks=_pay_thrower(state, value, others), value=value).without_the_poor()
         return (after if after.others() else replace(after, winner=after.thrower)), ()
 
-    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
         """Return one throw for each possible value, and the double tap, which has the same effect as a throw of 0.
 
         Forfeits are not included.
@@ -252,16 +247,11 @@ def _dealt(players: tuple[str, ...], sticks: Value) -> State:
     return State(Sticks((BANK, *players), (bank, *(each for _ in players))), players[0])
 
 
-def _not_over(state: State) -> None:
-    if state.winner is not None:
-        raise IllegalActionError(f"the game is over: {format_value(state.winner)} has won")
-
-
 def _apply_forfeit(state: State, by: str) -> tuple[State, tuple[str, ...]]:
     """Eliminate a player: the sticks go to the bank, and the bowl passes on if it was the player's turn."""
-    _not_over(state)
+    base.check_not_over(state.winner and format_value(state.winner))
     if by in state.out:
-        raise IllegalActionError(f"{format_value(by)} is out already")
+        raise base.IllegalActionError(f"{format_value(by)} is out already")
     thrower = state.others()[0] if state.thrower == by else state.thrower
     sticks = state.sticks.move(state.sticks[by], by, BANK)
     after = replace(state, sticks=sticks, thrower=thrower, out=state.out | {by})
@@ -270,17 +260,19 @@ def _apply_forfeit(state: State, by: str) -> tuple[State, tuple[str, ...]]:
     return replace(after, winner=thrower, finish="forfeit"), ("forfeit", "game")
 
 
-def _parse_red(action: Action) -> Showing:
+def _parse_red(action: base.Action) -> Showing:
     red: object = action["red"]
     if not isinstance(red, Mapping):
-        raise InvalidActionError(f"red cannot be {format_value(red)}", f"red is an object with {join_words(PIECES)}")
-    red = cast("Action", red)
+        raise base.InvalidActionError(
+            f"red cannot be {format_value(red)}", f"red is an object with {join_words(PIECES)}"
+        )
+    red = cast("base.Action", red)
     for piece in red:
         if piece not in PIECES:
-            raise InvalidActionError(f"red has no {format_value(piece)}", f"it takes: {join_words(PIECES)}")
+            raise base.InvalidActionError(f"red has no {format_value(piece)}", f"it takes: {join_words(PIECES)}")
     for piece in PIECES:
         if piece not in red:
-            raise InvalidActionError(f'red needs "{piece}"')
+            raise base.InvalidActionError(f'red needs "{piece}"')
     woman, fish, knives, buttons = (validation.parse_whole(red, piece, 0, most) for piece, most in PIECES.items())
     return woman, fish, knives, buttons
 

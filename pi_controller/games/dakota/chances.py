@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pi_controller.games.dakota.rules import MIDDLE, TEAMS, Dakota, Mode, Owed, State
+from pi_controller.games.dakota.rules import MIDDLE, Dakota, Mode, Owed, State
+from pi_controller.rules.base import TEAMS
 from pi_controller.rules.chances import ChancesError, ChancesTable
 from pi_controller.rules.sticks import Sticks
 
@@ -56,9 +57,7 @@ class DakotaChances:
         self.assumed = (
             f"the first hit finds with chance {first:.4g}, after a miss the second with {second:.4g}; no fouls"
         )
-        points = game.settings["points"]
-        assert isinstance(points, int)
-        self._points = points
+        self._points = game.points
         # as many points as can be: no single one ends the game, so the chain is that of any score
         self._endless = Dakota({**game.settings, "points": _MAX_POINTS})
         self._finds: dict[Owed, float] = {"first": first, "second": second}

@@ -1,18 +1,13 @@
 """Display of Hampa Apena, with its called words and the booklet's spellings of their sounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from pi_controller.display.drawing import isolate_name, team_name
 from pi_controller.display.game_display import GameShow, Word, count_gains, number, short_gained
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.dakota.rules import DakotaSheet
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
-
+from pi_controller.table.view import View
 
 _WORDS = (
     Word(

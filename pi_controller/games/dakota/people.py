@@ -3,18 +3,14 @@
 Their plan for a hide comes from `script`, their true actions are recorded in `truth`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pi_controller.referee.facts import Fact
 from pi_controller.rules.base import Game, Team
 from pi_controller.simulation.people import RETRY_S, People, choose_answer, raise_level
 from pi_controller.simulation.truth import HidePlan, Stroke, Truth, compare, hide_plan, toss
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import QuestionView, View
+from pi_controller.table.view import QuestionView, View
 
 ABOUT_A_PAD = ("two_struck", "several_struck", "doubtful", "beside_dead", "link_gap", "same_pad")
 ABOUT_THE_BEAD = ("bead_moved", "sealed_again", "no_reading")

@@ -1,7 +1,8 @@
 """Hampa Apena, the Dakota Moccasin Game: the scoring of the booklet, chapters 2 to 12.
 
 Twenty long sticks pass between the hider, the hitter and the middle; short sticks count points. Chapter numbers below
-are the booklet's. If the booklet contradicts itself or leaves a case open, there is an option for it.
+are the booklet's. If the booklet contradicts itself or leaves a case open, there is an option for it. Short names: h, t
+and m are the hider's, the hitter's and the middle sticks, h + t + m = 20.
 """
 
 from __future__ import annotations
@@ -12,38 +13,19 @@ from types import MappingProxyType
 from typing import ClassVar, Literal, TypedDict
 
 from pi_controller.pads import PADS
-from pi_controller.rules import validation
-from pi_controller.rules.base import (
-    FOUND,
-    TEAM,
-    Action,
-    Forms,
-    Game,
-    Hidden,
-    IllegalActionError,
-    Json,
-    Place,
-    Roster,
-    Team,
-    opposing_team,
-)
+from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, OptionalNumber, WholeNumber
 from pi_controller.rules.sticks import Sticks
-from pi_controller.rules.validation import Forfeit, SheetReader
-
-# Hampa Apena: the state of a game and its actions, before any rule is applied.
-#
-# Short names as in the project's rules: h, t, m are the hider's, the hitter's and the middle sticks, h + t + m = 20.
-
+from pi_controller.rules.validation import SheetReader
 
 MIDDLE = "middle"
 OPENING_STICKS = Sticks.of(A=0, B=0, middle=20)
 """The long sticks before the toss (chapter 2)."""
-TEAMS: tuple[Team, ...] = ("A", "B")
 
 Mode = Literal["ordinary", "sahdogan", "yawapi", "eyeya"]
 Owed = Literal["first", "second"]
 Hide = Literal["this", "last"]
+HIDES: tuple[Hide, ...] = ("this", "last")
 Finish = Literal["forfeit"]
 
 HIDER_FOULS = (
@@ -59,7 +41,6 @@ HIDER_FOULS = (
 """Fouls of a hiding team (chapter 12)."""
 HITTER_FOULS = ("outside_help", "time")
 """Fouls of a hitting team (chapter 12)."""
-_CULPRITS: tuple[Literal["hider", "hitter"], ...] = ("hider", "hitter")
 FOUL_KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType({"hider": HIDER_FOULS, "hitter": HITTER_FOULS})
 """The kinds of fouls by the team that makes them."""
 
@@ -77,10 +58,10 @@ class State:
 
     sticks: Sticks = OPENING_STICKS
     short: tuple[int, int] = (0, 0)
-    hider: Team | None = None
+    hider: base.Team | None = None
     mode: Mode = "ordinary"
     owed: Owed | None = None
-    winner: Team | None = None
+    winner: base.Team | None = None
     finish: Finish | None = None
     first_pad: int | None = None
     before: State | None = None
@@ -94,7 +75,7 @@ class State:
     @property
     def t(self) -> int:
         """The hitter's long sticks; 0 before the toss."""
-        return self.sticks[opposing_team(self.hider)] if self.hider else 0
+        return self.sticks[base.opposing_team(self.hider)] if self.hider else 0
 
     @property
     def m(self) -> int:
@@ -111,61 +92,13 @@ class State:
             return self.mode
         return "wheya" if self.hider and self.t + self.m == 4 else None
 
-    def points(self, team: Team) -> int:
+    def points(self, team: base.Team) -> int:
         """Return the short sticks of `team`."""
-        return self.short[TEAMS.index(team)]
+        return self.short[base.TEAMS.index(team)]
 
     def without_history(self) -> State:
         """Return this state without its memory of hits and hides."""
         return replace(self, first_pad=None, before=None, last=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Toss:
-    """`winner` takes four from the middle and hides (chapter 2)."""
-
-    winner: Team
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """The hit now due: whether it found the bead, and the pad, if known."""
-
-    found: bool
-    pad: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Foul:
-    """A foul by the hiding or the hitting team in the hide named by `hide`."""
-
-    by: Literal["hider", "hitter"]
-    kind: str
-    hide: Hide = "this"
-
-
-def parse_action(action: Action) -> Toss | Hit | Foul | validation.Forfeit[Team]:
-    """Parse an action. Raises `InvalidActionError` if it is not an action of this game."""
-    match validation.parse_verb(action, ("toss", "hit", "foul", "forfeit")):
-        case "toss":
-            validation.check_keys(action, ("winner",))
-            return Toss(validation.parse_choice(action, "winner", TEAMS))
-        case "hit":
-            validation.check_keys(action, ("found",), ("pad",))
-            pad = validation.parse_whole(action, "pad", 1, PADS) if "pad" in action else None
-            return Hit(validation.parse_flag(action, "found"), pad)
-        case "foul":
-            validation.check_keys(action, ("by", "kind"), ("hide",))
-            by = validation.parse_choice(action, "by", _CULPRITS)
-            kind = validation.parse_choice(action, "kind", FOUL_KINDS[by])
-            return Foul(
-                by, kind, validation.parse_choice(action, "hide", ("this", "last")) if "hide" in action else "this"
-            )
-        case "forfeit":
-            return validation.parse_forfeit(action, TEAMS)
-
-
-# Hampa Apena: restores the state from a score sheet set by a judge.
 
 
 KEYS = ("hider", "long", "middle", "short", "owed", "situation", "winner")
@@ -181,7 +114,7 @@ OWED: tuple[Owed, ...] = ("first", "second")
 MODES: tuple[Mode, ...] = ("sahdogan", "yawapi", "eyeya")
 
 
-def restore_state(sheet: Mapping[str, Json], points: int, *, middle_pays: bool) -> State:
+def restore_state(sheet: Mapping[str, base.Json], points: int, *, middle_pays: bool) -> State:
     """Return the state described by `sheet` in a game to `points`. Raises `InvalidActionError` with every fault.
 
     If the second hit is due, the beginning of the hide is reconstructed: a decision hide with its own sticks and
@@ -190,12 +123,12 @@ def restore_state(sheet: Mapping[str, Json], points: int, *, middle_pays: bool) 
     to that hide.
     """
     read = SheetReader(sheet, KEYS, optional=LATER_KEYS)
-    hider = read.word("hider", TEAMS)
-    counts = (*read.counts("long", TEAMS, OPENING_STICKS.total), read.whole("middle", OPENING_STICKS.total))
-    short = dict(zip(TEAMS, read.counts("short", TEAMS, points), strict=True))
+    hider = read.word("hider", base.TEAMS)
+    counts = (*read.counts("long", base.TEAMS, OPENING_STICKS.total), read.whole("middle", OPENING_STICKS.total))
+    short = dict(zip(base.TEAMS, read.counts("short", base.TEAMS, points), strict=True))
     owed = read.word("owed", OWED)
     situation = read.word("situation", (*MODES, "wheya"))
-    winner = read.word("winner", TEAMS)
+    winner = read.word("winner", base.TEAMS)
     read.sum_is(OPENING_STICKS.total, counts, "long and middle", "long", "middle")
     finish = read.forfeit(winner)
     read.check_winner(winner, short.items(), points, "short sticks", forfeit=finish is not None)
@@ -221,7 +154,7 @@ def restore_state(sheet: Mapping[str, Json], points: int, *, middle_pays: bool) 
     return replace(state, before=_state_before_hide(state, middle_pays)) if owed == "second" else state
 
 
-def _laid(hider: Team | None, counts: tuple[int, ...]) -> tuple[int, int, int]:
+def _laid(hider: base.Team | None, counts: tuple[int, ...]) -> tuple[int, int, int]:
     """Return the hider's, the hitter's and the middle sticks."""
     a, b, middle = counts
     return (b, a, middle) if hider == "B" else (a, b, middle)
@@ -249,7 +182,7 @@ def _state_before_hide(state: State, middle_pays: bool) -> State:
     if state.mode in LAYOUTS:
         h, t, m = LAYOUTS[state.mode]["first"]
         a, b = (h, t) if state.hider == "A" else (t, h)
-        earned = tuple(state.points(team) - (team == state.hider) for team in TEAMS)
+        earned = tuple(state.points(team) - (team == state.hider) for team in base.TEAMS)
         return replace(before, sticks=Sticks.of(A=a, B=b, middle=m), short=(earned[0], earned[1]))
     was_eyeya = (state.h, state.t, state.sticks[MIDDLE]) == LAYOUTS["eyeya"]["first"] and not middle_pays
     return replace(before, mode="eyeya") if was_eyeya else before
@@ -268,17 +201,17 @@ HIDER_KEEPS = {"sahdogan": 4, "yawapi": 6}
 class DakotaSheet(TypedDict):
     """The score sheet's keys. `long` and `short` sticks are by team, `middle` belongs to neither."""
 
-    hider: Team | None
+    hider: base.Team | None
     long: dict[str, int]
     middle: int
     short: dict[str, int]
     owed: Owed | None
     situation: str | None
-    winner: Team | None
+    winner: base.Team | None
     finish: Finish | None
 
 
-class Dakota(Game[State]):
+class Dakota(base.WonGame[State]):
     """Hampa Apena with its options chosen."""
 
     name: ClassVar[str] = "dakota"
@@ -330,19 +263,23 @@ class Dakota(Game[State]):
             ("missed_hit", "forfeit_four"),
         ),
     )
-    forms: ClassVar[Forms] = {
-        "toss": (Place("winner", words=TEAM, asks="who won it"),),
-        "hit": (Place("found", words=FOUND, asks="found or missed"), Place("pad")),
-        "foul": (Place("by", asks="whose: hider or hitter"), Place("kind", asks="its kind"), Place("hide")),
-        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
+    forms: ClassVar[base.Forms] = {
+        "toss": (base.Place("winner", words=base.TEAM, asks="who won it"),),
+        "hit": (base.Place("found", words=base.FOUND, asks="found or missed"), base.Place("pad")),
+        "foul": (
+            base.Place("by", asks="whose: hider or hitter"),
+            base.Place("kind", asks="its kind"),
+            base.Place("hide"),
+        ),
+        "forfeit": (base.Place("by", words=base.TEAM, asks="by whom"),),
     }
-    hidden: ClassVar[Hidden | None] = Hidden()
+    hidden: ClassVar[base.Hidden | None] = base.Hidden()
     hand_passes: ClassVar[bool] = True
     foul_kinds = FOUL_KINDS
-    roster: ClassVar[Roster] = Roster(registered=5, playing=4)  # chapter 12: the fifth may only sing
+    roster: ClassVar[base.Roster] = base.Roster(registered=5, playing=4)  # chapter 12: the fifth may only sing
 
     @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+    def shorthand(cls, words: Sequence[str]) -> dict[str, base.Json] | None:
         """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         match words:
             case [("found" | "missed") as word]:
@@ -352,30 +289,24 @@ class Dakota(Game[State]):
             case _:
                 return None
 
-    def __init__(self, settings: Mapping[str, object] | None = None) -> None:
-        """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
-        super().__init__(settings)
-        points = self.settings["points"]
-        assert isinstance(points, int)
-        self._points = points
+    @property
+    def points(self) -> int:
+        """The short sticks that win the game."""
+        return self.whole_setting("points")
 
     def opening(self) -> State:
         """Return the state before the toss: all 20 in the middle (chapter 2)."""
         return State()
 
-    def is_over(self, state: State) -> bool:
-        """Return True if a team has won."""
-        return state.winner is not None
-
     def score(self, state: State) -> Mapping[str, int]:
         """Return the short sticks of each team."""
-        return {team: state.points(team) for team in TEAMS}
+        return {team: state.points(team) for team in base.TEAMS}
 
-    def hiders(self, state: State) -> Team | None:
+    def hiders(self, state: State) -> base.Team | None:
         """Return the hiding team; None before the toss."""
         return state.hider
 
-    def hiders_before(self, state: State) -> Team | None:
+    def hiders_before(self, state: State) -> base.Team | None:
         """Return the team of the hide just settled; None before the first and after a foul of its own."""
         return state.last.hider if state.last else None
 
@@ -383,52 +314,60 @@ class Dakota(Game[State]):
         """Return hider, long, middle, short, owed, situation, winner and finish."""
         return {
             "hider": state.hider,
-            "long": {team: state.sticks[team] for team in TEAMS},
+            "long": {team: state.sticks[team] for team in base.TEAMS},
             "middle": state.m,
-            "short": {team: state.points(team) for team in TEAMS},
+            "short": {team: state.points(team) for team in base.TEAMS},
             "owed": state.owed,
             "situation": state.situation,
             "winner": state.winner,
             "finish": state.finish,
         }
 
-    def restore(self, sheet: Mapping[str, Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by `sheet`; see `restore_state`. Raises `InvalidActionError` with every fault."""
-        return restore_state(sheet, self._points, middle_pays=self.settings["foul_payer"] == "middle_first")
+        return restore_state(sheet, self.points, middle_pays=self.settings["foul_payer"] == "middle_first")
 
-    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after a toss, a hit, a foul or a forfeit, and the words called."""
-        done = parse_action(action)
         calls: list[str] = []
-        match done:
-            case Toss():
-                after = _toss(state, done.winner)
-            case Hit():
-                _in_play(state)
-                if state.owed == "second" and done.pad is not None and done.pad == state.first_pad:
-                    raise IllegalActionError(
-                        f"pad {done.pad} was hit first in this hide", "the second hit takes another pad"
+        match validation.parse_verb(action, ("toss", "hit", "foul", "forfeit")):
+            case "toss":
+                validation.check_keys(action, ("winner",))
+                after = _toss(state, validation.parse_choice(action, "winner", base.TEAMS))
+            case "hit":
+                validation.check_keys(action, ("found",), ("pad",))
+                pad = validation.parse_whole(action, "pad", 1, PADS) if "pad" in action else None
+                found = validation.parse_flag(action, "found")
+                _sides(state)
+                if state.owed == "second" and pad is not None and pad == state.first_pad:
+                    raise base.IllegalActionError(
+                        f"pad {pad} was hit first in this hide", "the second hit takes another pad"
                     )
-                after = self._hit(state, done.found, done.pad, calls)
-            case Foul(by="hider"):
-                after = self._hider_foul(_hide(state, done.hide), calls)
-            case Foul():
-                after = self._hitter_foul(state, done, calls)
-            case Forfeit():
-                after = _apply_forfeit(state, done.by, calls)
+                after = self._hit(state, found, pad, calls)
+            case "foul":
+                validation.check_keys(action, ("by", "kind"), ("hide",))
+                by = validation.parse_choice(action, "by", ("hider", "hitter"))
+                kind = validation.parse_choice(action, "kind", FOUL_KINDS[by])
+                hide = validation.parse_choice(action, "hide", HIDES) if "hide" in action else "this"
+                if by == "hider":
+                    after = self._hider_foul(_hide(state, hide), calls)
+                else:
+                    after = self._hitter_foul(state, kind, hide, calls)
+            case "forfeit":
+                after = _apply_forfeit(state, validation.parse_forfeit(action, base.TEAMS).by, calls)
         if after.situation == "wheya" != state.situation:
             calls.append("wheya")
         return after, tuple(calls)
 
-    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
         """Return every action of play that is allowed now, one for each group with the same effect.
 
         Hits have no pads, and one kind represents all fouls of the hider, because they cost the same. Forfeits are not
         included.
         """
-        actions: list[dict[str, Json]] = []
+        actions: list[dict[str, base.Json]] = []
         if state.hider is None and not state.winner:
-            actions += ({"do": "toss", "winner": team} for team in TEAMS)
+            actions += ({"do": "toss", "winner": team} for team in base.TEAMS)
         if state.owed:
             actions += ({"do": "hit", "found": found} for found in (True, False))
             actions.append({"do": "foul", "by": "hider", "kind": "no_bead"})
@@ -515,11 +454,11 @@ class Dakota(Game[State]):
         emptied = replace(state, sticks=state.sticks.gather(MIDDLE), hider=hitter, mode="ordinary", owed="first")
         return self._score_point(emptied, hitter, "eyeya_obojun", calls)
 
-    def _score_point(self, state: State, team: Team, call: str, calls: list[str]) -> State:
+    def _score_point(self, state: State, team: base.Team, call: str, calls: list[str]) -> State:
         """Give `team` a short stick, which may win the game."""
         short = (state.short[0] + (team == "A"), state.short[1] + (team == "B"))
         calls.append(call)
-        if short[TEAMS.index(team)] < self._points:
+        if short[base.TEAMS.index(team)] < self.points:
             return replace(state, short=short)
         calls.append("game")
         return replace(state, short=short, mode="ordinary", owed=None, winner=team)
@@ -548,48 +487,39 @@ class Dakota(Game[State]):
         payers = (MIDDLE, hider) if self.settings["foul_payer"] == "middle_first" else (hider, MIDDLE)
         return _swap_roles(hide, self._give_four(hide, *payers))
 
-    def _hitter_foul(self, state: State, foul: Foul, calls: list[str]) -> State:
-        if foul.kind == "time" and foul.hide == "last":
-            raise IllegalActionError("time cannot name the last hide: its hits are done", "leave hide out")
-        hide = _hide(state, foul.hide)
+    def _hitter_foul(self, state: State, kind: str, which: Hide, calls: list[str]) -> State:
+        if kind == "time" and which == "last":
+            raise base.IllegalActionError("time cannot name the last hide: its hits are done", "leave hide out")
+        hide = _hide(state, which)
         calls.append("foul")
-        if foul.kind == "time" and self.settings["overtime"] == "missed_hit":
+        if kind == "time" and self.settings["overtime"] == "missed_hit":
             return self._hit(state, found=False, pad=None, calls=calls)
-        if foul.kind == "outside_help" and self.settings["outside_help_by_hitter"] == "warning":
+        if kind == "outside_help" and self.settings["outside_help_by_hitter"] == "warning":
             return state
         missed = self._hit(hide, found=False, pad=None, calls=calls)
         return missed if missed.winner else self._hit(missed, found=True, pad=None, calls=calls)
 
 
-def _sides(state: State) -> tuple[Team, Team]:
-    """Return the hiding and the hitting team."""
+def _sides(state: State) -> tuple[base.Team, base.Team]:
+    """Return the hiding and the hitting team of a game in play."""
+    base.check_not_over(state.winner)
     if state.hider is None:
-        raise IllegalActionError("there is no hider yet", "the toss comes first")
-    return state.hider, opposing_team(state.hider)
+        raise base.IllegalActionError("there is no hider yet", "the toss comes first")
+    return state.hider, base.opposing_team(state.hider)
 
 
-def _in_play(state: State) -> None:
-    _not_over(state)
-    _sides(state)
-
-
-def _not_over(state: State) -> None:
-    if state.winner:
-        raise IllegalActionError(f"the game is over: {state.winner} has won")
-
-
-def _apply_forfeit(state: State, by: Team, calls: list[str]) -> State:
+def _apply_forfeit(state: State, by: base.Team, calls: list[str]) -> State:
     """Let the other team win at once; the sticks are unchanged, and no later foul can undo the forfeit."""
-    _not_over(state)
+    base.check_not_over(state.winner)
     calls += ("forfeit", "game")
-    return replace(state.without_history(), mode="ordinary", owed=None, winner=opposing_team(by), finish="forfeit")
+    return replace(state.without_history(), mode="ordinary", owed=None, winner=base.opposing_team(by), finish="forfeit")
 
 
-def _toss(state: State, winner: Team) -> State:
+def _toss(state: State, winner: base.Team) -> State:
     """Give the winner of the toss four sticks and the hide (chapter 2)."""
-    _not_over(state)
+    base.check_not_over(state.winner)
     if state.hider:
-        raise IllegalActionError("the toss is done")
+        raise base.IllegalActionError("the toss is done")
     return replace(state, sticks=state.sticks.move(STICKS_GIVEN, MIDDLE, winner), hider=winner, owed="first")
 
 
@@ -602,9 +532,9 @@ def _swap_roles(state: State, sticks: Sticks, mode: Mode = "ordinary") -> State:
 def _hide(state: State, which: Hide) -> State:
     """Return the bare state before the first hit of the hide in progress ("this") or the one just settled ("last")."""
     if which == "this":
-        _in_play(state)
+        _sides(state)
         return state.before or state.without_history()
     if state.last is None:
-        _in_play(state)
-        raise IllegalActionError("no hide was just settled", "leave hide out: the foul is in this one")
+        _sides(state)
+        raise base.IllegalActionError("no hide was just settled", "leave hide out: the foul is in this one")
     return state.last

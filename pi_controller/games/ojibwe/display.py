@@ -5,33 +5,20 @@ pads is high, four white pixels in the emptier row, away from the counters, are 
 mate dimmer, the others faint. Short sticks are counted from both ends, as in Hampa Apena.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 
 from pi_controller.board.interfaces import Rgb
 from pi_controller.display import drawing as draw
-from pi_controller.display.game_display import (
-    GameShow,
-    Word,
-    both_teams,
-    count_gains,
-    named_counts,
-    number,
-    pads_opened,
-    short_gained,
-)
+from pi_controller.display import game_display as show
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.ojibwe.rules import COUNTERS, HIGH, HIGH_MATE, OjibweSheet, miss_value
 from pi_controller.pads import EVERY_PAD
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.base import opposing_team
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
+from pi_controller.table.view import View
 
 HIDES_ON = draw.glow(draw.WHITE, 0.5)
 PAD = {HIGH: draw.glow(draw.WHITE, 0.56), HIGH_MATE: draw.glow(draw.WHITE, 0.34)}
@@ -39,37 +26,37 @@ PLAIN_PAD = draw.glow(draw.WHITE, 0.17)
 
 
 _WORDS = (
-    Word(
+    show.Word(
         "double",
         mark("Double"),
         meaning=mark("The hitters have three shooting sticks or fewer: a find costs none, a miss costs all of them."),
         source=mark("DGR-13, rules 21 to 24"),
     ),
-    Word(
+    show.Word(
         "found",
         mark("Found"),
         meaning=mark("The marked ball was under the pad that was hit."),
         source=mark("DGR-13, rules 5 and 7"),
     ),
-    Word(
+    show.Word(
         "missed",
         mark("Missed"),
         meaning=mark("The marked ball was not under the pad that was hit, or it was under an opened pad."),
         source=mark("DGR-13, rules 6 and 17"),
     ),
-    Word(
+    show.Word(
         "high_ball",
         mark("High ball"),
         meaning=mark("Found after opening a pad. A miss on this pad now pays eight, on its pair six."),
         source=mark("DGR-13, rules 7 to 11"),
     ),
-    Word(
+    show.Word(
         "short_stick",
         mark("Short stick"),
         meaning=mark("The hiders hold all twenty counters: one game, and a short stick."),
         source=mark("DGR-13, rules 27 and 28"),
     ),
-    Word(
+    show.Word(
         "game",
         mark("Game"),
         meaning=mark("The whole game is won, by the last short stick or by forfeit."),
@@ -78,7 +65,7 @@ _WORDS = (
 )
 
 
-class OjibweShow(GameShow[OjibweSheet]):
+class OjibweShow(show.GameShow[OjibweSheet]):
     """Display of the Mille Lacs Moccasin game."""
 
     title: ClassVar[str] = mark("Mille Lacs Moccasin Game")
@@ -87,7 +74,7 @@ class OjibweShow(GameShow[OjibweSheet]):
         "One of four balls is marked. The shooters may open pads and then strike one. A find passes the hide; a miss "
         "pays the value of the pad with the marked ball."
     )
-    words: ClassVar[Mapping[str, Word]] = {word.call: word for word in _WORDS}
+    words: ClassVar[Mapping[str, show.Word]] = {word.call: word for word in _WORDS}
     seal_label: ClassVar[str] = mark("Sealed place of the marked ball")
     turn_key: ClassVar[str] = "hider"
     roles: ClassVar[tuple[str, str]] = (mark("hides"), mark("shoots"))
@@ -155,7 +142,7 @@ class OjibweShow(GameShow[OjibweSheet]):
         text, sheet = catalogue(language).gettext, self.sheet(view)
         if sheet["hider"] is None:
             return text("The coin toss: the winner hides first")
-        teams = both_teams(view, sheet["hider"], "hitter")
+        teams = show.both_teams(view, sheet["hider"], "hitter")
         match view.phase:
             case "check":
                 return text("Hands off: the mat checks the balls")
@@ -200,14 +187,14 @@ class OjibweShow(GameShow[OjibweSheet]):
         hid, now = view.before.get("hider"), sheet["hider"]
         if not view.before or now is None or sheet["finish"] == "forfeit":
             return ""
-        names = both_teams(view, now, "hitter")
+        names = show.both_teams(view, now, "hitter")
         if hid is None:
             return text("{hider} won the toss and hide first").format(**names)
         missed = "missed" in view.calls
         if not missed and "found" not in view.calls:
             return ""
         passes = now != hid
-        if (team := short_gained(view)) is not None:
+        if (team := show.short_gained(view)) is not None:
             names["team"] = draw.isolate_name(draw.team_name(view, team))
             if sheet["winner"]:
                 template = text("Missed: a short stick to {team}") if missed else text("Found: a short stick to {team}")
@@ -216,9 +203,9 @@ class OjibweShow(GameShow[OjibweSheet]):
             else:
                 template = text("Found: a short stick to {team}, and {hider} hide next")
             return template.format(**names)
-        n = count_gains(view).get(hid, 0)
+        n = show.count_gains(view).get(hid, 0)
         names["team"] = draw.isolate_name(draw.team_name(view, hid))
-        names["counters"] = plural("{n} counter", "{n} counters", n).format(n=number(n, language))
+        names["counters"] = plural("{n} counter", "{n} counters", n).format(n=show.number(n, language))
         if missed and passes:
             template = text("Missed: {counters} to {team}, and {hider} hide next")
         elif missed:
@@ -251,11 +238,11 @@ class OjibweShow(GameShow[OjibweSheet]):
     def describe_counts(self, view: View, language: str = "en") -> str:
         """Return each team's counters, and the short sticks once there are any."""
         sheet = self.sheet(view)
-        counters = named_counts(view, sheet["counters"])
+        counters = show.named_counts(view, sheet["counters"])
         if not any(sheet["short"].values()):
             return counters
         points = catalogue(language).gettext("Short sticks: {points}")
-        return f"{counters}. {points.format(points=named_counts(view, sheet['short']))}"
+        return f"{counters}. {points.format(points=show.named_counts(view, sheet['short']))}"
 
     def score(self, view: View, before: View) -> str:  # noqa: ARG002
         """Return counters, the pool, and games won."""
@@ -266,7 +253,7 @@ class OjibweShow(GameShow[OjibweSheet]):
     def describe_reveal(self, view: View) -> str:
         """Return which pads were opened, and where the marked ball was."""
         opened = f"Opened {', '.join(map(str, view.opened))}. " if view.opened else ""
-        return f"{opened}Ball under {pads_opened(view)}"
+        return f"{opened}Ball under {show.pads_opened(view)}"
 
 
 SHOW = OjibweShow()

@@ -4,34 +4,18 @@ Their plan for a hide is an `OjibweScript`, a function of (seed, hide) only, so 
 Their true actions are recorded in `turns`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from pi_controller.pads import EVERY_PAD
+from pi_controller.simulation import truth
 from pi_controller.simulation.conditions import Stream, rng
 from pi_controller.simulation.people import RETRY_S, TurnPeople, choose_answer, raise_level
 from pi_controller.simulation.sensors import HandStyle
-from pi_controller.simulation.truth import (
-    PACES,
-    Drop,
-    Mischief,
-    Pace,
-    PaceName,
-    Stroke,
-    place_under,
-    span,
-    stroke,
-    style,
-    toss,
-)
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import QuestionView, View
+from pi_controller.table.view import QuestionView, View
 
 MARKED = "marked ball"
 BALLS = (MARKED, "ball 2", "ball 3", "ball 4")
@@ -60,13 +44,13 @@ class OjibweScript:
 
     hide: int
     start_s: float
-    drops: tuple[Drop, ...]
+    drops: tuple[truth.Drop, ...]
     style: HandStyle
     dwell_s: float
     ready_s: float
     ball: int | None
     lifts: tuple[Lift, ...]
-    hit: Stroke
+    hit: truth.Stroke
     slip: int | None
     one_more: Lift | None
     amiss: HiderMistake | None
@@ -81,32 +65,32 @@ class OjibweScript:
 
 
 def ojibwe_script(
-    seed: int, hide: int, max_open: int, pace: PaceName = "brisk", mischief: Mischief | None = None
+    seed: int, hide: int, max_open: int, pace: truth.PaceName = "brisk", mischief: truth.Mischief | None = None
 ) -> OjibweScript:
     """Return the plan of hide number `hide` of the table with this seed: always the same."""
-    chances, times = mischief or Mischief(), PACES[pace]
+    chances, times = mischief or truth.Mischief(), truth.PACES[pace]
     # mischief is drawn separately, so that a restarted hide without it is otherwise the same
     random, whim = rng(seed, Stream.SCRIPT, hide), rng(seed, Stream.SCRIPT, hide, 1)
     pads: list[int] = [*EVERY_PAD]
     laid = [int(pad) for pad in random.permutation(pads)]  # the marked ball's pad first
-    drops = [place_under(random, name, pad) for name, pad in zip(BALLS, laid, strict=True)]
+    drops = [truth.place_under(random, name, pad) for name, pad in zip(BALLS, laid, strict=True)]
     order = [int(pad) for pad in random.permutation(pads)]
     count = int(random.choice((0, 0, 1, 1, 2, max_open)))
     lifts = tuple(_lift(random, times, pad) for pad in order[:count])
     amiss = _amiss(whim, drops) if whim.random() < chances.fouls else None
     ball = next((drop.pad for drop in drops if drop.bead == MARKED), None)
     onto = next((i for i, lift in enumerate(lifts) if lift.pad == ball), None)
-    hit = stroke(random, times, order[count], doubt=bool(whim.random() < chances.doubts))
+    hit = truth.stroke(random, times, order[count], doubt=bool(whim.random() < chances.doubts))
     slip = lifts[0].pad if lifts and onto is None and whim.random() < chances.doubts else None
     wrong = [pad for pad in order[count:] if pad != ball]
     beyond = count == max_open and onto is None and bool(wrong) and whim.random() < chances.doubts
     return OjibweScript(
         hide=hide,
-        start_s=span(random, times.start),
+        start_s=truth.span(random, times.start),
         drops=tuple(sorted(drops, key=lambda drop: drop.pad or 0)),
-        style=style(random, times),
-        dwell_s=span(random, times.dwell),
-        ready_s=span(random, times.ready),
+        style=truth.style(random, times),
+        dwell_s=truth.span(random, times.dwell),
+        ready_s=truth.span(random, times.ready),
         ball=ball,
         lifts=lifts if onto is None else lifts[: onto + 1],
         hit=hit,
@@ -114,24 +98,24 @@ def ojibwe_script(
         one_more=replace(_lift(whim, times, wrong[-1]), takes=False) if beyond else None,
         amiss=amiss,
         stop=bool(ball is None or whim.random() < 0.5),
-        show_s=span(random, times.show),
+        show_s=truth.span(random, times.show),
     )
 
 
-def _amiss(whim: np.random.Generator, drops: list[Drop]) -> HiderMistake:
+def _amiss(whim: np.random.Generator, drops: list[truth.Drop]) -> HiderMistake:
     """Change `drops` for a hider who forgets a ball, or puts two under one pad."""
     out = whim.random() < 0.5
     which = int(whim.integers(len(drops)))
     spare = drops.pop(which)
     if out:
         return "ball_out"
-    drops.insert(which, place_under(whim, spare.bead, int(whim.choice([drop.pad for drop in drops if drop.pad]))))
+    drops.insert(which, truth.place_under(whim, spare.bead, int(whim.choice([drop.pad for drop in drops if drop.pad]))))
     return "two_under_one"
 
 
-def _lift(random: np.random.Generator, times: Pace, pad: int) -> Lift:
-    look, dwell = span(random, times.look), 0.1 + span(random, times.dwell)
-    return Lift(pad, style(random, times), look, dwell, bool(random.random() < 0.4))
+def _lift(random: np.random.Generator, times: truth.Pace, pad: int) -> Lift:
+    look, dwell = truth.span(random, times.look), 0.1 + truth.span(random, times.dwell)
+    return Lift(pad, truth.style(random, times), look, dwell, bool(random.random() < 0.4))
 
 
 class OjibwePeople(TurnPeople):
@@ -162,13 +146,12 @@ class OjibwePeople(TurnPeople):
 
     def plan_of(self, view: View) -> OjibweScript:
         """Return the plan of the current hide."""
-        most = self.game.settings["max_open"]
-        assert isinstance(most, int)
+        most = self.game.whole_setting("max_open")
         return ojibwe_script(self.seed, view.hide, most, self.pace, self._mischief_for(view.hide))
 
     def _toss(self) -> Iterator[float]:
         yield 0.4
-        winner = toss(self.seed)
+        winner = truth.toss(self.seed)
         self.truth.record_actions(0, {"do": "toss", "winner": winner})
         yield from self._press_until_taken(f"toss_{winner.lower()}")
 

@@ -222,7 +222,7 @@ def _ready(tx: Transaction) -> None:
 
 def _open_pad(tx: Transaction, pad: int) -> None:
     """Open a pad (rule 16), or ask the judge if the limit is reached: the shooter has seen under it already."""
-    if len(tx.story.hide.opened) < _max_open_pads(tx):
+    if len(tx.story.hide.opened) < tx.game.whole_setting("max_open"):
         _count_opened_pad(tx, pad)
     elif "too_many" not in tx.story.hide.waived_fouls:
         tx.add(Question(tx.t, "too_many", ("play_on", "counts", "hide_again"), (pad,)))
@@ -254,15 +254,9 @@ def _shoot(tx: Transaction, hit: int | None, ball: int, by: Source) -> None:
 
     The payment depends on the ball alone, so if too many pads were opened the first are left out.
     """
-    opened = list(tx.story.hide.opened[-_max_open_pads(tx) :])
+    opened = list(tx.story.hide.opened[-tx.game.whole_setting("max_open") :])
     action: dict[str, Any] = {"do": "shoot", "opened": opened, "hit": hit, "ball": ball}
     tx.play(action, by)
-
-
-def _max_open_pads(tx: Transaction) -> int:
-    most = tx.game.settings["max_open"]
-    assert isinstance(most, int)
-    return most
 
 
 REFEREE = OjibweReferee

@@ -1,8 +1,8 @@
 """The Moccasin game of the Mille Lacs Band of Ojibwe: the scoring of DGR-13, Moccasin Game, rules 1 to 30.
 
-The hitters pay for each attempt, found or not; twenty counters with the hider are a game and a short stick. Rule
-numbers below are the regulation's. If it leaves a case open, there is an option for it; "Mille Lacs Band rules prevail"
-(rule 30).
+The hitters, the team that does not hide, pay for each attempt, found or not; one of them, the shooter, opens pads and
+hits. Twenty counters with the hider are a game and a short stick. Rule numbers below are the regulation's. If it leaves
+a case open, there is an option for it; "Mille Lacs Band rules prevail" (rule 30).
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,38 +10,16 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict, cast
 
 from pi_controller.pads import EVERY_PAD, PADS
-from pi_controller.rules import validation
-from pi_controller.rules.base import (
-    NONE,
-    TEAM,
-    Action,
-    Forms,
-    Game,
-    Hidden,
-    IllegalActionError,
-    InvalidActionError,
-    Json,
-    Place,
-    Roster,
-    Team,
-    opposing_team,
-)
+from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, WholeNumber
 from pi_controller.rules.sticks import Sticks
-from pi_controller.rules.validation import Forfeit, SheetReader
+from pi_controller.rules.validation import SheetReader
 from pi_controller.text import format_value
-
-# The Moccasin game of the Mille Lacs Band of Ojibwe: the state of a game and its actions, before any rule is applied.
-#
-# Rule numbers are those of DGR-13. The hitters are the team that does not hide; one of them, the shooter, opens and
-# hits.
-
 
 COUNTERS = 20
 POOL = "pool"
 MATE = {1: 4, 2: 3, 3: 2, 4: 1}
 """The other outside pad (1 and 4), or the other inside pad (2 and 3; rules 2, 8 and 9)."""
-TEAMS: tuple[Team, ...] = ("A", "B")
 Finish = Literal["forfeit"]
 DOUBLE_MAX_STICKS = 3
 """With this many shooting sticks left, or fewer, the hitters must shoot for a double (rule 21)."""
@@ -60,11 +38,11 @@ class State:
 
     counters: Sticks
     short: tuple[int, int] = (0, 0)
-    hider: Team | None = None
+    hider: base.Team | None = None
     high: int | None = None
     hides_left: int = 1
     banked: int = 0
-    winner: Team | None = None
+    winner: base.Team | None = None
     finish: Finish | None = None
 
     @property
@@ -76,13 +54,6 @@ class State:
     def double(self) -> bool:
         """True if the hitters must shoot for a double (rules 21 and 22); False before the toss."""
         return self.shooting is not None and self.shooting <= DOUBLE_MAX_STICKS
-
-
-@dataclass(frozen=True, slots=True)
-class Toss:
-    """`winner` hides first (rules 1 and 2)."""
-
-    winner: Team
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,55 +73,49 @@ class Shot:
         return self.hit == self.ball
 
 
-def parse_action(action: Action) -> Toss | Shot | Forfeit[Team]:
-    """Parse an action. Raises `InvalidActionError` if it is not an action of this game.
+def parse_shot(action: base.Action) -> Shot:
+    """Parse a shot. Raises `InvalidActionError` for impossible combinations of pads.
 
-    Impossible combinations of pads are refused: one opened twice, all four opened, an opened one hit, a pad opened or
-    hit after the ball was revealed, or no pad hit although it was not.
+    These are: a pad opened twice, all four opened, an opened one hit, a pad opened or hit after the ball was revealed,
+    or no pad hit although it was not.
     """
-    match validation.parse_verb(action, ("toss", "shoot", "forfeit")):
-        case "toss":
-            validation.check_keys(action, ("winner",))
-            return Toss(validation.parse_choice(action, "winner", TEAMS))
-        case "forfeit":
-            return validation.parse_forfeit(action, TEAMS)
-        case "shoot":
-            validation.check_keys(action, ("opened", "hit", "ball"))
-            opened = _parse_opened(action["opened"])
-            hit = None if action["hit"] is None else validation.parse_whole(action, "hit", 1, PADS)
-            ball = validation.parse_whole(action, "ball", 1, PADS)
-            _check(opened, hit, ball)
-            return Shot(opened, hit, ball)
+    validation.check_keys(action, ("opened", "hit", "ball"))
+    opened = _parse_opened(action["opened"])
+    hit = None if action["hit"] is None else validation.parse_whole(action, "hit", 1, PADS)
+    ball = validation.parse_whole(action, "ball", 1, PADS)
+    if ball in opened:
+        if opened[-1] != ball:
+            raise base.InvalidActionError(f"no pad is opened after pad {ball}: the ball was there")
+        if hit is not None:
+            raise base.InvalidActionError(
+                f"no pad is hit after pad {ball} was opened: the ball was there", "hit is null"
+            )
+    elif hit is None:
+        raise base.InvalidActionError("the ball was under no opened pad, so one is hit", "hit is a pad from 1 to 4")
+    elif hit in opened:
+        raise base.InvalidActionError(f"pad {hit} is opened and cannot be hit", "hit another pad")
+    return Shot(opened, hit, ball)
 
 
-def _parse_opened(value: Json) -> tuple[int, ...]:
+def _parse_opened(value: base.Json) -> tuple[int, ...]:
     """Return the opened pads: all different, and at least one left to be hit."""
     if not isinstance(value, list | tuple):
-        raise InvalidActionError(f"opened cannot be {format_value(value)}", "opened is a list of pads, in their order")
+        raise base.InvalidActionError(
+            f"opened cannot be {format_value(value)}", "opened is a list of pads, in their order"
+        )
     pads = cast("list[object] | tuple[object, ...]", value)
     opened: list[int] = []
     for pad in pads:
         if type(pad) is not int or pad not in EVERY_PAD:
-            raise InvalidActionError(f"opened cannot hold {format_value(pad)}", "a pad is a whole number from 1 to 4")
+            raise base.InvalidActionError(
+                f"opened cannot hold {format_value(pad)}", "a pad is a whole number from 1 to 4"
+            )
         if pad in opened:
-            raise InvalidActionError(f"pad {pad} cannot be opened twice", "opened takes different pads")
+            raise base.InvalidActionError(f"pad {pad} cannot be opened twice", "opened takes different pads")
         opened.append(pad)
     if len(opened) == PADS:
-        raise InvalidActionError("all four pads cannot be opened", "leave one to hit")
+        raise base.InvalidActionError("all four pads cannot be opened", "leave one to hit")
     return tuple(opened)
-
-
-def _check(opened: tuple[int, ...], hit: int | None, ball: int) -> None:
-    """Check that the opened pads, the pad hit and the ball's pad are consistent."""
-    if ball in opened:
-        if opened[-1] != ball:
-            raise InvalidActionError(f"no pad is opened after pad {ball}: the ball was there")
-        if hit is not None:
-            raise InvalidActionError(f"no pad is hit after pad {ball} was opened: the ball was there", "hit is null")
-    elif hit is None:
-        raise InvalidActionError("the ball was under no opened pad, so one is hit", "hit is a pad from 1 to 4")
-    elif hit in opened:
-        raise InvalidActionError(f"pad {hit} is opened and cannot be hit", "hit another pad")
 
 
 HIGH, HIGH_MATE, PLAIN = 8, 6, 4
@@ -174,7 +139,7 @@ class OjibweSheet(TypedDict):
     `high` is the pad that is worth eight, `shooting` the number of sticks the hitters can still pay with.
     """
 
-    hider: Team | None
+    hider: base.Team | None
     counters: dict[str, int]
     pool: int
     short: dict[str, int]
@@ -183,11 +148,11 @@ class OjibweSheet(TypedDict):
     banked: int
     shooting: int | None
     double: bool
-    winner: Team | None
+    winner: base.Team | None
     finish: Finish | None
 
 
-class Ojibwe(Game[State]):
+class Ojibwe(base.WonGame[State]):
     """The Mille Lacs Moccasin game with its options chosen."""
 
     name: ClassVar[str] = "ojibwe"
@@ -224,26 +189,24 @@ class Ojibwe(Game[State]):
             ("passes", "keeps_shooting"),
         ),
     )
-    forms: ClassVar[Forms] = {
-        "toss": (Place("winner", words=TEAM, asks="who won it"),),
+    forms: ClassVar[base.Forms] = {
+        "toss": (base.Place("winner", words=base.TEAM, asks="who won it"),),
         "shoot": (
-            Place("opened", "open", {"-": []}, listing=True, asks="the pads opened, or -"),
-            Place("hit", "hit", NONE, asks="the pad struck, or -"),
-            Place("ball", "ball", asks="where the marked ball lay"),
+            base.Place("opened", "open", {"-": []}, listing=True, asks="the pads opened, or -"),
+            base.Place("hit", "hit", base.NONE, asks="the pad struck, or -"),
+            base.Place("ball", "ball", asks="where the marked ball lay"),
         ),
-        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
+        "forfeit": (base.Place("by", words=base.TEAM, asks="by whom"),),
     }
-    hidden: ClassVar[Hidden | None] = Hidden(4, unmarked=True)
-    roster: ClassVar[Roster] = Roster(registered=3, playing=3)  # rule 19: one hits, one hides, one drums or sings
+    hidden: ClassVar[base.Hidden | None] = base.Hidden(4, unmarked=True)
+    roster: ClassVar[base.Roster] = base.Roster(
+        registered=3, playing=3
+    )  # rule 19: one hits, one hides, one drums or sings
 
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
         super().__init__(settings)
-        games, max_open = self.settings["games"], self.settings["max_open"]
-        assert isinstance(games, int)
-        assert isinstance(max_open, int)
-        self._games = games
-        self._max_open = max_open
+        self._games, self.max_open = self.whole_setting("games"), self.whole_setting("max_open")
         self._banks = self.settings["one_stick"] == "keeps_shooting"
 
     def opening(self) -> State:
@@ -251,19 +214,15 @@ class Ojibwe(Game[State]):
         share = COUNTERS // 2 if self.settings["start_counters"] == "split_10_10" else 0
         return State(Sticks.of(A=share, B=share, pool=COUNTERS - 2 * share))
 
-    def is_over(self, state: State) -> bool:
-        """Return True if a team has won."""
-        return state.winner is not None
-
     def score(self, state: State) -> Mapping[str, int]:
         """Return the short sticks of each team."""
-        return dict(zip(TEAMS, state.short, strict=True))
+        return dict(zip(base.TEAMS, state.short, strict=True))
 
-    def hiders(self, state: State) -> Team | None:
+    def hiders(self, state: State) -> base.Team | None:
         """Return the hiding team; None before the toss."""
         return state.hider
 
-    def settles(self, action: Action) -> bool:
+    def settles(self, action: base.Action) -> bool:
         """Return True if `action` ends the hide in progress."""
         return self.upgrade_names(action).get("do") == "shoot"
 
@@ -271,9 +230,9 @@ class Ojibwe(Game[State]):
         """Return hider, counters, pool, short, high, hides_left, banked, shooting, double, winner and finish."""
         return {
             "hider": state.hider,
-            "counters": {team: state.counters[team] for team in TEAMS},
+            "counters": {team: state.counters[team] for team in base.TEAMS},
             "pool": state.counters[POOL],
-            "short": dict(zip(TEAMS, state.short, strict=True)),
+            "short": dict(zip(base.TEAMS, state.short, strict=True)),
             "high": state.high,
             "hides_left": state.hides_left,
             "banked": state.banked,
@@ -283,7 +242,7 @@ class Ojibwe(Game[State]):
             "finish": state.finish,
         }
 
-    def restore(self, sheet: Mapping[str, Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault.
 
         An older sheet has no `banked` and no `finish`, and `lives` instead of `hides_left`.
@@ -294,15 +253,15 @@ class Ojibwe(Game[State]):
             ("shooting", "double"),
             ("banked", "finish"),
         )
-        hider, winner = read.word("hider", TEAMS), read.word("winner", TEAMS)
+        hider, winner = read.word("hider", base.TEAMS), read.word("winner", base.TEAMS)
         finish = read.forfeit(winner)
-        a, b, pool = *read.counts("counters", TEAMS, COUNTERS), read.whole("pool", COUNTERS)
-        short = dict(zip(TEAMS, read.counts("short", TEAMS, self._games), strict=True))
+        a, b, pool = *read.counts("counters", base.TEAMS, COUNTERS), read.whole("pool", COUNTERS)
+        short = dict(zip(base.TEAMS, read.counts("short", base.TEAMS, self._games), strict=True))
         high, banked = read.whole_or_null("high", EVERY_PAD), read.whole("banked", _MAX_BANKED_FINDS)
         hides_left = read.whole("hides_left", 1 + _MAX_BANKED_FINDS if self._banks else 2, 1)
         read.sum_is(COUNTERS, (a, b, pool), "counters and pool", "counters", "pool")
         read.check_winner(winner, short.items(), self._games, "short sticks", forfeit=finish is not None)
-        for team, held in zip(TEAMS, (a, b), strict=True):
+        for team, held in zip(base.TEAMS, (a, b), strict=True):
             if held == COUNTERS:
                 read.add_fault(
                     f"{team} holds all {COUNTERS}: that is a short stick, and they go to the pool", "counters"
@@ -321,32 +280,36 @@ class Ojibwe(Game[State]):
         read.agree(self.sheet(state))
         return state
 
-    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after a toss, a shot or a forfeit, and the words called.
 
         `double` is called first, because the two fingers are shown before the hit.
         """
-        done = parse_action(self.upgrade_names(action))
-        if state.winner:
-            raise IllegalActionError(f"the game is over: {state.winner} has won")
-        match done:
-            case Forfeit(by=by):
-                return replace(state, winner=opposing_team(by), finish="forfeit"), ("forfeit", "game")
-            case Toss():
+        action = self.upgrade_names(action)
+        match validation.parse_verb(action, ("toss", "shoot", "forfeit")):
+            case "forfeit":
+                by = validation.parse_forfeit(action, base.TEAMS).by
+                base.check_not_over(state.winner)
+                return replace(state, winner=base.opposing_team(by), finish="forfeit"), ("forfeit", "game")
+            case "toss":
+                validation.check_keys(action, ("winner",))
+                winner = validation.parse_choice(action, "winner", base.TEAMS)
+                base.check_not_over(state.winner)
                 if state.hider:
-                    raise IllegalActionError("the toss is done")
-                return replace(state, hider=done.winner), ()
-            case Shot():
+                    raise base.IllegalActionError("the toss is done")
+                return replace(state, hider=winner), ()
+            case "shoot":
+                shot = parse_shot(action)
+                base.check_not_over(state.winner)
                 if state.hider is None:
-                    raise IllegalActionError("there is no hider yet", "the toss comes first")
-                if len(done.opened) > self._max_open:
-                    raise IllegalActionError(
-                        f"{len(done.opened)} pads were opened",
-                        f"option max_open allows at most {self._max_open}",
+                    raise base.IllegalActionError("there is no hider yet", "the toss comes first")
+                if (opened := len(shot.opened)) > self.max_open:
+                    raise base.IllegalActionError(
+                        f"{opened} pads were opened", f"option max_open allows at most {self.max_open}"
                     )
-                return self._shot(state, state.hider, done)
+                return self._shot(state, state.hider, shot)
 
-    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
         """Return every action that is allowed now, one for each group with the same effect.
 
         A find after opening one pad represents all finds after opening any; a hit on a wrong pad also represents
@@ -355,17 +318,17 @@ class Ojibwe(Game[State]):
         if state.winner:
             return ()
         if state.hider is None:
-            return tuple({"do": "toss", "winner": team} for team in TEAMS)
-        first: dict[tuple[State, tuple[str, ...]], dict[str, Json]] = {}
+            return tuple({"do": "toss", "winner": team} for team in base.TEAMS)
+        first: dict[tuple[State, tuple[str, ...]], dict[str, base.Json]] = {}
         for action in _shots():
             first.setdefault(self.play(state, action), action)
         return tuple(first.values())
 
-    def _shot(self, state: State, hider: Team, shot: Shot) -> tuple[State, tuple[str, ...]]:
+    def _shot(self, state: State, hider: base.Team, shot: Shot) -> tuple[State, tuple[str, ...]]:
         """Pay for one attempt, and determine who hides next, the number of hides left, and the high pad."""
         calls = ["double"] if state.double else []
         calls.append("found" if shot.found else "missed")
-        hitters = opposing_team(hider)
+        hitters = base.opposing_team(hider)
         counters = state.counters.pay(_payment_due(state, shot), hider, POOL, hitters)
         high = None if self.settings["high_ball_scope"] == "next_hide_only" else state.high
         if shot.found and shot.opened:  # rule 7
@@ -382,7 +345,7 @@ class Ojibwe(Game[State]):
             after = self._award_short_stick(after, hider, calls)
         return after, tuple(calls)
 
-    def _award_short_stick(self, state: State, team: Team, calls: list[str]) -> State:
+    def _award_short_stick(self, state: State, team: base.Team, calls: list[str]) -> State:
         """Give `team` a short stick and return all counters to the pool (rules 27 to 29).
 
         The next hider is already settled, unless finds are banked: then the team that banked them hides, once more per
@@ -390,14 +353,14 @@ class Ojibwe(Game[State]):
         """
         short = (state.short[0] + (team == "A"), state.short[1] + (team == "B"))
         calls.append("short_stick")
-        winner = team if short[TEAMS.index(team)] == self._games else None
+        winner = team if short[base.TEAMS.index(team)] == self._games else None
         if winner:
             calls.append("game")
         return replace(
             state,
             counters=state.counters.gather("pool"),
             short=short,
-            hider=opposing_team(team) if state.banked else state.hider,
+            hider=base.opposing_team(team) if state.banked else state.hider,
             high=state.high if self.settings["high_reset"] == "never" else None,
             hides_left=1 + state.banked,
             banked=0,
@@ -414,7 +377,7 @@ def _payment_due(state: State, shot: Shot) -> int:
     return miss_value(shot.ball, state.high)
 
 
-def _shots() -> Iterator[dict[str, Json]]:
+def _shots() -> Iterator[dict[str, base.Json]]:
     """Yield shots that cover every effect a shot can have."""
     for ball in EVERY_PAD:
         yield {"do": "shoot", "opened": [], "hit": ball, "ball": ball}

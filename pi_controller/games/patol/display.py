@@ -5,10 +5,8 @@ a second between bright and dim, so blinking never exceeds 1 Hz and players need
 notch take turns, a whole rhythm each. The thrower's horse is brighter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 
@@ -17,9 +15,7 @@ from pi_controller.display.game_display import GameShow, Word, count_gains, name
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.patol.rules import RIVERS, STONES, HorseRow, PatolSheet
 from pi_controller.pinmap import pinmap
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
+from pi_controller.table.view import View
 
 BEAT_S = 0.5
 RHYTHMS = ("11111111", "11110000", "10000000", "11111110", "11001100", "10100000", "11111010", "10101010")

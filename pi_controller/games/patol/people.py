@@ -1,9 +1,7 @@
 """Simulated players of patol: starts of the horses, and throws of the sticks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +9,7 @@ from pi_controller.games.patol.display import SHOW
 from pi_controller.games.patol.rules import DIRECTIONS, RIVERS
 from pi_controller.simulation.conditions import Stream, rng
 from pi_controller.simulation.people import RETRY_S, Throwers
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
+from pi_controller.table.view import View
 
 
 def throw_action(random: np.random.Generator) -> dict[str, Any]:

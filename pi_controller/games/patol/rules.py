@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast
 
-from pi_controller.rules import validation
-from pi_controller.rules.base import Action, Forms, Game, IllegalActionError, Json, Place
+from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Flag, Names, Option, WholeNumber, names
 from pi_controller.rules.validation import SheetReader
 from pi_controller.text import format_value, join_words
@@ -118,7 +117,7 @@ class PatolSheet(TypedDict):
     finish: Literal["forfeit"] | None
 
 
-class Patol(Game[State]):
+class Patol(base.WonGame[State]):
     """Patol with its options chosen."""
 
     name: ClassVar[str] = "patol"
@@ -139,19 +138,19 @@ class Patol(Game[State]):
         ),
         WholeNumber("circuits", 1, "How often a horse goes round to win.", 1, 99),
     )
-    forms: ClassVar[Forms] = {
+    forms: ClassVar[base.Forms] = {
         "start": (
-            Place("player", asks="who"),
-            Place("river", asks="a river"),
-            Place("direction", asks="clockwise or counterclockwise"),
+            base.Place("player", asks="who"),
+            base.Place("river", asks="a river"),
+            base.Place("direction", asks="clockwise or counterclockwise"),
         ),
-        "throw": (Place("marked", asks="how many marked"),),
-        "forfeit": (Place("by", asks="by whom"),),
+        "throw": (base.Place("marked", asks="how many marked"),),
+        "forfeit": (base.Place("by", asks="by whom"),),
     }
     short_form: ClassVar[str] = "how many marked: 0 to 3"
 
     @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+    def shorthand(cls, words: Sequence[str]) -> dict[str, base.Json] | None:
         """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         return {"do": "throw", "marked": int(words[0])} if words in (["0"], ["1"], ["2"], ["3"]) else None
 
@@ -160,22 +159,16 @@ class Patol(Game[State]):
         super().__init__(settings)
         self._players = names(self.settings["players"])
         self._values = THROWS[str(self.settings["throws"])]
-        circuits = self.settings["circuits"]
-        assert isinstance(circuits, int)
-        self._course = STONES * circuits
+        self._course = STONES * self.whole_setting("circuits")
 
     def opening(self) -> State:
         """Return the state before any horse has started."""
         return State(tuple(Horse(player) for player in self._players))
 
     @classmethod
-    def upgrade_names(cls, written: T) -> T | dict[str, Json]:
+    def upgrade_names(cls, written: T) -> T | dict[str, base.Json]:
         """Return an action or a score sheet with old names of directions replaced by present ones, at any depth."""
-        return cast("dict[str, Json]", _upgrade_directions(written)) if isinstance(written, Mapping) else written
-
-    def is_over(self, state: State) -> bool:
-        """Return True if a player has won."""
-        return state.winner is not None
+        return cast("dict[str, base.Json]", _upgrade_directions(written)) if isinstance(written, Mapping) else written
 
     def score(self, state: State) -> Mapping[str, int]:
         """Return the number of notches each horse has run."""
@@ -189,7 +182,7 @@ class Patol(Game[State]):
             else None
         )
 
-    def settles(self, action: Action) -> bool:
+    def settles(self, action: base.Action) -> bool:
         """Return True if `action` ends the throw in progress; the start of another player's horse does not."""
         return action.get("do") not in ("start", "forfeit")
 
@@ -213,7 +206,7 @@ class Patol(Game[State]):
             "finish": state.finish,
         }
 
-    def restore(self, sheet: Mapping[str, Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault.
 
         An older sheet has no `out` and no `finish`, its directions have other names, and it has no thrower until all
@@ -276,7 +269,7 @@ class Patol(Game[State]):
         if state.winner is not None and state.thrower not in (None, state.winner):
             read.add_fault(f"the last throw was the winner's: thrower is {state.winner}", "thrower", "winner")
 
-    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after a start, a throw or a forfeit; `killed` is called for a horse sent back."""
         action = self.upgrade_names(action)
         match validation.parse_verb(action, ("start", "throw", "forfeit")):
@@ -292,7 +285,7 @@ class Patol(Game[State]):
             case "forfeit":
                 return _apply_forfeit(state, validation.parse_forfeit(action, self._players).by)
 
-    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
         """Return every start of the next player to start, and the four throws unless a start comes first.
 
         Forfeits are not included.
@@ -315,12 +308,12 @@ class Patol(Game[State]):
 
         It sends back only horses in the notch it reaches, not those it jumps over.
         """
-        _not_over(state)
+        base.check_not_over(state.winner and format_value(state.winner))
         mover = state.moving_horse
         if mover is None:
-            raise IllegalActionError("no horse has started", f"{format_value(state.next_to_start)} starts first")
+            raise base.IllegalActionError("no horse has started", f"{format_value(state.next_to_start)} starts first")
         if mover.waiting:
-            raise IllegalActionError(
+            raise base.IllegalActionError(
                 f"{format_value(mover.player)} has not started", "a river and a direction come first"
             )
         moved = replace(mover, progress=mover.progress + value)
@@ -339,7 +332,7 @@ def _upgrade_directions(written: Any) -> Any:
     """Return `written` with the directions of older versions replaced by their present names."""
     match written:
         case Mapping():
-            pairs = cast("Mapping[str, Json]", written).items()
+            pairs = cast("Mapping[str, base.Json]", written).items()
             return {
                 key: _FORMER.get(value, value)
                 if isinstance(value, str) and _is_direction(key)
@@ -347,7 +340,7 @@ def _upgrade_directions(written: Any) -> Any:
                 for key, value in pairs
             }
         case list() | tuple():
-            return [_upgrade_directions(value) for value in cast("Sequence[Json]", written)]
+            return [_upgrade_directions(value) for value in cast("Sequence[base.Json]", written)]
         case _:
             return written
 
@@ -356,19 +349,16 @@ def _is_direction(key: object) -> bool:
     return isinstance(key, str) and key.rpartition(".")[2] == "direction"
 
 
-def _not_over(state: State) -> None:
-    if state.winner is not None:
-        raise IllegalActionError(f"the game is over: {format_value(state.winner)} has won")
-
-
 def _started(state: State, started: Horse) -> State:
     """Put the horse of the next player in turn order at its river; the first to start is the first to throw."""
-    _not_over(state)
+    base.check_not_over(state.winner and format_value(state.winner))
     known = state.horse(started.player)
     if known.out or known.river is not None:
-        raise IllegalActionError(f"{format_value(started.player)} {'is out' if known.out else 'has started already'}")
+        raise base.IllegalActionError(
+            f"{format_value(started.player)} {'is out' if known.out else 'has started already'}"
+        )
     if started.player != state.next_to_start:
-        raise IllegalActionError(
+        raise base.IllegalActionError(
             f"it is not the turn of {format_value(started.player)} to start",
             f"{format_value(state.next_to_start)} starts next",
         )
@@ -377,10 +367,10 @@ def _started(state: State, started: Horse) -> State:
 
 def _apply_forfeit(state: State, by: str) -> tuple[State, tuple[str, ...]]:
     """Take a horse out of the ring; the turn passes on if it was its player's, and the last remaining player wins."""
-    _not_over(state)
+    base.check_not_over(state.winner and format_value(state.winner))
     leaver = state.horse(by)
     if leaver.out:
-        raise IllegalActionError(f"{format_value(by)} is out already")
+        raise base.IllegalActionError(f"{format_value(by)} is out already")
     after = state.with_horse(replace(leaver, out=True))
     if state.thrower == by:
         after = replace(after, thrower=after.following(by))

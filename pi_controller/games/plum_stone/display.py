@@ -3,10 +3,8 @@
 The row of the player who throws is brighter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 
@@ -14,10 +12,7 @@ from pi_controller.display import drawing as draw
 from pi_controller.display.game_display import BAR, GameShow, bowl_result, number, pieces_shown, throws
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.plum_stone.rules import PlumStoneSheet
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
-
+from pi_controller.table.view import View
 
 PIECES: Mapping[str, str] = {"moons": mark("moon"), "whites": mark("white")}
 """Names of the stones' faces by the keys of a throw."""

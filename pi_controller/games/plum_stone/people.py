@@ -1,17 +1,13 @@
 """Simulated players of the plum stone game: the lot, throws of the bowl, and invalid throws."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pi_controller.simulation.people import Throwers, ThrowScript
 from pi_controller.simulation.truth import toss
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
+from pi_controller.table.view import View
 
 
 def throw_action(random: np.random.Generator) -> dict[str, Any]:

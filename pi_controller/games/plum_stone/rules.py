@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypedDict
 
-from pi_controller.rules import validation
-from pi_controller.rules.base import TEAM, Action, Forms, Game, IllegalActionError, Json, Place, Team, opposing_team
+from pi_controller.rules import base, validation
 from pi_controller.rules.options import Choice, Option, WholeNumber
 from pi_controller.rules.sticks import Sticks
 from pi_controller.rules.validation import SheetReader
 
 PILE = "pile"
-PLAYERS: tuple[Team, ...] = ("A", "B")
 VALUES = {(2, 3): 10, (0, 0): 10, (1, 3): 1, (1, 0): 1}
 """The value of a throw of (moons, whites); the other moon stones show stars, the others are black. All others are worth
 0.
@@ -28,24 +26,24 @@ class State:
     """One moment of a game. Before the lot there is no thrower; `value` is that of the last throw."""
 
     sticks: Sticks
-    thrower: Team | None = None
+    thrower: base.Team | None = None
     value: int | None = None
-    winner: Team | None = None
+    winner: base.Team | None = None
     finish: Literal["forfeit"] | None = None
 
 
 class PlumStoneSheet(TypedDict):
     """The score sheet's keys. `counters` are by player, `value` is the value of the last throw."""
 
-    thrower: Team | None
+    thrower: base.Team | None
     pile: int
     counters: dict[str, int]
     value: int | None
-    winner: Team | None
+    winner: base.Team | None
     finish: Literal["forfeit"] | None
 
 
-class PlumStone(Game[State]):
+class PlumStone(base.WonGame[State]):
     """The plum stone game with its options chosen."""
 
     name: ClassVar[str] = "plum_stone"
@@ -60,19 +58,19 @@ class PlumStone(Game[State]):
             ("pass", "again"),
         ),
     )
-    forms: ClassVar[Forms] = {
-        "lot": (Place("first", words=TEAM, asks="who throws first"),),
+    forms: ClassVar[base.Forms] = {
+        "lot": (base.Place("first", words=base.TEAM, asks="who throws first"),),
         "throw": (
-            Place("moons", "moons", asks="how many moons"),
-            Place("whites", "whites", asks="how many whites"),
+            base.Place("moons", "moons", asks="how many moons"),
+            base.Place("whites", "whites", asks="how many whites"),
         ),
-        "forfeit": (Place("by", words=TEAM, asks="by whom"),),
+        "forfeit": (base.Place("by", words=base.TEAM, asks="by whom"),),
     }
     short_form: ClassVar[str] = "a letter for each moon and each white, m w; or 0"
     second_tap: ClassVar[str | None] = "no_throw"
 
     @classmethod
-    def shorthand(cls, words: Sequence[str]) -> dict[str, Json] | None:
+    def shorthand(cls, words: Sequence[str]) -> dict[str, base.Json] | None:
         """Return the action for the short form typed by a judge, or None if `words` are not a short form."""
         shows = validation.parse_letters(words, {"m": ("moons", 2), "w": ("whites", 3)})
         return None if shows is None else {"do": "throw", **shows}
@@ -80,23 +78,17 @@ class PlumStone(Game[State]):
     def __init__(self, settings: Mapping[str, object] | None = None) -> None:
         """Choose options by name, as text or typed; the others keep their defaults. Raises `UsageError`."""
         super().__init__(settings)
-        counters = self.settings["counters"]
-        assert isinstance(counters, int)
-        self._opening = State(Sticks((PILE, *PLAYERS), (counters, 0, 0)))
+        self._opening = State(Sticks((PILE, *base.TEAMS), (self.whole_setting("counters"), 0, 0)))
 
     def opening(self) -> State:
         """Return the state before the lot: all counters in the pile."""
         return self._opening
 
-    def is_over(self, state: State) -> bool:
-        """Return True if a player has won."""
-        return state.winner is not None
-
     def score(self, state: State) -> Mapping[str, int]:
         """Return the counters of each player."""
-        return {player: state.sticks[player] for player in PLAYERS}
+        return {player: state.sticks[player] for player in base.TEAMS}
 
-    def thrower(self, state: State) -> Team | None:
+    def thrower(self, state: State) -> base.Team | None:
         """Return the player to throw; None before the lot and when the game is over."""
         return state.thrower if state.winner is None else None
 
@@ -105,26 +97,26 @@ class PlumStone(Game[State]):
         return {
             "thrower": state.thrower,
             "pile": state.sticks[PILE],
-            "counters": {player: state.sticks[player] for player in PLAYERS},
+            "counters": {player: state.sticks[player] for player in base.TEAMS},
             "value": state.value,
             "winner": state.winner,
             "finish": state.finish,
         }
 
-    def restore(self, sheet: Mapping[str, Json]) -> State:
+    def restore(self, sheet: Mapping[str, base.Json]) -> State:
         """Return the state described by the complete `sheet`. Raises `InvalidActionError` with every fault."""
         read = SheetReader(sheet, ("thrower", "pile", "counters", "value", "winner"), optional=("finish",))
-        thrower, winner = read.word("thrower", PLAYERS), read.word("winner", PLAYERS)
+        thrower, winner = read.word("thrower", base.TEAMS), read.word("winner", base.TEAMS)
         total = self._opening.sticks.total
-        counts = (read.whole("pile", total), *read.counts("counters", PLAYERS, total))
+        counts = (read.whole("pile", total), *read.counts("counters", base.TEAMS, total))
         value = read.whole_or_null("value", {0, *VALUES.values()})
         read.sum_is(total, counts, "pile and counters", "pile", "counters")
         finish = read.forfeit(winner)
-        state = State(Sticks((PILE, *PLAYERS), counts), thrower, value, winner, finish)
+        state = State(Sticks((PILE, *base.TEAMS), counts), thrower, value, winner, finish)
         unwon = replace(state, winner=None, finish=None) if finish else state
         if thrower is None and unwon != self._opening:
             read.add_fault("before the lot (thrower is null) no counter is won", "thrower")
-        for player in PLAYERS:
+        for player in base.TEAMS:
             if (winner == player and not finish) != (state.sticks[player] == total):
                 has = "is the winner and has" if winner == player else "is not the winner and has"
                 read.add_fault(f"{player} {has} {state.sticks[player]} of {total}", "winner", "counters")
@@ -133,15 +125,15 @@ class PlumStone(Game[State]):
         read.check()
         return state
 
-    def play(self, state: State, action: Action) -> tuple[State, tuple[str, ...]]:
+    def play(self, state: State, action: base.Action) -> tuple[State, tuple[str, ...]]:
         """Return the state after the lot, a throw, an invalid throw, or a forfeit; only the forfeit has calls."""
         match validation.parse_verb(action, ("lot", "throw", "no_throw", "forfeit")):
             case "lot":
                 validation.check_keys(action, ("first",))
-                first = validation.parse_choice(action, "first", PLAYERS)
-                _not_over(state)
+                first = validation.parse_choice(action, "first", base.TEAMS)
+                base.check_not_over(state.winner)
                 if state.thrower:
-                    raise IllegalActionError("the lot was drawn already")
+                    raise base.IllegalActionError("the lot was drawn already")
                 return State(state.sticks, first), ()
             case "throw":
                 validation.check_keys(action, ("moons", "whites"))
@@ -156,21 +148,21 @@ class PlumStone(Game[State]):
                 value = 0
                 again = self.settings["no_throw"] == "again"
             case "forfeit":
-                by = validation.parse_forfeit(action, PLAYERS).by
-                _not_over(state)
-                return replace(state, winner=opposing_team(by), finish="forfeit"), ("forfeit", "game")
+                by = validation.parse_forfeit(action, base.TEAMS).by
+                base.check_not_over(state.winner)
+                return replace(state, winner=base.opposing_team(by), finish="forfeit"), ("forfeit", "game")
         thrower = _thrower(state)
         if not value:
-            return State(state.sticks, thrower if again else opposing_team(thrower), value), ()
-        sticks = state.sticks.pay(value, thrower, PILE, opposing_team(thrower))
+            return State(state.sticks, thrower if again else base.opposing_team(thrower), value), ()
+        sticks = state.sticks.pay(value, thrower, PILE, base.opposing_team(thrower))
         return State(sticks, thrower, value, winner=thrower if sticks[thrower] == sticks.total else None), ()
 
-    def legal_actions(self, state: State) -> tuple[dict[str, Json], ...]:
+    def legal_actions(self, state: State) -> tuple[dict[str, base.Json], ...]:
         """Return one throw for each possible value and the invalid throw; before them, the lot. No forfeits."""
         if state.winner:
             return ()
         if state.thrower is None:
-            return tuple({"do": "lot", "first": player} for player in PLAYERS)
+            return tuple({"do": "lot", "first": player} for player in base.TEAMS)
         showing: dict[int, tuple[int, int]] = {}
         for pair, value in (*VALUES.items(), (_NOTHING, 0)):
             showing.setdefault(value, pair)
@@ -178,13 +170,8 @@ class PlumStone(Game[State]):
         return (*throws, {"do": "no_throw"})
 
 
-def _not_over(state: State) -> None:
-    if state.winner:
-        raise IllegalActionError(f"the game is over: {state.winner} has won")
-
-
-def _thrower(state: State) -> Team:
-    _not_over(state)
+def _thrower(state: State) -> base.Team:
+    base.check_not_over(state.winner)
     if state.thrower is None:
-        raise IllegalActionError("there is no thrower yet", "the lot comes first")
+        raise base.IllegalActionError("there is no thrower yet", "the lot comes first")
     return state.thrower

@@ -4,10 +4,8 @@ In the middle row, each pair of bones that is out has two pixels, and the king s
 won. The hiding team's live and dead sticks breathe.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 
@@ -18,9 +16,7 @@ from pi_controller.display.i18n import catalogue, mark
 from pi_controller.games.slahal.rules import ALL_DEAD, PER_TEAM, SlahalSheet
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.base import opposing_team
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import View
+from pi_controller.table.view import View
 
 KING = draw.glow(draw.WHITE, 0.55)
 DEAD_DIM = 0.52

@@ -4,11 +4,9 @@ Their plan for a hide (`BonesPlan`) is a function of (seed, hide) only, so that 
 true actions are recorded in `turns`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +18,7 @@ from pi_controller.simulation.conditions import Stream, rng
 from pi_controller.simulation.people import RETRY_S, TurnPeople, choose_answer
 from pi_controller.simulation.sensors import HandStyle
 from pi_controller.simulation.truth import PACES, Mischief, PaceName, span
-
-if TYPE_CHECKING:
-    from pi_controller.table.view import QuestionView, View
+from pi_controller.table.view import QuestionView, View
 
 PADS_OF: dict[Signal, tuple[int, int]] = {"right": (1, 3), "left": (2, 4), "inside": (2, 3), "outside": (1, 4)}
 """The fists that a signal points at: the guesser sits opposite with pad 4 on the left (Lahal sheet, Guesses)."""
@@ -195,8 +191,7 @@ class BoneHolders(TurnPeople):
             else:
                 world.take(BONES[holder])
         yield plan.swap_s
-        limit = self.game.settings["hide_seconds"]
-        assert isinstance(limit, int)
+        limit = self.game.whole_setting("hide_seconds")
         if plan.late and limit <= MAX_LATE_LIMIT_S:
             yield limit + 0.5
         for holder in out:

@@ -143,16 +143,13 @@ class SlahalReferee(Referee):
     def _times(self, story: Story) -> dict[str, float]:
         """Return the next deadlines of the clocks by name."""
         times = dict[str, float]()
-        minutes, seconds = self.game.settings["minutes"], self.game.settings["hide_seconds"]
-        assert isinstance(minutes, int)
-        assert isinstance(seconds, int)
         if story.phase == "check":
             times["no_reading"] = self._private.since + self.settings.check_timeout_s
         if story.phase == "hide" and self._rest_from is not None:
             times["out"] = self._rest_from + FISTS_REST_S
         noticed = story.notice is not None and story.notice.about == "hide_time"
         if story.phase == "hide" and story.link.up and not noticed:
-            times["hide_time"] = story.clocks.waiting.began + seconds
+            times["hide_time"] = story.clocks.waiting.began + self.game.whole_setting("hide_seconds")
         playing, of_round = story.clocks.playing, story.clocks.of_round
         kept = self.settings.mode("time") != "off" and "time" not in story.hide.waived_fouls
         if of_round:
@@ -160,7 +157,7 @@ class SlahalReferee(Referee):
         else:
             kept &= story.link.up is not None  # a table without a mat keeps no time
         if kept and playing is not None:
-            times["time"] = playing.began + 60.0 * minutes
+            times["time"] = playing.began + 60.0 * self.game.whole_setting("minutes")
         return times if story.phase != "over" else {}
 
     def _handle_timeout(self, tx: Transaction) -> None:
