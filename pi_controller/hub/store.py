@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -208,6 +209,8 @@ class _PostgresStore(Store):
         self._database, self._psycopg = database, psycopg
         self._schema = f'"mat_{database.venue}"'
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._connecting = threading.Lock()
+        """Held while connecting, so that two threads never connect at once."""
         with self._errors("reached"):
             self._connected()
 
@@ -262,23 +265,26 @@ class _PostgresStore(Store):
             self._connection.close()
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
-        if self._connection is None or self._connection.closed:
-            connection = self._psycopg.connect(
-                self._database.url, password=self._database.password, autocommit=True, connect_timeout=CONNECT_S
-            )
-            try:
-                for query in (
-                    "SET synchronous_commit = on",
-                    f"CREATE SCHEMA IF NOT EXISTS {self._schema}",
-                    f"SET search_path = {self._schema}",
-                ):
-                    connection.execute(cast("Any", query))
-            except BaseException:
-                connection.close()
-                raise
-            self._connection = connection
-            return connection
-        return self._connection
+        with self._connecting:
+            if self._connection is None or self._connection.closed:
+                self._connection = self._connect()
+            return self._connection
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        connection = self._psycopg.connect(
+            self._database.url, password=self._database.password, autocommit=True, connect_timeout=CONNECT_S
+        )
+        try:
+            for query in (
+                "SET synchronous_commit = on",
+                f"CREATE SCHEMA IF NOT EXISTS {self._schema}",
+                f"SET search_path = {self._schema}",
+            ):
+                connection.execute(cast("Any", query))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     @contextmanager
     def _errors(self, doing: str) -> Generator[None]:
