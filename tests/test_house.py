@@ -4,7 +4,10 @@ import re
 import subprocess
 import sys
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
+
+import grimp
 
 ROOT = Path(__file__).parent.parent
 
@@ -85,3 +88,8 @@ def test_mutation_groups_name_code_and_tests_that_exist():
     groups = tomllib.loads((folder / "groups.toml").read_text("utf-8")).values()
     tests = {test.removeprefix("--deselect=").partition("::")[0] for group in groups for test in group["tests"]}
     assert sorted(test for test in tests if not (ROOT / test).is_file()) == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = grimp.build_graph("pi_controller", cache_dir=None, exclude_type_checking_imports=True)
+    TopologicalSorter({name: graph.find_modules_directly_imported_by(name) for name in graph.modules}).prepare()

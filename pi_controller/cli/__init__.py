@@ -48,8 +48,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "check-settings": ("settings", "check a settings file, or print a commented example"),
 }
 """Module and purpose of each verb. The module's function `NAME` runs the verb and `NAME_parser` returns its parser."""
-EXIT_STATUSES = "2 invalid arguments or impossible; 130 interrupted."
-"""Exit statuses common to all verbs."""
 _OLD_NAMES = {"odds": "chances", "salvage": "recover"}
 """Former names of verbs, accepted but not listed in the help."""
 
@@ -76,8 +74,14 @@ def find_verb(verb: str) -> Verb:
     return Verb(getattr(module, f"{function}_parser"), getattr(module, function))
 
 
+def _all_verbs() -> dict[str, tuple[str, ArgumentParser]]:
+    return {name: (purpose, find_verb(name).parser()) for name, (_, purpose) in VERBS.items()}
+
+
 def usage() -> str:
     """Return the help text."""
+    from pi_controller.errors import EXIT_STATUSES
+
     width = max(map(len, VERBS))
     verbs = "\n".join(f"  {verb:<{width}}  {what}" for verb, (_, what) in VERBS.items())
     return (
@@ -109,12 +113,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             case ["--print-completion", *shell]:
                 from pi_controller.cli.reference import completion
 
-                print(completion(" ".join(shell)), end="")
+                print(completion(" ".join(shell), _all_verbs()), end="")
                 return 0
             case ["--print-manual", *_]:
                 from pi_controller.cli.reference import manual
 
-                print(manual(), end="")
+                print(manual(_all_verbs()), end="")
                 return 0
             case ["help", verb, *rest]:
                 return find_verb(verb).main([*rest, "--help"])

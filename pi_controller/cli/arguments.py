@@ -16,8 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pi_controller.cli import EXIT_STATUSES
-from pi_controller.errors import UsageError
+from pi_controller.errors import EXIT_STATUSES, UsageError
 from pi_controller.system.place import SYSTEM_SETTINGS
 
 if TYPE_CHECKING:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from pi_controller import __version__
-from pi_controller.cli import VERBS, find_verb
 from pi_controller.cli.arguments import INSTALLED, Parser
 from pi_controller.errors import UsageError
 
@@ -16,26 +15,30 @@ _FILES = ("FILE", "FILE.wav", "FILE.zip", "NEW", "FOLDER", "DIR", "JOURNAL", "RE
 """Names of arguments that a shell completes with file names."""
 
 
-def root() -> argparse.ArgumentParser:
+Verbs = Mapping[str, tuple[str, argparse.ArgumentParser]]
+"""Purpose and parser of each verb."""
+
+
+def _root(verbs: Verbs) -> argparse.ArgumentParser:
     """Return the parser of the whole command with all verbs."""
+
+    def parser_of(prog: str, **_: Any) -> argparse.ArgumentParser:
+        """Return the parser of the verb that `prog` ends with."""
+        verb = prog.rsplit(maxsplit=1)[-1]
+        if verb != "help":
+            return verbs[verb][1]
+        helper = Parser(verb, "Show the arguments of a verb.")
+        helper.add_argument("about", metavar="VERB", choices=list(verbs), help="the verb")
+        return helper
+
     parser = argparse.ArgumentParser("moccasin-mat", add_help=False)
     parser.add_argument("-h", "--help", action="store_true", help="list the verbs")
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
-    made_by = cast("type[argparse.ArgumentParser]", _parser_of)  # only called in `parser`
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=made_by)
-    for verb, (_, what) in VERBS.items():
-        verbs.add_parser(verb, help=what)
-    verbs.add_parser("help", help="show the arguments of a verb")
-    return parser
-
-
-def _parser_of(prog: str, **_: Any) -> argparse.ArgumentParser:
-    """Return the parser of the verb that `prog` ends with."""
-    verb = prog.rsplit(maxsplit=1)[-1]
-    if verb != "help":
-        return find_verb(verb).parser()
-    parser = Parser(verb, "Show the arguments of a verb.")
-    parser.add_argument("about", metavar="VERB", choices=list(VERBS), help="the verb")
+    made_by = cast("type[argparse.ArgumentParser]", parser_of)  # argparse only calls it
+    commands = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=made_by)
+    for verb, (purpose, _) in verbs.items():
+        commands.add_parser(verb, help=purpose)
+    commands.add_parser("help", help="show the arguments of a verb")
     return parser
 
 
@@ -43,39 +46,32 @@ def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     return parser._actions  # noqa: SLF001 - argparse has no other list of them
 
 
-def completion(shell: str) -> str:
-    """Return the completion script for `shell`. Raises `UsageError` for an unknown shell."""
+def completion(shell: str, verbs: Verbs) -> str:
+    """Return the completion script of `verbs` for `shell`. Raises `UsageError` for an unknown shell."""
     import shtab
 
     if shell not in SHELLS:
         raise UsageError(f"there is no completion for the shell {shell[:40]!r}", f"choose one of: {', '.join(SHELLS)}")
-    whole = root()
-    for verb in VERBS:
-        for action in _actions(_verbs(whole)[verb]):
+    whole = _root(verbs)
+    for _, parser in verbs.values():
+        for action in _actions(parser):
             if action.metavar in _FILES:
                 action.complete = shtab.FILE  # pyright: ignore[reportAttributeAccessIssue] - as shtab wants it
     return shtab.complete(whole, shell)
 
 
-def _verbs(whole: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    (found,) = (action.choices for action in _actions(whole) if action.dest == "verb")
-    return dict(found or {})  # pyright: ignore[reportCallIssue, reportArgumentType] - of subparsers it is a dict
+def manual(verbs: Verbs) -> str:
+    """Return the manual page of `verbs`, moccasin-mat(1), for man(7)."""
+    return "\n".join(_page(verbs)) + "\n"
 
 
-def manual() -> str:
-    """Return the manual page, moccasin-mat(1), for man(7)."""
-    return "\n".join(_page()) + "\n"
-
-
-def _page() -> Iterator[str]:
+def _page(verbs: Verbs) -> Iterator[str]:
     yield f'.TH MOCCASIN\\-MAT 1 "" "moccasin\\-mat {__version__}"'
     yield from (".SH NAME", "moccasin\\-mat \\- controller of an instrumented mat for the Moccasin Game")
     yield from (".SH SYNOPSIS", ".B moccasin\\-mat", "VERB [OPTION]...")
     yield ".SH VERBS"
-    whole = _verbs(root())
-    for verb, (_, what) in VERBS.items():
-        parser = whole[verb]
-        yield from (f".SS {_escape_roff(verb)}", _escape_roff(f"{what[0].upper()}{what[1:]}."), ".PP")
+    for verb, (purpose, parser) in verbs.items():
+        yield from (f".SS {_escape_roff(verb)}", _escape_roff(f"{purpose[0].upper()}{purpose[1:]}."), ".PP")
         yield from (
             _escape_roff(" ".join(parser.format_usage().split())),
             ".PP",

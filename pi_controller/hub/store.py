@@ -342,20 +342,20 @@ class TournamentLog(StoreUser):
 
     def append(self, decision: Decision, key: str = "") -> None:
         """Write `decision` safely to disk. Call `read` to its end first."""
-        row = self._stored(decision, key)
+        row = self._as_row(decision, key)
         with self._store.transaction():
             self._store.execute("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)", row)
         self._remember_last(decision.seq, decision.actor, key, row[-1])
 
     def was_written(self, decision: Decision, key: str = "") -> bool:
         """Return whether `decision` was written although `append` raised an error."""
-        its_hash = self._stored(decision, key)[-1]
+        its_hash = self._as_row(decision, key)[-1]
         if self._store.execute("SELECT hash FROM decisions WHERE seq = ?", [decision.seq]) != [(its_hash,)]:
             return False
         self._remember_last(decision.seq, decision.actor, key, its_hash)
         return True
 
-    def _stored(self, decision: Decision, key: str) -> tuple[int, float, str, str, str, str]:
+    def _as_row(self, decision: Decision, key: str) -> tuple[int, float, str, str, str, str]:
         """Return the row of `decision` in the store."""
         seq, t, actor, fact = decision
         body = msgspec.json.encode(fact).decode()
