@@ -7,18 +7,18 @@ are hundredths of a second since boot: small integers, which need no memory, for
 import wire
 
 EVERY = 16  # of the blocks one is looked at: eight a second
-RAIL = 4  # counts from either end
+RAIL = 4 * wire.READINGS  # from either end: four counts of the converter
 RAIL_TIME = 50  # a stroke is at the rail for milliseconds
 STUCK_TIME = 400
 GOOD_TIME = 100
 GONE_TIME = 100
-JOLT = 14  # counts in half a millisecond: more than noise, hum or a hand that presses, less than a light stroke
+JOLT = 14 * wire.READINGS  # in half a millisecond: more than hum or a hand that presses, less than a light stroke
 
 
 def jolt(block, least):
-    """Return how many samples before the end of `block` a pad first moved by `least` counts within two samples, or 0.
+    """Return how many samples before the end of `block` a pad first moved by `least` within two samples, or 0.
 
-    The block is as the converter gave it. The board puts machine code in this one's place.
+    The board puts machine code in this one's place.
     """
     size = len(block)
     two = 4 * wire.PADS
@@ -27,6 +27,14 @@ def jolt(block, least):
         if moved >= least or moved <= -least:
             return (size - at + 2 * wire.PADS - 1) // (2 * wire.PADS)
     return 0
+
+
+def coarsen(block):
+    """Leave the upper 12 bits of each sample in `block`. The board puts machine code in this one's place."""
+    for at in range(0, len(block), 2):
+        value = (block[at] | block[at + 1] << 8) >> 4
+        block[at] = value & 0xFF
+        block[at + 1] = value >> 8
 
 
 class Piezos:
@@ -53,7 +61,7 @@ class Piezos:
         self._fine = [now] * wire.PADS
 
     def feed(self, block, now):
-        """Take a block as the converter gave it: pads interleaved, u16 little endian."""
+        """Take a block of sums: pads interleaved, u16 little endian."""
         self._count += 1
         if self._count % EVERY:
             return
@@ -66,13 +74,13 @@ class Piezos:
         first = block[at] | block[at + 1] << 8
         held = self._held[pad]
         still = held == first or held < 0
-        rail = first <= RAIL or first >= 4095 - RAIL
+        rail = first <= RAIL or first >= wire.TOP - RAIL
         self._held[pad] = first
         while at < self._size and (still or rail):
             value = block[at] | block[at + 1] << 8
             if value != first:
                 still = False
-            if RAIL < value < 4095 - RAIL:
+            if RAIL < value < wire.TOP - RAIL:
                 rail = False
             at += 2 * wire.PADS
         if not still:
@@ -87,7 +95,7 @@ class Piezos:
                 self.wrong ^= bit
                 self._report(wire.PIEZO_GOOD, pad + 1, 10 * (self._fine[pad] - self._since[pad]))
         elif now - self._inside[pad] >= RAIL_TIME:
-            self._fail(wire.PIEZO_RAIL, pad, first, self._inside[pad], now)
+            self._fail(wire.PIEZO_RAIL, pad, first // wire.READINGS, self._inside[pad], now)
         elif now - self._still[pad] >= STUCK_TIME:
             self._fail(wire.PIEZO_STUCK, pad, 10 * (now - self._still[pad]), self._still[pad], now)
         if not (still or rail):

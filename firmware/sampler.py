@@ -13,7 +13,7 @@ import wire
 from events import Events
 from guards import Piezos, Silence
 
-FIRMWARE = (0, 3, 1)
+FIRMWARE = (0, 4, 0)
 FEATURES = wire.HAS_PIEZO | wire.HAS_TOUCH | wire.HAS_FIELD | wire.HAS_STRIP
 SILENCE_TIME = 300  # a host that says nothing for so long (hundredths of a second) is gone
 HEALTH_US = 1_000_000
@@ -113,16 +113,18 @@ class Sampler:
         block = self._block
         number = board.piezo(block)
         while number >= 0:
-            if running:
-                # sample i is taken at i / SAMPLE_HZ: sampling and clock start and run together
-                wire.piezo_number(self._piezo, number, board.BLOCK, self._block_us, board.overflows)
-                self._send(self._piezo)
-                if not self._jolt_at:
-                    since = guards.jolt(block, guards.JOLT)
-                    if since:
-                        self._jolt_at = max(self._touched + took + JOLT_US - since * self._sample_us, FRESH_US)
+            if running and not self._jolt_at:
+                since = guards.jolt(block, guards.JOLT)
+                if since:
+                    self._jolt_at = max(self._touched + took + JOLT_US - since * self._sample_us, FRESH_US)
             if looking:
                 self._piezos.feed(block, now)
+            if running:
+                # sample i begins at i / SAMPLE_HZ: sampling and clock start and run together
+                wire.piezo_number(self._piezo, number, board.BLOCK, self._block_us, board.overflows)
+                if self._minor < wire.SUMS:
+                    guards.coarsen(block)
+                self._send(self._piezo)
             number = board.piezo(block)
         if looking:
             self._touch_in -= took

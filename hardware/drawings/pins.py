@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from geometry import build, pieces
 from gpiozero.pins.pi import PiBoardInfo
 
+from pi_controller.board import wire
 from pi_controller.calibration.detectors import magnetometer_name
 from pi_controller.pinmap import pinmap
 
@@ -68,8 +69,9 @@ def board_tables() -> Iterator[str]:
     ]
     yield table(("pin", "is", "goes to"), rows)
     yield (
-        f"Each piezo is sampled {board.sample_hz} times a second with {board.adc_bits} bits, in frames of "
-        f"{board.block_samples}; touch {board.touch_hz}, magnetometers {board.magnet_hz} times a second."
+        f"Each piezo is sampled {board.sample_hz} times a second, in frames of {board.block_samples}; a sample is the "
+        f"sum of {wire.READINGS} readings of {board.adc_bits} bits; touch {board.touch_hz}, magnetometers "
+        f"{board.magnet_hz} times a second."
     )
     first, last = board.adc_pins[0], board.adc_pins[-1]
     bus = f"GPIO{board.i2c['sda']}, {board.i2c['scl']}"

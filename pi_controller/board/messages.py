@@ -20,7 +20,8 @@ class Piezo:
     """A block of strike samples: `samples` int16 of shape (n, pads), ADC counts minus mid-scale (0 = rest).
 
     `t` is the time of the first sample, `rate` the samples a second, `index` the first sample's number since the board
-    started: a jump in `index` between two blocks is a gap. `full_scale` is the count of the rail (2048 for 12 bits).
+    started: a jump in `index` between two blocks is a gap. `full_scale` is the count of the rail: 32768 for the board's
+    sums of 16 readings, 2048 for a board before protocol 1.3 and in older recordings, 512 for ten bits.
     """
 
     t: float
@@ -28,6 +29,11 @@ class Piezo:
     rate: float
     samples: NDArray[np.int16]
     full_scale: int = 2048
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """The samples in counts of a 12-bit converter, whatever their full scale."""
+        return self.samples.astype("f8") * (2048 / self.full_scale)
 
 
 @dataclass(frozen=True, slots=True)

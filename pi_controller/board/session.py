@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from pi_controller.board import messages, wire
 from pi_controller.board.clock import BoardClock
@@ -269,8 +268,7 @@ class Session:
         self._counts_per_ut = 1.0
         self._sensors = PADS * len(maps.magnetometers.offsets_mm)
         self._bits = 1 << np.arange(self._sensors)
-        self._rest = np.int16(1 << maps.board.adc_bits - 1)
-        self._over = np.int16(~((1 << maps.board.adc_bits) - 1))
+        self._rest, self._top = wire.REST, wire.TOP
 
     @property
     def up(self) -> bool:
@@ -452,6 +450,8 @@ class Session:
         maps = pinmap().magnetometers
         p = board.features & wire.QMC5883P
         self._counts_per_ut = maps.qmc5883p_counts_per_ut if p else maps.counts_per_ut
+        readings = 1 if board.minor >= wire.SUMS else wire.READINGS
+        self._rest, self._top = wire.REST // readings, wire.TOP // readings
 
     def _host_time(self, us: int, t: float, last_s: float = 0.0) -> float | None:
         """Return the host time of board time `us`, or None if that is not close to `t`."""
@@ -481,8 +481,8 @@ class Session:
         index = -(-us * board.hz // 1_000_000)  # the whole number; the frame has its low 32 bits
         if index & 0xFFFFFFFF != low or len(payload) != wire.PIEZO_HEAD + 2 * PADS * board.block:
             return False
-        raw = np.frombuffer(payload, "<i2", offset=wire.PIEZO_HEAD)
-        if np.bitwise_or.reduce(raw) & self._over:
+        raw = np.frombuffer(payload, "<u2", offset=wire.PIEZO_HEAD)
+        if raw.max() > self._top:
             return False
         when = self._host_time(us, t, board.block / board.hz)
         missing = index - self.next_index if self.next_index >= 0 else 0
@@ -499,8 +499,8 @@ class Session:
             self._stats.missing_samples += missing
             self._out.append(messages.Gap(when - missing / board.hz, when, missing))
         self.next_index = index + board.block
-        samples: NDArray[np.int16] = (raw - self._rest).reshape(-1, PADS)
-        self._out.append(messages.Piezo(when, index, float(board.hz), samples, int(self._rest)))
+        samples = (raw - np.uint16(self._rest)).view(np.int16).reshape(-1, PADS)
+        self._out.append(messages.Piezo(when, index, float(board.hz), samples, self._rest))
         return True
 
     def _touch(self, payload: bytes, t: float) -> bool:

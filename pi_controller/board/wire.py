@@ -23,12 +23,14 @@ except ImportError:  # on the board the files are in one folder
 # exported again, so that users need to import only this file
 __all__ = ("LONGEST", "WINDOW", "Frames", "crc16", "seal", "stuff", "unstuff")
 
-PROTOCOL = (1, 2)
+PROTOCOL = (1, 3)
 """Major and minor: majors are incompatible. A newer minor adds types, and sends none of them to an older end."""
 ORDERS = 1
 """First minor with commands (LIGHTS, TEST, DONE) and events (EVENT, ACK)."""
 CHIPS = 2
 """First minor in which WELCOME has the kind of the magnetometers and may be repeated, and SLOW exists."""
+SUMS = 3
+"""First minor in which a sample of a PIEZO is a sum of `READINGS`; before it has 12 bits."""
 
 # Host to board. A frame of one of these never begins with "\r\x03", which mpremote sends to stop a program.
 HELLO = 0x11
@@ -48,6 +50,10 @@ DONE = 0x27
 EVENT = 0x28
 
 PADS = 4
+READINGS = 16
+"""Readings of the converter, 12 bits each, that are summed in a sample of a pad."""
+REST, TOP = READINGS * 2048, READINGS * 4095
+"""A sample of a pad at rest, and the largest."""
 ELECTRODES = 12
 MAGNETS = 24
 
@@ -204,7 +210,7 @@ def piezo_body(block_samples: int) -> bytearray:
     """Return a reusable body for a PIEZO of `block_samples` samples of each pad.
 
     `piezo_number` writes index and time; the samples go into body[3 + PIEZO_HEAD : -2]: pads interleaved, u16 of 0 to
-    4095, rest at 2048.
+    `TOP`, or 0 to 4095 for a host before `SUMS`.
     """
     body = bytearray(5 + PIEZO_HEAD + 2 * PADS * block_samples)
     body[0] = PIEZO

@@ -209,7 +209,7 @@ class EmptyStep:
                     pass
         match message:
             case Piezo():
-                self.piezo.add(message.samples.astype(np.float64))
+                self.piezo.add(message.counts)
                 self._received[0] += 1
             case Touch():
                 self.touch.add(message.counts.astype(np.float64))

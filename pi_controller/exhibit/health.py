@@ -304,7 +304,7 @@ class SensorDrift:
                 self._touch.add(message.counts.astype(np.float64))
                 self._scans += 1
             elif isinstance(message, Piezo):
-                self._piezo.add(message.samples.astype(np.float64))
+                self._piezo.add(message.counts)
         if self._scans >= SCANS:
             self.report = tuple(self._compare_sensors())
             self.forget()

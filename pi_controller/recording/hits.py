@@ -47,9 +47,9 @@ class ReviewError(RecordingError):
 class Stroke:
     """A strike that was expected, with the waveforms of the pads around it.
 
-    `t` is the first touch and `start` the first sample, host seconds; `samples` is int16 (n, pads) in ADC counts,
-    `rate` in samples a second. `pads`, `margin_db` and `sure` are as in `sensing.events.Strike`; `strikes` are the
-    settings in use.
+    `t` is the first touch and `start` the first sample, host seconds; `samples` is int16 (n, pads), `full_scale` the
+    count of their rail, `rate` in samples a second. `pads`, `margin_db` and `sure` are as in `sensing.events.Strike`;
+    `strikes` are the settings in use.
     """
 
     hide: int

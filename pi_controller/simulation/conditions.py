@@ -19,12 +19,12 @@ Preset = Literal["quiet", "drums"]
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Surroundings of the mat. Levels in dBFS are peaks against the converter's rail (2048 counts = 0 dBFS)."""
+    """Surroundings of the mat. Levels in dBFS are peaks against the converter's rail (2048 of its counts = 0 dBFS)."""
 
     bias_lsb: float = 12.0
     """Largest offset of a piezo's resting level from mid-scale (1 % resistors), counts."""
-    adc_noise_lsb: float = 0.7
-    """Converter noise, counts rms."""
+    adc_noise_lsb: float = 1.15
+    """Noise of one reading of the converter, counts rms; a sample is the sum of 16."""
     spikes_per_minute: float = 0.0
     """Rate of isolated single-sample spikes on each piezo channel."""
     hum_lsb: float = 0.0
@@ -66,7 +66,6 @@ class Conditions:
         """Return a hall with drums beside the mat, mains hum, a wandering field and cheap chips."""
         return Conditions(
             bias_lsb=20.0,
-            adc_noise_lsb=1.0,
             spikes_per_minute=1.0,
             hum_lsb=3.0,
             drum_dbfs=-45.0,

@@ -17,7 +17,6 @@ from typing import NamedTuple
 from pi_controller.board import wire
 from pi_controller.errors import UsageError
 from pi_controller.pads import PADS
-from pi_controller.pinmap import pinmap
 
 KINDS: dict[str, tuple[str, int, int]] = {
     "dead-magnetometer": ("the magnetometer does not answer", 24, 17),
@@ -66,8 +65,7 @@ def _piezo(board: SimBoard, fault: Fault) -> None:
     import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
 
     read: Callable[[bytearray], int] = board.piezo
-    top = (1 << pinmap().board.adc_bits) - 1
-    value = top if fault.kind == "rail-piezo" else (top + 1) // 2
+    value = wire.TOP if fault.kind == "rail-piezo" else wire.REST
 
     def piezo(buf: bytearray) -> int:
         index = read(buf)

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pi_controller.board import wire
 from pi_controller.errors import UsageError
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
@@ -138,7 +139,13 @@ class Magnets:
 
 
 MID = 2048
-TOP = 4095
+"""Rest, in counts of one reading of the converter, as all levels here until they are read."""
+WIDE_CODES = (512, 1536, 2560, 3584)
+"""Codes of the RP2040's converter that cover more of its input than others."""
+WIDE, NARROW = 9.0, (4096 - 4 * 9) / (4096 - 4)
+"""Counts of the input that such a code covers, and each other one."""
+CODES = np.array([-0.5, *(code + half for code in WIDE_CODES for half in (-0.5, 0.5)), 4095.5])
+INPUTS = np.cumsum([-0.5, *np.tile([NARROW, WIDE], 5)[:-1] * np.diff(CODES)])
 DECAY_S = 0.035 / np.log(10.0)
 """Time constant of a stroke: 20 dB in 35 ms."""
 
@@ -151,6 +158,12 @@ NEVER = 1 << 62
 def dbfs(level: float) -> float:
     """Return the counts of a level in dB under the rail."""
     return MID * 10.0 ** (level / 20.0)
+
+
+def read_converter(counts: NDArray[np.floating[Any]]) -> NDArray[np.uint16]:
+    """Return the board's sums of 16 readings of `counts` (with noise, which evens out the steps of single readings)."""
+    readings = np.clip(np.interp(counts, INPUTS, CODES), 0.0, 4095.0)
+    return np.rint(wire.READINGS * readings).astype("<u2")
 
 
 class Burst:
@@ -247,7 +260,7 @@ class Piezo:
     # converter readings
 
     def block(self, first: int) -> bytes:
-        """Return one block from sample `first` (a multiple of the block): interleaved u16, little endian."""
+        """Return one block from sample `first` (a multiple of the block) as the board sends it: interleaved u16."""
         span = first // SPAN
         if span != self._span or first + self.block_samples > self._stale_from:
             self._render(span)
@@ -281,11 +294,7 @@ class Piezo:
             a, b = max(first, start), min(last, end)
             if a < b:
                 wave[a - first : b - first, pad - 1] += np.take(self._bank()[:, pad - 1], range(a, b), mode="wrap")
-        wave += self._rest
-        np.rint(wave, out=wave)
-        np.minimum(wave, F32(TOP), out=wave)
-        np.maximum(wave, F32(0), out=wave)
-        self._bytes = wave.astype("<u2").tobytes()
+        self._bytes = read_converter(wave + self._rest).tobytes()
         self._span, self._stale_from = span, NEVER
 
     def _load(self, chunk_no: int) -> None:
@@ -296,7 +305,7 @@ class Piezo:
         conditions = self._conditions
         random = rng(self._seed, Stream.PIEZO, chunk_no)
         wave = random.standard_normal((self.hz, self.pads), F32)
-        wave *= F32(conditions.adc_noise_lsb)
+        wave *= F32(conditions.adc_noise_lsb / math.sqrt(wire.READINGS))
         if conditions.hum_lsb:
             wave += self._hum
         for pad in range(self.pads):

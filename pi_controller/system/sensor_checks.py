@@ -143,8 +143,7 @@ LISTEN_S = 5.0
 """Longer than any detector needs to detect a dead sensor."""
 ENOUGH_SCANS = 50
 """Scans after which a strip that never changed is stuck."""
-FULL_SCALE = 2048
-"""Full scale of the counts below; they are scaled for other converters."""
+RAIL_COUNTS = 2007.0
 NOISY_COUNTS = 40.0
 OFF_REST_COUNTS = 300.0
 """A piezo rests in the middle of the converter's range; with a larger offset a stroke is clipped."""
@@ -213,7 +212,7 @@ class SensorListener:
         self.grid = piezo.rate
         self.samples += len(piezo.samples)
         self.last_at = piezo.t + len(piezo.samples) / piezo.rate
-        self.piezo.add(piezo.samples.astype(np.float64))
+        self.piezo.add(piezo.counts)
         self._lowest = np.minimum(self._lowest, piezo.samples.min(axis=0))
         self._highest = np.maximum(self._highest, piezo.samples.max(axis=0))
 
@@ -236,7 +235,6 @@ class SensorListener:
     def _piezos(self) -> Iterator[ReportLine]:
         faults = {} if self._detectors.strikes is None else self._detectors.strikes.faults
         rest, noise = self.piezo.mean, self.piezo.rms
-        share = self._detectors.full_scale / FULL_SCALE
         for i in range(len(rest)):
             name, pad = f"piezo of pad {i + 1}", i + 1
             why = faults.get(pad, "")
@@ -246,16 +244,16 @@ class SensorListener:
                 yield SENSORS.fails(
                     name, "no samples arrive", "'moccasin-mat flash' copies the right firmware to the board"
                 )
-            elif why == "at its rail" or abs(rest[i]) > 0.98 * self._detectors.full_scale:
+            elif why == "at its rail" or abs(rest[i]) > RAIL_COUNTS:
                 todo = "check its plug, its two bias resistors and the clamp diodes: it should rest at half the supply"
                 yield SENSORS.fails(name, "at its rail", todo)
             elif why == "silent":
                 todo = "check its cable and the disc; tap the pad and run the doctor again"
                 yield SENSORS.fails(name, "silent: no signal", todo)
-            elif noise[i] > NOISY_COUNTS * share or why == "noisy":
+            elif noise[i] > NOISY_COUNTS or why == "noisy":
                 todo = "check its shield and ground; keep chargers, phones and hands away during the test"
                 yield SENSORS.fails(name, f"noisy: {noise[i]:.0f} counts", todo)
-            elif abs(rest[i]) > OFF_REST_COUNTS * share:
+            elif abs(rest[i]) > OFF_REST_COUNTS:
                 todo = "check its two bias resistors: it should rest at half the supply"
                 yield SENSORS.fails(name, f"rests {rest[i]:+.0f} counts off the middle", todo)
             else:

@@ -17,7 +17,7 @@ from pi_controller.pinmap import pinmap
 
 BLOCK_MOST, BLOCK_ENDS, DATA_MOST = 64, 5, 52
 """Klipper: bytes of a block, of its header and trailer, and of one message's data."""
-REST = 2048
+REST = wire.REST
 
 
 def vlq(value):

@@ -229,8 +229,7 @@ def bare(reads):
     tty.setraw(slave)
     port = SerialPort(os.ttyname(slave))
     ears = wire.Decoder(wire.TO_HOST, wire.WELCOME)
-    rest = 1 << maps.board.adc_bits - 1
-    once = StrikeDetector(maps.board.sample_hz, maps.pads.count, rest)._filter
+    once = StrikeDetector(maps.board.sample_hz, maps.pads.count, wire.REST)._filter
     took = 0.0
     for counts, data in (
         (counts, read[at : at + TTY_BYTES]) for counts, read in reads for at in range(0, len(read), TTY_BYTES)
@@ -239,8 +238,8 @@ def bare(reads):
         began = time.thread_time()
         for kind, _, payload in ears.feed(SERIAL_READ(port, len(data))):
             if kind == wire.PIEZO:
-                raw = np.frombuffer(payload, "<i2", offset=wire.PIEZO_HEAD)
-                once.feed((raw - rest).reshape(-1, maps.pads.count))
+                raw = np.frombuffer(payload, "<u2", offset=wire.PIEZO_HEAD)
+                once.feed((raw - np.uint16(wire.REST)).view(np.int16).reshape(-1, maps.pads.count))
         took += counts * (time.thread_time() - began)
     port.close()
     os.close(master)

@@ -43,7 +43,7 @@ def recording(seconds):
     rng = random.Random(1)
     said = [wire.seal(wire.hello_body(), 0) + wire.seal(wire.ping_body(0), 1)]
     said += [wire.seal(wire.ping_body(n), n + 1) for n in range(1, 2 * seconds)]
-    piezo = [struct.pack("<128H", *(round(rng.gauss(2048, 12)) for _ in range(128))).hex() for _ in range(50)]
+    piezo = [struct.pack("<128H", *(round(rng.gauss(wire.REST, 5)) for _ in range(128))).hex() for _ in range(50)]
     return json.dumps(
         {
             "touch": [struct.pack("<12H", *(rng.randint(600, 720) for _ in range(12))).hex() for _ in range(50)],

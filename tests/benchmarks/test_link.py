@@ -20,7 +20,7 @@ def bodies():
     body = wire.piezo_body(32)
     for i in range(FRAMES):
         wire.piezo_number(body, i, 32, 8000, 0)
-        body[3 + wire.PIEZO_HEAD : -2] = rng.normal(2048, 12, 128).astype("<u2").tobytes()
+        body[3 + wire.PIEZO_HEAD : -2] = rng.normal(wire.REST, 5, 128).astype("<u2").tobytes()
         yield bytearray(body)
 
 

@@ -109,7 +109,7 @@ class Fuzz:
 
     def true(self, m):
         if isinstance(m, Piezo):
-            return (m.samples.reshape(-1) == (np.arange(128) + m.index * 4 & 0xFFF) - 2048).all() and self.now(m)
+            return (m.samples.reshape(-1) == (np.arange(128) + m.index * 4 & 0xFFF) - wire.REST).all() and self.now(m)
         if isinstance(m, Touch):
             return (m.counts.reshape(-1) == np.arange(700, 712)).all() and self.now(m)
         if isinstance(m, Field):

@@ -100,7 +100,7 @@ def stuck(rig, pad, value):
         index = read(buf)
         if index >= 0:
             for i in range(2 * pad, 256, 8):
-                buf[i : i + 2] = value.to_bytes(2, "little")
+                buf[i : i + 2] = (value * wire.READINGS).to_bytes(2, "little")
         return index
 
     rig.board.piezo = piezo

@@ -1,5 +1,6 @@
 """A newer minor adds types and sends none of them to an older end: both ways."""
 
+import numpy as np
 import pytest
 
 from pi_controller.board import wire
@@ -112,3 +113,31 @@ def test_a_host_of_1_1_never_hears_what_came_with_1_2(rig, monkeypatch):
     assert sum(m.lost for m in told) == 0
     assert rig.session.stats.refused == 0
     assert not [m for m in messages if isinstance(m, Field)], "it would take 37.5 counts a microtesla for 30"
+
+
+def samples(messages):
+    return np.concatenate([m.samples.astype(int) + m.full_scale for m in messages if isinstance(m, Piezo)]).ravel()
+
+
+def test_a_host_of_1_2_gets_the_upper_12_bits_of_a_sample(rig, monkeypatch):
+    monkeypatch.setattr(wire, "PROTOCOL", (1, wire.SUMS - 1))  # it takes the board for one of its own kind
+    messages = rig.connect() + rig.run(1.0)
+    got = samples(messages)
+    assert {m.full_scale for m in messages if isinstance(m, Piezo)} == {2048}
+    first = next(m.index for m in messages if isinstance(m, Piezo)) * 4
+    assert got[:4096].tolist() == [(first + n & 0xFFF) >> 4 for n in range(4096)]
+    assert rig.session.stats.refused == 0
+
+
+def test_samples_of_a_board_of_1_2_have_12_bits(rig):
+    def say_1_2(body, number):
+        if body[0] == wire.WELCOME:
+            body[4] = wire.SUMS - 1
+        send(body, number)
+
+    send, rig.board.send = rig.board.send, say_1_2
+    messages = rig.connect() + rig.run(1.0)
+    assert {m.full_scale for m in messages if isinstance(m, Piezo)} == {2048}
+    first = next(m.index for m in messages if isinstance(m, Piezo)) * 4
+    assert samples(messages)[:8192].tolist() == [first + n & 0xFFF for n in range(8192)]
+    assert rig.session.stats.refused == 0

@@ -31,7 +31,7 @@ def blocks_follow(messages):
 
 def test_connect(rig):
     [up, *rest] = rig.connect()
-    assert up == LinkUp(up.t, "0100020003000400", "0.3.1", 1, "power", 4)
+    assert up == LinkUp(up.t, "0100020003000400", "0.4.0", 1, "power", 4)
     assert rig.session.up
     assert {type(m) for m in rest} == {Piezo, Touch, Field, Health, BoardEvent}
 
@@ -61,9 +61,9 @@ def test_the_readings(rig):
     piezo = of(messages, Piezo)
     assert piezo[0].samples.shape == (32, 4)
     assert piezo[0].samples.dtype == np.int16
-    expected = (np.arange(128) + piezo[3].index * 4 & 0xFFF) - 2048
+    expected = (np.arange(128) + piezo[3].index * 4 & 0xFFF) - wire.REST
     assert (piezo[3].samples == expected.reshape(32, 4)).all()
-    assert (piezo[0].rate, piezo[0].full_scale) == (4000.0, 2048)
+    assert (piezo[0].rate, piezo[0].full_scale) == (4000.0, 32768)
     touch = of(messages, Touch)[0]
     assert touch.counts.tolist() == [[700, 701, 702], [703, 704, 705], [706, 707, 708], [709, 710, 711]]
     field = of(messages, Field)[-1]
@@ -246,7 +246,7 @@ def test_another_major_is_refused_with_the_way_out(rig):
     body[3] = 2
     messages = rig.session.feed(wire.seal(body, 0), rig.t) + rig.session.feed(wire.seal(body, 1), rig.t)
     [down] = messages
-    assert down.why == f"The board speaks protocol 2.2, this program 1.2: {FLASH_HINT}."
+    assert down.why == f"The board speaks protocol 2.3, this program 1.3: {FLASH_HINT}."
     assert not rig.session.up
 
 
@@ -323,7 +323,7 @@ def test_repeats_and_flips_make_no_event(rig):
     assert of(messages, Gap)
     blocks_follow(messages)
     for m in of(messages, Piezo):
-        assert (m.samples.reshape(-1) == (np.arange(128) + m.index * 4 & 0xFFF) - 2048).all()
+        assert (m.samples.reshape(-1) == (np.arange(128) + m.index * 4 & 0xFFF) - wire.REST).all()
 
 
 def test_garbage_while_the_link_is_up_costs_little(rig):
@@ -346,7 +346,7 @@ def test_whole_frames_that_cannot_be_true_are_refused(rig, fault):
     if fault == "touch":
         body = wire.touch_body(us, bytearray(b"\xff\x07" * 12))
     elif fault == "samples":
-        body[-3] = 0x18
+        body[-4:-2] = (wire.TOP + 1).to_bytes(2, "little")
     elif fault == "time":
         body = wire.touch_body(us + 60_000_000, bytearray(24))
     elif fault == "mask":

@@ -31,7 +31,9 @@ def stream(count, first=1, kind="mixed", seed=3):
     body = wire.piezo_body(32)
     for i in range(count):
         if kind == "piezo" or i % 4:
-            body[3 + wire.PIEZO_HEAD : -2] = struct.pack("<128H", *(2048 + rng.randint(-9, 9) for _ in range(128)))
+            body[3 + wire.PIEZO_HEAD : -2] = struct.pack(
+                "<128H", *(wire.REST + rng.randint(-99, 99) for _ in range(128))
+            )
             wire.piezo_number(body, i, 32, 8000, 0)
             frames.append(wire.seal(body, first + i))
         else:

@@ -46,7 +46,7 @@ def test_the_profile_holds_what_was_measured(good):
     assert profile.touch is not None
     assert profile.magnets is not None
     assert profile.strikes.level_dbfs == pytest.approx([-30.0] * 4, abs=1.5)
-    assert profile.strikes.noise == pytest.approx([0.76] * 4, abs=0.2)  # 0.7 of the converter, and its rounding
+    assert profile.strikes.noise == pytest.approx([1.15 / 4] * 4, abs=0.05)  # 16 readings of the converter
     assert np.array(profile.touch.rest) == pytest.approx([700.0] * 12, abs=20.0)
     assert np.array(profile.touch.lost).reshape(4, 3)[:, 1] == pytest.approx([40.0] * 4, rel=0.25)
     assert profile.magnets.moment_am2 == pytest.approx([0.176] * 4, rel=0.1)

@@ -2,6 +2,7 @@
 'use strict';
 
 const SAMPLE_US = 250;
+const READINGS = 16; // of a sample
 const SIGNALS = {
   // a pad's channel in the upper bits, so that pins that changed places show, over a ramp of one count a sample
   ramp: (channel, us) => (channel << 10) | (Math.floor(us / SAMPLE_US) & 0x3ff),
@@ -16,12 +17,13 @@ class Adc {
 
   signal(name) { this.read = SIGNALS[name]; }
 
-  // `samples`: u16, four a sample, 4000 a second from board time `firstUs` on; the last is held
+  // `samples`: u16 sums of 16 readings, four a sample, 4000 a second from board time `firstUs` on; the last is held
   play(firstUs, samples) {
     const last = samples.length / 4 - 1;
     this.read = (channel, us) => {
-      const n = Math.min(Math.max(Math.floor((us - firstUs) / SAMPLE_US), 0), last);
-      return samples[4 * n + channel];
+      const at = Math.floor((us - firstUs) / SAMPLE_US * READINGS);
+      const n = Math.min(Math.max(Math.floor(at / READINGS), 0), last);
+      return (samples[4 * n + channel] + (at & (READINGS - 1))) >> 4; // 16 in a row have that sum
     };
   }
 

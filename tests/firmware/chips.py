@@ -3,14 +3,39 @@
 import os
 import struct
 import types
+from typing import ClassVar
+
+import numpy as np
 
 BASE = 0x20001234
 FCS = 0x4004C008
 REASON, CHIP_RESET = 0x40058008, 0x40064008
 
 
+class Pointer:
+    """A pointer to words, made of a buffer or of an address that is the integer of another pointer."""
+
+    buffers: ClassVar[list] = []
+
+    def __init__(self, of):
+        if not isinstance(of, int):
+            self.buffers.append(memoryview(of).cast("I"))
+            of = len(self.buffers) - 1 << 20
+        self.address = of
+        self.words, self.first = self.buffers[of >> 20], (of & 0xFFFFF) // 4
+
+    def __int__(self):
+        return self.address
+
+    def __getitem__(self, i):
+        return self.words[self.first + i]
+
+    def __setitem__(self, i, value):
+        self.words[self.first + i] = value
+
+
 class Chips:
-    """An RP2040's worth of chips in virtual time. Value n of the converter (four a sample) is n, low 12 bits."""
+    """An RP2040's worth of chips in virtual time. Reading n of the converter (four a round) is 7 n, low 12 bits."""
 
     def __init__(self):
         self.us = 1000
@@ -18,6 +43,7 @@ class Chips:
         self.over = False
         self.memory = None
         self.dma = None
+        self.channels = 0
         self.stuck = 0
         self.bus = (0, 4, 5)
         self.resets = 0
@@ -83,6 +109,8 @@ class Chips:
         class DMA:
             def __init__(self):
                 self.began = None
+                self.channel = chips.channels
+                chips.channels += 1
 
             def active(self, value=None):
                 if value == 0:
@@ -90,37 +118,40 @@ class Chips:
                 return self.began is not None
 
             def pack_ctrl(self, **fields):
-                if fields["size"] == 2:
-                    assert fields == {"size": 2, "inc_write": False, "treq_sel": 0}
-                    return "strip"
-                assert fields == {
-                    "size": 1, "inc_read": False, "inc_write": True, "ring_size": 13, "ring_sel": True, "treq_sel": 36,
-                }  # fmt: skip
-                return 0
+                return fields
 
-            def config(self, read, write, count, ctrl, trigger):
-                assert trigger
-                if ctrl == "strip":
-                    assert (write, count) == (0x50200010, len(read))
+            def config(self, ctrl, read=None, write=None, count=None, trigger=False):
+                if ctrl == {"size": 2, "inc_write": False, "treq_sel": 0}:
+                    assert (write, count, trigger) == (0x50200010, len(read), True)
                     chips.frames.append([(w >> 16 & 255, w >> 24, w >> 8 & 255) for w in read])
-                    return
-                assert write % 8192 < 256
-                chips.dma = self
-                self.base, self.all = write, count
+                elif ctrl == {"size": 2, "inc_read": False, "inc_write": False}:
+                    assert (count, trigger) == (1, False)
+                    self.starts, self.run = (write - 0x5000001C) // 64, read[0]
+                    chips.again = self
+                elif ctrl != {"enable": False}:
+                    assert ctrl == {
+                        "size": 1, "inc_read": False, "inc_write": True, "ring_size": 15, "ring_sel": True,
+                        "chain_to": chips.again.channel, "treq_sel": 36,
+                    }  # fmt: skip
+                    assert trigger
+                    assert write % 32768 < 4096
+                    assert (chips.again.starts, chips.again.run) == (self.channel, count)
+                    chips.dma = self
+                    self.base, self.run = write, count
 
             def begin(self):
                 self.began, self.done = chips.us, 0
-                self.first = (chips.us + 125) // 250 * 4
+                self.first = (chips.us * 64 // 1000 + 1) * 4
 
             @property
             def count(self):
-                total = max(chips.us - self.began - 40, 0) * 16 // 1000  # it starts a little late
-                ring = self.base // 8192 * 8192
-                for n in range(max(self.done, total - 4096), total):
-                    place = ring - BASE + (self.base - ring + n * 2) % 8192
-                    struct.pack_into("<H", chips.memory, place, self.first + n & 0xFFF)
+                total = max(chips.us - self.began - 10, 0) * 256 // 1000  # it starts a little late
+                n = np.arange(max(self.done, total - 16384), total)
+                ring = self.base // 32768 * 32768
+                ring_of_memory = np.frombuffer(chips.memory, "<u2", 16384, ring - BASE)
+                ring_of_memory[((self.base - ring) // 2 + n) % 16384] = (self.first + n) * 7 & 0xFFF
                 self.done = total
-                return self.all - total
+                return self.run - total % self.run
 
         class I2C:
             def __init__(self, bus, *, sda, scl, freq, timeout):
@@ -251,5 +282,6 @@ class Chips:
             ),
             "ptr8": lambda data: data,
             "ptr16": lambda data: data,
+            "ptr32": Pointer,
         }
         return outside, inside

@@ -43,6 +43,8 @@ def record(seed, seconds=3.0):
 
     other = wire.hello_body()
     other[3] = 7
+    before_sums = wire.hello_body()
+    before_sums[4] = wire.SUMS - 1
     said = {
         10: say(wire.ping_body(1)),  # before HELLO: no answer
         20: say(wire.hello_body()) + say(wire.ping_body(0xFFFFFFFF)),
@@ -54,6 +56,7 @@ def record(seed, seconds=3.0):
         70: say(wire.lights_body(7, b"\x00\x85\x01\x02\x03\x44\x01\xff\x00\xff")) + say(wire.ack_body(1)),
         71: 2 * say(wire.test_body(8)) + say(wire.test_body(8)) + say(wire.lights_body(9, b"\x40\x86\x01\x02\x03")),
         90: say(wire.bye_body()),
+        92: say(before_sums),
         100: say(other) + say(wire.hello_body()) + say(wire.ping_body(8)),
         330: say(wire.ping_body(9)),
         340: say(wire.ack_body(3)),
@@ -64,14 +67,14 @@ def record(seed, seconds=3.0):
         blocks = []
         for _ in range(rng.choice((0, 1, 1, 1, 2))):
             peak = rng.choice((2, 5, 40, 2000))
-            values = [min(max(2048 + round(rng.gauss(0, peak)), 0), 4095) for _ in range(128)]
+            values = [min(max(wire.REST + round(rng.gauss(0, 16 * peak)), 0), wire.TOP) for _ in range(128)]
             if i % 300 > 100:  # pad 1 goes to its rail and comes back, again and again
-                values[::4] = [4095] * 32
+                values[::4] = [wire.TOP] * 32
             blocks.append([number, struct.pack("<128H", *values).hex()])
             number += 1
         steps.append([now, said.get(i, b"").hex(), blocks])
     for i in range(60):  # then the host is silent and time goes on in long passes
-        steps.append([steps[-1][0] + 110_000, "", [[number + i, "0008" * 128]]])
+        steps.append([steps[-1][0] + 110_000, "", [[number + i, "0080" * 128]]])
     touch = [
         "" if rng.random() < 0.1 else struct.pack("<12H", *(rng.randint(0, 1023) for _ in range(12))).hex()
         for _ in range(50)

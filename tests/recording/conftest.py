@@ -12,6 +12,7 @@ from pi_controller.recording.store import RecordingWriter
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.sensing.strikes import StrikeSettings
+from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.simulation import Simulation
 from pi_controller.simulation.truth import Mischief
 from pi_controller.table.table import Observer
@@ -69,9 +70,9 @@ def header_of(game, t=0.0):
     )
 
 
-def play(folder, seed, game, mischief):
+def play(folder, seed, game, mischief, conditions=None):
     path = folder / "game.sensors"
-    with Simulation(seed, folder / "game.sqlite", game, mischief=mischief) as simulation:
+    with Simulation(seed, folder / "game.sqlite", game, mischief=mischief, conditions=conditions) as simulation:
         file = RecordingWriter(path, header_of(game))
         log = Log(path)
         recorder = Recorder(file, simulation.daemon.table)
@@ -94,10 +95,11 @@ def smooth(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def judged_game(tmp_path_factory):
-    """A game with fouls and doubts, in which the judge was needed."""
+    """A game with fouls and doubts, in which the judge was needed; noise hides its strokes from deaf settings."""
+    noisy = Conditions(adc_noise_lsb=5.0)
     for seed in (15, 16, 17, 18, 19):
         folder = tmp_path_factory.mktemp("judged")
-        played = play(folder, seed, registry.game("dakota", {"points": "1"}), Mischief(0.1, 0.5))
+        played = play(folder, seed, registry.game("dakota", {"points": "1"}), Mischief(0.1, 0.5), noisy)
         if played.questions:
             return played
     raise AssertionError("the judge was needed in none of these games")

@@ -19,6 +19,7 @@ from measure_levels import BITS, HZ, scene
 from measure_slow import felt, read
 from values import values
 
+from pi_controller.board import wire
 from pi_controller.simulation.conditions import Conditions
 
 BAND_HZ = (2500.0, 3600.0)
@@ -60,7 +61,9 @@ def main(argv):
             for some in scenes.values():
                 rows = []
                 for seed, (x, strokes) in zip(seeds, some, strict=True):
-                    told, wrong = felt(read(x + bells(x.shape, rms, kind, seed), HZ, BITS), HZ, BITS, strokes)
+                    told, wrong = felt(
+                        read(x / wire.READINGS + bells(x.shape, rms, kind, seed), HZ, BITS), HZ, BITS, strokes
+                    )
                     rows, false = rows + told, false + wrong
                 shares.append(np.mean([row[2] for row in rows]))
             cells = "".join(f" {share:.2f} |" for share in shares)

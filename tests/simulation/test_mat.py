@@ -102,8 +102,8 @@ def test_a_stroke_comes_through_the_wire(host: Host) -> None:
     for payload in of(wire.PIEZO, host.run(0.5)):
         samples = memoryview(payload[wire.PIEZO_HEAD :]).cast("H")
         for i, count in enumerate(samples):
-            loudest[i % 4] = max(loudest[i % 4], abs(count - 2048))
-    assert loudest[2] == pytest.approx(2048 * 10 ** (-12 / 20), rel=0.1)
+            loudest[i % 4] = max(loudest[i % 4], abs(count - wire.REST))
+    assert loudest[2] == pytest.approx(wire.REST * 10 ** (-12 / 20), rel=0.1)
     assert max(loudest[0], loudest[1], loudest[3]) < loudest[2] / 8
 
 

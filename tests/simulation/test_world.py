@@ -1,15 +1,17 @@
 """The simulated physics: levels, order, echo, saturation, noise; and that cutting time up changes nothing."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from pi_controller.board import wire
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
 from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import HandStyle
+from pi_controller.simulation.sensors import NARROW, WIDE, WIDE_CODES, HandStyle, read_converter
 from pi_controller.simulation.world import World
 
 PINS = pinmap()
@@ -19,11 +21,11 @@ STILL = Conditions(
 
 
 def heard(world: World, from_s: float, to_s: float) -> np.ndarray:
-    """Return the piezo counts around mid-scale, shape (n, pads)."""
+    """Return the piezo counts of the converter around mid-scale, shape (n, pads)."""
     block = world.piezo.block_samples
     first = int(from_s * world.piezo.rate) // block * block
     count = int((to_s - from_s) * world.piezo.rate) // block * block
-    return world.piezo.samples(first, count).astype(int) - 2048
+    return world.piezo.samples(first, count) / wire.READINGS - 2048
 
 
 def touched(world: World) -> np.ndarray:
@@ -100,7 +102,7 @@ def test_two_pads_struck_together_come_in_order() -> None:
 
 def test_noise_spikes_and_drums_are_as_loud_as_asked() -> None:
     noise = heard(World(7, Conditions(bias_lsb=0.0, adc_noise_lsb=1.0)), 0.0, 4.0)
-    assert noise.std() == pytest.approx(1.04, abs=0.05)
+    assert noise.std() == pytest.approx(0.25, abs=0.01)
     spiky = heard(World(7, Conditions(bias_lsb=0.0, adc_noise_lsb=0.0, spikes_per_minute=120.0)), 0.0, 20.0)
     rows, pads = np.nonzero(spiky)
     assert 100 < len(rows) < 220
@@ -111,6 +113,40 @@ def test_noise_spikes_and_drums_are_as_loud_as_asked() -> None:
     assert np.median(beats) == pytest.approx(-40.0, abs=3.0)
     loud = np.abs(drums).max(axis=0)
     assert loud.max() / loud.min() < 2.0, "a drum shakes all pads nearly alike"
+
+
+def true_readings(counts: np.ndarray, noise: float = 1.15) -> np.ndarray:
+    """Return 16 readings of each of `counts`, one by one."""
+    widths = np.full(4096, NARROW)
+    widths[list(WIDE_CODES)] = WIDE
+    random = np.random.default_rng(2)
+    return np.searchsorted(
+        np.cumsum(widths[:-1]) - 0.5, counts + random.normal(0.0, noise, (wire.READINGS, *counts.shape))
+    )
+
+
+def effective_bits(counts: np.ndarray, told: np.ndarray) -> float:
+    slope, rest = np.polyfit(counts, told, 1)
+    return float(np.log2(4096 / (math.sqrt(12) * ((told - rest) / slope - counts).std())))
+
+
+def test_a_sample_is_what_16_readings_of_the_converter_sum_to() -> None:
+    counts = np.random.default_rng(1).uniform(0.0, 4096.0, 20_000)
+    off = read_converter(counts) - true_readings(counts).sum(axis=0)
+    assert off.std() == pytest.approx(1.2 * math.sqrt(wire.READINGS), rel=0.05), "only their noise is not in it"
+    steps = np.isin(true_readings(counts, 0.0)[0], WIDE_CODES)
+    assert abs(off[~steps].mean()) < 0.2
+    assert np.abs(off[steps]).max() < wire.READINGS * 2
+
+
+@pytest.mark.parametrize(("peak", "one", "sixteen"), [(64.0, 9.97, 11.96), (2000.0, 8.95, 9.14)])
+def test_sums_have_two_effective_bits_more_for_a_soft_stroke(peak: float, one: float, sixteen: float) -> None:
+    counts = 2048 + peak * np.sin(np.linspace(0.0, 2 * np.pi, 20_000))
+    readings = true_readings(counts)
+    assert effective_bits(counts, readings[0]) == pytest.approx(one, abs=0.1)
+    assert effective_bits(counts, readings.sum(axis=0) / wire.READINGS) == pytest.approx(sixteen, abs=0.1)
+    noise = np.random.default_rng(3).normal(0.0, 1.15 / math.sqrt(wire.READINGS), counts.shape)
+    assert effective_bits(counts, read_converter(counts + noise) / wire.READINGS) == pytest.approx(sixteen, abs=0.1)
 
 
 def test_each_piezo_rests_a_little_off_mid_scale() -> None:

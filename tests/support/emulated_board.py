@@ -127,7 +127,7 @@ class EmulatedBoard:
     def run(self, us: float, send: bytes = b"", **readings: Any) -> bytes:
         """Let `us` pass, with `send` on its way to the board; return what the host read.
 
-        `readings` are what the sensors feel from now on: `samples` {first_us, data: base64 of u16, four a sample},
+        `readings` are what the sensors feel from now on: `samples` {first_us, data: base64 of u16 sums, four a sample},
         `touch` counts of the 12 electrodes, `sheet_fields` counts of the 24 magnetometers.
         """
         more = {"send": base64.b64encode(send).decode()} if send else {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from pi_controller.board import wire
 from pi_controller.errors import PortError
 from pi_controller.simulation.world import NS, World
 
@@ -18,7 +19,6 @@ BLOCK = 32
 BLOCK_NS = 8_000_000
 SAMPLE_HZ = 4000
 SATURATED = [40_000, 0, 0]
-TOP = 4095
 
 
 class EmulatedMat:
@@ -88,7 +88,7 @@ class EmulatedMat:
         if not self.rails:
             return block
         samples = np.frombuffer(block, "<u2").reshape(-1, 4).copy()
-        samples[:, [pad - 1 for pad in self.rails]] = TOP
+        samples[:, [pad - 1 for pad in self.rails]] = wire.TOP
         return samples.tobytes()
 
     def _magnets(self) -> list[list[int]]:

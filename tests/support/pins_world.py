@@ -94,7 +94,7 @@ class PinsWorld:
         n = int((self.reading + self.each * (channel + 0.5)) * piezo.rate)
         first = n // piezo.block_samples * piezo.block_samples
         at = ((n - first) * piezo.pads + channel) * 2
-        return int.from_bytes(piezo.block(first)[at : at + 2], "little") >> 2
+        return int.from_bytes(piezo.block(first)[at : at + 2], "little") >> 6  # ten bits of a sum
 
     def _counts(self):
         raw = self.world.strips.read(self.touching, self.world.hands.values())
