@@ -22,6 +22,7 @@ import time
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
+from typing import get_args
 
 sys.path.extend([str(Path(__file__).parents[1] / "support"), str(Path(__file__).parent)])
 
@@ -40,7 +41,7 @@ from pi_controller.hub.mqtt import Will, make_client
 from pi_controller.hub.settings import FILE
 from pi_controller.hub.store import TournamentLog
 from pi_controller.journal.file import Row, genesis, next_hash
-from pi_controller.referee.facts import Fact, GameOpened, MatchGiven
+from pi_controller.referee.facts import ANY_FACT, GameOpened, MatchGiven
 from pi_controller.rules.registry import game
 from pi_controller.table.view import View
 from pi_controller.tournament import decisions as d
@@ -51,7 +52,7 @@ PAUSE_S = 0.05
 MAX_ACK_S = 1.0
 ASK_S = 2.0
 _TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
-_FACTS = inspect.multi_type_info(Fact.__args__)
+_FACTS = inspect.multi_type_info(get_args(ANY_FACT))
 _VIEW = inspect.type_info(View)
 _STRANGE = (
     None, True, -1, 0, 7, 2**31, 2**40, 2**63, 10**30, 10**300, 1e308, -1e-300, "", "\x1b[2J", "\u202eabc", "A",
