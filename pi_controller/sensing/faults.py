@@ -39,7 +39,7 @@ DROWNED_DB = -59.0
 DROWNED_S = 90.0
 UNMOVED_STRIKES = 6
 """Strikes of other pads that a disc may fail to feel before it is suspected to be dead; one if it never moved."""
-DEAD_STRIKES = 12
+DEAD_STRIKES = 8
 """The same, until no strike is sure any more: its pad may have been the first of two."""
 MOVED_DB = -64.0
 """Below this, dB of the full scale, what a disc shows may be the flicker of a wire that is off."""
@@ -195,7 +195,8 @@ class ChannelMonitor:
         """
         step, floors = self._every, floor[0].tolist()
         if len(floor) > 1:  # drums reach up one band of several, and pause
-            for one, level in zip(self._each, np.median(floor, axis=0).tolist(), strict=True):
+            middle = len(floor) // 2
+            for one, level in zip(self._each, np.partition(floor, middle, axis=0)[middle].tolist(), strict=True):
                 one.drowned = one.drowned + step if level > self._drowned_at else 0.0
         for i, (one, level, share) in enumerate(zip(self._each, floors, still.tolist(), strict=True)):
             one.note_movement(share, level, self._flicker, step)
@@ -207,9 +208,9 @@ class ChannelMonitor:
             one.compare_with_others(restless=others > 0 and 2 * others >= self._channels - 1, step=step)
         self._hold(floor)
         if self._channels > 2:
-            middle = max(sorted(floors)[self._channels // 2 - 1], least)
+            usual = max(sorted(floors)[self._channels // 2 - 1], least)
             for one, level in zip(self._each, floors, strict=True):
-                one.noisy = one.noisy + step if level > middle * NOISY else 0.0
+                one.noisy = one.noisy + step if level > usual * NOISY else 0.0
         self._stuck_at_rail(at)
         self._missing -= step
 

@@ -67,7 +67,7 @@ class StrikeSettings:
     doubt_s: float = 0.001
     clear_db: float = 6.0
     sure_db: float = 1.5
-    suspect_db: float = 14.0
+    suspect_db: float = 13.5
     lockout_s: float = 0.25
     escape_db: float = 20.0
     arm_guard_s: float = 0.005

@@ -80,7 +80,7 @@ TINY = 1e-12  # keeps logarithms finite on an input that is cut off
 PRETEST_FACTOR = 1.0 - 1e-9  # of a threshold, for a first test; the exact comparison is in dB
 STILL = 1e-6  # energy of an input that rests on one count, in counts squared
 DOUBT_DB = 10.0  # lead required to be sure while a stroke on a doubtful pad may reach only other pads
-MOVED_RATIO = 8.0  # energy of a channel that moves above its floor, which noise does not reach in 32 ms
+MOVED_RATIO = 8.0  # energy of a channel that moves above its floor, which noise does not reach
 TOUCH_HOPS = 120  # before a stroke in which a softer one, of a pad that was touched on the way, takes away `sure`
 TOUCH_DB = 3.0  # by how much that one may fail each comparison
 SPIKE_MARGIN = 8  # samples before a stroke's first touch that show the pad's rest level
@@ -274,13 +274,13 @@ class StrikeDetector:
 
     def _update_floor(self, hop: int) -> None:
         """Update the floors from every fourth of the hops before `hop`."""
-        if self._floor is not None:
-            self._note_movement(hop - FLOOR_HOPS, hop, self._floor)
         at = hop - self._base
         past = self._e[:, :, max(0, at - self._keep) : at : 4]
         rank = int(self.settings.floor_rank * (past.shape[2] - 1))
         floor = np.partition(past, rank, axis=2)[:, :, rank]
         if hop % (HEALTH_FLOORS * FLOOR_HOPS) == 0:
+            if self._floor is not None:
+                self._note_movement(hop - HEALTH_FLOORS * FLOOR_HOPS, hop, self._floor)
             still = np.add.reduce(past[0] < self._still, axis=1) / past.shape[2]
             self._watch.update(self._origin + hop * self._hop, floor, self._least, still)
         if self._watch.held_floor is not None:

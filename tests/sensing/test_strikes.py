@@ -611,8 +611,8 @@ def overheard(seconds=4.0):
 
 def swelling(late_ms):
     """A brush, and a blow on the same pad so much later: within 10 ms of its detection it is the same stroke."""
-    mat = Mat(1.1, seed=36)
-    mat.stroke(1.0, 2, 30)
+    mat = Mat(1.1)
+    mat.stroke(1.0, 2, 20)
     mat.stroke(1.0 + late_ms / 1000, 2, 1800)
     return mat.samples()
 
@@ -628,22 +628,25 @@ def spiky(seconds=3.0):
 
 
 def brushed(seconds=6.0):
-    """A pad touched ever more firmly, and 10 to 70 ms later another struck."""
+    """A pad touched ever more firmly, and 10 to 100 ms later another struck."""
     mat = Mat(seconds, 4, seed=30)
     for n, t in enumerate(np.arange(0.5, seconds - 0.2, 0.35)):
-        mat.stroke(float(t) - 0.01 - 0.004 * n, 1, 3.0 + 0.2 * n)
+        mat.stroke(float(t) - 0.01 - 0.006 * n, 1, 3.0 + 0.2 * n)
         mat.stroke(float(t), 3, 2000, 26.0)
     return mat.samples()
 
 
 def unplugged(seconds=10.0):
-    """Pad 4 feels nothing from the start and pad 3 from 2.5 s on; pads 1 and 2 are struck with less and less lead."""
+    """Pad 4 feels nothing from the start and pad 3 from 2.5 s on; pads 1 and 2 are struck with changing lead."""
     mat = Mat(seconds, 4, seed=31)
     for n, t in enumerate(np.arange(0.5, seconds - 0.1, 0.35)):
-        mat.stroke(float(t), 1 + n % 2, 700, 40.0 - n % 9 * 3)
+        mat.stroke(float(t), 1 + n % 2, 700, (25.0, 32.0, 18.0, 36.0, 12.0, 28.0, 22.0)[n % 7])
+    mat.x[26000:26100, 3] += mat.rng.normal(0, 200, 100)  # its plug is pushed in, and pulled
+    awake = mat.samples()[26000:26100, 3]
     x = mat.samples()
     flicker = mat.rng.integers(0, 2, (len(x), 2))
     x[:, 3] = flicker[:, 1]
+    x[26000:26100, 3] = awake
     x[round(2.5 * RATE) :, 2] = flicker[round(2.5 * RATE) :, 0]
     return x
 
