@@ -34,6 +34,17 @@ NOISY_S = 40.0  # a hand may rest and rub under a pad for half a minute
 NOISY = 100.0  # times the floor of its neighbours
 RAIL_S = 0.3
 RAIL = 0.99  # of the full scale
+DROWNED_DB = -59.0
+"""A floor above this in most bands, dB of the full scale, hides a stroke whose peak is 40 dB below the rail."""
+DROWNED_S = 90.0
+UNMOVED_STRIKES = 6
+"""Strikes of other pads that a disc may fail to feel before it is suspected to be dead; one if it never moved."""
+DEAD_STRIKES = 8
+"""The same, until no strike is sure any more: its pad may have been the first of two."""
+MOVED_DB = -64.0
+"""Below this, dB of the full scale, what a disc shows may be the flicker of a wire that is off."""
+SILENT_HANDS = 3
+"""Hands at a suspected disc that it does not feel before it is named."""
 STUCK_S = 0.02  # longer than a stroke stays at the rail
 DEAF_S = 0.4  # after the rail, until a floor is known
 
@@ -58,6 +69,12 @@ class _Channel:
     """True if most other channels never rest, and this one is not known to."""
     silent: bool = False
     stuck: bool = False
+    drowned: float = 0.0
+    """How long its floor has hidden soft strokes."""
+    unmoved: int = UNMOVED_STRIKES - 1
+    """Strikes of other pads since it last moved."""
+    hands: int = 0
+    """Hands at its pad since it last moved."""
 
     def note_movement(self, share_still: float, floor: float, flicker: float, step: float) -> None:
         """Update from its movement since the last check."""
@@ -101,6 +118,9 @@ class ChannelMonitor:
         """
         self._channels, self._every, self._flicker = channels, every_s, flicker
         self._rail_at = RAIL * full_scale
+        self._drowned_at = (full_scale * 10 ** (DROWNED_DB / 20)) ** 2
+        self.least_movement = (full_scale * 10 ** (MOVED_DB / 20)) ** 2
+        """The least energy that shows a disc to be connected."""
         self._rail_n, self._stuck_n = round(RAIL_S * rate), round(STUCK_S * rate)
         self._recent_n = round(DEAF_S * rate) + self._stuck_n
         self._kept = np.zeros((self._recent_n + at_once, channels))
@@ -138,13 +158,34 @@ class ChannelMonitor:
         recent = self._kept[max(0, end - n) : end]
         return recent >= self._rail_at, recent <= -self._rail_at
 
+    def recent_samples(self, first: int, until: int) -> NDArray[np.float64]:
+        """Return the samples `first` to `until` (n, channels), as far back as they are kept."""
+        return self._kept[max(0, first - self._first_kept) : until - self._first_kept]
+
+    def note_movement(self, moved: Sequence[bool]) -> None:
+        """Note which channels moved more than a wire that is off can, so their discs are connected."""
+        for one, itself in zip(self._each, moved, strict=True):
+            if itself:
+                one.unmoved = one.hands = 0
+
+    def note_hand(self, channel: int) -> None:
+        """Note a hand at the pad of this channel (0 first)."""
+        self._each[channel].hands += 1
+
+    def may_hide_strike(self, margin_db: float, suspect_db: float) -> bool:
+        """Return True if a strike of this margin may be one on a pad with a dead disc, that its neighbours felt."""
+        unmoved = max(0 if one.silent else one.unmoved for one in self._each)
+        return unmoved >= UNMOVED_STRIKES and (margin_db < suspect_db or unmoved >= DEAD_STRIKES)
+
     def note_strike(self, channels: Sequence[int]) -> None:
-        """Note that these channels (0 first) were struck, so they work."""
+        """Note that these channels (0 first) were struck, so they work; the others may have felt nothing of it."""
+        for one in self._each:
+            one.unmoved += 1
         for one in (self._each[i] for i in channels):
             if one.held < math.inf:
                 one.rests = one.rests or not one.moving
                 one.held = 0.0
-            one.still, one.silent = 0.0, False
+            one.still, one.silent, one.unmoved, one.hands = 0.0, False, 0, 0
 
     def update(self, at: int, floor: NDArray[np.float64], least: float, still: NDArray[np.float64]) -> None:
         """Check the channels at sample `at`.
@@ -153,6 +194,10 @@ class ChannelMonitor:
         the share of time at rest.
         """
         step, floors = self._every, floor[0].tolist()
+        if len(floor) > 1:  # drums reach up one band of several, and pause
+            middle = len(floor) // 2
+            for one, level in zip(self._each, np.partition(floor, middle, axis=0)[middle].tolist(), strict=True):
+                one.drowned = one.drowned + step if level > self._drowned_at else 0.0
         for i, (one, level, share) in enumerate(zip(self._each, floors, still.tolist(), strict=True)):
             one.note_movement(share, level, self._flicker, step)
             if one.moving:
@@ -163,9 +208,9 @@ class ChannelMonitor:
             one.compare_with_others(restless=others > 0 and 2 * others >= self._channels - 1, step=step)
         self._hold(floor)
         if self._channels > 2:
-            middle = max(sorted(floors)[self._channels // 2 - 1], least)
+            usual = max(sorted(floors)[self._channels // 2 - 1], least)
             for one, level in zip(self._each, floors, strict=True):
-                one.noisy = one.noisy + step if level > middle * NOISY else 0.0
+                one.noisy = one.noisy + step if level > usual * NOISY else 0.0
         self._stuck_at_rail(at)
         self._missing -= step
 
@@ -212,6 +257,10 @@ class ChannelMonitor:
                 faults[i + 1] = "silent"
             elif one.noisy >= NOISY_S:
                 faults[i + 1] = "noisy"
+            elif one.drowned >= DROWNED_S:
+                faults[i + 1] = "drowned by hum or noise"
+            elif one.unmoved >= UNMOVED_STRIKES and one.hands >= SILENT_HANDS:
+                faults[i + 1] = "feeling nothing"
         return faults
 
 

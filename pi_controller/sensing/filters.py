@@ -202,6 +202,20 @@ class JumpLimiter:
         return np.copysign(limit, moves[:, 2:-2], out=limit)
 
 
+MAX_SPIKE_SAMPLES = 3
+SPIKE_SHARE = 0.25  # of its height: what is lower belongs to the rest level
+
+
+def is_spike(x: NDArray[np.float64], before: int) -> bool:
+    """Return True if `x` (n,) left its rest level, that of its first `before` samples, only for a spike's few samples.
+
+    A pad that is struck rings for many more.
+    """
+    away = np.abs(x - np.median(x[:before]))
+    high = np.flatnonzero(away > SPIKE_SHARE * away.max())
+    return len(high) > 0 and high[0] >= before and int(high[-1] - high[0]) < MAX_SPIKE_SAMPLES
+
+
 class StrikeFilter:
     """Filters all pads and keeps the state between blocks. `feed` returns the hops that its samples complete."""
 
@@ -210,7 +224,10 @@ class StrikeFilter:
     ) -> None:
         """Take `bands` in Hz, `still` as in `JumpLimiter`, and `hop_s`, the seconds of a hop, rounded to samples."""
         self.hop = max(1, round(rate * hop_s))
-        self._bands = sorted((band(rate, low, high) for low, high in bands), key=lambda d: -len(d.poles))
+        designs = sorted(((band(rate, *hz), hz) for hz in bands), key=lambda d: -len(d[0].poles))
+        self._bands = [design for design, _ in designs]
+        self.bands_hz = [hz for _, hz in designs]
+        """The bands in the order of the energies that `feed` returns."""
         self.share_of_white = share_of_white(self._bands[0])  # in the first band
         self._pads = pads
         self._still = still

@@ -4,7 +4,7 @@ from pi_controller.board.messages import Field, Gap, LinkDown, LinkUp, Message, 
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import BeadTracker
-from pi_controller.sensing.events import Link, MatEvent, SamplesMissing, SensorFault, SensorFaultsChange, Strike
+from pi_controller.sensing.events import HandIn, Link, MatEvent, SamplesMissing, SensorFault, SensorFaultsChange, Strike
 from pi_controller.sensing.hands import HandDetector
 from pi_controller.sensing.strikes import StrikeDetector, StrikeLabeller, StrikeSettings
 
@@ -72,6 +72,10 @@ class MatSensors:
                 last, self._scanned = self._scanned, message.t
                 blind = [SamplesMissing(last, message.t)] if last is not None and message.t - last > NO_SCAN_S else []
                 hands = self.hands.feed(message)
+                if self._strikes is not None:
+                    for hand in hands:
+                        if isinstance(hand, HandIn):
+                            self._strikes.note_hand(hand.pad)
                 if hands:
                     self.beads.request_report(message.t)  # the referee uses the reading after the last hand
                 events = [*blind, *self._struck.take_scan(message.t, hands), *hands]

@@ -30,11 +30,15 @@ class StrikeSettings:
     * It is `dominance_db` above every other pad, each relative to its own floor (or in absolute terms by
       `raw_bonus_db` more: a pad that was being rubbed when it was struck), and no other pad is `least_raw_db` louder in
       absolute terms (then that neighbour was struck, and this pad only vibrated with it).
+    * `band_db` is the margin that a stroke needs in each of `bands_hz`, above every comparison but the doubt's (0 for
+      bands that it does not list): drums reach furthest up the lowest band, and shake pads least alike there.
     * If two pads are `double_db` above all others, both were struck.
     * `alone_db` is added to all thresholds if there is no neighbour to compare with, half of it with one neighbour.
       `slow_db` is added for each halving of the rate below 4 kHz, where noise has fewer samples to average over.
     * With neighbours, a decision waits `wait_s` (drums reach some pads first), and `doubt_s` longer if the margin is
       below `clear_db`; a margin below `sure_db` is reported as unsure.
+    * A disc that feels nothing of strikes on other pads may be dead. A margin below `suspect_db` is unsure then: a
+      stroke on its pad reaches the others 22 to 45 dB weaker. 0 for sensors that never feel their neighbours.
     * After a stroke, strokes are ignored for `lockout_s`, except a blow `escape_db` above it: the first one was a brush
       before the blow.
     * Strokes that begin within `arm_guard_s` after arming are ignored as already under way.
@@ -44,6 +48,7 @@ class StrikeSettings:
     """
 
     bands_hz: tuple[tuple[float, float], ...] = ((250.0, 1000.0), (400.0, 1500.0), (900.0, 3000.0))
+    band_db: tuple[float, ...] = (4.0, 1.0, 0.0)
     floor_s: float = 0.4
     floor_rank: float = 0.75
     floor_lsb: float = 0.3
@@ -62,6 +67,7 @@ class StrikeSettings:
     doubt_s: float = 0.001
     clear_db: float = 6.0
     sure_db: float = 1.5
+    suspect_db: float = 13.5
     lockout_s: float = 0.25
     escape_db: float = 20.0
     arm_guard_s: float = 0.005
@@ -72,6 +78,8 @@ class StrikeSettings:
         faults: list[str] = []
         if not self.bands_hz or any(not 0 < low < high for low, high in self.bands_hz):
             faults.append("bands_hz: each band needs 0 < low < high")
+        if len(self.band_db) > len(self.bands_hz) or any(db < 0 for db in self.band_db):
+            faults.append("band_db: 0 or more, at most one for each band")
         if not 0 < self.floor_rank < 1:
             faults.append("floor_rank: between 0 and 1")
         if not 0.1 <= self.floor_s <= 5:
@@ -111,6 +119,7 @@ def adapt_to_rate(settings: StrikeSettings, rate: float) -> StrikeSettings:
     return replace(
         settings,
         bands_hz=((min(low, SLOW_LOW_HZ), high),),
+        band_db=(),
         hop_s=max(settings.hop_s, hop),
         wait_s=max(settings.wait_s, 2.0 * hop),
         doubt_s=max(settings.doubt_s, hop),
@@ -119,9 +128,11 @@ def adapt_to_rate(settings: StrikeSettings, rate: float) -> StrikeSettings:
 
 FSR_SETTINGS = StrikeSettings(
     bands_hz=((70.0, 400.0),),
+    band_db=(),
     hop_s=0.001,
     floor_full=19 / 2048,
     dominance_db=6.0,
+    suspect_db=0.0,
     wait_s=0.004,
     doubt_s=0.002,
 )

@@ -14,19 +14,21 @@ with. The parameters are in `StrikeSettings`. `faults` names the channels that c
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_field
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from pi_controller.board.messages import Piezo
 from pi_controller.errors import SettingsError
 from pi_controller.sensing.events import HandIn, HandOut, Strike, StrokeHand
 from pi_controller.sensing.faults import ChannelMonitor
-from pi_controller.sensing.filters import LOOK_AHEAD, StrikeFilter
+from pi_controller.sensing.filters import LOOK_AHEAD, StrikeFilter, is_spike
 from pi_controller.sensing.hands import HandDetector
 from pi_controller.sensing.strike_settings import SLOW_HZ, StrikeSettings, adapt_to_rate
 
@@ -71,11 +73,17 @@ HEALTH_FLOORS = 4  # floor updates between two checks of the channels' health
 CHUNK_HOPS = 1024  # processed at once
 MIN_RATE_HZ = 900.0  # samples a second: with fewer one soft stroke in five goes undetected
 MAX_BACKLOG_S = 0.128  # seconds of samples that may wait while no strike is to be reported
-SETTLE_HOPS = 20  # until a stroke has reached its full height
+LOUD_DB = 15.0  # no drum is so far above the thresholds in time: `band_db` does not apply to the lead then
+FELT_HOPS = 4  # from its first touch until a stroke can be decided: the wait for drums
+SETTLE_HOPS = 20  # from then until a stroke has reached its full height
 TINY = 1e-12  # keeps logarithms finite on an input that is cut off
 PRETEST_FACTOR = 1.0 - 1e-9  # of a threshold, for a first test; the exact comparison is in dB
 STILL = 1e-6  # energy of an input that rests on one count, in counts squared
 DOUBT_DB = 10.0  # lead required to be sure while a stroke on a doubtful pad may reach only other pads
+MOVED_RATIO = 8.0  # energy of a channel that moves above its floor, which noise does not reach
+TOUCH_HOPS = 120  # before a stroke in which a softer one, of a pad that was touched on the way, takes away `sure`
+TOUCH_DB = 3.0  # by how much that one may fail each comparison
+SPIKE_MARGIN = 8  # samples before a stroke's first touch that show the pad's rest level
 FLICKER = 0.5  # energy of white noise above that of a flickering last count (a quarter), in counts squared
 
 
@@ -122,6 +130,8 @@ class StrikeDetector:
         lsb = max(1.0, full_scale / 32768) if full_scale >= 128 else full_scale / 32768
         bands = [b for b in s.bands_hz if b[0] < 0.3 * rate] or list(s.bands_hz[:1])
         self._filter = StrikeFilter(rate, pads, bands, 2.0 * lsb, s.hop_s)
+        of_band = dict(zip(s.bands_hz, s.band_db, strict=False))
+        self._band_db = [of_band.get(b, 0.0) if pads > 2 else 0.0 for b in self._filter.bands_hz]
         self._hop = self._filter.hop
         self._least = max(s.floor_lsb * lsb, s.floor_full * full_scale) ** 2
         # ten bits rest on one count for minutes while the pad is untouched: stillness is no fault then
@@ -181,9 +191,14 @@ class StrikeDetector:
         self._watch.restart(self._fed)
         self._next_index = None
 
+    def note_hand(self, pad: int) -> None:
+        """Note that a hand went under `pad` (1 first): its disc should feel something now and then."""
+        if pad <= self._struck_pads:
+            self._watch.note_hand(pad - 1)
+
     @property
     def faults(self) -> dict[int, str]:
-        """The pads with a faulty channel and its fault ("silent", "at its rail", "noisy", "samples are missing")."""
+        """The pads with a faulty channel and its fault, as in `ChannelMonitor.faults`."""
         return self._watch.faults
 
     def feed(self, piezo: Piezo) -> list[Strike]:
@@ -264,12 +279,20 @@ class StrikeDetector:
         rank = int(self.settings.floor_rank * (past.shape[2] - 1))
         floor = np.partition(past, rank, axis=2)[:, :, rank]
         if hop % (HEALTH_FLOORS * FLOOR_HOPS) == 0:
+            if self._floor is not None:
+                self._note_movement(hop - HEALTH_FLOORS * FLOOR_HOPS, hop, self._floor)
             still = np.add.reduce(past[0] < self._still, axis=1) / past.shape[2]
             self._watch.update(self._origin + hop * self._hop, floor, self._least, still)
         if self._watch.held_floor is not None:
             floor = np.maximum(floor, self._watch.held_floor)
         floor = np.maximum(floor, self._least)
         self._floor, self._bar = floor, (floor * self._over)[:, :, None]
+
+    def _note_movement(self, first: int, until: int, floor: NDArray[np.float64]) -> None:
+        """Tell the monitor which channels moved in these hops, and so are connected."""
+        peak = np.maximum.reduce(self._e[:, :, first - self._base : until - self._base], axis=2)
+        moved = peak > np.maximum(floor * MOVED_RATIO, self._watch.least_movement)
+        self._watch.note_movement(np.logical_or.reduce(moved, axis=0).tolist())
 
     def _scan_hops(self, first: int, until: int, floor: NDArray[np.float64], out: list[Decision]) -> None:
         """Judge the hops above the floor, and the few after them."""
@@ -287,8 +310,13 @@ class StrikeDetector:
                 continue
             found = self._judge(hop, floor)
             if found is not None:
-                self._struck, self._locked = (hop - REACH_HOPS, hop + SETTLE_HOPS), hop + self._lockout
                 self._watch.note_strike([pad - 1 for pad in found.pads])
+                self._note_movement(hop + 1 - REACH_HOPS, hop + 1, floor)
+                if found.sure and self._is_doubtful(found, floor):
+                    found = replace_field(found, sure=False)
+                touched = (min(found.onsets) + LOOK_AHEAD - self._origin) // self._hop
+                self._struck = hop - REACH_HOPS, min(hop, touched + FELT_HOPS) + SETTLE_HOPS
+                self._locked = hop + self._lockout
                 if self._armed and found.onset_index >= self._armed_from:
                     out.append(found)
 
@@ -379,6 +407,7 @@ class StrikeDetector:
         at = hop - self._base + 1
         above = mean / floor
         margins = (_db(np.stack((peak / floor, above, peak / risen, peak / stood))) - self._thresholds_db).min(axis=0)
+        margins -= self._band_db[band]
         passed = (margins > 0) & able
         if not passed.any():
             return None
@@ -388,11 +417,15 @@ class StrikeDetector:
             struck, lead = self._find_struck_pads(peak, mean, above, int(np.argmax(np.where(passed, mean, 0.0))))
         if not struck or not passed[struck].all():
             return None
-        margin = min(float(margins[struck].min()), lead)
+        margin = float(margins[struck].min())
+        margin = min(margin, lead - (self._band_db[band] if margin < LOUD_DB else 0.0))
+        if margin <= 0:
+            return None
         hops = self._p[band]
         starts = {j: self._start(at, hops[j], floor[j], peak[j]) for j in struck}
         wait = self._wait if margin >= s.clear_db else self._wait + self._doubt
-        if hop - min(starts.values()) < wait:
+        first = min(starts.values())
+        if hop - first < wait or self._is_spike(struck, first, hop + 1):
             return None
         struck.sort(key=lambda j: (starts[j], -above[j]))
         sure = margin >= s.sure_db and (len(struck) == 1 or starts[struck[1]] - starts[struck[0]] >= 2)
@@ -424,6 +457,35 @@ class StrikeDetector:
         others = np.delete(np.arange(self.pads), both)
         towering = np.minimum(_db(above[both].min() / above[others]), _db(mean[both].min() / mean[others])).min()
         return (both, float(towering) - s.double_db) if towering > s.double_db else ([], 0.0)
+
+    def _is_spike(self, struck: Sequence[int], first: int, end: int) -> bool:
+        """Return True if the samples from hop `first` to `end` may be no more than a spike of the converter."""
+        start = self._origin + first * self._hop - LOOK_AHEAD - 2 * SPIKE_MARGIN
+        x = self._watch.recent_samples(max(start, self._origin), self._origin + end * self._hop)
+        return any(is_spike(x[:, j], SPIKE_MARGIN) for j in struck)
+
+    def _is_doubtful(self, found: Decision, floor: NDArray[np.float64]) -> bool:
+        """Return True if another pad may have been struck first: one touched softly before, or one with a dead disc."""
+        suspect_db = self.settings.suspect_db
+        if suspect_db > 0 and self._watch.may_hide_strike(found.margin_db, suspect_db):
+            return True
+        others = [j for j in range(self._struck_pads) if j + 1 not in found.pads]
+        end = (found.onset_index - self._origin) // self._hop - self._base - REACH_HOPS
+        start = end - TOUCH_HOPS - REACH_HOPS - RISE_HOPS
+        if start < 0 or not others or self._base + end < self._locked:  # a brush before a blow has been told
+            return False
+        e, p = self._e[:, :, start:end], self._p[:, :, start:end]
+        peak = sliding_window_view(e[:, :, RISE_HOPS:], REACH_HOPS, axis=2).max(axis=3) + TINY
+        risen = sliding_window_view(e[:, :, :-REACH_HOPS], RISE_HOPS, axis=2).max(axis=3)
+        mean = sliding_window_view(p[:, :, RISE_HOPS + REACH_HOPS - MEAN_HOPS :], MEAN_HOPS, axis=2).mean(axis=3) + TINY
+        above = mean / floor[:, :, None]
+        over, means, rise = (_ratio(db - TOUCH_DB) for db in self._thresholds_db[:3, 0].tolist())
+        least = np.maximum(floor * over, self._watch.least_movement)[:, :, None]
+        passed = (peak > least) & (above > means) & (peak > np.maximum(risen, self._least) * rise)
+        lead = _ratio(self.settings.dominance_db - TOUCH_DB)
+        return any(
+            bool((passed[:, j] & (above[:, j] > lead * np.delete(above, j, axis=1).max(axis=1))).any()) for j in others
+        )
 
     def _start(self, at: int, hops: NDArray[np.float64], floor: float, peak: float) -> int:
         """Return the hop in which the pad was first touched."""

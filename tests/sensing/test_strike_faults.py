@@ -61,6 +61,50 @@ def test_beside_a_silent_pad_a_sure_stroke_leads_clearly(echo_db, silent, sure):
     assert (found.pads, found.sure) == ((2,), sure)
 
 
+def unplugged(strikes: int, echo_db: float) -> np.ndarray:
+    """Strokes on pad 2 that all others feel, but for pad 4, whose wire is off and flickers."""
+    x = noise(1.0 + 0.5 * strikes, seed=4)
+    for k in range(strikes):
+        stroke(x, 1.0 + 0.5 * k, 2, 1500, echo_db)
+    x[:, 3] = np.random.default_rng(5).integers(0, 2, len(x))
+    return counts(x)
+
+
+def test_small_lead_is_a_doubt_beside_a_disc_that_feels_nothing():
+    found = StrikeDetector(RATE, 4).feed_samples(unplugged(4, 14.0))
+    assert [(d.pads, d.sure) for d in found] == [((2,), False)] * 4
+
+
+def test_no_strike_is_sure_after_eight_that_a_disc_did_not_feel():
+    """A disc that never moved begins with five."""
+    found = StrikeDetector(RATE, 4).feed_samples(unplugged(6, 30.0))
+    assert [d.pads for d in found] == [(2,)] * 6
+    assert [d.sure for d in found] == [True] * 2 + [False] * 4
+
+
+@pytest.mark.parametrize(("hands", "named"), [(2, {}), (3, {4: "feeling nothing"})])
+def test_disc_that_feels_neither_strikes_nor_hands_is_named(hands, named):
+    detector = StrikeDetector(RATE, 4)
+    for _ in range(hands):
+        detector.note_hand(4)
+        detector.note_hand(1)
+    detector.feed_samples(unplugged(6, 30.0))
+    assert detector.faults == named
+
+
+def test_hum_is_named_while_it_hides_soft_strokes():
+    x = noise(100.0)
+    t = np.arange(len(x))[:, None] / RATE
+    x += (t < 95.0) * sum(share * np.sin(2 * np.pi * 50 * k * t) for k, share in ((1, 40.0), (7, 9.0), (13, 4.0)))
+    detector = StrikeDetector(RATE, 4)
+    detector.feed_samples(counts(x[: round(80 * RATE)]))
+    assert detector.faults == {}
+    detector.feed_samples(counts(x[round(80 * RATE) : round(94 * RATE)]))
+    assert detector.faults == dict.fromkeys(range(1, 5), "drowned by hum or noise")
+    detector.feed_samples(counts(x[round(94 * RATE) :]))
+    assert detector.faults == {}
+
+
 @pytest.mark.parametrize("rail", [-2048, 2047])
 def test_a_channel_at_its_rail_is_named_until_it_comes_back(rail):
     x = counts(noise(6.0))

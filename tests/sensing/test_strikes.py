@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pi_controller.board.messages import Piezo
 from pi_controller.errors import SettingsError
+from pi_controller.sensing.filters import is_spike
 from pi_controller.sensing.strike_settings import FSR_SETTINGS, adapt_to_rate
 from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
 
@@ -154,6 +155,42 @@ def test_spikes_and_steps_of_the_converter_are_no_strike(rate, pads, noise):
         else:
             mat.x[n:, pad] += size / 4
     assert mat.felt() == []
+
+
+@pytest.mark.parametrize("pads", [1, 4])
+@pytest.mark.parametrize("samples", [1, 2, 3])
+def test_spike_of_up_to_three_samples_is_no_strike(samples, pads):
+    mat = Mat(12.0, pads, seed=9)
+    for k in range(30):
+        n, pad = 1000 + 1500 * k, int(mat.rng.integers(pads))
+        mat.x[n : n + samples, pad] += mat.rng.choice([-1, 1]) * mat.rng.uniform(20, 500) * mat.rng.uniform(0.8, 1)
+    assert mat.felt() == []
+
+
+def test_spike_is_told_from_a_ring():
+    rest = np.array([0.0, 1, -1, 0, 1, -1, 0, 0])
+    assert is_spike(np.r_[rest, 200, 180, 210, 1, 0, -1], 8)
+    assert not is_spike(np.r_[rest, 200, 180, 210, 160, 0, -1], 8)
+    assert not is_spike(np.r_[rest, 200, 30, -120, 60, 40, -60], 8)
+    assert not is_spike(np.r_[rest[:4], 90, rest[5:], 200, 0, 0, 0], 8)
+
+
+@pytest.mark.parametrize(("before_ms", "sure"), [(10, False), (40, False), (90, True)])
+def test_stroke_that_touched_another_pad_first_is_not_sure(before_ms, sure):
+    """The touch, six counts, is too soft for a stroke of its own."""
+    mat = Mat(2.0, seed=3)
+    mat.stroke(1.0, 3, 1500, 26.0)  # every disc has felt something
+    mat.stroke(1.5 - before_ms / 1000, 1, 6.0)
+    mat.stroke(1.5, 3, 1500, 26.0)
+    assert [(d.pads, d.sure) for d in mat.felt()] == [((3,), True), ((3,), sure)]
+
+
+def test_low_band_asks_for_more():
+    """At 280 Hz a stroke's energy is in the lowest band alone."""
+    mat = Mat(1.5)
+    mat.ring(1.0, 3, 10.0, 280.0, 0.015)
+    assert mat.felt() == []
+    assert [d.pads for d in mat.felt(settings=StrikeSettings(band_db=()))] == [(3,)]
 
 
 def test_a_dead_channel_and_one_stuck_at_the_rail_do_not_silence_the_others():
@@ -426,6 +463,8 @@ def test_settings_that_cannot_work_are_all_named_at_once():
         )
     for name in ("bands_hz", "floor_rank", "floor_s", "floor_lsb", "lockout_s", "wait_s"):
         assert name in error.value.message
+    with pytest.raises(SettingsError, match="band_db"):
+        StrikeSettings(band_db=(1.0, 1.0, 1.0, 1.0))
     with pytest.raises(SettingsError, match="arm_guard_s"):
         StrikeSettings(arm_guard_s=-1.0)
 
@@ -533,6 +572,95 @@ def failing(seconds=7.0):
     return x
 
 
+def low(seconds=4.0):
+    """Strokes that ring at 280 Hz and then at 600, each harder than the last."""
+    mat = Mat(seconds, 4, seed=28)
+    for n, t in enumerate(np.arange(0.5, seconds - 0.1, 0.25)):
+        hz, k = (280.0, n) if n < 7 else (600.0, n - 7)
+        mat.ring(float(t), 3, 12.0 * 1.25**k, hz, 0.015)
+    mat.x[1000:1040] += 60 * mat.rng.normal(0, 1, (40, 4))  # every disc is connected
+    return mat.samples()
+
+
+def silent(seconds=3.0):
+    """A converter without noise, and strokes from a count up."""
+    mat = Mat(seconds, 4, seed=33, noise=0.0)
+    for n, t in enumerate(np.arange(0.5, seconds - 0.1, 0.3)):
+        mat.stroke(float(t), 2, 1.5 * 1.3**n, 20.0)
+    return mat.samples()
+
+
+def outdone(seconds=4.0):
+    """Strokes on a pad that is rubbed hard, which its neighbour feels; and low ones that the neighbours feel well."""
+    mat = Mat(seconds, 4, seed=34)
+    mat.rub(0.2, 2, 100.0, 1.8)
+    for n, t in enumerate(np.arange(0.5, 1.9, 0.28)):
+        mat.stroke(float(t), 2, 500 * 1.8**n, 8.0 + 3 * n)
+    for n, t in enumerate(np.arange(2.2, seconds - 0.1, 0.28)):
+        mat.stroke(float(t), 3, 60 * 2**n, 9.0, 290.0)
+    return mat.samples()
+
+
+def overheard(seconds=4.0):
+    """Strokes on a pad that is rubbed so hard that its quiet neighbour stands out more, though it feels them less."""
+    mat = Mat(seconds, 2, seed=35)
+    mat.rub(0.1, 2, 250.0, 4.2)
+    for n, t in enumerate(np.arange(0.5, seconds - 0.1, 0.3)):
+        mat.stroke(float(t), 2, 900, 1.5 * n)
+    return mat.samples()
+
+
+def swelling(late_ms):
+    """A brush, and a blow on the same pad so much later: within 10 ms of its detection it is the same stroke."""
+    mat = Mat(1.1)
+    mat.stroke(1.0, 2, 20)
+    mat.stroke(1.0 + late_ms / 1000, 2, 1800)
+    return mat.samples()
+
+
+def spiky(seconds=3.0):
+    """Spikes of two to five samples, and each time a stroke after it."""
+    mat = Mat(seconds, 4, seed=29)
+    for n, t in enumerate(np.arange(0.5, seconds - 0.4, 0.6)):
+        at = round(float(t) * RATE)
+        mat.x[at : at + n + 2, n % 4] += 500 * mat.rng.uniform(0.8, 1.0, n + 2)
+        mat.stroke(float(t) + 0.3, n % 4 + 1, 60)
+    return mat.samples()
+
+
+def brushed(seconds=6.0):
+    """A pad touched ever more firmly, and 10 to 100 ms later another struck."""
+    mat = Mat(seconds, 4, seed=30)
+    for n, t in enumerate(np.arange(0.5, seconds - 0.2, 0.35)):
+        mat.stroke(float(t) - 0.01 - 0.006 * n, 1, 3.0 + 0.2 * n)
+        mat.stroke(float(t), 3, 2000, 26.0)
+    return mat.samples()
+
+
+def unplugged(seconds=10.0):
+    """Pad 4 feels nothing from the start and pad 3 from 2.5 s on; pads 1 and 2 are struck with changing lead."""
+    mat = Mat(seconds, 4, seed=31)
+    for n, t in enumerate(np.arange(0.5, seconds - 0.1, 0.35)):
+        mat.stroke(float(t), 1 + n % 2, 700, (25.0, 32.0, 18.0, 36.0, 12.0, 28.0, 22.0)[n % 7])
+    mat.x[26000:26100, 3] += mat.rng.normal(0, 200, 100)  # its plug is pushed in, and pulled
+    awake = mat.samples()[26000:26100, 3]
+    x = mat.samples()
+    flicker = mat.rng.integers(0, 2, (len(x), 2))
+    x[:, 3] = flicker[:, 1]
+    x[26000:26100, 3] = awake
+    x[round(2.5 * RATE) :, 2] = flicker[round(2.5 * RATE) :, 0]
+    return x
+
+
+def drowned():
+    """Hum with its harmonics on all pads that grows every half minute, for nearly three."""
+    mat = Mat(165.0, 4, seed=32)
+    t = np.arange(len(mat.x)) / RATE
+    hum = sum(share * np.sin(2 * np.pi * 50 * k * t + k) for k, share in ((1, 1.0), (7, 0.3), (11, 0.2), (15, 0.1)))
+    mat.x += (hum * 8.0 * 1.8 ** np.floor(t / 30))[:, None] * [1.0, 0.8, 0.6, 0.2]
+    return mat.samples()
+
+
 def early(seed):
     """A stroke 50 ms after the first sample, when the floor is known from 32 ms alone."""
     mat = Mat(0.15, 4, seed=seed)
@@ -553,14 +681,14 @@ def decide(x, rate=RATE, settings=None):
     return [[list(d.pads), list(d.onsets), d.decided_index, d.sure, round(d.margin_db, 2)] for d in found]
 
 
-def watch(x):
+def watch(x, block=64, settings=None):
     """Return each set of faults with the sample at which it was first reported."""
-    detector, seen = StrikeDetector(RATE, x.shape[1]), [[0, {}]]
-    for at in range(0, len(x), 64):
-        detector.feed_samples(x[at : at + 64])
+    detector, seen = StrikeDetector(RATE, x.shape[1], settings=settings or StrikeSettings()), [[0, {}]]
+    for at in range(0, len(x), block):
+        detector.feed_samples(x[at : at + block])
         faults = {str(pad): fault for pad, fault in detector.faults.items()}
         if faults != seen[-1][1]:
-            seen.append([at + 64, faults])
+            seen.append([at + block, faults])
     return seen
 
 
@@ -578,7 +706,16 @@ DECISIONS = {
     "frame": lambda: decide(framed(), settings=StrikeSettings(reference=True)),
     "forces": lambda: decide(*forces(), FSR_SETTINGS),
     "failing": lambda: decide(failing()),
+    "low": lambda: decide(low()),
+    "silent": lambda: decide(silent()),
+    "outdone": lambda: decide(outdone()),
+    "overheard": lambda: decide(overheard()),
+    "swelling": lambda: [row for late in range(5, 20) for row in decide(swelling(late))],
+    "spiky": lambda: decide(spiky()),
+    "brushed": lambda: decide(brushed()),
+    "unplugged": lambda: decide(unplugged()),
 }
+FAULTS = {"faults": lambda: watch(failing()), "drowned": lambda: watch(drowned(), 4096)}
 RECORDED = Path(__file__).with_name("strike_figures.json")
 
 
@@ -590,10 +727,11 @@ def test_decisions_are_those_recorded(name):
     assert margins == pytest.approx(recorded_margins, abs=0.02)
 
 
-def test_faults_are_reported_when_recorded():
-    assert watch(failing()) == json.loads(RECORDED.read_text("utf-8"))["faults"]
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_reported_when_recorded(name):
+    assert FAULTS[name]() == json.loads(RECORDED.read_text("utf-8"))[name]
 
 
 if __name__ == "__main__":
-    figures = {name: decided() for name, decided in DECISIONS.items()} | {"faults": watch(failing())}
+    figures = {name: measured() for name, measured in (DECISIONS | FAULTS).items()}
     print("{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in figures.items()) + "\n}")

@@ -1,0 +1,115 @@
+"""Halve and raise by half each constant of the strike detector: do its recorded figures notice?
+
+    python tests/mutation/halve_constants.py
+
+Prints a row for each constant: the recorded set that differs first, or "none". Status 1 if a change went unnoticed.
+"""
+
+import json
+import re
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "sensing"), str(ROOT / "hardware" / "drawings")]
+
+import test_strikes as recorded  # noqa: E402
+
+from pi_controller.sensing import faults, filters, strikes  # noqa: E402
+from pi_controller.sensing.strike_settings import StrikeSettings  # noqa: E402
+
+NO_TUNING = {
+    "CHUNK_HOPS": "how many hops are processed at once",
+    "FLOOR_HOPS": "covered in both directions by `floor_s`",
+    "MIN_RATE_HZ": "what is refused; a test of its own",
+    "MAX_BACKLOG_S": "how many samples wait while no strike is due",
+    "STILL": "rest on one count: any value far below a count squared",
+    "TINY": "keeps logarithms finite",
+    "PRETEST_FACTOR": "makes the quick test lenient",
+    "MAX_FRAME_SAMPLES": "the filter's bookkeeping: the output is the same",
+    "MAX_GROWTH_DECADES": "the filter's bookkeeping: the output is the same",
+}
+"""Constants that no figure can show, and why."""
+FACTORS = (0.5, 1.5)
+WANTED = json.loads(recorded.RECORDED.read_text("utf-8"))
+
+
+def figures():
+    return {**recorded.DECISIONS, **recorded.FAULTS}
+
+
+def first_difference(order):
+    """Return the first recorded set that differs, or None; sets named in `order` are tried first."""
+    sets = figures()
+    for name in [*order, *(name for name in sets if name not in order)]:
+        try:
+            found = json.loads(json.dumps(sets[name]()))
+        except (ValueError, IndexError, ZeroDivisionError, recorded.SettingsError):
+            return name
+        if found != WANTED[name]:
+            return name
+    return None
+
+
+def constants():
+    """Yield (module, name) of each number that the strike detector's modules define."""
+    for module in (strikes, filters, faults):
+        source = Path(module.__file__).read_text("utf-8").split("# Detects faulty touch strips")[0]
+        source = source.split("# Distinguishes strokes from hands")[0]
+        for name in re.findall(r"^([A-Z][A-Z_]+) =", source, re.MULTILINE):
+            if isinstance(getattr(module, name), int | float) and name not in NO_TUNING:
+                yield module, name
+
+
+def changed(value, factor):
+    """Return `value` times `factor`; a whole number stays one, and moves by at least one."""
+    if isinstance(value, int):
+        return max(0, min(value - 1, int(value * factor)) if factor < 1 else max(value + 1, int(value * factor)))
+    return value * factor
+
+
+def try_constants():
+    for module, name in constants():
+        value = getattr(module, name)
+        users = [m for m in (strikes, filters, faults) if hasattr(m, name)]
+        for factor in FACTORS:
+            for user in users:
+                setattr(user, name, changed(value, factor))
+            yield f"{module.__name__.rsplit('.', 1)[1]}.{name}", factor, first_difference(("pairs", "failing"))
+            for user in users:
+                setattr(user, name, value)
+
+
+def try_settings():
+    shipped = StrikeSettings()
+    for field in fields(shipped):
+        value = getattr(shipped, field.name)
+        if field.name in {"reference", "bands_hz", "arm_guard_s"}:  # arming has tests of its own
+            continue
+        parts = range(len(value)) if isinstance(value, tuple) else (None,)
+        for k in parts:
+            for factor in FACTORS:
+                one = value * factor if k is None else (*value[:k], value[k] * factor, *value[k + 1 :])
+                if one == value:
+                    continue
+                recorded.StrikeSettings = lambda name=field.name, one=one, **more: replace(
+                    shipped, **{name: one, **more}
+                )
+                index = "" if k is None else f"[{k}]"
+                yield f"StrikeSettings.{field.name}{index}", factor, first_difference(("four pads", "low"))
+    recorded.StrikeSettings = StrikeSettings
+
+
+def main():
+    unnoticed = 0
+    for tried in (try_settings(), try_constants()):
+        for name, factor, noticed in tried:
+            unnoticed += noticed is None
+            print(f"{name:<34} x {factor}  {noticed or 'none'}", flush=True)
+    print(f"{unnoticed} changes unnoticed")
+    return int(unnoticed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
