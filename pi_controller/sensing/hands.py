@@ -59,12 +59,20 @@ class HandSettings:
     there: its baseline drifted far during a long rest."""
     lately_s: float = 5.0
     step_scans: int = 20
+    dropped: float = 0.35
+    """A hand whose middle strip loses less than recently by this share of its counts ..."""
+    remainder_s: float = 3.0
+    """... for this long may be out: the rest is damp, drift or a pushed cloth. Reported as unsure."""
+    remainder: float = 2.5
+    """A strip that has lost more counts than this when the hand leaves takes them into its baseline."""
     back: float = 0.7
     """A released strip that loses this share again before the hand is out: the hand may have been out and in again."""
     follow_s: float = 3.0
     """Time constant of the baseline of a free strip."""
-    follow_per_s: float = 1.5
+    follow_per_s: float = 2.0
     """... and its fastest fall, counts per second: wet cloth is slower, a hand faster."""
+    sag_s: float = 0.5
+    """Time constant of what all strips lose together, which no hand causes."""
     rise_s: float = 0.3
     """Time constant while a strip reads above its baseline, which no hand causes."""
     swallow_s: float = 60.0
@@ -157,7 +165,7 @@ class HandDetector:
         self._recent.append([n - sag for n in now])
         events = self._judge(touch.t, elapsed, now, before, sag, raised)
         touched = self._find_touched_strips(now, depth, sag, raised)
-        self._follow(base, elapsed, depth, list(map(max, now, before)), touched)
+        self._follow(base, elapsed, depth, list(map(max, now, before)), touched, sag)
         return events
 
     def _sag(self, depth: Row) -> float:
@@ -245,9 +253,11 @@ class HandDetector:
         )
         hand.free = hand.free + 1 if all_free else 0
         hand.up = hand.up + 1 if up else 0
-        if hand.free >= chosen.out_scans or hand.up >= chosen.step_scans:
+        judged = middle if self._there[strips * pad + middle] else held.index(max(held))
+        remainder = hand.is_remainder(t, judged, at_most[judged], free[judged], chosen)
+        if hand.free >= chosen.out_scans or hand.up >= chosen.step_scans or remainder:
             self._hands[pad], self._pads[pad] = None, _Pad(left=True)
-            return [HandOut(t, pad + 1, self._side_of(hand), not hand.doubt)]
+            return [HandOut(t, pad + 1, self._side_of(hand), not (hand.doubt or remainder))]
         if free[middle]:
             hand.dipped = True
             return []
@@ -279,7 +289,7 @@ class HandDetector:
             self._stirs[pad] = hand is not None or any(now[k] - sag > limit for k in own)
         return touched
 
-    def _follow(self, base: Row, elapsed: float, depth: Row, at_most: Row, touched: list[bool]) -> None:
+    def _follow(self, base: Row, elapsed: float, depth: Row, at_most: Row, touched: list[bool], sag: float) -> None:
         """Update the baseline in place; `depth` and `at_most` are mean and maximum of the counts lost in two scans."""
         chosen, strips, there = self._set, self._shape[1], self._there
         self._scans += 1
@@ -288,18 +298,20 @@ class HandDetector:
         slowest = -max(chosen.follow_per_s * elapsed, 20.0 / (self._scans + 1))
         swallowed = elapsed / chosen.swallow_s
         held = [hand is not None for hand in self._hands for _ in range(strips)]
-        drift = self._drift(depth, touched, held, share)
+        common = sag * min(elapsed / chosen.sag_s, 1.0)
+        drift = self._drift([lost - sag for lost in depth], touched, held, share)
         for k, lost in enumerate(depth):
             if held[k] or not there[k]:
                 step = drift if there[k] else 0.0
             elif touched[k]:
-                step = -lost * swallowed
+                step = -(lost - sag) * swallowed
             else:
-                step = max(-lost * (rising if at_most[k] < -2.5 else share), slowest)
-            base[k] += step
+                own = lost - sag if lost > sag else min(lost, 0.0)
+                step = max(-own * (rising if at_most[k] < -2.5 else share), slowest)
+            base[k] += step - common
             self._above[k] = self._above[k] + 1 if -lost > chosen.rise else 0
             this = self._pads[k // strips]  # the loss that remains after a hand left is drift
-            if self._above[k] >= chosen.out_scans or (this.left and touched[k]):
+            if self._above[k] >= chosen.out_scans or (this.left and lost - sag > chosen.remainder):
                 base[k] -= lost
         for this in self._pads:
             this.left = False
@@ -350,6 +362,22 @@ class _Hand:
     """... or far above their counts under it."""
     dipped: bool = False
     """The middle strip was released before the hand was out."""
+    dropped_at: float | None = None
+    """When the middle strip began to lose far fewer counts than before."""
+    level: float = 0.0
+    """The least counts it has lost since then."""
+
+    def is_remainder(self, t: float, strip: int, lost: float, free: bool, chosen: HandSettings) -> bool:
+        """Return True if `strip` has lost only a remainder of the hand's counts for long enough; `lost` is its loss."""
+        step = max(chosen.dropped * self.took[strip], chosen.touch)
+        if self.dropped_at is None:
+            if free or self.peak[strip] - lost >= step:
+                self.dropped_at, self.level = t, lost
+            return False
+        self.level = min(self.level, lost)
+        if lost - self.level >= step:  # it has come back
+            self.dropped_at = None
+        return self.dropped_at is not None and t - self.dropped_at >= chosen.remainder_s
 
 
 SIDE_STRIPS = 3

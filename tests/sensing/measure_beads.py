@@ -189,6 +189,32 @@ def ring(rng: np.random.Generator) -> list[Magnet]:
     return [worn]
 
 
+def bracelet(rng: np.random.Generator) -> list[Magnet]:
+    """A bracelet's magnetic clasp on a wrist at the mat's edge."""
+    worn = on_pad(rng, int(rng.integers(1, 5)), False)
+    worn.place[1:] = rng.choice([-1, 1]) * (150 + rng.uniform(-60, 60)), rng.uniform(20, 80)
+    worn.moment = 10 ** rng.uniform(-2, -0.5) * direction(rng)
+    return [worn]
+
+
+def keys(rng: np.random.Generator) -> list[Magnet]:
+    """A bunch of steel keys beside the mat: five weak magnets."""
+    at = np.array([rng.uniform(-600, 600), rng.choice([-1, 1]) * (150 + rng.uniform(20, 150)), 5.0])
+    return [
+        Magnet(at + rng.uniform(-40, 40, 3) * [1, 1, 0], 10 ** rng.uniform(-3, -1.5) * direction(rng), False)
+        for _ in range(5)
+    ]
+
+
+def images(rng: np.random.Generator, beads: list[Magnet]) -> list[Magnet]:
+    """The images of `beads` in a steel plate under the table: mirrored at its surface, moments along it reversed."""
+    surface, share = -rng.uniform(45.0, 90.0), rng.uniform(0.6, 1.0)
+    return [
+        Magnet(bead.place * [1, 1, -1] + [0, 0, 2 * surface], share * bead.moment * [-1, -1, 1], bead.marked)
+        for bead in beads
+    ]
+
+
 def scene(kind: str, rng: np.random.Generator) -> Scene:
     """Return a scene of `kind`, one of `KINDS`."""
     match kind.split():
@@ -246,6 +272,16 @@ def scene(kind: str, rng: np.random.Generator) -> Scene:
             return Scene(one(rng) if rng.random() < 0.7 else [], chair_leg(rng))
         case ["ring"]:
             return Scene(one(rng) if rng.random() < 0.7 else [], ring(rng))
+        case ["bracelet"]:
+            return Scene(one(rng) if rng.random() < 0.7 else [], bracelet(rng))
+        case ["keys"]:
+            return Scene(one(rng) if rng.random() < 0.7 else [], keys(rng))
+        case ["steel"]:
+            beads = one(rng)
+            return Scene(beads, images(rng, beads))
+        case ["steel", "four"]:
+            beads = scene("four", rng).beads
+            return Scene(beads, images(rng, beads), smallest=UNMARKED)
         case ["turned"]:
             return Scene(one(rng) if rng.random() < 0.7 else [], turned=True)
         case [wrong] if wrong in FAULTS:
@@ -259,6 +295,7 @@ KINDS = (
     *("empty", "marked", "unmarked", "two", "two kinds", "two near", "moved", "between", "off", "held"),
     *("four", "three of four", "two fists", "one fist", "no fist"),
     *("telephone", "chair", "ring", "turned", *FAULTS),
+    *("steel", "steel four", "bracelet", "keys"),
 )
 
 

@@ -1,7 +1,9 @@
 """Hides by hiders of twelve styles, and how often their passes are counted right.
 
-    python tests/sensing/measure_hands.py --hides 2000 [--processes 2] [--first SEED]
+    python tests/sensing/measure_hands.py --hides 2000 [--processes 2] [--first SEED] [--worlds]
 
+With `--worlds` the hiders are the steady, quick and slow ones, in surroundings worse than the mats of the simulation
+(`WORLDS`). A hand is *stuck* if the detector still has one under a pad ten seconds after the last one left.
 A simulation (`simulation/sensors.py` and `touch.py`), not evidence about real hands. A hide is *exact* when the
 sure passes are those that were made, in number, pad and side; *unsure* when they are not, but a pass is told as
 unsure; else it is *silently wrong*.
@@ -24,7 +26,7 @@ from pi_controller.board.messages import Touch
 from pi_controller.sensing.events import HandIn, HandOut
 from pi_controller.sensing.hands import HandDetector
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.sensors import Hand, HandStyle, TouchStrips
+from pi_controller.simulation.sensors import Cover, Hand, HandStyle, TouchStrips
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,6 +66,52 @@ STYLES = {
 }
 WET = replace(Conditions.drums(), touch_drift=20.0)
 MATS = {"quiet": Conditions.quiet(), "drums": Conditions.drums(), "wet": WET}
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is worse than on the simulated mats. Shares are of the counts that a hand takes from a strip."""
+
+    trail: float = 0.0
+    """The share that stays on a strip when a damp hand leaves it, fading with a time constant of 5 s."""
+    remainder: float = 0.0
+    """... and the share that stays for good: the cloth was pushed down, or a puddle moved."""
+    drift: float = 0.0
+    """Fall of all strips, counts a second, each strip with 0.7 to 1.3 of it, from the hide's start for 20 s."""
+    spread: float = 0.0
+    """The share that a hand takes from the strips of the pads beside it: wet cloth."""
+    gain: float = 1.0
+    """Sensitivity of all strips: a metal table takes some of it."""
+
+    def make_spoiler(self, scene: Scene) -> Callable[[float, np.ndarray], None]:
+        """Return the function that alters the counts of each scan."""
+        own, since, cover = scene.rng.uniform(0.7, 1.3, (4, 3)), scene.t, Cover()
+        trail, left = np.zeros((4, 3)), np.zeros((4, 3))
+
+        def spoil(t: float, counts: np.ndarray) -> None:
+            losses = [found for hand in scene.hands if (found := cover.counts(hand, t)) is not None]
+            loss = np.sum(losses, axis=0).reshape(4, 3) if losses else np.zeros((4, 3))
+            np.maximum(trail * np.exp(-1 / HZ / 5.0), self.trail * loss, out=trail)
+            np.maximum(left, self.remainder * loss, out=left)
+            beside = np.zeros((4, 3))
+            beside[1:] += loss[:-1]
+            beside[:-1] += loss[1:]
+            away = np.maximum(np.maximum(trail, left) - loss, 0.0) + self.spread * beside
+            away += self.drift * own * min(t - since, 20.0) - (1.0 - self.gain) * loss
+            counts -= np.rint(away).astype(np.int16)
+
+        return spoil
+
+
+WORLDS = {
+    "damp trail of 35 %": Surroundings(trail=0.35),
+    "damp trail of 50 %": Surroundings(trail=0.5),
+    "a third stays": Surroundings(remainder=0.33),
+    "drift of 3 counts/s": Surroundings(drift=3.0),
+    "trail and drift": Surroundings(trail=0.35, drift=1.5),
+    "wet cloth": Surroundings(spread=0.12, trail=0.2),
+    "metal table": Surroundings(gain=0.6),
+}
 
 
 @dataclass
@@ -163,19 +211,32 @@ def one(first: int, i: int) -> tuple[str, str, str, int]:
     return style, mat, verdict(scene.events, truth), first + i
 
 
+def one_in_world(first: int, i: int) -> tuple[str, str, str, int]:
+    """Play one hide in worse surroundings; return style, world, verdict and seed."""
+    style, world = list(STYLES)[i % 3], list(WORLDS)[i // 3 % len(WORLDS)]
+    scene = Scene(first + i, Conditions.drums())
+    scene.spoil = WORLDS[world].make_spoiler(scene)
+    order = [int(pad) for pad in scene.rng.permutation(4) + 1]
+    truth = scene.hide(STYLES[style], order)
+    scene.wait(9.0)
+    return style, world, "stuck" if scene.detector.occupied_pads else verdict(scene.events, truth), first + i
+
+
 def main() -> int:
     """Print the table; the exit status is 1 when a hide was silently wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hides", type=int, default=2000)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--worlds", action="store_true")
     asked = parser.parse_args()
-    tally: dict[str, Counter[str]] = {name: Counter() for name in [*STYLES, *MATS, "all"]}
+    play, names = (one_in_world, [*list(STYLES)[:3], *WORLDS]) if asked.worlds else (one, [*STYLES, *MATS])
+    tally: dict[str, Counter[str]] = {name: Counter() for name in [*names, "all"]}
     odd: list[tuple[str, str, str, int]] = []
     began = time.perf_counter()
     with Pool(asked.processes) as pool:
         for n, (style, mat, said, seed) in enumerate(
-            pool.imap_unordered(partial(one, asked.first), range(asked.hides), chunksize=6), 1
+            pool.imap_unordered(partial(play, asked.first), range(asked.hides), chunksize=6), 1
         ):
             for name in (style, mat, "all"):
                 tally[name][said] += 1
@@ -183,14 +244,15 @@ def main() -> int:
                 odd.append((said, style, mat, seed))
             if n % 50 == 0 or n == asked.hides:
                 print(f"\r{n} of {asked.hides} hides, {dict(tally['all'])}", end="", file=sys.stderr, flush=True)
-    print(f"\n{'':12}{'exact':>8}{'no side':>9}{'unsure':>8}{'silently wrong':>16}")
+    print(f"\n{'':20}{'exact':>8}{'no side':>9}{'unsure':>8}{'silently wrong':>16}{'stuck':>7}")
     for name, count in tally.items():
-        print(f"{name:12}{count['exact']:>8}{count['no side']:>9}{count['unsure']:>8}{count['wrong']:>16}")
+        figures = f"{count['exact']:>8}{count['no side']:>9}{count['unsure']:>8}{count['wrong']:>16}{count['stuck']:>7}"
+        print(f"{name:20}{figures}")
     for said, style, mat, seed in sorted(odd):
         print(f"{said}: {style} on a {mat} mat, seed {seed}")
     exact = tally["all"]["exact"] / max(asked.hides, 1)
     print(f"{100 * exact:.2f} % exact, {time.perf_counter() - began:.0f} s")
-    return 1 if tally["all"]["wrong"] else 0
+    return 1 if tally["all"]["wrong"] or tally["all"]["stuck"] else 0
 
 
 if __name__ == "__main__":
