@@ -1,6 +1,7 @@
 """The detectors of a mat under calibration, with access to the raw readings behind their events."""
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,9 @@ class Detectors:
 
     def __init__(self, strikes: StrikeSettings) -> None:
         maps = pinmap()
-        self.settings = strikes
+        self.settings = replace(
+            strikes, suspect_db=0.0
+        )  # discs of pads that nobody taps feel nothing, and are not dead
         self.hands = HandDetector(PADS, len(maps.touch.strips))
         self.beads = BeadTracker(most=2)
         self.strikes: StrikeDetector | None = None
