@@ -249,7 +249,7 @@ class Daemon(Generic[TableT]):
         self._shown: View | None = None
         self._lit: Sequence[Rgb] = ()
         if buttons is not None:
-            buttons.listen(lambda name, t: self._presses.append(Button(t=t, name=name)))
+            buttons.listen(self._queue_press)
 
     @property
     def source(self) -> Source:
@@ -302,6 +302,9 @@ class Daemon(Generic[TableT]):
         events = self._seated.feed(messages, mat)
         for observer in self.observers:
             observer.on_events(events, self.table.strike_reporting)
+
+    def _queue_press(self, name: str, t: float) -> None:
+        self._presses.append(Button(t=t, name=name))
 
     def _pass_on_presses(self) -> None:
         """Pass on the button presses up to the time that the touch strips have been scanned.

@@ -11,8 +11,8 @@ from secrecy_people import strikes
 from pi_controller.board.strips import BoardStrip
 from pi_controller.display import voice
 from pi_controller.hub import hub as hub_module
-from pi_controller.hub import table_link
 from pi_controller.hub.mqtt import QOS, encode
+from pi_controller.hub.table_link import TableLink
 from pi_controller.journal import backup
 from pi_controller.journal.journal import Journal
 from pi_controller.recording import hits
@@ -137,7 +137,7 @@ def crash(peek):
 
 
 def mqtt(peek):
-    peek.after(table_link, "topic", lambda text, pad: f"{text}/{pad}" if text.endswith("view") else text)
+    peek.after(TableLink, "_topic", lambda text, pad: f"{text}/{pad}" if text.endswith("view") else text)
 
 
 def hub(peek):
