@@ -8,6 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from pi_controller.cli.pipes import bracket
+from pi_controller.errors import UsageError
 from pi_controller.tournament import Elimination, RoundRobin
 from pi_controller.web.bracket_page import COLUMN, HEIGHT, WIDTH, bracket_values, drawing, page
 
@@ -88,6 +89,6 @@ def test_the_verb_writes_it_at_the_end(tmp_path, capsys):
     out = tmp_path / "cup.html"
     assert bracket(["--page", str(out), "--title", "Wacipi", str(actions)]) == 0
     assert "<title>Wacipi</title>" in out.read_text("utf-8")
-    with pytest.raises(bracket.UsageError, match="cannot write"):
+    with pytest.raises(UsageError, match="cannot write"):
         bracket(["--page", str(tmp_path), str(actions)])
     capsys.readouterr()
