@@ -120,6 +120,7 @@ def adapt_to_rate(settings: StrikeSettings, rate: float) -> StrikeSettings:
         settings,
         bands_hz=((min(low, SLOW_LOW_HZ), high),),
         band_db=(),
+        suspect_db=0.0,  # a hand under a pad does not show at these rates, so a disc that rests is no suspect
         hop_s=max(settings.hop_s, hop),
         wait_s=max(settings.wait_s, 2.0 * hop),
         doubt_s=max(settings.doubt_s, hop),
