@@ -62,9 +62,8 @@ class Detectors:
 
     def __init__(self, strikes: StrikeSettings) -> None:
         maps = pinmap()
-        self.settings = replace(
-            strikes, suspect_db=0.0
-        )  # discs of pads that nobody taps feel nothing, and are not dead
+        # one pad is tapped at a time, so the discs of the others rest although they are not dead
+        self.settings = replace(strikes, suspect_db=0.0)
         self.hands = HandDetector(PADS, len(maps.touch.strips))
         self.beads = BeadTracker(most=2)
         self.strikes: StrikeDetector | None = None
