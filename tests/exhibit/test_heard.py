@@ -1,7 +1,7 @@
 """The voice at an installation: a visitor's game is heard as at any table, the one that attract shows is not."""
 
-import time
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,65 +15,77 @@ from pi_controller.runtime.assembly import assemble_exhibit
 STEP_S = 0.25
 
 
+class Installation:
+    """An exhibit whose voice has no thread of its own: each step of the daemon is followed by one of the voice."""
+
+    def __init__(self, monkeypatch):
+        self.t = 1000.0
+        self.sound = MemorySound(lambda: self.t)
+        self._voices = []
+        monkeypatch.setattr(at_table, "AplaySound", lambda _: self.sound)
+        monkeypatch.setattr(at_table, "time", SimpleNamespace(monotonic=lambda: self.t))
+
+        def start(voice):
+            self._voices.append(voice)
+
+        monkeypatch.setattr(at_table.Voice, "start", start)
+
+    def assemble(self, folder, voice, stack):
+        settings = folder / "table.toml"
+        settings.write_text(f'[web]\nport = 0\n[voice]\nfolder = "words"\n{voice}')
+        self.daemon = assemble_exhibit(read_settings(settings), folder, lambda: self.t, stack)
+        assert len(self._voices) == 1
+
+    def step(self):
+        self.t += STEP_S
+        self.daemon.step(self.t)
+        self._voices[0].step()
+
+    def show_a_game(self):
+        """Let attract play for two minutes."""
+        while self.t < 1120.0:
+            self.step()
+
+    def play_a_session(self):
+        """Play as a visitor who touches whatever is offered last, to the end."""
+        exhibit = self.daemon.table.exhibit
+        exhibit.touch(self.t, "start")
+        exhibit.touch(self.t, "game:mat")
+        while exhibit.stage.name == "play":
+            if touches := exhibit.game.touches:
+                exhibit.touch(self.t, touches[-1])
+            self.step()
+
+
 @pytest.fixture
-def sound(monkeypatch, tmp_path):
-    """Record every word of the game as a tone, and return the loudspeaker."""
+def installation(monkeypatch, tmp_path):
+    """Record every word of the game as a tone."""
     import soundfile
 
     (tmp_path / "words" / "dakota").mkdir(parents=True)
     for word in words_of("dakota"):
         tone = 0.5 * np.sin(np.arange(800) / 4)
         soundfile.write(tmp_path / "words" / "dakota" / f"{word}.wav", tone, 8000)
-    made = MemorySound(time.monotonic)
-    monkeypatch.setattr(at_table, "AplaySound", lambda _: made)
-    return made
+    return Installation(monkeypatch)
 
 
-def play(folder, voice, sound):
-    """Let attract show a game, then play a session to its end; return how much was heard in each."""
-    settings = folder / "table.toml"
-    settings.write_text(f'[web]\nport = 0\n[voice]\nfolder = "words"\n{voice}')
-    t = 1000.0
+def test_a_visitors_game_is_heard_and_the_shown_one_is_not(tmp_path, installation):
     with ExitStack() as stack:
-        daemon = assemble_exhibit(read_settings(settings), folder, lambda: t, stack)
-        exhibit = daemon.table.exhibit
-        while t < 1120.0:
-            t += STEP_S
-            daemon.step(t)
-        time.sleep(0.2)  # the voice's own thread
-        yield
-        exhibit.touch(t, "start")
-        exhibit.touch(t, "game:mat")
-        while exhibit.stage.name == "play":
-            calls = exhibit.game.view.calls
-            if touches := exhibit.game.touches:
-                exhibit.touch(t, touches[-1])
-            t += STEP_S
-            daemon.step(t)
-            if exhibit.game is not None and exhibit.game.view.calls != calls:
-                time.sleep(0.05)
-        until = time.monotonic() + 20.0
-        while not sound.played and time.monotonic() < until:  # a loaded machine comes to it later
-            time.sleep(0.01)
-        yield
+        installation.assemble(tmp_path, "volume = 0.7\n", stack)
+        installation.show_a_game()
+        assert installation.sound.played == []
+        installation.play_a_session()
+        played = installation.sound.played
+        assert played
+        assert {name for _, name, _ in played} <= set(words_of("dakota"))
+        assert {gain for *_, gain in played} == {0.7}
 
 
-def test_a_visitors_game_is_heard_and_the_shown_one_is_not(tmp_path, sound):
-    steps = play(tmp_path, "volume = 0.7\n", sound)
-    next(steps)
-    assert sound.played == []
-    next(steps)
-    assert sound.played
-    assert {name for _, name, _ in sound.played} <= set(words_of("dakota"))
-    assert {gain for *_, gain in sound.played} == {0.7}
-    steps.close()
-
-
-def test_quiet_hours_are_obeyed(tmp_path, sound):
-    steps = play(tmp_path, 'volume = 0.7\nquiet_volume = 0.1\nquiet_from = "00:01"\nquiet_to = "00:00"\n', sound)
-    next(steps)
-    next(steps)
-    assert sound.played
-    assert {gain for *_, gain in sound.played} <= {0.1, 0.7}
-    assert 0.1 in {gain for *_, gain in sound.played}
-    steps.close()
+def test_quiet_hours_are_obeyed(tmp_path, installation):
+    quiet = 'volume = 0.7\nquiet_volume = 0.1\nquiet_from = "00:01"\nquiet_to = "00:00"\n'
+    with ExitStack() as stack:
+        installation.assemble(tmp_path, quiet, stack)
+        installation.play_a_session()
+        gains = {gain for *_, gain in installation.sound.played}
+        assert 0.1 in gains
+        assert gains <= {0.1, 0.7}
