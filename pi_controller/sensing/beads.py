@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_fit import HIGHEST_MM, BeadFit, BeadFitter, FittedBead, shipped_fitter
-from pi_controller.sensing.bead_solver import MARKED_AM2
+from pi_controller.sensing.bead_solver import MARKED_AM2, Steel
 from pi_controller.sensing.events import Bead, BeadsAtRest
 from pi_controller.sensing.faults import TOWARDS_RAIL, MagnetometerFault, MagnetometerMonitor
 
@@ -47,7 +47,7 @@ class Baseline:
     the number of scans averaged.
 
     `scatter` microtesla is the spread between the sensors; `firm` is false while the baseline may include a bead.
-    `level` (3,) microtesla is the uniform field at the time of learning.
+    `level` (3,) microtesla is the uniform field at the time of learning. `steel` is under the mat, see `calibration`.
     """
 
     offsets: Array
@@ -56,6 +56,7 @@ class Baseline:
     scatter: float
     firm: bool
     level: Array
+    steel: Steel | None = None
 
     def bead_log_odds(self, field: Array) -> float:
         """Return the log posterior ratio of a bead with `field` (sensors, 3) being added to it being removed."""
@@ -400,7 +401,15 @@ class BeadTracker:
         return BeadsAtRest(t, tuple(found.bead() for found in fit.beads), fit.sure)
 
     def _fit(self, ut: Array, use: NDArray[np.bool_], noise: float) -> BeadFit:
-        fit = self._fitter.fit(ut, use, noise=noise, most=self._most, smallest=self._smallest, start=self._fitted)
+        fit = self._fitter.fit(
+            ut,
+            use,
+            noise=noise,
+            most=self._most,
+            smallest=self._smallest,
+            start=self._fitted,
+            steel=self.baseline.steel if self.baseline else None,
+        )
         self._fitted = fit.beads
         close = np.zeros(self._shape)
         for bead in fit.beads:
