@@ -167,19 +167,24 @@ BOARD_HZ = 4000
 READINGS = 16
 READING_NOISE = 1.15  # counts rms of a single reading
 STEPS = (512, 1536, 2560, 3584)
+CONVERT_AT_ONCE = 1 << 16
 STEP_COUNTS = 9  # width of the codes above; all others are 1 wide
 
 
 def convert(volts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the RP2040's readings (0 to 4095) of levels given in counts."""
-    levels = (volts + rng.normal(0.0, READING_NOISE, len(volts))) * (4096 + len(STEPS) * (STEP_COUNTS - 1)) / 4096
     edges, codes = [-1e6], [-1e6]
     for k, code in enumerate(STEPS):
         first = code + k * (STEP_COUNTS - 1)
         edges += [first, first + STEP_COUNTS]
         codes += [code, code + 1 - 1e-9]
     edges, codes = [*edges, 1e6], [*codes, 1e6 - len(STEPS) * (STEP_COUNTS - 1)]
-    return np.clip(np.floor(np.interp(levels, edges, codes)), 0, 4095)
+    scale, readings = (4096 + len(STEPS) * (STEP_COUNTS - 1)) / 4096, np.empty(len(volts))
+    for k in range(0, len(volts), CONVERT_AT_ONCE):  # large arrays take longer
+        part = volts[k : k + CONVERT_AT_ONCE]
+        levels = (part + rng.normal(0.0, READING_NOISE, len(part))) * scale
+        readings[k : k + len(part)] = np.clip(np.floor(np.interp(levels, edges, codes)), 0, 4095)
+    return readings
 
 
 def as_board(recording: Recording, circuit: str, seed: int = 0) -> Recording:
@@ -263,6 +268,43 @@ def kill_disc(recording: Recording) -> Recording:
     return replace(recording, samples=x)
 
 
+def strike_again(delay_s: float) -> Callable[[Recording], Recording]:
+    """Return a change in which each stroke is followed after `delay_s` by its like on the next pad."""
+
+    def change(recording: Recording) -> Recording:
+        x, lead, n = recording.samples.copy(), round(0.005 * recording.rate), round(0.2 * recording.rate)
+        fade = np.minimum(1.0, np.minimum(np.arange(n) / lead, np.arange(n)[::-1] / (n / 2)))[:, None]
+        for t, *_ in recording.strokes:
+            at = round(t * recording.rate) - lead
+            after = at + round(delay_s * recording.rate)
+            if at >= 0 and after + n <= len(x):
+                x[after : after + n] += fade * np.roll(recording.samples[at : at + n], 1, axis=1)
+        return replace(recording, samples=_clip(recording, x))
+
+    return change
+
+
+def keep_bits(bits: int) -> Callable[[Recording], Recording]:
+    """Return a change that rounds each sample to so many bits."""
+
+    def change(recording: Recording) -> Recording:
+        step = recording.full_scale / 2 ** (bits - 1)
+        return replace(recording, samples=_clip(recording, np.rint(recording.samples / step) * step))
+
+    return change
+
+
+def add_noise_of(bits: int) -> Callable[[Recording], Recording]:
+    """Return a change that adds the noise of a converter with so many effective bits."""
+
+    def change(recording: Recording) -> Recording:
+        rms = recording.full_scale / 2 ** (bits - 1) / np.sqrt(12.0)
+        noise = np.random.default_rng(bits).normal(0.0, rms, recording.samples.shape)
+        return replace(recording, samples=_clip(recording, recording.samples + noise))
+
+    return change
+
+
 def _clip(recording: Recording, x: np.ndarray) -> np.ndarray:
     return np.clip(x, -recording.full_scale, recording.full_scale)
 
@@ -276,4 +318,7 @@ WORLDS: dict[str, Callable[[Recording], Recording]] = {
     "coupling of -15 dB": couple(-15.0),
     "10 dB louder between": louder_between(10.0),
     "one dead disc": kill_disc,
+    "next pad 60 ms later": strike_again(0.06),
+    "ten effective bits": add_noise_of(10),
+    "rounded to ten bits": keep_bits(10),
 }

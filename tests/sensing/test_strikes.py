@@ -661,6 +661,88 @@ def drowned():
     return mat.samples()
 
 
+def stepped(seconds=6.0):
+    """Spikes of three samples ever later after a step of the rest level; then some with an ever higher fourth."""
+    mat = Mat(seconds, 4, seed=36)
+    for n in range(10):
+        at = 2000 + 1200 * n
+        mat.x[at - 4 - 2 * n :, n % 4] += 150.0
+        mat.x[at : at + 3, n % 4] += 500.0 * np.array([1.0, 0.8, 1.0])
+    for n in range(8):
+        at = 14400 + 1200 * n
+        mat.x[at : at + 4, n % 4] += 500.0 * np.array([1.0, 0.9, 1.0, 0.06 + 0.06 * n])
+    return mat.samples()
+
+
+def railed(seconds=8.0):
+    """A pad stands at its rail for 8 to 36 ms, and is struck 0.3 s after it, or 0.5 s."""
+    mat = Mat(seconds, 4, seed=37)
+    stays = [0.008 + 0.004 * n for n in range(8)]
+    for n, stay in enumerate(stays):
+        mat.stroke(0.5 + 0.9 * n + stay + 0.3 + 0.2 * (n % 2), 1 + n % 4, 900)
+    x = mat.samples()
+    for n, stay in enumerate(stays):
+        at = round((0.5 + 0.9 * n) * RATE)
+        x[at : at + round(stay * RATE), n % 4] = 2047
+    return x
+
+
+def beside_silent(seconds=8.0):
+    """Strokes on pad 2 that the others feel less and less, beside a disc that never moves."""
+    mat = Mat(seconds, 4, seed=38)
+    for n, t in enumerate(np.arange(3.0, seconds - 0.1, 0.3)):
+        mat.stroke(float(t), 2, 500, 5.0 + n)
+    x = mat.samples()
+    x[:, 0] = 0
+    return x
+
+
+def loose(seconds=6.0):
+    """Pads 1 to 3 are struck; pad 4 rests, but for a contact that moves ever farther."""
+    mat = Mat(seconds, 4, seed=39, noise=0.0)
+    for n, t in enumerate(np.arange(0.5, seconds - 0.1, 0.3)):
+        mat.stroke(float(t), 1 + n % 3, 600, 28.0)
+    x = mat.samples()
+    x[:, 3] = 0
+    for n, t in enumerate(np.arange(0.65, seconds - 0.1, 0.3)):
+        at = round(float(t) * RATE)
+        x[at : at + 8, 3] = np.rint(np.sin(np.arange(8) * 1.2) * (1.0 + 0.5 * n))
+    return x
+
+
+def stopped(moves_s):
+    """A lone pad moves for so long and then rests on one count, while it is struck."""
+    mat = Mat(moves_s + 4.0, 1, 2000.0, seed=40, noise=20.0)
+    mat.x[round(moves_s * 2000) :] = 0.0
+    for t in np.arange(moves_s + 0.4, moves_s + 3.9, 0.3):
+        mat.stroke(float(t), 1, 90)
+    return mat.samples()
+
+
+def noisy(seconds=70.0):
+    """Pads 1 and 2 are 9.2 and 15 times as loud as the others: less than is called noisy, and more."""
+    mat = Mat(seconds, 4, 2000.0, seed=41)
+    return np.rint(mat.x * [9.2, 15.0, 1.0, 1.0]).astype(np.int16)
+
+
+def flickering(rms):
+    """Three pads with so much noise, and one that rests."""
+    mat = Mat(3.5, 4, seed=42, noise=rms)
+    mat.x[:, 3] = 0.0
+    return mat.samples()
+
+
+def gapped():
+    """Return the blocks of 64 samples at which faults appear and disappear, with samples missing before the tenth."""
+    x, detector, seen = Mat(2.5, seed=43).samples(), StrikeDetector(RATE, 4), [False]
+    for at in range(0, len(x), 64):
+        if at == 640:
+            detector.take_gap()
+        detector.feed_samples(x[at : at + 64])
+        seen.append(bool(detector.faults))
+    return np.flatnonzero(np.diff(seen)).tolist()
+
+
 def early(seed):
     """A stroke 50 ms after the first sample, when the floor is known from 32 ms alone."""
     mat = Mat(0.15, 4, seed=seed)
@@ -681,9 +763,9 @@ def decide(x, rate=RATE, settings=None):
     return [[list(d.pads), list(d.onsets), d.decided_index, d.sure, round(d.margin_db, 2)] for d in found]
 
 
-def watch(x, block=64, settings=None):
+def watch(x, block=64, rate=RATE):
     """Return each set of faults with the sample at which it was first reported."""
-    detector, seen = StrikeDetector(RATE, x.shape[1], settings=settings or StrikeSettings()), [[0, {}]]
+    detector, seen = StrikeDetector(rate, x.shape[1], settings=StrikeSettings()), [[0, {}]]
     for at in range(0, len(x), block):
         detector.feed_samples(x[at : at + block])
         faults = {str(pad): fault for pad, fault in detector.faults.items()}
@@ -714,8 +796,19 @@ DECISIONS = {
     "spiky": lambda: decide(spiky()),
     "brushed": lambda: decide(brushed()),
     "unplugged": lambda: decide(unplugged()),
+    "stepped": lambda: decide(stepped()),
+    "railed": lambda: decide(railed()),
+    "beside silent": lambda: decide(beside_silent()),
+    "loose": lambda: decide(loose()),
+    "stopped": lambda: decide(stopped(45.0), 2000.0) + decide(stopped(75.0), 2000.0),
 }
-FAULTS = {"faults": lambda: watch(failing()), "drowned": lambda: watch(drowned(), 4096)}
+FAULTS = {
+    "faults": lambda: watch(failing()),
+    "drowned": lambda: watch(drowned(), 4096),
+    "noisy": lambda: watch(noisy(), 512, 2000.0),
+    "flickering": lambda: [watch(flickering(rms / 20), 512) for rms in range(8, 20)],
+    "gapped": gapped,
+}
 RECORDED = Path(__file__).with_name("strike_figures.json")
 
 
