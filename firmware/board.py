@@ -117,6 +117,7 @@ class Board:
         self.touch = self._strips.read
         self._magnets = Magnets(self._bus)
         self.magnet = self._magnets.read
+        self.build = self._magnets.build
         self._piezos = Piezos(self.now_us)
         self.piezo = self._piezos.take
         self._watchdog = machine.WDT(timeout=WATCHDOG_MS)

@@ -58,14 +58,19 @@ class RunningStats:
 
 
 class Detectors:
-    """Runs the detectors and keeps raw readings for the steps. `strikes` are the strike detector's settings."""
+    """Runs the detectors and keeps raw readings for the steps. `strikes` are the strike detector's settings.
 
-    def __init__(self, strikes: StrikeSettings) -> None:
+    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`).
+    """
+
+    def __init__(self, strikes: StrikeSettings, magnetometers: int | None = None) -> None:
         maps = pinmap()
+        self.built: NDArray[np.bool_] = np.array(maps.magnetometers_built(magnetometers))
+        """Whether each magnetometer is built, in wire order."""
         # one pad is tapped at a time, so the discs of the others rest although they are not dead
         self.settings = replace(strikes, suspect_db=0.0)
         self.hands = HandDetector(PADS, len(maps.touch.strips))
-        self.beads = BeadTracker(most=2)
+        self.beads = BeadTracker(most=2, magnetometers=magnetometers)
         self.strikes: StrikeDetector | None = None
         self.scans = deque[Field](maxlen=AVERAGED)
         self.counts: Array | None = None

@@ -247,11 +247,9 @@ class EmptyStep:
         for pad, rms in enumerate(noise.tolist(), 1):
             state = "bad" if rms > NOISY_COUNTS else "good" if self.over else "now"
             bars.append(Bar(f"pad {pad}", min(rms / NOISY_COUNTS, 1.0), f"noise {rms:.1f} counts", state))
-        touch, field = float(self.touch.rms.max()), float(self.field.rms.max())
-        for label, rms, most, unit in (
-            ("strips", touch, NOISY_TOUCH, "counts"),
-            ("magnets", field, NOISY_UT, "\u00b5T"),
-        ):
+        rows = [("strips", self.touch, NOISY_TOUCH, "counts"), ("magnets", self.field, NOISY_UT, "\u00b5T")]
+        for label, readings, most, unit in rows if self._detectors.built.any() else rows[:1]:
+            rms = float(readings.rms.max())
             state = "bad" if rms > most else "good" if self.over else "now"
             bars.append(Bar(label, min(rms / most, 1.0), f"noise {rms:.1f} {unit}", state))
         return tuple(bars)
@@ -290,8 +288,11 @@ class EmptyStep:
             if why and self._received[2]:
                 todo = "check its plug, and its channel on the multiplexer"
                 self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", todo))
-        for count, what in zip(self._received, ("the pads", "the touch strips", "the magnetometers"), strict=True):
-            if not count:
+        has_magnetometers = bool(detectors.built.any())
+        due = (True, True, has_magnetometers)
+        parts = ("the pads", "the touch strips", "the magnetometers")
+        for count, is_due, what in zip(self._received, due, parts, strict=True):
+            if is_due and not count:
                 self.wrong.append(Finding(f"no data from {what}", "run 'moccasin-mat doctor'"))
         if self._magnet is not None:
             where = f"on pad {self._magnet}" if self._magnet else "beside the pads"
@@ -303,8 +304,10 @@ class EmptyStep:
             self.found = [
                 f"pads: noise {noise} counts",
                 f"touch strips: noise up to {self.touch.rms.max():.1f} counts",
-                f"magnetometers: noise up to {self.field.rms.max():.1f} \u00b5T; the empty mat is known",
             ]
+            if has_magnetometers:
+                field = self.field.rms.max()
+                self.found.append(f"magnetometers: noise up to {field:.1f} \u00b5T; the empty mat is known")
 
     def _judge_piezo(self) -> None:
         detector = self._detectors.strikes

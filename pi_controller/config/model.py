@@ -296,6 +296,9 @@ class BoardSection(Section):
         default="",
         description="the mat's profile by 'moccasin-mat calibrate', in this file's folder; empty: without one",
     )
+    magnetometers: Literal[24, 16, 12, 8] = Field(
+        default=24, description="how many the mat has: a size of [magnetometers.built] in the pin map"
+    )
     write_timeout_s: float = Field(
         default=0.5, ge=0.05, le=5.0, description="seconds until a board that accepts no data counts as lost"
     )
@@ -596,6 +599,11 @@ class Settings(Section):
     def for_mat_b(self) -> Settings:
         """These settings for the mat in front of B, if each team has one: [board_b] takes the place of [board]."""
         return self.model_copy(update={"board": self.board_b})
+
+    @property
+    def magnetometers(self) -> int:
+        """The number of magnetometers that confirm the bead; 0 if the judge does, or the mat has no board."""
+        return 0 if self.referee.beads == "judge" or self.board.port == "pins" else self.board.magnetometers
 
     def referee_settings(self, options: Mapping[str, object]) -> referee.RefereeSettings:
         """Return the referee's settings. The time for a hit is one of the game's `options` (`Game.settings`)."""

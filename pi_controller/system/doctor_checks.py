@@ -159,15 +159,13 @@ def _clock(connection: BoardConnection) -> ReportLine:
 def _bus(ears: SensorListener) -> ReportLine:
     if len(ears.health) < 2:
         return LINK.fails("bus", "the board does not report its health", FLASH_HINT)
-    first, last = ears.health[0], ears.health[-1]
+    # the board reports at once, when it may not yet know which magnetometers are built
+    first, last = ears.health[min(1, len(ears.health) - 2)], ears.health[-1]
     seconds = max(last.uptime_s - first.uptime_s, 1e-3)
     errors, overflows = last.i2c_errors - first.i2c_errors, last.overflows - first.overflows
     board = pinmap().board
-    reads = seconds * (board.touch_hz + board.magnet_hz * len(pinmap().magnetometer_positions()))
-    # a light build may have neither magnetometers nor multiplexers
-    sensor = ears.without or any(
-        line.outcome == "fail" and line.name.startswith(("touch", "magnet")) for line in ears.lines()
-    )
+    reads = seconds * (board.touch_hz + board.magnet_hz * ears.magnetometers)
+    sensor = any(line.outcome == "fail" and line.name.startswith(("touch", "magnet")) for line in ears.lines())
     found = f"{errors} errors in {seconds:.0f} s, slowest loop {last.worst_loop_us / 1000:.1f} ms"
     if errors > BUS_ERRORS * reads and not sensor:  # a dead sensor causes errors all the time, and has its own line
         return LINK.fails("bus", found, "check the wires to the touch board and the multiplexers: keep them short")

@@ -155,11 +155,13 @@ SENSORS = Group("Sensors")
 class SensorListener:
     """Collects messages for `LISTEN_S` seconds and judges them in `lines`."""
 
-    def __init__(self, strikes: StrikeSettings, *, hidden: bool = False, without: str = "") -> None:
+    def __init__(
+        self, strikes: StrikeSettings, magnetometers: int | None = None, *, hidden: bool = False, without: str = ""
+    ) -> None:
         maps = pinmap()
         self._hidden = hidden
         self.without = without
-        self._detectors = Detectors(strikes)
+        self._detectors = Detectors(strikes, magnetometers)
         pads = PADS
         self.piezo, self.touch = RunningStats((pads,)), RunningStats((pads, len(maps.touch.strips)))
         self.up: LinkUp | None = None
@@ -220,6 +222,11 @@ class SensorListener:
     def rate(self) -> float:
         """Measured samples a second of each piezo."""
         return self.samples / (self.last_at - self.first_at) if self.last_at > self.first_at else 0.0
+
+    @property
+    def magnetometers(self) -> int:
+        """How many the mat has."""
+        return int(self._detectors.built.sum())
 
     @property
     def checks_magnetometers(self) -> bool:
@@ -298,7 +305,8 @@ class SensorListener:
         there = self._answered >= MIN_ANSWER_SHARE * max(self.field_scans, 1)
         there[[number for number, why in faults.items() if why]] = False
         askew = find_turned_sensors(self._field.mean, there) if self.checks_magnetometers else {}
-        for number in range(len(self._answered)):
+        built = self._detectors.built if self.checks_magnetometers else np.ones(len(self._answered), np.bool_)
+        for number in np.flatnonzero(built).tolist():
             name = magnetometer_name(number)
             why: str = faults.get(number, "")
             answered = self._answered[number] / max(self.field_scans, 1)
@@ -325,6 +333,8 @@ class SensorListener:
                 yield SENSORS.fails(name, f"seems to be turned: {askew[number]}", todo)
             else:
                 yield SENSORS.passes(name, f"answers {100 * answered:.0f} % of the time")
+        if missing := int((~built).sum()):
+            yield SENSORS.absent(f"{missing} more magnetometers", "not built: [board] magnetometers in the settings")
 
 
 TURNS = {

@@ -79,7 +79,7 @@ def test_several_faults_are_all_named():
     ("fault", "name", "word"),
     [
         ("wrong-firmware", "firmware", "this program includes " + doctor_checks.shipped_firmware()),
-        ("wrong-protocol", "handshake", "protocol 10.3"),
+        ("wrong-protocol", "handshake", "protocol 10.4"),
         ("mute", "handshake", "does not answer"),
     ],
 )
