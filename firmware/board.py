@@ -113,6 +113,7 @@ class Board:
         self._lamp = Lamp()
         self._pixels = Pixels(wiring.STRIP_PIN, wiring.PIXELS)
         self._bus = Bus(self.news)
+        self.check_wiring = self._bus.check_wiring
         self._strips = Strips(self._bus)
         self.touch = self._strips.read
         self._magnets = Magnets(self._bus)

@@ -25,7 +25,7 @@ class Bus:
 
     def _open(self):
         i2c = machine.I2C(_BUS, sda=machine.Pin(SDA), scl=machine.Pin(SCL), freq=I2C_HZ, timeout=2000)
-        self._put, self._get = i2c.writeto, i2c.readfrom_mem_into
+        self._put, self._get, self._scan = i2c.writeto, i2c.readfrom_mem_into, i2c.scan
 
     @micropython.native
     def put(self, address, data):
@@ -61,6 +61,24 @@ class Bus:
         except OSError:
             return False
         return True
+
+    def check_wiring(self):
+        """Return what is wrong with the two lines, as the value of `wire.WIRING`; 0 if nothing is seen.
+
+        The chip pulls each line down weakly: with its pull-up it stays high.
+        """
+        wrong = 0
+        for bit, line in ((wire.SDA_LOW, SDA), (wire.SCL_LOW, SCL)):
+            pin = machine.Pin(line, machine.Pin.IN, machine.Pin.PULL_DOWN)
+            time.sleep_us(20)
+            if not pin():
+                wrong |= bit
+        self._open()
+        if not wrong and not self._scan():
+            if machine.SoftI2C(sda=machine.Pin(SCL), scl=machine.Pin(SDA), timeout=500).scan():
+                wrong = wire.EXCHANGED
+            self._open()
+        return wrong
 
     def recover(self):
         """Clock until the chip in the middle of a byte lets go, say stop, and open the bus anew."""

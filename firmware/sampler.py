@@ -391,6 +391,9 @@ class Sampler:
     def _test(self, now):
         self._testing = True
         self._tested_at = now + TEST_TIME
+        wrong = self.board.check_wiring()
+        if wrong:
+            self.add_event(wire.WIRING, 0, wrong)
         self._piezos.begin(now)
         self._strips.begin(now)
         self._magnets.begin(now)

@@ -32,7 +32,7 @@ CHIPS = 2
 SUMS = 3
 """First minor in which a sample of a PIEZO is a sum of `READINGS`; before it has 12 bits."""
 SIZES = 4
-"""First minor with BUILT: a mat may have fewer magnetometers than `MAGNETS`."""
+"""First minor with BUILT (a mat may have fewer magnetometers than `MAGNETS`) and WIRING."""
 
 # Host to board. A frame of one of these never begins with "\r\x03", which mpremote sends to stop a program.
 HELLO = 0x11
@@ -90,8 +90,12 @@ LATE = 14  # value: us of the pass
 HOST_SILENT = 15  # value: ms
 HOST_BACK = 16  # value: ms
 SLOW = 17  # value: per cent of the scans that were due
-KINDS = SLOW
+WIRING = 18  # value: bits `SDA_LOW`, `SCL_LOW`, `EXCHANGED`
+KINDS = WIRING
 """Event kinds are 1 to this; a newer minor adds kinds and sends none of them to an older end."""
+
+# WIRING's value: a line of the I2C bus does not rest high; chips answer with SDA and SCL exchanged.
+SDA_LOW, SCL_LOW, EXCHANGED = 1, 2, 4
 
 _HELLO = "<BB"
 _PING = "<I"
@@ -128,7 +132,7 @@ def _body(kind: int, form: str, *values: int | bytes) -> bytearray:
 
 def newest_kind(minor: int) -> int:
     """Return the newest event kind known to a host of this minor."""
-    return KINDS if minor >= CHIPS else HOST_BACK
+    return KINDS if minor >= SIZES else SLOW if minor >= CHIPS else HOST_BACK
 
 
 def put(body: bytearray, at: int, number: int, times: int, more: int) -> None:

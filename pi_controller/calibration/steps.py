@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.board.messages import Field, Message, Piezo, Touch
-from pi_controller.calibration.detectors import Detectors, RunningStats, magnetometer_name
+from pi_controller.calibration.detectors import (
+    BUS_HINT,
+    MULTIPLEXER_HINT,
+    Detectors,
+    RunningStats,
+    find_silent_multiplexers,
+    magnetometer_name,
+)
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_fit import shipped_fitter
@@ -276,6 +283,19 @@ class EmptyStep:
         detectors = self._detectors
         self.over, self.note = True, ""
         self._judge_piezo()
+        silent = [number for number, why in detectors.beads.faults.items() if why == "silent"]
+        groups = find_silent_multiplexers(silent, detectors.built)
+        is_all_silent = bool(groups) and len(silent) == int(detectors.built.sum())
+        if is_all_silent and not self._received[1]:
+            what = "nothing on the I2C bus answers: neither the touch chip nor a magnetometer"
+            self.wrong.append(Finding(what, BUS_HINT))
+        elif is_all_silent:
+            self.wrong.append(Finding("no magnetometer answers, on any multiplexer", MULTIPLEXER_HINT))
+        else:
+            for address, parts in groups.items():
+                what = f"none of the {len(parts)} magnetometers behind multiplexer {address:#04x} answers"
+                self.wrong.append(Finding(what, MULTIPLEXER_HINT))
+        named = {number for parts in groups.values() for number in parts}
         wrong_strips = {(fault.pad, fault.strip): fault.wrong for fault in detectors.hands.faults}
         for (pad, strip), noise in np.ndenumerate(self.touch.rms):
             why = wrong_strips.get((pad + 1, strip)) or ("noisy" if noise > NOISY_TOUCH else "")
@@ -285,14 +305,14 @@ class EmptyStep:
         faults = detectors.beads.faults
         for number, noise in enumerate(self.field.rms.max(axis=1).tolist()):
             why = faults.get(number) or ("noisy" if noise > NOISY_UT else "")
-            if why and self._received[2]:
+            if why and self._received[2] and number not in named:
                 todo = "check its plug, and its channel on the multiplexer"
                 self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", todo))
         has_magnetometers = bool(detectors.built.any())
         due = (True, True, has_magnetometers)
         parts = ("the pads", "the touch strips", "the magnetometers")
         for count, is_due, what in zip(self._received, due, parts, strict=True):
-            if is_due and not count:
+            if is_due and not count and not (is_all_silent and what == "the touch strips"):
                 self.wrong.append(Finding(f"no data from {what}", "run 'moccasin-mat doctor'"))
         if self._magnet is not None:
             where = f"on pad {self._magnet}" if self._magnet else "beside the pads"

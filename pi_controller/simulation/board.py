@@ -60,6 +60,8 @@ class SimBoard:
         self.build(wire.ALL_MAGNETS)
         self.magnets = wire.QMC5883L
         """The kind of its magnetometers, as a code of `wire`."""
+        self.wiring = 0
+        """What is wrong with the bus's two lines, as the value of `wire.WIRING`."""
         self.overflows = 0
         self.i2c_errors = 0
         self.state = ""
@@ -111,10 +113,18 @@ class SimBoard:
         buf[:] = counts
         return True
 
+    def check_wiring(self) -> int:
+        """Return the value of `wire.WIRING`, 0 for a sound bus."""
+        return self.wiring
+
     def build(self, built: int) -> None:
         """Number the magnetometers as those of a mat that has the ones whose bits are set in `built`."""
         self.work += 1
         self._nth = [(built & (1 << i) - 1).bit_count() for i in range(wire.MAGNETS)]
+
+    def place_on_bus(self, i: int) -> int:
+        """Return which of the built magnetometers number `i` is: channel n % 8 of multiplexer n // 8."""
+        return self._nth[i]
 
     def magnet(self, i: int, buf: bytearray, at: int) -> bool | None:
         """Put magnetometer `i` into `buf[at:at + 6]`, i16 little endian; return False if silent, None if saturated."""

@@ -23,6 +23,7 @@ from pi_controller.board.gpio import header_factory, read_pi_model
 from pi_controller.board.interfaces import ButtonsError, Strip, StripError
 from pi_controller.board.pins import LATE_S, RATES, PinsSource
 from pi_controller.board.strips import NeoPixelStrip
+from pi_controller.calibration.detectors import BUS_HINT
 from pi_controller.config import Settings
 from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
 from pi_controller.errors import INSTALL_PI, JournalError, SettingsError
@@ -59,7 +60,7 @@ STARTS = {
     "watchdog": "by its watchdog: its program hung",
     "restart": "by its own program, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
 }
-_OWN = {"started", "brown-out", "tested", "slow"}
+_OWN = {"started", "brown-out", "tested", "slow", "wiring"}
 """Kinds with a line of their own."""
 
 
@@ -165,8 +166,13 @@ def _bus(ears: SensorListener) -> ReportLine:
     errors, overflows = last.i2c_errors - first.i2c_errors, last.overflows - first.overflows
     board = pinmap().board
     reads = seconds * (board.touch_hz + board.magnet_hz * ears.magnetometers)
-    sensor = any(line.outcome == "fail" and line.name.startswith(("touch", "magnet")) for line in ears.lines())
+    sensor = any(line.outcome == "fail" and line.group == "Sensors" for line in ears.lines())
     found = f"{errors} errors in {seconds:.0f} s, slowest loop {last.worst_loop_us / 1000:.1f} ms"
+    wiring = [event for event in ears.events if event.kind == "wiring" and ears.up and event.t >= ears.up.t]
+    if wiring:
+        exchanged = bool(wiring[-1].value & wire.EXCHANGED)
+        todo = "exchange the two wires at one end" if exchanged else BUS_HINT
+        return LINK.fails("bus", wiring[-1].line.rstrip("."), todo)
     if errors > BUS_ERRORS * reads and not sensor:  # a dead sensor causes errors all the time, and has its own line
         return LINK.fails("bus", found, "check the wires to the touch board and the multiplexers: keep them short")
     if overflows:

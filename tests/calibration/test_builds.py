@@ -146,3 +146,21 @@ def test_what_is_not_built_is_no_evidence():
         ok[dead] = n < 20
         tracker.feed(Field(n / 20, quiet.normal(0, 0.5, (24, 3)) * ok[:, None], ok))
     assert tracker.faults == {dead: "silent"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "size", "words"),
+    [
+        ("dead-bus", 24, ["I2C bus"]),
+        ("dead-multiplexer=2", 24, ["0x71"]),
+        ("dead-multiplexer=1", 8, ["no magnetometer"]),
+        ("dead-multiplexer=2", 12, ["0x71"]),
+    ],
+)
+def test_the_walk_names_a_silent_part_of_the_bus_once(fault, size, words):
+    result = walked(3, conditions=Conditions(magnetometers=size), faults=[fault], limit_s=70.0)
+    empty = result.view.steps[0]
+    assert empty.state == "failed"
+    assert len(empty.wrong) == len(words)
+    for finding, word in zip(empty.wrong, words, strict=True):
+        assert word in finding.what
