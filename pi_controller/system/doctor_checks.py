@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from pi_controller import __version__
 from pi_controller.board import wire
 from pi_controller.board.connection import BoardConnection
-from pi_controller.board.gpio import header_factory, read_pi_model
+from pi_controller.board.gpio import header_factory, no_pins, read_pi_model
 from pi_controller.board.interfaces import ButtonsError, Strip, StripError
 from pi_controller.board.pins import LATE_S, RATES, PinsSource
 from pi_controller.board.strips import NeoPixelStrip
@@ -438,8 +438,9 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
         try:
             with DigitalInputDevice(pin, pull_up=True, pin_factory=factory) as device:
                 held = device.is_active
-        except BadPinFactory:
-            yield PINS.fails(what, "this machine has no pins", INSTALL_PI)
+        except (BadPinFactory, ImportError, RuntimeError):
+            missing = no_pins(ButtonsError)
+            yield PINS.fails(what, missing.message, missing.hint)
         except (GPIOZeroError, OSError) as error:
             todo = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
             yield PINS.fails(what, f"GPIO{pin} cannot be opened: {' '.join(str(error).split())}", todo)
