@@ -69,13 +69,19 @@ class SerialPort:
         try:
             if at_least > 0:
                 data += self.serial.read(at_least)
-            while len(data) < MAX_READ_BYTES and (waiting := self.serial.in_waiting):
-                data += os.read(
-                    self.serial.fileno(), min(waiting, MAX_READ_BYTES)
-                )  # pyserial's own would select once more
+            while len(data) < MAX_READ_BYTES and (part := self._read_waiting()):
+                data += part
+            if not data:
+                _ = self.serial.in_waiting  # raises if the device is gone; a read then only returns nothing
         except _FAULTS as error:
             raise self._lost() from error
         return bytes(data)
+
+    def _read_waiting(self) -> bytes:
+        try:
+            return os.read(self.serial.fileno(), MAX_READ_BYTES)
+        except BlockingIOError:
+            return b""
 
     def wait(self, seconds: float) -> None:
         """Wait at most `seconds` for a byte to read; return at once if one is available or the port has a fault."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from pi_controller.board import messages, wire
 from pi_controller.board.clock import BoardClock
@@ -329,13 +330,24 @@ class Session:
 
     def feed(self, data: bytes, t: float) -> list[messages.Message]:
         """Process bytes read by `t`; return their messages. Never raises because of the bytes."""
-        for kind, _, payload in self._decoder.feed(data):
+        frames = self._decoder.feed(data)
+        # the blocks of one read are converted together: each call to numpy costs as much as a block
+        blocks = [payload[wire.PIEZO_HEAD :] for kind, _, payload in frames if kind == wire.PIEZO]
+        raw = np.frombuffer(b"".join(blocks), "<u2").reshape(-1, PADS)
+        samples, end = self._to_samples(raw), 0
+        peak = int(np.maximum.reduce(raw, axis=None)) if blocks else 0
+        for kind, _, payload in frames:
+            first = end
+            if kind == wire.PIEZO:
+                end += (len(payload) - wire.PIEZO_HEAD) // (2 * PADS)
             if kind == wire.WELCOME:
                 good = self._welcome(payload, t)
+                samples = self._to_samples(raw)
             elif not self._up:
                 continue  # refused, or the tail of a session that is over
             elif kind == wire.PIEZO:
-                good = self._piezo(payload, t)
+                in_range = peak <= self._top or int(raw[first:end].max()) <= self._top
+                good = in_range and self._piezo(payload, samples[first:end], t)
             elif kind == wire.PONG:
                 good = self._pong(payload, t)
             elif kind == wire.TOUCH:
@@ -488,15 +500,16 @@ class Session:
         self.clock.take_pong(sent, t, us * 1e-6)
         return True
 
-    def _piezo(self, payload: bytes, t: float) -> bool:
+    def _to_samples(self, raw: NDArray[np.uint16]) -> NDArray[np.int16]:
+        """Return readings `raw` (n, pads) relative to the rest level."""
+        return (raw - np.uint16(self._rest)).view(np.int16)
+
+    def _piezo(self, payload: bytes, samples: NDArray[np.int16], t: float) -> bool:
         board = self.board
         assert board is not None
         low, _, us = wire.piezo(payload)
         index = -(-us * board.hz // 1_000_000)  # the whole number; the frame has its low 32 bits
         if index & 0xFFFFFFFF != low or len(payload) != wire.PIEZO_HEAD + 2 * PADS * board.block:
-            return False
-        raw = np.frombuffer(payload, "<u2", offset=wire.PIEZO_HEAD)
-        if raw.max() > self._top:
             return False
         when = self._host_time(us, t, board.block / board.hz)
         missing = index - self.next_index if self.next_index >= 0 else 0
@@ -513,7 +526,6 @@ class Session:
             self._stats.missing_samples += missing
             self._out.append(messages.Gap(when - missing / board.hz, when, missing))
         self.next_index = index + board.block
-        samples = (raw - np.uint16(self._rest)).view(np.int16).reshape(-1, PADS)
         self._out.append(messages.Piezo(when, index, float(board.hz), samples, self._rest))
         return True
 

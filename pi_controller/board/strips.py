@@ -63,9 +63,10 @@ def check_frame(frame: Sequence[Rgb], count: int) -> Sequence[Rgb]:
     """Return `frame`. Raises `FrameError` if it does not fit a strip of `count` pixels."""
     if len(frame) != count:
         raise FrameError(f"a frame of {len(frame)} pixels for a strip of {count}", "give one colour for each pixel")
-    for n, pixel in enumerate(frame):
+    for pixel in set(frame):  # a scene has a few colours
         if len(pixel) != 3 or not all(isinstance(c, int) and 0 <= c <= 255 for c in pixel):
-            raise FrameError(f"pixel {n} is {pixel!r}", "give red, green and blue, whole numbers from 0 to 255")
+            what = f"pixel {frame.index(pixel)} is {pixel!r}"
+            raise FrameError(what, "give red, green and blue, whole numbers from 0 to 255")
     return frame
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from pi_controller.errors import MatError
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_solver import Steel
 from pi_controller.sensing.beads import Baseline
 from pi_controller.sensing.hands import HandSettings
 from pi_controller.sensing.strike_settings import THRESHOLD_DB
@@ -21,6 +22,7 @@ from pi_controller.system.files import atomic_write
 
 FORMAT = 1
 MAX_BYTES = 262_144
+MAX_STEEL_MM = 500.0
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
@@ -57,10 +59,11 @@ class TouchProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lost: tuple[float, ...]
 
 
-class MagnetProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MagnetProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The magnetometers' baseline of the empty mat (`sensing.beads.Baseline`), microtesla, in wire order.
 
     `noise_ut` is the rms per axis; `moment_am2` is the bead's strength measured on each pad, A m^2.
+    `steel` under the mat is its depth below the surface in mm and its image's strength (`sensing.bead_solver.Steel`).
     """
 
     offsets: tuple[tuple[float, float, float], ...]
@@ -70,6 +73,7 @@ class MagnetProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     level: tuple[float, float, float]
     noise_ut: float
     moment_am2: tuple[float, ...]
+    steel: tuple[float, float] | None = None
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -104,6 +108,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             scatter=self.magnets.scatter,
             firm=True,
             level=np.array(self.magnets.level, dtype=np.float64),
+            steel=None if self.magnets.steel is None else Steel(*self.magnets.steel),
         )
 
 
@@ -179,4 +184,7 @@ def _misfit(profile: Profile) -> str:
         numbers = np.array([*magnets.offsets, magnets.level])
         if not (np.abs(numbers) <= most).all() or not (magnets.scans >= 1.0 and magnets.scatter > 0.0):
             return "magnetometer readings that cannot be"
+        depth_mm, strength = magnets.steel or (MAX_STEEL_MM, 0.0)
+        if not (-pinmap().magnetometer_positions()[0][2] < depth_mm <= MAX_STEEL_MM and 0.0 <= strength <= 1.0):
+            return "steel under the mat that cannot be"
     return ""

@@ -19,8 +19,8 @@ from pi_controller.calibration.detectors import (
 )
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.bead_fit import shipped_fitter
-from pi_controller.sensing.bead_solver import MARKED_AM2
+from pi_controller.sensing.bead_fit import BeadFit, shipped_fitter
+from pi_controller.sensing.bead_solver import MARKED_AM2, Steel
 from pi_controller.sensing.events import BeadsAtRest, HandIn, HandOut, MatEvent, Strike
 from pi_controller.sensing.faults import find_swapped_pads
 from pi_controller.sensing.hands import HandSettings
@@ -613,7 +613,8 @@ class SlideStep(PadByPad):
             )
 
 
-# Step 4, bead: checks on each pad that one marked bead is detected on that pad, and measures its strength.
+# Step 4, bead: checks on each pad that one marked bead is detected on that pad, and measures its strength. Finds steel
+# under the mat: the bead has an image dipole in it.
 
 
 HINT_S = 1.5
@@ -622,8 +623,16 @@ WEAK = 0.6
 """A bead below this share of a marked bead's strength cannot be reliably distinguished from an unmarked ball."""
 
 
+READING_NOISE_UT = 0.5
+"""Noise of a reading averaged over the last scans."""
+STEEL_HINT = "move the mat, or put wood between, and calibrate again"
+
+
 class BeadStep(PadByPad):
-    """Asks for the bead on each pad. A wrong reading may be corrected until a timeout."""
+    """Asks for the bead on each pad. A wrong reading may be corrected until a timeout.
+
+    `steel` is what was found under all pads; the profile keeps it. Steel under some pads only is reported.
+    """
 
     name = "bead"
     title = "The bead on each pad"
@@ -636,6 +645,9 @@ class BeadStep(PadByPad):
         self.restart(t)
         self._detectors = detectors
         self.moments = [0.0] * self.pads
+        self.steel: Steel | None = None
+        self._steel_at: dict[int, Steel] = {}
+        self._readings: list[tuple[NDArray[np.float64], NDArray[np.bool_]]] = []
         self._last: int | None = None
         self._why: tuple[str, str] | None = None
         self._why_since = t
@@ -663,6 +675,11 @@ class BeadStep(PadByPad):
         if self.over and not self.wrong:
             strong = ", ".join(f"{1000 * moment:.0f}" for moment in self.moments)
             self.found = [f"the bead is read as one, marked, on the right pad; strength {strong} mA m\u00b2"]
+            if self._steel_at:
+                if len(self._steel_at) == self.pads:
+                    self.steel = shipped_fitter().find_steel(self._readings, READING_NOISE_UT)
+                nearest = min(self._steel_at.values(), key=lambda steel: steel.depth_mm)
+                self.found.append(f"{_describe_steel(nearest, list(self._steel_at))}: better {STEEL_HINT}")
 
     def ask(self) -> str:
         """Return the current instruction for the person at the mat."""
@@ -682,25 +699,31 @@ class BeadStep(PadByPad):
 
     def _read(self, beads: BeadsAtRest, t: float, pad: int) -> None:
         """Check the beads at rest; accept the bead or set a hint."""
-        found = list(beads.found)
+        found, sure = list(beads.found), beads.sure
         if not found:
             self._last = self._why = None
             return
-        if len(found) > 1:
+        if len(found) == 1 and found[0].pad == self._last:
+            return  # it is still on the previous pad
+        fit = self._fit_over_steel(pad)
+        if fit is not None and pad in self._steel_at and fit.sure:
+            found, sure = [fit.beads[0].bead()], True
+        if pad in self._steel_at and not (sure and len(found) == 1):
+            self._hint(t, _describe_steel(self._steel_at[pad], [pad]), STEEL_HINT)
+        elif len(found) > 1:
             self._hint(t, f"{len(found)} magnets are read while one bead lies on pad {pad}", "take other magnets away")
         elif found[0].pad != pad:
-            if found[0].pad == self._last:
-                return  # it is still on the previous pad
             where = f"on pad {found[0].pad}" if found[0].pad else "beside the pads"
             todo = f"put it on pad {pad}; if it is there already, the plugs of these pads' magnetometers are swapped"
             self._hint(t, f"the bead asked for on pad {pad} is read {where}", todo)
-        elif not beads.sure:
+        elif not sure:
             self._hint(t, f"the bead on pad {pad} is not located reliably", "take phones and keys away from the mat")
         else:
-            self._accept(t, pad, marked=found[0].marked)
+            self._accept(t, pad, found[0].marked, fit)
 
-    def _accept(self, t: float, pad: int, *, marked: bool) -> None:
-        self.moments[pad - 1] = self._moment()
+    def _accept(self, t: float, pad: int, marked: bool, fit: BeadFit | None) -> None:
+        if fit is not None:
+            self.moments[pad - 1] = float(np.linalg.norm(fit.beads[0].moment)) if fit.beads else 0.0
         if not marked:
             self.fail(f"the bead on pad {pad} is read as an unmarked ball", "use the bead with the strong magnet")
         elif self.moments[pad - 1] < WEAK * MARKED_AM2:
@@ -708,14 +731,20 @@ class BeadStep(PadByPad):
         self._last = pad
         self._leave(t)
 
-    def _moment(self) -> float:
-        """Return the strength of the bead on the mat, A m^2; 0 without a fit."""
+    def _fit_over_steel(self, pad: int) -> BeadFit | None:
+        """Look for steel under `pad`, and return the fit of one bead over what was found; None without a reading."""
         base = self._detectors.beads.baseline
         if base is None or not self._detectors.scans:
-            return 0.0
+            return None
         ut, ok = self._detectors.field()
-        fit = shipped_fitter().fit(ut - base.offsets, ok & base.known, noise=1.0, most=1)
-        return float(np.linalg.norm(fit.beads[0].moment)) if fit.beads else 0.0
+        reading = ut - base.offsets, ok & base.known
+        self._readings[pad - 1 :] = [reading]
+        steel = shipped_fitter().find_steel([reading], READING_NOISE_UT)
+        fit = shipped_fitter().fit(*reading, noise=1.0, most=1, steel=steel)
+        self._steel_at.pop(pad, None)
+        if steel is not None and [bead.pad for bead in fit.beads] == [pad]:
+            self._steel_at[pad] = steel
+        return fit
 
     def _hint(self, t: float, what: str, todo: str) -> None:
         self._why, self._why_since = (what, todo), t
@@ -723,3 +752,10 @@ class BeadStep(PadByPad):
     def _leave(self, t: float) -> None:
         self._why = None
         self.next_pad(t)
+
+
+def _describe_steel(steel: Steel, pads: Sequence[int]) -> str:
+    """Return what lies under `pads`, in plain words."""
+    under_mm = steel.depth_mm + pinmap().magnetometer_positions()[0][2]
+    where = f"pad {pads[0]}" if len(pads) == 1 else f"pads {', '.join(map(str, pads))}"
+    return f"iron or steel lies about {5 * round(under_mm / 5)} mm under the mat at {where}"

@@ -133,7 +133,7 @@ class Walk:
                 noise=_round_values(self.empty.touch.rms),
                 lost=_round_values(self.slides.lost),
             )
-        base = self._detectors.beads.baseline
+        base, steel = self._detectors.beads.baseline, self.beads.steel
         if done[0] and base is not None:
             magnets = MagnetProfile(
                 offsets=tuple((float(x), float(y), float(z)) for x, y, z in np.round(base.offsets, 3)),
@@ -143,6 +143,7 @@ class Walk:
                 level=(float(base.level[0]), float(base.level[1]), float(base.level[2])),
                 noise_ut=round(float(self.empty.field.rms.max()), 3),
                 moment_am2=tuple(round(moment, 4) for moment in self.beads.moments),
+                steel=None if steel is None else (round(steel.depth_mm, 1), round(steel.strength, 3)),
             )
         return Profile(name, made, program, self.board_id, strokes, strips, magnets)
 

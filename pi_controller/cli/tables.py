@@ -7,7 +7,6 @@ anyway. PINs are printed once and not stored.
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -102,6 +101,8 @@ def exhibit(argv: Sequence[str]) -> int:
         settings = settings.model_copy(update={"web": settings.web.model_copy(update={"port": args.port})})
     visitors = []
     if args.sim:
+        import random
+
         from pi_controller.simulation.visitors import CIVIL, Visitors
 
         visitors = [Visitors(random.Random(args.seed), CIVIL)]  # noqa: S311 - it decides for simulated people alone

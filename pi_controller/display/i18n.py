@@ -5,6 +5,8 @@ They belong to the communities that speak the language (LANGUAGES.md). A sentenc
 or its translation is missing or unusable.
 """
 
+from __future__ import annotations
+
 import gettext
 import io
 import logging
@@ -14,11 +16,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-import polib
+from typing import TYPE_CHECKING
 
 from pi_controller.errors import SettingsError
 from pi_controller.text import SUFFIX, is_code, is_file
+
+if TYPE_CHECKING:
+    import polib
 
 log = logging.getLogger(__name__)
 
@@ -133,6 +137,8 @@ def read_catalogue(path: Path) -> CatalogueFile:
 
 
 def _parse_catalogue(path: Path) -> polib.POFile:
+    import polib  # noqa: PLC0415 - English needs no catalogue
+
     todo = "open it with a program for catalogues (Poedit, a text editor), and see LANGUAGES.md"
     try:
         if not path.is_file() or path.stat().st_size > _MAX_BYTES:

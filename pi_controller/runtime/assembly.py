@@ -30,7 +30,6 @@ from pi_controller.journal.backup import Backup
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import ReplacedJournal, replace_damaged
 from pi_controller.pinmap import pinmap
-from pi_controller.recording.recorder import make_observers
 from pi_controller.referee.base import Referee, referee_for
 from pi_controller.rules.base import Game
 from pi_controller.rules.chances import ChancesError
@@ -95,7 +94,11 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
     publish = start_voice(settings.voice, table.view, publish, stack)
     daemon = Daemon(table, mats, pressed, make_strip(settings, mats[0].source), publish)
     stack.callback(daemon.close)
-    daemon.observers += [*make_observers(settings, table, opened_at, stack), *make_backup(settings, stack), *linked]
+    if settings.recording.hits or settings.recording.sensors:
+        from pi_controller.recording.recorder import make_observers  # noqa: PLC0415 - off by default
+
+        daemon.observers += make_observers(settings, table, opened_at, stack)
+    daemon.observers += [*make_backup(settings, stack), *linked]
     return Assembly(daemon, bar, command_queue, server, welcome)
 
 
@@ -313,7 +316,7 @@ def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> W
 
     web = settings.web
     if web.metrics:
-        from pi_controller.web.app import metrics_route  # noqa: PLC0415
+        from pi_controller.web.metrics import metrics_route  # noqa: PLC0415
 
         more = [*more, metrics_route(feed)]
     pages = PageSettings(web.address, web.event, settings.table.name, web.words, is_public_host(web.host))

@@ -265,19 +265,23 @@ class Daemon(Generic[TableT]):
 
     @property
     def idle(self) -> bool:
-        """True if no strike is expected and no clock sync is pending, so the loop may sleep."""
-        return not self.table.strike_reporting and not any(mat.source.pinging for mat in self.mats)
+        """True if no strike is expected and neither a press nor a clock sync is pending, so the readings may wait."""
+        return not (self._presses or self.table.strike_reporting or any(mat.source.pinging for mat in self.mats))
 
     @property
     def sent(self) -> int:
         """The number of bytes sent to the boards so far."""
         return sum(mat.source.sent for mat in self.mats)
 
-    def step(self, t: float, at_least: int = 0) -> None:
-        """Process waiting readings, advance to time `t`, and show changes. In lock step, wait for `at_least` bytes."""
+    def step(self, t: float, at_least: int = 0, *, read: bool = True) -> None:
+        """Process waiting readings, advance to time `t`, and show changes. In lock step, wait for `at_least` bytes.
+
+        Without `read` the readings wait until a later step.
+        """
         self._now = t
-        for mat in self.mats:
-            self._take(mat.source.step(t, at_least), mat)
+        if read:
+            for mat in self.mats:
+                self._take(mat.source.step(t, at_least), mat)
         if self._buttons is not None:
             self._buttons.tick(t)
         self._pass_on_presses()

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 PRIVATE_UMASK = 0o077
 """Umask of a table run by hand: its journal, log, backup and recordings are private, because they name people."""
 IDLE_S = 0.01
-"""Longest wait for the board's next byte: buttons and the journal are polled in between."""
+"""Longest wait for the board's next byte while a strike may come: buttons are polled in between."""
 SWITCH_S = 0.001
 """Thread switch interval: how long the web thread may delay the table's. Python's default is 5 ms."""
-READ_INTERVAL_S = FRAME_S
-"""Wait between reads while no strike is expected: waking for each block costs more than processing it."""
+READ_INTERVAL_S = 2 * FRAME_S
+"""Interval between reads while no strike is expected: waking for each block costs more than processing it."""
 
 
 class Stop:
@@ -64,7 +64,7 @@ class Stop:
         self.requested = True
 
     def wait(self, seconds: float) -> None:
-        """Sleep for `seconds`. The flag does not cut it short: no wait is longer than `READ_INTERVAL_S`."""
+        """Sleep for `seconds`. The flag does not cut it short: no wait is longer than `FRAME_S`."""
         time.sleep(seconds)
 
 
@@ -161,21 +161,23 @@ def run_loop(
     """Step `daemon` until `stop` is set, and call `serve` after each step.
 
     Only a completed step feeds the watchdog of `service`. Between steps it waits `interval_s`; with None it waits for
-    the board's next byte while a strike may come, else until the next poll.
+    the board's next byte while a strike may come, else until the next frame of the lights.
     """
+    read_at = float("-inf")
     try:
         while not stop.requested:
-            daemon.step(t := clock())
+            t = clock()
+            read = interval_s is not None or not daemon.idle or t - read_at >= READ_INTERVAL_S
+            daemon.step(t, read=read)
+            read_at = t if read else read_at
             service.ready()
             service.feed(t)
             if serve is not None:
                 serve()
             if interval_s is not None:
                 stop.wait(interval_s)
-            elif (port := daemon.source.port) is None:
-                stop.wait(IDLE_S)
-            elif daemon.idle:
-                stop.wait(READ_INTERVAL_S)
+            elif (port := daemon.source.port) is None or daemon.idle:
+                stop.wait(FRAME_S)
             else:
                 port.wait(IDLE_S)
     finally:

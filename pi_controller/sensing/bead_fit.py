@@ -3,7 +3,7 @@
 Every bead holds a small magnet (dipole, `dipole.py`). `bead_search.py` finds the magnets that explain the reading best;
 this module classifies them and lists doubts. A fit is in doubt if a residual is left that no bead explains, a strength
 is between the two kinds, a bead is on the very edge of a pad, a magnet is above the mat, a telephone would look the
-same, or sensors are missing so that a bead could go unnoticed.
+same, one bead over steel would look like two, or sensors are missing so that a bead could go unnoticed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Search:
         best = self._refiner.fit_no_magnets()
         if not self._most:
             return best
-        self._first = self._peaks(best, 70.0, 4)
+        self._first = self.find_peaks(best, 70.0, 4)
         plain: list[Start] = []
         for gain, start in self._first:
             if (
@@ -90,7 +90,7 @@ class Search:
             return None
         if min_distance(there.places) < INDEPENDENT_MM:  # two magnets close together need all guesses
             return None
-        if len(there.places) < self._most and self._peaks(there, INDEPENDENT_MM, 1):
+        if len(there.places) < self._most and self.find_peaks(there, INDEPENDENT_MM, 1):
             return None
         return there
 
@@ -100,7 +100,7 @@ class Search:
     def _add_magnets(self, best: bead_solver.MagnetFit, peaks: Peaks | None = None) -> bead_solver.MagnetFit:
         """Add magnets while each gains enough, the next one at one of `peaks`."""
         while True:
-            peaks = self._peaks(best, 45.0, 3) if peaks is None else peaks
+            peaks = self.find_peaks(best, 45.0, 3) if peaks is None else peaks
             self.gained = 0.0
             if not peaks:
                 return best
@@ -130,7 +130,7 @@ class Search:
         # one magnet of free strength imitates two magnets better than one of a bead's strength: start from that, too
         free = self._free
         if free is not None and len(free.places) == len(best.places):
-            guesses += [(free, [start]) for _, start in self._peaks(free, 45.0, 2)]
+            guesses += [(free, [start]) for _, start in self.find_peaks(free, 45.0, 2)]
         if len(best.places) == 1 and len(self._first) > 1:  # or from the two best positions of the first grid search
             nothing = self._refiner.fit_no_magnets()
             guesses += [(nothing, [self._first[0][1], start]) for _, start in self._first[1:3]]
@@ -155,7 +155,7 @@ class Search:
         self._free = free[0]
         return next((fit for fit in tried if min_distance(fit.places) >= APART_MM), tried[0])
 
-    def _peaks(self, base: bead_solver.MagnetFit, apart_mm: float, count: int) -> Peaks:
+    def find_peaks(self, base: bead_solver.MagnetFit, apart_mm: float, count: int) -> Peaks:
         """Return gain, position (3,) and moment (3,) of possible further magnets, likeliest first."""
         weights = base.weights
         residual = base.residual - weights @ base.residual / max(float(weights.sum()), 1e-12)
@@ -232,6 +232,54 @@ def _without_kinds(fit: bead_solver.MagnetFit) -> tuple[Array, Array]:
     return axes, np.array([spread[n, 3:, n, 3:] for n in range(count)], dtype=np.float64)
 
 
+def _merge_closest(fit: bead_solver.MagnetFit) -> tuple[int, int, Array, Array]:
+    """Return the closest two magnets i > j, the places with i halfway to j and without j, and their joint moment."""
+    pairs = [(i, j) for i in range(len(fit.places)) for j in range(i)]
+    i, j = min(pairs, key=lambda pair: min_distance(fit.places[list(pair)]))
+    places = fit.places.copy()
+    places[i] = (places[i] + places[j]) / 2
+    return i, j, np.delete(places, j, axis=0), fit.moments[i] + fit.moments[j]
+
+
+SteelReading = tuple[bead_solver.Refiner, "Array", "Array", "Array"]
+"""A reading, and guesses of the places, moments and kinds of its magnets."""
+
+
+def fit_steel(
+    readings: Sequence[SteelReading], *, enough: float = float("-inf"), hopeless: float
+) -> tuple[bead_solver.Steel, float]:
+    """Fit the steel under the mat to all `readings` together; return it and the sum of their costs.
+
+    The search ends as soon as the cost is below `enough`, or if no depth of `STEEL_DEPTHS_MM` brings it below
+    `hopeless`.
+    """
+    best, least = bead_solver.Steel(STEEL_DEPTHS_MM[0], 0.8), float("inf")
+
+    def is_better(depth_mm: float, strength: float) -> bool:
+        nonlocal best, least
+        depth_mm = min(max(depth_mm, STEEL_DEPTHS_MM[0]), 2.0 * STEEL_DEPTHS_MM[-1])
+        steel = bead_solver.Steel(depth_mm, min(max(strength, 0.1), 1.0))
+        cost = 0.0
+        for refiner, places, moments, kinds in readings:
+            over = refiner.with_steel(steel)
+            cost += over.refine(places, moments, kinds, steps=8, keep=1)[0].cost
+            refiner.work += over.work
+        if better := cost < least:
+            best, least = steel, cost
+        return better
+
+    for depth_mm in STEEL_DEPTHS_MM:
+        is_better(depth_mm, best.strength)
+    step = 0.16 if least < hopeless else 0.0
+    while step > FINEST_STEEL and least >= enough:
+        depth, strength = best.depth_mm, best.strength
+        tries = ((depth * (1 + step), strength), (depth / (1 + step), strength))
+        tries += ((depth, strength + step), (depth, strength - step))
+        if not sum(is_better(*each) for each in tries):
+            step /= 2
+    return best, least
+
+
 def _distance(place: Array, others: list[Array]) -> float:
     """Return the distance of `place` from the closest of `others` in the plane, mm."""
     return min((float(np.hypot(*(place - other)[:2])) for other in others), default=float("inf"))
@@ -245,6 +293,10 @@ def _is_crowded(places: Array) -> bool:
 
 AMBIGUOUS_COST = 12.0
 """Two fits closer than this in minus twice the log likelihood are both possible."""
+STEEL_COST = 50.0
+"""The same for one bead over steel, for a real plate has an end and its image is not exact. Two beads gain hundreds."""
+HOPELESS_COST = 300.0
+"""A cost that is more than this above the wanted one at all of `STEEL_DEPTHS_MM` is not searched further."""
 HIGHEST_MM = 19.0
 """A magnet higher than this above the mat does not belong to a bead on it."""
 EDGE_SIGMAS = (1.3, 1.7)
@@ -267,6 +319,12 @@ FREE_LIFT_MM = 40.0
 """Sigma of the height in a fit without expectations."""
 KIND_CLEAR = 0.015
 """Strength uncertainty (A m^2, one sigma, kinds not assumed) below which the kind is certain."""
+
+
+STEEL_DEPTHS_MM = (36.0, 45.0, 56.0, 70.0, 90.0, 120.0)
+"""Depths below the mat's surface at which steel is tried first; the modules are at 30 mm."""
+FINEST_STEEL = 0.04
+"""Relative step of the depth and step of the strength at which the search for steel ends."""
 
 
 class FieldError(MatError, ValueError):
@@ -352,12 +410,14 @@ class BeadFitter:
         most: int = 4,
         smallest: float = bead_solver.MARKED_AM2,
         start: tuple[FittedBead, ...] = (),
+        steel: bead_solver.Steel | None = None,
     ) -> BeadFit:
         """Fit beads to a reading.
 
         `ut` (sensors, 3) microtesla minus the sensors' own offsets (a uniform field may remain); `ok` (sensors,) false
         for sensors to leave out; `noise` microtesla, one sigma of everything but beads; `most` is the largest number of
-        beads; `smallest` A m^2 is the weakest bead in play; `start` are beads that may still be at their places.
+        beads; `smallest` A m^2 is the weakest bead in play; `start` are beads that may still be at their places;
+        `steel` is known to be under the mat.
         Raises `FieldError` for other shapes.
         """
         if ut.shape != self.sensors_mm.shape or ok.shape != ut.shape[:1]:
@@ -368,7 +428,7 @@ class BeadFitter:
         use = ok & np.isfinite(ut).all(axis=1)
         readings = 3 * int(use.sum())
         most = min(most, max(readings // 6 - 1, 0))
-        refiner = bead_solver.Refiner(self.sensors_mm, ut, use, noise, self._lies)
+        refiner = bead_solver.Refiner(self.sensors_mm, ut, use, noise, self._lies, steel)
         search = Search(refiner, self._grid, most)
         known = start[:most]
         best = search.refit_known(known) if known else None
@@ -387,6 +447,8 @@ class BeadFitter:
                 doubts.append("a magnet that need not be a bead")
             elif min_distance(best.places) < INDEPENDENT_MM and self._fits_held_bead(refiner, best):
                 doubts.append("a magnet above the mat")
+            elif min_distance(best.places) < INDEPENDENT_MM and self._fits_bead_over_steel(refiner, best):
+                doubts.append("one bead over steel could look like two")
         if (best.kinds < 0.9 * smallest).any():
             doubts.append("a magnet weaker than any bead in play")
         full = len(best.places) == most  # no bead is missing
@@ -432,19 +494,47 @@ class BeadFitter:
 
     def _fits_held_bead(self, refiner: bead_solver.Refiner, best: bead_solver.MagnetFit) -> bool:
         """Return True if one bead held above the mat fits as well as the two closest magnets of `best`."""
-        count = len(best.places)
-        pairs = [(i, j) for i in range(count) for j in range(i)]
-        i, j = min(pairs, key=lambda pair: min_distance(best.places[list(pair)]))
-        places, moments = np.delete(best.places, j, axis=0), np.delete(best.moments, j, axis=0)
-        where = i - 1
-        places[where] = (best.places[i] + best.places[j]) / 2 + (0.0, 0.0, 60.0)
-        moment = best.moments[i] + best.moments[j]
+        i, j, places, moment = _merge_closest(best)
+        moments, where = np.delete(best.moments, j, axis=0), i - 1
+        places[where, 2] += 60.0
         kinds = np.repeat(kinds_of(moments)[None], 2, axis=0)
         kinds[:, where] = bead_solver.MARKED_AM2, bead_solver.UNMARKED_AM2
         many = np.repeat(moments[None], 2, axis=0)
         many[:, where] = moment * (kinds[:, where] / max(float(np.linalg.norm(moment)), 1e-4))[:, None]
         held = refiner.refine(np.repeat(places[None], 2, axis=0), many, kinds, lift=150.0, steps=8)
         return held[0].cost < best.cost + AMBIGUOUS_COST
+
+    def _fits_bead_over_steel(self, refiner: bead_solver.Refiner, best: bead_solver.MagnetFit) -> bool:
+        """Return True if one bead over steel fits as well as the two closest magnets of `best`."""
+        i, j, merged, moment = _merge_closest(best)
+        places, moments = np.repeat(merged[None], 3, axis=0), np.repeat(np.delete(best.moments, j, axis=0)[None], 3, 0)
+        places[:2, i - 1] = best.places[[i, j]]
+        moments[:, i - 1] = best.moments[i], best.moments[j], moment
+        enough = best.cost + STEEL_COST
+        case = (refiner, places, moments, kinds_of(moments))
+        return fit_steel([case], enough=enough, hopeless=enough + HOPELESS_COST)[1] < enough
+
+    def find_steel(self, readings: Sequence[tuple[Array, NDArray[np.bool_]]], noise: float) -> bead_solver.Steel | None:
+        """Return the steel that explains `readings` of one marked bead each markedly better than none, or None.
+
+        A reading is `ut` (sensors, 3) microtesla and `ok` (sensors,), as for `fit`.
+        """
+        tried: list[SteelReading] = []
+        plain = 0.0
+        for ut, ok in readings:
+            refiner = bead_solver.Refiner(self.sensors_mm, ut, ok, noise, self._lies)
+            starts = [
+                start for _, start in Search(refiner, self._grid, 1).find_peaks(refiner.fit_no_magnets(), 70.0, 3)
+            ]
+            if not starts:
+                return None
+            places, moments = (np.array(each)[:, None] for each in zip(*starts, strict=True))
+            kinds = np.full(moments.shape[:2], bead_solver.MARKED_AM2)
+            plain += refiner.refine(places, moments, kinds)[0].cost
+            tried.append((refiner, places, moments, kinds))
+        steel, cost = fit_steel(tried, hopeless=plain - MIN_GAIN)
+        excess = cost - sum(refiner.readings for refiner, *_ in tried)
+        return steel if plain - cost > max(2.0 * MIN_GAIN, 2.0 * excess) else None
 
     def _need_not_be_beads(self, refiner: bead_solver.Refiner, best: bead_solver.MagnetFit) -> bool:
         """Return True if magnets beside the pads, or close together, look like beads only because beads are expected.

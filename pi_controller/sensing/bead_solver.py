@@ -7,6 +7,7 @@ projecting it out.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,13 +28,40 @@ Array = NDArray[np.float64]
 UT_MM3_PER_AM2 = 1e8
 """mu0 / 4 pi in microtesla mm^3 / (A m^2)."""
 _EYE = np.eye(3)
+_MIRROR = np.array([1.0, 1.0, -1.0])
 
 
-def response(sensors_mm: NDArray[np.float64], place_mm: NDArray[np.float64]) -> NDArray[np.float64]:
+@dataclass(frozen=True, slots=True)
+class Steel:
+    """A steel plate under the mat, its top `depth_mm` below the mat's surface. Every magnet has an image dipole in it.
+
+    The image is as far below the plate's top as the magnet is above it; its moment is the magnet's times `strength` (0
+    to 1), with the horizontal part reversed.
+    """
+
+    depth_mm: float
+    strength: float
+
+    def mirror(self, sensors_mm: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return `sensors_mm` (n, 3) mirrored at the plate: the image's field is the magnet's there, mirrored back."""
+        return sensors_mm * _MIRROR - [0.0, 0.0, 2.0 * self.depth_mm]
+
+    @property
+    def factors(self) -> NDArray[np.float64]:
+        """Factors (3,) from a magnet's field at the mirrored sensors to its image's field at the sensors."""
+        return -self.strength * _MIRROR
+
+
+def response(
+    sensors_mm: NDArray[np.float64], place_mm: NDArray[np.float64], steel: Steel | None = None
+) -> NDArray[np.float64]:
     """Return the linear maps from a moment (A m^2) at `place_mm` (..., 3) to fields (microtesla), (..., sensors, 3, 3).
 
-    `response(...) @ moment` is the field at each of `sensors_mm` (sensors, 3).
+    `response(...) @ moment` is the field at each of `sensors_mm` (sensors, 3), including its image in `steel`.
     """
+    if steel is not None:
+        images = response(steel.mirror(sensors_mm), place_mm)
+        return response(sensors_mm, place_mm) + steel.factors[:, None] * images
     r = sensors_mm - place_mm[..., None, :]
     d2 = np.einsum("...i,...i->...", r, r)
     outer = 3.0 * r[..., :, None] * r[..., None, :] / d2[..., None, None]
@@ -41,14 +69,23 @@ def response(sensors_mm: NDArray[np.float64], place_mm: NDArray[np.float64]) -> 
 
 
 def field_and_jacobian(
-    sensors_mm: NDArray[np.float64], places_mm: NDArray[np.float64], moments: NDArray[np.float64]
+    sensors_mm: NDArray[np.float64],
+    places_mm: NDArray[np.float64],
+    moments: NDArray[np.float64],
+    steel: Steel | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return squared distances, fields and Jacobians of several magnets, for several guesses at once.
 
     `sensors_mm` (3, sensors), `places_mm` (guesses, n, 3), `moments` (guesses, n, 3) A m^2. Squared distances
     (guesses, n, sensors) in mm^2; fields (guesses, n, 3, sensors) in microtesla; Jacobians (guesses, n, 6, 3, sensors)
-    with respect to the position in microtesla per mm (x, y, z), then to the moment in microtesla per A m^2.
+    with respect to the position in microtesla per mm (x, y, z), then to the moment in microtesla per A m^2. Fields and
+    Jacobians include the images in `steel`.
     """
+    if steel is not None:
+        d2, fields, change = field_and_jacobian(sensors_mm, places_mm, moments)
+        _, images, image_change = field_and_jacobian(steel.mirror(sensors_mm.T).T, places_mm, moments)
+        factors = steel.factors[:, None]
+        return d2, fields + factors * images, change + factors * image_change
     r = sensors_mm - places_mm[..., None]
     d2 = (r * r).sum(axis=2)
     away = 1.0 / d2
@@ -127,8 +164,8 @@ class Refiner:
     """Fits magnets to one reading: `ut` (sensors, 3) microtesla, `use` (sensors,) bool, `noise` microtesla (one sigma
     per axis; one value for all sensors, or one for each).
 
-    `lies` is the expected height of magnets above the mat: mean and sigma, mm. `work` counts refinement steps times
-    guesses times magnets.
+    `lies` is the expected height of magnets above the mat: mean and sigma, mm. `steel` is under the mat. `work` counts
+    refinement steps times guesses times magnets.
     """
 
     def __init__(
@@ -138,6 +175,7 @@ class Refiner:
         use: NDArray[np.bool_],
         noise: float | Array,
         lies: tuple[float, float] = BEAD_HEIGHT_MM,
+        steel: Steel | None = None,
     ) -> None:
         self._places = sensors_mm
         self._sensors = np.ascontiguousarray(sensors_mm.T)
@@ -145,16 +183,23 @@ class Refiner:
         self._use = use.astype(np.float64)
         self._noise2: Array = np.full(len(sensors_mm), np.square(noise))
         self._lies = lies
+        self._steel = steel
         self.readings = 3 * int(use.sum())
         self.work = 0
 
     def isolate_magnet(self, fit: MagnetFit, n: int) -> Refiner:
         """Return a refiner for the reading minus all magnets of `fit` except number `n`, with their errors as noise."""
         rest = np.arange(len(fit.places)) != n
-        d2, fields, _ = field_and_jacobian(self._sensors, fit.places[None, rest], fit.moments[None, rest])
+        d2, fields, _ = field_and_jacobian(self._sensors, fit.places[None, rest], fit.moments[None, rest], self._steel)
         ut = self._ut - fields[0].sum(axis=0)
         noise2 = self._noise2 + ((fields[0] ** 2).sum(axis=1) * _amiss2(d2[0])).sum(axis=0)
-        return Refiner(self._places, ut.T, self._use > 0, np.sqrt(noise2), self._lies)
+        return Refiner(self._places, ut.T, self._use > 0, np.sqrt(noise2), self._lies, self._steel)
+
+    def with_steel(self, steel: Steel) -> Refiner:
+        """Return a refiner for the same reading on a mat over `steel`."""
+        found = copy(self)
+        found._steel, found.work = steel, 0  # noqa: SLF001 - a copy of itself
+        return found
 
     def fit_no_magnets(self) -> MagnetFit:
         """Return the fit without any magnet, the sensors weighted for an unknown field."""
@@ -171,7 +216,7 @@ class Refiner:
 
     def moment_at(self, place: Array, residual: Array, weights: Array) -> Array:
         """Return the moment (3,) of a magnet at `place` that reduces `residual` most."""
-        maps: Array = response(self._places, place)
+        maps: Array = response(self._places, place, self._steel)
         total = max(float(weights.sum()), 1e-12)
         maps = maps - np.einsum("n,nij->ij", weights, maps) / total
         weighted = (maps * weights[:, None, None]).reshape(-1, 3).T
@@ -230,7 +275,7 @@ class Refiner:
         """Evaluate each guess: its cost, gradient and Hessian."""
         guesses, count = places.shape[:2]
         self.work += guesses * count
-        d2, fields, change = field_and_jacobian(self._sensors, places, moments)
+        d2, fields, change = field_and_jacobian(self._sensors, places, moments, self._steel)
         sigma2 = self._noise2 + ((fields * fields).sum(axis=2) * _amiss2(d2)).sum(axis=1)
         weights = self._use / sigma2
         shares = (weights / np.maximum(weights.sum(axis=1), 1e-12)[:, None])[:, :, None]

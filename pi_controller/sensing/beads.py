@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_fit import HIGHEST_MM, BeadFit, BeadFitter, FittedBead, shipped_fitter
-from pi_controller.sensing.bead_solver import MARKED_AM2
+from pi_controller.sensing.bead_solver import MARKED_AM2, Steel
 from pi_controller.sensing.events import Bead, BeadsAtRest
 from pi_controller.sensing.faults import TOWARDS_RAIL, MagnetometerFault, MagnetometerMonitor
 
@@ -47,7 +47,7 @@ class Baseline:
     the number of scans averaged.
 
     `scatter` microtesla is the spread between the sensors; `firm` is false while the baseline may include a bead.
-    `level` (3,) microtesla is the uniform field at the time of learning.
+    `level` (3,) microtesla is the uniform field at the time of learning. `steel` is under the mat, see `calibration`.
     """
 
     offsets: Array
@@ -56,6 +56,7 @@ class Baseline:
     scatter: float
     firm: bool
     level: Array
+    steel: Steel | None = None
 
     def bead_log_odds(self, field: Array) -> float:
         """Return the log posterior ratio of a bead with `field` (sensors, 3) being added to it being removed."""
@@ -241,7 +242,7 @@ class BeadTracker:
 
     def _feed(self, field: Field) -> list[BeadsAtRest]:
         ok, ut = self._watch.feed(field.ut, field.ok), field.ut
-        if not ok.all():
+        if not np.logical_and.reduce(ok):
             ut = np.where(ok[:, None], ut, 0.0)
         if not 0.0 <= field.t - self._t < 1.0:
             self._move()
@@ -252,7 +253,7 @@ class BeadTracker:
             off = _subtract_mean(ut - self._quiet, ok)
             self._average += 0.2 * (off - self._average)
             noise = self._noise
-            if np.abs(off).max() < MOVED_SIGMAS * noise and np.abs(self._average).max() < 0.45 * MOVED_SIGMAS * noise:
+            if _peak(off) < MOVED_SIGMAS * noise and _peak(self._average) < 0.45 * MOVED_SIGMAS * noise:
                 self._rest(off, ok)
                 return self._second_look(field.t) if self._scans == SECOND_READING_SCANS else []
             self._move()
@@ -264,6 +265,8 @@ class BeadTracker:
         A sure reading is kept if sensors only recovered: the time of their recovery reveals how close the bead came to
         them, and a new reading would delay the seal.
         """
+        if not np.logical_or.reduce(out != self._out):
+            return
         lost, back = out & ~self._out, self._out & ~out
         self._out = out
         if lost.any() or (back.any() and (self._quiet is None or self._reported is None or not self._reported.sure)):
@@ -272,7 +275,7 @@ class BeadTracker:
 
     def _rest(self, off: Array, ok: NDArray[np.bool_]) -> None:
         """Update the noise and, slowly, the empty mat's baseline from an unchanged scan."""
-        self._noise += 0.02 * (max(0.1, float((off * off).mean()) ** 0.5) - self._noise)
+        self._noise += 0.02 * (max(0.1, float(np.add.reduce(off * off, axis=None) / off.size) ** 0.5) - self._noise)
         self._scans += 1
         if self._quiet is None:
             return
@@ -305,7 +308,7 @@ class BeadTracker:
 
     def _settle(self, t: float, ut: Array, ok: NDArray[np.bool_]) -> list[BeadsAtRest]:
         if self._last is not None:
-            step = float(np.median(np.abs(ut - self._last)[ok])) / 0.954 if ok.any() else 1.0
+            step = _median(np.abs(ut - self._last)[ok]) / 0.954 if np.logical_or.reduce(ok) else 1.0
             self._noise_scans += 1
             share = max(0.05, 1.0 / self._noise_scans)
             self._noise += share * (min(max(step, 0.1), 10.0) - self._noise)
@@ -314,7 +317,7 @@ class BeadTracker:
         if n:
             seen = ok & (self._seen > 0)
             off = _subtract_mean(ut - self._sum / np.maximum(self._seen, 1.0)[:, None], seen)
-            if np.abs(off).max() > MOVED_SIGMAS * self._noise * (1.0 + 1.0 / n) ** 0.5:
+            if _peak(off) > MOVED_SIGMAS * self._noise * (1.0 + 1.0 / n) ** 0.5:
                 n = 0
         if not n:
             self._sum, self._ramp, self._seen = np.zeros(self._shape), np.zeros(self._shape), np.zeros(self._shape[0])
@@ -400,7 +403,15 @@ class BeadTracker:
         return BeadsAtRest(t, tuple(found.bead() for found in fit.beads), fit.sure)
 
     def _fit(self, ut: Array, use: NDArray[np.bool_], noise: float) -> BeadFit:
-        fit = self._fitter.fit(ut, use, noise=noise, most=self._most, smallest=self._smallest, start=self._fitted)
+        fit = self._fitter.fit(
+            ut,
+            use,
+            noise=noise,
+            most=self._most,
+            smallest=self._smallest,
+            start=self._fitted,
+            steel=self.baseline.steel if self.baseline else None,
+        )
         self._fitted = fit.beads
         close = np.zeros(self._shape)
         for bead in fit.beads:
@@ -411,9 +422,24 @@ class BeadTracker:
 
 def _subtract_mean(off: Array, ok: NDArray[np.bool_]) -> Array:
     """Return `off` (sensors, 3) minus its mean over the sensors that are `ok`; zero for the others."""
-    if ok.all():
-        return off - off.mean(axis=0)
+    if np.logical_and.reduce(ok):
+        return off - np.add.reduce(off, axis=0) / len(off)
     return np.where(ok[:, None], off - off[ok].mean(axis=0), 0.0) if ok.any() else np.zeros_like(off)
+
+
+# ufuncs' own `reduce`, because the methods and functions of numpy take several times as long for so few numbers
+
+
+def _peak(off: Array) -> float:
+    """Return the greatest absolute value."""
+    return float(np.maximum.reduce(np.abs(off), axis=None))
+
+
+def _median(values: Array) -> float:
+    """Return the median, at least one value."""
+    half = values.size // 2, (values.size - 1) // 2
+    ordered = np.partition(values, half, axis=None)
+    return float(0.5 * (ordered[half[0]] + ordered[half[1]]))
 
 
 def _is_same_reading(a: BeadsAtRest, b: BeadsAtRest, within_mm: float) -> bool:

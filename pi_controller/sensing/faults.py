@@ -330,7 +330,7 @@ class StripMonitor:
             self._step[k] += (min(step, 6.0 * RESTLESS_STEP) - self._step[k]) / RESTLESS_SCANS
             self._restless[k] = self._step[k] > (RESTLESS_STEP / 2.0 if self._restless[k] else RESTLESS_STEP)
         self._last = counts[:]
-        return list(map(any, zip(self._silent, self._find_stuck(), self._restless, strict=True)))
+        return [a or b or c for a, b, c in zip(self._silent, self._find_stuck(), self._restless, strict=True)]
 
     def _find_stuck(self) -> list[bool]:
         stuck = [same >= STRIP_STUCK_SCANS for same in self._same]
@@ -390,9 +390,9 @@ class MagnetometerMonitor:
         self._last: Array | None = None
         self._was_ok = np.zeros(count, dtype=np.bool_)
         self._step: Array = np.zeros((count, 3))
-        self._missing = np.zeros(count, dtype=np.int64)
+        self._none = np.zeros(count, dtype=np.int64)
+        self._missing = self._same = self._none
         self._high = np.zeros(count, dtype=np.bool_)
-        self._same = np.zeros(count, dtype=np.int64)
         self._scans = 0
         self._power: Array = np.zeros(count)
         self._to_and_fro: Array = np.zeros(count)
@@ -428,17 +428,23 @@ class MagnetometerMonitor:
 
     def feed(self, ut: Array, ok: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Process one scan `ut` (count, 3) microtesla; return a mask (count,) of the sensors that can be trusted."""
-        peak = np.abs(ut).max(axis=1)
+        peak = np.maximum.reduce(np.abs(ut), axis=1)
+        high = peak > TOWARDS_RAIL * self._range
+        all_ok = bool(np.logical_and.reduce(ok))
         self._rail = ok & (peak >= FIELD_RAIL * self._range)
-        self._missing = np.where(ok, 0, self._missing + 1)
-        self._high = np.where(ok, peak > TOWARDS_RAIL * self._range, self._high)
+        self._missing = self._none if all_ok else np.where(ok, 0, self._missing + 1)
+        self._high = high if all_ok else np.where(ok, high, self._high)
         if self._last is not None:
             both = ok & self._was_ok
             step = np.where(both[:, None], ut - self._last, 0.0)
-            still = both & ~step.any(axis=1)
-            others_change = 2 * int(still.sum()) < int(both.sum())
-            self._same = np.where(still & others_change, self._same + 1, np.where(both, 0, self._same))
-            self._listen(step, both & ~still)
+            moved = np.logical_or.reduce(step != 0.0, axis=1)
+            if np.logical_and.reduce(moved):
+                self._same = self._none
+            else:
+                still = both & ~moved
+                others_change = 2 * int(still.sum()) < int(both.sum())
+                self._same = np.where(still & others_change, self._same + 1, np.where(both, 0, self._same))
+            self._listen(step, moved)
         self._last, self._was_ok = ut, ok
         return ok & ~(self._rail | self._stuck | self._noisy)
 
@@ -446,12 +452,12 @@ class MagnetometerMonitor:
         """Update each sensor's noise from its steps (count, 3) between scans."""
         self._scans += 1
         share = max(1.0 / NOISE_SCANS, 1.0 / self._scans)
-        own = (step * step).sum(axis=1)
-        again = (step * self._step).sum(axis=1)
+        own = np.add.reduce(step * step, axis=1)
+        again = np.add.reduce(step * self._step, axis=1)
         self._power += np.where(both, share * (own - self._power), 0.0)
         self._to_and_fro += np.where(both, share * (again - self._to_and_fro), 0.0)
         self._step = step
-        if self._scans < NOISE_SCANS or not both.any():
+        if self._scans < NOISE_SCANS or not np.logical_or.reduce(both):
             return
         power = self._power[both]
         usual = max(float(np.partition(power, power.size // 2)[power.size // 2]), 1e-6)  # a median, quickly

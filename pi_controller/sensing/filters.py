@@ -252,4 +252,8 @@ class StrikeFilter:
         hops = y.shape[2] // self.hop
         self._rest = y[:, :, hops * self.hop :]
         whole = np.reshape(y[:, :, : hops * self.hop], (len(y), self._pads, hops, self.hop))
-        return np.add.reduce(whole, axis=3) * (1.0 / self.hop)
+        total = whole[:, :, :, 0].copy()
+        for k in range(1, self.hop):  # a hop has two samples: `reduce` over so short an axis is eight times as slow
+            total += whole[:, :, :, k]
+        total *= 1.0 / self.hop
+        return total

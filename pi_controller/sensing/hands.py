@@ -160,12 +160,15 @@ class HandDetector:
         elapsed = min(max(touch.t - self._t, 0.0), 0.5)
         self._t, self._last, self._there = touch.t, counts, there
         depth = [(n + b) / 2 for n, b in zip(now, before, strict=True)]
+        at_most, at_least = list(map(max, now, before)), list(map(min, now, before))
         sag = self._sag(depth)
-        raised = self._crosstalk([d - sag for d in depth], elapsed)
-        self._recent.append([n - sag for n in now])
-        events = self._judge(touch.t, elapsed, now, before, sag, raised)
-        touched = self._find_touched_strips(now, depth, sag, raised)
-        self._follow(base, elapsed, depth, list(map(max, now, before)), touched, sag)
+        now = [n - sag for n in now]
+        mean = [d - sag for d in depth]
+        raised = self._crosstalk(mean, elapsed)
+        self._recent.append(now)
+        events = self._judge(touch.t, elapsed, [a - sag for a in at_least], [a - sag for a in at_most], raised)
+        touched = self._find_touched_strips(now, mean, raised)
+        self._follow(base, elapsed, depth, mean, at_most, touched, sag)
         return events
 
     def _sag(self, depth: Row) -> float:
@@ -183,27 +186,26 @@ class HandDetector:
         raised = [0.0] * pads
         for pad, own in enumerate(strongest):
             beside = self._beside[pad]
-            raised[pad] = max((lost[near] for near in beside if strongest[near] >= own), default=0.0)
-            alone = self._hands[pad] is not None and own > 2 * self._set.touch
-            if alone and all(self._hands[near] is None for near in beside):
+            for near in beside:
+                if strongest[near] >= own and lost[near] > raised[pad]:
+                    raised[pad] = lost[near]
+            if self._hands[pad] is None or own <= 2 * self._set.touch:
+                continue
+            if all(self._hands[near] is None for near in beside):
                 seen = max((strongest[near] for near in beside), default=0.0) / own
                 self._share[pad] += min(elapsed / 2.0, 1.0) * (min(max(seen, 0.0), 1.0) - self._share[pad])
         return raised
 
-    def _judge(
-        self, t: float, elapsed: float, now: Row, before: Row, sag: float, raised: Row
-    ) -> list[HandIn | HandOut]:
+    def _judge(self, t: float, elapsed: float, at_least: Row, at_most: Row, raised: Row) -> list[HandIn | HandOut]:
         """Judge each pad by the least and the most counts its strips lost in the last two scans."""
         strips = self._shape[1]
         events: list[HandIn | HandOut] = []
         for pad, hand in enumerate(self._hands):
             own = slice(strips * pad, strips * (pad + 1))
-            at_most = [max(n, b) - sag for n, b in zip(now[own], before[own], strict=True)]
             if hand is not None:
-                events += self._leaving(t, elapsed, pad, hand, at_most, raised[pad])
+                events += self._leaving(t, elapsed, pad, hand, at_most[own], raised[pad])
             else:
-                at_least = [min(n, b) - sag for n, b in zip(now[own], before[own], strict=True)]
-                events += self._coming(t, pad, at_least, at_most, raised[pad])
+                events += self._coming(t, pad, at_least[own], at_most[own], raised[pad])
         return events
 
     def _coming(self, t: float, pad: int, at_least: Row, at_most: Row, raised: float) -> list[HandIn | HandOut]:
@@ -218,7 +220,7 @@ class HandDetector:
             return [HandIn(t, pad + 1, self._side_of(hand), sure)]
         if sure and middle >= self._set.brushed + raised:
             this.brushed = True
-        if any(at_least[edge] >= touch for edge in self._edges):
+        if [edge for edge in self._edges if at_least[edge] >= touch]:
             this.edged, this.calm = True, 0
         elif max(at_most) < touch:
             this.calm += 1
@@ -279,18 +281,23 @@ class HandDetector:
         rows = np.array([scan[own] for scan in self._recent])
         return edge_side(rows[: len(rows) - self._set.in_scans], crosstalk)
 
-    def _find_touched_strips(self, now: Row, depth: Row, sag: float, raised: Row) -> list[bool]:
-        """Return which strips are touched, and update which pads are."""
+    def _find_touched_strips(self, now: Row, mean: Row, raised: Row) -> list[bool]:
+        """Return which strips are touched, and update which pads are; the rows are without the sag."""
         strips = self._shape[1]
         touched: list[bool] = []
         for pad, hand in enumerate(self._hands):
-            limit, own = self._set.clear + raised[pad], range(strips * pad, strips * (pad + 1))
-            touched += [depth[k] - sag > limit for k in own]
-            self._stirs[pad] = hand is not None or any(now[k] - sag > limit for k in own)
+            limit, own = self._set.clear + raised[pad], slice(strips * pad, strips * (pad + 1))
+            touched += [lost > limit for lost in mean[own]]
+            self._stirs[pad] = hand is not None or max(now[own]) > limit
         return touched
 
-    def _follow(self, base: Row, elapsed: float, depth: Row, at_most: Row, touched: list[bool], sag: float) -> None:
-        """Update the baseline in place; `depth` and `at_most` are mean and maximum of the counts lost in two scans."""
+    def _follow(
+        self, base: Row, elapsed: float, depth: Row, mean: Row, at_most: Row, touched: list[bool], sag: float
+    ) -> None:
+        """Update the baseline in place.
+
+        `depth` and `at_most` are mean and maximum of the counts lost in two scans, `mean` is `depth` without the sag.
+        """
         chosen, strips, there = self._set, self._shape[1], self._there
         self._scans += 1
         share = max(elapsed / chosen.follow_s, 1.0 / (self._scans + 1))
@@ -299,19 +306,19 @@ class HandDetector:
         swallowed = elapsed / chosen.swallow_s
         held = [hand is not None for hand in self._hands for _ in range(strips)]
         common = sag * min(elapsed / chosen.sag_s, 1.0)
-        drift = self._drift([lost - sag for lost in depth], touched, held, share)
+        drift = self._drift(mean, touched, held, share) if True in held else 0.0
         for k, lost in enumerate(depth):
             if held[k] or not there[k]:
                 step = drift if there[k] else 0.0
             elif touched[k]:
-                step = -(lost - sag) * swallowed
+                step = -mean[k] * swallowed
             else:
-                own = lost - sag if lost > sag else min(lost, 0.0)
+                own = mean[k] if lost > sag else min(lost, 0.0)
                 step = max(-own * (rising if at_most[k] < -2.5 else share), slowest)
             base[k] += step - common
             self._above[k] = self._above[k] + 1 if -lost > chosen.rise else 0
             this = self._pads[k // strips]  # the loss that remains after a hand left is drift
-            if self._above[k] >= chosen.out_scans or (this.left and lost - sag > chosen.remainder):
+            if self._above[k] >= chosen.out_scans or (this.left and mean[k] > chosen.remainder):
                 base[k] -= lost
         for this in self._pads:
             this.left = False

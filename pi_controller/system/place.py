@@ -2,9 +2,8 @@
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from pi_controller.errors import MatError
 
@@ -46,8 +45,7 @@ class SetupError(MatError, RuntimeError):
     code = "setup"
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Paths of an installation as the running machine will see them; `on_disk` puts them below `root`.
 
     `program` is the path of this package's command.

@@ -21,9 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
-
 from pi_controller.errors import MatError
 from pi_controller.system.files import create_private_file
 from pi_controller.text import strip_controls
@@ -57,6 +54,8 @@ class PinHasher:
     """
 
     def __init__(self, passes: int = 2, kib: int = 19 * 1024) -> None:
+        from argon2 import PasswordHasher  # noqa: PLC0415 - a table without judges has no PINs
+
         self._hasher = PasswordHasher(time_cost=passes, memory_cost=kib, parallelism=1)
         self.hashed = 0
         """The number of computed hashes."""
@@ -69,6 +68,8 @@ class PinHasher:
 
     def verify(self, kept: str | None, pin: str) -> bool:
         """Return whether `pin` matches the hash `kept`; for None (an unknown user) False, after the same time."""
+        from argon2.exceptions import InvalidHashError, VerificationError  # noqa: PLC0415
+
         self.hashed += 1
         try:
             return self._hasher.verify(kept or self._nobody, pin) and kept is not None

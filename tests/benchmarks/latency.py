@@ -160,9 +160,9 @@ class Table:
                         table.floors.append(what["floor"])
                 super().tick(t)
 
-        def timed(daemon, t, at_least=0):
+        def timed(daemon, t, **how):
             before = time.thread_time()
-            step(daemon, t, at_least)
+            step(daemon, t, **how)
             table.stepping += time.thread_time() - before
             table.steps += 1
             table.after(daemon.table.view)

@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from load_file import load_file
 from walking import walked, wrong
 
 from pi_controller.calibration import steps
 from pi_controller.calibration.detectors import RunningStats
+from pi_controller.simulation import sensors
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.sensors import HandStyle
+
+scenes = load_file("tests/sensing/measure_beads.py")
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +168,48 @@ def test_an_unmarked_ball_is_not_taken_for_the_bead(monkeypatch):
     done = walked(1, meddle=weak)
     assert not done.view.passed
     assert "pad 1" in wrong(done.view, "bead")
+
+
+def put_steel_under(monkeypatch, under_mm, edges_mm):
+    """Put a steel plate under the simulated mat: the simulator's beads then induce its surface charge."""
+    plate = scenes.Plate(scenes.MODULES_MM - under_mm, 0.8, edges_mm)
+    plain = sensors.response
+
+    def over_steel(places, place):
+        axes = [plate.field_at(places, scenes.Magnet(place, axis, True)) for axis in np.eye(3)]
+        return plain(places, place) + np.stack(axes, axis=-1)
+
+    monkeypatch.setattr(sensors, "response", over_steel)
+
+
+def bead_only(sim, walk, view):
+    if view.at in {1, 2} and not view.over:
+        walk.skip_step()
+
+
+@pytest.mark.parametrize("under_mm", [15, 30])
+def test_steel_under_the_mat_is_named_and_kept(monkeypatch, under_mm):
+    put_steel_under(monkeypatch, under_mm, (-700.0, 700.0, -300.0, 300.0))
+    done = walked(1, meddle=bead_only)
+    assert done.view.passed
+    said = done.view.steps[3].found[-1]
+    assert said.startswith("iron or steel lies about ")
+    assert "move the mat, or put wood between" in said
+    magnets = done.walk.profile("x", "", "").magnets
+    assert magnets.steel[0] - 30.0 == pytest.approx(under_mm, abs=8.0)
+    assert magnets.moment_am2 == pytest.approx([0.176] * 4, rel=0.15)
+
+
+def test_steel_under_one_pad_is_named_and_not_kept(monkeypatch):
+    put_steel_under(monkeypatch, 30, (-600.0, -300.0, -200.0, 200.0))
+    done = walked(1, meddle=bead_only)
+    assert "mm under the mat at pad 1:" in str(done.view.steps[3])
+    assert done.walk.profile("x", "", "").magnets.steel is None
+
+
+def test_no_steel_is_kept_without_steel(good):
+    assert not [line for line in good.view.steps[3].found if "steel" in line]
+    assert good.walk.profile("x", "", "").magnets.steel is None
 
 
 def test_steps_left_out_are_not_in_the_profile_and_all_left_out_is_no_calibration():

@@ -8,13 +8,17 @@ import subprocess
 import sys
 import threading
 import urllib.request
+from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
 from pi_controller.config import Settings
 from pi_controller.runtime.assembly import open_table
 from pi_controller.runtime.console import execute_line
+from pi_controller.runtime.run import READ_INTERVAL_S, run_loop
 from pi_controller.simulation.mat import SimMat
+from pi_controller.system.status import Notifier
 
 SETTINGS = """
 [table]
@@ -188,3 +192,42 @@ def test_players_named_by_the_game_are_in_no_team(tmp_path):
     again = open_table(settings, 2.0)
     assert again.view.sheet["horses"][0]["river"] == "north"
     again.journal.close()
+
+
+class Loop:
+    """A daemon, its clock and its stop flag: `times` has the times of the steps that read the board."""
+
+    def __init__(self, strike_from):
+        self.t, self.times, self.steps = 0.0, [], 0
+        self.strike_from = strike_from
+        self.source = SimpleNamespace(port=self)
+
+    @property
+    def idle(self):
+        return self.t < self.strike_from
+
+    @property
+    def requested(self):
+        return self.t >= 2.0
+
+    def clock(self):
+        return self.t
+
+    def wait(self, seconds):
+        self.t += seconds
+
+    def step(self, t, read=True):
+        self.steps += 1
+        if read:
+            self.times.append(t)
+
+
+def test_board_is_read_seldom_until_a_strike_may_come():
+    loop = Loop(strike_from=1.0)
+    run_loop(loop, loop.clock, loop, Notifier())
+    before = [t for t in loop.times if t < 1.0]
+    after = [t for t in loop.times if t >= 1.0]
+    assert all(b - a >= READ_INTERVAL_S for a, b in pairwise(before))
+    assert after[0] < 1.0 + READ_INTERVAL_S / 2
+    assert all(b - a < READ_INTERVAL_S / 2 for a, b in pairwise(after))
+    assert loop.steps > len(loop.times)

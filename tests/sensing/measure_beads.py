@@ -1,6 +1,6 @@
 """Seeded scenes of beads on a simulated mat, and how often the tracker reads them right.
 
-python tests/sensing/measure_beads.py [N] [--kinds KIND...] [--processes 2] [--seed 2026] [--middle]
+python tests/sensing/measure_beads.py [N] [--worlds | --kinds KIND...] [--processes 2] [--seed 2026] [--middle]
 
 The scenes have their own dipole formula and their own faults: every sensor has a gain, an offset and a place that are
 not quite the pin map's, magnets differ. In each the tracker is told of the empty mat, the background drifts by 20
@@ -41,6 +41,8 @@ MARKED, UNMARKED = 0.176, 0.052
 HIDDEN_MM = 12.0
 """A bead this far inside a pad's edge is wholly under it."""
 FISTS_MM = 45.0
+MODULES_MM = float(SENSORS[0, 2])
+"""Height of the magnetometers: the mat's underside."""
 
 
 @cache
@@ -81,6 +83,49 @@ def on_pad(rng: np.random.Generator, pad: int, marked: bool, inset: float = HIDD
 
 
 @dataclass
+class Plate:
+    """A steel plate under the mat, its top at `top_mm` (z), of finite size: the charge that a bead's field induces.
+
+    On steel of high permeability the surface charge is twice the field's upward part; `share` of it is there. The
+    plate ends at `edges_mm` (x from, x to, y from, y to) and has no net charge.
+    """
+
+    top_mm: float
+    share: float
+    edges_mm: tuple[float, float, float, float]
+
+    def field_at(self, places: np.ndarray, magnet: Magnet) -> np.ndarray:
+        x, y = magnet.place[:2]
+        x0, x1, y0, y1 = self.edges_mm
+        xs, ys = np.arange(max(x0, x - 250), min(x1, x + 250), 8.0), np.arange(max(y0, y - 250), min(y1, y + 250), 8.0)
+        if not (len(xs) and len(ys)):
+            return np.zeros_like(places)
+        tiles = np.stack([*(axis.ravel() for axis in np.meshgrid(xs, ys)), np.full(len(xs) * len(ys), self.top_mm)], 1)
+        charge = 2 * self.share * dipole(tiles, magnet)[:, 2]
+        charge -= charge.mean()
+        r = places[:, None] - tiles
+        return np.einsum("t,stk,st->sk", charge * 8.0**2 / (4 * np.pi), r, (r * r).sum(axis=2) ** -1.5)
+
+
+@dataclass
+class Iron:
+    """A ball of iron under the mat: it takes up a moment from the field at its centre, the earth's and the bead's."""
+
+    place: np.ndarray
+    radius_mm: float
+
+    def field_at(self, places: np.ndarray, field: np.ndarray) -> np.ndarray:
+        return dipole(places, Magnet(self.place, self.radius_mm**3 * field / 1e8, False))
+
+
+def dipole(places: np.ndarray, magnet: Magnet) -> np.ndarray:
+    """Return the field of `magnet` at `places` (n, 3), microtesla."""
+    r = places - magnet.place
+    d = np.linalg.norm(r, axis=1, keepdims=True)
+    return 1e8 * (3 * r * (r @ magnet.moment)[:, None] / d**5 - magnet.moment / d**3)
+
+
+@dataclass
 class Mat:
     """One mat as built: `noise` microtesla a scan, `offset` microtesla of each sensor."""
 
@@ -91,6 +136,8 @@ class Mat:
     place_error: float = 0.7
     dead: tuple[int, ...] = ()
     sensors: np.ndarray = field(default_factory=lambda: SENSORS)
+    plate: Plate | None = None
+    iron: Iron | None = None
     earth: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,9 +152,12 @@ class Mat:
     ) -> tuple[np.ndarray, np.ndarray]:
         true = np.tile(self.earth + shift, (len(self.sensors), 1))
         for magnet in magnets:
-            r = self.places - magnet.place
-            d = np.linalg.norm(r, axis=1, keepdims=True)
-            true = true + 1e8 * (3 * r * (r @ magnet.moment)[:, None] / d**5 - magnet.moment / d**3)
+            true = true + dipole(self.places, magnet)
+            if self.plate is not None:
+                true = true + self.plate.field_at(self.places, magnet)
+        if self.iron is not None:
+            there = sum((dipole(self.iron.place[None], magnet)[0] for magnet in magnets), self.earth + shift)
+            true = true + self.iron.field_at(self.places, there)
         raw = true * self.gains + self.offsets + self.rng.normal(0, self.noise, true.shape)
         if everything:
             return raw, np.ones(len(raw), dtype=np.bool_)
@@ -135,6 +185,12 @@ class Scene:
     faulty_from_the_start: bool = False
     smallest: float = MARKED
     highest_mm: float | None = None
+    plate: Plate | None = None
+    iron: Iron | None = None
+    speed_mm_s: np.ndarray | None = None
+    """Velocity of `others` while the beads lie there."""
+    warming_ut: float = 0.0
+    """Sigma of the drift of each sensor's axes in the ten seconds before."""
 
 
 def one(rng: np.random.Generator, marked: bool = True) -> list[Magnet]:
@@ -206,13 +262,18 @@ def keys(rng: np.random.Generator) -> list[Magnet]:
     ]
 
 
-def images(rng: np.random.Generator, beads: list[Magnet]) -> list[Magnet]:
-    """The images of `beads` in a steel plate under the table: mirrored at its surface, moments along it reversed."""
-    surface, share = -rng.uniform(45.0, 90.0), rng.uniform(0.6, 1.0)
-    return [
-        Magnet(bead.place * [1, 1, -1] + [0, 0, 2 * surface], share * bead.moment * [-1, -1, 1], bead.marked)
-        for bead in beads
-    ]
+def plate(rng: np.random.Generator, under_mm: float) -> Plate:
+    """A steel plate `under_mm` below the modules, as large as a table's frame or its top."""
+    x, y = rng.uniform(-200, 200), rng.uniform(-100, 100)
+    wide, deep = rng.uniform(200, 700), rng.uniform(100, 400)
+    return Plate(MODULES_MM - under_mm, rng.uniform(0.6, 1.0), (x - wide, x + wide, y - deep, y + deep))
+
+
+def iron(rng: np.random.Generator) -> Iron:
+    """A screw, a hinge or a weight of iron under the table: a ball of 15 to 40 mm."""
+    radius = rng.uniform(15, 40)
+    top = MODULES_MM - rng.uniform(15, 60)
+    return Iron(np.array([rng.uniform(-500, 500), rng.uniform(-150, 150), top - radius]), radius)
 
 
 def scene(kind: str, rng: np.random.Generator) -> Scene:
@@ -276,12 +337,23 @@ def scene(kind: str, rng: np.random.Generator) -> Scene:
             return Scene(one(rng) if rng.random() < 0.7 else [], bracelet(rng))
         case ["keys"]:
             return Scene(one(rng) if rng.random() < 0.7 else [], keys(rng))
-        case ["steel"]:
-            beads = one(rng)
-            return Scene(beads, images(rng, beads))
         case ["steel", "four"]:
-            beads = scene("four", rng).beads
-            return Scene(beads, images(rng, beads), smallest=UNMARKED)
+            return replace(scene("four", rng), plate=plate(rng, rng.uniform(15, 60)))
+        case ["steel", "two"]:
+            return replace(scene("two near", rng), plate=plate(rng, rng.uniform(15, 60)))
+        case ["steel", under_mm]:
+            return Scene(one(rng), plate=plate(rng, float(under_mm)))
+        case ["iron"]:
+            return Scene(one(rng), iron=iron(rng))
+        case ["moving", "chair"]:  # half a metre to two from the mat's edge, at up to a metre a second
+            leg, away = chair_leg(rng), rng.uniform(500, 2000)
+            for magnet in leg:
+                magnet.place[1] = np.sign(magnet.place[1]) * (PADS.depth_mm / 2 + away)
+            angle = rng.uniform(0, 2 * np.pi)
+            walk = rng.uniform(100, 1000) * np.array([np.cos(angle), 0.2 * np.sin(angle), 0])
+            return Scene(one(rng) if rng.random() < 0.7 else [], leg, speed_mm_s=walk)
+        case ["warming"]:
+            return Scene(one(rng) if rng.random() < 0.7 else [], warming_ut=1.0)
         case ["turned"]:
             return Scene(one(rng) if rng.random() < 0.7 else [], turned=True)
         case [wrong] if wrong in FAULTS:
@@ -295,8 +367,14 @@ KINDS = (
     *("empty", "marked", "unmarked", "two", "two kinds", "two near", "moved", "between", "off", "held"),
     *("four", "three of four", "two fists", "one fist", "no fist"),
     *("telephone", "chair", "ring", "turned", *FAULTS),
-    *("steel", "steel four", "bracelet", "keys"),
+    *("steel 15", "steel 30", "steel 60", "steel two", "steel four", "bracelet", "keys"),
+    *("iron", "moving chair", "warming"),
 )
+WORLDS = (
+    *("marked", "steel 15", "steel 30", "steel 60", "telephone", "keys", "moving chair", "turned"),
+    *("bracelet", "warming", "iron", "noisy"),
+)
+"""Surroundings of one marked bead, for `--worlds`."""
 
 
 @dataclass
@@ -320,7 +398,7 @@ class Play:
         make = middle_fitter if middle else shipped_fitter
         high = self.scene.highest_mm
         fitter = make() if high is None else make(high)
-        self.mat = Mat(self.rng, sensors=fitter.sensors_mm)
+        self.mat = Mat(self.rng, sensors=fitter.sensors_mm, plate=self.scene.plate, iron=self.scene.iron)
         places = [tuple(place) for place in fitter.sensors_mm]
         self.absent = [n for n, place in enumerate(places) if place in places[:n]]
         self.took: list[float] = []
@@ -371,6 +449,10 @@ class Play:
         self.scans(60, [], calm, seen.faulty_from_the_start)
         for n in range(10):
             self.scans(2, [], drift * (n + 1) / 10, seen.fault is not None)
+        if seen.warming_ut:
+            for _ in range(50):
+                self.mat.offsets = self.mat.offsets + self.rng.normal(0, seen.warming_ut / 50**0.5, (len(SENSORS), 3))
+                self.scans(4, [], drift, broken=False)
         if seen.turned:
             drift = drift + 50.0 * direction(self.rng) - self.mat.earth
         if seen.fault is not None:
@@ -378,7 +460,14 @@ class Play:
         before: list[BeadsAtRest] = []
         if seen.first is not None:
             before = self.scans(40, seen.first, drift, broken=False)
-        said = self.scans(40, seen.beads + seen.others, drift, broken=True)
+        said: list[BeadsAtRest] = []
+        if seen.speed_mm_s is None:
+            said = self.scans(40, seen.beads + seen.others, drift, broken=True)
+        else:
+            for _ in range(40):
+                for magnet in seen.others:
+                    magnet.place = magnet.place + seen.speed_mm_s / 20
+                said += self.scans(1, seen.beads + seen.others, drift, broken=False)
         return Told(self.verdict(before, said), *self.places(said), self.took, self.last.doubts if self.last else ())
 
     def verdict(self, before: list[BeadsAtRest], said: list[BeadsAtRest]) -> str:
@@ -443,6 +532,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("count", type=int, nargs="?", default=250)
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS)
+    parser.add_argument("--worlds", action="store_const", dest="kinds", const=WORLDS, help="the same as these kinds")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--why", action="store_true", help="list what was wrong or unsure")

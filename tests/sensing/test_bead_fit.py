@@ -11,7 +11,7 @@ from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing import bead_solver
 from pi_controller.sensing.bead_fit import BeadFitter, fit, shipped_fitter
-from pi_controller.sensing.bead_solver import MARKED_AM2, UNMARKED_AM2, Grid
+from pi_controller.sensing.bead_solver import MARKED_AM2, UNMARKED_AM2, Grid, Steel
 
 scenes = load_file("tests/sensing/measure_beads.py")
 
@@ -42,6 +42,12 @@ WANTED = {
     "stuck": (20, 17, 0, None),
     "rail": (20, 17, 0, None),
     "noisy": (20, 17, 0, None),
+    "steel 15": (20, 0, 0, None),
+    "steel 60": (20, 17, 0, None),
+    "steel two": (20, 0, 0, None),
+    "iron": (20, 18, 0, None),
+    "moving chair": (20, 18, 0, None),
+    "warming": (20, 10, 0, None),
 }
 
 
@@ -54,6 +60,39 @@ def test_scenes(kind: str) -> None:
     assert sum(told.verdict not in ("right", "unsure") for told in many) <= most_wrong
     if median is not None:
         assert np.median([mm for told in many for mm in told.off_mm]) < median
+
+
+@pytest.mark.parametrize("number", [741, 969])
+def test_one_bead_over_steel_is_not_surely_two(number: int) -> None:
+    assert scenes.play(number, "steel 15", 2026).verdict == "unsure"
+
+
+def place_on_each_pad(kind: str, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the readings of one marked bead laid on the middle part of each pad in turn, in a world of `kind`."""
+    rng = np.random.default_rng([seed, 31])
+    world = scenes.scene(kind, rng)
+    if world.plate is not None:
+        world.plate.edges_mm = (-700.0, 700.0, -300.0, 300.0)
+    mat = scenes.Mat(rng, plate=world.plate, iron=world.iron)
+    empty, _ = mat.mean([], 20)
+    readings = [mat.mean([scenes.on_pad(rng, pad, True, inset=60.0), *world.others], 5) for pad in (1, 2, 3, 4)]
+    return [(ut - empty, ok) for ut, ok in readings]
+
+
+@pytest.mark.parametrize("under_mm", [15, 30])
+def test_steel_is_found_with_its_depth(under_mm: int) -> None:
+    for seed in range(cases(3, 8)):
+        steel = shipped_fitter().find_steel(place_on_each_pad(f"steel {under_mm}", seed), 1.0)
+        assert steel is not None
+        assert steel.depth_mm - 30.0 == pytest.approx(under_mm, abs=10.0)
+
+
+@pytest.mark.parametrize("kind", ["marked", "telephone", "keys", "chair", "ring"])
+def test_no_steel_is_found_without_steel(kind: str) -> None:
+    for seed in range(cases(4, 12)):
+        readings = place_on_each_pad(kind, seed)
+        assert shipped_fitter().find_steel(readings, 1.0) is None
+        assert shipped_fitter().find_steel(readings[:1], 1.0) is None
 
 
 def test_the_sigmas_told_are_the_errors_made() -> None:
@@ -97,21 +136,34 @@ def test_what_lay_there_before_is_a_start_and_no_more() -> None:
         assert not other.sure or [(b.pad, b.marked) for b in other.beads] == [(1, False), (4, False)]
 
 
-def test_the_fields_of_several_magnets_and_how_they_change() -> None:
+def test_field_over_steel_is_that_of_the_images() -> None:
+    place, moment = np.array([30.0, 20.0, 6.0]), np.array([0.1, -0.05, 0.12])
+    over = bead_solver.response(scenes.SENSORS, place, Steel(45.0, 0.8)) @ moment
+    image = bead_solver.response(scenes.SENSORS, np.array([30.0, 20.0, -96.0])) @ (0.8 * moment * [-1, -1, 1])
+    assert pytest.approx(bead_solver.response(scenes.SENSORS, place) @ moment + image) == over
+
+
+@pytest.mark.parametrize("steel", [None, Steel(45.0, 0.8)])
+def test_the_fields_of_several_magnets_and_how_they_change(steel: Steel | None) -> None:
     rng = np.random.default_rng(1)
     sensors = scenes.SENSORS
     places = np.array([[100.0, 30.0, 5.0], [-200.0, -40.0, 9.0]])
     moments = rng.normal(0, 0.1, (2, 3))
-    d2, fields, change = (each[0] for each in bead_solver.field_and_jacobian(sensors.T, places[None], moments[None]))
+    d2, fields, change = (
+        each[0] for each in bead_solver.field_and_jacobian(sensors.T, places[None], moments[None], steel)
+    )
     for n in range(2):
-        assert pytest.approx(bead_solver.response(sensors, places[n]) @ moments[n]) == fields[n].T
+        assert pytest.approx(bead_solver.response(sensors, places[n], steel) @ moments[n]) == fields[n].T
         assert d2[n] == pytest.approx(((sensors - places[n]) ** 2).sum(axis=1))
         for axis in range(3):
-            assert pytest.approx(bead_solver.response(sensors, places[n])[:, :, axis]) == change[n, 3 + axis].T
+            assert pytest.approx(bead_solver.response(sensors, places[n], steel)[:, :, axis]) == change[n, 3 + axis].T
             step = np.zeros(3)
             step[axis] = 1e-4
             slope = (
-                (bead_solver.response(sensors, places[n] + step) - bead_solver.response(sensors, places[n] - step))
+                (
+                    bead_solver.response(sensors, places[n] + step, steel)
+                    - bead_solver.response(sensors, places[n] - step, steel)
+                )
                 @ moments[n]
             ) / 2e-4
             assert pytest.approx(slope, abs=1e-5) == change[n, axis].T

@@ -128,13 +128,14 @@ class Table:
     """A daemon whose step can be made to hang."""
 
     source = NoSource()
+    idle = True
 
     def __init__(self):
         self.table = SimpleNamespace(halted=None, view=None, recovery="")
         self.steps = 0
         self.hang, self.hangs, self.go_on = threading.Event(), threading.Event(), threading.Event()
 
-    def step(self, t):
+    def step(self, t, read=True):
         self.steps += 1
         if self.hang.is_set():
             self.hangs.set()

@@ -9,8 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pi_controller.config import Settings
 from pi_controller.sensing.events import SensorFault
-from pi_controller.web.app import metrics_route
 from pi_controller.web.feed import Feed
+from pi_controller.web.metrics import metrics_route
 from pi_controller.web.server import WebServer
 
 
