@@ -164,3 +164,12 @@ def test_the_walk_names_a_silent_part_of_the_bus_once(fault, size, words):
     assert len(empty.wrong) == len(words)
     for finding, word in zip(empty.wrong, words, strict=True):
         assert word in finding.what
+
+
+@pytest.mark.parametrize(("size", "mode"), [(24, "automatic"), (16, "automatic"), (12, "ask"), (8, "ask")])
+def test_a_small_mat_calls_no_foul_that_it_cannot_tell(size, mode):
+    fouls = Settings(board={"magnetometers": size}).referee_settings({}).fouls
+    assert fouls["two_beads"] == mode
+    assert fouls["bead_moved"] == "ask"
+    off = Settings(board={"magnetometers": size}, referee={"fouls": {"two_beads": "off"}}).referee_settings({}).fouls
+    assert off["two_beads"] == "off"
