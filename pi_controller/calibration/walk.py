@@ -133,8 +133,9 @@ class Walk:
                 noise=_round_values(self.empty.touch.rms),
                 lost=_round_values(self.slides.lost),
             )
-        base, steel = self._detectors.beads.baseline, self.beads.steel
+        base = self._detectors.beads.baseline
         if done[0] and base is not None:
+            steel = self.beads.steel
             magnets = MagnetProfile(
                 offsets=tuple((float(x), float(y), float(z)) for x, y, z in np.round(base.offsets, 3)),
                 known=tuple(bool(known) for known in base.known),
