@@ -113,10 +113,12 @@ class Board:
         self._lamp = Lamp()
         self._pixels = Pixels(wiring.STRIP_PIN, wiring.PIXELS)
         self._bus = Bus(self.news)
+        self.check_wiring = self._bus.check_wiring
         self._strips = Strips(self._bus)
         self.touch = self._strips.read
         self._magnets = Magnets(self._bus)
         self.magnet = self._magnets.read
+        self.build = self._magnets.build
         self._piezos = Piezos(self.now_us)
         self.piezo = self._piezos.take
         self._watchdog = machine.WDT(timeout=WATCHDOG_MS)

@@ -25,7 +25,7 @@ class Bus:
 
     def _open(self):
         i2c = machine.I2C(_BUS, sda=machine.Pin(SDA), scl=machine.Pin(SCL), freq=I2C_HZ, timeout=2000)
-        self._put, self._get = i2c.writeto, i2c.readfrom_mem_into
+        self._put, self._get, self._scan = i2c.writeto, i2c.readfrom_mem_into, i2c.scan
 
     @micropython.native
     def put(self, address, data):
@@ -61,6 +61,24 @@ class Bus:
         except OSError:
             return False
         return True
+
+    def check_wiring(self):
+        """Return what is wrong with the two lines, as the value of `wire.WIRING`; 0 if nothing is seen.
+
+        The chip pulls each line down weakly: with its pull-up it stays high.
+        """
+        wrong = 0
+        for bit, line in ((wire.SDA_LOW, SDA), (wire.SCL_LOW, SCL)):
+            pin = machine.Pin(line, machine.Pin.IN, machine.Pin.PULL_DOWN)
+            time.sleep_us(20)
+            if not pin():
+                wrong |= bit
+        self._open()
+        if not wrong and not self._scan():
+            if machine.SoftI2C(sda=machine.Pin(SCL), scl=machine.Pin(SDA), timeout=500).scan():
+                wrong = wire.EXCHANGED
+            self._open()
+        return wrong
 
     def recover(self):
         """Clock until the chip in the middle of a byte lets go, say stop, and open the bus anew."""
@@ -168,7 +186,10 @@ class Magnets:
         self._bus = bus
         bus.recovered = self._forget
         self._mux = 0
-        self._open = _ALL  # a bit for each multiplexer that may have a channel open: a reset of the board closes none
+        self._nth = bytearray(range(wire.MAGNETS))  # magnetometer -> which of those that are built it is
+        self._muxes = self._open = (
+            _ALL  # a bit for each multiplexer that may have a channel open: a reset of the board closes none
+        )
         self._channels = [bytes((1 << i,)) for i in range(8)]
         self._state = bytearray(wire.MAGNETS)
         self._again = [time.ticks_us()] * wire.MAGNETS
@@ -177,6 +198,17 @@ class Magnets:
         i = 0
         while i < wire.MAGNETS and not (self._choose(i) and self._found()):
             i += 1
+
+    def build(self, built):
+        """There are the magnetometers whose bits are set, eight behind each multiplexer, in this order."""
+        n = 0
+        for i in range(wire.MAGNETS):
+            self._nth[i] = n
+            self._state[i] = _ABSENT  # another chip, maybe
+            self._again[i] = time.ticks_us()
+            n += built >> i & 1
+        self._mux = 0
+        self._muxes = self._open = (1 << (n + 7 >> 3)) - 1  # the others need not be there to be closed
 
     def _found(self):
         """Ask both kinds on the channel that is open; return whether one is there. The first is the kind of all."""
@@ -191,13 +223,14 @@ class Magnets:
 
     @micropython.native
     def _choose(self, i):
-        at = i >> 3
+        n = self._nth[i]
+        at = n >> 3
         mux = MUXES[at]
         if mux != self._mux:
             self._close()
             self._mux = mux
             self._open |= 1 << at
-        return self._bus.put(mux, self._channels[i & 7])
+        return self._bus.put(mux, self._channels[n & 7])
 
     def _close(self):
         # two open channels would answer together. A multiplexer that does not answer is asked twice at each change, and
@@ -209,7 +242,7 @@ class Magnets:
 
     def _forget(self):
         self._mux = 0  # what was not heard while the bus was stuck is said again
-        self._open = _ALL
+        self._open = self._muxes
 
     @micropython.native
     def read(self, i, buf, at):
@@ -219,10 +252,11 @@ class Magnets:
             return False
         bus = self._bus
         answer = self._answer
-        if MUXES[i >> 3] != self._mux:
+        n = self._nth[i]
+        if MUXES[n >> 3] != self._mux:
             there = self._choose(i)
         else:
-            there = bus.put(self._mux, self._channels[i & 7])
+            there = bus.put(self._mux, self._channels[n & 7])
         if there and bus.get(self._address, self._first, answer) and _moved(answer, buf, at):
             return None if answer[self._status] & 2 else True
         self._state[i] = _ABSENT  # no answer, or all zero: it has started anew and does not measure

@@ -13,7 +13,7 @@ import wire
 from events import Events
 from guards import Piezos, Silence
 
-FIRMWARE = (0, 4, 0)
+FIRMWARE = (0, 5, 0)
 FEATURES = wire.HAS_PIEZO | wire.HAS_TOUCH | wire.HAS_FIELD | wire.HAS_STRIP
 SILENCE_TIME = 300  # a host that says nothing for so long (hundredths of a second) is gone
 HEALTH_US = 1_000_000
@@ -71,6 +71,7 @@ class Sampler:
         self._magnet_in = 0
         self._magnet = 0
         self._ok = 0
+        self._built = wire.ALL_MAGNETS
         self._health = wire.health_body(uptime_ms=0, overflows=0, i2c_errors=0, bad_frames=0, worst_us=0, us=0)
         self._health_in = 0
         self._counted_at = now
@@ -186,6 +187,7 @@ class Sampler:
         if kind == wire.HELLO:
             major, self._minor = wire.hello(payload)
             self._order = -1  # after each HELLO the first order may bear any number
+            self._build(wire.ALL_MAGNETS, now)
             self._welcome()
             if major != wire.PROTOCOL[0]:
                 self._stop()
@@ -231,6 +233,8 @@ class Sampler:
             self._result = wire.OBEYED
             if kind == wire.TEST:
                 self._test(now)
+            elif kind == wire.BUILT:
+                self._build(wire.built(payload), now)
             else:
                 runs = wire.runs(payload, self.board.PIXELS)
                 if runs is None:
@@ -241,6 +245,15 @@ class Sampler:
                     self._dirty = True
         if order == self._order:
             self._send(wire.done_body(order, self._result))
+
+    def _build(self, built, now):
+        # a scan begun before is not finished: it would mix two ways to count
+        if built != self._built:
+            self._built = built
+            self.board.build(built)
+            self._magnet = self._ok = 0
+            self._magnets.gone &= built
+            self._magnets.begin(now)
 
     def _start(self, now):
         while self.board.piezo(self._block) >= 0:  # what was felt before the host was there is not for it
@@ -284,17 +297,18 @@ class Sampler:
         due = min(-self._magnet_in // self._magnet_us + 1, wire.MAGNETS)
         self._magnet_in = max(self._magnet_in + due * self._magnet_us, 0)
         doubt = silence.doubt
+        built = self._built
         i = self._magnet
         at = 15 + 6 * i
         while due:
             due -= 1
-            answered = board.magnet(i, field, at)
+            answered = board.magnet(i, field, at) if built >> i & 1 else None
             if answered:
                 self._ok |= 1 << i
                 if doubt:
                     silence.asked(i, True, now)
             else:
-                if answered is False or doubt >> i & 1:
+                if answered is False or doubt & built & 1 << i:
                     silence.asked(i, answered is not False, now)
                 for byte in range(at, at + 6):
                     field[byte] = 0
@@ -368,11 +382,18 @@ class Sampler:
                 self.add_event(kind, 0, value)
         if self._testing and now >= self._tested_at:
             self._testing = False
-            self.add_event(wire.TESTED, self._piezos.good | self._strips.good << wire.PADS, self._magnets.good)
+            self.add_event(
+                wire.TESTED,
+                self._piezos.good | self._strips.good << wire.PADS,
+                self._magnets.good | wire.ALL_MAGNETS ^ self._built,
+            )
 
     def _test(self, now):
         self._testing = True
         self._tested_at = now + TEST_TIME
+        wrong = self.board.check_wiring()
+        if wrong:
+            self.add_event(wire.WIRING, 0, wrong)
         self._piezos.begin(now)
         self._strips.begin(now)
         self._magnets.begin(now)

@@ -79,13 +79,17 @@ class Pads(msgspec.Struct, frozen=True):
 
 
 class Magnetometers(msgspec.Struct, frozen=True):
-    """Positions of the magnetometers in a pad, and the scale of their counts."""
+    """Positions of the magnetometers in a pad, and the scale of their counts.
+
+    `built` are the sizes of a mat: the number of its magnetometers, as text, and the places (from 1) in each pad.
+    """
 
     offsets_mm: tuple[tuple[float, float], ...]
     depth_mm: float
     counts_per_ut: float
     qmc5883p_counts_per_ut: float
     range_ut: float
+    built: dict[str, tuple[int, ...]]
 
 
 class Touch(msgspec.Struct, frozen=True):
@@ -125,6 +129,15 @@ class PinMap(msgspec.Struct, frozen=True):
             for pad in range(1, self.pads.count + 1)
             for dx, dy in self.magnetometers.offsets_mm
         )
+
+    def magnetometers_built(self, count: int | None = None) -> tuple[bool, ...]:
+        """Return for each place in wire order whether a mat of `count` magnetometers has one there.
+
+        `count` is 0 or a size in `built`; None is a whole mat.
+        """
+        each = range(1, len(self.magnetometers.offsets_mm) + 1)
+        places = each if count is None else self.magnetometers.built[str(count)] if count else ()
+        return tuple(place in places for _ in range(self.pads.count) for place in each)
 
 
 def shipped_file(folder: str, name: str) -> Path:

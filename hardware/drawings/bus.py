@@ -11,8 +11,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from geometry import build
-
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -44,28 +42,31 @@ def way(v: Values, *points: tuple[float, float]) -> float:
     return sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) + v.harness.slack_mm for a, b in pairs) / 1000.0
 
 
-def trunk_m(v: Values) -> list[float]:
-    """Return the cables of the trunk, m: from the box to the middle multiplexer, and from it to each of the others."""
-    box, muxes = v.harness.box_mm, v.harness.muxes_mm
+def multiplexers(v: Values, size: int) -> list[tuple[float, float]]:
+    """Return the places of the multiplexers of a mat of `size` magnetometers, mm, in the order of their addresses."""
+    places = v.harness.muxes_mm
+    match -(-size // CHANNELS):
+        case 1:
+            return [min(places, key=lambda mux: abs(mux[0] - v.harness.box_mm[0]))]
+        case 2:
+            return [places[0], places[-1]]
+        case _:
+            return list(places)
+
+
+def trunk_m(v: Values, size: int = 24) -> list[float]:
+    """Return the cables of the trunk, m: from the box to the nearest multiplexer, from it to each of the others."""
+    box, muxes = v.harness.box_mm, multiplexers(v, size)
     middle = min(muxes, key=lambda mux: abs(mux[0] - box[0]))
     return [way(v, box, middle), *(way(v, middle, mux) for mux in muxes if mux != middle)]
 
 
-def sensor_m(v: Values, middle: bool = False) -> dict[int, float]:
-    """Return the cable of each magnetometer to its multiplexer, m, by its number in wire order (0 first).
-
-    The `middle` build has the first three of each pad's six, elsewhere.
-    """
-    pins = pinmap()
-    places = {i: (x, y) for i, (x, y, _) in enumerate(pins.magnetometer_positions())}
-    if middle:
-        per_pad = len(pins.magnetometers.offsets_mm)
-        places = {
-            (pad - 1) * per_pad + k: (pins.pads.centre(pad)[0] + dx, dy)
-            for pad in range(1, pins.pads.count + 1)
-            for k, (dx, dy) in enumerate(build().middle_offsets_mm)
-        }
-    return {i: way(v, v.harness.muxes_mm[i // CHANNELS], at) for i, at in places.items()}
+def sensor_m(v: Values, size: int = 24) -> dict[int, float]:
+    """Return the cable of each magnetometer of a mat of `size` to its multiplexer, m, by its number (0 first)."""
+    pins, muxes = pinmap(), multiplexers(v, size)
+    places = pins.magnetometer_positions()
+    built = [i for i, there in enumerate(pins.magnetometers_built(size)) if there]
+    return {i: way(v, muxes[n // CHANNELS], places[i][:2]) for n, i in enumerate(built)}
 
 
 def electrode_m(v: Values) -> list[float]:

@@ -36,7 +36,6 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     foam_blocks_mm: tuple[tuple[float, float], ...]
     disc_mm: float
     disc_at_mm: tuple[float, float]
-    middle_offsets_mm: tuple[tuple[float, float], ...]
     module_mm: tuple[float, float]
 
     @property

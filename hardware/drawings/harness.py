@@ -185,36 +185,42 @@ def _board(sheet: Harness, note: str, *more: str) -> tuple[str, str]:
     return board, front
 
 
-def table_mat() -> Harness:
-    """Return the sheet of the mat board: piezos, touch strips, trunk of the bus."""
+def table_mat(size: int = 24) -> Harness:
+    """Return the sheet of the mat board: piezos, touch strips, trunk of the bus of a mat of `size` magnetometers."""
     sheet = Harness("Table: mat board")
     _, front = _board(sheet, "USB cable to the Pi")
-    middle, *others = _muxes(sheet)
-    first, *rest = bus.trunk_m(values())
+    middle, *others = _muxes(sheet, size)
+    first, *rest = bus.trunk_m(values(), size)
     sheet.cable(front, list(FIELD), middle, list(FIELD), first, FIELD_COLOURS, ends=(SOCKET_4, SOCKET_4))
     for mux, metres in zip(others, rest, strict=True):
         sheet.cable(middle, list(FIELD), mux, list(FIELD), metres, FIELD_COLOURS, ends=(SOCKET_4, SOCKET_4))
     return sheet
 
 
-def _muxes(sheet: Harness) -> list[str]:
-    """Add the multiplexers' trunk side, the middle one first."""
-    addresses, box = pinmap().board.tca9548a_addresses, values().harness
-    order = sorted(range(len(addresses)), key=lambda i: (abs(box.muxes_mm[i][0] - box.box_mm[0]) > 1, i))
+def _muxes(sheet: Harness, size: int) -> list[str]:
+    """Add the multiplexers' trunk side, the nearest one to the box first."""
+    addresses, places, box = (
+        pinmap().board.tca9548a_addresses,
+        bus.multiplexers(values(), size),
+        values().harness.box_mm,
+    )
+    nearest = min(range(len(places)), key=lambda i: abs(places[i][0] - box[0]))
+    order = sorted(range(len(places)), key=lambda i: (i != nearest, i))
     return [sheet.plug(f"TCA9548A {i + 1}", f"multiplexer 0x{addresses[i]:02X}", list(FIELD)) for i in order]
 
 
-def table_field(middle: bool = False) -> Harness:
-    """Return the sheet of the magnetometers: each behind its own channel; `middle`: of the build with twelve."""
+def table_field(size: int = 24) -> Harness:
+    """Return the sheet of the magnetometers of a mat of `size`: each behind its own channel."""
     sheet, pins, v = Harness("Table: magnetometers"), pinmap(), values()
-    metres = bus.sensor_m(v, middle)
+    metres = bus.sensor_m(v, size)
     per_pad = len(pins.magnetometers.offsets_mm)
     for m, address in enumerate(pins.board.tca9548a_addresses):
-        mine = [i for i in metres if i // bus.CHANNELS == m]
-        labels = ["3V3", GROUND, *(f"{line}{i % bus.CHANNELS}" for i in mine for line in ("SD", "SC"))]
+        mine = list(metres)[m * bus.CHANNELS : (m + 1) * bus.CHANNELS]
+        if not mine:
+            break
+        labels = ["3V3", GROUND, *(f"{line}{channel}" for channel in range(len(mine)) for line in ("SD", "SC"))]
         mux = sheet.plug(f"TCA9548A {m + 1}", f"multiplexer 0x{address:02X}", labels)
-        for i in mine:
-            channel = i % bus.CHANNELS
+        for channel, i in enumerate(mine):
             sensor = sheet.plug(
                 f"M{i + 1}", f"QMC5883L, pad {i // per_pad + 1}, {i % per_pad + 1} of {per_pad}", list(FIELD)
             )

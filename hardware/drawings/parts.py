@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import Literal
 
+import bus
 import geometry
 import harness
 import msgspec
@@ -21,12 +22,14 @@ from values import values as circuits
 
 from pi_controller.pinmap import pinmap
 
-Build = Literal["two mats", "table", "middle", "light", "paper"]
-BUILDS: tuple[Build, ...] = ("two mats", "table", "middle", "light", "paper")
+Build = Literal["two mats", "table", "16", "12", "8", "light", "paper"]
+BUILDS: tuple[Build, ...] = ("two mats", "table", "16", "12", "8", "light", "paper")
 BOUGHT_AS: dict[Build, str] = {
     "two mats": "table",
     "table": "table",
-    "middle": "table",
+    "16": "table",
+    "12": "table",
+    "8": "table",
     "light": "light",
     "paper": "paper",
 }
@@ -51,9 +54,9 @@ Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`c
 [`pinmap.toml`](pinmap.toml); change those, not this page. Sizes of the wood: [cutting.md](cutting.md). Cables and plugs
 one by one: `drawings/harness-*.yml`. Tools: the build guide.
 
-* **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **middle**: the
-  table with three magnetometers a pad. **light**: Zero 2 W, the board, no magnetometers: the judge says where the bead
-  was. **paper**: a laptop, no sensors.
+* **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **16**, **12**,
+  **8**: the table with so many magnetometers. **light**: Zero 2 W, the board, no magnetometers: the judge says where
+  the bead was. **paper**: a laptop, no sensors.
 * Prices in euros a piece or metre, **rough and from memory**. None of this was bought or built yet.
 """
 
@@ -95,8 +98,13 @@ def sheets(build: Build) -> list[harness.Harness]:
     """Return the sheets of a build's cables, a mat's twice where there are two."""
     if BOUGHT_AS[build] != "table":
         return [harness.light()] if build == "light" else []
-    a_mat = [harness.table_mat(), harness.table_field(build == "middle")]
+    a_mat = [harness.table_mat(magnetometers(build)), harness.table_field(magnetometers(build))]
     return [harness.table_pi(), *a_mat * mats(build)]
+
+
+def magnetometers(build: Build) -> int:
+    """Return how many magnetometers each mat of a build has."""
+    return int(build) if build.isdecimal() else len(pinmap().magnetometer_positions())
 
 
 def mats(build: Build) -> int:
@@ -109,11 +117,7 @@ def counted(build: Build) -> dict[str, float]:
     """Return how many there are in a build of each thing that parts are counted by."""
     pins, many, found = pinmap(), mats(build), sheets(build)
     metres, plugs = harness.metres(found), harness.plugs(found)
-    magnetometers = pins.pads.count * len(geometry.build().middle_offsets_mm)
-    if build != "middle":
-        magnetometers = len(pins.magnetometer_positions())
     wide, deep = geometry.outline().size
-    muxes = len(pins.board.tca9548a_addresses)
     ways = {kind: int(kind.split()[1]) for kind in plugs if kind.startswith("socket")}
     contacts = sum(plugs[kind] * count for kind, count in ways.items())
     things: dict[str, float] = {
@@ -130,8 +134,8 @@ def counted(build: Build) -> dict[str, float]:
         "mat": 1,
         "board": 1,
         "pad": pins.pads.count,
-        "magnetometer": magnetometers,
-        "mux": muxes,
+        "magnetometer": magnetometers(build),
+        "mux": len(bus.multiplexers(circuits(), magnetometers(build))),
         "electrode": pins.pads.count * len(pins.touch.strips),
         "copper": geometry.tape_m(COPPER_MM),
         "clear": geometry.tape_m(CLEAR_MM, CLEAR_BEYOND_MM),

@@ -12,7 +12,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from pi_controller.board.gpio import header_factory
+from pi_controller.board.gpio import header_factory, no_pins
 from pi_controller.board.interfaces import ButtonsError
 
 if TYPE_CHECKING:
@@ -204,8 +204,8 @@ def _device(pin: int, factory: Factory | None) -> DigitalInputDevice:
     try:
         # bounce_time stays None: the pin factories disagree on what it means, and the mock does not have it
         return DigitalInputDevice(pin, pull_up=True, bounce_time=None, pin_factory=factory)
-    except BadPinFactory as error:
-        raise ButtonsError("this machine has no pins for buttons", "set [buttons] kind to 'none'") from error
+    except (BadPinFactory, ImportError, RuntimeError) as error:
+        raise no_pins(ButtonsError, "set [buttons] kind to 'none'") from error
     except (GPIOZeroError, OSError) as error:
         raise ButtonsError(
             f"the button pin GPIO{pin} cannot be used: {error}", "choose another pin in [buttons]"

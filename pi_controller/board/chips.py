@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pi_controller.board.gpio import header_factory
+from pi_controller.board.gpio import header_factory, no_pins
 from pi_controller.errors import INSTALL_PI, PortError
 from pi_controller.pinmap import pinmap
 
@@ -127,8 +127,8 @@ def _open(port: int, device: int, hz: int, factory: Factory | None) -> Bus:
     except SPISoftwareFallback as error:
         todo = "turn SPI on with raspi-config (Interface Options), then restart; this user must be in the group spi"
         raise PortError(f"SPI{port}.{device} cannot be opened: {' '.join(str(error).split())}", todo) from error
-    except (BadPinFactory, ImportError) as error:
-        raise PortError("this machine has no pins", INSTALL_PI) from error
+    except (BadPinFactory, ImportError, RuntimeError) as error:
+        raise no_pins(PortError) from error
     except (GPIOZeroError, OSError) as error:
         todo = "stop whatever else uses the pins 8 to 11: another table, or light strips on GPIO10"
         raise PortError(f"SPI{port}.{device} cannot be opened: {' '.join(str(error).split())}", todo) from error

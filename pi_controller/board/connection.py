@@ -21,11 +21,14 @@ RETRY_S = 1.0
 
 
 class BoardConnection:
-    """Reads the board behind `open_port`, which raises `PortError` while there is no board."""
+    """Reads the board behind `open_port`, which raises `PortError` while there is no board.
 
-    def __init__(self, open_port: Callable[[], Port]) -> None:
+    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`).
+    """
+
+    def __init__(self, open_port: Callable[[], Port], magnetometers: int | None = None) -> None:
         self.port: Port | None = None
-        self.session = Session(self._send)
+        self.session = Session(self._send, magnetometers)
         self.sent = 0
         """Bytes sent to the board so far."""
         self.missing: PortError | None = None

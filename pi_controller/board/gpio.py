@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.errors import MatError
+from pi_controller.errors import INSTALL_PI, MatError
 
 if TYPE_CHECKING:
     from gpiozero import Factory
@@ -26,6 +26,21 @@ HEADER = ("pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835")
 PINS = range(2, 28)
 """BCM numbers of the header's usable pins; 0 and 1 are reserved for the EEPROM of a HAT."""
 _CHIP = re.compile(r"gpiochip(\d+)")
+
+
+def no_pins(error: type[MatError], otherwise: str = INSTALL_PI) -> MatError:
+    """Return an `error` for a machine whose pins cannot be opened, with the remedy; `otherwise` is one without pins.
+
+    gpiozero raises BadPinFactory, and whatever the library that `GPIOZERO_PIN_FACTORY` names raises: ImportError if it
+    is not installed, RuntimeError if it does not know the machine (RPi.GPIO on a Pi 5, or no Pi).
+    """
+    chosen = os.environ.get("GPIOZERO_PIN_FACTORY")
+    if not chosen:
+        return error("this machine has no pins", otherwise)
+    todo = "unset GPIOZERO_PIN_FACTORY: lgpio fits every Pi"
+    if chosen == "rpigpio":
+        todo += "; RPi.GPIO knows no Pi 5, for which 'pip install rpi-lgpio' takes its place"
+    return error(f"the pin library {chosen[:40]!r} cannot be used on this machine", todo)
 
 
 def read_pi_model(root: Path = Path("/")) -> str:

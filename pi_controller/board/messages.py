@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pi_controller.board import wire
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -138,6 +140,8 @@ class BoardEvent:
     def _words(self, *, secret: bool) -> str:
         if self.kind == "tested":
             return _describe_self_test(self.part, self.value if secret else _ALL)
+        if self.kind == "wiring":
+            return _describe_wiring(self.value)
         part = REASONS.get(self.part, "unknown") if self.kind == "started" else self.part
         return WORDS[self.kind].format(part=part, value=self.value, thousands=self.value / 1000)
 
@@ -162,10 +166,18 @@ WORDS = {
     "host silent": "The board received no data for {thousands:.0f} s, and switched its lights off.",
     "host back": "The board receives data from this program again, after {thousands:.0f} s.",
     "slow": "The board completes only {value} % of its scans.",
+    "wiring": "",
 }
 """Line of each kind of `BoardEvent`, in the order of the kinds' numbers on the wire (from 1)."""
 _GOOD = {"started", "bus free", "touch back", "magnetometer back", "piezo good", "host back"}
 _PADS, _ALL = 4, (1 << 24) - 1
+
+
+def _describe_wiring(wrong: int) -> str:
+    if wrong & wire.EXCHANGED:
+        return "SDA and SCL of the board's I2C bus are exchanged."
+    low = [name for name, bit in (("SDA", wire.SDA_LOW), ("SCL", wire.SCL_LOW)) if wrong & bit]
+    return f"{' and '.join(low)} of the board's I2C bus {'do' if low[1:] else 'does'} not rest high."
 
 
 def _describe_self_test(seen: int, magnetometers: int) -> str:

@@ -7,6 +7,7 @@ converter's range, an index that contradicts its time, a time far from now) is r
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -240,10 +241,10 @@ class Session:
 
     Call `start(t)` when the port is open, `feed(data, t)` with the bytes read, then `tick(t)` (about every 10 ms, after
     `feed`), `lost(t, why)` if the port fails, `close()` to send BYE. Times are host seconds. Commands to the board go
-    through `commands`.
+    through `commands`. `magnetometers` is how many the mat has (`PinMap.magnetometers_built`).
     """
 
-    def __init__(self, write: Callable[[bytes], None]) -> None:
+    def __init__(self, write: Callable[[bytes], None], magnetometers: int | None = None) -> None:
         self.clock = BoardClock()
         self.board: _Board | None = None
         self.commands = BoardCommands(self._send)
@@ -269,6 +270,9 @@ class Session:
         self._counts_per_ut = 1.0
         self._sensors = PADS * len(maps.magnetometers.offsets_mm)
         self._bits = 1 << np.arange(self._sensors)
+        self._built = int(self._bits[list(maps.magnetometers_built(magnetometers))].sum())
+        self._is_built_known = False
+        """True if the board numbers the magnetometers as this session does."""
         self._rest, self._top = wire.REST, wire.TOP
 
     @property
@@ -440,6 +444,10 @@ class Session:
         if pads != PADS or not 100 <= hz <= 100_000 or not 1 <= block <= 128:
             self._down(t, f"The board has {pads} pads at {hz} Hz, the pin map {PADS}: {FLASH_HINT}.")
             return True
+        if minor < wire.SIZES and self._built not in {0, wire.ALL_MAGNETS}:
+            count = self._built.bit_count()
+            self._down(t, f"The board's firmware knows no mat of {count} magnetometers: {FLASH_HINT}.")
+            return True
         if t < self._settles_at:
             return True
         self.clock = BoardClock()
@@ -452,10 +460,16 @@ class Session:
         self._board_events.begin(name, boots)
         if minor >= wire.ORDERS:
             self.commands.begin()
+        self._is_built_known = self._built == wire.ALL_MAGNETS
+        if not self._is_built_known and minor >= wire.SIZES:
+            self.commands.enqueue(BoardCommand(partial(wire.built_body, self._built), self._take_built))
         self._out.append(
             messages.LinkUp(t, name.hex(), board.firmware, boots, messages.REASONS.get(reason, "unknown"), pads)
         )
         return True
+
+    def _take_built(self, result: int | None) -> None:
+        self._is_built_known = result == wire.OBEYED
 
     def _learn(self, board: _Board) -> None:
         self.board = board
@@ -528,7 +542,8 @@ class Session:
         ok = self._bits & mask != 0
         if mask >> self._sensors or raw[~ok].any() or (when := self._host_time(us, t)) is None:
             return False
-        self._out.append(messages.Field(when, raw / self._counts_per_ut, ok))
+        if self._built and self._is_built_known:
+            self._out.append(messages.Field(when, raw / self._counts_per_ut, ok))
         return True
 
     def _health(self, payload: bytes, t: float) -> bool:
@@ -548,7 +563,7 @@ class Session:
         event = self._board_events.take(payload, when)
         if event is None:
             return False
-        if self._board_events.fresh:
+        if self._board_events.fresh and (event.is_public or self._built >> event.part - 1 & 1):
             self._out.append(event)
         self._ack = self._board_events.upto
         return True

@@ -23,7 +23,7 @@ except ImportError:  # on the board the files are in one folder
 # exported again, so that users need to import only this file
 __all__ = ("LONGEST", "WINDOW", "Frames", "crc16", "seal", "stuff", "unstuff")
 
-PROTOCOL = (1, 3)
+PROTOCOL = (1, 4)
 """Major and minor: majors are incompatible. A newer minor adds types, and sends none of them to an older end."""
 ORDERS = 1
 """First minor with commands (LIGHTS, TEST, DONE) and events (EVENT, ACK)."""
@@ -31,6 +31,8 @@ CHIPS = 2
 """First minor in which WELCOME has the kind of the magnetometers and may be repeated, and SLOW exists."""
 SUMS = 3
 """First minor in which a sample of a PIEZO is a sum of `READINGS`; before it has 12 bits."""
+SIZES = 4
+"""First minor with BUILT (a mat may have fewer magnetometers than `MAGNETS`) and WIRING."""
 
 # Host to board. A frame of one of these never begins with "\r\x03", which mpremote sends to stop a program.
 HELLO = 0x11
@@ -39,6 +41,7 @@ BYE = 0x13
 LIGHTS = 0x14
 TEST = 0x15
 ACK = 0x16
+BUILT = 0x17
 # Board to host.
 WELCOME = 0x21
 PONG = 0x22
@@ -56,6 +59,7 @@ REST, TOP = READINGS * 2048, READINGS * 4095
 """A sample of a pad at rest, and the largest."""
 ELECTRODES = 12
 MAGNETS = 24
+ALL_MAGNETS = (1 << MAGNETS) - 1
 
 # WELCOME's features.
 HAS_PIEZO, HAS_TOUCH, HAS_FIELD, HAS_STRIP = 1, 2, 4, 8
@@ -86,8 +90,12 @@ LATE = 14  # value: us of the pass
 HOST_SILENT = 15  # value: ms
 HOST_BACK = 16  # value: ms
 SLOW = 17  # value: per cent of the scans that were due
-KINDS = SLOW
+WIRING = 18  # value: bits `SDA_LOW`, `SCL_LOW`, `EXCHANGED`
+KINDS = WIRING
 """Event kinds are 1 to this; a newer minor adds kinds and sends none of them to an older end."""
+
+# WIRING's value: a line of the I2C bus does not rest high; chips answer with SDA and SCL exchanged.
+SDA_LOW, SCL_LOW, EXCHANGED = 1, 2, 4
 
 _HELLO = "<BB"
 _PING = "<I"
@@ -98,6 +106,7 @@ _TOUCH = "<Q12H"
 _FIELD = "<QI72h"
 _HEALTH = "<IIIIIQ"
 _ORDER = "<H"
+_BUILT = "<HI"
 _ACK = "<I"
 _DONE = "<HB"
 _EVENT = "<IBHQBBI"
@@ -106,7 +115,7 @@ PIEZO_HEAD = 14
 """Bytes of a PIEZO payload before its samples."""
 
 VARIES = -1
-TO_BOARD = {HELLO: 2, PING: 4, BYE: 0, LIGHTS: VARIES, TEST: 2, ACK: 4}
+TO_BOARD = {HELLO: 2, PING: 4, BYE: 0, LIGHTS: VARIES, TEST: 2, ACK: 4, BUILT: 6}
 """Payload bytes of every type a host sends; a LIGHTS has its command number and any number of runs."""
 TO_HOST = {WELCOME: 27, PONG: 12, PIEZO: VARIES, TOUCH: 32, FIELD: 156, HEALTH: 28, DONE: 3, EVENT: 21}
 """Payload bytes of every type a board sends; a PIEZO has its header and any number of whole samples of all pads."""
@@ -123,7 +132,7 @@ def _body(kind: int, form: str, *values: int | bytes) -> bytearray:
 
 def newest_kind(minor: int) -> int:
     """Return the newest event kind known to a host of this minor."""
-    return KINDS if minor >= CHIPS else HOST_BACK
+    return KINDS if minor >= SIZES else SLOW if minor >= CHIPS else HOST_BACK
 
 
 def put(body: bytearray, at: int, number: int, times: int, more: int) -> None:
@@ -316,8 +325,21 @@ def test_body(order: int) -> bytearray:
     return _body(TEST, _ORDER, order)
 
 
+def built_body(magnets: int, order: int) -> bytearray:
+    """Return the body of a BUILT command: the mat has the magnetometers whose bits are set in `magnets`.
+
+    The nth of them hangs on channel n % 8 of multiplexer n // 8. Each HELLO means that there are all.
+    """
+    return _body(BUILT, _BUILT, order, magnets)
+
+
+def built(payload: bytes) -> int:
+    """Return the mask of a BUILT, at most `ALL_MAGNETS`."""
+    return unpack(_BUILT, payload)[1] & ALL_MAGNETS
+
+
 def order(payload: bytes) -> int:
-    """Return the number of a command (LIGHTS, TEST)."""
+    """Return the number of a command (LIGHTS, TEST, BUILT)."""
     return payload[0] | payload[1] << 8
 
 

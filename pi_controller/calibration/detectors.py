@@ -1,6 +1,7 @@
 """The detectors of a mat under calibration, with access to the raw readings behind their events."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,14 +59,19 @@ class RunningStats:
 
 
 class Detectors:
-    """Runs the detectors and keeps raw readings for the steps. `strikes` are the strike detector's settings."""
+    """Runs the detectors and keeps raw readings for the steps. `strikes` are the strike detector's settings.
 
-    def __init__(self, strikes: StrikeSettings) -> None:
+    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`).
+    """
+
+    def __init__(self, strikes: StrikeSettings, magnetometers: int | None = None) -> None:
         maps = pinmap()
+        self.built: NDArray[np.bool_] = np.array(maps.magnetometers_built(magnetometers))
+        """Whether each magnetometer is built, in wire order."""
         # one pad is tapped at a time, so the discs of the others rest although they are not dead
         self.settings = replace(strikes, suspect_db=0.0)
         self.hands = HandDetector(PADS, len(maps.touch.strips))
-        self.beads = BeadTracker(most=2)
+        self.beads = BeadTracker(most=2, magnetometers=magnetometers)
         self.strikes: StrikeDetector | None = None
         self.scans = deque[Field](maxlen=AVERAGED)
         self.counts: Array | None = None
@@ -122,6 +128,23 @@ class Detectors:
     def strip_name(self, pad: int, strip: int) -> str:
         """Return a strip's name (pad 1 first, strip 0 first)."""
         return f"the {pinmap().touch.strips[strip]} strip of pad {pad}"
+
+
+def multiplexer_of(number: int, built: NDArray[np.bool_]) -> int:
+    """Return the address of the multiplexer of magnetometer `number` (0 first, in wire order), one of those `built`."""
+    return pinmap().board.tca9548a_addresses[int(built[:number].sum()) // 8]
+
+
+def find_silent_multiplexers(silent: Sequence[int], built: NDArray[np.bool_]) -> dict[int, list[int]]:
+    """Return the addresses of the multiplexers all of whose magnetometers are `silent`, and these, if at least two."""
+    found: dict[int, list[int]] = {}
+    for number in np.flatnonzero(built).tolist():
+        found.setdefault(multiplexer_of(number, built), []).append(number)
+    return {address: parts for address, parts in found.items() if len(parts) > 1 and {*parts} <= {*silent}}
+
+
+MULTIPLEXER_HINT = "check its plug and its four wires, and that its address jumpers differ from the others'"
+BUS_HINT = "check SDA, SCL, 3V3 and ground from the board to the first part, and the two pull-up resistors"
 
 
 def magnetometer_name(number: int) -> str:

@@ -174,7 +174,7 @@ def calibrate(
     if sim is None:
         _check_allowed(settings, section)
     with ExitStack() as stack:
-        walk = Walk(settings.strikes.detector_settings(), settings.strikes.sensor)
+        walk = Walk(settings.strikes.detector_settings(), settings.strikes.sensor, settings.magnetometers)
         publish = _page(settings, stack) if web else None
         source = _source(settings, sim, stack)
         _drive(walk, source, publish, lambda: _keep(walk, folder, name))
@@ -203,7 +203,8 @@ def _check_allowed(settings: Settings, section: str) -> None:
 
 def _source(settings: Settings, sim: Sequence[Fault] | None, stack: ExitStack) -> RealMat | SimulatedMat:
     if sim is not None:
-        return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, Conditions.quiet(), sim)))
+        conditions = Conditions(magnetometers=settings.magnetometers)
+        return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, conditions, sim)))
     source = make_source(settings)
     stack.callback(source.close)
     return RealMat(source)

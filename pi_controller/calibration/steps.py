@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.board.messages import Field, Message, Piezo, Touch
-from pi_controller.calibration.detectors import Detectors, RunningStats, magnetometer_name
+from pi_controller.calibration.detectors import (
+    BUS_HINT,
+    MULTIPLEXER_HINT,
+    Detectors,
+    RunningStats,
+    find_silent_multiplexers,
+    magnetometer_name,
+)
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_fit import BeadFit, shipped_fitter
@@ -247,11 +254,9 @@ class EmptyStep:
         for pad, rms in enumerate(noise.tolist(), 1):
             state = "bad" if rms > NOISY_COUNTS else "good" if self.over else "now"
             bars.append(Bar(f"pad {pad}", min(rms / NOISY_COUNTS, 1.0), f"noise {rms:.1f} counts", state))
-        touch, field = float(self.touch.rms.max()), float(self.field.rms.max())
-        for label, rms, most, unit in (
-            ("strips", touch, NOISY_TOUCH, "counts"),
-            ("magnets", field, NOISY_UT, "\u00b5T"),
-        ):
+        rows = [("strips", self.touch, NOISY_TOUCH, "counts"), ("magnets", self.field, NOISY_UT, "\u00b5T")]
+        for label, readings, most, unit in rows if self._detectors.built.any() else rows[:1]:
+            rms = float(readings.rms.max())
             state = "bad" if rms > most else "good" if self.over else "now"
             bars.append(Bar(label, min(rms / most, 1.0), f"noise {rms:.1f} {unit}", state))
         return tuple(bars)
@@ -278,6 +283,19 @@ class EmptyStep:
         detectors = self._detectors
         self.over, self.note = True, ""
         self._judge_piezo()
+        silent = [number for number, why in detectors.beads.faults.items() if why == "silent"]
+        groups = find_silent_multiplexers(silent, detectors.built)
+        is_all_silent = bool(groups) and len(silent) == int(detectors.built.sum())
+        if is_all_silent and not self._received[1]:
+            what = "nothing on the I2C bus answers: neither the touch chip nor a magnetometer"
+            self.wrong.append(Finding(what, BUS_HINT))
+        elif is_all_silent:
+            self.wrong.append(Finding("no magnetometer answers, on any multiplexer", MULTIPLEXER_HINT))
+        else:
+            for address, parts in groups.items():
+                what = f"none of the {len(parts)} magnetometers behind multiplexer {address:#04x} answers"
+                self.wrong.append(Finding(what, MULTIPLEXER_HINT))
+        named = {number for parts in groups.values() for number in parts}
         wrong_strips = {(fault.pad, fault.strip): fault.wrong for fault in detectors.hands.faults}
         for (pad, strip), noise in np.ndenumerate(self.touch.rms):
             why = wrong_strips.get((pad + 1, strip)) or ("noisy" if noise > NOISY_TOUCH else "")
@@ -287,11 +305,14 @@ class EmptyStep:
         faults = detectors.beads.faults
         for number, noise in enumerate(self.field.rms.max(axis=1).tolist()):
             why = faults.get(number) or ("noisy" if noise > NOISY_UT else "")
-            if why and self._received[2]:
+            if why and self._received[2] and number not in named:
                 todo = "check its plug, and its channel on the multiplexer"
                 self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", todo))
-        for count, what in zip(self._received, ("the pads", "the touch strips", "the magnetometers"), strict=True):
-            if not count:
+        has_magnetometers = bool(detectors.built.any())
+        due = (True, True, has_magnetometers)
+        parts = ("the pads", "the touch strips", "the magnetometers")
+        for count, is_due, what in zip(self._received, due, parts, strict=True):
+            if is_due and not count and not (is_all_silent and what == "the touch strips"):
                 self.wrong.append(Finding(f"no data from {what}", "run 'moccasin-mat doctor'"))
         if self._magnet is not None:
             where = f"on pad {self._magnet}" if self._magnet else "beside the pads"
@@ -303,8 +324,10 @@ class EmptyStep:
             self.found = [
                 f"pads: noise {noise} counts",
                 f"touch strips: noise up to {self.touch.rms.max():.1f} counts",
-                f"magnetometers: noise up to {self.field.rms.max():.1f} \u00b5T; the empty mat is known",
             ]
+            if has_magnetometers:
+                field = self.field.rms.max()
+                self.found.append(f"magnetometers: noise up to {field:.1f} \u00b5T; the empty mat is known")
 
     def _judge_piezo(self) -> None:
         detector = self._detectors.strikes

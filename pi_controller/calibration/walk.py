@@ -26,14 +26,18 @@ class Walk:
     """One calibration. `strikes` are the strike detector's settings for `sensor` pads, the threshold's starting
     point.
 
+    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`); without any, no bead is asked for.
     The bead's position is no secret here, because no game is played.
     """
 
-    def __init__(self, strikes: StrikeSettings, sensor: str = "piezo") -> None:
-        self._detectors = Detectors(strikes)
+    def __init__(self, strikes: StrikeSettings, sensor: str = "piezo", magnetometers: int | None = None) -> None:
+        self._magnetometers = magnetometers
+        self._detectors = Detectors(strikes, magnetometers)
         self._sensor = sensor
         self.empty, self.taps, self.slides, self.beads = EmptyStep(), TapStep(), SlideStep(), BeadStep()
-        self._steps: tuple[Step, ...] = (self.empty, self.taps, self.slides, self.beads)
+        self._steps: tuple[Step, ...] = (self.empty, self.taps, self.slides)
+        if magnetometers != 0:
+            self._steps += (self.beads,)
         self._left_out: set[int] = set()
         self._at = 0
         self._t = 0.0
@@ -129,8 +133,9 @@ class Walk:
                 noise=_round_values(self.empty.touch.rms),
                 lost=_round_values(self.slides.lost),
             )
-        base, steel = self._detectors.beads.baseline, self.beads.steel
+        base = self._detectors.beads.baseline
         if done[0] and base is not None:
+            steel = self.beads.steel
             magnets = MagnetProfile(
                 offsets=tuple((float(x), float(y), float(z)) for x, y, z in np.round(base.offsets, 3)),
                 known=tuple(bool(known) for known in base.known),
@@ -145,7 +150,8 @@ class Walk:
 
     def _take_link_up(self, up: LinkUp) -> None:
         if self.board_id and up.board_id != self.board_id:
-            self._detectors = Detectors(self._detectors.settings)  # another board: discard all measurements
+            # another board: discard all measurements
+            self._detectors = Detectors(self._detectors.settings, self._magnetometers)
             self._at, self._left_out = 0, set()
             for step in self._steps:
                 step.begin(self._detectors, self._t)

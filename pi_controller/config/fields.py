@@ -103,7 +103,7 @@ def describe_values(field: FieldInfo) -> str:
     if isinstance(kind, UnionType):  # a key that may be left out has the type `int | None`
         kind = next(one for one in get_args(kind) if one is not NoneType)
     if get_origin(kind) is Literal:
-        return " or ".join(f'"{word}"' for word in get_args(kind))
+        return " or ".join(f'"{word}"' if isinstance(word, str) else str(word) for word in get_args(kind))
     bounds = {
         name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)
     }

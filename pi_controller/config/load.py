@@ -201,7 +201,7 @@ def _translate_error(model: type[BaseModel], details: ErrorDetails) -> list[Sett
             wanted = details["msg"] if field is None else f"must be {describe_values(field)}"
             near = ""
             if field is not None and get_origin(field.annotation) is Literal and isinstance(details["input"], str):
-                near = did_you_mean(details["input"], get_args(field.annotation))
+                near = did_you_mean(details["input"], map(str, get_args(field.annotation)))
             return [SettingsIssue(keys, f"{wanted}, not {format_value(details['input'])}{near}")]
 
 

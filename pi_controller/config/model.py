@@ -285,6 +285,12 @@ def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]
     return found or try_options(("options",), options)
 
 
+MANY_MAGNETOMETERS = 16
+"""With fewer, a mat surely reads one bead as two, or one at another place, now and then (hardware/README.md)."""
+NEEDS_MANY = ("two_beads", "bead_moved")
+"""Fouls that only many magnetometers can tell surely: with few they are questions, never automatic."""
+
+
 class BoardSection(Section):
     """The mat board on USB, or the sensors on the Pi's own pins."""
 
@@ -295,6 +301,9 @@ class BoardSection(Section):
     profile: fields.Profile = Field(
         default="",
         description="the mat's profile by 'moccasin-mat calibrate', in this file's folder; empty: without one",
+    )
+    magnetometers: Literal[24, 16, 12, 8] = Field(
+        default=24, description="how many the mat has; with 12 or 8 a second or moved bead is always a question"
     )
     write_timeout_s: float = Field(
         default=0.5, ge=0.05, le=5.0, description="seconds until a board that accepts no data counts as lost"
@@ -597,11 +606,19 @@ class Settings(Section):
         """These settings for the mat in front of B, if each team has one: [board_b] takes the place of [board]."""
         return self.model_copy(update={"board": self.board_b})
 
+    @property
+    def magnetometers(self) -> int:
+        """The number of magnetometers that confirm the bead; 0 if the judge does, or the mat has no board."""
+        return 0 if self.referee.beads == "judge" or self.board.port == "pins" else self.board.magnetometers
+
     def referee_settings(self, options: Mapping[str, object]) -> referee.RefereeSettings:
         """Return the referee's settings. The time for a hit is one of the game's `options` (`Game.settings`)."""
         seconds = options.get("hit_seconds")
+        fouls = self.referee.fouls.model_dump()
+        if self.board.magnetometers < MANY_MAGNETOMETERS:
+            fouls |= {kind: "ask" for kind in NEEDS_MANY if fouls[kind] == "automatic"}
         return referee.RefereeSettings(
-            fouls=self.referee.fouls.model_dump(),
+            fouls=fouls,
             preset=self.referee.preset,
             check_timeout_s=self.referee.check_timeout_s,
             hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,

@@ -218,7 +218,9 @@ def apply_profile(settings: Settings, folder: Path) -> tuple[Settings, Profile |
 
 def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensors:
     """Build the sensors of a mat by `settings`."""
-    return mat_sensors_for(settings.game.name, settings.strikes.detector_settings(), profile)
+    return mat_sensors_for(
+        settings.game.name, settings.strikes.detector_settings(), profile, magnetometers=settings.magnetometers
+    )
 
 
 def make_backup(settings: Settings, stack: ExitStack) -> list[Backup]:
@@ -249,7 +251,7 @@ def make_source(settings: Settings, clock: Callable[[], float] = time.monotonic)
         return NoSource()
     if wanted.port == "pins":
         return pins_source(clock)
-    return BoardConnection(lambda: SerialPort(find_port(wanted.port), wanted.write_timeout_s))
+    return BoardConnection(lambda: SerialPort(find_port(wanted.port), wanted.write_timeout_s), settings.magnetometers)
 
 
 def make_strip(settings: Settings, source: Source) -> Strip | None:

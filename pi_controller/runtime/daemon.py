@@ -186,17 +186,23 @@ def _with_mat_name(link: Link, team: str) -> Link:
     return replace(link, why=f"The mat before {team}: {link.why}") if link.why else link
 
 
-def mat_sensors_for(game: str, strikes: StrikeSettings | None = None, profile: Profile | None = None) -> MatSensors:
+def mat_sensors_for(
+    game: str,
+    strikes: StrikeSettings | None = None,
+    profile: Profile | None = None,
+    *,
+    magnetometers: int | None = None,
+) -> MatSensors:
     """Return the detectors of a mat on which `game` is played; `strikes` are the strike detector's settings.
 
-    `profile` is the calibration of this mat.
+    `profile` is the calibration of this mat, which has so many `magnetometers`.
     """
     touch = HandSettings() if profile is None else profile.hand_settings()
     base = None if profile is None else profile.baseline()
     board = "" if profile is None else profile.board_id
     hidden = game_class(game).hidden
     if hidden is None or not hidden.unmarked:
-        hands, beads = HandDetector(settings=touch), BeadTracker(baseline=base)
+        hands, beads = HandDetector(settings=touch), BeadTracker(baseline=base, magnetometers=magnetometers)
     else:
         hands = HandDetector(settings=touch, most_hands=4 if hidden.in_fists else 2)
         beads = BeadTracker(
@@ -205,6 +211,7 @@ def mat_sensors_for(game: str, strikes: StrikeSettings | None = None, profile: P
             in_play=hidden.pieces,
             highest_mm=FIST_HEIGHT_MM if hidden.in_fists else HIGHEST_MM,
             baseline=base,
+            magnetometers=magnetometers,
         )
     return MatSensors(strikes, hands=hands, beads=beads, board_id=board)
 

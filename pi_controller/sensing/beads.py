@@ -137,7 +137,7 @@ class BeadTracker:
     `highest_mm` above the mat raise no doubt, for fists that hold them may rest on it; a `fitter` passed in brings its
     own limit. `in_play` is the number of beads in play if known: once all are found, none is part of the baseline.
     `settle_s` is how long the field must be still to count as at rest. `baseline` is a stored one; without it, it is
-    learned.
+    learned. `magnetometers` is how many the mat has (`PinMap.magnetometers_built`).
     """
 
     def __init__(
@@ -150,6 +150,7 @@ class BeadTracker:
         in_play: int | None = None,
         settle_s: float = 0.25,
         baseline: Baseline | None = None,
+        magnetometers: int | None = None,
     ) -> None:
         self._fitter = fitter or shipped_fitter(highest_mm)
         self._smallest = smallest
@@ -161,7 +162,8 @@ class BeadTracker:
         self._noise = 1.0
         self._noise_scans = 0
         self._assume_empty = False
-        self._watch = MagnetometerMonitor(self._shape[0])
+        self._built = np.array(pinmap().magnetometers_built(magnetometers))
+        self._watch = MagnetometerMonitor(self._shape[0], built=self._built)
         self._range = pinmap().magnetometers.range_ut
         self._start_over()
 
@@ -210,7 +212,7 @@ class BeadTracker:
         """Discard the report and the baseline, for another board."""
         self.baseline = None
         self._noise, self._noise_scans = 1.0, 0
-        self._watch = MagnetometerMonitor(self._shape[0])
+        self._watch = MagnetometerMonitor(self._shape[0], built=self._built)
         self._start_over()
 
     def set_empty(self) -> None:

@@ -378,12 +378,13 @@ JUMPS = -0.3
 
 
 class MagnetometerMonitor:
-    """Monitors `count` magnetometers; feed it every scan.
+    """Monitors `count` magnetometers, of which those that are not `built` are excluded; feed it every scan.
 
     `explained` (count,) bool is true for sensors with a bead so close that being at the rail is no fault.
     """
 
-    def __init__(self, count: int, range_ut: float | None = None) -> None:
+    def __init__(self, count: int, range_ut: float | None = None, built: NDArray[np.bool_] | None = None) -> None:
+        self._built: NDArray[np.bool_] = np.ones(count, dtype=np.bool_) if built is None else built
         self._range = pinmap().magnetometers.range_ut if range_ut is None else range_ut
         self.explained: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
         self._last: Array | None = None
@@ -403,7 +404,7 @@ class MagnetometerMonitor:
         """Fault of each faulty sensor (0 first, in wire order). "silent" may be a sensor at its rail from the start."""
         found: dict[int, MagnetometerFault] = {}
         mute = self._mute
-        for n in np.flatnonzero(self.excluded).tolist():
+        for n in np.flatnonzero(self.excluded & self._built).tolist():
             if self._rail[n] or (mute[n] and self._high[n]):
                 found[n] = "rail"
             elif mute[n]:
@@ -415,7 +416,7 @@ class MagnetometerMonitor:
     @property
     def excluded(self) -> NDArray[np.bool_]:
         """The faulty sensors, a mask (count,)."""
-        return self._mute | self._stuck | self._noisy | (self._rail & ~self.explained)
+        return ~self._built | self._mute | self._stuck | self._noisy | (self._rail & ~self.explained)
 
     @property
     def _mute(self) -> NDArray[np.bool_]:

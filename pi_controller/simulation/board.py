@@ -53,12 +53,17 @@ class SimBoard:
         """Number of starts in a row, including this one, without a long enough run before."""
         self.news: list[tuple[int, int]] = []
         """Bus events for the firmware: kind and value."""
-        self.magnets = wire.QMC5883L
-        """The kind of its magnetometers, as a code of `wire`."""
-        self.overflows = 0
-        self.i2c_errors = 0
         self.work = 0
         """Increases with each action of the firmware; a pass of its loop that leaves it unchanged was idle."""
+        built = pins.magnetometers_built(world.conditions.magnetometers)
+        self._plugged = [i for i, there in enumerate(built) if there]  # what hangs on each channel
+        self.build(wire.ALL_MAGNETS)
+        self.magnets = wire.QMC5883L
+        """The kind of its magnetometers, as a code of `wire`."""
+        self.wiring = 0
+        """What is wrong with the bus's two lines, as the value of `wire.WIRING`."""
+        self.overflows = 0
+        self.i2c_errors = 0
         self.state = ""
         self.fed = 0
         self.strip: list[Rgb] = [(0, 0, 0)] * self.PIXELS
@@ -108,9 +113,26 @@ class SimBoard:
         buf[:] = counts
         return True
 
+    def check_wiring(self) -> int:
+        """Return the value of `wire.WIRING`, 0 for a sound bus."""
+        return self.wiring
+
+    def build(self, built: int) -> None:
+        """Number the magnetometers as those of a mat that has the ones whose bits are set in `built`."""
+        self.work += 1
+        self._nth = [(built & (1 << i) - 1).bit_count() for i in range(wire.MAGNETS)]
+
+    def place_on_bus(self, i: int) -> int:
+        """Return which of the built magnetometers number `i` is: channel n % 8 of multiplexer n // 8."""
+        return self._nth[i]
+
     def magnet(self, i: int, buf: bytearray, at: int) -> bool | None:
         """Put magnetometer `i` into `buf[at:at + 6]`, i16 little endian; return False if silent, None if saturated."""
         self.work += 1
+        if self._nth[i] >= len(self._plugged):
+            self.i2c_errors += 1
+            return False
+        i = self._plugged[self._nth[i]]
         words = self._world.magnets.read(i, self._world.t)
         if words is None:
             failed = self._world.magnets.has_failed(i)

@@ -21,6 +21,8 @@ Preset = Literal["quiet", "drums"]
 class Conditions:
     """Surroundings of the mat. Levels in dBFS are peaks against the converter's rail (2048 of its counts = 0 dBFS)."""
 
+    magnetometers: int | None = None
+    """How many the mat has (`PinMap.magnetometers_built`)."""
     bias_lsb: float = 12.0
     """Largest offset of a piezo's resting level from mid-scale (1 % resistors), counts."""
     adc_noise_lsb: float = 1.15

@@ -28,6 +28,10 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "dead-touch": ("the touch strip reads nothing", 12, 8),
     "stuck-touch": ("the touch strip reads one count for ever", 12, 2),
     "loose-touch": ("the touch strip's wire is loose", 12, 11),
+    "dead-chip": ("the touch chip does not answer", 0, 0),
+    "dead-multiplexer": ("the multiplexer does not answer", 3, 2),
+    "dead-bus": ("SDA is off: nothing on the bus answers", 0, 0),
+    "exchanged-bus": ("SDA and SCL are exchanged", 0, 0),
     "lost-samples": ("every so many blocks of samples are lost", 0, 0),
     "wrong-firmware": ("the board has another firmware", 0, 0),
     "wrong-protocol": ("the board speaks another protocol", 0, 0),
@@ -120,6 +124,32 @@ def _magnetometer(board: SimBoard, fault: Fault) -> None:
     board.magnet = magnet
 
 
+def _bus(board: SimBoard, fault: Fault) -> None:
+    read_touch: Callable[[bytearray], bool] = board.touch
+    read_magnet: Callable[[int, bytearray, int], bool | None] = board.magnet
+    touch_is_dead = fault.kind != "dead-multiplexer"
+    dead = range(24)
+    if fault.kind == "dead-multiplexer":
+        dead = range(8 * fault.number - 8, 8 * fault.number)
+    elif fault.kind == "dead-chip":
+        dead = range(0)
+    else:
+        board.wiring = wire.EXCHANGED if fault.kind == "exchanged-bus" else wire.SDA_LOW
+
+    def touch(buf: bytearray) -> bool:
+        there = read_touch(buf) and not touch_is_dead
+        board.i2c_errors += not there
+        return there
+
+    def magnet(i: int, buf: bytearray, at: int) -> bool | None:
+        if board.place_on_bus(i) not in dead:
+            return read_magnet(i, buf, at)
+        board.i2c_errors += 1
+        return False
+
+    board.touch, board.magnet = touch, magnet
+
+
 def _samples(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one kind only
     read: Callable[[bytearray], int] = board.piezo
     blocks = 0
@@ -158,6 +188,9 @@ _INJECT: dict[str, Callable[[SimBoard, Fault], None]] = {
     "piezo": _piezo,
     "touch": _touch,
     "magnetometer": _magnetometer,
+    "chip": _bus,
+    "multiplexer": _bus,
+    "bus": _bus,
     "samples": _samples,
     "firmware": _welcome,
     "protocol": _welcome,

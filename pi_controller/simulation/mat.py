@@ -164,7 +164,8 @@ class SimListening:
         self.mat = SimMat(seed, conditions)
         for fault in faults:
             fault.inject(self.mat.board)
-        self.connection = BoardConnection(lambda: SerialPort(self.mat.device))
+        built = conditions.magnetometers if conditions else None
+        self.connection = BoardConnection(lambda: SerialPort(self.mat.device), built)
         self.t = 0.0
         self._sent = 0
 

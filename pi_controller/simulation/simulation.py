@@ -131,11 +131,13 @@ class Simulation:
             referee = referee_for(game, settings, secrets.token_bytes, commitment_context(self.journal, ""))
             table = Table(self.journal, game, dict(teams or TEAMS), referee, 0.0, seats)
             self.mat.world.seats = seats
+            built = self.mat.world.conditions.magnetometers
+            sensors = mat_sensors_for(game.name, magnetometers=built)
             self.buttons = MockButtons()
             self.strip = MemoryStrip(pinmap().lights.count)
             self.daemon = Daemon(
                 table,
-                [Mat(BoardConnection(lambda: SerialPort(self.mat.device)), mat_sensors_for(game.name))],
+                [Mat(BoardConnection(lambda: SerialPort(self.mat.device), built), sensors)],
                 self.buttons,
                 self.strip,
                 publish,

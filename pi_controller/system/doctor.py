@@ -23,6 +23,7 @@ from pi_controller.calibration.walk import may_hide_bead
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import MatError, SettingsError, UsageError
 from pi_controller.runtime.assembly import make_source
+from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import Fault
 from pi_controller.simulation.mat import SimListening
 from pi_controller.system import doctor_checks
@@ -77,8 +78,8 @@ def examine_simulated(
     settings: Settings, faults: Sequence[Fault], progress: Callable[[float], None], seed: int = SIM_SEED
 ) -> list[ReportLine]:
     """Return the lines for a simulated mat's sensors and link, after `LISTEN_S` virtual seconds."""
-    ears = SensorListener(settings.strikes.detector_settings(), without=_why_no_magnetometers(settings))
-    with SimListening(seed, faults=faults) as sim:
+    ears = _listener(settings)
+    with SimListening(seed, Conditions(magnetometers=settings.magnetometers), faults) as sim:
         sim.connection.session.request_self_test()
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
@@ -99,11 +100,15 @@ def _why_no_magnetometers(settings: Settings) -> str:
     return 'the judge confirms the bead: [referee] beads = "judge"' if settings.referee.beads == "judge" else ""
 
 
+def _listener(settings: Settings, *, hidden: bool = False) -> SensorListener:
+    strikes, without = settings.strikes.detector_settings(), _why_no_magnetometers(settings)
+    return SensorListener(strikes, settings.magnetometers, hidden=hidden, without=without)
+
+
 def _mat(settings: Settings, progress: Callable[[float], None]) -> list[ReportLine]:
     """Return the lines for the sensors and the link of the table's own board."""
-    hidden = may_hide_bead(settings.table.journal)
     source = make_source(settings)
-    ears = SensorListener(settings.strikes.detector_settings(), hidden=hidden, without=_why_no_magnetometers(settings))
+    ears = _listener(settings, hidden=may_hide_bead(settings.table.journal))
     try:
         match source:
             case PinsSource():

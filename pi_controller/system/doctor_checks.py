@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 from pi_controller import __version__
 from pi_controller.board import wire
 from pi_controller.board.connection import BoardConnection
-from pi_controller.board.gpio import header_factory, read_pi_model
+from pi_controller.board.gpio import header_factory, no_pins, read_pi_model
 from pi_controller.board.interfaces import ButtonsError, Strip, StripError
 from pi_controller.board.pins import LATE_S, RATES, PinsSource
 from pi_controller.board.strips import NeoPixelStrip
+from pi_controller.calibration.detectors import BUS_HINT
 from pi_controller.config import Settings
 from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
 from pi_controller.errors import INSTALL_PI, JournalError, SettingsError
@@ -59,7 +60,7 @@ STARTS = {
     "watchdog": "by its watchdog: its program hung",
     "restart": "by its own program, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
 }
-_OWN = {"started", "brown-out", "tested", "slow"}
+_OWN = {"started", "brown-out", "tested", "slow", "wiring"}
 """Kinds with a line of their own."""
 
 
@@ -159,16 +160,19 @@ def _clock(connection: BoardConnection) -> ReportLine:
 def _bus(ears: SensorListener) -> ReportLine:
     if len(ears.health) < 2:
         return LINK.fails("bus", "the board does not report its health", FLASH_HINT)
-    first, last = ears.health[0], ears.health[-1]
+    # the board reports at once, when it may not yet know which magnetometers are built
+    first, last = ears.health[min(1, len(ears.health) - 2)], ears.health[-1]
     seconds = max(last.uptime_s - first.uptime_s, 1e-3)
     errors, overflows = last.i2c_errors - first.i2c_errors, last.overflows - first.overflows
     board = pinmap().board
-    reads = seconds * (board.touch_hz + board.magnet_hz * len(pinmap().magnetometer_positions()))
-    # a light build may have neither magnetometers nor multiplexers
-    sensor = ears.without or any(
-        line.outcome == "fail" and line.name.startswith(("touch", "magnet")) for line in ears.lines()
-    )
+    reads = seconds * (board.touch_hz + board.magnet_hz * ears.magnetometers)
+    sensor = any(line.outcome == "fail" and line.group == "Sensors" for line in ears.lines())
     found = f"{errors} errors in {seconds:.0f} s, slowest loop {last.worst_loop_us / 1000:.1f} ms"
+    wiring = [event for event in ears.events if event.kind == "wiring" and ears.up and event.t >= ears.up.t]
+    if wiring:
+        exchanged = bool(wiring[-1].value & wire.EXCHANGED)
+        todo = "exchange the two wires at one end" if exchanged else BUS_HINT
+        return LINK.fails("bus", wiring[-1].line.rstrip("."), todo)
     if errors > BUS_ERRORS * reads and not sensor:  # a dead sensor causes errors all the time, and has its own line
         return LINK.fails("bus", found, "check the wires to the touch board and the multiplexers: keep them short")
     if overflows:
@@ -434,8 +438,9 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
         try:
             with DigitalInputDevice(pin, pull_up=True, pin_factory=factory) as device:
                 held = device.is_active
-        except BadPinFactory:
-            yield PINS.fails(what, "this machine has no pins", INSTALL_PI)
+        except (BadPinFactory, ImportError, RuntimeError):
+            missing = no_pins(ButtonsError)
+            yield PINS.fails(what, missing.message, missing.hint)
         except (GPIOZeroError, OSError) as error:
             todo = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
             yield PINS.fails(what, f"GPIO{pin} cannot be opened: {' '.join(str(error).split())}", todo)

@@ -16,7 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
-from pi_controller.calibration.detectors import Detectors, RunningStats, magnetometer_name
+from pi_controller.calibration.detectors import (
+    BUS_HINT,
+    MULTIPLEXER_HINT,
+    Detectors,
+    RunningStats,
+    find_silent_multiplexers,
+    magnetometer_name,
+)
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.beads import field_scatter
@@ -155,11 +162,13 @@ SENSORS = Group("Sensors")
 class SensorListener:
     """Collects messages for `LISTEN_S` seconds and judges them in `lines`."""
 
-    def __init__(self, strikes: StrikeSettings, *, hidden: bool = False, without: str = "") -> None:
+    def __init__(
+        self, strikes: StrikeSettings, magnetometers: int | None = None, *, hidden: bool = False, without: str = ""
+    ) -> None:
         maps = pinmap()
         self._hidden = hidden
         self.without = without
-        self._detectors = Detectors(strikes)
+        self._detectors = Detectors(strikes, magnetometers)
         pads = PADS
         self.piezo, self.touch = RunningStats((pads,)), RunningStats((pads, len(maps.touch.strips)))
         self.up: LinkUp | None = None
@@ -222,13 +231,22 @@ class SensorListener:
         return self.samples / (self.last_at - self.first_at) if self.last_at > self.first_at else 0.0
 
     @property
+    def magnetometers(self) -> int:
+        """How many the mat has."""
+        return int(self._detectors.built.sum())
+
+    @property
     def checks_magnetometers(self) -> bool:
         """True if there are magnetometers and no bead that they could reveal."""
         return not self._hidden and not self.without
 
     def lines(self) -> Iterator[ReportLine]:
-        """Yield one line per sensor; all "not here" if no board has answered."""
+        """Yield one line per sensor, or one for a part of the bus that is silent; all "not here" without a board."""
         yield from self._piezos()
+        if self.up is not None and not self.scans and self.magnetometers and not self._answered.any():
+            what = "nothing on it answers: neither the touch chip nor a magnetometer"
+            yield SENSORS.fails("I2C bus", what, BUS_HINT)
+            return
         yield from self._strips()
         yield from self._magnetometers()
 
@@ -266,6 +284,10 @@ class SensorListener:
         wrong = self._strip_faults()
         rest, noise = self.touch.mean, self.touch.rms
         low, high = self._touched
+        if self.up is not None and not self.scans:
+            todo = "check the touch board's four wires and its address 0x5A"
+            yield SENSORS.fails(f"touch strips 1 to {rest.size}", "the touch chip does not answer", todo)
+            return
         for (pad, strip), mean in np.ndenumerate(rest):
             number = pad * rest.shape[1] + strip
             name = f"touch strip {number + 1} (pad {pad + 1}, {pinmap().touch.strips[strip]})"
@@ -273,9 +295,6 @@ class SensorListener:
             why = wrong.get((pad + 1, strip), "stuck" if still else "")
             if self.up is None:
                 yield SENSORS.absent(name, "no board answers")
-            elif not self.scans:
-                todo = "check the touch board's four wires and its address 0x5A"
-                yield SENSORS.fails(name, "the touch board does not answer", todo)
             elif why == "silent":
                 yield SENSORS.fails(name, "dead: no reading", "check its wire and its plug")
             elif why == "stuck":
@@ -298,7 +317,14 @@ class SensorListener:
         there = self._answered >= MIN_ANSWER_SHARE * max(self.field_scans, 1)
         there[[number for number, why in faults.items() if why]] = False
         askew = find_turned_sensors(self._field.mean, there) if self.checks_magnetometers else {}
-        for number in range(len(self._answered)):
+        built = self._detectors.built.copy() if self.checks_magnetometers else np.ones(len(self._answered), np.bool_)
+        silent = np.flatnonzero(built & (self._answered == 0)).tolist()
+        groups = find_silent_multiplexers(silent, built) if self.field_scans and self.checks_magnetometers else {}
+        for address, parts in groups.items():
+            found = f"none of its {len(parts)} magnetometers answers"
+            yield SENSORS.fails(f"multiplexer {address:#04x}", found, MULTIPLEXER_HINT)
+            built[parts] = False
+        for number in np.flatnonzero(built).tolist():
             name = magnetometer_name(number)
             why: str = faults.get(number, "")
             answered = self._answered[number] / max(self.field_scans, 1)
@@ -325,6 +351,8 @@ class SensorListener:
                 yield SENSORS.fails(name, f"seems to be turned: {askew[number]}", todo)
             else:
                 yield SENSORS.passes(name, f"answers {100 * answered:.0f} % of the time")
+        if missing := len(built) - self.magnetometers if self.checks_magnetometers else 0:
+            yield SENSORS.absent(f"{missing} more magnetometers", "not built: [board] magnetometers in the settings")
 
 
 TURNS = {

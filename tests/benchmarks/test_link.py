@@ -99,6 +99,12 @@ def test_a_pass_of_the_firmware(benchmark):
         def touch(self, buf):
             return True
 
+        def check_wiring(self):
+            return 0
+
+        def build(self, built):
+            pass
+
         def magnet(self, i, buf, at):
             buf[at : at + 6] = field
             return True

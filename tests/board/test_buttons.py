@@ -7,7 +7,9 @@ from gpiozero.pins.mock import MockFactory, MockPin
 
 from pi_controller.board.buttons import MIN_PRESS_S, NAMES, GpioButtons, MockButtons
 from pi_controller.board.interfaces import ButtonsError
+from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
+from pi_controller.system import doctor_checks
 
 PINS = {**pinmap().pi.buttons, "ready_a": 26, "ready_b": 27}
 """Those of the drawn mat, and a host's two ready buttons on free pins."""
@@ -213,13 +215,18 @@ def test_a_pin_taken_twice_gives_all_pins_back():
 
 
 @pytest.mark.filterwarnings("ignore::gpiozero.exc.PinFactoryFallback")
-@pytest.mark.parametrize("choice", [None, "nosuch"])
-def test_a_machine_without_pins_says_so(monkeypatch, choice):
+@pytest.mark.parametrize(("choice", "word"), [(None, "[buttons]"), ("nosuch", "lgpio"), ("rpigpio", "rpi-lgpio")])
+def test_a_machine_without_pins_says_so(monkeypatch, choice, word):
     monkeypatch.delenv("GPIOZERO_PIN_FACTORY", raising=False)
     if choice:
         monkeypatch.setenv("GPIOZERO_PIN_FACTORY", choice)
-    with pytest.raises(ButtonsError, match="no pins for buttons"):
+    with pytest.raises(ButtonsError) as caught:
         GpioButtons({"ready": 5}, lambda: 0.0)
+    assert word in caught.value.hint
+    settings = Settings(buttons={"kind": "pi"})
+    lines = list(doctor_checks.buttons(settings))
+    assert {line.outcome for line in lines} == {"fail"}
+    assert all(line.todo for line in lines)
 
 
 def test_the_pin_factory_is_gpiozeros_choice(monkeypatch):

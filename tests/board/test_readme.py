@@ -9,7 +9,7 @@ PAGE = (Path(__file__).parents[2] / "firmware" / "README.md").read_text("utf-8")
 NAMES = {
     getattr(wire, name): name
     for name in (
-        *("HELLO", "PING", "BYE", "LIGHTS", "TEST", "ACK"),
+        *("HELLO", "PING", "BYE", "LIGHTS", "TEST", "ACK", "BUILT"),
         *("WELCOME", "PONG", "PIEZO", "TOUCH", "FIELD", "HEALTH", "DONE", "EVENT"),
     )
 }
@@ -44,6 +44,8 @@ def words(kind, number, payload):
         return f"{start}: order {wire.order(payload)}, " + ", ".join(runs(payload))
     if kind == wire.TEST:
         return f"{start}: order {wire.order(payload)}"
+    if kind == wire.BUILT:
+        return f"{start}: order {wire.order(payload)}, magnetometers {wire.built(payload):#08x}"
     if kind == wire.ACK:
         return "{}: up to {}".format(start, *wire.ack(payload))
     if kind == wire.DONE:
@@ -77,7 +79,7 @@ def test_the_dump_decodes_to_what_stands_beside_it():
         [frame] = ears.feed(bytes.fromhex(hexes))
         assert words(*frame) == said
         seen.add(frame[0])
-    assert len(seen) == 13  # all but FIELD, which would be long
+    assert len(seen) == 14  # all but FIELD, which would be long
 
 
 def test_the_tables_have_the_codes_and_sizes():

@@ -156,7 +156,7 @@ def test_the_detectors_get_what_was_measured(measured):
 
 def test_a_table_plays_with_it_and_feels_what_happens(tmp_path, measured, monkeypatch):
     made = Settings.model_validate({"strikes": {"threshold_db": measured.strikes.threshold_db}})
-    monkeypatch.setattr(simulation, "mat_sensors_for", lambda _: mat_sensors(made, measured))
+    monkeypatch.setattr(simulation, "mat_sensors_for", lambda _, **__: mat_sensors(made, measured))
     with simulation.Simulation(1, tmp_path / "j.sqlite", game("dakota")) as played:
         played.play(limit_s=cases(40.0, 80.0))
         assert played.view.hide > cases(2, 5)

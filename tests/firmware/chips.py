@@ -46,6 +46,7 @@ class Chips:
         self.channels = 0
         self.stuck = 0
         self.bus = (0, 4, 5)
+        self.low, self.bus_is_exchanged = (), False
         self.resets = 0
         self.open = {0x70: 0, 0x71: 0, 0x72: 0}
         self.touch = bytearray(struct.pack("<12H", *range(700, 712)))
@@ -76,9 +77,10 @@ class Chips:
         chips = self
 
         class Pin:
-            OPEN_DRAIN, OUT = 1, 2
+            OPEN_DRAIN, OUT, IN, PULL_DOWN = 1, 2, 3, 4
 
-            def __init__(self, name, mode=None, value=None):
+            def __init__(self, name, mode=None, pull=None, value=None):
+                assert (mode == self.IN) == (pull == self.PULL_DOWN)
                 if name == "LED" and chips.machine == "nothing":
                     raise ValueError("unknown named pin")
                 self.name = name
@@ -87,7 +89,7 @@ class Chips:
 
             def __call__(self, value=None):
                 if value is None:
-                    return 0 if self.name == chips.bus[1] and chips.stuck else 1
+                    return 0 if (self.name == chips.bus[1] and chips.stuck) or self.name in chips.low else 1
                 chips.pins[self.name] = value
                 if self.name == chips.bus[2] and value and chips.stuck:
                     chips.stuck -= 1
@@ -157,6 +159,9 @@ class Chips:
             def __init__(self, bus, *, sda, scl, freq, timeout):
                 assert (bus, sda.name, scl.name, freq) == (*chips.bus, 400000)
 
+            def scan(self):
+                return [] if chips.bus_is_exchanged else [0x5A, *(at for at, there in chips.muxes.items() if there)]
+
             def _magnet(self, address):
                 found = [
                     (mux - 0x70) * 8 + channel
@@ -202,6 +207,13 @@ class Chips:
                 status = bytes([magnet.on | magnet.over << 1])
                 registers = {"L": values + status + bytes(6) + b"\xff", "P": b"\x80" + values + bytes(2) + status}
                 buf[:] = registers[chips.kind][register : register + len(buf)]
+
+        class SoftI2C:
+            def __init__(self, *, sda, scl, timeout):
+                assert (sda.name, scl.name) == (chips.bus[2], chips.bus[1])
+
+            def scan(self):
+                return [0x5A] if chips.bus_is_exchanged else []
 
         def addressof(raw):
             chips.memory = raw
@@ -256,7 +268,8 @@ class Chips:
         fed = types.SimpleNamespace(feed=lambda: None)
         outside = {
             "machine": {
-                "Pin": Pin, "ADC": lambda pin: pin, "I2C": I2C, "mem32": Mem32(), "WDT": lambda timeout: fed,
+                "Pin": Pin, "ADC": lambda pin: pin, "I2C": I2C, "SoftI2C": SoftI2C, "mem32": Mem32(),
+                "WDT": lambda timeout: fed,
                 "reset": reset, "reset_cause": lambda: chips.reason, "unique_id": lambda: b"12345678",
                 "PWRON_RESET": 1, "bitstream": lambda pin, kind, timing, data: chips.bits.append((pin.name, data)),
                 "Timer": Timer,

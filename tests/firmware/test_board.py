@@ -303,6 +303,45 @@ def test_magnetometers_that_are_plugged_in_later_are_found_too(chips, module):
     assert all(settle(board, chips)[0])
 
 
+def test_a_small_mat_hangs_on_one_multiplexer(chips, module):
+    chips.muxes[0x71] = chips.muxes[0x72] = False
+    for i, magnet in enumerate(chips.magnets):
+        magnet.there = i < 8
+    board = module.Board()
+    places = [i for i, there in enumerate(pinmap().magnetometers_built(8)) if there]
+    board.build(sum(1 << i for i in places))
+    for _ in range(4):
+        ok = [board.magnet(i, bytearray(144), 0) for i in places]
+        chips.us += 50_000
+    assert all(ok)
+    errors = board.i2c_errors
+    for nth, i in enumerate(places):
+        buf = bytearray(6)
+        assert board.magnet(i, buf, 0)
+        assert struct.unpack("<3h", buf) == (nth, -nth, 1000)
+    assert board.i2c_errors == errors  # the multiplexers that are not there are not asked
+    board.build(wire.ALL_MAGNETS)
+    assert not all(settle(board, chips)[0])
+
+
+@pytest.mark.parametrize(
+    ("low", "exchanged", "wrong"),
+    [
+        ((), False, 0),
+        ((4,), False, wire.SDA_LOW),
+        ((5,), False, wire.SCL_LOW),
+        ((4, 5), False, wire.SDA_LOW | wire.SCL_LOW),
+        ((), True, wire.EXCHANGED),
+    ],
+)
+def test_the_bus_is_checked_before_it_is_blamed(chips, board, low, exchanged, wrong):
+    chips.low, chips.bus_is_exchanged = low, exchanged
+    assert board.check_wiring() == wrong
+    chips.low, chips.bus_is_exchanged = (), False
+    assert board.check_wiring() == 0
+    assert all(settle(board, chips)[0])
+
+
 def test_channels_that_a_start_before_left_open_are_closed_first(chips, module):
     chips.open = {0x70: 0, 0x71: 4, 0x72: 128}  # the multiplexers know nothing of the board's reset
     board = module.Board()

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import msgspec
 import pytest
 
 from pi_controller.pinmap import pinmap
@@ -124,25 +123,6 @@ def test_blocks_of_foam_stand_whole_on_slats_under_the_plate_and_clear_of_the_di
         assert all(block.right <= way.left or way.right <= block.left for way in ways)
         x, y = (min(max(at, low), high) for at, low, high in zip(disc, block[:2], block[2:], strict=True))
         assert ((x - disc[0]) ** 2 + (y - disc[1]) ** 2) ** 0.5 > geometry.build().disc_mm / 2 + 5
-
-
-def test_the_middle_builds_channel_leaves_blocks_and_posts_their_places(monkeypatch):
-    geometry = module("geometry")
-    maps = pinmap()
-    three = geometry.build().middle_offsets_mm
-    middle = msgspec.structs.replace(
-        maps, magnetometers=msgspec.structs.replace(maps.magnetometers, offsets_mm=three * 2)
-    )
-    monkeypatch.setattr(geometry, "pinmap", lambda: middle)
-    assert geometry.columns() == [0.0]
-    assert len(geometry.channels()) == 4
-    half = geometry.build().channel_mm / 2
-    assert all(block.right <= -half or block.left >= half for block in geometry.blocks())
-    for a, b in itertools.combinations(geometry.blocks(), 2):
-        assert a.right <= b.left or b.right <= a.left or a.far <= b.near or b.far <= a.near
-    for post, way in itertools.product(geometry.posts(), geometry.channels()):
-        assert post.right <= way.left or way.right <= post.left
-    assert sum(n for name, n, _, _ in geometry.pieces() if name.startswith("slat")) == 5
 
 
 def test_posts_bear_the_lids_free_edge_and_leave_the_cables_their_ways(made):

@@ -25,7 +25,8 @@ def many(name: str, build: parts.Build) -> int:
 
 def test_numbers_follow_the_pin_map():
     assert many("QMC5883L", "table") == len(PINS.magnetometer_positions()) == 24
-    assert many("QMC5883L", "middle") == 12
+    for build, size, muxes in (("16", 16, 2), ("12", 12, 2), ("8", 8, 1)):
+        assert (many("QMC5883L", build), many("TCA9548A", build)) == (size, muxes)
     assert many("TCA9548A", "table") == len(PINS.board.tca9548a_addresses) == 3
     assert many("push button", "table") == len(PINS.pi.buttons)
     assert many("WS2812B", "table") * 60 >= PINS.lights.count

@@ -1,13 +1,12 @@
 """Seeded scenes of beads on a simulated mat, and how often the tracker reads them right.
 
-python tests/sensing/measure_beads.py [N] [--worlds | --kinds KIND...] [--processes 2] [--seed 2026] [--middle]
+python tests/sensing/measure_beads.py [N] [--worlds | --kinds KIND...] [--processes 2] [--seed 2026] [--size 8]
 
 The scenes have their own dipole formula and their own faults: every sensor has a gain, an offset and a place that are
 not quite the pin map's, magnets differ. In each the tracker is told of the empty mat, the background drifts by 20
 microtesla, the beads are laid down, and two seconds pass; noise is 1 microtesla a sample. A scene is right when the
 last reading is sure and right, and wrong as soon as any sure reading is wrong. Times are processor time of the fits.
-With `--middle` the mat is the middle build: three magnetometers a pad, where `[build] middle_offsets_mm` of the pin map
-has them.
+`--size` is the number of magnetometers, one of [magnetometers.built] in the pin map.
 """
 
 from __future__ import annotations
@@ -15,24 +14,20 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import time
-import tomllib
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 from rich.progress import Progress
 
 from pi_controller.board.messages import Field
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.bead_fit import HIGHEST_MM, BeadFit, BeadFitter, shipped_fitter
+from pi_controller.sensing.bead_fit import BeadFit, shipped_fitter
 from pi_controller.sensing.beads import BeadTracker
 
 if TYPE_CHECKING:
-    from pi_controller.pinmap import PinMap
     from pi_controller.sensing.events import BeadsAtRest
 
 PADS = pinmap().pads
@@ -43,23 +38,6 @@ HIDDEN_MM = 12.0
 FISTS_MM = 45.0
 MODULES_MM = float(SENSORS[0, 2])
 """Height of the magnetometers: the mat's underside."""
-
-
-@cache
-def middle_pins() -> PinMap:
-    """Return the pin map of the middle build: the places of its three magnetometers a pad, and three never there."""
-    text = Path(__file__).parents[2].joinpath("hardware", "pinmap.toml").read_text("utf-8")
-    offsets = tuple(tuple(at) for at in tomllib.loads(text)["build"]["middle_offsets_mm"])
-    pins = pinmap()
-    return msgspec.structs.replace(
-        pins, magnetometers=msgspec.structs.replace(pins.magnetometers, offsets_mm=offsets * 2)
-    )
-
-
-@cache
-def middle_fitter(highest_mm: float = HIGHEST_MM) -> BeadFitter:
-    """Return the fitter of the middle build."""
-    return BeadFitter(middle_pins(), highest_mm=highest_mm)
 
 
 def direction(rng: np.random.Generator) -> np.ndarray:
@@ -391,21 +369,19 @@ class Told:
 class Play:
     """One scene, scan by scan at 20 Hz, through a tracker whose fits are timed."""
 
-    def __init__(self, kind: str, number: int, seed: int, middle: bool = False) -> None:
+    def __init__(self, kind: str, number: int, seed: int, size: int = 24) -> None:
         self.rng = np.random.default_rng([seed, KINDS.index(kind), number])
         self.kind = kind
         self.scene = scene(kind, self.rng)
-        make = middle_fitter if middle else shipped_fitter
         high = self.scene.highest_mm
-        fitter = make() if high is None else make(high)
+        fitter = shipped_fitter() if high is None else shipped_fitter(high)
         self.mat = Mat(self.rng, sensors=fitter.sensors_mm, plate=self.scene.plate, iron=self.scene.iron)
-        places = [tuple(place) for place in fitter.sensors_mm]
-        self.absent = [n for n, place in enumerate(places) if place in places[:n]]
+        self.absent = ~np.array(pinmap().magnetometers_built(size))
         self.took: list[float] = []
         self.last: BeadFit | None = None
         self.fitter = fitter
         self.sensors_mm = fitter.sensors_mm
-        self.tracker = BeadTracker(self, smallest=self.scene.smallest)  # type: ignore[arg-type]
+        self.tracker = BeadTracker(self, smallest=self.scene.smallest, magnetometers=size)  # type: ignore[arg-type]
         self.t = 100.0
         self.frozen: np.ndarray | None = None
 
@@ -509,9 +485,9 @@ class Play:
         return off, [mm / sd for mm, sd in zip(off, fitted, strict=False)]
 
 
-def play(number: int, kind: str, seed: int, middle: bool = False) -> Told:
+def play(number: int, kind: str, seed: int, size: int = 24) -> Told:
     """Play scene `number` of a kind."""
-    return Play(kind, number, seed, middle).told()
+    return Play(kind, number, seed, size).told()
 
 
 def summary(kind: str, many: list[Told]) -> str:
@@ -536,9 +512,9 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--why", action="store_true", help="list what was wrong or unsure")
-    parser.add_argument("--middle", action="store_true", help="the middle build: three magnetometers a pad, no faults")
+    parser.add_argument("--size", type=int, choices=(24, 16, 12, 8), default=24, help="magnetometers; no faults if few")
     args = parser.parse_args()
-    if args.middle:
+    if args.size < 24:
         args.kinds = [kind for kind in args.kinds if kind not in FAULTS]
     print(f"{args.count} scenes each. Sure and right in %, unsure, wrong; place off mm median / 95 % / 95 % in sigmas;")
     print("processor time of a fit, ms: median / 99 % / most")
@@ -546,7 +522,7 @@ def main() -> None:
         task = bar.add_task("scenes", total=args.count * len(args.kinds))
         for kind in args.kinds:
             many: list[Told] = []
-            for told in pool.imap(partial(play, kind=kind, seed=args.seed, middle=args.middle), range(args.count), 10):
+            for told in pool.imap(partial(play, kind=kind, seed=args.seed, size=args.size), range(args.count), 10):
                 many.append(told)
                 bar.advance(task)
             bar.console.print(summary(kind, many), highlight=False)

@@ -31,7 +31,7 @@ def walked(
 ) -> Walked:
     """Walk to the end; `meddle` is called each tick before the person acts."""
     with SimListening(seed, conditions, [parse_fault(fault) for fault in faults]) as sim:
-        walk = Walk(StrikeSettings())
+        walk = Walk(StrikeSettings(), magnetometers=conditions.magnetometers if conditions else None)
         who = Calibrator(sim.mat.world, level_dbfs, swap)
         view, seen = walk.view, []
         while not view.over and sim.t < limit_s:

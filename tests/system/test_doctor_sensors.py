@@ -48,6 +48,9 @@ def test_a_sound_mat_has_a_line_for_each_sensor_and_all_pass():
         ("dead-touch=12", "touch strip 12 (pad 4, hitter)", "dead"),
         ("stuck-touch=5", "touch strip 5 (pad 2, middle)", "stuck"),
         ("loose-touch=9", "touch strip 9 (pad 3, hitter)", "restless"),
+        ("dead-chip", "touch strips 1 to 12", "does not answer"),
+        ("dead-multiplexer=1", "multiplexer 0x70", "8 magnetometers"),
+        ("dead-multiplexer=3", "multiplexer 0x72", "8 magnetometers"),
     ],
 )
 def test_a_broken_sensor_is_named_and_no_other(fault, name, word):
@@ -55,6 +58,14 @@ def test_a_broken_sensor_is_named_and_no_other(fault, name, word):
     assert list(lines) == [name]
     assert word in lines[name].found
     assert lines[name].todo
+
+
+@pytest.mark.parametrize(("fault", "word"), [("dead-bus", "SDA"), ("exchanged-bus", "exchanged")])
+def test_a_dead_bus_is_one_fault_and_its_cause_is_named(fault, word):
+    lines = failed(look(fault))
+    assert list(lines) == ["bus", "I2C bus"]
+    assert word in lines["bus"].found
+    assert lines["bus"].todo
 
 
 @pytest.mark.parametrize("tapped", [False, True])
@@ -79,7 +90,7 @@ def test_several_faults_are_all_named():
     ("fault", "name", "word"),
     [
         ("wrong-firmware", "firmware", "this program includes " + doctor_checks.shipped_firmware()),
-        ("wrong-protocol", "handshake", "protocol 10.3"),
+        ("wrong-protocol", "handshake", "protocol 10.4"),
         ("mute", "handshake", "does not answer"),
     ],
 )

@@ -1,0 +1,175 @@
+"""A mat of every size: the doctor finds no fault, the walk passes, and a whole game is played through bytes."""
+
+import numpy as np
+import pytest
+from board_rig import Rig
+from cases import cases
+from walking import walked
+
+from pi_controller.board import wire
+from pi_controller.board.messages import Field, LinkDown
+from pi_controller.board.session import Session
+from pi_controller.config import Settings
+from pi_controller.pinmap import pinmap
+from pi_controller.rules.registry import game
+from pi_controller.sensing.beads import BeadTracker
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.faults import parse_fault
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import compare
+from pi_controller.system.doctor import examine_simulated
+
+SIZES = [24, 16, 12, 8]
+
+
+def settings_of(size):
+    return Settings(board={"magnetometers": size}) if size else Settings(referee={"beads": "judge"})
+
+
+def mask(size):
+    return sum(1 << i for i, there in enumerate(pinmap().magnetometers_built(size)) if there)
+
+
+def look(size, *faults):
+    return examine_simulated(settings_of(size), [parse_fault(fault) for fault in faults], lambda _: None, 3)
+
+
+def test_the_sizes_of_the_pin_map_are_those_of_the_settings():
+    assert sorted(map(int, pinmap().magnetometers.built)) == sorted(SIZES)
+    for size in SIZES:
+        built = pinmap().magnetometers_built(size)
+        assert (len(built), sum(built)) == (24, size)
+    assert pinmap().magnetometers_built(0) == (False,) * 24
+    assert pinmap().magnetometers_built() == pinmap().magnetometers_built(24)
+    assert mask(8) & ~mask(16) == 0  # a mat grows: what is glued in stays where it is
+
+
+@pytest.mark.parametrize("size", [*SIZES, 0])
+def test_the_doctor_finds_no_fault(size):
+    lines = look(size)
+    assert [line for line in lines if line.outcome == "fail"] == []
+    checked = [line for line in lines if line.name.startswith("magnetometer") and line.outcome == "pass"]
+    assert len(checked) == size
+
+
+def test_a_dead_module_of_a_small_mat_is_named():
+    built = [i for i, there in enumerate(pinmap().magnetometers_built(8)) if there]
+    [failed] = [line for line in look(8, f"dead-magnetometer={built[3] + 1}") if line.outcome == "fail"]
+    assert failed.name.startswith(f"magnetometer {built[3] + 1} ")
+
+
+@pytest.mark.parametrize("size", [*SIZES, 0])
+def test_the_walk_passes(size):
+    result = walked(2, conditions=Conditions(magnetometers=size))
+    assert result.view.passed
+    assert [step.name for step in result.view.steps] == ["empty", "taps", "hands", *(["bead"] if size else [])]
+    profile = result.walk.profile("x", "now", "0")
+    assert (profile.magnets is None) == (size == 0)
+    if profile.magnets is not None:
+        assert profile.magnets.known == pinmap().magnetometers_built(size)
+
+
+@pytest.mark.parametrize("size", cases([8], SIZES))
+def test_a_whole_game_is_played(size, tmp_path):
+    rules = game("dakota", {"points": "1"})
+    with Simulation(4, tmp_path / "j.sqlite", rules, conditions=Conditions(magnetometers=size)) as table:
+        table.play()
+        assert table.view.winner is not None
+        assert compare(table.truth, [fact for _, fact in table.journal.read()], rules) == []
+
+
+def connect(magnetometers, seed=1):
+    rig = Rig(seed)
+    rig.session = Session(rig.write, magnetometers)
+    return rig, rig.connect()
+
+
+@pytest.mark.parametrize("size", [16, 12, 8, 0])
+def test_the_board_is_told_which_are_built_before_a_field_counts(size):
+    rig, out = connect(size)
+    out += rig.run(2.0)
+    assert rig.board.built[-1] == mask(size)
+    fields = [message for message in out if isinstance(message, Field)]
+    assert bool(fields) == bool(size)
+    for field in fields:
+        assert tuple(field.ok) == pinmap().magnetometers_built(size)
+        assert not field.ut[~field.ok].any()
+    assert rig.sampler.events.newest == 2  # started, tested: what is not built is not missed
+    assert rig.session.stats.refused == 0
+
+
+def test_a_whole_mat_sends_no_order():
+    rig, out = connect(None)
+    out += rig.run(0.5)
+    assert rig.session.commands.number == 0
+    assert any(isinstance(message, Field) for message in out)
+
+
+def test_a_host_that_knows_of_no_sizes_gets_the_whole_mat_again():
+    rig, _ = connect(8)
+    rig.session.close()
+    rig.step()
+    rig.session = Session(rig.write)
+    out = [*rig.connect(), *rig.run(0.5)]
+    assert rig.board.built[-1] == wire.ALL_MAGNETS
+    assert all(field.ok.all() for field in out if isinstance(field, Field))
+
+
+def test_a_lost_order_is_repeated_and_no_field_of_another_numbering_counts():
+    rig = Rig(1)
+    rig.session = Session(rig.write, 8)
+    lost = iter((b"", b""))
+    rig.spoil_said = lambda data: next(lost, data) if data[1] == wire.BUILT else data
+    out = [*rig.connect(), *rig.run(3.0)]
+    assert rig.board.built[-1] == mask(8)
+    assert rig.session.commands.repeated > 0
+    assert {tuple(field.ok) for field in out if isinstance(field, Field)} == {pinmap().magnetometers_built(8)}
+
+
+def test_an_older_board_is_refused_with_the_way_out(monkeypatch):
+    monkeypatch.setattr(wire, "PROTOCOL", (1, 3))
+    _, out = connect(8)
+    [down] = [message for message in out if isinstance(message, LinkDown)]
+    assert "flash" in down.why
+    _, out = connect(0)
+    assert not any(isinstance(message, LinkDown) for message in out)
+
+
+def test_what_is_not_built_is_no_evidence():
+    """A dead module is found among those that are there, and silence of the others is none."""
+    built = np.array(pinmap().magnetometers_built(12))
+    tracker = BeadTracker(magnetometers=12)
+    quiet = np.random.default_rng(1)
+    dead = int(np.flatnonzero(built)[4])
+    for n in range(100):
+        ok = built.copy()
+        ok[dead] = n < 20
+        tracker.feed(Field(n / 20, quiet.normal(0, 0.5, (24, 3)) * ok[:, None], ok))
+    assert tracker.faults == {dead: "silent"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "size", "words"),
+    [
+        ("dead-bus", 24, ["I2C bus"]),
+        ("dead-multiplexer=2", 24, ["0x71"]),
+        ("dead-multiplexer=1", 8, ["no magnetometer"]),
+        ("dead-multiplexer=2", 12, ["0x71"]),
+    ],
+)
+def test_the_walk_names_a_silent_part_of_the_bus_once(fault, size, words):
+    result = walked(3, conditions=Conditions(magnetometers=size), faults=[fault], limit_s=70.0)
+    empty = result.view.steps[0]
+    assert empty.state == "failed"
+    assert len(empty.wrong) == len(words)
+    for finding, word in zip(empty.wrong, words, strict=True):
+        assert word in finding.what
+
+
+@pytest.mark.parametrize(("size", "mode"), [(24, "automatic"), (16, "automatic"), (12, "ask"), (8, "ask")])
+def test_a_small_mat_calls_no_foul_that_it_cannot_tell(size, mode):
+    fouls = Settings(board={"magnetometers": size}).referee_settings({}).fouls
+    assert fouls["two_beads"] == mode
+    assert fouls["bead_moved"] == "ask"
+    off = Settings(board={"magnetometers": size}, referee={"fouls": {"two_beads": "off"}}).referee_settings({}).fouls
+    assert off["two_beads"] == "off"
