@@ -72,6 +72,13 @@ def add_up(readings, sums):
         to += 8
 
 
+def make_ring():
+    """Return the memory of the ring and its address. Make it before the program's other files are loaded: they leave
+    the heap without a piece of twice its size.
+    """
+    return aligned(_RING_BYTES)
+
+
 def aligned(size):
     """Return a view of `size` bytes at a multiple of `size`, and their address.
 
@@ -97,9 +104,9 @@ class Piezos:
     A DMA run has an end. A second channel, which the first one starts there, starts the first one again.
     """
 
-    def __init__(self, now_us):
+    def __init__(self, now_us, ring):
         self._now_us = now_us
-        ring, self._base = aligned(_RING_BYTES)
+        ring, self._base = ring
         self._blocks = [ring[i * _BLOCK_BYTES : (i + 1) * _BLOCK_BYTES] for i in range(_RING_BLOCKS)]
         self._sums = bytearray(2 * PADS * BLOCK)
         self._pins = [machine.ADC(machine.Pin(pin)) for pin in ADC_PINS]

@@ -15,7 +15,7 @@ import guards
 import starts
 import wire
 import wiring
-from adc import Piezos
+from adc import Piezos, make_ring
 from i2c import Bus, Magnets, Strips
 from lights import Lamp, Pixels
 from port import Port
@@ -93,7 +93,7 @@ class Board:
     MAGNET_HZ = wiring.MAGNET_HZ
     PIXELS = wiring.PIXELS
 
-    def __init__(self):
+    def __init__(self, ring=None):
         wire.put = put
         guards.jolt = jolt
         guards.coarsen = coarsen
@@ -119,7 +119,7 @@ class Board:
         self._magnets = Magnets(self._bus)
         self.magnet = self._magnets.read
         self.build = self._magnets.build
-        self._piezos = Piezos(self.now_us)
+        self._piezos = Piezos(self.now_us, ring or make_ring())
         self.piezo = self._piezos.take
         self._watchdog = machine.WDT(timeout=WATCHDOG_MS)
         self._piezos.start()

@@ -25,7 +25,7 @@ class Bus:
 
     def _open(self):
         i2c = machine.I2C(_BUS, sda=machine.Pin(SDA), scl=machine.Pin(SCL), freq=I2C_HZ, timeout=2000)
-        self._put, self._get, self._scan = i2c.writeto, i2c.readfrom_mem_into, i2c.scan
+        self._put, self._get = i2c.writeto, i2c.readfrom_mem_into
 
     @micropython.native
     def put(self, address, data):
@@ -74,8 +74,9 @@ class Bus:
             if not pin():
                 wrong |= bit
         self._open()
-        if not wrong and not self._scan():
-            if machine.SoftI2C(sda=machine.Pin(SCL), scl=machine.Pin(SDA), timeout=500).scan():
+        if not wrong and not _answers(self._put):
+            exchanged = machine.SoftI2C(sda=machine.Pin(SCL), scl=machine.Pin(SDA), timeout=500)
+            if _answers(exchanged.writeto):
                 wrong = wire.EXCHANGED
             self._open()
         return wrong
@@ -102,6 +103,17 @@ class Bus:
         sda(1)
         self._open()
         self.recovered()
+
+
+def _answers(put):
+    """Return whether the touch chip or a multiplexer takes a byte: a register's number, or no channel."""
+    for address in (MPR121,) + MUXES:
+        try:
+            put(address, b"\0")
+        except OSError:
+            continue
+        return True
+    return False
 
 
 def _waits(again, ticks):

@@ -19,6 +19,9 @@ elif starts.failed_at_once():
 else:
     why = ""
 
+import adc
+
+ring = adc.make_ring()
 import board  # what fails to load leaves the board at MicroPython's prompt, where it can be mended
 
 sys.stdout.write("\0")
@@ -28,7 +31,7 @@ if why:
     board.programming()
     print("Programming: the mat does not run (" + why + "). Copy the files, then reset.")
 else:
-    mat = board.Board()
+    mat = board.Board(ring)
     try:
         work = sampler.Sampler(mat)
         while True:
