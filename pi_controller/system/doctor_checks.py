@@ -412,6 +412,8 @@ def disk(journal: Path) -> Iterator[ReportLine]:
 
 PINS = Group("Pins")
 DIM = (12, 12, 12)
+FIRST_PIXELS = ((60, 0, 0), (0, 60, 0), (0, 0, 60))
+"""Red, green, blue: a strip of another colour order shows them exchanged."""
 GAPS_S = 1.0
 """Shortest acceptable interval between gaps: while a hit is due, each one is a question to the judge."""
 NOTE = "slower than the board: soft strokes may be missed, and the judge confirms the bead"
@@ -464,13 +466,15 @@ def strips(settings: Settings, opened: Callable[[], Strip] | None = None) -> Ite
     try:
         strip = opened() if opened else NeoPixelStrip(count, wanted.pin, wanted.brightness, wanted.current_cap_ma)
         try:
-            strip.show([DIM] * count)
+            strip.show([*FIRST_PIXELS, *[DIM] * (count - len(FIRST_PIXELS))])
         finally:
             strip.close()
     except StripError as error:
         yield PINS.fails("light strips", error.message, error.hint)
     else:
-        yield PINS.passes("light strips", f"{count} pixels were lit dimly for a moment; did you see them all?")
+        asked = "the first three red, green and blue, the rest dim white: did you see that?"
+        wrong = "Other colours: the strip has another order than a WS2812"
+        yield PINS.passes("light strips", f"{count} pixels were lit for a moment, {asked} {wrong}")
 
 
 def sensors(source: PinsSource, ears: SensorListener) -> Iterator[ReportLine]:

@@ -4,6 +4,7 @@ import itertools
 import os
 import stat
 
+import numpy as np
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPin
 from memory_sound import MemorySound
@@ -131,11 +132,15 @@ def test_buttons_and_strips_that_nobody_wants_are_not_here():
     assert [line.outcome for line in doctor_checks.strips(Settings())] == ["not here"]
 
 
-def test_the_strips_are_lit_and_given_back():
-    strip = MemoryStrip(69)
+def test_the_strips_are_lit_and_given_back(monkeypatch):
+    strip, frames = MemoryStrip(69), []
+    monkeypatch.setattr(strip, "show", frames.append)
     (line,) = doctor_checks.strips(PI, lambda: strip)
     assert line.outcome == "pass"
     assert "69 pixels" in line.found
+    [frame] = frames
+    assert len(frame) == 69
+    assert [[value > 0 for value in pixel] for pixel in frame[:3]] == np.eye(3, dtype=bool).tolist()
 
 
 def test_strips_that_cannot_be_had_are_told():
