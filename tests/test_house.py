@@ -71,6 +71,14 @@ def test_the_top_level_is_as_drawn():
     }  # fmt: skip
 
 
+def test_python_files_named_in_docstrings_and_pages_exist():
+    files = [path for path in tracked() if path.suffix in {".py", ".md"} and path.name != "CHANGELOG.md"]
+    there = {path.name for path in files}
+    named = re.compile(r"`(?:[\w/]+/)?(\w+\.py)`")
+    gone = {(str(path), name) for path in files for name in named.findall(path.read_text("utf-8")) if name not in there}
+    assert gone == set()
+
+
 def test_a_version_is_said_once():
     import pi_controller
 

@@ -1,6 +1,6 @@
 """Dipole fit: counts and locates the beads on the mat, marked or not, from one magnetometer reading at rest.
 
-Every bead holds a small magnet (dipole, `dipole.py`). `bead_search.py` finds the magnets that explain the reading best;
+Every bead holds a small magnet (a dipole). `bead_solver.py` finds the magnets that explain the reading best;
 this module classifies them and lists doubts. A fit is in doubt if a residual is left that no bead explains, a strength
 is between the two kinds, a bead is on the very edge of a pad, a magnet is above the mat, a telephone would look the
 same, one bead over steel would look like two, or sensors are missing so that a bead could go unnoticed.

@@ -157,7 +157,7 @@ class MagnetFit:
     hessian: Array
 
     def __repr__(self) -> str:
-        return f"Refined(magnets={len(self.places)}, chi2={self.chi2:.1f})"
+        return f"MagnetFit(magnets={len(self.places)}, chi2={self.chi2:.1f})"
 
 
 class Refiner:

@@ -3,7 +3,7 @@
 While the field is unchanged a scan costs a handful of array operations. A change, visible in one scan or in the average
 of several, opens a window; it closes when the field has been still for `settle_s`, and the mean of the window is
 fitted. A uniform change (the earth's field, a door, a lift) is ignored. The reading of the empty mat is learned, and
-updated whenever the mat is empty (`bead_baseline.py`).
+updated whenever the mat is empty (`Baseline`).
 """
 
 from dataclasses import dataclass
