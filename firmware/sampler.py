@@ -234,7 +234,7 @@ class Sampler:
             if kind == wire.TEST:
                 self._test(now)
             elif kind == wire.BUILT:
-                self._build(wire.built(payload), now)
+                self._build(wire.built_mask(payload), now)
             else:
                 runs = wire.runs(payload, self.board.PIXELS)
                 if runs is None:

@@ -333,7 +333,7 @@ def built_body(magnets: int, order: int) -> bytearray:
     return _body(BUILT, _BUILT, order, magnets)
 
 
-def built(payload: bytes) -> int:
+def built_mask(payload: bytes) -> int:
     """Return the mask of a BUILT, at most `ALL_MAGNETS`."""
     return unpack(_BUILT, payload)[1] & ALL_MAGNETS
 

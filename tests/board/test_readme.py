@@ -45,7 +45,7 @@ def words(kind, number, payload):
     if kind == wire.TEST:
         return f"{start}: order {wire.order(payload)}"
     if kind == wire.BUILT:
-        return f"{start}: order {wire.order(payload)}, magnetometers {wire.built(payload):#08x}"
+        return f"{start}: order {wire.order(payload)}, magnetometers {wire.built_mask(payload):#08x}"
     if kind == wire.ACK:
         return "{}: up to {}".format(start, *wire.ack(payload))
     if kind == wire.DONE:
