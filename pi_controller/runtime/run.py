@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PRIVATE_UMASK = 0o077
 """Umask of a table run by hand: its journal, log, backup and recordings are private, because they name people."""
 IDLE_S = 0.01
-"""Longest wait for the board's next byte while a strike may come: buttons are polled in between."""
+"""Longest wait for the board's next byte while a strike may come, and for commands at a table without a board."""
 SWITCH_S = 0.001
 """Thread switch interval: how long the web thread may delay the table's. Python's default is 5 ms."""
 READ_INTERVAL_S = 2 * FRAME_S
@@ -176,7 +176,9 @@ def run_loop(
                 serve()
             if interval_s is not None:
                 stop.wait(interval_s)
-            elif (port := daemon.source.port) is None or daemon.idle:
+            elif (port := daemon.source.port) is None:
+                stop.wait(IDLE_S)
+            elif daemon.idle:
                 stop.wait(FRAME_S)
             else:
                 port.wait(IDLE_S)
