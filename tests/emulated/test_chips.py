@@ -88,7 +88,7 @@ def test_a_chip_that_holds_the_data_line_is_clocked_free(settled):
     kinds: list[str] = []
     for clocks in range(12, 31, 3):  # transfers that fail clock it, too: how often depends on when it begins
         settled.board.change("hold_sda", clocks)
-        kinds = [kind for kind, _ in settled.events(settled.go(1.2)) if kind.startswith("bus")]
+        kinds += [kind for kind, _ in settled.events(settled.go(1.2)) if kind.startswith("bus")]
         if "bus free" in kinds:
             break
     assert kinds[:2] == ["bus stuck", "bus free"]
