@@ -199,9 +199,8 @@ class Magnets:
         bus.recovered = self._forget
         self._mux = 0
         self._nth = bytearray(range(wire.MAGNETS))  # magnetometer -> which of those that are built it is
-        self._muxes = self._open = (
-            _ALL  # a bit for each multiplexer that may have a channel open: a reset of the board closes none
-        )
+        # a bit for each multiplexer, and for each that may have a channel open: a reset of the board closes none
+        self._muxes = self._open = _ALL
         self._channels = [bytes((1 << i,)) for i in range(8)]
         self._state = bytearray(wire.MAGNETS)
         self._again = [time.ticks_us()] * wire.MAGNETS

@@ -328,7 +328,7 @@ def test_body(order: int) -> bytearray:
 def built_body(magnets: int, order: int) -> bytearray:
     """Return the body of a BUILT command: the mat has the magnetometers whose bits are set in `magnets`.
 
-    The nth of them hangs on channel n % 8 of multiplexer n // 8. Each HELLO means that there are all.
+    The nth of them (from 0) is on channel n % 8 of multiplexer n // 8. After each HELLO the board assumes all of them.
     """
     return _body(BUILT, _BUILT, order, magnets)
 

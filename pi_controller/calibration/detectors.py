@@ -130,16 +130,10 @@ class Detectors:
         return f"the {pinmap().touch.strips[strip]} strip of pad {pad}"
 
 
-def multiplexer_of(number: int, built: NDArray[np.bool_]) -> int:
-    """Return the address of the multiplexer of magnetometer `number` (0 first, in wire order), one of those `built`."""
-    return pinmap().board.tca9548a_addresses[int(built[:number].sum()) // 8]
-
-
 def find_silent_multiplexers(silent: Sequence[int], built: NDArray[np.bool_]) -> dict[int, list[int]]:
     """Return the addresses of the multiplexers all of whose magnetometers are `silent`, and these, if at least two."""
-    found: dict[int, list[int]] = {}
-    for number in np.flatnonzero(built).tolist():
-        found.setdefault(multiplexer_of(number, built), []).append(number)
+    numbers = np.flatnonzero(built).tolist()
+    found = {address: numbers[8 * n : 8 * n + 8] for n, address in enumerate(pinmap().board.tca9548a_addresses)}
     return {address: parts for address, parts in found.items() if len(parts) > 1 and {*parts} <= {*silent}}
 
 

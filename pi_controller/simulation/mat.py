@@ -164,7 +164,7 @@ class SimListening:
         self.mat = SimMat(seed, conditions)
         for fault in faults:
             fault.inject(self.mat.board)
-        built = conditions.magnetometers if conditions else None
+        built = self.mat.world.conditions.magnetometers
         self.connection = BoardConnection(lambda: SerialPort(self.mat.device), built)
         self.t = 0.0
         self._sent = 0
