@@ -83,6 +83,7 @@ def test_one_magnetometer_away_one_saturated_and_both_back(settled):
     assert fields(came)[-1].all()
 
 
+@by_night
 def test_a_chip_that_holds_the_data_line_is_clocked_free(settled):
     settled.board.state()
     kinds: list[str] = []

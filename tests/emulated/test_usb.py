@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from cases import by_night
 from emulated_board import edited
 from emulated_host import Host
 
@@ -70,6 +71,7 @@ def test_a_host_that_is_away_costs_no_pass_and_tears_no_frame(host):
     assert kinds[-2:] == ["host silent", "host back"]
 
 
+@by_night
 def test_a_host_that_dribbles(host):
     host.board.state()
     came = []
@@ -95,6 +97,7 @@ def test_a_host_that_talks_while_the_board_starts_stops_nothing(board):
     assert host.connect() < 2.0
 
 
+@by_night
 def test_the_end_of_a_dma_run_loses_no_sample(board):
     board.power_on(edited("adc.py", "_RUN = 1 << 28", "_RUN = 1 << 16"))  # 256 ms
     host = Host(board)
@@ -107,6 +110,7 @@ def test_the_end_of_a_dma_run_loses_no_sample(board):
     assert host.session.stats.missing_samples == 0
 
 
+@by_night
 def test_a_host_before_sums_gets_the_upper_12_bits(board, monkeypatch):
     monkeypatch.setattr(wire, "PROTOCOL", (1, wire.SUMS - 1))
     monkeypatch.setattr(wire, "SUMS", wire.SIZES + 1)  # so old a session takes no sample for a sum

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from cases import cases
 
 from pi_controller.games.dakota.rules import HIDER_FOULS, Dakota
 
@@ -222,10 +223,9 @@ def test_random_games_of_all_options_are_the_models(agree):
     accepted = 0
     for n, values in enumerate(product((1, 3), *OPTIONS.values())):
         chosen = {"points": values[0], **dict(zip(OPTIONS, values[1:], strict=True))}
-        accepted += agree(
-            Dakota(chosen), Model(**chosen), [(8, HITS), (3, FOULS), (0.5, TOSSES), (0.06, FORFEITS)], INVALID, n, 500
-        )
-    assert accepted > 30_000
+        kinds = [(8, HITS), (3, FOULS), (0.5, TOSSES), (0.06, FORFEITS)]
+        accepted += agree(Dakota(chosen), Model(**chosen), kinds, INVALID, n, cases(200, 500))
+    assert accepted > cases(12_000, 30_000)
 
 
 @pytest.mark.parametrize(

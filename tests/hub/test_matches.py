@@ -171,6 +171,7 @@ def test_one_clock_ends_the_games_of_a_round_at_all_tables_whatever_their_own_cl
     hall.do(d.ClockSet(1, running=False))
     hall.until(lambda: all(shown(table)[1] for table in tables))
     hall.do(d.ClockSet(1, running=True))
+    hall.until(lambda: all(shown(table)[1] is None for table in tables))
     for table in tables:
         table.slow -= 61.0
     hall.until(lambda: all(table.table.view.question for table in tables))
