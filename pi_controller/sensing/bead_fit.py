@@ -297,8 +297,8 @@ STEEL_COST = 50.0
 """The same for one bead over steel, for a real plate has an end and its image is not exact. Two beads gain hundreds."""
 HOPELESS_COST = 300.0
 """A cost that is more than this above the wanted one at all of `STEEL_DEPTHS_MM` is not searched further."""
-HIGHEST_MM = 19.0
-"""A magnet higher than this above the mat does not belong to a bead on it."""
+HIGHEST_MM = 16.0
+"""A magnet higher than this above the mat, or perhaps higher, does not belong to a bead on it. A bead's is at 2 to 12."""
 EDGE_SIGMAS = (1.3, 1.7)
 """A bead closer to a pad's edge than this many sigmas could be on either side; for one fitted inside, outside.
 
@@ -578,7 +578,7 @@ class BeadFitter:
             dx, dy = (EDGE_SIGMAS[pad is None] * float(v) for v in sd[:2])
             if pad is not None and not self._lifted:  # closer to the edge a bead would be visible
                 dx, dy = max(dx, BEAD_RADIUS_MM), max(dy, BEAD_RADIUS_MM)
-            if z > self._highest + (1.7 * float(sd[2]) if self._lifted else 0.0):
+            if z > self._highest + (EDGE_SIGMAS[1] if self._lifted else -EDGE_SIGMAS[0]) * float(sd[2]):
                 doubts.append("a magnet above the mat")
                 pad = None
             elif any(self._pads.at(*at) != pad for at in ((x - dx, y), (x + dx, y), (x, y - dy), (x, y + dy))):

@@ -66,7 +66,7 @@ class StrikeSettings:
     wait_s: float = 0.002
     doubt_s: float = 0.001
     clear_db: float = 6.0
-    sure_db: float = 1.5
+    sure_db: float = 2.0
     suspect_db: float = 13.5
     lockout_s: float = 0.25
     escape_db: float = 20.0
