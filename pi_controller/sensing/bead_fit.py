@@ -298,7 +298,7 @@ STEEL_COST = 50.0
 HOPELESS_COST = 300.0
 """A cost that is more than this above the wanted one at all of `STEEL_DEPTHS_MM` is not searched further."""
 HIGHEST_MM = 16.0
-"""A magnet higher than this above the mat, or perhaps higher, does not belong to a bead on it. A bead's is at 2 to 12."""
+"""A magnet that is, or may be, higher than this above the mat does not belong to a bead on it; a bead's is 2 to 12."""
 EDGE_SIGMAS = (1.3, 1.7)
 """A bead closer to a pad's edge than this many sigmas could be on either side; for one fitted inside, outside.
 

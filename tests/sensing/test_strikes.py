@@ -1,7 +1,8 @@
 """Strikes felt in made-up signals: what must be found, what must not, and that cutting the stream changes nothing.
 
 The last tests compare decisions with recorded figures, so that no constant changes unnoticed. After a change that is
-meant: `PYTHONPATH=tests/support:hardware/drawings python tests/sensing/test_strikes.py > tests/sensing/strike_figures.json`.
+meant: `PYTHONPATH=tests/support:hardware/drawings python tests/sensing/test_strikes.py >
+tests/sensing/strike_figures.json`.
 """
 
 import json

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,9 +19,11 @@ from pi_controller.journal.file import (
     LogState,
     Row,
     advice,
+    disk_full,
     examine,
     next_hash,
     rows_in,
+    write_database,
 )
 from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.referee.facts import (
@@ -458,6 +461,25 @@ def test_a_record_of_another_version(path):
     slip_in(path, Row(2, 2, 0.0, "dance", '{"kind": "dance", "t": 0}'))
     with Journal(path) as journal, pytest.raises(JournalError, match="record 2 cannot be read"):
         list(journal.read())
+
+
+def test_a_copy_of_a_database_needs_no_log_beside_it(path, tmp_path):
+    copy = tmp_path / "copy.sqlite"
+    with Journal(path) as journal:
+        journal.append([OPENED])
+    with closing(sqlite3.connect(path)) as db:
+        write_database(db, copy)
+    assert (path.read_bytes()[18:20], copy.read_bytes()[18:20]) == (b"\2\2", b"\1\1"), "2 is with a log"
+    with closing(sqlite3.connect(copy)) as db:
+        assert db.execute("SELECT count(*) FROM facts").fetchone() == (1,)
+    assert [one.name for one in tmp_path.glob("copy*")] == ["copy.sqlite"]
+
+
+@pytest.mark.parametrize(("blocks", "free", "full"), [(100, 1, True), (100, 2, False), (0, 0, False)])
+def test_a_disk_is_full_without_two_pages_and_one_without_a_size_never_is(path, monkeypatch, blocks, free, full):
+    sizes = SimpleNamespace(f_blocks=blocks, f_bavail=free, f_frsize=4096)
+    monkeypatch.setattr("os.statvfs", lambda _: sizes)
+    assert disk_full(path) is full
 
 
 def test_closed(path):
