@@ -116,6 +116,7 @@ class Board:
         self.check_wiring = self._bus.check_wiring
         self._strips = Strips(self._bus)
         self.touch = self._strips.read
+        self.charge = self._strips.charge
         self._magnets = Magnets(self._bus)
         self.magnet = self._magnets.read
         self.build = self._magnets.build

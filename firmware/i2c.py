@@ -154,6 +154,10 @@ class Strips:
         self._state = _ABSENT  # no answer, or all zero: the chip has started anew
         return False
 
+    def charge(self, buf):
+        """Fill `buf` with the current and the time that the chip found for each electrode; False on a bus error."""
+        return self._state == _READY and self._bus.get(MPR121, 0x5F, buf)
+
     def _begin(self, ticks):
         put = self._bus.put
         if self._state == _RESET:

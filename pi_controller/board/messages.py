@@ -142,6 +142,9 @@ class BoardEvent:
             return _describe_self_test(self.part, self.value if secret else _ALL)
         if self.kind == "wiring":
             return _describe_wiring(self.value)
+        if self.kind == "strips":
+            found = ", ".join(f"{pf:.0f}" for pf in wire.strips_pf(self.value))
+            return f"The touch strips of pad {self.part} have {found} pF."
         part = REASONS.get(self.part, "unknown") if self.kind == "started" else self.part
         return WORDS[self.kind].format(part=part, value=self.value, thousands=self.value / 1000)
 
@@ -167,9 +170,10 @@ WORDS = {
     "host back": "The board receives data from this program again, after {thousands:.0f} s.",
     "slow": "The board completes only {value} % of its scans.",
     "wiring": "",
+    "strips": "",
 }
 """Line of each kind of `BoardEvent`, in the order of the kinds' numbers on the wire (from 1)."""
-_GOOD = {"started", "bus free", "touch back", "magnetometer back", "piezo good", "host back"}
+_GOOD = {"started", "bus free", "touch back", "magnetometer back", "piezo good", "host back", "strips"}
 _PADS, _ALL = 4, (1 << 24) - 1
 
 

@@ -23,7 +23,7 @@ except ImportError:  # on the board the files are in one folder
 # exported again, so that users need to import only this file
 __all__ = ("LONGEST", "WINDOW", "Frames", "crc16", "seal", "stuff", "unstuff")
 
-PROTOCOL = (1, 4)
+PROTOCOL = (1, 5)
 """Major and minor: majors are incompatible. A newer minor adds types, and sends none of them to an older end."""
 ORDERS = 1
 """First minor with commands (LIGHTS, TEST, DONE) and events (EVENT, ACK)."""
@@ -33,6 +33,8 @@ SUMS = 3
 """First minor in which a sample of a PIEZO is a sum of `READINGS`; before it has 12 bits."""
 SIZES = 4
 """First minor with BUILT (a mat may have fewer magnetometers than `MAGNETS`) and WIRING."""
+CHARGES = 5
+"""First minor with STRIPS."""
 
 # Host to board. A frame of one of these never begins with "\r\x03", which mpremote sends to stop a program.
 HELLO = 0x11
@@ -58,6 +60,11 @@ READINGS = 16
 REST, TOP = READINGS * 2048, READINGS * 4095
 """A sample of a pad at rest, and the largest."""
 ELECTRODES = 12
+STRIPS_EACH = ELECTRODES // PADS
+CHARGE_BYTES = 19
+"""Registers of the touch chip from 0x5F on: an electrode's current each, one that is not used, two times in each."""
+STEPS_PER_PF = 5
+"""STRIPS counts a strip's capacitance in steps of 0.2 pF."""
 MAGNETS = 24
 ALL_MAGNETS = (1 << MAGNETS) - 1
 
@@ -91,7 +98,8 @@ HOST_SILENT = 15  # value: ms
 HOST_BACK = 16  # value: ms
 SLOW = 17  # value: per cent of the scans that were due
 WIRING = 18  # value: bits `SDA_LOW`, `SCL_LOW`, `EXCHANGED`
-KINDS = WIRING
+STRIPS = 19  # part: pad; value: the capacitance of its touch strips, see `pack_strips`
+KINDS = STRIPS
 """Event kinds are 1 to this; a newer minor adds kinds and sends none of them to an older end."""
 
 # WIRING's value: a line of the I2C bus does not rest high; chips answer with SDA and SCL exchanged.
@@ -132,7 +140,9 @@ def _body(kind: int, form: str, *values: int | bytes) -> bytearray:
 
 def newest_kind(minor: int) -> int:
     """Return the newest event kind known to a host of this minor."""
-    return KINDS if minor >= SIZES else SLOW if minor >= CHIPS else HOST_BACK
+    if minor >= CHARGES:
+        return KINDS
+    return WIRING if minor >= SIZES else SLOW if minor >= CHIPS else HOST_BACK
 
 
 def put(body: bytearray, at: int, number: int, times: int, more: int) -> None:
@@ -254,6 +264,28 @@ def touch_body(us: int, counts: bytearray) -> bytearray:
 def touch(payload: bytes) -> tuple[int, ...]:
     """Return board time (us) and the 12 counts."""
     return unpack(_TOUCH, payload)
+
+
+def pack_strips(charge: "bytes | bytearray", counts: "bytes | memoryview", pad: int) -> int:
+    """Return STRIPS' value for `pad` (0 first): ten bits for each strip, the first lowest, in steps of 0.2 pF.
+
+    `charge` are the touch chip's `CHARGE_BYTES`, `counts` the 12 x u16 of a TOUCH. A strip charged with a current for
+    a time reads counts of 1024 for 3.3 V (the chip's data sheet). 1023 is that or more, 0 unknown.
+    """
+    value = 0
+    for i in range(STRIPS_EACH):
+        n = STRIPS_EACH * pad + i
+        count = counts[2 * n] | counts[2 * n + 1] << 8
+        time = charge[13 + (n >> 1)] >> (4 * (n & 1)) & 7  # 1 is 0.5 us, and each further one twice as long
+        if count and time:
+            # uA * us * 1024 / (counts * 3.3 V), five times; 388 is 5 / 4 * 1024 / 3.3
+            value |= min(((charge[n] & 63) << time) * 388 // count, 1023) << (10 * i)
+    return value
+
+
+def strips_pf(value: int) -> "tuple[float, ...]":
+    """Return the capacitance of a pad's touch strips, pF, from STRIPS' value."""
+    return tuple((value >> (10 * i) & 1023) / STEPS_PER_PF for i in range(STRIPS_EACH))
 
 
 def field_body(us: int, ok: int, counts: bytearray) -> bytearray:

@@ -18,6 +18,7 @@ from pi_controller.errors import UsageError
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap, shipped_file
 from pi_controller.simulation.conditions import Stream, rng
+from pi_controller.simulation.sensors import REST
 from pi_controller.simulation.world import World
 
 RING_BLOCKS = 16
@@ -69,7 +70,7 @@ class SimBoard:
         self.strip: list[Rgb] = [(0, 0, 0)] * self.PIXELS
         """Pixels shown by the light strip on the board."""
         self._pixels = list(self.strip)
-        self._world = world
+        self.world = world
         self._send = send
         self._inbox = bytearray()
         self._mega = 1_000_000_000 + world.conditions.clock_ppb
@@ -81,7 +82,7 @@ class SimBoard:
 
     def now_us(self) -> int:
         """Return microseconds since boot on the board's own crystal."""
-        return self._world.ns * self._mega // 1_000_000_000_000 - self._boot * 1_000_000 // self.SAMPLE_HZ
+        return self.world.ns * self._mega // 1_000_000_000_000 - self._boot * 1_000_000 // self.SAMPLE_HZ
 
     def ticks(self) -> int:
         """Return `now_us` modulo 2 ** 30."""
@@ -99,18 +100,29 @@ class SimBoard:
             self._next += lost * self.BLOCK
         self.work += 1
         first = self._next
-        buf[:] = self._world.piezo.block(first)
+        buf[:] = self.world.piezo.block(first)
         self._next = first + self.BLOCK
         return (first - self._boot) // self.BLOCK
 
     def touch(self, buf: bytearray) -> bool:
         """Fill `buf` with the twelve counts, u16 little endian; return False on a bus error."""
         self.work += 1
-        counts = self._world.strips.read(self._world.t, self._world.hands.values())
+        counts = self.world.strips.read(self.world.t, self.world.hands.values())
         if counts is None:
             self.i2c_errors += 1
             return False
         buf[:] = counts
+        return True
+
+    def charge(self, buf: bytearray) -> bool:
+        """Fill `buf` with the current and the time that charge each strip, as the touch chip's registers have them."""
+        self.work += 1
+        buf[:] = bytes(len(buf))
+        for n, pf in enumerate(self.world.strips.picofarads.tolist()):
+            pc = pf * 3.3 * REST / 1024.0
+            time = next(time for time in range(1, 8) if pc <= 63 * 2.0 ** (time - 2))
+            buf[n] = round(pc / 2.0 ** (time - 2))
+            buf[13 + n // 2] |= time << 4 * (n % 2)
         return True
 
     def check_wiring(self) -> int:
@@ -133,9 +145,9 @@ class SimBoard:
             self.i2c_errors += 1
             return False
         i = self._plugged[self._nth[i]]
-        words = self._world.magnets.read(i, self._world.t)
+        words = self.world.magnets.read(i, self.world.t)
         if words is None:
-            failed = self._world.magnets.has_failed(i)
+            failed = self.world.magnets.has_failed(i)
             self.i2c_errors += failed
             return False if failed else None
         if self.magnets == wire.QMC5883P:
@@ -192,7 +204,7 @@ class SimBoard:
 
     def _samples_taken(self) -> int:
         """Return the number of converter samples since virtual time 0."""
-        return self._world.ns * self.SAMPLE_HZ * self._mega // 1_000_000_000_000_000_000
+        return self.world.ns * self.SAMPLE_HZ * self._mega // 1_000_000_000_000_000_000
 
 
 def _as_qmc5883p(words: bytes) -> bytes:

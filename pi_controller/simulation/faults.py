@@ -28,6 +28,8 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "dead-touch": ("the touch strip reads nothing", 12, 8),
     "stuck-touch": ("the touch strip reads one count for ever", 12, 2),
     "loose-touch": ("the touch strip's wire is loose", 12, 11),
+    "open-strip": ("the wire of the touch strip is off", 12, 5),
+    "shorted-strip": ("the touch strip and the next one touch each other", 11, 4),
     "dead-chip": ("the touch chip does not answer", 0, 0),
     "dead-multiplexer": ("the multiplexer does not answer", 3, 2),
     "dead-bus": ("SDA is off: nothing on the bus answers", 0, 0),
@@ -94,6 +96,31 @@ def _touch(board: SimBoard, fault: Fault) -> None:
         counts[fault.number - 1] = {"dead-touch": 0, "stuck-touch": 694}.get(fault.kind, loose)
         return True
 
+    board.touch = touch
+
+
+def _strip(board: SimBoard, fault: Fault) -> None:
+    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
+
+    read: Callable[[bytearray], bool] = board.touch
+    at = fault.number - 1
+    pf = board.world.strips.picofarads
+    random = np.random.default_rng(fault.number)
+
+    def touch(buf: bytearray) -> bool:
+        if not read(buf):
+            return False
+        counts = np.frombuffer(buf, "<u2")
+        if fault.kind == "open-strip":
+            counts[at] = 700 + int(random.integers(-1, 2))
+        else:
+            counts[at : at + 2] = counts[at : at + 2].mean()
+        return True
+
+    if fault.kind == "open-strip":
+        pf[at] = 8.0  # the chip's own input
+    else:
+        pf[at : at + 2] = pf[at : at + 2].sum()
     board.touch = touch
 
 
@@ -187,6 +214,7 @@ def _mute(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one
 _INJECT: dict[str, Callable[[SimBoard, Fault], None]] = {
     "piezo": _piezo,
     "touch": _touch,
+    "strip": _strip,
     "magnetometer": _magnetometer,
     "chip": _bus,
     "multiplexer": _bus,

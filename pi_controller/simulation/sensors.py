@@ -572,6 +572,8 @@ class Cover:
 
 TOUCH_GRID_HZ = 100
 REST = 700.0
+STRIP_PF = 65.0
+"""Capacitance of a strip with its wire, within 15 %."""
 
 
 class TouchStrips:
@@ -587,6 +589,8 @@ class TouchStrips:
         self._gain = fixed.uniform(0.85, 1.15, self.count)
         self._period = fixed.uniform(90.0, 700.0, self.count)
         self._phase = fixed.uniform(0.0, 2 * np.pi, self.count)
+        self.picofarads: NDArray[np.float64] = STRIP_PF * fixed.uniform(0.85, 1.15, self.count)
+        """Capacitance of each strip without a hand."""
         self._second = -1
         self._rows: NDArray[np.float64] = np.zeros((TOUCH_GRID_HZ, self.count))
         self._bytes = b""

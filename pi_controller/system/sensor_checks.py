@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pi_controller.board import wire
 from pi_controller.board.messages import BoardEvent, Field, Gap, Health, LinkDown, LinkUp, Message, Piezo, Touch
 from pi_controller.calibration.detectors import (
     BUS_HINT,
@@ -154,6 +155,12 @@ RAIL_COUNTS = 2007.0
 NOISY_COUNTS = 40.0
 OFF_REST_COUNTS = 300.0
 """A piezo rests in the middle of the converter's range; with a larger offset a stroke is clipped."""
+OPEN_PF = 15.0
+"""Less capacitance than this has an input of the touch chip without a strip, with no more than a piece of wire."""
+SHORTED = 1.5
+"""Two strips that touch each other both have their sum: at least this many times what other pads' strips have."""
+ALIKE = 0.1
+"""Largest relative difference of their readings."""
 MIN_ANSWER_SHARE = 0.5
 """Smallest share of the scans that a working magnetometer answers."""
 SENSORS = Group("Sensors")
@@ -288,9 +295,12 @@ class SensorListener:
             todo = "check the touch board's four wires and its address 0x5A"
             yield SENSORS.fails(f"touch strips 1 to {rest.size}", "the touch chip does not answer", todo)
             return
+        pf = self._strip_pf()
+        shorted = find_shorted_strips(pf)
         for (pad, strip), mean in np.ndenumerate(rest):
             number = pad * rest.shape[1] + strip
-            name = f"touch strip {number + 1} (pad {pad + 1}, {pinmap().touch.strips[strip]})"
+            name = _strip_name(number)
+            farads = pf[pad, strip]
             still = self.scans >= ENOUGH_SCANS and low[pad, strip] == high[pad, strip] and bool((high > low).any())
             why = wrong.get((pad + 1, strip), "stuck" if still else "")
             if self.up is None:
@@ -301,10 +311,24 @@ class SensorListener:
                 yield SENSORS.fails(name, "stuck at one count", "unplug the board and plug it in again")
             elif why:
                 yield SENSORS.fails(name, f"{why}: its readings jump", "check its wire: it is loose")
-            elif mean > 1000:
-                yield SENSORS.fails(name, "no strip at this input", "check its wire and its plug")
+            elif mean > 1000 or farads < OPEN_PF:
+                only = "" if np.isnan(farads) else f", only {farads:.0f} pF"
+                yield SENSORS.fails(name, f"no strip at this input{only}", "check its wire and its plug")
+            elif number in shorted:
+                found = f"touches {_strip_name(shorted[number])}: {farads:.0f} pF, the sum of both"
+                yield SENSORS.fails(name, found, "look for copper or solder that joins the two")
             else:
-                yield SENSORS.passes(name, f"{mean:.0f} counts, noise {noise[pad, strip]:.1f}")
+                found = f"{mean:.0f} counts, noise {noise[pad, strip]:.1f}"
+                yield SENSORS.passes(name, found if np.isnan(farads) else f"{found}, {farads:.0f} pF")
+
+    def _strip_pf(self) -> NDArray[np.float64]:
+        """Return the capacitance of each strip (pads, strips), pF, as the last self test found it; NaN if unknown."""
+        pf = np.full(self.touch.mean.shape, np.nan)
+        for event in self.events:
+            if event.kind == "strips" and self.up is not None and event.t >= self.up.t:
+                pf[event.part - 1] = wire.strips_pf(event.value)
+        pf[pf == 0.0] = np.nan
+        return pf
 
     def _strip_faults(self) -> dict[tuple[int, int], str]:
         try:
@@ -353,6 +377,30 @@ class SensorListener:
                 yield SENSORS.passes(name, f"answers {100 * answered:.0f} % of the time")
         if missing := len(built) - self.magnetometers if self.checks_magnetometers else 0:
             yield SENSORS.absent(f"{missing} more magnetometers", "not built: [board] magnetometers in the settings")
+
+
+def _strip_name(number: int) -> str:
+    """Return the name of a touch strip (0 first, in wire order)."""
+    strips = pinmap().touch.strips
+    return f"touch strip {number + 1} (pad {number // len(strips) + 1}, {strips[number % len(strips)]})"
+
+
+def find_shorted_strips(pf: NDArray[np.float64]) -> dict[int, int]:
+    """Return the strips (0 first) that touch another one, and which.
+
+    `pf` (pads, strips) is their capacitance, NaN if unknown. A strip is compared with those at its place on other pads.
+    """
+    flat = pf.ravel()
+    alike = [np.delete(pf[:, i % pf.shape[1]], i // pf.shape[1]) for i in range(pf.size)]  # at its place on other pads
+    usual = [np.median(others[~np.isnan(others)]) if not np.isnan(others).all() else np.nan for others in alike]
+    large = np.flatnonzero(flat > SHORTED * np.array(usual))
+    found: dict[int, int] = {}
+    for i in large.tolist():
+        others = large[large != i]
+        off = np.abs(flat[others] / flat[i] - 1.0)
+        if len(others) and off.min() < ALIKE:
+            found[i] = int(others[off.argmin()])
+    return found
 
 
 TURNS = {

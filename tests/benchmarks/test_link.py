@@ -99,6 +99,9 @@ def test_a_pass_of_the_firmware(benchmark):
         def touch(self, buf):
             return True
 
+        def charge(self, buf):
+            return False
+
         def check_wiring(self):
             return 0
 

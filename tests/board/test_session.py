@@ -31,7 +31,7 @@ def blocks_follow(messages):
 
 def test_connect(rig):
     [up, *rest] = rig.connect()
-    assert up == LinkUp(up.t, "0100020003000400", "0.5.0", 1, "power", 4)
+    assert up == LinkUp(up.t, "0100020003000400", "0.6.0", 1, "power", 4)
     assert rig.session.up
     assert {type(m) for m in rest} == {Piezo, Touch, Field, Health, BoardEvent}
 
@@ -246,7 +246,7 @@ def test_another_major_is_refused_with_the_way_out(rig):
     body[3] = 2
     messages = rig.session.feed(wire.seal(body, 0), rig.t) + rig.session.feed(wire.seal(body, 1), rig.t)
     [down] = messages
-    assert down.why == f"The board speaks protocol 2.4, this program 1.4: {FLASH_HINT}."
+    assert down.why == f"The board speaks protocol 2.5, this program 1.5: {FLASH_HINT}."
     assert not rig.session.up
 
 

@@ -122,6 +122,26 @@ def test_the_other_round_trips(word, us, counts, field):
     assert wire.health(health) == (word, 1, 2, 3, 4, us)
 
 
+@pytest.mark.parametrize(
+    ("microamps", "time", "count", "pf"),
+    [
+        (16, 1, 724, 3.4),  # 8 pC at 2.333 V
+        (63, 3, 700, 55.9),  # 126 pC at 2.256 V
+        (63, 7, 200, 204.6),  # 3.1 nF: the most that is told
+        (16, 0, 700, 0.0),
+        (16, 1, 0, 0.0),
+    ],
+)
+def test_a_strips_capacitance_is_what_its_charge_and_its_counts_say(microamps, time, count, pf):
+    charge = bytearray((16,) * 13 + (0x11,) * 6)
+    counts = bytearray(struct.pack("<12H", *[724] * 12))
+    charge[7], charge[13 + 3] = microamps, 0x01 | time << 4
+    struct.pack_into("<H", counts, 14, count)
+    found = [wire.strips_pf(wire.pack_strips(charge, counts, pad)) for pad in range(4)]
+    assert found[2] == (pytest.approx(3.4, abs=0.2), pytest.approx(pf, abs=0.2), pytest.approx(3.4, abs=0.2))
+    assert found[0] == found[1] == found[3] == pytest.approx([3.4] * 3, abs=0.2)
+
+
 @given(u32)
 def test_what_a_host_says(mark):
     decoder = wire.Decoder(wire.TO_BOARD, wire.HELLO)

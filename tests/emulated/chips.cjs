@@ -47,6 +47,14 @@ class MPR121 extends Registers {
     } else if (at < 0x73 && at !== 0x5e && this.registers[0x5e] & 0x3f) {
       this.complain(`register ${at.toString(16)} written while it runs`);
     } else this.registers[at] = value;
+    if (at === 0x5e && value & 15 && this.registers[0x7b] & 1) this.configure();
+  }
+
+  configure() { // as if each electrode had a picofarad more than the one before
+    for (let i = 0; i < 12; i++) {
+      this.registers[0x5f + i] = Math.round((50 + i) * this.counts[i] * 3.3 / 1024 / 4); // uA, for 4 us
+      this.registers[0x6c + (i >> 1)] |= 4 << 4 * (i & 1);
+    }
   }
 
   get(at) {

@@ -6,7 +6,7 @@ from cases import by_night
 from emulated_host import Host
 
 from pi_controller.board import wire
-from pi_controller.board.messages import Field, Touch
+from pi_controller.board.messages import BoardEvent, Field, Touch
 from pi_controller.pinmap import pinmap
 
 pytestmark = pytest.mark.emulated
@@ -28,6 +28,14 @@ def settled(host):
 
 def fields(came):
     return [one.ok for one in came if isinstance(one, Field)]
+
+
+def test_the_capacitance_of_each_strip_is_read_when_a_test_is_asked_for(settled):
+    settled.session.request_self_test()
+    told = [one for one in settled.go(1.8) if isinstance(one, BoardEvent) and one.kind == "strips"]
+    assert [one.part for one in told] == [1, 2, 3, 4]
+    assert np.allclose([wire.strips_pf(one.value) for one in told], np.arange(50, 62).reshape(4, 3), atol=1)
+    assert settled.board.state()["complaints"] == []
 
 
 def touches(came):

@@ -50,6 +50,7 @@ class Chips:
         self.resets = 0
         self.open = {0x70: 0, 0x71: 0, 0x72: 0}
         self.touch = bytearray(struct.pack("<12H", *range(700, 712)))
+        self.charge = bytes(range(19))
         self.touch_on = False
         self.touch_reset = 0
         self.kind = "L"
@@ -199,6 +200,9 @@ class Chips:
                 if chips.stuck:
                     raise OSError(110)
                 if address == 0x5A:
+                    if register == 0x5F:
+                        buf[:] = chips.charge
+                        return
                     assert register == 4
                     buf[:] = chips.touch if chips.touch_on else bytes(24)
                     return

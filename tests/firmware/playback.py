@@ -66,6 +66,9 @@ class PlaybackBoard:
         buf[:] = reading
         return True
 
+    def charge(self, buf):
+        return False
+
     def check_wiring(self):
         return 0
 

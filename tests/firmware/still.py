@@ -45,6 +45,9 @@ class StillBoard:
             buf[i] = self.counts[i]
         return True
 
+    def charge(self, buf):
+        return False
+
     def check_wiring(self):
         return 0
 

@@ -324,6 +324,16 @@ def test_a_small_mat_hangs_on_one_multiplexer(chips, module):
     assert not all(settle(board, chips)[0])
 
 
+def test_what_the_touch_chip_found_is_read_once_it_runs(chips, board):
+    found = bytearray(19)
+    assert not board.charge(found)
+    scan_strips(board, chips, 3)
+    assert board.charge(found)
+    assert found == chips.charge
+    chips.stuck = True
+    assert not board.charge(found)
+
+
 @pytest.mark.parametrize(
     ("low", "exchanged", "wrong"),
     [

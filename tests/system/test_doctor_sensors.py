@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import cases
 
 from pi_controller.board.messages import LinkUp, Piezo
 from pi_controller.calibration.detectors import magnetometer_name
@@ -13,7 +14,7 @@ from pi_controller.simulation.faults import KINDS, Fault, parse_fault
 from pi_controller.simulation.mat import SimListening
 from pi_controller.system import doctor_checks
 from pi_controller.system.doctor import examine_simulated
-from pi_controller.system.sensor_checks import LISTEN_S, SensorListener
+from pi_controller.system.sensor_checks import LISTEN_S, SensorListener, find_shorted_strips
 
 SENSORS = 4 + 12 + 24
 
@@ -48,6 +49,8 @@ def test_a_sound_mat_has_a_line_for_each_sensor_and_all_pass():
         ("dead-touch=12", "touch strip 12 (pad 4, hitter)", "dead"),
         ("stuck-touch=5", "touch strip 5 (pad 2, middle)", "stuck"),
         ("loose-touch=9", "touch strip 9 (pad 3, hitter)", "restless"),
+        ("open-strip=1", "touch strip 1 (pad 1, hider)", "8 pF"),
+        ("open-strip=12", "touch strip 12 (pad 4, hitter)", "8 pF"),
         ("dead-chip", "touch strips 1 to 12", "does not answer"),
         ("dead-multiplexer=1", "multiplexer 0x70", "8 magnetometers"),
         ("dead-multiplexer=3", "multiplexer 0x72", "8 magnetometers"),
@@ -58,6 +61,32 @@ def test_a_broken_sensor_is_named_and_no_other(fault, name, word):
     assert list(lines) == [name]
     assert word in lines[name].found
     assert lines[name].todo
+
+
+@pytest.mark.parametrize("first", cases([3, 7], range(1, 12)))
+@pytest.mark.parametrize("seed", [1, 2])
+def test_two_strips_that_touch_each_other_are_named(first, seed):
+    lines = failed(look(f"shorted-strip={first}", seed=seed))
+    assert [name.split(" (")[0] for name in lines] == [f"touch strip {first}", f"touch strip {first + 1}"]
+    for line, other in zip(lines.values(), reversed(lines), strict=True):
+        assert other in line.found
+        assert line.todo
+
+
+@pytest.mark.parametrize(
+    "pf",
+    [
+        [np.nan] * 12,
+        [60.0] * 12,
+        [45.0, 90.0, 45.0] * 4,
+        [50.0, 50.0, 50.0, 60.0, 60.0, 60.0, 70.0, 70.0, 70.0, 80.0, 80.0, 80.0],
+        [np.nan, 150.0, *[60.0] * 10],
+        [150.0, 110.0, *[60.0] * 10],
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_strips_of_usual_or_unknown_capacitance_are_not_said_to_touch(pf):
+    assert find_shorted_strips(np.array(pf).reshape(4, 3)) == {}
 
 
 @pytest.mark.parametrize(("fault", "word"), [("dead-bus", "SDA"), ("exchanged-bus", "exchanged")])
@@ -90,7 +119,7 @@ def test_several_faults_are_all_named():
     ("fault", "name", "word"),
     [
         ("wrong-firmware", "firmware", "this program includes " + doctor_checks.shipped_firmware()),
-        ("wrong-protocol", "handshake", "protocol 10.4"),
+        ("wrong-protocol", "handshake", "protocol 10.5"),
         ("mute", "handshake", "does not answer"),
     ],
 )

@@ -60,6 +60,17 @@ def test_whole(path, capsys):
     assert (told["whole"], told["head"], told["records"], told["created"]) == (True, head, seq, 1_700_000_000.0)
 
 
+def test_a_damaged_file_is_not_whole_although_each_record_can_be_read(path):
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+    data = bytearray(path.read_bytes())
+    data[36:40] = (7).to_bytes(4, "big")  # free pages that are not there
+    path.write_bytes(data)
+    found = verify_journal(path)
+    assert "damaged" in found.wrong
+    assert (found.records > 0, found.whole, found.torn, found.unwitnessed) == (True, False, False, False)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
