@@ -21,6 +21,8 @@ from footprints import (
     GRID_MM,
     SCREW_HEAD_MM,
     SCREW_HOLE_MM,
+    SIGNAL_MM,
+    SUPPLY_MM,
     VIA_HOLE_MM,
     VIA_MM,
     Part,
@@ -38,7 +40,7 @@ from gerbonara import MM, ExcellonFile, GerberFile
 from gerbonara.apertures import CircleAperture, ExcellonTool, RectangleAperture
 from gerbonara.cam import FileSettings
 from gerbonara.graphic_objects import Flash, Line
-from router import Router, Rules, Track, Via
+from router import BOTTOM, Router, Rules, Track, Via
 from silkscreen import INK_MM, strokes
 from values import HARDWARE, RIGHTS, values
 
@@ -54,7 +56,8 @@ SIZE_MM = (150.0, 44.5)
 SCREWS_MM = tuple((x, y) for x in (4.0, SIZE_MM[0] - 4.0) for y in (4.0, SIZE_MM[1] - 4.0))
 CLEARANCE_MM, EDGE_MM, HOLE_GAP_MM = 0.25, 0.5, 0.3
 """What the router keeps: copper to copper, copper to the edge, hole to hole. Makers ask for 0.15, 0.3 and 0.25."""
-SIGNAL_MM, SUPPLY_MM = 0.4, 1.0
+HATCH_STEPS = 2
+"""Steps of the router between the lines of the hatched ground."""
 MASK_MM = 0.05
 """How far the solder mask stays away from a pad."""
 COPPER_UM, HEATED_K = 35.0, 20.0
@@ -163,6 +166,14 @@ def rules() -> Rules:
     return Rules(CLEARANCE_MM, EDGE_MM, HOLE_GAP_MM, widths)
 
 
+def _touch_area() -> Shape:
+    """Return where the leads of the strips run: ground beside them would add to their capacitance."""
+    boxes = [part.box for part in parts() if part.name == "J11" or part.name.startswith("R9.")]
+    left, right = min(box[0] for box in boxes), max(box[2] for box in boxes)
+    bottom = max(box[3] for box in boxes)
+    return Shape(((left, 0.0), (right, 0.0), (right, bottom), (left, bottom)), 0.0)
+
+
 @cache
 def routed() -> tuple[tuple[Track, ...], tuple[Via, ...]]:
     """Return the tracks and vias."""
@@ -172,6 +183,7 @@ def routed() -> tuple[tuple[Track, ...], tuple[Via, ...]]:
     heads = [Shape((at,), SCREW_HEAD_MM / 2) for at in SCREWS_MM]
     router = Router(SIZE_MM, joined, loose, heads, rules())
     router.route()
+    router.hatch("GND", BOTTOM, SIGNAL_MM, HATCH_STEPS, [*heads, _touch_area()])
     return tuple(router.tracks), tuple(router.vias)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import nets
-from footprints import SCREW_HOLE_MM, VIA_HOLE_MM, VIA_MM, Shape
+from footprints import SCREW_HOLE_MM, SUPPLY_MM, VIA_HOLE_MM, VIA_MM, Shape
 from page import BLACK, BLUE, Page
 from silkscreen import INK_MM, strokes
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SCALE = 1.8
 WIDE_MM, HIGH_MM, TOP_MM, GAP_MM = 297.0, 264.0, 40.0, 20.0
 MASK, TRACK, GOLD, INK = "#1f5b3a", "#3f9a68", "#d9b45a", "#f4f4ee"
+HATCH = "#3f6f63"
 SUPPLY_COLOURS = {"3V3": "#d0554c", "GND": "#8fa3b8", "5V strip": "#e08f3c"}
 PLUGS = {
     "DISC": "disc",
@@ -37,7 +38,10 @@ def draw_board(
     wide, deep = SCALE * size[0], SCALE * size[1]
     left = (WIDE_MM - wide) / 2
     page = Page(
-        WIDE_MM, HIGH_MM, f"The printed board, {SCALE:g}:1", "Copper: 3.3 V red, ground grey, the lights' 5 V orange."
+        WIDE_MM,
+        HIGH_MM,
+        f"The printed board, {SCALE:g}:1",
+        "Copper: 3.3 V red, ground grey (hatched below), the lights' 5 V orange.",
     )
     for layer, said in enumerate(("Side of the parts", "Side of the solder, turned over from left to right")):
         top = TOP_MM + layer * (deep + GAP_MM)
@@ -64,15 +68,21 @@ def draw_board(
 
 
 def _draw_copper(page: Page, tracks: list[Track], vias: Sequence[Via], at: Callable[[Point], Point]) -> None:
-    for track in tracks:
+    for track in sorted(tracks, key=is_hatched, reverse=True):
         points = [value for point in track.shape.points for value in at(point)]
-        colour, radius = SUPPLY_COLOURS.get(track.net, TRACK), SCALE * track.shape.radius
+        colour = HATCH if is_hatched(track) else SUPPLY_COLOURS.get(track.net, TRACK)
+        radius = SCALE * track.shape.radius
         page.line(*points, colour=colour, width=2 * radius)
         for point in track.shape.points:
             page.circle(*at(point), radius, fill=colour, line="none")
     for via in vias:
         page.circle(*at(via.at), SCALE * VIA_MM / 2, fill=SUPPLY_COLOURS.get(via.net, TRACK), line="none")
         page.circle(*at(via.at), SCALE * VIA_HOLE_MM / 2, fill="#ffffff", line="none")
+
+
+def is_hatched(track: Track) -> bool:
+    """Return True for the lines of the hatched ground, which are narrower than its tracks."""
+    return track.net == "GND" and track.shape.radius < SUPPLY_MM / 2
 
 
 def _draw_pad(page: Page, pad: Shape, hole: float, at: Callable[[Point], Point]) -> None:

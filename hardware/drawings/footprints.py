@@ -17,6 +17,8 @@ Point = tuple[float, float]
 GRID_MM = 1.27
 HEADER_MM, XH_MM = 2.54, 2.5
 PAD_MM, VIA_MM, VIA_HOLE_MM = 1.6, 0.8, 0.4
+SIGNAL_MM, SUPPLY_MM = 0.4, 1.0
+"""Width of a track."""
 SCREW_HOLE_MM, SCREW_HEAD_MM = 3.2, 6.0
 LEAD_HOLE_MM, POST_HOLE_MM = 0.8, 1.0
 """Round leads up to 0.6 mm, square posts of 0.64 mm."""

@@ -165,7 +165,7 @@ def _board(sheet: Harness, note: str, *more: str) -> tuple[str, str]:
     board = sheet.plug("Board", "RP2040", [*adc, *i2c, *more], note)
     inputs = [f"in {pad}" for pad in range(1, pins.pads.count + 1)]
     front = sheet.plug(
-        "Piezo inputs", "perfboard", [*inputs, *adc, *FIELD], f"perfboard.svg; the bus is joined here; its {FIRST}"
+        "Piezo inputs", "perfboard", [*inputs, *adc, *FIELD], "perfboard.svg; the bus is joined here, SDA (blue) first"
     )
     six = [*adc[:2], "3V3", GROUND, *adc[2:]]
     socket = {"socket 6": 1}

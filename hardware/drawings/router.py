@@ -1,5 +1,7 @@
 """Lay the tracks of a two-layer board on a grid: A* from what is joined already to the nearest pin that is not.
 
+A net may also be hatched: crossing tracks wherever there is room, as a ground that shields and is easy to solder.
+
 Deterministic: the same board gives the same tracks. A net that finds no way is laid first in the next attempt.
 """
 
@@ -14,17 +16,18 @@ import numpy as np
 from footprints import GRID_MM, VIA_HOLE_MM, VIA_MM, Pin, Point, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     Grid = NDArray[np.bool_]
+    Cell = tuple[int, int]
     Node = tuple[int, int, int]
     """Layer, column and row, counted in half steps: a node is at even ones, the middle of a step at odd ones."""
 
 STEP_MM = GRID_MM / 2
 HALF_MM = STEP_MM / 2
-LAYERS = (0, 1)
+LAYERS = TOP, BOTTOM = (0, 1)
 """Top, where tracks prefer to go across, and bottom, where they prefer to go down."""
 WAYS = ((2, 0), (-2, 0), (0, 2), (0, -2), (2, 2), (2, -2), (-2, 2), (-2, -2))
 VIA_COST, AGAINST_COST, TURN_COST = 12.0, 1.35, 0.3
@@ -87,6 +90,31 @@ class Router:
             order.remove(failed)
             order.insert(0, failed)
         raise UnroutableError(failed)
+
+    def hatch(self, net: str, layer: int, width: float, pitch: int, apart: Sequence[Shape]) -> None:
+        """Lay crossing tracks of `net` wherever there is room, every `pitch` steps, but not on the shapes of `apart`.
+
+        Pieces of them that touch no copper of the net are left out.
+        """
+        free = self._free(net, width / 2)[layer]
+        for shape in apart:
+            self._mark(free, shape, width / 2)
+        hop = 2 * pitch
+        edges: list[tuple[Cell, Cell]] = []
+        for i in range(0, self.nx, hop):
+            for j in range(0, self.ny, hop):
+                if i + hop < self.nx and free[i : i + hop + 1, j].all():
+                    edges.append(((i, j), (i + hop, j)))
+                if j + hop < self.ny and free[i, j : j + hop + 1].all():
+                    edges.append(((i, j), (i, j + hop)))
+        own = [pin.pad for pin in self.pins[net]]
+        own += [track.shape for track in self.tracks if track.net == net and track.layer == layer]
+        on_copper = np.ones((self.nx, self.ny), bool)
+        for shape in own:
+            self._mark(on_copper, shape, 0.0)
+        reached = _spread(edges, {cell for edge in edges for cell in edge if not on_copper[cell]})
+        for a, b in _merge_runs([edge for edge in edges if edge[0] in reached]):
+            self.tracks.append(Track(net, layer, Shape((self._at((layer, *a)), self._at((layer, *b))), width / 2)))
 
     def _route_net(self, net: str) -> bool:
         nodes = {pin: self._node(pin.at) for pin in self.pins[net]}
@@ -207,6 +235,32 @@ class Router:
 
     def _at(self, node: Node) -> Point:
         return node[1] * HALF_MM, node[2] * HALF_MM
+
+
+def _spread(edges: list[tuple[Cell, Cell]], start: set[Cell]) -> set[Cell]:
+    """Return the cells that edges join with any of `start`."""
+    beside: dict[Cell, list[Cell]] = {}
+    for a, b in edges:
+        beside.setdefault(a, []).append(b)
+        beside.setdefault(b, []).append(a)
+    found, left = set(start), list(start)
+    while left:
+        more = [cell for cell in beside.get(left.pop(), []) if cell not in found]
+        found.update(more)
+        left += more
+    return found
+
+
+def _merge_runs(edges: list[tuple[Cell, Cell]]) -> Iterable[tuple[Cell, Cell]]:
+    """Yield the edges with those joined that go on in the same direction."""
+    onward = {(a, b[0] == a[0]): b for a, b in edges}
+    ends = {(b, b[0] == a[0]) for a, b in edges}
+    for (a, down), b in onward.items():
+        if (a, down) not in ends:
+            last = b
+            while (last, down) in onward:
+                last = onward[last, down]
+            yield a, last
 
 
 def _octile(a: tuple[int, int], b: tuple[int, int]) -> float:

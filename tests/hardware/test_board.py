@@ -13,6 +13,7 @@ from collections import Counter
 
 import board
 import board_check
+import board_page
 import harness
 import kicad
 import nets
@@ -94,9 +95,13 @@ def without(side: int, n: int, copper: Copper, *more: Shape) -> Copper:
     return copper._replace(sides=(sides[0], sides[1]))
 
 
-def test_every_cut_track_is_found(copper):
-    for side in (0, 1):
-        tracks = [n for n, shape in enumerate(copper.sides[side]) if len(shape.points) == 2]
+def test_a_cut_track_is_found(copper):
+    """But for the ground's, which is hatched: it has more than one way."""
+    for side, numbers in enumerate(number_nets(copper)):
+        ground = {n for shape, n in zip(copper.sides[side], numbers, strict=True) if shape.points == (PINS["U1 11"],)}
+        assert len(ground) == 1
+        signals = [n for n, number in enumerate(numbers) if number not in ground]
+        tracks = [n for n in signals if len(copper.sides[side][n].points) == 2]
         long = [n for n in tracks if math.dist(*copper.sides[side][n].points) > 2.5]
         assert len(long) > 20
         for n in long[::9]:
@@ -112,9 +117,11 @@ def test_a_short_is_found(copper):
 def test_a_hole_that_is_not_plated_or_elsewhere_is_found(copper):
     vias = [n for n, hole in enumerate(copper.holes) if hole.size == board.VIA_HOLE_MM]
     assert vias
+    grounded = [board.to_file(via.at) for via in board.routed()[1] if via.net == "GND"]
     for n in vias:
         holes = [hole for k, hole in enumerate(copper.holes) if k != n]
-        assert join_pins(copper._replace(holes=holes), PINS) != wanted()
+        cut = copper.holes[n].at not in grounded
+        assert (join_pins(copper._replace(holes=holes), PINS) != wanted()) == cut
     moved = [Hole((hole.at[0] + 0.5, hole.at[1]), hole.size, hole.plated) for hole in copper.holes]
     with pytest.raises(ValueError, match="has no hole"):
         join_pins(copper._replace(holes=moved), PINS)
@@ -149,10 +156,21 @@ def test_tracks_carry_their_currents():
     assert board.width_for(1.0, 10.0) == pytest.approx(0.30, abs=0.01), "IPC-2221: 1 A, 10 K, 35 um: 0.3 mm"
     assert board.width_for(usb) <= board.SUPPLY_MM
     assert board.width_for(fuse) <= board.SUPPLY_MM
-    widths = {track.net: 2 * track.shape.radius for track in board.routed()[0]}
-    for net in nets.SUPPLIES:
-        assert widths[net] == board.SUPPLY_MM
-    assert set(widths) == set(nets.board_nets())
+    widths = {(track.net, 2 * track.shape.radius) for track in board.routed()[0]}
+    signals = {(net, board.SIGNAL_MM) for net in nets.board_nets() if net not in nets.SUPPLIES}
+    assert widths == signals | {(net, board.SUPPLY_MM) for net in nets.SUPPLIES} | {("GND", board.SIGNAL_MM)}
+
+
+def test_the_wide_tracks_alone_join_the_ground(copper):
+    hatch = {track.shape.points for track in board.routed()[0] if board_page.is_hatched(track)}
+    lines = {tuple(board.to_file(point) for point in points) for points in hatch}
+    bottom = [shape for shape in copper.sides[1] if tuple(map(rounded, shape.points)) not in lines]
+    assert len(copper.sides[1]) - len(bottom) == len(hatch) > 100
+    assert join_pins(copper._replace(sides=(copper.sides[0], bottom)), PINS) == wanted()
+
+
+def rounded(point: tuple[float, float]) -> tuple[float, float]:
+    return round(point[0], 4), round(point[1], 4)
 
 
 def test_every_part_of_the_circuits_stands_on_it_once():
