@@ -1,7 +1,7 @@
 """Read a maker's files of a board again and measure them: which pins the copper joins, and what is too near to what.
 
-Knows no net, no router and no part: it has the files and the places of the pins. So it finds what the router or the
-writer of the files did wrong.
+It has the files and the places of the pins, and neither netlist nor router: so it finds faults of the router and of the
+writer of the files.
 """
 
 from __future__ import annotations

@@ -313,6 +313,14 @@ def test_the_file_for_kicad_has_every_net_pad_and_track():
     assert len(list(found.track_segments)) == len(board.routed()[0])
 
 
-def test_the_page_says_the_boards_figures():
-    page = " ".join((HARDWARE / "circuits.md").read_text("utf-8").split())
-    assert f"{board.SIZE_MM[0]:g} x {board.SIZE_MM[1]:g} mm" in page
+def test_the_page_says_the_boards_figures(copper):
+    page, gaps = " ".join((HARDWARE / "circuits.md").read_text("utf-8").split()), measure_gaps(copper)
+    assert page.count(f"{board.SIZE_MM[0]:g} x {board.SIZE_MM[1]:g} mm") == 2
+    hole = min(hole.size for hole in copper.holes)
+    assert f"track is {gaps.tracks:g} mm, the least gap {gaps.copper:.2f} mm, the smallest hole {hole:g} mm" in page
+    assert "nine files, four large holes" in page
+    assert (len(board.LAYERS) + 2, len(board.SCREWS_MM)) == (9, 4)
+    assert (
+        f"are {board.SUPPLY_MM:g} mm wide, which the strip's fuse current warms by less than {board.HEATED_K:g} K"
+        in page
+    )
