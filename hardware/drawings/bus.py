@@ -61,6 +61,11 @@ def trunk_m(v: Values, size: int = 24) -> list[float]:
     return [way(v, box, middle), *(way(v, middle, mux) for mux in muxes if mux != middle)]
 
 
+def star_m(v: Values) -> list[float]:
+    """Return the trunk's cables if each multiplexer has its own from the box, m."""
+    return [way(v, v.harness.box_mm, mux) for mux in v.harness.muxes_mm]
+
+
 def sensor_m(v: Values, size: int = 24) -> dict[int, float]:
     """Return the cable of each magnetometer of a mat of `size` to its multiplexer, m, by its number (0 first)."""
     pins, muxes = pinmap(), multiplexers(v, size)

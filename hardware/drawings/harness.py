@@ -35,6 +35,8 @@ STRIP_M = 0.5
 FIELD = ("SDA", "3V3", "GND", "SCL")
 """As they lie side by side in a ribbon: data and clock apart, each beside a wire that stands still."""
 FIELD_COLOURS = ["BU", "RD", "BK", "YE"]
+FIRST = "pin 1 is SDA, blue: mark it"
+"""A plug turned round puts 3.3 V on backwards."""
 SOLDERED: Mapping[str, float] = {"soldered": 1}
 SOCKET_4, SOCKET_2 = {"socket 4": 1}, {"socket 2": 1}
 PAIR = ["WH", "BK"]
@@ -162,7 +164,9 @@ def _board(sheet: Harness, note: str, *more: str) -> tuple[str, str]:
     i2c = [f"GPIO{pins.board.i2c['sda']}", "3V3", GROUND, f"GPIO{pins.board.i2c['scl']}"]
     board = sheet.plug("Board", "RP2040", [*adc, *i2c, *more], note)
     inputs = [f"in {pad}" for pad in range(1, pins.pads.count + 1)]
-    front = sheet.plug("Piezo inputs", "perfboard", [*inputs, *adc, *FIELD], "perfboard.svg; the bus is joined here")
+    front = sheet.plug(
+        "Piezo inputs", "perfboard", [*inputs, *adc, *FIELD], "perfboard.svg; the bus is joined here, SDA (blue) first"
+    )
     six = [*adc[:2], "3V3", GROUND, *adc[2:]]
     socket = {"socket 6": 1}
     sheet.cable(board, six, front, six, 0.1, ["BN", "OG", "RD", "BK", "YE", "PK"], "wires", ends=(socket, socket))
@@ -172,7 +176,7 @@ def _board(sheet: Harness, note: str, *more: str) -> tuple[str, str]:
         sheet.cable(
             front, [name, GROUND], disc, ["hot", "brass"], metres, PAIR, "screened", 28, ends=(SOCKET_2, SOLDERED)
         )
-    touch = sheet.plug("MPR121", "touch", [*FIELD, *(f"ELE{i}" for i in range(12))], "1 kohm in each lead")
+    touch = sheet.plug("MPR121", "touch", [*FIELD, *(f"ELE{i}" for i in range(12))], f"1 kohm in each lead; {FIRST}")
     half = v.harness.touch_m / 2
     sheet.cable(board, i2c, front, list(FIELD), half, FIELD_COLOURS, ends=(SOCKET_4, SOLDERED))
     sheet.cable(front, list(FIELD), touch, list(FIELD), half, FIELD_COLOURS, ends=(SOLDERED, SOCKET_4))
@@ -206,7 +210,7 @@ def _muxes(sheet: Harness, size: int) -> list[str]:
     )
     nearest = min(range(len(places)), key=lambda i: abs(places[i][0] - box[0]))
     order = sorted(range(len(places)), key=lambda i: (i != nearest, i))
-    return [sheet.plug(f"TCA9548A {i + 1}", f"multiplexer 0x{addresses[i]:02X}", list(FIELD)) for i in order]
+    return [sheet.plug(f"TCA9548A {i + 1}", f"multiplexer 0x{addresses[i]:02X}", list(FIELD), FIRST) for i in order]
 
 
 def table_field(size: int = 24) -> Harness:
@@ -222,7 +226,7 @@ def table_field(size: int = 24) -> Harness:
         mux = sheet.plug(f"TCA9548A {m + 1}", f"multiplexer 0x{address:02X}", labels)
         for channel, i in enumerate(mine):
             sensor = sheet.plug(
-                f"M{i + 1}", f"QMC5883L, pad {i // per_pad + 1}, {i % per_pad + 1} of {per_pad}", list(FIELD)
+                f"M{i + 1}", f"QMC5883L, pad {i // per_pad + 1}, {i % per_pad + 1} of {per_pad}", list(FIELD), FIRST
             )
             sheet.cable(
                 mux, [f"SD{channel}", "3V3", GROUND, f"SC{channel}"], sensor, list(FIELD), metres[i], FIELD_COLOURS,

@@ -85,6 +85,7 @@ class Parts(msgspec.Struct, frozen=True):
     circuits: dict[str, list[str]]
     buttons: dict[str, int]
     small: dict[str, float]
+    kinds: dict[str, str]
     part: list[Part]
 
 
@@ -186,6 +187,11 @@ def small_price(parts: Parts, said: str) -> float:
     raise KeyError(said)
 
 
+def name_kind(parts: Parts, said: str) -> str:
+    """Return a small part with the kind that it must be: "capacitor 1 nF, C0G"."""
+    return f"{said}, {parts.kinds[said]}" if said in parts.kinds else said
+
+
 def costs(parts: Parts, build: Build) -> dict[str, float]:
     """Return what each group of a build costs, euros, the small parts last."""
     found: dict[str, float] = {}
@@ -214,7 +220,7 @@ def page(parts: Parts) -> str:
     for said in sorted({said for one in smalls.values() for said in one}, key=str.lower):
         many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in built)
         where = sorted(set().union(*(one[said][1] for one in smalls.values() if said in one)))
-        rows.append(f"| {said} | {small_price(parts, said):.2f} | {many} | {'; '.join(where)} |")
+        rows.append(f"| {name_kind(parts, said)} | {small_price(parts, said):.2f} | {many} | {'; '.join(where)} |")
     each = {build: costs(parts, build) for build in BUILDS}
     rows += ["", "## The lot, euros", "", f"| | {' | '.join(BUILDS)} |", f"| --- |{' ---: |' * len(BUILDS)}"]
     for group in each["table"]:

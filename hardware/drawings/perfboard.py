@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from nets import AMPLIFIERS
 from page import BLUE, COPPER, GREEN, GREY, RED, THIN, WOOD, Page
 from values import values
 
@@ -28,8 +29,6 @@ LEFT, RIGHT = 20, 23
 """Columns of the chip's pins."""
 CHIP = {pin: (LEFT, 4 + pin) for pin in range(1, 8)} | {pin: (RIGHT, 19 - pin) for pin in range(8, 15)}
 """Where each pin of a DIP-14 is."""
-AMPLIFIERS = {1: (1, 2, 3), 2: (7, 6, 5), 3: (8, 9, 10), 4: (14, 13, 12)}
-"""Pad -> output, inverting and other input of its amplifier; 4 is the supply, 11 ground."""
 
 
 class Placed(NamedTuple):
@@ -208,6 +207,8 @@ def _draw(page: Page, part: Placed, leads: list[tuple[float, float]]) -> None:
         page.rect(mx - far * 0.3, my - 1.7, far * 0.6, 3.4, fill="#e9dcc3" if kind == "R" else "#e8c84a")
     for x, y in leads:
         page.circle(x, y, 0.9, fill="#1a1a1a", line="none")
+    if kind == "J":  # pin 1
+        page.rect(x0 - 1.3, y0 - 1.3, 2.6, 2.6, fill="#1a1a1a", line="none")
     if kind == "J" and len(leads) == 2:
         outward = -1.0 if x0 < 140 else 1.0
         page.text(x0 + outward * 12, my + 1, part.said, anchor="end" if outward < 0 else "start", colour=BLUE, size=3.2)
@@ -238,7 +239,8 @@ def _notes() -> str:
 
         Six pins in the middle above, from the left: GPIO{adc[0]}, GPIO{adc[1]}, 3V3, GND, GPIO{adc[2]},
         GPIO{adc[3]} of the board. Three rows of four below, each SDA, 3V3, GND, SCL: ribbon to the
-        board (soldered), to the MPR121 (soldered), and pins for the trunk.
+        board (soldered), to the MPR121 (soldered), and pins for the trunk. A square is pin 1: SDA,
+        GPIO{adc[0]}, or a disc's hot wire.
 
         Copper: bare wire along the holes. Green: insulated wire, joined at its ends alone.
 

@@ -28,13 +28,13 @@ def module(name):
 
 @pytest.fixture(scope="module")
 def made():
-    return dict(module("mat").drawings())
+    return dict(module("mat").drawings()) | {"board.svg": module("board").drawing()}
 
 
 def test_every_drawing_in_the_tree_is_that_of_the_pin_map(made):
     assert {f"{name}.svg" for name in NAMES} <= set(made)
     stale = [name for name, text in made.items() if (DRAWINGS / name).read_text("utf-8") != text]
-    assert not stale, "make them again: python hardware/drawings/mat.py"
+    assert not stale, "make them again: python hardware/drawings/mat.py, board.py"
 
 
 def test_no_page_of_tiles_is_left_over(made):

@@ -8,6 +8,7 @@ import re
 import geometry
 import harness
 import parts
+import power
 import pytest
 from values import HARDWARE, Circuit, values
 
@@ -86,6 +87,16 @@ def test_the_sheets_of_wood_hold_the_pieces():
     frame = sum(runs[name] for name in runs if "tray" not in name and "post" not in name)
     assert 2400 < frame <= 2400 * many("planed batten", "light")
     assert many("plywood 6", "table") == 2
+
+
+def test_every_capacitor_has_its_kind_and_volts():
+    capacitors = {said for said in parts.small(P, "table") if said.startswith("capacitor")}
+    assert set(P.kinds) == capacitors
+    assert all(re.search(r"\d V", P.kinds[said]) for said in capacitors)
+    page = (HARDWARE / "parts.md").read_text("utf-8")
+    assert all(f"| {said}, {P.kinds[said]} |" in page for said in capacitors)
+    bought, least = map(float, re.findall(r"([\d.]+) V", P.kinds["capacitor 1000 µF"])[:2])
+    assert bought > least > 1.2 * power.values().supply.volt
 
 
 def test_the_total_is_the_sum_of_the_prices():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import nets
 import perfboard
 from values import values
 
@@ -12,28 +13,8 @@ from pi_controller.pinmap import pinmap
 PADS = range(1, pinmap().pads.count + 1)
 
 
-def wanted() -> set[frozenset[str]]:
-    """The nets of the circuits [piezo], [passive], [op_amp] and [bus]."""
-    buses = ("J6", "J7", "J8")
-    nets = {
-        "3V3": {"U1 4", "C3 a", "J5 3V3", "R5 b", "R6 b", *(f"{j} 3V3" for j in buses)},
-        "GND": {"U1 11", "C3 b", "J5 GND", *(f"{j} GND" for j in buses)},
-        "SDA": {"R5 a", *(f"{j} SDA" for j in buses)},
-        "SCL": {"R6 a", *(f"{j} SCL" for j in buses)},
-    }
-    for pad, gpio in zip(PADS, pinmap().board.adc_pins, strict=True):
-        out, minus, plus = perfboard.AMPLIFIERS[pad]
-        nets["3V3"] |= {f"R1.{pad} a", f"D1.{pad} a"}  # a diode's first lead is its cathode
-        nets["GND"] |= {f"R3.{pad} b", f"D2.{pad} b", f"C1.{pad} b", f"C2.{pad} b", f"J{pad} gnd"}
-        nets[f"disc {pad}"] = {f"J{pad} in", f"R1.{pad} b", f"R3.{pad} a", f"R2.{pad} a"}
-        nets[f"node {pad}"] = {f"R2.{pad} b", f"D1.{pad} b", f"D2.{pad} a", f"C1.{pad} a", f"R4.{pad} a"}
-        nets[f"plus {pad}"] = {f"R4.{pad} b", f"C2.{pad} a", f"U1 {plus}"}
-        nets[f"adc {pad}"] = {f"U1 {out}", f"U1 {minus}", f"J5 GPIO{gpio}"}
-    return {frozenset(net) for net in nets.values()}
-
-
 def test_the_wires_join_what_the_circuit_joins_and_nothing_else():
-    assert perfboard.joined() == wanted()
+    assert perfboard.joined() == {frozenset(pins) for pins in nets.perfboard_nets().values()}
 
 
 def test_a_hole_has_one_lead_and_is_on_the_board():

@@ -1,0 +1,109 @@
+"""The netlist that boards are made by is the circuit that ngspice simulates and the pin map names."""
+
+from __future__ import annotations
+
+import bus
+import meter
+import netlists
+import nets
+import pytest
+from values import HARDWARE, engineering, values
+
+from pi_controller.pinmap import pinmap
+
+SPICE = {"Rhigh": "R1", "Rlow": "R3", "Rseries": "R2", "Rpole": "R4", "Csmooth": "C1", "Cpole": "C2", "Dup": "D1"}
+SPICE |= {"Ddown": "D2"}
+
+
+def simulated() -> dict[str, tuple[str, str]]:
+    """Return each part of the simulated piezo input with the nodes of its two leads."""
+    found = {}
+    for line in netlists.piezo(values(), "passive"):
+        name, *nodes = line.split()
+        if name in SPICE:
+            # an ammeter is between D1 and the supply; a diode's first node is its anode, our lead b
+            one, other = ("vdd" if node == "up" else node for node in nodes[:2])
+            found[SPICE[name]] = (other, one) if name[0] == "D" else (one, other)
+    return found
+
+
+def node_of(lead: str, found: dict[str, set[str]]) -> str:
+    (net,) = [name for name, pins in found.items() if lead in pins]
+    return net
+
+
+def test_every_pads_input_is_the_simulated_one():
+    found = nets.piezo_nets()
+    for pad in nets.pads():
+        names = {"vdd": "3V3", "0": "GND", "disc": f"disc {pad}", "node": f"node {pad}", "plus": f"plus {pad}"}
+        for part, ends in simulated().items():
+            here = [node_of(f"{part}.{pad} {lead}", found) for lead in "ab"]
+            there = [names[end] for end in ends]
+            assert here == there if part[0] == "D" else sorted(here) == sorted(there), part
+
+
+def test_a_pads_amplifier_follows_to_the_pads_adc_pin():
+    found = nets.board_nets()
+    for pad, gpio in zip(nets.pads(), pinmap().board.adc_pins, strict=True):
+        out, minus, plus = nets.AMPLIFIERS[pad]
+        assert found[f"GPIO{gpio}"] == {f"U1 {out}", f"U1 {minus}", f"U3 {gpio}"}
+        assert f"U1 {plus}" in found[f"plus {pad}"]
+    assert sorted(pin for pins in nets.AMPLIFIERS.values() for pin in pins) == [
+        *range(1, 4),
+        *range(5, 11),
+        *range(12, 15),
+    ]
+
+
+def test_a_lead_is_in_one_net():
+    for found in (nets.perfboard_nets(), nets.board_nets()):
+        leads = [lead for pins in found.values() for lead in pins]
+        assert len(leads) == len(set(leads))
+        assert min(map(len, found.values())) >= 2
+
+
+def test_each_electrode_goes_to_the_strip_that_the_pin_map_has():
+    strips, found = pinmap().touch.strips, nets.board_nets()
+    for pad in nets.pads():
+        for i, strip in enumerate(strips):
+            n = (pad - 1) * len(strips) + i
+            assert found[f"strip {n}"] == {f"J{11 + pad} {strip}", f"R9.{n} a"}
+            assert found[f"ELE{n}"] == {f"R9.{n} b", f"J11 ELE{n}"}
+
+
+def test_the_shifters_inputs_are_none_of_them_open():
+    joined = {lead for pins in nets.board_nets().values() for lead in pins}
+    unused_outputs = {"U2 6", "U2 8", "U2 11"}
+    assert {f"U2 {pin}" for pin in range(1, 15)} - joined == unused_outputs
+
+
+def test_the_checklists_readings_are_the_circuits():
+    assert meter.table() in (HARDWARE / "CHECKLIST.md").read_text("utf-8"), "run python hardware/drawings/meter.py"
+
+
+def test_both_boards_read_alike_and_a_turned_plug_reads_otherwise():
+    both = [meter.board_resistors(found) for found in (nets.perfboard_nets(), nets.board_nets())]
+    for red, black in (("3V3", "GND"), ("SDA", "3V3"), ("SCL", "3V3"), ("SDA", "GND")):
+        one, other = (meter.resistance(resistors, red, black) for resistors in both)
+        assert one == pytest.approx(other, rel=1e-4)
+    right, turned = (meter.resistance(both[0], *ends) for ends in (("SDA", "3V3"), ("SCL", "GND")))
+    assert turned > 5 * right
+    said = engineering(float(f"{turned:.3g}"), "Ω")
+    assert f"it reads {said} or" in " ".join((HARDWARE / "CHECKLIST.md").read_text("utf-8").split())
+
+
+def test_resistances_are_those_of_a_known_network():
+    bridge = [("a", "b", 1e3), ("b", "d", 2e3), ("a", "c", 2e3), ("c", "d", 1e3), ("b", "c", 1e3)]
+    assert meter.resistance(bridge, "a", "d") == pytest.approx(1400)
+    assert meter.resistance(bridge, "a", "nowhere") > 1e10
+    pads = len(nets.pads())
+    passive = values().passive
+    assert meter.resistance(meter.board_resistors(nets.perfboard_nets()), "3V3", "GND") == pytest.approx(
+        (passive["bias_high_ohm"] + passive["bias_low_ohm"]) / pads, rel=1e-3
+    )
+
+
+def test_a_cable_of_its_own_to_each_multiplexer_is_within_what_the_bus_bears():
+    more = sum(bus.star_m(values())) - sum(bus.trunk_m(values()))
+    assert 0 < more < bus.spare_m(values()) / 2
+    assert f"{more:.1f} m more" in (HARDWARE / "circuits.md").read_text("utf-8")
