@@ -63,6 +63,30 @@ def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False) -> list
     ]
 
 
+FAULTS: dict[str, dict[str, str]] = {
+    "disc or wire shorted to ground": {"Rshort": "Rshort disc 0 1"},
+    "disc or wire shorted to 3.3 V": {"Rshort": "Rshort disc vdd 1"},
+    "no R1": {"Rhigh": ""},
+    "no R3": {"Rlow": ""},
+    "D1 reversed": {"Dup": "Dup up node SCHOTTKY"},
+    "D2 reversed": {"Ddown": "Ddown node 0 SCHOTTKY"},
+    "R1 10 kΩ": {"Rhigh": "Rhigh vdd disc 10k"},
+    "R3 10 kΩ": {"Rlow": "Rlow disc 0 10k"},
+    "R1 33 kΩ": {"Rhigh": "Rhigh vdd disc 33k"},
+    "R3 33 kΩ": {"Rlow": "Rlow disc 0 33k"},
+    "R1 330 kΩ": {"Rhigh": "Rhigh vdd disc 330k"},
+    "R3 330 kΩ": {"Rlow": "Rlow disc 0 330k"},
+}
+"""Wiring faults of the passive input: its elements by name, with what they become; "" is missing."""
+
+
+def faulty_piezo(v: Values, fault: str, leaky: bool = False) -> list[str]:
+    """Return the passive piezo input with one of `FAULTS`."""
+    wrong = FAULTS[fault]
+    sound = [line for line in piezo(v, "passive", leaky=leaky) if line.split()[0] not in wrong]
+    return sound + [line for line in wrong.values() if line]
+
+
 def amplifier(v: Values, leaky: bool = False) -> list[str]:
     """Return the amplifier between `node` and `adc`, with the half supply it works around."""
     a, r = v.amplifier, v.reference

@@ -23,6 +23,7 @@ from values import Values, values
 
 from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
+from pi_controller.system.sensor_checks import MIDDLE_COUNTS, classify_rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,6 +127,18 @@ def piezo_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
         yield f"at_{at}_hz_db", float(np.interp(at, hz, level))
 
 
+def fault_rests(v: Values) -> dict[str, tuple[float, float]]:
+    """Return where a pad with each of `netlists.FAULTS` rests, counts: usually, and with every leak at its worst."""
+    return {
+        fault: (_rest(v, netlists.faulty_piezo(v, fault)), _rest(v, netlists.faulty_piezo(v, fault, leaky=True)))
+        for fault in netlists.FAULTS
+    }
+
+
+def _rest(v: Values, netlist: list[str]) -> float:
+    return float(counts(v, run(netlist, "tran 5u 1m", "v(adc)")[1][-1]))
+
+
 def bare_rest_counts(v: Values, input_ohm: float | None = None) -> float:
     """Return where a pad would rest without its follower, on a converter whose pin has `input_ohm` to ground.
 
@@ -197,14 +210,23 @@ def table(found: list[Figure]) -> str:
     return "\n".join(rows)
 
 
+def rest_table(found: dict[str, tuple[float, float]]) -> str:
+    """Return the rest levels of `fault_rests` as a Markdown table, with what the doctor makes of each."""
+    said = {"rail": "at its rail", "diode": "a clamp diode is reversed", "bias": "off the middle", "": "nothing"}
+    rows = ["| fault | rests at, counts | at worst | doctor says |", "| --- | ---: | ---: | --- |"]
+    for fault, (usual, worst) in found.items():
+        rows.append(f"| {fault} | {usual:.0f} | {worst:.0f} | {said[classify_rest(usual - MIDDLE_COUNTS)]} |")
+    return "\n".join(rows)
+
+
 def main() -> int:
-    """Print the table; the exit status is 1 when a figure is out of its limits, 2 without ngspice."""
+    """Print the tables; the exit status is 1 when a figure is out of its limits, 2 without ngspice."""
     try:
-        found = figures(values())
+        found, rests = figures(values()), fault_rests(values())
     except SimulationError as error:
         print(error, file=sys.stderr)
         return 2
-    print(table(found))
+    print(table(found), rest_table(rests), sep="\n\n")
     return 0 if all(one.right for one in found) else 1
 
 

@@ -25,6 +25,8 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "turned-magnetometer": ("the magnetometer is built in turned by a quarter", 24, 7),
     "rail-piezo": ("the pad's piezo is at its rail", 4, 3),
     "silent-piezo": ("the pad's piezo does not move", 4, 2),
+    "reversed-diode": ("the pad's clamp diode to ground is reversed", 4, 1),
+    "wrong-bias": ("the pad's bias resistor to ground has 10 kΩ instead of 100 kΩ", 4, 4),
     "dead-touch": ("the touch strip reads nothing", 12, 8),
     "stuck-touch": ("the touch strip reads one count for ever", 12, 2),
     "loose-touch": ("the touch strip's wire is loose", 12, 11),
@@ -40,6 +42,10 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "mute": ("the board does not answer", 0, 0),
 }
 """Kind -> description, number of such parts, and the default part."""
+
+
+RESTS = {"reversed-diode": 223, "wrong-bias": 372}
+"""Where a pad with a wrong part rests, counts of one reading: simulated, `hardware/circuits.md`."""
 
 
 class Fault(NamedTuple):
@@ -77,6 +83,22 @@ def _piezo(board: SimBoard, fault: Fault) -> None:
         index = read(buf)
         if index >= 0:
             np.frombuffer(buf, "<u2").reshape(-1, PADS)[:, fault.number - 1] = value
+        return index
+
+    board.piezo = piezo
+
+
+def _rest(board: SimBoard, fault: Fault) -> None:
+    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
+
+    read: Callable[[bytearray], int] = board.piezo
+    lower = wire.REST - wire.READINGS * RESTS[fault.kind]
+
+    def piezo(buf: bytearray) -> int:
+        index = read(buf)
+        if index >= 0:
+            pad = np.frombuffer(buf, "<u2").reshape(-1, PADS)[:, fault.number - 1]
+            pad[:] = np.clip(pad.astype(np.int64) - lower, 0, wire.TOP)
         return index
 
     board.piezo = piezo
@@ -213,6 +235,8 @@ def _mute(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one
 
 _INJECT: dict[str, Callable[[SimBoard, Fault], None]] = {
     "piezo": _piezo,
+    "diode": _rest,
+    "bias": _rest,
     "touch": _touch,
     "strip": _strip,
     "magnetometer": _magnetometer,

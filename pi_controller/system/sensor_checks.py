@@ -151,10 +151,15 @@ LISTEN_S = 5.0
 """Longer than any detector needs to detect a dead sensor."""
 ENOUGH_SCANS = 50
 """Scans after which a strip that never changed is stuck."""
-RAIL_COUNTS = 2007.0
 NOISY_COUNTS = 40.0
+MIDDLE_COUNTS = 2048.0
+VOLT_PER_COUNT = 3.3 / 4095
 OFF_REST_COUNTS = 300.0
 """A piezo rests in the middle of the converter's range; with a larger offset a stroke is clipped."""
+MAX_RAIL_COUNTS = 110.0
+"""A pad that rests nearer to ground or 3.3 V is shorted, or lacks a bias resistor: its follower reaches no farther."""
+MAX_DIODE_COUNTS = 290.0
+"""One that rests nearer than this (0.23 V) is held by a clamp diode that is reversed: a Schottky diode's drop."""
 OPEN_PF = 15.0
 """Less capacitance than this has an input of the touch chip without a strip, with no more than a piece of wire."""
 SHORTED = 1.5
@@ -269,18 +274,14 @@ class SensorListener:
                 yield SENSORS.fails(
                     name, "no samples arrive", "'moccasin-mat flash' copies the right firmware to the board"
                 )
-            elif why == "at its rail" or abs(rest[i]) > RAIL_COUNTS:
-                todo = "check its plug, its two bias resistors and the clamp diodes: it should rest at half the supply"
-                yield SENSORS.fails(name, "at its rail", todo)
+            elif wrong := _explain_rest(rest[i], is_at_rail=why == "at its rail"):
+                yield SENSORS.fails(name, *wrong)
             elif why == "silent":
                 todo = "check its cable and the disc; tap the pad and run the doctor again"
                 yield SENSORS.fails(name, "silent: no signal", todo)
             elif noise[i] > NOISY_COUNTS or why == "noisy":
                 todo = "check its shield and ground; keep chargers, phones and hands away during the test"
                 yield SENSORS.fails(name, f"noisy: {noise[i]:.0f} counts", todo)
-            elif abs(rest[i]) > OFF_REST_COUNTS:
-                todo = "check its two bias resistors: it should rest at half the supply"
-                yield SENSORS.fails(name, f"rests {rest[i]:+.0f} counts off the middle", todo)
             else:
                 found = f"rests {rest[i]:+.0f} counts off the middle, noise {noise[i]:.1f}"
                 if self._lowest[i] == self._highest[i]:
@@ -377,6 +378,39 @@ class SensorListener:
                 yield SENSORS.passes(name, f"answers {100 * answered:.0f} % of the time")
         if missing := len(built) - self.magnetometers if self.checks_magnetometers else 0:
             yield SENSORS.absent(f"{missing} more magnetometers", "not built: [board] magnetometers in the settings")
+
+
+RestFault = Literal["", "rail", "diode", "bias"]
+
+
+def classify_rest(counts: float) -> RestFault:
+    """Return which fault lets a pad rest `counts` off the middle; each fault's level is in `hardware/circuits.md`."""
+    from_rail = MIDDLE_COUNTS - abs(counts)
+    if from_rail <= MAX_RAIL_COUNTS:
+        return "rail"
+    if from_rail <= MAX_DIODE_COUNTS:
+        return "diode"
+    return "bias" if abs(counts) > OFF_REST_COUNTS else ""
+
+
+def _explain_rest(counts: float, *, is_at_rail: bool) -> tuple[str, str] | None:
+    """Return what is wrong with a pad that rests `counts` off the middle, and the remedy; None if nothing is.
+
+    R1, R3, D1 and D2 are the names in the drawing of the piezo input.
+    """
+    fault: RestFault = "rail" if is_at_rail else classify_rest(counts)
+    rail, resistor, diode = ("ground", "R1", "D2") if counts < 0 else ("3.3 V", "R3", "D1")
+    if fault == "rail":
+        todo = f"look for a short of its disc or wire to {rail}, and check its bias resistor {resistor}"
+        return f"at its rail: it rests at {rail}", f"{todo}; with the amplifier also its clamp diodes"
+    if fault == "diode":
+        volt = VOLT_PER_COUNT * (MIDDLE_COUNTS - abs(counts))
+        todo = f"turn {diode} round (D1's band to 3V3, D2's to R2); else check its bias resistors R1 and R3"
+        return f"rests {volt:.2f} V from {rail}, as if its clamp diode {diode} were reversed", todo
+    if fault == "bias":
+        todo = "one of its bias resistors R1 and R3 has a wrong value: with two alike it rests at half the supply"
+        return f"rests {counts:+.0f} counts off the middle", todo
+    return None
 
 
 def _strip_name(number: int) -> str:

@@ -17,7 +17,8 @@ import simulate
 from values import LICENCE, Circuit, engineering, values
 
 from pi_controller.pinmap import pinmap
-from pi_controller.system.sensor_checks import OFF_REST_COUNTS
+from pi_controller.simulation.faults import RESTS
+from pi_controller.system.sensor_checks import MIDDLE_COUNTS, OFF_REST_COUNTS, classify_rest
 
 V = values()
 NAMES = [(name, figure) for name in ("passive", "amplifier", "fsr", "bus") for figure in V.limits_of(name)]
@@ -76,6 +77,48 @@ def test_a_wrong_value_is_found(ngspice, circuit, part, value, figure):
     found = dict(simulate.piezo_figures(changed(circuit, **{part: value}), kind))
     low, high = V.limits_of(kind)[figure]
     assert not low <= found[figure] <= high
+
+
+@pytest.fixture(scope="module")
+def rests(ngspice):
+    found = simulate.fault_rests(V)
+    print("\n" + simulate.rest_table(found))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        ("disc or wire shorted to ground", "rail"),
+        ("disc or wire shorted to 3.3 V", "rail"),
+        ("no R1", "rail"),
+        ("no R3", "rail"),
+        ("D1 reversed", "diode"),
+        ("D2 reversed", "diode"),
+        *((f"{name} {ohm} kΩ", "bias") for name in ("R1", "R3") for ohm in (10, 33, 330)),
+    ],
+)
+def test_the_rest_level_tells_a_wiring_fault(rests, fault, cause):
+    assert rests.keys() == netlists.FAULTS.keys()
+    for counts in rests[fault]:
+        assert classify_rest(counts - MIDDLE_COUNTS) == cause
+
+
+def test_a_sound_pad_rests_where_the_doctor_passes_it(figures):
+    for name in ("rest_counts", "rest_worst_counts"):
+        assert classify_rest(figures["passive", name].value - MIDDLE_COUNTS) == ""
+
+
+def test_the_simulated_board_rests_as_the_circuit(rests):
+    assert {
+        "reversed-diode": pytest.approx(rests["D2 reversed"][0], abs=1),
+        "wrong-bias": pytest.approx(rests["R3 10 kΩ"][0], abs=1),
+    } == RESTS
+
+
+def test_the_page_shows_where_a_pad_with_a_fault_rests(rests):
+    page = (circuits.HERE.parent / "circuits.md").read_text("utf-8")
+    assert simulate.rest_table(rests) in page, "run python hardware/drawings/circuits.py --simulate"
 
 
 def test_without_clamps_the_pin_would_be_lost(ngspice):

@@ -45,6 +45,9 @@ def test_a_sound_mat_has_a_line_for_each_sensor_and_all_pass():
         ("rail-piezo=1", "piezo of pad 1", "rail"),
         ("rail-piezo=4", "piezo of pad 4", "rail"),
         ("silent-piezo=2", "piezo of pad 2", "silent"),
+        ("reversed-diode=1", "piezo of pad 1", "D2"),
+        ("reversed-diode=4", "piezo of pad 4", "0.18 V from ground"),
+        ("wrong-bias=3", "piezo of pad 3", "off the middle"),
         ("dead-touch=1", "touch strip 1 (pad 1, hider)", "dead"),
         ("dead-touch=12", "touch strip 12 (pad 4, hitter)", "dead"),
         ("stuck-touch=5", "touch strip 5 (pad 2, middle)", "stuck"),
@@ -108,6 +111,34 @@ def test_discs_so_quiet_that_they_rest_on_one_count_are_no_fault(tapped):
     found = [line for line in ears.lines() if line.name.startswith("piezo")]
     assert {line.outcome for line in found} == {"pass"}
     assert ["tap the pad" in line.found for line in found] == [True, not tapped, True, True]
+
+
+@pytest.mark.parametrize(
+    ("rest", "noise", "word", "remedy"),
+    [
+        (-2048, 0, "at ground", "R1"),
+        (2047, 0, "at 3.3 V", "R3"),
+        (-1986, 0, "at ground", "short"),
+        (1986, 50, "at 3.3 V", "short"),
+        (-1825, 0, "D2", "D2"),
+        (1824, 0, "D1", "D1"),
+        (-1825, 60, "D2", "D2"),
+        (1000, 0, "+1000 counts off the middle", "R1 and R3"),
+        (-400, 60, "-400 counts off the middle", "R1 and R3"),
+        (0, 60, "noisy", "shield"),
+    ],
+)
+def test_each_rest_level_has_its_own_sentence(rest, noise, word, remedy):
+    ears, random = SensorListener(StrikeSettings()), np.random.default_rng(1)
+    x = random.normal(0.0, 1.0, (20000, 4))
+    x[:, 1] = rest + noise * random.normal(0.0, 1.0, 20000)
+    x = np.clip(np.rint(x), -2048, 2047).astype(np.int16)
+    ears.take([LinkUp(0.0, "1", "1.0", 1, "power", 4)])
+    ears.take(Piezo(i / 4000, i, 4000.0, x[i : i + 32]) for i in range(0, len(x), 32))
+    (line,) = failed(line for line in ears.lines() if line.name.startswith("piezo")).values()
+    assert line.name == "piezo of pad 2"
+    assert word in line.found
+    assert remedy in line.todo
 
 
 def test_several_faults_are_all_named():
