@@ -26,6 +26,8 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "rail-piezo": ("the pad's piezo is at its rail", 4, 3),
     "silent-piezo": ("the pad's piezo does not move", 4, 2),
     "reversed-diode": ("the pad's clamp diode to ground is reversed", 4, 1),
+    "no-disc": ("the pad has no disc: it is missing, or its plug is off", 4, 2),
+    "shorted-disc": ("the pad's disc or its wire is shorted to ground", 4, 3),
     "wrong-bias": ("the pad's bias resistor to ground has 10 kΩ instead of 100 kΩ", 4, 4),
     "dead-touch": ("the touch strip reads nothing", 12, 8),
     "stuck-touch": ("the touch strip reads one count for ever", 12, 2),
@@ -44,7 +46,7 @@ KINDS: dict[str, tuple[str, int, int]] = {
 """Kind -> description, number of such parts, and the default part."""
 
 
-RESTS = {"reversed-diode": 223, "wrong-bias": 372}
+RESTS = {"reversed-diode": 223, "shorted-disc": 62, "wrong-bias": 371}
 """Where a pad with a wrong part rests, counts of one reading: simulated, `hardware/circuits.md`."""
 
 
@@ -102,6 +104,13 @@ def _rest(board: SimBoard, fault: Fault) -> None:
         return index
 
     board.piezo = piezo
+
+
+def _disc(board: SimBoard, fault: Fault) -> None:
+    if fault.kind == "shorted-disc":
+        _rest(board, fault)
+    else:
+        board.discs.farads[fault.number - 1] = 0.0
 
 
 def _touch(board: SimBoard, fault: Fault) -> None:
@@ -236,6 +245,7 @@ def _mute(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one
 _INJECT: dict[str, Callable[[SimBoard, Fault], None]] = {
     "piezo": _piezo,
     "diode": _rest,
+    "disc": _disc,
     "bias": _rest,
     "touch": _touch,
     "strip": _strip,
