@@ -23,7 +23,7 @@ from pi_controller.board.connection import Source
 from pi_controller.board.messages import Message
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.steps import StepView, WalkView
-from pi_controller.calibration.walk import Walk, may_hide_bead
+from pi_controller.calibration.walk import STEPS, Walk, may_hide_bead
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import UsageError
 from pi_controller.runtime.assembly import make_source
@@ -156,13 +156,25 @@ class SimulatedMat:
         return messages
 
 
+NEEDED_FOR = {"bead": ("empty", "bead")}
+"""Steps of the walk that `--only` does."""
+
+
 def calibrate(
-    path: Path | None, mat: str = "a", name: str | None = None, sim: Sequence[Fault] | None = None, *, web: bool = False
+    path: Path | None,
+    mat: str = "a",
+    name: str | None = None,
+    sim: Sequence[Fault] | None = None,
+    *,
+    web: bool = False,
+    only: str | None = None,
 ) -> bool:
     """Run the calibration of the table with the settings at `path`; return whether it passed and was saved.
 
     `mat` is the team whose mat is calibrated if each team has one; `name` is that of the profile (None: as in the
-    settings); `sim` are the faults of a simulated mat. With `web` the walk is shown on a page too. Raises `MatError`.
+    settings); `sim` are the faults of a simulated mat. With `web` the walk is shown on a page too. `only` is a key of
+    `NEEDED_FOR`: the other steps are skipped, and their results are those of the mat's profile, if it has one. Raises
+    `MatError`.
     """
     settings = Settings() if path is None else read_settings(path)
     section, usual = "board", "mat"
@@ -173,11 +185,19 @@ def calibrate(
     folder = (path or Path()).parent
     if sim is None:
         _check_allowed(settings, section)
+    needed = NEEDED_FOR[only] if only else STEPS
+    if only == "bead" and settings.magnetometers == 0:
+        raise UsageError("these settings are for a mat without magnetometers", "leave --only bead out")
     with ExitStack() as stack:
-        walk = Walk(settings.strikes.detector_settings(), settings.strikes.sensor, settings.magnetometers)
+        walk = Walk(
+            settings.strikes.detector_settings(),
+            settings.strikes.sensor,
+            settings.magnetometers,
+            [step for step in STEPS if step not in needed],
+        )
         publish = _page(settings, stack) if web else None
         source = _source(settings, sim, stack)
-        _drive(walk, source, publish, lambda: _keep(walk, folder, name))
+        _drive(walk, source, publish, lambda: _keep(walk, folder, name, add_earlier=only is not None))
     if walk.passed and settings.board.profile != name:
         print(f'to use it, set [{section}] profile = "{name}" in its settings')
     return walk.passed
@@ -210,10 +230,15 @@ def _source(settings: Settings, sim: Sequence[Fault] | None, stack: ExitStack) -
     return RealMat(source)
 
 
-def _keep(walk: Walk, folder: Path, name: str) -> None:
+def _keep(walk: Walk, folder: Path, name: str, *, add_earlier: bool) -> None:
+    """Save the profile; `add_earlier` adds the earlier one's strikes and touch if it is of the same board."""
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    path = profiles.save_profile(folder, walk.profile(name, made, __version__))
-    walk.saved = str(path)
+    profile = walk.profile(name, made, __version__)
+    if add_earlier and profiles.path_of(folder, name).exists():
+        earlier = profiles.load_profile(folder, name)
+        if earlier.board_id == profile.board_id:
+            profile = msgspec.structs.replace(profile, strikes=earlier.strikes, touch=earlier.touch)
+    walk.saved = str(profiles.save_profile(folder, profile))
 
 
 def _page(settings: Settings, stack: ExitStack) -> Callable[[WalkView], None]:

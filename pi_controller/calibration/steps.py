@@ -20,8 +20,6 @@ from pi_controller.calibration.detectors import (
 )
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.bead_fit import BeadFit, shipped_fitter
-from pi_controller.sensing.bead_solver import MARKED_AM2, Steel
 from pi_controller.sensing.events import BeadsAtRest, HandIn, HandOut, MatEvent, Strike
 from pi_controller.sensing.faults import find_swapped_pads
 from pi_controller.sensing.hands import HandSettings
@@ -62,7 +60,7 @@ class StepView(msgspec.Struct, frozen=True):
 class WalkView(msgspec.Struct, frozen=True):
     """The whole walk: `at` is the current step (0 first), `ask` the instruction, `note` the current problem.
 
-    `pad` is the current pad, if the step has one.
+    `pad` is the current pad, if the step has one; `spot` is the place on it (0 first), if the step has several.
     """
 
     steps: tuple[StepView, ...]
@@ -71,6 +69,7 @@ class WalkView(msgspec.Struct, frozen=True):
     note: str = ""
     bars: tuple[Bar, ...] = ()
     pad: int | None = None
+    spot: int | None = None
     over: bool = False
     passed: bool = False
     saved: str = ""
@@ -83,7 +82,7 @@ PATIENCE_S = 45.0
 class Step(Protocol):
     """A calibration step: takes messages and their events until it is `over`; `found` and `wrong` are the result.
 
-    `name` and `title` identify it, `note` is the current problem, `pad` the current pad.
+    `name` and `title` identify it, `note` is the current problem, `pad` the current pad, `spot` the place on it.
     """
 
     name: str
@@ -91,6 +90,7 @@ class Step(Protocol):
     over: bool
     note: str
     pad: int | None
+    spot: int | None
     found: list[str]
     wrong: list[Finding]
 
@@ -117,6 +117,8 @@ class Step(Protocol):
 
 class PadByPad:
     """A step that goes from pad to pad and gives up on one after a timeout."""
+
+    spot: int | None = None
 
     def __init__(self, pads: int) -> None:
         self.pads = pads
@@ -174,11 +176,18 @@ NOISY_UT = 3.0
 
 
 class EmptyStep:
-    """Measures the mat at rest. Restarts whenever the mat is touched."""
+    """Measures the mat at rest. Restarts whenever the mat is touched.
+
+    With `magnets_only` the discs and the strips may be missing: they are neither waited for nor judged.
+    """
 
     name = "empty"
     title = "The empty mat"
     pad: int | None = None
+    spot: int | None = None
+
+    def __init__(self, *, magnets_only: bool = False) -> None:
+        self._magnets_only = magnets_only
 
     def begin(self, detectors: Detectors, t: float) -> None:
         """Start, or start over."""
@@ -205,6 +214,8 @@ class EmptyStep:
     def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:
         """Process one message and the events that the detectors made of it."""
         for event in events:
+            if self._magnets_only and not isinstance(event, BeadsAtRest):
+                continue
             match event:
                 case HandIn():
                     self._note_disturbance(t, f"A hand was felt at pad {event.pad}: keep hands away from the mat.")
@@ -252,11 +263,12 @@ class EmptyStep:
         long = DOUBT_S if self._doubt else CALM_S
         quiet = min(self._now - self._calm, long)
         bars = [Bar("still", quiet / long, f"{quiet:.0f} of {long:.0f} s", "now")]
-        for pad, rms in enumerate(noise.tolist(), 1):
+        for pad, rms in enumerate([] if self._magnets_only else noise.tolist(), 1):
             state = "bad" if rms > NOISY_COUNTS else "good" if self.over else "now"
             bars.append(Bar(f"pad {pad}", min(rms / NOISY_COUNTS, 1.0), f"noise {rms:.1f} counts", state))
         rows = [("strips", self.touch, NOISY_TOUCH, "counts"), ("magnets", self.field, NOISY_UT, "\u00b5T")]
-        for label, readings, most, unit in rows if self._detectors.built.any() else rows[:1]:
+        rows = rows[self._magnets_only :] if self._detectors.built.any() else rows[:1]
+        for label, readings, most, unit in rows:
             rms = float(readings.rms.max())
             state = "bad" if rms > most else "good" if self.over else "now"
             bars.append(Bar(label, min(rms / most, 1.0), f"noise {rms:.1f} {unit}", state))
@@ -283,7 +295,8 @@ class EmptyStep:
         """End the step with its faults or its results."""
         detectors = self._detectors
         self.over, self.note = True, ""
-        self._judge_piezo()
+        if not self._magnets_only:
+            self._judge_piezo()
         silent = [number for number, why in detectors.beads.faults.items() if why == "silent"]
         groups = find_silent_multiplexers(silent, detectors.built)
         is_all_silent = bool(groups) and len(silent) == int(detectors.built.sum())
@@ -300,7 +313,7 @@ class EmptyStep:
         wrong_strips = {(fault.pad, fault.strip): fault.wrong for fault in detectors.hands.faults}
         for (pad, strip), noise in np.ndenumerate(self.touch.rms):
             why = wrong_strips.get((pad + 1, strip)) or ("noisy" if noise > NOISY_TOUCH else "")
-            if why and self._received[1]:
+            if why and self._received[1] and not self._magnets_only:
                 todo = "check its wire and its plug on the touch board"
                 self.wrong.append(Finding(f"{detectors.strip_name(pad + 1, strip)} is {why}", todo))
         faults = detectors.beads.faults
@@ -310,7 +323,7 @@ class EmptyStep:
                 todo = "check its plug, and its channel on the multiplexer"
                 self.wrong.append(Finding(f"{magnetometer_name(number)} is {_reason(why)}", todo))
         has_magnetometers = bool(detectors.built.any())
-        due = (True, True, has_magnetometers)
+        due = (not self._magnets_only, not self._magnets_only, has_magnetometers)
         parts = ("the pads", "the touch strips", "the magnetometers")
         for count, is_due, what in zip(self._received, due, parts, strict=True):
             if is_due and not count and not (is_all_silent and what == "the touch strips"):
@@ -321,11 +334,12 @@ class EmptyStep:
         elif self._now - self._calm < CALM_S and not self.wrong:
             self.wrong.append(Finding("the mat never came to rest", "keep hands away from it, then try again"))
         if not self.wrong:
-            noise = ", ".join(f"{rms:.1f}" for rms in self.piezo.rms.tolist())
-            self.found = [
-                f"pads: noise {noise} counts",
-                f"touch strips: noise up to {self.touch.rms.max():.1f} counts",
-            ]
+            if not self._magnets_only:
+                noise = ", ".join(f"{rms:.1f}" for rms in self.piezo.rms.tolist())
+                self.found = [
+                    f"pads: noise {noise} counts",
+                    f"touch strips: noise up to {self.touch.rms.max():.1f} counts",
+                ]
             if has_magnetometers:
                 field = self.field.rms.max()
                 self.found.append(f"magnetometers: noise up to {field:.1f} \u00b5T; the empty mat is known")
@@ -643,151 +657,3 @@ class SlideStep(PadByPad):
                 f"a hand takes only {middle:.0f} counts from the middle strip of pad {came.pad}",
                 "check its plug, and that the cloth over the strips is thin and dry",
             )
-
-
-# Step 4, bead: checks on each pad that one marked bead is detected on that pad, and measures its strength. Finds steel
-# under the mat: the bead has an image dipole in it.
-
-
-HINT_S = 1.5
-"""Delay before a wrong reading is reported: the hand may still be moving the bead."""
-WEAK = 0.6
-"""A bead below this share of a marked bead's strength cannot be reliably distinguished from an unmarked ball."""
-
-
-READING_NOISE_UT = 0.5
-"""Noise of a reading averaged over the last scans."""
-STEEL_HINT = "move the mat, or put wood between, and calibrate again"
-
-
-class BeadStep(PadByPad):
-    """Asks for the bead on each pad. A wrong reading may be corrected until a timeout.
-
-    `steel` is what was found under all pads; the profile keeps it. Steel under some pads only is reported.
-    """
-
-    name = "bead"
-    title = "The bead on each pad"
-
-    def __init__(self) -> None:
-        super().__init__(PADS)
-
-    def begin(self, detectors: Detectors, t: float) -> None:
-        """Start, or start over."""
-        self.restart(t)
-        self._detectors = detectors
-        self.moments = [0.0] * self.pads
-        self.steel: Steel | None = None
-        self._steel_at: dict[int, Steel] = {}
-        self._readings: list[tuple[NDArray[np.float64], NDArray[np.bool_]]] = []
-        self._last: int | None = None
-        self._why: tuple[str, str] | None = None
-        self._why_since = t
-
-    def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:  # noqa: ARG002 - required by Step
-        """Process one message and the events that the detectors made of it."""
-        for event in events:
-            if isinstance(event, BeadsAtRest) and self.pad is not None:
-                self._read(event, t, self.pad)
-
-    def tick(self, t: float) -> None:
-        """Advance to `t`: show hints, and give up the pad after a timeout."""
-        self.note = ""
-        if self._why is not None and t - self._why_since > HINT_S:
-            what, todo = self._why
-            self.note = f"{what[0].upper()}{what[1:]}: {todo}."
-        if self.pad is not None and self.is_timed_out(t):
-            what, todo = self._why or (
-                f"no bead is read on pad {self.pad}",
-                "check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers",
-            )
-            self.fail(what, todo)
-            self._last = None
-            self._leave(t)
-        if self.over and not self.wrong:
-            strong = ", ".join(f"{1000 * moment:.0f}" for moment in self.moments)
-            self.found = [f"the bead is read as one, marked, on the right pad; strength {strong} mA m\u00b2"]
-            if self._steel_at:
-                if len(self._steel_at) == self.pads:
-                    self.steel = shipped_fitter().find_steel(self._readings, READING_NOISE_UT)
-                nearest = min(self._steel_at.values(), key=lambda steel: steel.depth_mm)
-                self.found.append(f"{_describe_steel(nearest, list(self._steel_at))}: better {STEEL_HINT}")
-
-    def ask(self) -> str:
-        """Return the current instruction for the person at the mat."""
-        return f"Lay the marked bead on pad {self.pad} and take the hand away."
-
-    def bars(self) -> tuple[Bar, ...]:
-        """Return one bar per pad: the bead's strength relative to a marked bead's."""
-        bars: list[Bar] = []
-        for pad, (moment, state) in enumerate(zip(self.moments, self.states, strict=True), 1):
-            message = (
-                f"{1000 * moment:.0f} mA m\u00b2"
-                if moment
-                else {"now": "asked for", "bad": "not right"}.get(state, "to come")
-            )
-            bars.append(Bar(f"pad {pad}", min(moment / MARKED_AM2 / 1.25, 1.0), message, state))
-        return tuple(bars)
-
-    def _read(self, beads: BeadsAtRest, t: float, pad: int) -> None:
-        """Check the beads at rest; accept the bead or set a hint."""
-        found, sure = list(beads.found), beads.sure
-        if not found:
-            self._last = self._why = None
-            return
-        if len(found) == 1 and found[0].pad == self._last:
-            return  # it is still on the previous pad
-        fit = self._fit_over_steel(pad)
-        if fit is not None and pad in self._steel_at and fit.sure:
-            found, sure = [fit.beads[0].bead()], True
-        if pad in self._steel_at and not (sure and len(found) == 1):
-            self._hint(t, _describe_steel(self._steel_at[pad], [pad]), STEEL_HINT)
-        elif len(found) > 1:
-            self._hint(t, f"{len(found)} magnets are read while one bead lies on pad {pad}", "take other magnets away")
-        elif found[0].pad != pad:
-            where = f"on pad {found[0].pad}" if found[0].pad else "beside the pads"
-            todo = f"put it on pad {pad}; if it is there already, the plugs of these pads' magnetometers are swapped"
-            self._hint(t, f"the bead asked for on pad {pad} is read {where}", todo)
-        elif not sure:
-            self._hint(t, f"the bead on pad {pad} is not located reliably", "take phones and keys away from the mat")
-        else:
-            self._accept(t, pad, found[0].marked, fit)
-
-    def _accept(self, t: float, pad: int, marked: bool, fit: BeadFit | None) -> None:
-        if fit is not None:
-            self.moments[pad - 1] = float(np.linalg.norm(fit.beads[0].moment)) if fit.beads else 0.0
-        if not marked:
-            self.fail(f"the bead on pad {pad} is read as an unmarked ball", "use the bead with the strong magnet")
-        elif self.moments[pad - 1] < WEAK * MARKED_AM2:
-            self.fail(f"the bead on pad {pad} is weak", "use a bead with a magnet of 6 x 6 mm, N42")
-        self._last = pad
-        self._leave(t)
-
-    def _fit_over_steel(self, pad: int) -> BeadFit | None:
-        """Look for steel under `pad`, and return the fit of one bead over what was found; None without a reading."""
-        base = self._detectors.beads.baseline
-        if base is None or not self._detectors.scans:
-            return None
-        ut, ok = self._detectors.field()
-        reading = ut - base.offsets, ok & base.known
-        self._readings[pad - 1 :] = [reading]
-        steel = shipped_fitter().find_steel([reading], READING_NOISE_UT)
-        fit = shipped_fitter().fit(*reading, noise=1.0, most=1, steel=steel)
-        self._steel_at.pop(pad, None)
-        if steel is not None and [bead.pad for bead in fit.beads] == [pad]:
-            self._steel_at[pad] = steel
-        return fit
-
-    def _hint(self, t: float, what: str, todo: str) -> None:
-        self._why, self._why_since = (what, todo), t
-
-    def _leave(self, t: float) -> None:
-        self._why = None
-        self.next_pad(t)
-
-
-def _describe_steel(steel: Steel, pads: Sequence[int]) -> str:
-    """Return what lies under `pads`, in plain words."""
-    under_mm = steel.depth_mm + pinmap().magnetometer_positions()[0][2]
-    where = f"pad {pads[0]}" if len(pads) == 1 else f"pads {', '.join(map(str, pads))}"
-    return f"iron or steel lies about {5 * round(under_mm / 5)} mm under the mat at {where}"

@@ -4,41 +4,60 @@ It advances by itself when a step is complete, so the person at the mat needs no
 repeated. The caller provides the clock and the board.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import numpy as np
 
 from pi_controller.board.messages import LinkDown, LinkUp, Message
+from pi_controller.calibration.bead_step import BeadStep
 from pi_controller.calibration.detectors import Detectors
-from pi_controller.calibration.profile import MagnetProfile, Profile, StrikeProfile, TouchProfile
-from pi_controller.calibration.steps import BeadStep, EmptyStep, SlideStep, Step, StepView, TapStep, WalkView
+from pi_controller.calibration.profile import (
+    MagnetProfile,
+    Profile,
+    StrikeProfile,
+    TouchProfile,
+    list_wrong_modules,
+)
+from pi_controller.calibration.steps import EmptyStep, SlideStep, Step, StepView, TapStep, WalkView
 from pi_controller.errors import MatError
 from pi_controller.journal.journal import Journal
+from pi_controller.pads import PADS
 from pi_controller.referee.history import fold
 from pi_controller.rules.registry import game
 from pi_controller.sensing.strikes import StrikeSettings
 
 NO_BOARD = "Waiting for the board."
+STEPS = (EmptyStep.name, TapStep.name, SlideStep.name, BeadStep.name)
+"""Names of the steps, in order."""
 
 
 class Walk:
     """One calibration. `strikes` are the strike detector's settings for `sensor` pads, the threshold's starting
     point.
 
-    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`); without any, no bead is asked for.
-    The bead's position is no secret here, because no game is played.
+    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`); without any, no bead is asked for. Steps
+    whose names are in `skipped` are left out from the start. The bead's position is no secret here, because no game is
+    played.
     """
 
-    def __init__(self, strikes: StrikeSettings, sensor: str = "piezo", magnetometers: int | None = None) -> None:
+    def __init__(
+        self,
+        strikes: StrikeSettings,
+        sensor: str = "piezo",
+        magnetometers: int | None = None,
+        skipped: Collection[str] = (),
+    ) -> None:
         self._magnetometers = magnetometers
         self._detectors = Detectors(strikes, magnetometers)
         self._sensor = sensor
-        self.empty, self.taps, self.slides, self.beads = EmptyStep(), TapStep(), SlideStep(), BeadStep()
+        self.empty = EmptyStep(magnets_only={TapStep.name, SlideStep.name} <= {*skipped})
+        self.taps, self.slides, self.beads = TapStep(), SlideStep(), BeadStep(PADS)
         self._steps: tuple[Step, ...] = (self.empty, self.taps, self.slides)
         if magnetometers != 0:
             self._steps += (self.beads,)
-        self._left_out: set[int] = set()
+        self._skipped = {at for at, step in enumerate(self._steps) if step.name in skipped}
+        self._left_out = set(self._skipped)
         self._at = 0
         self._t = 0.0
         self._up: LinkUp | None = None
@@ -108,8 +127,8 @@ class Walk:
             return WalkView(steps, self._at, ask, over=True, passed=self.passed, saved=self.saved)
         step = self._steps[self._at]
         if self._up is None:
-            return WalkView(steps, self._at, NO_BOARD, self._why, pad=step.pad)
-        return WalkView(steps, self._at, step.ask(), step.note, step.bars(), step.pad)
+            return WalkView(steps, self._at, NO_BOARD, self._why, pad=step.pad, spot=step.spot)
+        return WalkView(steps, self._at, step.ask(), step.note, step.bars(), step.pad, step.spot)
 
     def profile(self, name: str, made: str, program: str) -> Profile:
         """Return the results as profile `name`; skipped steps are None."""
@@ -135,7 +154,9 @@ class Walk:
             )
         base = self._detectors.beads.baseline
         if done[0] and base is not None:
-            steel = self.beads.steel
+            steel, correction = self.beads.steel, self.beads.correction
+            if correction is not None:
+                base = correction.correct_baseline(base)
             magnets = MagnetProfile(
                 offsets=tuple((float(x), float(y), float(z)) for x, y, z in np.round(base.offsets, 3)),
                 known=tuple(bool(known) for known in base.known),
@@ -145,6 +166,7 @@ class Walk:
                 noise_ut=round(float(self.empty.field.rms.max()), 3),
                 moment_am2=tuple(round(moment, 4) for moment in self.beads.moments),
                 steel=None if steel is None else (round(steel.depth_mm, 1), round(steel.strength, 3)),
+                modules=list_wrong_modules(correction),
             )
         return Profile(name, made, program, self.board_id, strokes, strips, magnets)
 
@@ -152,7 +174,7 @@ class Walk:
         if self.board_id and up.board_id != self.board_id:
             # another board: discard all measurements
             self._detectors = Detectors(self._detectors.settings, self._magnetometers)
-            self._at, self._left_out = 0, set()
+            self._at, self._left_out = 0, set(self._skipped)
             for step in self._steps:
                 step.begin(self._detectors, self._t)
         self._up, self._why, self.board_id = up, "", up.board_id

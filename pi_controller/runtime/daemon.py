@@ -199,10 +199,12 @@ def mat_sensors_for(
     """
     touch = HandSettings() if profile is None else profile.hand_settings()
     base = None if profile is None else profile.baseline()
+    correction = None if profile is None else profile.correction()
     board = "" if profile is None else profile.board_id
     hidden = game_class(game).hidden
     if hidden is None or not hidden.unmarked:
-        hands, beads = HandDetector(settings=touch), BeadTracker(baseline=base, magnetometers=magnetometers)
+        hands = HandDetector(settings=touch)
+        beads = BeadTracker(baseline=base, magnetometers=magnetometers, correction=correction)
     else:
         hands = HandDetector(settings=touch, most_hands=4 if hidden.in_fists else 2)
         beads = BeadTracker(
@@ -212,6 +214,7 @@ def mat_sensors_for(
             highest_mm=FIST_HEIGHT_MM if hidden.in_fists else HIGHEST_MM,
             baseline=base,
             magnetometers=magnetometers,
+            correction=correction,
         )
     return MatSensors(strikes, hands=hands, beads=beads, board_id=board)
 

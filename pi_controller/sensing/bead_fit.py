@@ -32,8 +32,10 @@ Array = NDArray[np.float64]
 
 MIN_GAIN = 38.0
 """A magnet must reduce minus twice the log likelihood by this. Noise alone does so once in about 10^5 readings."""
-POSSIBLE_GAIN = 24.0
-"""From this gain on a further magnet cannot be ruled out."""
+POSSIBLE_GAIN = 14.0
+"""From this gain on a further magnet cannot be ruled out: two beads side by side look like one, but for so little."""
+SEEN_CHI2 = 24.0
+"""A bead that would change chi squared by less than this could go unnoticed."""
 MIN_PEAK_GAIN = 16.0
 """Grid positions whose reduction of chi squared is smaller are not tried."""
 CLEAR_PEAK_GAIN = 150.0
@@ -452,7 +454,7 @@ class BeadFitter:
         if (best.kinds < 0.9 * smallest).any():
             doubts.append("a magnet weaker than any bead in play")
         full = len(best.places) == most  # no bead is missing
-        if not (full and most) and self._reach.min_chi2(use, noise, smallest, best.places) < POSSIBLE_GAIN:
+        if not (full and most) and self._reach.min_chi2(use, noise, smallest, best.places) < SEEN_CHI2:
             doubts.append("a bead could lie where the magnetometers do not reach")
         beads = self._beads(best, doubts)
         return BeadFit(beads, best.chi2 / max(freedom, 1), tuple(dict.fromkeys(doubts)), refiner.work)

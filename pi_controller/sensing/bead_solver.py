@@ -192,7 +192,7 @@ class Refiner:
         rest = np.arange(len(fit.places)) != n
         d2, fields, _ = field_and_jacobian(self._sensors, fit.places[None, rest], fit.moments[None, rest], self._steel)
         ut = self._ut - fields[0].sum(axis=0)
-        noise2 = self._noise2 + ((fields[0] ** 2).sum(axis=1) * _amiss2(d2[0])).sum(axis=0)
+        noise2 = self._noise2 + ((fields[0] ** 2).sum(axis=1) * relative_error2(d2[0])).sum(axis=0)
         return Refiner(self._places, ut.T, self._use > 0, np.sqrt(noise2), self._lies, self._steel)
 
     def with_steel(self, steel: Steel) -> Refiner:
@@ -276,7 +276,7 @@ class Refiner:
         guesses, count = places.shape[:2]
         self.work += guesses * count
         d2, fields, change = field_and_jacobian(self._sensors, places, moments, self._steel)
-        sigma2 = self._noise2 + ((fields * fields).sum(axis=2) * _amiss2(d2)).sum(axis=1)
+        sigma2 = self._noise2 + ((fields * fields).sum(axis=2) * relative_error2(d2)).sum(axis=1)
         weights = self._use / sigma2
         shares = (weights / np.maximum(weights.sum(axis=1), 1e-12)[:, None])[:, :, None]
         residual = self._ut - fields.sum(axis=1)
@@ -361,7 +361,7 @@ class _Guesses:
         ]
 
 
-def _amiss2(d2: Array) -> Array:
+def relative_error2(d2: Array) -> Array:
     """Return the squared relative error of a reading on one axis, caused by a magnet at squared distance `d2` mm^2.
 
     Gain and position cause errors along the field or across it: one axis gets about half of them.

@@ -85,6 +85,33 @@ class Baseline:
         self.scans = min(self.scans + scans, 400.0)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ModuleCorrection:
+    """Undoes in software that magnetometer modules are turned, or that their plugs are exchanged.
+
+    `order` (sensors,) is the number of the module whose reading belongs to each place, 0 first. `turns` (sensors, 3, 3)
+    are rotations: the module at each place reads `turn @ field`.
+    """
+
+    order: NDArray[np.intp]
+    turns: Array
+
+    def apply(self, ut: Array) -> Array:
+        """Return readings `ut` (..., sensors, 3) by place and in the mat's axes."""
+        return np.einsum("...si,sij->...sj", ut[..., self.order, :], self.turns)
+
+    def correct(self, field: Field) -> Field:
+        """Return `field` by place and in the mat's axes."""
+        return Field(field.t, self.apply(field.ut), field.ok[self.order])
+
+    def correct_baseline(self, baseline: Baseline) -> Baseline:
+        """Return `baseline`, measured without the correction, as it would be with it."""
+        known = baseline.known[self.order]
+        found = learn_baseline(self.apply(baseline.offsets + baseline.level), known, baseline.scans, firm=baseline.firm)
+        found.steel = baseline.steel
+        return found
+
+
 def learn_baseline(ut: Array, use: NDArray[np.bool_], scans: float, *, firm: bool) -> Baseline:
     """Return the baseline of an empty mat from its reading `ut` (sensors, 3), microtesla, of the sensors in `use`."""
     offsets = subtract_uniform_field(ut, use)
@@ -137,7 +164,8 @@ class BeadTracker:
     `highest_mm` above the mat raise no doubt, for fists that hold them may rest on it; a `fitter` passed in brings its
     own limit. `in_play` is the number of beads in play if known: once all are found, none is part of the baseline.
     `settle_s` is how long the field must be still to count as at rest. `baseline` is a stored one; without it, it is
-    learned. `magnetometers` is how many the mat has (`PinMap.magnetometers_built`).
+    learned. `magnetometers` is how many the mat has (`PinMap.magnetometers_built`). `correction` undoes wrong modules
+    in each scan; `baseline` and faults are by place then.
     """
 
     def __init__(
@@ -151,7 +179,9 @@ class BeadTracker:
         settle_s: float = 0.25,
         baseline: Baseline | None = None,
         magnetometers: int | None = None,
+        correction: ModuleCorrection | None = None,
     ) -> None:
+        self._correction = correction
         self._fitter = fitter or shipped_fitter(highest_mm)
         self._smallest = smallest
         self._most = most
@@ -209,8 +239,8 @@ class BeadTracker:
         self._again_since = t
 
     def forget(self) -> None:
-        """Discard the report and the baseline, for another board."""
-        self.baseline = None
+        """Discard the report, the baseline and the correction, for another board."""
+        self.baseline = self._correction = None
         self._noise, self._noise_scans = 1.0, 0
         self._watch = MagnetometerMonitor(self._shape[0], built=self._built)
         self._start_over()
@@ -230,6 +260,8 @@ class BeadTracker:
 
     def feed(self, field: Field) -> list[BeadsAtRest]:
         """Process one scan; return a `Beads` event if it completes a reading at rest, else an empty list."""
+        if self._correction is not None:
+            field = self._correction.correct(field)
         beads = self._feed(field)
         if self._again_since is None:
             return beads

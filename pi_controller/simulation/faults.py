@@ -1,7 +1,8 @@
 """Fault injection on a simulated board, between its sensors and the firmware: broken wires and chips.
 
-`parse("rail-piezo=3")` names one: a kind and, after `=`, the number of the part (1 first). `moccasin-mat doctor --sim`
-accepts the same words.
+`parse_fault("rail-piezo=3")` names one: a kind and, after `=`, the number of the part (1 first), or two numbers if
+parts are exchanged (`exchanged-pads=1,2`). A turned module's orientation may follow: `turned-module=7:y-xz` reads y, -x
+and z. `moccasin-mat doctor --sim` accepts the same words.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pi_controller.simulation.board import SimBoard
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,7 +24,11 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "dead-magnetometer": ("the magnetometer does not answer", 24, 17),
     "stuck-magnetometer": ("the magnetometer repeats one reading", 24, 5),
     "noisy-magnetometer": ("the magnetometer jumps to and fro", 24, 9),
-    "turned-magnetometer": ("the magnetometer is built in turned by a quarter", 24, 7),
+    "turned-module": ("the magnetometer module is mounted in a wrong orientation", 24, 7),
+    "exchanged-modules": ("the plugs of two magnetometer modules are exchanged", 24, 7),
+    "exchanged-pads": ("the plugs of two pads' magnetometers are exchanged", 4, 2),
+    "exchanged-multiplexers": ("the plugs of two multiplexers are exchanged", 3, 1),
+    "mirrored-multiplexer": ("the channels of the multiplexer are in reverse order", 3, 2),
     "rail-piezo": ("the pad's piezo is at its rail", 4, 3),
     "silent-piezo": ("the pad's piezo does not move", 4, 2),
     "reversed-diode": ("the pad's clamp diode to ground is reversed", 4, 1),
@@ -44,6 +50,10 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "mute": ("the board does not answer", 0, 0),
 }
 """Kind -> description, number of such parts, and the default part."""
+DEFAULT_OTHER = {"exchanged-modules": 10, "exchanged-pads": 3, "exchanged-multiplexers": 2}
+"""Kinds of two exchanged parts, and the default second part."""
+DEFAULT_TURN = "y-xz"
+"""A quarter to the left."""
 
 
 RESTS = {"reversed-diode": 223, "shorted-disc": 62, "wrong-bias": 371}
@@ -51,14 +61,21 @@ RESTS = {"reversed-diode": 223, "shorted-disc": 62, "wrong-bias": 371}
 
 
 class Fault(NamedTuple):
-    """One fault: its kind and the number of the part (1 first, 0 for the whole board)."""
+    """One fault: its kind and the number of the part (1 first, 0 for the whole board).
+
+    `other` is the part that it is exchanged with, `turn` what the axes of a turned module read.
+    """
 
     kind: str
     number: int
+    other: int = 0
+    turn: str = ""
 
     def inject(self, board: SimBoard) -> None:
         """Inject the fault into `board` for the rest of its run."""
-        _INJECT[self.kind.partition("-")[2] or self.kind](board, self)
+        part = self.kind.partition("-")[2] or self.kind
+        inject = _exchange if self.kind == "mirrored-multiplexer" else _INJECT[part]
+        inject(board, self)
 
 
 def parse_fault(text: str) -> Fault:
@@ -67,12 +84,36 @@ def parse_fault(text: str) -> Fault:
     if kind not in KINDS:
         raise UsageError(f"there is no fault {kind[:40]!r} to simulate", f"choose one of: {', '.join(KINDS)}")
     _, count, usual = KINDS[kind]
+    turn = ""
+    if kind == "turned-module":
+        number, _, turn = number.partition(":")
+        turn = turn or DEFAULT_TURN
+        _parse_turn(turn)
     if not number:
-        return Fault(kind, usual)
-    if not count or not number.isdecimal() or not 1 <= int(number[:9]) <= count:
+        return Fault(kind, usual, DEFAULT_OTHER.get(kind, 0), turn)
+    parts = number.split(",")
+    numbers = [int(part[:9]) for part in parts if part.isdecimal() and 1 <= int(part[:9]) <= count]
+    wanted = 2 if kind in DEFAULT_OTHER else 1
+    if len(parts) != wanted or len(set(numbers)) != wanted:
         todo = f"count from 1 to {count}" if count else f"write {kind} alone"
+        if wanted > 1:
+            todo = f"name two, from 1 to {count}: {kind}=1,2"
         raise UsageError(f"there is no part {number[:20]!r} that can have the fault {kind}", todo)
-    return Fault(kind, int(number))
+    return Fault(kind, numbers[0], numbers[1] if wanted > 1 else 0, turn)
+
+
+def _parse_turn(text: str) -> list[tuple[int, int]]:
+    """Return axis (0 first) and sign that each axis of a module turned to `text` reads. Raises `UsageError`."""
+    axes = [("xyz".index(axis), -1 if sign else 1) for sign, axis in re.findall("(-?)([xyz])", text)]
+    order = [axis for axis, _ in axes]
+    if not re.fullmatch("(-?[xyz]){3}", text) or sorted(order) != [0, 1, 2]:
+        raise UsageError(
+            f"a module cannot be turned to {text[:20]!r}", f"name what its axes read, such as {DEFAULT_TURN}"
+        )
+    swaps = sum(order[i] > order[j] for i in range(3) for j in range(i + 1, 3))
+    if (-1) ** swaps * axes[0][1] * axes[1][1] * axes[2][1] < 0:
+        raise UsageError(f"{text} is a mirror image, no orientation of a module", "change one of the signs")
+    return axes
 
 
 def _piezo(board: SimBoard, fault: Fault) -> None:
@@ -173,11 +214,35 @@ def _magnetometer(board: SimBoard, fault: Fault) -> None:
         if fault.kind == "stuck-magnetometer":
             first.append(axes.tobytes())
             axes[:] = np.frombuffer(first[0], "<i2")
-        elif fault.kind == "turned-magnetometer":
-            axes[:2] = axes[1], -axes[0]
+        elif fault.kind == "turned-module":
+            axes[:] = [sign * int(axes[axis]) for axis, sign in _parse_turn(fault.turn)]
         else:
             axes += random.normal(0.0, 200.0, 3).astype(np.int16)
         return there
+
+    board.magnet = magnet
+
+
+def _exchange(board: SimBoard, fault: Fault) -> None:
+    read: Callable[[int, bytearray, int], bool | None] = board.magnet
+    a, b = fault.number - 1, fault.other - 1
+
+    def magnet(i: int, buf: bytearray, at: int) -> bool | None:
+        if fault.kind == "exchanged-modules":
+            return read({a: b, b: a}.get(i, i), buf, at)
+        if fault.kind == "exchanged-pads":
+            pad, place = divmod(i, 6)
+            return read(6 * {a: b, b: a}.get(pad, pad) + place, buf, at)
+        multiplexer, channel = divmod(board.place_on_bus(i), 8)
+        if fault.kind == "mirrored-multiplexer":
+            channel = 7 - channel if multiplexer == a else channel
+        else:
+            multiplexer = {a: b, b: a}.get(multiplexer, multiplexer)
+        there = [j for j in range(wire.MAGNETS) if board.place_on_bus(j) == 8 * multiplexer + channel]
+        if there:
+            return read(there[-1], buf, at)
+        board.i2c_errors += 1
+        return False
 
     board.magnet = magnet
 
@@ -250,6 +315,10 @@ _INJECT: dict[str, Callable[[SimBoard, Fault], None]] = {
     "touch": _touch,
     "strip": _strip,
     "magnetometer": _magnetometer,
+    "module": _magnetometer,
+    "modules": _exchange,
+    "pads": _exchange,
+    "multiplexers": _exchange,
     "chip": _bus,
     "multiplexer": _bus,
     "bus": _bus,

@@ -18,11 +18,12 @@ from typing import Self
 from pi_controller.board.connection import BoardConnection
 from pi_controller.board.messages import Message
 from pi_controller.board.serial_port import SerialPort
+from pi_controller.calibration.bead_step import SPOTS
 from pi_controller.calibration.steps import WalkView
 from pi_controller.errors import PortError
 from pi_controller.pinmap import pinmap
 from pi_controller.simulation.board import POWER_ON, WATCHDOG, Firmware, SimBoard
-from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.conditions import Conditions, Stream, rng
 from pi_controller.simulation.faults import Fault
 from pi_controller.simulation.world import NS, World
 
@@ -196,6 +197,9 @@ BETWEEN_S = 0.6
 LINGER_S = 0.6
 """Time that a hand stays under a pad."""
 
+MISS_MM = 20.0
+"""How far a bead may lie beside the place that was asked for, along each axis."""
+
 
 class Calibrator:
     """Follows the view and acts on `world`. `level_dbfs` is the strength of its taps, `swap` maps confused pads."""
@@ -204,18 +208,20 @@ class Calibrator:
         self._world = world
         self._level = level_dbfs
         self._swap = swap or {}
-        self._doing: tuple[int, int | None] = (-1, None)
+        self._doing: tuple[int, int | None, int | None] = (-1, None, None)
         self._next = 0.0
         self._stage = 0
         self._laid: int | None = None
+        self._laid_beads = 0
 
     def act(self, view: WalkView) -> None:
         """Do the requested action when it is due."""
         world = self._world
         if view.over or view.pad is None:
             return
-        if (view.at, view.pad) != self._doing:
-            self._doing, self._stage, self._next = (view.at, view.pad), 0, world.t + BETWEEN_S
+        doing = (view.at, view.pad, view.spot)
+        if doing != self._doing:
+            self._doing, self._stage, self._next = doing, 0, world.t + BETWEEN_S
         if world.t < self._next:
             return
         pad = self._swap.get(view.pad, view.pad)
@@ -226,7 +232,7 @@ class Calibrator:
             case "hands":
                 self._slide(pad)
             case _:
-                self._lay(pad)
+                self._lay(pad, view.spot or 0)
 
     def _slide(self, pad: int) -> None:
         """Put a hand in, wait, draw it out, and wait until it is asked for again."""
@@ -239,8 +245,8 @@ class Calibrator:
             self._stage = -1
         self._stage += 1
 
-    def _lay(self, pad: int) -> None:
-        """Fetch the bead, put it on the pad, withdraw the hand."""
+    def _lay(self, pad: int, spot: int) -> None:
+        """Fetch the bead, put it near the `spot` of the pad, withdraw the hand."""
         world = self._world
         match self._stage:
             case 0:
@@ -252,9 +258,16 @@ class Calibrator:
             case 2:
                 self._next = world.hand_in(pad) + 0.2
             case 3:
-                world.drop("bead", pad)
+                world.drop("bead", self._aim(pad, spot))
                 self._laid = pad
                 self._next = world.hand_home() + 0.5
             case _:
                 self._next = world.t + 60.0
         self._stage += 1
+
+    def _aim(self, pad: int, spot: int) -> tuple[float, float]:
+        """Return a place (mm) near the `spot` of the pad."""
+        self._laid_beads += 1
+        random = rng(self._world.seed, Stream.BEAD, 2, self._laid_beads)
+        middle, (x, y) = pinmap().pads.centre(pad), SPOTS[spot][1]
+        return middle[0] + x + random.uniform(-MISS_MM, MISS_MM), middle[1] + y + random.uniform(-MISS_MM, MISS_MM)

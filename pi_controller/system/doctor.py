@@ -23,6 +23,7 @@ from pi_controller.calibration.walk import may_hide_bead
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import MatError, SettingsError, UsageError
 from pi_controller.runtime.assembly import make_source
+from pi_controller.sensing.beads import ModuleCorrection
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import Fault
 from pi_controller.simulation.mat import SimListening
@@ -52,7 +53,9 @@ def examine(
         def share(part: float, mat: int = mat, mats: int = len(mats)) -> None:
             progress((mat + part) / mats)
 
-        found = _mat(own, share) if sim is None else examine_simulated(own, [] if mat else sim, share, SIM_SEED + mat)
+        found = (
+            _mat(own, share, path) if sim is None else examine_simulated(own, [] if mat else sim, share, SIM_SEED + mat)
+        )
         lines += [replace(line, name=prefix + line.name) for line in found]
     lines += [*doctor_checks.buttons(settings), *doctor_checks.strips(settings)]
     lines.append(doctor_checks.loudspeaker(settings, lambda: time.sleep(IDLE_S)))
@@ -100,15 +103,18 @@ def _why_no_magnetometers(settings: Settings) -> str:
     return 'the judge confirms the bead: [referee] beads = "judge"' if settings.referee.beads == "judge" else ""
 
 
-def _listener(settings: Settings, *, hidden: bool = False) -> SensorListener:
+def _listener(
+    settings: Settings, *, hidden: bool = False, correction: ModuleCorrection | None = None
+) -> SensorListener:
     strikes, without = settings.strikes.detector_settings(), _why_no_magnetometers(settings)
-    return SensorListener(strikes, settings.magnetometers, hidden=hidden, without=without)
+    return SensorListener(strikes, settings.magnetometers, hidden=hidden, without=without, correction=correction)
 
 
-def _mat(settings: Settings, progress: Callable[[float], None]) -> list[ReportLine]:
-    """Return the lines for the sensors and the link of the table's own board."""
+def _mat(settings: Settings, progress: Callable[[float], None], path: Path | None) -> list[ReportLine]:
+    """Return the lines for the sensors and the link of the table's own board; `path` is that of the settings."""
     source = make_source(settings)
-    ears = _listener(settings, hidden=may_hide_bead(settings.table.journal))
+    correction = None if path is None else _correction(settings, path.parent)
+    ears = _listener(settings, hidden=may_hide_bead(settings.table.journal), correction=correction)
     try:
         match source:
             case PinsSource():
@@ -165,6 +171,16 @@ def _profile(settings: Settings, folder: Path) -> ReportLine:
     except MatError as error:
         return SETTINGS.fails("profile", error.message, error.hint)
     return SETTINGS.passes("profile", f"{name}, made {profile.made}")
+
+
+def _correction(settings: Settings, folder: Path) -> ModuleCorrection | None:
+    """Return the correction of wrong modules in the mat's profile; None without a profile that can be read."""
+    if not settings.board.profile:
+        return None
+    try:
+        return profiles.load_profile(folder, settings.board.profile).correction()
+    except MatError:  # its own line says so
+        return None
 
 
 # Support bundle: a ZIP with the report, the versions, the settings and the last lines of the log.

@@ -25,9 +25,10 @@ from pi_controller.calibration.detectors import (
     find_silent_multiplexers,
     magnetometer_name,
 )
+from pi_controller.calibration.wrong_modules import TURNS
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.beads import field_scatter
+from pi_controller.sensing.beads import ModuleCorrection, field_scatter
 from pi_controller.sensing.hands import TouchError
 from pi_controller.sensing.strikes import StrikeSettings
 
@@ -174,13 +175,23 @@ SENSORS = Group("Sensors")
 
 
 class SensorListener:
-    """Collects messages for `LISTEN_S` seconds and judges them in `lines`."""
+    """Collects messages for `LISTEN_S` seconds and judges them in `lines`.
+
+    `correction` is the profile's for wrong modules: a module that it turns back is not reported as turned.
+    """
 
     def __init__(
-        self, strikes: StrikeSettings, magnetometers: int | None = None, *, hidden: bool = False, without: str = ""
+        self,
+        strikes: StrikeSettings,
+        magnetometers: int | None = None,
+        *,
+        hidden: bool = False,
+        without: str = "",
+        correction: ModuleCorrection | None = None,
     ) -> None:
         maps = pinmap()
         self._hidden = hidden
+        self._correction = correction
         self.without = without
         self._detectors = Detectors(strikes, magnetometers)
         pads = PADS
@@ -344,11 +355,19 @@ class SensorListener:
         except TouchError:
             return {}
 
+    def _find_turned(self, there: NDArray[np.bool_]) -> dict[int, str]:
+        """Return the turned modules among those that are `there`, and their orientations."""
+        if self._correction is None:
+            return find_turned_sensors(self._field.mean, there)
+        order = self._correction.order
+        found = find_turned_sensors(self._correction.apply(self._field.mean), there[order])
+        return {int(order[place]): how for place, how in found.items()}
+
     def _magnetometers(self) -> Iterator[ReportLine]:
         faults = self._detectors.beads.faults
         there = self._answered >= MIN_ANSWER_SHARE * max(self.field_scans, 1)
         there[[number for number, why in faults.items() if why]] = False
-        askew = find_turned_sensors(self._field.mean, there) if self.checks_magnetometers else {}
+        askew = self._find_turned(there) if self.checks_magnetometers else {}
         built = self._detectors.built.copy() if self.checks_magnetometers else np.ones(len(self._answered), np.bool_)
         silent = np.flatnonzero(built & (self._answered == 0)).tolist()
         groups = find_silent_multiplexers(silent, built) if self.field_scans and self.checks_magnetometers else {}
@@ -480,14 +499,6 @@ def find_shorted_strips(pf: NDArray[np.float64]) -> dict[int, int]:
     return found
 
 
-TURNS = {
-    "a quarter to the left": np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
-    "a quarter to the right": np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
-    "a half": np.diag([-1.0, -1.0, 1.0]),
-    "upside down, its arrow in the right direction": np.diag([1.0, -1.0, -1.0]),
-    "upside down, its arrow the other way": np.diag([-1.0, 1.0, -1.0]),
-}
-"""Wrong orientations of a module, seen from above, and their rotation of a field."""
 MIN_TURN_LOG_ODDS = 18.0
 """Least gain of a turn in twice the log likelihood: about 4 sigma where chance most easily looks like a turn."""
 MAX_TURN_DISTANCE = 16.0

@@ -1,5 +1,6 @@
 """`moccasin-mat calibrate` as people start it, with the simulated mat; and what it must never do."""
 
+import msgspec
 import pytest
 
 from pi_controller import cli
@@ -154,3 +155,38 @@ def test_a_missing_mat_before_b_is_told_by_its_section(settings, tmp_path, capsy
 def test_where_there_is_one_mat_there_is_none_before_b(settings, capsys):
     assert run("--settings", settings, "--mat", "b", "--sim") == 2
     assert 'seats = "each"' in capsys.readouterr().err
+
+
+def test_only_bead_keeps_taps_and_hands_of_the_profile(settings, tmp_path, capsys):
+    assert run("--settings", settings, "--profile", "hall", "--sim") == 0
+    before = profiles.load_profile(tmp_path, "hall")
+    assert run("--settings", settings, "--profile", "hall", "--only", "bead", "--sim", "turned-module=9") == 0
+    after = profiles.load_profile(tmp_path, "hall")
+    assert (after.strikes, after.touch) == (before.strikes, before.touch)
+    assert before.magnets.modules == ()
+    assert [module.place for module in after.magnets.modules] == [9]
+    told = capsys.readouterr().out
+    assert told.count("left out") == 2
+    assert "magnetometer 9 (pad 2, middle left) is turned" in told
+
+
+@pytest.mark.parametrize("fault", ["dead-chip", "rail-piezo=2"])
+def test_only_bead_needs_neither_strips_nor_discs(settings, tmp_path, fault):
+    assert run("--settings", settings, "--only", "bead", "--sim", fault) == 0
+    found = profiles.load_profile(tmp_path, "simulated")
+    assert (found.strikes, found.touch) == (None, None)
+    assert found.magnets is not None
+
+
+def test_only_bead_takes_no_results_of_another_board(settings, tmp_path):
+    assert run("--settings", settings, "--profile", "hall", "--sim") == 0
+    profile = profiles.load_profile(tmp_path, "hall")
+    profiles.save_profile(tmp_path, msgspec.structs.replace(profile, board_id="another"))
+    assert run("--settings", settings, "--profile", "hall", "--only", "bead", "--sim") == 0
+    assert profiles.load_profile(tmp_path, "hall").strikes is None
+
+
+def test_only_bead_of_a_mat_without_magnetometers_is_refused(settings, capsys):
+    settings.write_text(settings.read_text("utf-8") + '[referee]\nbeads = "judge"\n', "utf-8")
+    assert run("--settings", settings, "--only", "bead", "--sim") == 2
+    assert "without magnetometers" in capsys.readouterr().err

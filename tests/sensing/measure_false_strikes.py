@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import signal
-from strike_recordings import BOARD_HZ, GAIN_DB, POST_S, PRE_S, Recording, as_board, four_pads
+from strike_recordings import BOARD_HZ, GAIN_DB, POST_S, Recording, as_board, four_pads
 
 from pi_controller.board.messages import Piezo, Touch
 from pi_controller.sensing.events import Strike
@@ -46,6 +46,8 @@ FADE_S = 0.3
 RING_S = 0.6
 """A stroke has died away by then, and what follows is drums alone."""
 LEAD_S = 0.15
+EARLY_S = 0.01
+"""A stroke may be felt so long before its label: with the ring of what came before, its start is told too early."""
 TEMPOS = ((1, 1), (8, 9), (9, 8), (10, 11), (11, 10))
 BUMP_DB, PRESS_DB, RUB_DB = -40.0, -38.0, -55.0
 """Peak of a hand's bump and of its press, rms of rubbed cloth, of full scale: as the simulated mat with drums."""
@@ -259,7 +261,7 @@ class Game:
 
     def _judge(self, strike: Strike, wait: Wait, sensors: MatSensors, tally: Tally) -> None:
         """Count one strike reported in a wait."""
-        belongs = ((t, pad) for t, pad in wait.strokes if t not in wait.felt and -PRE_S <= strike.t - t <= POST_S)
+        belongs = ((t, pad) for t, pad in wait.strokes if t not in wait.felt and -EARLY_S <= strike.t - t <= POST_S)
         t, pad = next(belongs, (None, 0))
         if t is not None:
             wait.felt.add(t)

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from pi_controller.calibration.detectors import magnetometer_name
+from pi_controller.calibration.wrong_modules import TURNS
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.mat import SimListening
 from pi_controller.simulation.sensors import Magnets
-from pi_controller.system.sensor_checks import FEWEST_SENSORS, LISTEN_S, TURNS, SensorListener, find_turned_sensors
+from pi_controller.system.sensor_checks import FEWEST_SENSORS, LISTEN_S, SensorListener, find_turned_sensors
 
 ALL = np.ones(24, bool)
 
@@ -60,7 +61,7 @@ def test_few_sensors_are_no_witnesses_and_a_silent_one_is_none():
 
 def looked(conditions, hidden=False, without=""):
     ears = SensorListener(StrikeSettings(), hidden=hidden, without=without)
-    with SimListening(3, conditions, [parse_fault("turned-magnetometer=7")]) as sim:
+    with SimListening(3, conditions, [parse_fault("turned-module=7")]) as sim:
         while sim.t < LISTEN_S:
             ears.take(sim.tick())
         return {line.name: line for line in ears.lines()}

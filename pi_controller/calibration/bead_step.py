@@ -1,0 +1,360 @@
+"""Step 4 of the calibration, the bead: checks that one marked bead is read where it lies, and finds what disturbs that.
+
+The marked bead is asked for at three places of each pad. The readings give its strength, and tell of steel under the
+mat (the bead has an image dipole in it) and of modules that are turned or whose plugs are exchanged (`wrong_modules`).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pi_controller.board.messages import Field, Message
+from pi_controller.calibration.detectors import Detectors, magnetometer_name
+from pi_controller.calibration.steps import Bar, Finding, PadByPad
+from pi_controller.calibration.wrong_modules import CLEAR_CHI2, Cause, Diagnosis, WrongModuleSearch
+from pi_controller.pinmap import pinmap
+from pi_controller.sensing.bead_fit import FittedBead, shipped_fitter
+from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM, MARKED_AM2, Steel
+from pi_controller.sensing.beads import FLOOR_UT, ModuleCorrection
+from pi_controller.sensing.events import BeadsAtRest, MatEvent
+from pi_controller.text import join_words
+
+Array = NDArray[np.float64]
+
+SPOTS = (
+    ("in the middle of pad {}", (0.0, 0.0)),
+    ("near the left corner of pad {} at the hider's edge", (-80.0, -100.0)),
+    ("near the right corner of pad {} at the hitter's edge", (80.0, 100.0)),
+)
+"""Where the bead is asked for on each pad: words, left and right as the hider sees them, and mm from its centre."""
+HINT_S = 1.5
+"""Delay before a wrong reading is reported: the hand may still be moving the bead."""
+UNSURE_S = 4.0
+"""Time at rest after which a reading is kept although it is not that of one bead: modules may be wrong."""
+WRONG_PAD_S = 8.0
+"""The same if one bead is read elsewhere: time to put it right."""
+MIN_BEAD_UT = 6.0
+"""Smallest field of a marked bead on a pad at the closest module, 14 cm away on a mat of eight."""
+SAME_UT = 4.0
+"""A bead has not been moved if no module's field has changed by more."""
+WEAK = 0.6
+"""A bead below this share of a marked bead's strength cannot be reliably distinguished from an unmarked ball."""
+READING_NOISE_UT = 0.5
+"""Noise of a reading averaged over the last scans, in the search for steel."""
+MAX_NAMED = 4
+"""More modules than this that contradict the others are no fault of a module."""
+STEEL_HINT = "move the mat, or put wood between, and calibrate again"
+
+
+class Reading(NamedTuple):
+    """The bead at rest: on which `pad` (1 first) and at which of `SPOTS` it was asked for.
+
+    `ut` (sensors, 3) microtesla without the empty mat's field, `ok` (sensors,), `variance` of one scan's axis.
+    """
+
+    pad: int
+    spot: int
+    ut: Array
+    ok: NDArray[np.bool_]
+    variance: float
+
+
+class Doubt(NamedTuple):
+    """Why a reading is not accepted at once, and after which time at rest it is kept all the same."""
+
+    what: str
+    todo: str
+    wait_s: float
+
+
+class BeadStep(PadByPad):
+    """Asks for the bead on each pad. A wrong reading may be corrected until it is kept.
+
+    `steel` is what was found under all pads, and `correction` puts wrong modules right; the profile keeps both. Steel
+    under some pads only is reported.
+    """
+
+    name = "bead"
+    title = "The bead on each pad"
+
+    def __init__(self, pads: int) -> None:
+        super().__init__(pads)
+
+    def begin(self, detectors: Detectors, t: float) -> None:
+        """Start, or start over."""
+        self.restart(t)
+        self._detectors = detectors
+        self.spot = 0
+        self.moments = [0.0] * self.pads
+        self.steel: Steel | None = None
+        self.correction: ModuleCorrection | None = None
+        self._steel_at: dict[int, Steel] = {}
+        self._readings: list[Reading] = []
+        self._doubts: dict[int, Doubt] = {}
+        self._kept: Array | None = None  # the last reading kept: the bead still lies there
+        self._still: Reading | None = None  # the reading that has not changed since `_since`
+        self._since = t
+
+    def take(self, t: float, message: Message, events: Sequence[MatEvent]) -> None:
+        """Process one message and the events that the detectors made of it."""
+        if self.pad is None or self.spot is None:
+            return
+        if isinstance(message, Field):
+            # not left to the tracker: it takes no notice of a module that contradicts the others
+            reading = self._measure(self.pad, self.spot)
+            still = self._still
+            if reading is None or still is None or np.abs(reading.ut - still.ut).max() > SAME_UT:
+                self._still, self._since = reading, t
+        for event in events:
+            if isinstance(event, BeadsAtRest) and event.sure and [bead.pad for bead in event.found] == [self.pad]:
+                if self._is_new():
+                    self._keep(t)
+                return
+
+    def tick(self, t: float) -> None:
+        """Advance to `t`: show hints, keep a reading that stays, and give up the pad after a timeout."""
+        self.note = ""
+        if self.pad is not None and self._is_new():
+            doubt = self._doubt(self.pad)
+            if t - self._since > doubt.wait_s:
+                self._doubts.setdefault(self.pad, doubt)
+                self._keep(t)
+            elif t - self._since > HINT_S:
+                self.note = f"{doubt.what[0].upper()}{doubt.what[1:]}: {doubt.todo}."
+        if self.pad is not None and self.is_timed_out(t):
+            what, todo = (self._doubt(self.pad) if self._is_new() else self._no_bead(self.pad))[:2]
+            self.fail(what, todo)
+            self.spot = 0
+            self.next_pad(t)
+        if self.over:
+            self.spot = None
+            self._judge()
+
+    def ask(self) -> str:
+        """Return the current instruction for the person at the mat."""
+        where = SPOTS[self.spot or 0][0].format(self.pad)
+        return f"Lay the marked bead {where} and take the hand away."
+
+    def bars(self) -> tuple[Bar, ...]:
+        """Return one bar per pad: how many of the places the bead was read at."""
+        bars: list[Bar] = []
+        for pad, state in enumerate(self.states, 1):
+            done = sum(reading.pad == pad for reading in self._readings)
+            text = {"now": "asked for", "bad": "not right"}.get(state, "to come")
+            bars.append(Bar(f"pad {pad}", done / len(SPOTS), f"{done} of {len(SPOTS)} places" if done else text, state))
+        return tuple(bars)
+
+    @staticmethod
+    def _no_bead(pad: int) -> tuple[str, str]:
+        todo = "check that it holds its magnet; 'moccasin-mat doctor' names dead magnetometers"
+        return f"no bead is read on pad {pad}", todo
+
+    # one reading
+
+    def _measure(self, pad: int, spot: int) -> Reading | None:
+        """Return the present reading; None without a baseline."""
+        base, scans = self._detectors.beads.baseline, self._detectors.scans
+        if base is None or not scans:
+            return None
+        ut, ok = self._detectors.field()
+        ok = ok & base.known
+        spread = np.var([scan.ut[ok] for scan in scans], axis=0, ddof=1) if len(scans) > 1 and ok.any() else np.ones(1)
+        return Reading(pad, spot, np.where(ok[:, None], ut - base.offsets - base.level, 0.0), ok, float(spread.mean()))
+
+    def _is_new(self) -> bool:
+        """Return True if a bead is there, and not where the last reading was kept."""
+        if self._still is None:
+            return False
+        ut, ok = self._still.ut, self._still.ok
+        if not ok.any() or np.abs(ut[ok] - np.median(ut[ok], axis=0)).max() < MIN_BEAD_UT:
+            return False
+        return self._kept is None or bool(np.abs(self._still.ut - self._kept).max() > SAME_UT)
+
+    def _doubt(self, pad: int) -> Doubt:
+        """Return why the reading at rest is not accepted at once."""
+        report = self._detectors.beads.last_report
+        found = () if report is None else report.found
+        if report is not None and report.sure and len(found) == 1 and found[0].pad != pad:
+            where = f"on pad {found[0].pad}" if found[0].pad else "beside the pads"
+            return Doubt(f"the bead asked for on pad {pad} is read {where}", f"put it on pad {pad}", WRONG_PAD_S)
+        if len(found) > 1:
+            what = f"{len(found)} magnets are read while one bead lies on pad {pad}"
+            return Doubt(what, "take other magnets away", UNSURE_S)
+        what = f"the bead on pad {pad} is not located reliably"
+        return Doubt(what, "take phones and keys away from the mat", UNSURE_S)
+
+    def _keep(self, t: float) -> None:
+        """Keep the reading at rest, and ask for the bead at the next place."""
+        assert self.pad is not None
+        reading = self._measure(self.pad, self.spot or 0)
+        if reading is None:
+            return
+        self._readings.append(reading)
+        self._kept = reading.ut
+        if reading.spot + 1 < len(SPOTS):
+            self.spot, self.moved = reading.spot + 1, t
+        else:
+            self.spot = 0
+            self._find_steel(reading.pad)
+            self.next_pad(t)
+
+    # all readings
+
+    def _find_steel(self, pad: int) -> None:
+        """Look for steel under `pad` in its readings."""
+        readings = [(reading.ut, reading.ok) for reading in self._readings if reading.pad == pad]
+        steel = shipped_fitter().find_steel(readings, READING_NOISE_UT)
+        if steel is not None and all(self._fit_bead(*each, steel).pad == pad for each in readings):
+            self._steel_at[pad] = steel
+
+    @staticmethod
+    def _fit_bead(ut: Array, ok: NDArray[np.bool_], steel: Steel | None) -> FittedBead:
+        """Return the one bead of a reading over `steel`."""
+        found = shipped_fitter().fit(ut, ok, noise=1.0, most=1, steel=steel).beads
+        return found[0] if found else FittedBead(0.0, 0.0, 0.0, (0.0, 0.0, 0.0), marked=True, pad=None, sd_mm=0.0)
+
+    def _judge(self) -> None:
+        """End the step with its faults or its results."""
+        if not self._readings:
+            return
+        diagnosis = self._search(self._readings)
+        if self._steel_at:
+            diagnosis = self._compare_with_steel(diagnosis)
+        if diagnosis.explained:
+            self.correction = diagnosis.correction
+            self._judge_beads()
+        else:
+            self._report_contradiction(diagnosis)
+        if not self.wrong:
+            strong = ", ".join(f"{1000 * moment:.0f}" for moment in self.moments)
+            self.found = [f"the bead is read as one, marked, on the right pad; strength {strong} mA m\u00b2"]
+            self.found += [describe_cause(cause) for cause in diagnosis.causes]
+            if self._steel_at:
+                nearest = min(self._steel_at.values(), key=lambda steel: steel.depth_mm)
+                self.found.append(f"{_describe_steel(nearest, list(self._steel_at))}: better {STEEL_HINT}")
+
+    def _search(self, readings: Sequence[Reading], steel: Steel | None = None) -> Diagnosis:
+        """Search for wrong modules in `readings` of a bead over `steel`."""
+        return self._make_search(readings, steel).run()
+
+    def _make_search(self, readings: Sequence[Reading], steel: Steel | None) -> WrongModuleSearch:
+        pins = pinmap()
+        built = np.flatnonzero(self._detectors.built).tolist()
+        places = len(pins.magnetometers.offsets_mm)
+        asked = [
+            np.add((*pins.pads.centre(reading.pad), BEAD_HEIGHT_MM[0]), (*SPOTS[reading.spot][1], 0.0))
+            for reading in readings
+        ]
+        variance = float(np.mean([reading.variance for reading in readings])) / len(self._detectors.scans)
+        return WrongModuleSearch(
+            shipped_fitter().sensors_mm,
+            np.array([reading.ut for reading in readings]),
+            np.array([reading.ok for reading in readings]),
+            np.array(asked),
+            noise=(FLOOR_UT**2 + variance) ** 0.5,
+            pads=[[number for number in built if number // places == pad] for pad in range(self.pads)],
+            multiplexers=[built[first : first + 8] for first in range(0, len(built), 8)],
+            steel=steel,
+        )
+
+    def _compare_with_steel(self, modules: Diagnosis) -> Diagnosis:
+        """Return the clearer explanation: wrong `modules`, or the steel that was found; forget the other one."""
+        if modules.explained and not modules.causes:
+            return modules
+        cost = 0.0
+        for pad in range(1, self.pads + 1):
+            readings = [reading for reading in self._readings if reading.pad == pad]
+            cost += self._make_search(readings, self._steel_at.get(pad)).check_sound().cost if readings else 0.0
+        if modules.explained and modules.cost < cost - CLEAR_CHI2:
+            self._steel_at = {}
+            return modules
+        # steel with an end is never fitted to the noise: the beads are judged as in play
+        rest = [reading for reading in self._readings if reading.pad not in self._steel_at]
+        if rest and not (found := self._search(rest)).explained:
+            return found
+        sure = all(
+            shipped_fitter().fit(reading.ut, reading.ok, noise=1.0, most=1, steel=self._steel_at[reading.pad]).sure
+            for reading in self._readings
+            if reading.pad in self._steel_at
+        )
+        empty = np.zeros((0, 3))
+        return Diagnosis(sure, cost, empty, empty)
+
+    def _judge_beads(self) -> None:
+        """Report beads of the wrong kind or on the wrong pad; note their strength, and steel under all pads."""
+        if len(self._steel_at) == self.pads:
+            readings = [(reading.ut, reading.ok) for reading in self._readings]
+            self.steel = shipped_fitter().find_steel(readings, READING_NOISE_UT)
+        for pad in range(1, self.pads + 1):
+            beads: list[FittedBead] = []
+            for reading in self._readings:
+                if reading.pad == pad:
+                    ut, ok = reading.ut, reading.ok
+                    if self.correction is not None:
+                        ut, ok = self.correction.apply(ut), ok[self.correction.order]
+                    beads.append(self._fit_bead(ut, ok, self._steel_at.get(pad)))
+            if not beads:
+                continue
+            self.moments[pad - 1] = float(np.mean([np.linalg.norm(bead.moment) for bead in beads]))
+            elsewhere = [bead.pad for bead in beads if bead.pad != pad]
+            if elsewhere:
+                where = f"on pad {elsewhere[0]}" if elsewhere[0] else "beside the pads"
+                self._fail_pad(pad, f"the bead asked for on pad {pad} is read {where}", "put it on the pad asked for")
+            elif not all(bead.marked for bead in beads):
+                what = f"the bead on pad {pad} is read as an unmarked ball"
+                self._fail_pad(pad, what, "use the bead with the strong magnet")
+            elif self.moments[pad - 1] < WEAK * MARKED_AM2:
+                self._fail_pad(pad, f"the bead on pad {pad} is weak", "use a bead with a magnet of 6 x 6 mm, N42")
+
+    def _report_contradiction(self, diagnosis: Diagnosis) -> None:
+        """Report that no bead explains the readings, and the modules that contradict the others."""
+        names = [magnetometer_name(number) for number in diagnosis.contradicting]
+        if self._steel_at:
+            pads = list(self._steel_at)
+            self._fail_pad(pads[0], _describe_steel(self._steel_at[pads[0]], pads), STEEL_HINT)
+        if 0 < len(names) <= MAX_NAMED:
+            verb = "contradicts" if len(names) == 1 else "contradict"
+            what = f"{join_words(names)} {verb} the other magnetometers"
+            todo = "take other magnets away; if there are none, check how it is mounted, its plug and its chip"
+            self.wrong.append(Finding(what, todo if len(names) == 1 else todo.replace("it is", "they are")))
+        elif not self._steel_at:
+            for pad, doubt in self._doubts.items():
+                self._fail_pad(pad, doubt.what, doubt.todo)
+            if not self._doubts:
+                self.wrong.append(Finding("no single bead explains the readings", "take other magnets away"))
+
+    def _fail_pad(self, pad: int, what: str, todo: str) -> None:
+        self.wrong.append(Finding(what, todo))
+        self.states[pad - 1] = "bad"
+
+
+def describe_cause(cause: Cause) -> str:
+    """Return what is wrong with the modules of `cause`, in plain words, and that software corrects it."""
+    addresses = pinmap().board.tca9548a_addresses
+    match cause.kind:
+        case "turned":
+            what = f"{magnetometer_name(cause.numbers[0])} is turned: {cause.turn}"
+            todo = "mount it like the others when the mat is open"
+        case "modules":
+            what = f"the plugs of {' and '.join(map(magnetometer_name, cause.numbers))} are exchanged"
+            todo = "exchange them"
+        case "pads":
+            what = f"the magnetometers of pads {cause.numbers[0]} and {cause.numbers[1]} are exchanged"
+            todo = "exchange their plugs"
+        case "multiplexers":
+            a, b = (f"{addresses[number - 1]:#04x}" for number in cause.numbers)
+            what, todo = f"the multiplexers {a} and {b} are exchanged", "exchange their cables or address jumpers"
+        case _:
+            address = addresses[cause.numbers[0] - 1]
+            what = f"the channels of multiplexer {address:#04x} are in reverse order"
+            todo = "plug in channel 0 to 7 in the order of the numbers"
+    return f"{what}; the profile corrects it. Better {todo}, and calibrate again"
+
+
+def _describe_steel(steel: Steel, pads: Sequence[int]) -> str:
+    """Return what lies under `pads`, in plain words."""
+    under_mm = steel.depth_mm + pinmap().magnetometer_positions()[0][2]
+    where = f"pad {pads[0]}" if len(pads) == 1 else f"pads {', '.join(map(str, pads))}"
+    return f"iron or steel lies about {5 * round(under_mm / 5)} mm under the mat at {where}"

@@ -1,0 +1,384 @@
+"""Turned modules and exchanged plugs: the bead step names them, and the profile corrects them."""
+
+import time
+
+import msgspec
+import numpy as np
+import pytest
+from cases import cases
+from load_file import load_file
+from walking import walked, wrong
+
+from pi_controller.board.messages import Field
+from pi_controller.calibration import profile as profiles
+from pi_controller.calibration.bead_step import SPOTS, describe_cause
+from pi_controller.calibration.profile import Profile, ProfileError, WrongModule, list_wrong_modules
+from pi_controller.calibration.wrong_modules import (
+    Cause,
+    WrongModuleSearch,
+    describe_turn,
+    group_orders,
+    identity_correction,
+    right_angled_rotations,
+)
+from pi_controller.errors import UsageError
+from pi_controller.pinmap import pinmap
+from pi_controller.runtime.daemon import mat_sensors_for
+from pi_controller.sensing.beads import BeadTracker, ModuleCorrection, learn_baseline
+from pi_controller.sensing.events import BeadsAtRest
+from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.simulation import sensors
+from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.faults import parse_fault
+from pi_controller.simulation.mat import SimListening
+from pi_controller.system.sensor_checks import LISTEN_S, SensorListener
+
+bench = load_file("tests/calibration/measure_wrong_modules.py")
+Wiring, Mat = bench.Wiring, bench.Mat
+TURNS = right_angled_rotations()
+HARD = Conditions(field_noise_ut=1.0, field_drift_ut=3.0, field_gain_error=0.01, sensor_place_mm=1.0)
+
+
+def diagnose(seed, wiring, **how):
+    return Mat(seed, wiring, **how).search.run()
+
+
+# the rotations and their words
+
+
+def test_there_are_24_rotations_and_each_has_its_own_words():
+    assert len(TURNS) == 24
+    assert all(np.isclose(np.linalg.det(turn), 1.0) for turn in TURNS)
+    assert len({turn.tobytes() for turn in TURNS}) == 24
+    assert len({describe_turn(turn) for turn in TURNS[1:]}) == 23
+    assert np.array_equal(TURNS[0], np.eye(3))
+
+
+def test_group_orders_are_permutations_that_undo_themselves():
+    orders = group_orders(24, bench.PADS, bench.MULTIPLEXERS)
+    assert len(orders) == 6 + 3 + 7
+    for order in orders:
+        assert sorted(order) == list(range(24))
+        assert tuple(order[n] for n in order) == tuple(range(24))
+
+
+def test_groups_of_unequal_size_are_not_exchanged():
+    orders = group_orders(24, [[0], [6], [12], [18]], [list(range(8)), list(range(8, 12))])
+    assert not [cause for causes in orders.values() for cause in causes if cause.kind == "multiplexers"]
+
+
+# the search
+
+
+@pytest.mark.parametrize("conditions", [Conditions(), HARD])
+def test_sound_mats_are_not_accused(conditions):
+    for seed in range(cases(8, 100)):
+        found = diagnose(seed, Wiring(), conditions=conditions)
+        assert found.explained
+        assert (found.causes, found.contradicting) == ((), ())
+
+
+@pytest.mark.parametrize("size", [16, 12, 8])
+def test_sound_small_mats_are_not_accused(size):
+    for seed in range(cases(5, 50)):
+        assert diagnose(seed, Wiring(), built=pinmap().magnetometers_built(size)).causes == ()
+
+
+def test_each_turned_module_is_named_with_its_turn():
+    every = [(number, turn) for number in range(24) for turn in range(1, 24)]
+    for number, turn in every[:: cases(29, 1)]:
+        found = diagnose(24 * number + turn, Wiring(turns={number: TURNS[turn]}))
+        assert found.explained
+        assert found.causes == (Cause("turned", (number,), describe_turn(TURNS[turn])),)
+        assert np.array_equal(found.correction.turns[number], TURNS[turn])
+
+
+@pytest.mark.parametrize("name", [name for name in bench.CASES if name not in {"sound", "one module turned"}])
+def test_each_cause_is_named_and_corrected(name):
+    counts, _ = bench.measure(name, cases(4, 60))
+    assert counts == {"named": cases(4, 60)}
+
+
+def test_turned_module_of_an_exchanged_multiplexer_is_named_too():
+    order = bench.exchange_groups(24, bench.MULTIPLEXERS[0], bench.MULTIPLEXERS[2])
+    found = diagnose(3, Wiring(order, {10: TURNS[5]}))
+    assert [cause.kind for cause in found.causes] == ["multiplexers", "turned"]
+    assert found.causes[1].numbers == (10,)
+
+
+def test_found_beads_are_where_they_lay():
+    wiring = Wiring(bench.exchange_groups(24, bench.PADS[0], bench.PADS[3]), {8: TURNS[7]})
+    mat = Mat(2, wiring)
+    found = mat.search.run()
+    assert np.hypot(*(found.places - np.array(mat.places))[:, :2].T).max() < 4.0
+    assert np.linalg.norm(found.moments, axis=1) == pytest.approx(0.176, rel=0.15)
+
+
+def tilt(degrees, axis):
+    """Return the rotation by so many degrees about `axis`."""
+    x, y, z = np.array(axis) / np.linalg.norm(axis)
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    angle = np.radians(degrees)
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+def test_a_tilted_module_contradicts_and_is_given_no_turn():
+    for seed in range(cases(3, 30)):
+        number = (7 * seed + 4) % 24
+        found = diagnose(seed, Wiring(turns={number: tilt(45.0, (1.0, 0.6, 0.3 * seed))}))
+        assert not found.explained
+        assert found.causes == ()
+        assert found.contradicting == (number,)
+
+
+def test_second_magnets_accuse_no_module():
+    for seed in range(cases(3, 30)):
+        mat = Mat(seed, Wiring())
+        rng = np.random.default_rng([seed, 8])
+        extra = []
+        for _ in mat.ut:
+            place = np.array([rng.uniform(-500.0, 500.0), rng.uniform(-120.0, 120.0), 7.0])
+            moment = rng.standard_normal(3)
+            moment *= 0.176 / np.linalg.norm(moment)
+            extra.append(sensors.response(np.array(pinmap().magnetometer_positions()), place) @ moment)
+        found = search_again(mat, np.array(mat.ut) + extra)
+        assert not found.explained
+        assert found.causes == ()
+
+
+def search_again(mat, ut):
+    """Return the diagnosis of other readings of the same mat."""
+    return WrongModuleSearch(
+        np.array(pinmap().magnetometer_positions()),
+        ut,
+        np.ones(ut.shape[:2], bool),
+        np.array(mat.asked),
+        noise=0.34,
+        pads=bench.PADS,
+        multiplexers=bench.MULTIPLEXERS,
+    ).run()
+
+
+def test_a_bead_on_the_other_pads_is_no_exchange():
+    """A person who confuses two pads looks like exchanged pads; only the other pads' modules tell."""
+    mat = Mat(1, Wiring())
+    order = [*range(3), *range(6, 9), *range(3, 6), *range(9, 12)]
+    found = search_again(mat, np.array(mat.ut)[order])
+    assert found.explained
+    assert found.causes == ()
+
+
+def test_a_module_without_readings_is_left_out():
+    mat = Mat(4, Wiring(turns={9: TURNS[4]}))
+    ut, ok = np.array(mat.ut), np.ones((12, 24), bool)
+    ut[:, 3], ok[:, 3] = 0.0, False
+    places = np.array(pinmap().magnetometer_positions())
+    search = WrongModuleSearch(
+        places, ut, ok, np.array(mat.asked), noise=0.34, pads=bench.PADS, multiplexers=bench.MULTIPLEXERS
+    )
+    assert [cause.numbers for cause in search.run().causes] == [(9,)]
+
+
+def test_search_is_fast():
+    mats = [Mat(seed, bench.turned(seed)) for seed in range(3)]
+    mats[0].search.run()  # the first one loads what is needed
+    began = time.process_time()
+    for mat in mats:
+        mat.search.run()
+    assert time.process_time() - began < 3 * 2.0  # 0.1 s each on a desktop
+
+
+# the correction
+
+
+def test_correction_undoes_any_wiring_of_scans_and_baseline():
+    wiring = Wiring(bench.mirror_groups(24, [bench.MULTIPLEXERS[1]]), {2: TURNS[9], 12: TURNS[20]})
+    rng = np.random.default_rng(1)
+    field = rng.normal((10.0, 20.0, -40.0), 30.0, (24, 3))
+    ok = rng.random(24) > 0.2
+    raw = Field(1.0, wiring.read(field), np.empty(24, bool))
+    raw.ok[list(wiring.order)] = ok
+    scan = wiring.correction.correct(raw)
+    assert scan.ut == pytest.approx(field)
+    assert np.array_equal(scan.ok, ok)
+    every = np.ones(24, bool)
+    found = wiring.correction.correct_baseline(learn_baseline(raw.ut, every, 50.0, firm=True))
+    right = learn_baseline(field, every, 50.0, firm=True)
+    assert found.offsets == pytest.approx(right.offsets)
+    assert found.level == pytest.approx(right.level)
+    assert (found.scatter, found.scans, found.firm) == (pytest.approx(right.scatter), 50.0, True)
+
+
+def test_tracker_forgets_the_correction_for_another_board():
+    tracker = BeadTracker(correction=ModuleCorrection(np.arange(24)[::-1], np.repeat(np.eye(3)[None], 24, axis=0)))
+    tracker.forget()
+    tracker.set_empty()
+    for n in range(30):
+        ut = np.zeros((24, 3))
+        ut[0] = 3.0 + 0.01 * (n % 2)
+        tracker.feed(Field(n / 20, ut, np.ones(24, bool)))
+    assert tracker.baseline is not None
+    assert np.abs(tracker.baseline.offsets).max(axis=1).argmax() == 0
+
+
+def test_profile_keeps_the_correction(tmp_path):
+    wiring = Wiring(bench.exchange_groups(24, [4], [17]), {4: TURNS[3], 20: TURNS[11]})
+    wrong_modules = list_wrong_modules(wiring.correction)
+    assert [module.place for module in wrong_modules] == [5, 18, 21]
+    profile = Profile("x", "", "", "", magnets=magnets(wrong_modules))
+    profiles.save_profile(tmp_path, profile)
+    found = profiles.load_profile(tmp_path, "x").correction()
+    assert np.array_equal(found.order, wiring.correction.order)
+    assert np.array_equal(found.turns, wiring.correction.turns)
+    assert list_wrong_modules(identity_correction(24)) == ()
+    assert Profile("x", "", "", "", magnets=magnets(())).correction() is None
+    assert b"modules" not in msgspec.json.encode(magnets(()))
+
+
+def magnets(modules):
+    return profiles.MagnetProfile(
+        ((1.0, 2.0, 3.0),) * 24, (True,) * 24, 100.0, 10.0, (0.0, 0.0, 50.0), 0.5, (0.17,) * 4, modules=modules
+    )
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        (WrongModule(25, 25, (2, -1, 3)),),
+        (WrongModule(0, 0, (2, -1, 3)),),
+        (WrongModule(1, 2),),
+        (WrongModule(1, 1, (2, -1, 3)), WrongModule(1, 1, (2, -1, 3))),
+        (WrongModule(1, 1, (2, 1, 3)),),
+        (WrongModule(1, 1, (1, 1, 3)),),
+        (WrongModule(1, 1, (0, 2, 3)),),
+    ],
+)
+def test_profile_with_impossible_modules_is_refused(tmp_path, modules):
+    profiles.save_profile(tmp_path, Profile("x", "", "", "", magnets=magnets(modules)))
+    with pytest.raises(ProfileError, match="wrong modules"):
+        profiles.load_profile(tmp_path, "x")
+
+
+# the walk, through bytes
+
+
+def bead_only(sim, walk, view):
+    if view.at in {1, 2} and not view.over:
+        walk.skip_step()
+
+
+WALKS = [
+    ("turned-module=5", "magnetometer 5 (pad 1, hitter left) is turned: a quarter to the left"),
+    ("exchanged-modules=3,15", "magnetometer 3 (pad 1, middle left) and magnetometer 15 (pad 3, middle left) are"),
+    ("exchanged-pads=2,4", "the magnetometers of pads 2 and 4 are exchanged"),
+    ("exchanged-multiplexers=1,3", "the multiplexers 0x70 and 0x72 are exchanged"),
+    ("mirrored-multiplexer=2", "the channels of multiplexer 0x71 are in reverse order"),
+]
+
+
+def first_reading(profile, fault, seed, pad):
+    """Return the first sure reading of a bead on `pad` of a mat with `fault`, with `profile`."""
+    with SimListening(seed, None, [parse_fault(fault)]) as sim:
+        made = mat_sensors_for("dakota", profile=profile)
+        sim.mat.world.drop("bead", pad)
+        while sim.t < 4.0:
+            for message in sim.tick():
+                for event in made.feed(message):
+                    if isinstance(event, BeadsAtRest) and event.sure:
+                        return event
+    return None
+
+
+@pytest.mark.parametrize(("fault", "words"), cases(WALKS[:3], WALKS))
+def test_walk_names_the_cause_and_play_is_right_with_the_profile(fault, words):
+    done = walked(3, faults=[fault], meddle=bead_only)
+    assert done.view.passed
+    [said] = [line for line in done.view.steps[3].found if words in line]
+    assert "the profile corrects it" in said
+    profile = done.walk.profile("x", "", "")
+    assert profile.magnets.moment_am2 == pytest.approx([0.176] * 4, rel=0.1)
+    number = parse_fault(fault).number
+    pad = number if "pads" in fault else 1 + (number - 1) // 6
+    read = first_reading(profile, fault, 3, pad)
+    assert read is not None
+    assert [bead.pad for bead in read.found] == [pad]
+
+
+def test_walk_fails_on_a_module_that_contradicts_without_a_known_cause(monkeypatch):
+    plain, askew = sensors.Magnets.field, tilt(50.0, (1.0, 0.5, 0.2))
+
+    def field(self, t):
+        seen = plain(self, t)
+        seen[9] = askew @ seen[9]
+        return seen
+
+    monkeypatch.setattr(sensors.Magnets, "field", field)
+    done = walked(2, meddle=bead_only)
+    assert not done.view.passed
+    assert wrong(done.view, "bead").startswith("magnetometer 10 (pad 2, middle right) contradicts the other")
+
+
+def test_each_place_of_each_pad_is_asked_for_in_turn():
+    done = walked(1, meddle=bead_only)
+    asked = [(view.pad, view.spot) for view in done.seen if view.at == 3 and not view.over]
+    assert list(dict.fromkeys(asked)) == [(pad, spot) for pad in (1, 2, 3, 4) for spot in range(len(SPOTS))]
+    words = {view.ask for view in done.seen if view.at == 3 and not view.over}
+    assert len(words) == 4 * len(SPOTS)
+
+
+def test_doctor_does_not_report_a_turn_that_the_profile_corrects():
+    """With small offsets the doctor tells a turned module, unless the profile turns its readings back."""
+    quiet = Conditions(field_offset_ut=3.0)
+    correction = Wiring(turns={6: bench.TURNS[0]}).correction
+    correction.turns[6] = [[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    failed = []
+    for known in (None, correction):
+        listener = SensorListener(StrikeSettings(), correction=known)
+        with SimListening(3, quiet, [parse_fault("turned-module=7")]) as sim:
+            while sim.t < LISTEN_S:
+                listener.take(sim.tick())
+        failed.append([line.name for line in listener.lines() if "turned" in line.found])
+    assert failed == [["magnetometer 7 (pad 2, hider left)"], []]
+
+
+def test_every_cause_has_a_sentence():
+    causes = [Cause("turned", (3,), "a half"), Cause("modules", (1, 2)), Cause("pads", (1, 2))]
+    causes += [Cause("multiplexers", (1, 3)), Cause("mirrored", (2,))]
+    words = [describe_cause(cause) for cause in causes]
+    assert len(set(words)) == len(words)
+    assert all("the profile corrects it" in each for each in words)
+
+
+# the simulated faults
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turned-module=25", "turned-module=3:xyq", "turned-module=3:xxy", "turned-module=3:yxz", "exchanged-pads=1",
+        "exchanged-pads=1,1", "exchanged-pads=1,5", "exchanged-modules=0,3", "exchanged-multiplexers=1,2,3",
+        "mirrored-multiplexer=4", "mirrored-multiplexer=1,2", "dead-bus=1",
+    ],
+)  # fmt: skip
+def test_impossible_faults_are_refused(text):
+    with pytest.raises(UsageError):
+        parse_fault(text)
+
+
+@pytest.mark.parametrize("kind", ["turned-module", "exchanged-modules", "exchanged-pads", "exchanged-multiplexers"])
+def test_faults_have_default_parts(kind):
+    fault = parse_fault(kind)
+    assert fault.number
+    assert fault.turn if kind == "turned-module" else fault.other not in {0, fault.number}
+
+
+def test_mirrored_multiplexer_of_a_small_mat_mirrors_its_channels():
+    built = np.array(pinmap().magnetometers_built(8))
+    fields = []
+    for faults in ([], [parse_fault("mirrored-multiplexer=1")]):
+        with SimListening(1, Conditions(magnetometers=8), faults) as sim:
+            out = []
+            while sim.t < 2.0:
+                out += [message.ut for message in sim.tick() if isinstance(message, Field)]
+            fields.append(np.mean(out, axis=0)[built])
+    assert fields[1] == pytest.approx(fields[0][::-1], abs=1.0)
