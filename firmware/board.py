@@ -106,6 +106,7 @@ class Board:
         self._turns = 0
         self._blinked = self._ticks
         self._alive = False
+        self.bias = machine.Pin(wiring.BIAS_PIN, machine.Pin.OUT, value=1)  # called with 0 or 1
         self._port = Port(starts.stay)
         self.read = self._port.read
         self.send = self._port.send

@@ -1,4 +1,4 @@
-"""What the board notices: a piezo at a rail or dead still, a chip that fell silent, a jolt. Portable.
+"""What the board notices: a piezo at a rail, dead still or without a disc, a silent chip, a jolt. Portable.
 
 It only reports events; whether samples can be believed is decided on the host, from the samples themselves. All times
 are hundredths of a second since boot: small integers, which need no memory, for 124 days.
@@ -106,6 +106,115 @@ class Piezos:
         self._fine[pad] = now
         self._since[pad] = since
         self._report(kind, pad + 1, value)
+
+
+LOW_BLOCKS = 3  # the bias is off for so long: a pad is at ground within 6 ms
+RISE_BLOCKS = 12  # a pad that has not risen by then never does
+SETTLE_BLOCKS = 2  # from nine tenths of its rest to within half a count
+
+
+def sample(block, i, pad):
+    """Return sample `i` of a pad in a block of sums."""
+    at = 2 * (wire.PADS * i + pad)
+    return block[at] | block[at + 1] << 8
+
+
+class BiasStep:
+    """Switches the pads' bias off and on, and measures each one's rise from a tenth to nine tenths of its rest.
+
+    It is slow with a disc. While this is `busy` it replaces each block by the pads' rest, so that no host takes the
+    step for a stroke. Only the samples' own time counts: they lag behind the board's clock.
+    """
+
+    def __init__(self, board, report):
+        self._board = board
+        self._report = report  # called with pad (1 first) and a value of `wire.DISCS`
+        self._sample_us = 1_000_000 // board.SAMPLE_HZ
+        self.busy = False
+        self._rest = b""
+        self._levels = [0] * wire.PADS
+        self._began_us = [0] * wire.PADS  # when it was at a tenth, below 0 before
+        self._found = [0] * wire.PADS  # below 0 while it rises
+        self._blocks = 0  # taken since `begin`
+        self._last = 0  # as many and it is over
+        self._next = 0  # the number of the block that follows
+
+    def begin(self):
+        """Start with the next block."""
+        self.busy = True
+        self._blocks = 0
+        self._last = LOW_BLOCKS + RISE_BLOCKS
+
+    def hold(self, block, number):
+        """Take a block of sums, while `busy`, and put the pads' rest in its place."""
+        blocks = self._blocks
+        if blocks == 0:
+            self._take_rest(block)
+            self._board.bias(0)
+        elif number != self._next:  # without the samples of the rise there is nothing to tell
+            self._board.bias(1)
+            self._found = []
+            self._last = blocks + SETTLE_BLOCKS
+        elif not self._found:
+            pass
+        elif blocks == LOW_BLOCKS:
+            self._raise(block)
+        elif blocks > LOW_BLOCKS:
+            self._follow(block)
+        if blocks == self._last:
+            self.busy = False
+            for pad in range(len(self._found)):
+                self._report(pad + 1, max(self._found[pad], 0))
+        block[:] = self._rest
+        self._blocks = blocks + 1
+        self._next = number + 1
+
+    def _take_rest(self, block):
+        count = self._board.BLOCK
+        one = bytearray(2 * wire.PADS)
+        for pad in range(wire.PADS):
+            rest = sum([sample(block, i, pad) for i in range(count)]) // count
+            one[2 * pad] = rest & 0xFF
+            one[2 * pad + 1] = rest >> 8
+        self._rest = bytes(one) * count
+        self._found = [-1] * wire.PADS
+
+    def _raise(self, block):
+        for pad in range(wire.PADS):
+            rest = sample(self._rest, 0, pad)
+            level = self._levels[pad] = sample(block, self._board.BLOCK - 1, pad)
+            self._began_us[pad] = -1
+            if rest < wire.TOP // 4:  # near ground it has nowhere to rise to
+                self._found[pad] = 0
+            elif 2 * level > rest:
+                self._found[pad] = wire.NOT_SWITCHED
+        self._board.bias(1)
+
+    def _follow(self, block):
+        us = (self._blocks - LOW_BLOCKS) * self._board.BLOCK * self._sample_us
+        rising = False
+        for pad in range(wire.PADS):
+            if self._found[pad] < 0:
+                self._find(block, pad, us)
+                rising = rising or self._found[pad] < 0
+        if not rising:
+            self._last = min(self._last, self._blocks + SETTLE_BLOCKS)
+
+    def _find(self, block, pad, us):
+        rest = sample(self._rest, 0, pad)
+        low, high = rest // 10, rest * 9 // 10
+        began_us, before = self._began_us[pad], self._levels[pad]
+        for i in range(self._board.BLOCK):
+            level = sample(block, i, pad)
+            if began_us < 0 and level >= low:
+                began_us = us - self._sample_us * (level - low) // max(level - before, 1)
+            if level >= high:
+                ended_us = us - self._sample_us * (level - high) // (level - before)
+                self._found[pad] = max((ended_us - began_us) // wire.DISC_STEP_US, 1)
+                return
+            before = level
+            us += self._sample_us
+        self._began_us[pad], self._levels[pad] = began_us, before
 
 
 class Silence:

@@ -11,7 +11,7 @@ and the microseconds beyond them.
 import guards
 import wire
 from events import Events
-from guards import Piezos, Silence
+from guards import BiasStep, Piezos, Silence
 
 FIRMWARE = (0, 6, 0)
 FEATURES = wire.HAS_PIEZO | wire.HAS_TOUCH | wire.HAS_FIELD | wire.HAS_STRIP
@@ -82,6 +82,7 @@ class Sampler:
         self._piezos = Piezos(board.BLOCK, self.add_event)
         self._strips = Silence(1, self._report_touch)
         self._magnets = Silence(wire.MAGNETS, self._report_magnet)
+        self._bias = BiasStep(board, self._report_disc)
         self._bus_stuck = False
         self.add_event(wire.STARTED, board.boot_reason, board.early)
         if board.boot_reason == wire.POWER and board.early >= EARLY_STARTS:
@@ -115,6 +116,8 @@ class Sampler:
         block = self._block
         number = board.piezo(block)
         while number >= 0:
+            if self._bias.busy:
+                self._bias.hold(block, number)
             if running and not self._jolt_at:
                 since = guards.jolt(block, guards.JOLT)
                 if since:
@@ -392,6 +395,8 @@ class Sampler:
             if self._asked:
                 self._asked = False
                 self._measure_strips()
+                if self._minor >= wire.CHARGES:
+                    self._bias.begin()
 
     def _test(self, now):
         self._testing = True
@@ -408,6 +413,9 @@ class Sampler:
         if self.board.charge(charge):
             for pad in range(wire.PADS):
                 self.add_event(wire.STRIPS, pad + 1, wire.pack_strips(charge, self._counts, pad))
+
+    def _report_disc(self, pad, value):
+        self.add_event(wire.DISCS, pad, value)
 
     def _report_touch(self, back, _, time):
         self.add_event(wire.TOUCH_BACK if back else wire.TOUCH_SILENT, 0, 10 * time)

@@ -25,6 +25,7 @@ class BoardMap(msgspec.Struct, frozen=True):
     qmc5883p_address: int
     touch_hz: int
     magnet_hz: int
+    bias_pin: int
     strip_pin: int
     leds: dict[str, int]
 

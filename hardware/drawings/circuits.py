@@ -48,7 +48,7 @@ def passive(v: Values) -> Any:
     with sheet("Piezo input: one for each pad", (-2.2, 4.2)) as drawing:
         x, y = _input(v, named("R3", q, "bias_low_ohm"))
         part("Resistor", (2, 0), (2, 2.2), named("R1", q, "bias_high_ohm"), "top")
-        up((2, 2.2), "3V3")
+        port((2, 2.2), f"GPIO{pinmap().board.bias_pin}", "top")
         part("Resistor", (x, y), (10.2, y), named("R4", q, "pole_ohm"))
         dot((10.2, y))
         down("Capacitor", (10.2, y), named("C2", q, "pole_farad"), 2.4)
@@ -63,7 +63,8 @@ def passive(v: Values) -> Any:
         down("Capacitor", (20.2, 1.2), named("C3", v.op_amp, "decouple_farad"), 2.2)
         note(
             (-2.2, -4.0),
-            "R1 and R3 rest the pad at half the supply, 2048 of 4095. R2 and C1, R4 and C2: two poles.\n"
+            "R1 and R3 rest the pad at half the supply, 2048 of 4095: R1's pin is high, but for a self-test.\n"
+            "R2 and C1, R4 and C2: two poles.\n"
             f"U1: one {v.op_amp.label('chip')}, for all four pads, on the board's 3.3 V; C3 at its pins 4 and 11.\n"
             "D1's band (cathode) to 3V3, D2's to the node.",
         )

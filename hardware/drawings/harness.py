@@ -162,14 +162,19 @@ def _board(sheet: Harness, note: str, *more: str) -> tuple[str, str]:
     v, pins = values(), pinmap()
     adc = [f"GPIO{pin}" for pin in pins.board.adc_pins]
     i2c = [f"GPIO{pins.board.i2c['sda']}", "3V3", GROUND, f"GPIO{pins.board.i2c['scl']}"]
-    board = sheet.plug("Board", "RP2040", [*adc, *i2c, *more], note)
+    bias = f"GPIO{pins.board.bias_pin}"
+    board = sheet.plug("Board", "RP2040", [*adc, bias, *i2c, *more], note)
     inputs = [f"in {pad}" for pad in range(1, pins.pads.count + 1)]
     front = sheet.plug(
-        "Piezo inputs", "perfboard", [*inputs, *adc, *FIELD], "perfboard.svg; the bus is joined here, SDA (blue) first"
+        "Piezo inputs",
+        "perfboard",
+        [*inputs, *adc, bias, *FIELD],
+        "perfboard.svg; the bus is joined here, SDA (blue) first",
     )
-    six = [*adc[:2], "3V3", GROUND, *adc[2:]]
-    socket = {"socket 6": 1}
-    sheet.cable(board, six, front, six, 0.1, ["BN", "OG", "RD", "BK", "YE", "PK"], "wires", ends=(socket, socket))
+    seven = [*adc[:2], "3V3", GROUND, *adc[2:], bias]
+    socket = {"socket 7": 1}
+    colours = ["BN", "OG", "RD", "BK", "YE", "PK", "VT"]
+    sheet.cable(board, seven, front, seven, 0.1, colours, "wires", ends=(socket, socket))
     for pad, name in enumerate(inputs, 1):
         disc = sheet.plug(f"Piezo {pad}", "27 mm disc", ["hot", "brass"])
         metres = bus.way(v, v.harness.box_mm, pins.pads.centre(pad))

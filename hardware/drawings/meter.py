@@ -27,6 +27,10 @@ OPEN_OHM = 1e12
 """Between any two nets, so that a net without a resistor has an answer too."""
 
 
+METER_OHM = 1e8
+"""The most that a multimeter shows."""
+
+
 class Reading(NamedTuple):
     """One measurement: what is plugged in, the wires of both probes, and the ohms."""
 
@@ -88,7 +92,15 @@ def readings() -> list[Reading]:
     everything = touch + module_resistors(model["mux_pullup_ohm"]) * muxes
     sensor = module_resistors(model["magnetometer_pullup_ohm"])
     told = (
-        ("board alone, chips and modules out", alone, ("3V3", "GND"), ("SDA", "3V3"), ("SCL", "3V3"), ("SDA", "GND")),
+        (
+            "board alone, chips and modules out",
+            alone,
+            (nets.BIAS, "GND"),
+            ("3V3", "GND"),
+            ("SDA", "3V3"),
+            ("SCL", "3V3"),
+            ("SDA", "GND"),
+        ),
         ("touch board plugged in", touch, ("SDA", "3V3"), ("SCL", "3V3")),
         (f"and {muxes} multiplexers", everything, ("SDA", "3V3"), ("SCL", "3V3")),
         ("a magnetometer on its cable alone", sensor, ("SDA", "3V3"), ("SCL", "3V3")),
@@ -100,11 +112,14 @@ def readings() -> list[Reading]:
     ]
 
 
+def describe_reading(ohm: float) -> str:
+    """Return what a multimeter shows."""
+    return engineering(float(f"{ohm:.3g}"), "Ω") if ohm < METER_OHM else "nothing"
+
+
 def table() -> str:
     """Return the readings as a table in Markdown."""
-    rows = [
-        f"| {one.state} | {one.red} | {one.black} | {engineering(float(f'{one.ohm:.3g}'), 'Ω')} |" for one in readings()
-    ]
+    rows = [f"| {one.state} | {one.red} | {one.black} | {describe_reading(one.ohm)} |" for one in readings()]
     return "\n".join(["| plugged in | red probe | black probe | reads |", "| --- | --- | --- | ---: |", *rows]) + "\n"
 
 

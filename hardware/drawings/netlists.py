@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from pi_controller.pads import PADS
+
 if TYPE_CHECKING:
     from values import Values
 
@@ -30,8 +32,11 @@ def slap(v: Values, volt: float) -> str:
     return "PWL(" + " ".join(f"{START_S + width * t:g} {volt * y:g}" for t, y in points) + ")"
 
 
-def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False) -> list[str]:
-    """Return a pad's piezo input; `source` drives the disc, `leaky` takes every leak and offset at its worst."""
+def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False, bias: str = "") -> list[str]:
+    """Return a pad's piezo input; `source` drives the disc, `leaky` takes every leak and offset at its worst.
+
+    `bias` drives the pin of the passive input's bias, which else is high.
+    """
     p, disc, adc = v.piezo, v.model["disc"], v.model["adc"]
     lines = [
         f"Vdd vdd 0 {v.supply_volt:g}",
@@ -54,13 +59,46 @@ def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False) -> list
         lines += [f"Ipin adc 0 {adc['leak_amp']:g}", f"Rpin adc 0 {adc['input_ohm']:g}"]
     return [
         *lines,
-        f"Rhigh vdd disc {q['bias_high_ohm']:g}",
+        f"Vgpio gpio 0 {bias or f'{v.supply_volt:g}'}",
+        f"Rgpio gpio bias {PADS * v.model['gpio']['output_ohm']:g}",  # the other pads take as much current
+        f"Rhigh bias disc {q['bias_high_ohm']:g}",
         f"Rlow disc 0 {q['bias_low_ohm']:g}",
         f"Rpole node plus {q['pole_ohm']:g}",
         f"Cpole plus 0 {q['pole_farad']:g}",
         f"Voff shifted plus {-offset:g}",
         *op_amp(v, "f", "shifted", "adc", "adc"),
     ]
+
+
+FAULTS: dict[str, dict[str, str]] = {
+    "disc or wire shorted to ground": {"Rshort": "Rshort disc 0 1"},
+    "disc or wire shorted to 3.3 V": {"Rshort": "Rshort disc vdd 1"},
+    "no R1": {"Rhigh": ""},
+    "no R3": {"Rlow": ""},
+    "D1 reversed": {"Dup": "Dup up node SCHOTTKY"},
+    "D2 reversed": {"Ddown": "Ddown node 0 SCHOTTKY"},
+    "R1 10 kΩ": {"Rhigh": "Rhigh bias disc 10k"},
+    "R3 10 kΩ": {"Rlow": "Rlow disc 0 10k"},
+    "R1 33 kΩ": {"Rhigh": "Rhigh bias disc 33k"},
+    "R3 33 kΩ": {"Rlow": "Rlow disc 0 33k"},
+    "R1 330 kΩ": {"Rhigh": "Rhigh bias disc 330k"},
+    "R3 330 kΩ": {"Rlow": "Rlow disc 0 330k"},
+}
+"""Wiring faults of the passive input: its elements by name, with what they become; "" is missing."""
+
+
+def bias_step(v: Values, farad: float) -> list[str]:
+    """Return the passive piezo input with a disc of `farad` (0 for none), its bias off until START_S and then on."""
+    source = f"PWL(0 0 {START_S:g} 0 {START_S + 1e-6:g} {v.supply_volt:g})"
+    found = [line for line in piezo(v, "passive", bias=source) if not line.startswith("Cdisc")]
+    return [*found, f"Cdisc force disc {farad:g}"] if farad else found
+
+
+def faulty_piezo(v: Values, fault: str, leaky: bool = False) -> list[str]:
+    """Return the passive piezo input with one of `FAULTS`."""
+    wrong = FAULTS[fault]
+    sound = [line for line in piezo(v, "passive", leaky=leaky) if line.split()[0] not in wrong]
+    return sound + [line for line in wrong.values() if line]
 
 
 def amplifier(v: Values, leaky: bool = False) -> list[str]:

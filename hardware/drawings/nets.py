@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 AMPLIFIERS = {1: (1, 2, 3), 2: (7, 6, 5), 3: (8, 9, 10), 4: (14, 13, 12)}
 """Pad -> output, inverting and other input of its amplifier in U1; 4 is the supply, 11 ground."""
+BIAS = f"GPIO{pinmap().board.bias_pin}"
+"""The pin that feeds the bias resistors R1."""
 BUS_PINS = ("SDA", "3V3", "GND", "SCL")
 SUPPLIES = ("3V3", "GND", "5V strip")
 SHIFTER_LOW, SHIFTER_HIGH = (1, 5, 7, 9, 12), (4, 10, 13, 14)
@@ -30,10 +32,11 @@ def pads() -> range:
 
 def piezo_nets() -> Nets:
     """Return the nets of [piezo], [passive] and [op_amp]; the outputs have the names of the board's pins."""
-    nets: Nets = {"3V3": {"U1 4", "C3 a"}, "GND": {"U1 11", "C3 b"}}
+    nets: Nets = {"3V3": {"U1 4", "C3 a"}, "GND": {"U1 11", "C3 b"}, BIAS: set()}
     for pad, gpio in zip(pads(), pinmap().board.adc_pins, strict=True):
         out, minus, plus = AMPLIFIERS[pad]
-        nets["3V3"] |= {f"R1.{pad} a", f"D1.{pad} a"}
+        nets["3V3"] |= {f"D1.{pad} a"}
+        nets[BIAS] |= {f"R1.{pad} a"}
         nets["GND"] |= {f"R3.{pad} b", f"D2.{pad} b", f"C1.{pad} b", f"C2.{pad} b", f"J{pad} gnd"}
         nets[f"disc {pad}"] = {f"J{pad} in", f"R1.{pad} b", f"R3.{pad} a", f"R2.{pad} a"}
         nets[f"node {pad}"] = {f"R2.{pad} b", f"D1.{pad} b", f"D2.{pad} a", f"C1.{pad} a", f"R4.{pad} a"}
@@ -87,14 +90,14 @@ def merge_nets(*several: Nets) -> Nets:
 def perfboard_nets() -> Nets:
     """Return the nets of the perfboard: piezo inputs and bus, with J5 to the RP2040 board."""
     adc = [f"GPIO{pin}" for pin in pinmap().board.adc_pins]
-    to_board: Nets = {name: {f"J5 {name}"} for name in (*adc, "3V3", "GND")}
+    to_board: Nets = {name: {f"J5 {name}"} for name in (*adc, BIAS, "3V3", "GND")}
     return merge_nets(piezo_nets(), bus_nets(("J6", "J7", "J8")), to_board)
 
 
 def board_nets() -> Nets:
     """Return the nets of the printed board: all circuits but the strip's supply and the buttons, and U3's socket."""
     board = pinmap().board
-    socket: Nets = {f"GPIO{pin}": {f"U3 {pin}"} for pin in (*board.adc_pins, board.strip_pin)}
+    socket: Nets = {f"GPIO{pin}": {f"U3 {pin}"} for pin in (*board.adc_pins, board.bias_pin, board.strip_pin)}
     socket |= {"SDA": {f"U3 {board.i2c['sda']}"}, "SCL": {f"U3 {board.i2c['scl']}"}}
     socket |= {"3V3": {"U3 3V3"}, "GND": {"U3 GND"}}
     return merge_nets(piezo_nets(), bus_nets(("J7", "J8", "J9", "J10")), touch_nets(), shifter_nets(), socket)

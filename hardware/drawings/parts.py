@@ -143,7 +143,7 @@ def counted(build: Build) -> dict[str, float]:
         "edge": 2 * (wide + deep) / 1000,
     }
     things |= {name: count * many for name, count in of_a_mat.items()}
-    things |= {kind: plugs[kind] for kind in ("socket 2", "socket 4", "socket 6", "socket 12")}
+    things |= {kind: plugs[kind] for kind in ("socket 2", "socket 4", "socket 7", "socket 12")}
     return things | {name: metres[kind] for name, kind in CABLES.items()}
 
 

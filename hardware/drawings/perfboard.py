@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from nets import AMPLIFIERS
+from nets import AMPLIFIERS, BIAS
 from page import BLUE, COPPER, GREEN, GREY, RED, THIN, WOOD, Page
 from values import values
 
@@ -65,7 +65,7 @@ def parts() -> list[Placed]:
             found.append(Placed(f"{name}.{pad}", said, leads))
         found.append(Placed(f"J{pad}", f"disc {pad}", (("in", _seat(pad, 1, 4)), ("gnd", _seat(pad, 1, 5)))))
     adc = [f"GPIO{pin}" for pin in pinmap().board.adc_pins]
-    names = (*adc[:2], "3V3", "GND", *adc[2:])
+    names = (*adc[:2], "3V3", "GND", *adc[2:], BIAS)
     found += [
         Placed("C3", v.op_amp.label("decouple_farad"), (("a", (21, 9)), ("b", (22, 9)))),
         Placed("J5", "to the board", tuple((name, (19 + n, 2)) for n, name in enumerate(names))),
@@ -81,8 +81,8 @@ def parts() -> list[Placed]:
 def bare() -> list[Way]:
     """Return the bare wires, on the other side of the board."""
     found: list[Way] = [
-        ((2, 0), (COLUMNS - 3, 0)),  # 3V3
-        ((2, ROWS - 1), (COLUMNS - 3, ROWS - 1)),
+        ((11, 0), (COLUMNS - 12, 0)),  # 3V3
+        ((11, ROWS - 1), (COLUMNS - 12, ROWS - 1)),
         ((21, 0), (21, ROWS - 1)),
         (CHIP[4], (21, 8)),
         ((1, 8), (18, 8)),  # ground
@@ -107,6 +107,7 @@ def bare() -> list[Way]:
             ((12, 6), (12, 8)),
             ((18, 6), (18, 8)),
             ((1, 5), (1, 8)),
+            ((2, 0), (4, 0)),  # bias
         )
         found += [tuple(_seat(pad, *at) for at in way) for way in rows]
         found.append((CHIP[out], CHIP[minus]))
@@ -121,6 +122,10 @@ def insulated() -> list[Way]:
         (CHIP[8], (22.5, 10.5), (22.5, 2.5), (23, 2)),
         ((15, 8), (15.5, 8.5), (15.5, 14.5), (24.5, 14.5), (25, 15)),
         ((25, 13), (25.5, 12.5), (28.5, 12.5), (28.5, 8.5), (28, 8)),
+        ((2, 0), (1.5, 0.5), (1.5, 15.5), (2, 16)),  # bias
+        ((4, 0), (4.5, 0.6), (24.4, 0.6), (25, 2)),
+        ((25, 2), (25.6, 0.6), (38.5, 0.6), (39, 0)),
+        ((41, 0), (41.5, 0.5), (41.5, 15.5), (41, 16)),
     ]
 
 
@@ -171,10 +176,9 @@ def perfboard() -> str:
         page.line(*(value for hole in way for value in at(hole)), colour=GREEN, width=0.6, dash="2 1")
     for part in parts():
         _draw(page, part, [at(hole) for _, hole in part.leads])
-    for row, said in ((0, "3V3"), (8, "GND"), (16, "3V3")):
-        page.text(
-            at((-0.4, row))[0] - 4, at((0, row))[1] + 1, said, anchor="end", colour=RED if row != 8 else GREY, size=3.2
-        )
+    for column, row, said in ((10.6, 0, "3V3"), (0.4, 8, "GND"), (10.6, 16, "3V3"), (1.6, 0, BIAS), (1.6, 16, BIAS)):
+        colour = {"3V3": RED, "GND": GREY}.get(said, GREEN)
+        page.text(at((column, row))[0] - 4, at((column, row))[1] + 1, said, anchor="end", colour=colour, size=3.2)
     page.note(14, 150, _notes(), wide=270)
     return page.svg()
 
@@ -237,15 +241,15 @@ def _notes() -> str:
         U1 {chip} in a socket, C3 {decouple} inside it; its notch is at the upper edge, pin 1 left of it.
         R5, R6 {pull}: the bus's pull-ups.
 
-        Six pins in the middle above, from the left: GPIO{adc[0]}, GPIO{adc[1]}, 3V3, GND, GPIO{adc[2]},
-        GPIO{adc[3]} of the board. Three rows of four below, each SDA, 3V3, GND, SCL: ribbon to the
+        Seven pins in the middle above, from the left: GPIO{adc[0]}, GPIO{adc[1]}, 3V3, GND, GPIO{adc[2]},
+        GPIO{adc[3]}, {BIAS} of the board. Three rows of four below, each SDA, 3V3, GND, SCL: ribbon to the
         board (soldered), to the MPR121 (soldered), and pins for the trunk. A square is pin 1: SDA,
         GPIO{adc[0]}, or a disc's hot wire.
 
         Copper: bare wire along the holes. Green: insulated wire, joined at its ends alone.
 
-        Check before the chip goes in: no short from 3V3 to GND; 1.65 V at its pins 3, 5, 10 and 12;
-        3.3 V at 4; 0 V at 11.
+        Check before the chip goes in: no short from 3V3 to GND; 3.3 V at its pin 4, 0 V at 11; and with
+        the firmware on the board 1.65 V at 3, 5, 10 and 12.
         """
 
 

@@ -18,18 +18,26 @@ PI_3B = 0xA02082
 """A Pi's revision; its 40 pins are those of every Pi with 40."""
 MADE = "Made from [`pinmap.toml`](pinmap.toml) by `python hardware/drawings/mat.py`; change that file, not this page."
 BOARDS = (
-    # board; what it calls GPIO26 to 29, the two bus pins, the pin of the strip; what to know
-    ("Adafruit KB2040", "A0, A1, A2, A3", "D4, D5", "D6", "fits"),
-    ("Waveshare RP2040-Zero", "26, 27, 28, 29", "4, 5", "6", "fits"),
-    ("Adafruit ItsyBitsy RP2040", "A0, A1, A2, A3", "D4, D3", "D7", "fits"),
-    ("Adafruit QT Py RP2040", "A3, A2, A1, A0", "MI, RX", "SCK", "fits; the analogue labels run the other way"),
-    ("Adafruit Feather RP2040", "A0, A1, A2, A3", "not out", "D4", "only with the bus on other pins, see below"),
-    ("Raspberry Pi Pico", "26, 27, 28 only", "GP4, GP5", "GP6", "no: the fourth pad has no pin"),
+    # board; what it calls GPIO26 to 29, the bias pin, the two bus pins, the pin of the strip; what to know
+    ("Adafruit KB2040", "A0, A1, A2, A3", "D3", "D4, D5", "D6", "fits"),
+    ("Waveshare RP2040-Zero", "26, 27, 28, 29", "3", "4, 5", "6", "fits"),
+    ("Adafruit ItsyBitsy RP2040", "A0, A1, A2, A3", "SCL", "D4, D3", "D7", "fits"),
+    ("Adafruit QT Py RP2040", "A3, A2, A1, A0", "MO", "MI, RX", "SCK", "fits; the analogue labels run the other way"),
+    (
+        "Adafruit Feather RP2040",
+        "A0, A1, A2, A3",
+        "SCL",
+        "not out",
+        "D4",
+        "only with bus and bias on other pins, see below",
+    ),
+    ("Raspberry Pi Pico", "26, 27, 28 only", "GP3", "GP4, GP5", "GP6", "no: the fourth pad has no pin"),
 )
 """For the pins that the pin map has now; a test says when they change."""
 FEATHER = (
     "The Feather has GPIO2 and 3 (SDA, SCL) where these have 4 and 5: put them into `i2c` of the pin map and into "
-    "`SDA` and `SCL` of `firmware/wiring.py`. Which of the two bus controllers has them, the firmware finds itself."
+    "`SDA` and `SCL` of `firmware/wiring.py`, and another pin into `bias_pin` and `BIAS_PIN`. Which of the two bus "
+    "controllers has them, the firmware finds itself."
 )
 
 
@@ -63,6 +71,7 @@ def board_tables() -> Iterator[str]:
         (f"GPIO{pin}", f"ADC{n}", f"piezo of pad {n + 1}") for n, pin in enumerate(board.adc_pins)
     ]
     rows += [
+        (f"GPIO{board.bias_pin}", "output", "bias resistors R1 of all pads; the self-test switches it"),
         (f"GPIO{board.i2c['sda']}", "I2C data", "touch board and multiplexers"),
         (f"GPIO{board.i2c['scl']}", "I2C clock", f"{board.i2c['hz'] // 1000} kHz"),
         (f"GPIO{board.strip_pin}", "data", 'light strips, where the board drives them: `[strips] kind = "board"`'),
@@ -76,7 +85,7 @@ def board_tables() -> Iterator[str]:
     first, last = board.adc_pins[0], board.adc_pins[-1]
     bus = f"GPIO{board.i2c['sda']}, {board.i2c['scl']}"
     yield "Pin labels on common boards, pad 1 first. From memory, not checked on real boards: compare with yours."
-    yield table(("board", f"GPIO{first} to {last}", bus, f"GPIO{board.strip_pin}", ""), BOARDS)
+    yield table(("board", f"GPIO{first} to {last}", f"GPIO{board.bias_pin}", bus, f"GPIO{board.strip_pin}", ""), BOARDS)
     yield FEATHER
     yield "## The bus"
     chips: list[tuple[object, ...]] = [

@@ -23,6 +23,7 @@ from values import Values, values
 
 from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
+from pi_controller.system.sensor_checks import MIDDLE_COUNTS, classify_rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,11 +120,45 @@ def piezo_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
     t, adc = _stroke(v, kind, netlists.slap(v, disc["blow_volt"]))
     off = np.flatnonzero(np.abs(counts(v, adc - rest)) > NEAR_COUNTS)
     yield "recovery_ms", 1e3 * (float(t[off[-1]]) - START_S - disc["slap_s"])
+    if kind == "passive":
+        yield from bias_figures(v)
     hz, gain = run(netlists.piezo(v, kind), "ac dec 100 10 40k", "vm(adc)")
     level = 20 * np.log10(gain / np.interp(REFERENCE_HZ, hz, gain))
     yield "corner_hz", float(hz[np.flatnonzero(level > -3.0)[-1]])
     for at in BANDS_HZ:
         yield f"at_{at}_hz_db", float(np.interp(at, hz, level))
+
+
+def bias_figures(v: Values) -> Iterator[tuple[str, float]]:
+    """Yield what the board's pin that feeds the bias does: the step of the self-test, and what its resistance costs."""
+    disc, q, ohm = v.model["disc"], v.passive, v.model["gpio"]["output_ohm"]
+    for name, farad in (("open", 0.0), ("small", disc["small_farad"]), ("large", disc["large_farad"])):
+        yield f"rise_{name}_ms", 1e3 * rise_s(v, farad)
+    sound = _rest(v, netlists.piezo(v, "passive"))
+    ideal = [line for line in netlists.piezo(v, "passive") if not line.startswith("Rgpio")] + ["Rgpio gpio bias 1m"]
+    yield "bias_drop_counts", _rest(v, ideal) - sound
+    # a pad's volts send a current through its R1 and the pin, and the other pads' R1 and R3 halve what that makes
+    share = q["bias_low_ohm"] / (q["bias_high_ohm"] + q["bias_low_ohm"])
+    yield "bias_crosstalk_db", 20 * float(np.log10(share * ohm / (q["bias_high_ohm"] + ohm)))
+
+
+def rise_s(v: Values, farad: float) -> float:
+    """Return how long a pad with a disc of `farad` rises, from a tenth to nine tenths of its rest, with its bias."""
+    t, adc = run(netlists.bias_step(v, farad), "tran 5u 40m 0 5u", "v(adc)")
+    low, high = np.interp([0.1 * adc[-1], 0.9 * adc[-1]], adc, t)
+    return float(high - low)
+
+
+def fault_rests(v: Values) -> dict[str, tuple[float, float]]:
+    """Return where a pad with each of `netlists.FAULTS` rests, counts: usually, and with every leak at its worst."""
+    return {
+        fault: (_rest(v, netlists.faulty_piezo(v, fault)), _rest(v, netlists.faulty_piezo(v, fault, leaky=True)))
+        for fault in netlists.FAULTS
+    }
+
+
+def _rest(v: Values, netlist: list[str]) -> float:
+    return float(counts(v, run(netlist, "tran 5u 1m", "v(adc)")[1][-1]))
 
 
 def bare_rest_counts(v: Values, input_ohm: float | None = None) -> float:
@@ -197,14 +232,23 @@ def table(found: list[Figure]) -> str:
     return "\n".join(rows)
 
 
+def rest_table(found: dict[str, tuple[float, float]]) -> str:
+    """Return the rest levels of `fault_rests` as a Markdown table, with what the doctor makes of each."""
+    said = {"rail": "at its rail", "diode": "a clamp diode is reversed", "bias": "off the middle", "": "nothing"}
+    rows = ["| fault | rests at, counts | at worst | doctor says |", "| --- | ---: | ---: | --- |"]
+    for fault, (usual, worst) in found.items():
+        rows.append(f"| {fault} | {usual:.0f} | {worst:.0f} | {said[classify_rest(usual - MIDDLE_COUNTS)]} |")
+    return "\n".join(rows)
+
+
 def main() -> int:
-    """Print the table; the exit status is 1 when a figure is out of its limits, 2 without ngspice."""
+    """Print the tables; the exit status is 1 when a figure is out of its limits, 2 without ngspice."""
     try:
-        found = figures(values())
+        found, rests = figures(values()), fault_rests(values())
     except SimulationError as error:
         print(error, file=sys.stderr)
         return 2
-    print(table(found))
+    print(table(found), rest_table(rests), sep="\n\n")
     return 0 if all(one.right for one in found) else 1
 
 

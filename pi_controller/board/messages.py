@@ -145,6 +145,8 @@ class BoardEvent:
         if self.kind == "strips":
             found = ", ".join(f"{pf:.0f}" for pf in wire.strips_pf(self.value))
             return f"The touch strips of pad {self.part} have {found} pF."
+        if self.kind == "discs":
+            return _describe_step(self.part, self.value)
         part = REASONS.get(self.part, "unknown") if self.kind == "started" else self.part
         return WORDS[self.kind].format(part=part, value=self.value, thousands=self.value / 1000)
 
@@ -171,9 +173,10 @@ WORDS = {
     "slow": "The board completes only {value} % of its scans.",
     "wiring": "",
     "strips": "",
+    "discs": "",
 }
 """Line of each kind of `BoardEvent`, in the order of the kinds' numbers on the wire (from 1)."""
-_GOOD = {"started", "bus free", "touch back", "magnetometer back", "piezo good", "host back", "strips"}
+_GOOD = {"started", "bus free", "touch back", "magnetometer back", "piezo good", "host back", "strips", "discs"}
 _PADS, _ALL = 4, (1 << 24) - 1
 
 
@@ -182,6 +185,14 @@ def _describe_wiring(wrong: int) -> str:
         return "SDA and SCL of the board's I2C bus are exchanged."
     low = [name for name, bit in (("SDA", wire.SDA_LOW), ("SCL", wire.SCL_LOW)) if wrong & bit]
     return f"{' and '.join(low)} of the board's I2C bus {'do' if low[1:] else 'does'} not rest high."
+
+
+def _describe_step(pad: int, value: int) -> str:
+    if value == wire.NOT_SWITCHED:
+        return f"Pad {pad} does not follow the board's bias pin."
+    if not value:
+        return f"Pad {pad} does not rise when its bias is switched on."
+    return f"Pad {pad} rises in {wire.disc_ms(value):.1f} ms when its bias is switched on."
 
 
 def _describe_self_test(seen: int, magnetometers: int) -> str:

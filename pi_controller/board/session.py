@@ -40,6 +40,7 @@ _PARTS = {
     wire.PIEZO_GOOD: range(1, wire.PADS + 1),
     wire.TESTED: range(2 << wire.PADS),
     wire.STRIPS: range(1, wire.PADS + 1),
+    wire.DISCS: range(1, wire.PADS + 1),
 }
 """Valid parts by kind; 0 for all others."""
 _NONE = range(1)

@@ -34,7 +34,7 @@ SUMS = 3
 SIZES = 4
 """First minor with BUILT (a mat may have fewer magnetometers than `MAGNETS`) and WIRING."""
 CHARGES = 5
-"""First minor with STRIPS."""
+"""First minor with STRIPS and DISCS."""
 
 # Host to board. A frame of one of these never begins with "\r\x03", which mpremote sends to stop a program.
 HELLO = 0x11
@@ -65,6 +65,10 @@ CHARGE_BYTES = 19
 """Registers of the touch chip from 0x5F on: an electrode's current each, one that is not used, two times in each."""
 STEPS_PER_PF = 5
 """STRIPS counts a strip's capacitance in steps of 0.2 pF."""
+DISC_STEP_US = 10
+"""DISCS counts time in steps of this many microseconds."""
+NOT_SWITCHED = 0xFFFF
+"""DISCS' value for a pad that does not follow the bias pin."""
 MAGNETS = 24
 ALL_MAGNETS = (1 << MAGNETS) - 1
 
@@ -99,7 +103,8 @@ HOST_BACK = 16  # value: ms
 SLOW = 17  # value: per cent of the scans that were due
 WIRING = 18  # value: bits `SDA_LOW`, `SCL_LOW`, `EXCHANGED`
 STRIPS = 19  # part: pad; value: the capacitance of its touch strips, see `pack_strips`
-KINDS = STRIPS
+DISCS = 20  # part: pad; value: how long it rises after its bias is switched on, in 10 us; 0 it does not rise
+KINDS = DISCS
 """Event kinds are 1 to this; a newer minor adds kinds and sends none of them to an older end."""
 
 # WIRING's value: a line of the I2C bus does not rest high; chips answer with SDA and SCL exchanged.
@@ -281,6 +286,11 @@ def pack_strips(charge: "bytes | bytearray", counts: "bytes | memoryview", pad: 
             # uA * us * 1024 / (counts * 3.3 V), five times; 388 is 5 / 4 * 1024 / 3.3
             value |= min(((charge[n] & 63) << time) * 388 // count, 1023) << (10 * i)
     return value
+
+
+def disc_ms(value: int) -> float:
+    """Return the time that DISCS' value stands for, ms."""
+    return value * DISC_STEP_US / 1000
 
 
 def strips_pf(value: int) -> "tuple[float, ...]":

@@ -1,5 +1,6 @@
 """Base classes of a calibration step."""
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 from typing import Literal, Protocol
@@ -393,6 +394,7 @@ class TapStep(PadByPad):
         self.restart(t)
         self._detectors = detectors
         self._felt: list[list[Strike]] = [[] for _ in range(self.pads)]
+        self._felt_as: dict[int, int] = {}
         self.levels: list[list[float]] = [[] for _ in range(self.pads)]
         self._ringing: Strike | None = None
         self._now = t
@@ -422,6 +424,8 @@ class TapStep(PadByPad):
             what = f"pad {self.pad} felt {felt} of {TAPS} taps" if felt else f"pad {self.pad} feels no taps"
             self.fail(what, "check the disc under its plate and its cable, then tap a little harder")
             self.next_pad(t)
+        if self.over:
+            self._explain_other_pads()
         if self.over and not self.wrong:
             self.found = [
                 f"taps: {', '.join(f'{-level:.0f}' for level in self.level_dbfs)} dB under the rail",
@@ -470,8 +474,9 @@ class TapStep(PadByPad):
 
     def _judge(self, pad: int) -> None:
         felt = [strike.pads[0] for strike in self._felt[pad - 1]]
-        if why := find_swapped_pads([pad] * len(felt), felt).get(pad):
-            self.fail(f"a tap on pad {pad} is {why}", "the plugs of these pads are swapped: swap them back")
+        self._felt_as[pad] = Counter(felt).most_common(1)[0][0]
+        if self._felt_as[pad] != pad:
+            self.states[pad - 1] = "bad"  # why is known at the end: the other pad may be swapped with this one
         elif any(one != pad for one in felt):
             others = sorted({one for one in felt if one != pad})
             self.fail(
@@ -480,6 +485,17 @@ class TapStep(PadByPad):
             )
         elif sum(not strike.sure for strike in self._felt[pad - 1]) > 1:
             self.fail(f"taps on pad {pad} are not detected reliably", "tap harder, or check the disc under its plate")
+
+    def _explain_other_pads(self) -> None:
+        """Report the pads whose taps were felt on another one: plugs are swapped, or the pad's own disc is missing."""
+        swapped = find_swapped_pads(self._felt_as)
+        for group in swapped:
+            what = ", ".join(f"a tap on pad {pad} is felt as pad {self._felt_as[pad]}" for pad in group)
+            self.wrong.append(Finding(what, "the plugs of these pads are swapped: swap them back"))
+        for pad, felt_as in self._felt_as.items():
+            if felt_as != pad and not any(pad in group for group in swapped):
+                what = f"the disc of pad {pad} feels nothing: pad {felt_as} felt its taps through the floor"
+                self.wrong.append(Finding(what, "check the disc under its plate, its plug and its wire"))
 
 
 # Step 3, hands: asks for a hand under each pad from the hider's side, and measures the counts the strips lose.
@@ -515,6 +531,7 @@ class SlideStep(PadByPad):
         self._before = np.zeros(shape)
         self._in: HandIn | None = None
         self._elsewhere: set[int] = set()
+        self._felt_at: dict[int, int] = {}
 
     def set_rest(self, rest: NDArray[np.float64], noise: NDArray[np.float64]) -> None:
         """Set the strips' counts on the empty mat (pads, strips) and their noise."""
@@ -547,15 +564,17 @@ class SlideStep(PadByPad):
         """Advance to `t`: give up the pad after a timeout, and set the results at the end."""
         if self.pad is not None and self.is_timed_out(t):
             if self._in is not None:
-                what, todo = f"the hand never came out of pad {self.pad}", "draw the hand back beyond the edge"
-            elif self._elsewhere:
-                felt = ", ".join(str(pad) for pad in sorted(self._elsewhere))
-                what = f"a hand under pad {self.pad} is felt at pad {felt}"
-                todo = "the plugs of these pads' touch strips are swapped: swap them back"
+                self.fail(f"the hand never came out of pad {self.pad}", "draw the hand back beyond the edge")
+            elif len(self._elsewhere) == 1:
+                (self._felt_at[self.pad],) = self._elsewhere
+                self.states[self.pad - 1] = "bad"  # why is known at the end: the other pad may be swapped with this one
             else:
+                felt = ", ".join(str(pad) for pad in sorted(self._elsewhere))
                 what = f"no hand is felt under pad {self.pad}"
-                todo = "check the strips' plug, or slide the hand in as far as the wrist"
-            self.fail(what, todo)
+                self.fail(
+                    f"{what}, but at pads {felt}" if felt else what,
+                    "check the strips' plug, or slide the hand in as far as the wrist",
+                )
             self._leave(t)
         if self.over and not self.wrong:
             lost = ", ".join(f"{counts:.0f}" for counts in self.middle.tolist())
@@ -607,6 +626,19 @@ class SlideStep(PadByPad):
     def _leave(self, t: float) -> None:
         self._in, self._elsewhere = None, set()
         self.next_pad(t)
+        if self.over:
+            self._explain_other_pads()
+
+    def _explain_other_pads(self) -> None:
+        """Report the pads whose hands were felt at another one: plugs are swapped, or the pad's strips are off."""
+        swapped = find_swapped_pads(self._felt_at)
+        for group in swapped:
+            what = ", ".join(f"a hand under pad {pad} is felt at pad {self._felt_at[pad]}" for pad in group)
+            self.wrong.append(Finding(what, "the plugs of these pads' touch strips are swapped: swap them back"))
+        for pad, felt_at in self._felt_at.items():
+            if not any(pad in group for group in swapped):
+                what = f"the strips of pad {pad} feel no hand: pad {felt_at} felt one"
+                self.wrong.append(Finding(what, f"check the strips' plug of pad {pad}, and slide the hand under it"))
 
     def _judge(self, came: HandIn, left: HandOut) -> None:
         middle = float(self.lost[came.pad - 1, self._detectors.strip_count // 2])

@@ -113,14 +113,14 @@ def strikes_parser() -> Parser:
     parser = Parser(
         "strikes",
         "Find the strikes in a WAV file of 1 to 8 channels, each a pad. One JSON a line.",
-        "0 done; with --knocked 2 if pads are swapped",
+        "0 done; with --knocked 2 if a pad is felt as another",
     )
     parser.add_argument("file", metavar="FILE.wav", help="the recording, or - for standard input")
     parser.add_argument(
         "--sensor", choices=sorted(SETTINGS_BY_SENSOR), default="piezo", help="kind of the pads' sensors"
     )
     parser.add_argument("--reference", action="store_true", help="the last channel is a disc on the frame, not a pad")
-    parser.add_argument("--knocked", metavar="1,2,...", help="pads knocked on in turn: report swapped ones")
+    parser.add_argument("--knocked", metavar="1,2,...", help="pads knocked on in turn: report those felt as others")
     return parser
 
 
@@ -128,14 +128,14 @@ def strikes(argv: Sequence[str]) -> int:
     """Print `{"pad", "t", "decided", "margin_db", "pads", "onsets", "sure"}` for each strike in the file; return 0.
 
     `t` is the start of the stroke and `onsets` the time of each pad's first touch; `decided` is the length of the
-    stream in seconds at the decision: a file cut there gives the same line. With `--knocked` the status is 2 if pads
-    are swapped. Raises `UsageError` for unusable arguments or files.
+    stream in seconds at the decision: a file cut there gives the same line. With `--knocked` the status is 2 if a
+    pad is felt as another. Raises `UsageError` for unusable arguments or files.
     """
     args = strikes_parser().parse_args(argv)
     name: str = args.file
     knocked = _knocked_pads(args.knocked) if args.knocked is not None else None
     settings = replace(SETTINGS_BY_SENSOR[args.sensor], reference=args.reference)
-    from pi_controller.sensing.faults import find_swapped_pads
+    from pi_controller.sensing.faults import compare_knocks
     from pi_controller.sensing.wav import WavReader
 
     printed: set[str] = set()
@@ -147,7 +147,7 @@ def strikes(argv: Sequence[str]) -> int:
 
     def read(file: BinaryIO, name: str) -> int:
         felt = _print_strikes(WavReader(file, name, warn), settings, warn)
-        faults = find_swapped_pads(knocked, felt) if knocked is not None else {}
+        faults = compare_knocks(knocked, felt) if knocked is not None else {}
         for pad, why in faults.items():
             warn(f"{name}: pad {pad}: {why}.")
         return 2 if faults else 0

@@ -10,7 +10,7 @@ flickering last count, or was struck while at rest, is expected to rest and is n
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal, get_args
@@ -264,7 +264,7 @@ class ChannelMonitor:
         return faults
 
 
-def find_swapped_pads(knocked: Sequence[int], felt: Sequence[int]) -> dict[int, str]:
+def compare_knocks(knocked: Sequence[int], felt: Sequence[int]) -> dict[int, str]:
     """Compare the pads `knocked` in turn with the pads `felt` for them, both 1 first.
 
     Return pad -> fault, empty if all is well. Swapped pads cannot be detected from signals alone.
@@ -277,6 +277,22 @@ def find_swapped_pads(knocked: Sequence[int], felt: Sequence[int]) -> dict[int, 
         if as_pad != pad:
             faults[pad] = f"felt as pad {as_pad}"
     return faults
+
+
+def find_swapped_pads(felt_as: Mapping[int, int]) -> list[tuple[int, ...]]:
+    """Return the groups of pads whose plugs are swapped, from the pad that each one's taps or hands were felt on.
+
+    Swapped plugs close a circle: what is done to one pad is felt on the next, and so on back to the first. Without it
+    the pad's own sensor is missing, and its neighbour felt it through the floor.
+    """
+    groups: list[tuple[int, ...]] = []
+    for first in sorted(felt_as):
+        group = [first]
+        while (to := felt_as.get(group[-1], 0)) not in {0, *group}:
+            group.append(to)
+        if to == first == min(group) and len(group) > 1:
+            groups.append(tuple(group))
+    return groups
 
 
 # Detects faulty touch strips: silent, stuck at one count, or unstable.

@@ -12,18 +12,24 @@ from functools import cache
 from types import ModuleType
 from typing import Any, Protocol
 
+import numpy as np
+
 from pi_controller.board import wire
 from pi_controller.board.interfaces import Rgb
 from pi_controller.errors import UsageError
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap, shipped_file
 from pi_controller.simulation.conditions import Stream, rng
-from pi_controller.simulation.sensors import REST
+from pi_controller.simulation.sensors import NEVER, REST, Bias
 from pi_controller.simulation.world import World
 
 RING_BLOCKS = 16
 """Finished blocks stored for the firmware: 128 ms."""
 INBOX_BYTES = 4096
+SETTLING_SAMPLES = 400
+"""Samples after which a pad is at its rest again after its bias is switched on."""
+NOISE_SUMS = 18.0
+"""Noise of a sample of a pad without a disc: 1.15 counts of a reading, 16 of them added."""
 POWER_ON = wire.POWER
 WATCHDOG = wire.WATCHDOG
 """Reasons of a start."""
@@ -31,6 +37,9 @@ WATCHDOG = wire.WATCHDOG
 
 class SimBoard:
     """One boot of the board. It writes frames with `send`; `arrive` delivers the host's bytes."""
+
+    bias_is_switched = True
+    """False for a mat whose bias resistors hang on 3.3 V."""
 
     def __init__(
         self,
@@ -63,6 +72,9 @@ class SimBoard:
         """The kind of its magnetometers, as a code of `wire`."""
         self.wiring = 0
         """What is wrong with the bus's two lines, as the value of `wire.WIRING`."""
+        self.discs = Bias(world.seed)
+        self._settled_at = 0
+        """Sample from which on the bias has no more effect."""
         self.overflows = 0
         self.i2c_errors = 0
         self.state = ""
@@ -101,8 +113,25 @@ class SimBoard:
         self.work += 1
         first = self._next
         buf[:] = self.world.piezo.block(first)
+        if first < self._settled_at or not self.discs.farads.all():
+            self._apply_bias(buf, first)
         self._next = first + self.BLOCK
         return (first - self._boot) // self.BLOCK
+
+    def bias(self, on: int) -> None:
+        """Switch the pads' bias, if the mat has it on the pin."""
+        self.work += 1
+        if self.bias_is_switched:
+            self.discs.switch(on=bool(on), t=self.world.t)
+            self._settled_at = self._samples_taken() + SETTLING_SAMPLES if on else NEVER
+
+    def _apply_bias(self, buf: bytearray, first: int) -> None:
+        """Give a block the level of each pad's bias; a pad without a disc has only the converter's noise."""
+        sums = np.frombuffer(buf, "<u2").reshape(-1, self.PADS)
+        noise = rng(self.world.seed, Stream.PIEZO, 1, first).normal(0.0, NOISE_SUMS, sums.shape)
+        felt = np.where(self.discs.farads > 0.0, sums, wire.REST + noise)
+        t = (first + np.arange(len(sums), dtype=np.float64) + 0.5) / (self.SAMPLE_HZ * self._mega / 1_000_000_000)
+        sums[:] = np.clip(np.rint(felt - wire.REST * (1.0 - self.discs.levels(t))), 0, wire.TOP)
 
     def touch(self, buf: bytearray) -> bool:
         """Fill `buf` with the twelve counts, u16 little endian; return False on a bus error."""

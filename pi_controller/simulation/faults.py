@@ -31,6 +31,10 @@ KINDS: dict[str, tuple[str, int, int]] = {
     "mirrored-multiplexer": ("the channels of the multiplexer are in reverse order", 3, 2),
     "rail-piezo": ("the pad's piezo is at its rail", 4, 3),
     "silent-piezo": ("the pad's piezo does not move", 4, 2),
+    "reversed-diode": ("the pad's clamp diode to ground is reversed", 4, 1),
+    "no-disc": ("the pad has no disc: it is missing, or its plug is off", 4, 2),
+    "shorted-disc": ("the pad's disc or its wire is shorted to ground", 4, 3),
+    "wrong-bias": ("the pad's bias resistor to ground has 10 kΩ instead of 100 kΩ", 4, 4),
     "dead-touch": ("the touch strip reads nothing", 12, 8),
     "stuck-touch": ("the touch strip reads one count for ever", 12, 2),
     "loose-touch": ("the touch strip's wire is loose", 12, 11),
@@ -50,6 +54,10 @@ DEFAULT_OTHER = {"exchanged-modules": 10, "exchanged-pads": 3, "exchanged-multip
 """Kinds of two exchanged parts, and the default second part."""
 DEFAULT_TURN = "y-xz"
 """A quarter to the left."""
+
+
+RESTS = {"reversed-diode": 223, "shorted-disc": 62, "wrong-bias": 371}
+"""Where a pad with a wrong part rests, counts of one reading: simulated, `hardware/circuits.md`."""
 
 
 class Fault(NamedTuple):
@@ -121,6 +129,29 @@ def _piezo(board: SimBoard, fault: Fault) -> None:
         return index
 
     board.piezo = piezo
+
+
+def _rest(board: SimBoard, fault: Fault) -> None:
+    import numpy as np  # noqa: PLC0415 - the kinds alone are on every help page
+
+    read: Callable[[bytearray], int] = board.piezo
+    lower = wire.REST - wire.READINGS * RESTS[fault.kind]
+
+    def piezo(buf: bytearray) -> int:
+        index = read(buf)
+        if index >= 0:
+            pad = np.frombuffer(buf, "<u2").reshape(-1, PADS)[:, fault.number - 1]
+            pad[:] = np.clip(pad.astype(np.int64) - lower, 0, wire.TOP)
+        return index
+
+    board.piezo = piezo
+
+
+def _disc(board: SimBoard, fault: Fault) -> None:
+    if fault.kind == "shorted-disc":
+        _rest(board, fault)
+    else:
+        board.discs.farads[fault.number - 1] = 0.0
 
 
 def _touch(board: SimBoard, fault: Fault) -> None:
@@ -278,6 +309,9 @@ def _mute(board: SimBoard, fault: Fault) -> None:  # noqa: ARG001 - there is one
 
 _INJECT: dict[str, Callable[[SimBoard, Fault], None]] = {
     "piezo": _piezo,
+    "diode": _rest,
+    "disc": _disc,
+    "bias": _rest,
     "touch": _touch,
     "strip": _strip,
     "magnetometer": _magnetometer,

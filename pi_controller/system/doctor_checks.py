@@ -60,7 +60,7 @@ STARTS = {
     "watchdog": "by its watchdog: its program hung",
     "restart": "by its own program, as after a crash or a flash; 'moccasin-mat flash --check' shows a crash",
 }
-_OWN = {"started", "brown-out", "tested", "slow", "wiring", "strips"}
+_OWN = {"started", "brown-out", "tested", "slow", "wiring", "strips", "discs"}
 """Kinds with a line of their own."""
 
 

@@ -4,7 +4,7 @@ A magnetometer's line never has a reading, because that could reveal a bead. Dur
 not checked at all, nor if the table has none (`without` states the reason).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple
 
@@ -152,10 +152,17 @@ LISTEN_S = 5.0
 """Longer than any detector needs to detect a dead sensor."""
 ENOUGH_SCANS = 50
 """Scans after which a strip that never changed is stuck."""
-RAIL_COUNTS = 2007.0
 NOISY_COUNTS = 40.0
+MIDDLE_COUNTS = 2048.0
+VOLT_PER_COUNT = 3.3 / 4095
 OFF_REST_COUNTS = 300.0
 """A piezo rests in the middle of the converter's range; with a larger offset a stroke is clipped."""
+MAX_RAIL_COUNTS = 110.0
+"""A pad that rests nearer to ground or 3.3 V is shorted, or lacks a bias resistor: its follower reaches no farther."""
+MAX_DIODE_COUNTS = 290.0
+"""One that rests nearer than this (0.23 V) is held by a clamp diode that is reversed: a Schottky diode's drop."""
+MIN_DISC_MS = 1.3
+"""With a disc a pad takes at least this long to rise with its bias: 2.1 to 3.4 ms, without one 0.8 ms."""
 OPEN_PF = 15.0
 """Less capacitance than this has an input of the touch chip without a strip, with no more than a piece of wire."""
 SHORTED = 1.5
@@ -271,6 +278,7 @@ class SensorListener:
     def _piezos(self) -> Iterator[ReportLine]:
         faults = {} if self._detectors.strikes is None else self._detectors.strikes.faults
         rest, noise = self.piezo.mean, self.piezo.rms
+        steps = self._disc_steps()
         for i in range(len(rest)):
             name, pad = f"piezo of pad {i + 1}", i + 1
             why = faults.get(pad, "")
@@ -280,21 +288,16 @@ class SensorListener:
                 yield SENSORS.fails(
                     name, "no samples arrive", "'moccasin-mat flash' copies the right firmware to the board"
                 )
-            elif why == "at its rail" or abs(rest[i]) > RAIL_COUNTS:
-                todo = "check its plug, its two bias resistors and the clamp diodes: it should rest at half the supply"
-                yield SENSORS.fails(name, "at its rail", todo)
-            elif why == "silent":
-                todo = "check its cable and the disc; tap the pad and run the doctor again"
-                yield SENSORS.fails(name, "silent: no signal", todo)
-            elif noise[i] > NOISY_COUNTS or why == "noisy":
-                todo = "check its shield and ground; keep chargers, phones and hands away during the test"
-                yield SENSORS.fails(name, f"noisy: {noise[i]:.0f} counts", todo)
-            elif abs(rest[i]) > OFF_REST_COUNTS:
-                todo = "check its two bias resistors: it should rest at half the supply"
-                yield SENSORS.fails(name, f"rests {rest[i]:+.0f} counts off the middle", todo)
+            elif wrong := _explain_piezo(pad, why, float(rest[i]), float(noise[i]), steps):
+                yield SENSORS.fails(name, *wrong)
             else:
                 found = f"rests {rest[i]:+.0f} counts off the middle, noise {noise[i]:.1f}"
-                if self._lowest[i] == self._highest[i]:
+                step = steps.get(pad, 0)
+                if step == wire.NOT_SWITCHED:
+                    found += "; bias is not switched: disc not tested"
+                elif step:
+                    found += f"; its disc is there: {wire.disc_ms(step):.1f} ms"
+                if self._lowest[i] == self._highest[i] and step in {0, wire.NOT_SWITCHED}:
                     found += "; it rests on one count, as a dead disc would: tap the pad and run the doctor again"
                 yield SENSORS.passes(name, found)
 
@@ -331,6 +334,11 @@ class SensorListener:
             else:
                 found = f"{mean:.0f} counts, noise {noise[pad, strip]:.1f}"
                 yield SENSORS.passes(name, found if np.isnan(farads) else f"{found}, {farads:.0f} pF")
+
+    def _disc_steps(self) -> dict[int, int]:
+        """Return by pad the last `wire.DISCS` value; empty if the board has not tested its discs."""
+        started = 0.0 if self.up is None else self.up.t
+        return {event.part: event.value for event in self.events if event.kind == "discs" and event.t >= started}
 
     def _strip_pf(self) -> NDArray[np.float64]:
         """Return the capacitance of each strip (pads, strips), pF, as the last self test found it; NaN if unknown."""
@@ -396,6 +404,75 @@ class SensorListener:
                 yield SENSORS.passes(name, f"answers {100 * answered:.0f} % of the time")
         if missing := len(built) - self.magnetometers if self.checks_magnetometers else 0:
             yield SENSORS.absent(f"{missing} more magnetometers", "not built: [board] magnetometers in the settings")
+
+
+def _explain_piezo(pad: int, why: str, rest: float, noise: float, steps: Mapping[int, int]) -> tuple[str, str] | None:
+    """Return what is wrong with a pad's piezo, the most telling cause first, and the remedy; None if nothing is.
+
+    `why` is the detector's fault, `rest` and `noise` are in counts, `steps` has the `wire.DISCS` values by pad.
+    """
+    silent = "silent: no signal", "check its cable and the disc; tap the pad and run the doctor again"
+    step = explain_step(pad, steps)
+    if why == "silent" and (step is None or steps[pad] == wire.NOT_SWITCHED):
+        step = silent
+    if wrong := _explain_rest(rest, is_at_rail=why == "at its rail") or step:
+        return wrong
+    if noise > NOISY_COUNTS or why == "noisy":
+        todo = "check its shield and ground; keep chargers, phones and hands away during the test"
+        return f"noisy: {noise:.0f} counts", todo
+    return None
+
+
+RestFault = Literal["", "rail", "diode", "bias"]
+
+
+def classify_rest(counts: float) -> RestFault:
+    """Return which fault lets a pad rest `counts` off the middle; each fault's level is in `hardware/circuits.md`."""
+    from_rail = MIDDLE_COUNTS - abs(counts)
+    if from_rail <= MAX_RAIL_COUNTS:
+        return "rail"
+    if from_rail <= MAX_DIODE_COUNTS:
+        return "diode"
+    return "bias" if abs(counts) > OFF_REST_COUNTS else ""
+
+
+def _explain_rest(counts: float, *, is_at_rail: bool) -> tuple[str, str] | None:
+    """Return what is wrong with a pad that rests `counts` off the middle, and the remedy; None if nothing is.
+
+    R1, R3, D1 and D2 are the names in the drawing of the piezo input.
+    """
+    fault: RestFault = "rail" if is_at_rail else classify_rest(counts)
+    rail, resistor, diode = ("ground", "R1", "D2") if counts < 0 else ("3.3 V", "R3", "D1")
+    if fault == "rail":
+        todo = f"look for a short of its disc or wire to {rail}, and check its bias resistor {resistor}"
+        return f"at its rail: it rests at {rail}", f"{todo}; with the amplifier also its clamp diodes"
+    if fault == "diode":
+        volt = VOLT_PER_COUNT * (MIDDLE_COUNTS - abs(counts))
+        todo = f"turn {diode} round (D1's band to 3V3, D2's to R2); else check its bias resistors R1 and R3"
+        return f"rests {volt:.2f} V from {rail}, as if its clamp diode {diode} were reversed", todo
+    if fault == "bias":
+        todo = "one of its bias resistors R1 and R3 has a wrong value: with two alike it rests at half the supply"
+        return f"rests {counts:+.0f} counts off the middle", todo
+    return None
+
+
+def explain_step(pad: int, steps: Mapping[int, int]) -> tuple[str, str] | None:
+    """Return what the pad's `wire.DISCS` value in `steps` (by pad) says is wrong, and the remedy; None if nothing is.
+
+    A mat whose bias resistors are all on 3.3 V cannot be tested; that is no fault.
+    """
+    step = steps.get(pad, wire.NOT_SWITCHED)
+    if step == wire.NOT_SWITCHED:
+        if not any(0 < other < wire.NOT_SWITCHED for other in steps.values()):
+            return None
+        todo = f"connect its bias resistor R1 to GPIO{pinmap().board.bias_pin} as the others', and look for a short"
+        return "its level does not follow the bias pin, as the other pads' do", todo
+    if not step:
+        return "short: its level does not rise to its rest", "look for a short of its disc or wire to ground"
+    if wire.disc_ms(step) < MIN_DISC_MS:
+        found = f"no disc: it rises in {wire.disc_ms(step):.1f} ms, as an open input does"
+        return found, "check its plug, its wire and the solder joints on the disc"
+    return None
 
 
 def _strip_name(number: int) -> str:

@@ -102,6 +102,9 @@ def test_a_pass_of_the_firmware(benchmark):
         def charge(self, buf):
             return False
 
+        def bias(self, on):
+            pass
+
         def check_wiring(self):
             return 0
 

@@ -49,6 +49,32 @@ def test_a_test_that_is_ordered(rig):
     )
 
 
+def test_a_test_that_is_ordered_switches_the_bias_once_and_tells_each_pad(rig):
+    switched = []
+    rig.board.bias = switched.append
+    rig.connect()
+    rig.run(2.0)
+    assert switched == [], "a start alone does not switch it"
+    rig.session.request_self_test()
+    told = [m for m in rig.run(2.0) if isinstance(m, BoardEvent) and m.kind == "discs"]
+    assert switched == [0, 1]
+    assert [m.part for m in told] == [1, 2, 3, 4]
+    assert BoardEvent(0.0, 1, "discs", 1, wire.NOT_SWITCHED).line == "Pad 1 does not follow the board's bias pin."
+    assert BoardEvent(0.0, 1, "discs", 2, 0).line == "Pad 2 does not rise when its bias is switched on."
+    assert BoardEvent(0.0, 1, "discs", 3, 276).line == "Pad 3 rises in 2.8 ms when its bias is switched on."
+
+
+def test_a_host_before_1_5_does_not_get_the_bias_switched(rig, monkeypatch):
+    switched = []
+    rig.board.bias = switched.append
+    monkeypatch.setattr(wire, "PROTOCOL", (1, wire.CHARGES - 1))
+    rig.connect()
+    rig.session.request_self_test()
+    messages = rig.run(3.0)
+    assert switched == []
+    assert [m.kind for m in messages if isinstance(m, BoardEvent)].count("tested") >= 1
+
+
 def test_a_dead_piezo_fails_the_test(rig):
     stuck(rig, 2, 2048)
     [_, tested] = events(rig.connect() + rig.run(2.0), but=())

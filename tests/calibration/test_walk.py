@@ -100,7 +100,38 @@ def test_exchanged_plugs_are_named_in_every_step(monkeypatch):
     assert not done.view.passed
     assert "a tap on pad 2 is felt as pad 3" in wrong(done.view, "taps")
     assert "a hand under pad 3 is felt at pad 2" in wrong(done.view, "hands")
+    for step in ("taps", "hands"):
+        assert wrong(done.view, step).count(">") == 1
+        assert "are swapped: swap them back" in wrong(done.view, step)
     assert "the bead asked for on pad 2 is read on pad 3" in wrong(done.view, "bead")
+
+
+def test_a_pad_felt_by_its_neighbour_alone_is_not_called_swapped(monkeypatch):
+    monkeypatch.setattr(steps, "PATIENCE_S", 8.0)
+
+    def taps_and_hands(sim, walk, view):
+        if view.at == 3 and not view.over:
+            walk.skip_step()
+
+    done = walked(1, swap={2: 3}, meddle=taps_and_hands)
+    assert wrong(done.view, "taps").startswith("the disc of pad 2 feels nothing: pad 3 felt its taps through the floor")
+    assert wrong(done.view, "hands").startswith("the strips of pad 2 feel no hand: pad 3 felt one")
+    for step in ("taps", "hands"):
+        assert wrong(done.view, step).count(">") == 1
+        assert "swapped" not in wrong(done.view, step)
+    for at in (1, 2):
+        states = {bar.state for view in done.seen if view.at == at for bar in view.bars if bar.label == "pad 2"}
+        assert "bad" in states
+
+
+def test_a_missing_disc_is_named_by_the_taps_and_no_plugs():
+    def taps_only(sim, walk, view):
+        if view.at >= 2 and not view.over:
+            walk.skip_step()
+
+    done = walked(1, faults=["silent-piezo=2"], meddle=taps_only)
+    assert wrong(done.view, "taps").startswith("the disc of pad 2 feels nothing")
+    assert "swapped" not in wrong(done.view, "taps")
 
 
 def test_hands_and_strokes_in_the_first_step_start_it_over():

@@ -19,7 +19,7 @@ const START_NS = 300_000; // boot ROM and start-up code, roughly; nothing depend
 
 class Board {
   // options: uf2, bootrom: files; missCycles: what a miss of the flash cache costs, 0 for a cache that never misses;
-  // pins: {strip, sda, scl}
+  // pins: {strip, bias, sda, scl}
   constructor(options) {
     this.options = { missCycles: 60, ...options };
     this.cycleNanos = 1e3 / CPU_MHZ;
@@ -30,7 +30,7 @@ class Board {
     this.flash = new Flash(this, options.uf2);
     this.resets = new Resets(this);
     this.usb = new UsbHost(this);
-    this.adc = new Adc(this);
+    this.adc = new Adc(this, options.pins.bias);
     this.bus = new I2cBus(this, options.pins);
     this.strip = new PixelStrip(this, options.pins.strip);
     this.parts = [this.flash, this.resets, this.usb, this.adc, this.bus, new PioTiming(this), this.strip];

@@ -6,7 +6,7 @@ from cases import by_night
 from emulated_host import Host
 
 from pi_controller.board import wire
-from pi_controller.board.messages import BoardEvent, Field, Touch
+from pi_controller.board.messages import BoardEvent, Field, Gap, Health, Piezo, Touch
 from pi_controller.pinmap import pinmap
 
 pytestmark = pytest.mark.emulated
@@ -36,6 +36,17 @@ def test_the_capacitance_of_each_strip_is_read_when_a_test_is_asked_for(settled)
     assert [one.part for one in told] == [1, 2, 3, 4]
     assert np.allclose([wire.strips_pf(one.value) for one in told], np.arange(50, 62).reshape(4, 3), atol=1)
     assert settled.board.state()["complaints"] == []
+
+
+def test_the_bias_is_switched_and_each_disc_measured_without_a_gap(settled):
+    settled.session.request_self_test()
+    came = settled.go(1.8)
+    told = {one.part: wire.disc_ms(one.value) for one in came if isinstance(one, BoardEvent) and one.kind == "discs"}
+    assert [told[pad] for pad in (1, 2, 3, 4)] == pytest.approx([0.83, 2.2, 2.86, 3.52], abs=0.1)
+    assert max(np.abs(one.counts).max() for one in came if isinstance(one, Piezo)) < 50
+    assert not [one for one in came if isinstance(one, Gap)]
+    passes = [one.worst_loop_us for one in came if isinstance(one, Health)]
+    assert max(passes) < 30_000
 
 
 def touches(came):

@@ -69,6 +69,9 @@ class PlaybackBoard:
     def charge(self, buf):
         return False
 
+    def bias(self, on):
+        pass
+
     def check_wiring(self):
         return 0
 

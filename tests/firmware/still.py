@@ -48,6 +48,9 @@ class StillBoard:
     def charge(self, buf):
         return False
 
+    def bias(self, on):
+        pass
+
     def check_wiring(self):
         return 0
 

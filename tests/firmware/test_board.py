@@ -44,6 +44,7 @@ def test_the_constants_are_the_pin_maps():
     assert (got["MPR121"], got["MUXES"]) == (board.mpr121_address, board.tca9548a_addresses)
     assert (got["QMC5883L"], got["QMC5883P"]) == (board.qmc5883l_address, board.qmc5883p_address)
     assert (got["TOUCH_HZ"], got["MAGNET_HZ"]) == (board.touch_hz, board.magnet_hz)
+    assert got["BIAS_PIN"] == board.bias_pin
     assert (got["STRIP_PIN"], got["PIXELS"]) == (board.strip_pin, pinmap().lights.count)
     assert constants("lights.py")["LEDS"] == board.leds
 
@@ -322,6 +323,12 @@ def test_a_small_mat_hangs_on_one_multiplexer(chips, module):
     assert board.i2c_errors == errors  # the multiplexers that are not there are not asked
     board.build(wire.ALL_MAGNETS)
     assert not all(settle(board, chips)[0])
+
+
+def test_the_bias_is_on_from_the_start_and_can_be_switched(chips, board):
+    assert chips.pins[pinmap().board.bias_pin] == 1
+    board.bias(0)
+    assert chips.pins[pinmap().board.bias_pin] == 0
 
 
 def test_what_the_touch_chip_found_is_read_once_it_runs(chips, board):

@@ -47,7 +47,7 @@ def test_the_checklist_is_one():
     titles = [int(number) for number in re.findall(r"^## (\d+)\. ", TEXT, re.MULTILINE)]
     assert titles == list(range(1, len(titles) + 1))
     assert len(LINES) >= 15
-    assert len(FAULTS) == 5
+    assert len(FAULTS) == 8
     assert len(SETTINGS) == 3
 
 

@@ -11,13 +11,16 @@ import fsr_mat
 import harness
 import msgspec
 import netlists
+import numpy as np
 import parts
 import pytest
 import simulate
 from values import LICENCE, Circuit, engineering, values
 
 from pi_controller.pinmap import pinmap
-from pi_controller.system.sensor_checks import OFF_REST_COUNTS
+from pi_controller.simulation import sensors
+from pi_controller.simulation.faults import RESTS
+from pi_controller.system.sensor_checks import MIDDLE_COUNTS, MIN_DISC_MS, OFF_REST_COUNTS, classify_rest
 
 V = values()
 NAMES = [(name, figure) for name in ("passive", "amplifier", "fsr", "bus") for figure in V.limits_of(name)]
@@ -76,6 +79,76 @@ def test_a_wrong_value_is_found(ngspice, circuit, part, value, figure):
     found = dict(simulate.piezo_figures(changed(circuit, **{part: value}), kind))
     low, high = V.limits_of(kind)[figure]
     assert not low <= found[figure] <= high
+
+
+@pytest.fixture(scope="module")
+def rests(ngspice):
+    found = simulate.fault_rests(V)
+    print("\n" + simulate.rest_table(found))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        ("disc or wire shorted to ground", "rail"),
+        ("disc or wire shorted to 3.3 V", "rail"),
+        ("no R1", "rail"),
+        ("no R3", "rail"),
+        ("D1 reversed", "diode"),
+        ("D2 reversed", "diode"),
+        *((f"{name} {ohm} kΩ", "bias") for name in ("R1", "R3") for ohm in (10, 33, 330)),
+    ],
+)
+def test_the_rest_level_tells_a_wiring_fault(rests, fault, cause):
+    assert rests.keys() == netlists.FAULTS.keys()
+    for counts in rests[fault]:
+        assert classify_rest(counts - MIDDLE_COUNTS) == cause
+
+
+def test_a_sound_pad_rests_where_the_doctor_passes_it(figures):
+    for name in ("rest_counts", "rest_worst_counts"):
+        assert classify_rest(figures["passive", name].value - MIDDLE_COUNTS) == ""
+
+
+def test_the_simulated_board_rests_as_the_circuit(rests):
+    assert {
+        "shorted-disc": pytest.approx(rests["disc or wire shorted to ground"][0], abs=1),
+        "reversed-diode": pytest.approx(rests["D2 reversed"][0], abs=1),
+        "wrong-bias": pytest.approx(rests["R3 10 kΩ"][0], abs=1),
+    } == RESTS
+
+
+def test_the_page_shows_where_a_pad_with_a_fault_rests(rests):
+    page = (circuits.HERE.parent / "circuits.md").read_text("utf-8")
+    assert simulate.rest_table(rests) in page, "run python hardware/drawings/circuits.py --simulate"
+
+
+def test_the_doctor_tells_a_pad_without_a_disc_by_its_rise(figures):
+    limits = V.limits_of("passive")
+    assert limits["rise_open_ms"][1] < MIN_DISC_MS < limits["rise_small_ms"][0]
+    for cable_farad in (100e-12, 1e-9):  # a long cable without its disc
+        assert 1e3 * simulate.rise_s(V, cable_farad) < MIN_DISC_MS
+    worn = 0.4 * V.model["disc"]["farad"]
+    assert 1e3 * simulate.rise_s(V, worn) > MIN_DISC_MS
+
+
+@pytest.mark.parametrize("farad", [0.0, 14e-9, 20e-9, 26e-9])
+def test_the_simulated_board_rises_as_the_circuit(ngspice, farad):
+    p, q = V.piezo, V.passive
+    assert (q["bias_high_ohm"], q["bias_low_ohm"]) == (sensors.BIAS_OHM, sensors.BIAS_OHM)
+    assert (p["series_ohm"], p["smooth_farad"]) == (sensors.SERIES_OHM, sensors.SMOOTH_FARAD)
+    assert (q["pole_ohm"], q["pole_farad"]) == (sensors.POLE_OHM, sensors.POLE_FARAD)
+    bias = sensors.Bias(1)
+    assert (bias.farads >= 0.7 * sensors.DISC_FARAD).all()
+    assert (bias.farads <= 1.3 * sensors.DISC_FARAD).all()
+    bias.farads[1] = farad
+    bias.switch(on=False, t=0.0)
+    bias.switch(on=True, t=0.03)
+    t = np.arange(0.0, 0.02, 1e-6)
+    level = bias.levels(0.03 + t)[:, 1]
+    assert level[0] == pytest.approx(0.0, abs=1e-6)
+    assert t[np.argmax(level >= 0.9)] - t[np.argmax(level >= 0.1)] == pytest.approx(simulate.rise_s(V, farad), rel=0.04)
 
 
 def test_without_clamps_the_pin_would_be_lost(ngspice):

@@ -65,6 +65,8 @@ def test_the_boards_pins_are_those_of_the_pin_map():
     for pad, gpio in enumerate(PINS.board.adc_pins, 1):
         assert (("Board", f"GPIO{gpio}"), ("Piezo inputs", f"GPIO{gpio}")) in found
         assert (("Piezo inputs", f"in {pad}"), (f"Piezo {pad}", "hot")) in found
+    bias = f"GPIO{PINS.board.bias_pin}"
+    assert (("Board", bias), ("Piezo inputs", bias)) in found
     for line in ("SDA", "SCL"):
         assert (("Board", f"GPIO{PINS.board.i2c[line.lower()]}"), ("Piezo inputs", line)) in found
         assert (("Piezo inputs", line), ("MPR121", line)) in found

@@ -59,7 +59,7 @@ def test_each_kind_of_plug_of_the_harness_is_bought():
     for build in SOLDERED:
         for kind in harness.plugs(parts.sheets(build)):
             assert kind in counted or kind == "screw terminal 2", kind
-    assert many("crimp contact", "light") == 2 * 5 + 4 * 2 + 6 * 2 + 12
+    assert many("crimp contact", "light") == 2 * 5 + 4 * 2 + 7 * 2 + 12
 
 
 def test_the_tape_covers_the_strips():

@@ -56,7 +56,7 @@ def test_the_settings_defaults_are_the_pin_maps():
 
 def test_no_pin_is_given_twice():
     board, pi = pinmap().board, pinmap().pi
-    on_board = [*board.adc_pins, board.i2c["sda"], board.i2c["scl"], board.strip_pin]
+    on_board = [*board.adc_pins, board.i2c["sda"], board.i2c["scl"], board.bias_pin, board.strip_pin]
     assert len(set(on_board)) == len(on_board)
     on_pi = [pi.strip_pin, *pi.buttons.values()]
     assert len(set(on_pi)) == len(on_pi)
@@ -66,7 +66,8 @@ def test_no_pin_is_given_twice():
 
 def test_the_boards_names_are_for_the_pins_that_the_map_has(pins):
     board = pinmap().board
-    assert (board.adc_pins, board.i2c["sda"], board.i2c["scl"], board.strip_pin) == ((26, 27, 28, 29), 4, 5, 6), (
+    pins_now = (board.adc_pins, board.bias_pin, board.i2c["sda"], board.i2c["scl"], board.strip_pin)
+    assert pins_now == ((26, 27, 28, 29), 3, 4, 5, 6), (
         "look up what the boards call the new pins, then change BOARDS in hardware/drawings/pins.py"
     )
     # one bus controller has both pins: data on an even one, clock one above
@@ -115,7 +116,7 @@ def test_rows_of_lights_follow_each_other(page):
 def test_pins_and_addresses_in_the_prose_are_the_pin_maps(name):
     maps = pinmap()
     text = (ROOT / name).read_text("utf-8")
-    known = {*maps.board.adc_pins, *maps.board.i2c.values(), maps.board.strip_pin}
+    known = {*maps.board.adc_pins, *maps.board.i2c.values(), maps.board.bias_pin, maps.board.strip_pin}
     known |= {maps.pi.strip_pin, *maps.pi.buttons.values(), *maps.pi.mcp3008.pins, *maps.pi.mpr121.pins}
     assert {int(gpio) for gpio in re.findall(r"GPIO(\d+)", text)} <= known
     assert maps.magnetometers.depth_mm == 30, "the pages say 30 mm in words"

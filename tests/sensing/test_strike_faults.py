@@ -5,7 +5,7 @@ import pytest
 
 from pi_controller.board.messages import Piezo
 from pi_controller.errors import SettingsError
-from pi_controller.sensing.faults import find_swapped_pads
+from pi_controller.sensing.faults import compare_knocks, find_swapped_pads
 from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
 
 RATE = 4000.0
@@ -371,5 +371,22 @@ def test_the_disc_on_the_frame_is_never_struck_and_cannot_be_alone():
         ([1, 2], [1], {1: "2 knocks, 1 felt", 2: "2 knocks, 1 felt"}),
     ],
 )
-def test_swapped_pads_show_when_each_is_knocked_on(knocked, felt, told):
-    assert find_swapped_pads(knocked, felt) == told
+def test_pads_felt_as_others_show_when_each_is_knocked_on(knocked, felt, told):
+    assert compare_knocks(knocked, felt) == told
+
+
+@pytest.mark.parametrize(
+    ("felt_as", "swapped"),
+    [
+        ({1: 1, 2: 2, 3: 3, 4: 4}, []),
+        ({1: 1, 2: 3, 3: 2, 4: 4}, [(2, 3)]),
+        ({1: 2, 2: 1, 3: 4, 4: 3}, [(1, 2), (3, 4)]),
+        ({1: 1, 2: 3, 3: 4, 4: 2}, [(2, 3, 4)]),
+        ({1: 2, 2: 2, 3: 3, 4: 4}, []),
+        ({1: 2, 2: 3, 3: 2, 4: 3}, [(2, 3)]),
+        ({2: 3}, []),
+        ({}, []),
+    ],
+)
+def test_pads_are_swapped_only_if_each_is_felt_as_another(felt_as, swapped):
+    assert find_swapped_pads(felt_as) == swapped

@@ -119,7 +119,12 @@ class EmulatedBoard:
             **self._images,
             files=_packed(firmware() if files is None else files),
             missCycles=miss_cycles,
-            pins={"strip": board.strip_pin, "sda": board.i2c["sda"], "scl": board.i2c["scl"]},
+            pins={
+                "strip": board.strip_pin,
+                "bias": board.bias_pin,
+                "sda": board.i2c["sda"],
+                "scl": board.i2c["scl"],
+            },
             chips={"touch": board.mpr121_address, "muxes": board.tca9548a_addresses, "magnetometer": magnetometer},
         )
         self.us = 0.0

@@ -4,17 +4,20 @@ import numpy as np
 import pytest
 from cases import cases
 
-from pi_controller.board.messages import LinkUp, Piezo
-from pi_controller.calibration.detectors import magnetometer_name
+from pi_controller.board import wire
+from pi_controller.board.messages import BoardEvent, Gap, LinkUp, Piezo
+from pi_controller.calibration.detectors import Detectors, magnetometer_name
 from pi_controller.config import Settings
 from pi_controller.errors import UsageError
+from pi_controller.sensing.events import Strike
 from pi_controller.sensing.strike_settings import StrikeSettings
+from pi_controller.simulation.board import SimBoard
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import KINDS, Fault, parse_fault
 from pi_controller.simulation.mat import SimListening
 from pi_controller.system import doctor_checks
 from pi_controller.system.doctor import examine_simulated
-from pi_controller.system.sensor_checks import LISTEN_S, SensorListener, find_shorted_strips
+from pi_controller.system.sensor_checks import LISTEN_S, SensorListener, explain_step, find_shorted_strips
 
 SENSORS = 4 + 12 + 24
 
@@ -45,6 +48,12 @@ def test_a_sound_mat_has_a_line_for_each_sensor_and_all_pass():
         ("rail-piezo=1", "piezo of pad 1", "rail"),
         ("rail-piezo=4", "piezo of pad 4", "rail"),
         ("silent-piezo=2", "piezo of pad 2", "silent"),
+        ("reversed-diode=1", "piezo of pad 1", "D2"),
+        ("reversed-diode=4", "piezo of pad 4", "0.18 V from ground"),
+        ("no-disc=1", "piezo of pad 1", "no disc"),
+        ("no-disc=4", "piezo of pad 4", "no disc"),
+        ("shorted-disc=2", "piezo of pad 2", "at ground"),
+        ("wrong-bias=3", "piezo of pad 3", "off the middle"),
         ("dead-touch=1", "touch strip 1 (pad 1, hider)", "dead"),
         ("dead-touch=12", "touch strip 12 (pad 4, hitter)", "dead"),
         ("stuck-touch=5", "touch strip 5 (pad 2, middle)", "stuck"),
@@ -108,6 +117,88 @@ def test_discs_so_quiet_that_they_rest_on_one_count_are_no_fault(tapped):
     found = [line for line in ears.lines() if line.name.startswith("piezo")]
     assert {line.outcome for line in found} == {"pass"}
     assert ["tap the pad" in line.found for line in found] == [True, not tapped, True, True]
+
+
+@pytest.mark.parametrize(
+    ("rest", "noise", "word", "remedy"),
+    [
+        (-2048, 0, "at ground", "R1"),
+        (2047, 0, "at 3.3 V", "R3"),
+        (-1986, 0, "at ground", "short"),
+        (1986, 50, "at 3.3 V", "short"),
+        (-1825, 0, "D2", "D2"),
+        (1824, 0, "D1", "D1"),
+        (-1825, 60, "D2", "D2"),
+        (1000, 0, "+1000 counts off the middle", "R1 and R3"),
+        (-400, 60, "-400 counts off the middle", "R1 and R3"),
+        (0, 60, "noisy", "shield"),
+    ],
+)
+def test_each_rest_level_has_its_own_sentence(rest, noise, word, remedy):
+    ears, random = SensorListener(StrikeSettings()), np.random.default_rng(1)
+    x = random.normal(0.0, 1.0, (20000, 4))
+    x[:, 1] = rest + noise * random.normal(0.0, 1.0, 20000)
+    x = np.clip(np.rint(x), -2048, 2047).astype(np.int16)
+    ears.take([LinkUp(0.0, "1", "1.0", 1, "power", 4)])
+    ears.take(Piezo(i / 4000, i, 4000.0, x[i : i + 32]) for i in range(0, len(x), 32))
+    (line,) = failed(line for line in ears.lines() if line.name.startswith("piezo")).values()
+    assert line.name == "piezo of pad 2"
+    assert word in line.found
+    assert remedy in line.todo
+
+
+def test_a_sound_mats_discs_are_measured():
+    found = {line.name: line.found for line in look() if line.name.startswith("piezo")}
+    for text in found.values():
+        assert 2.0 < float(text.partition("disc is there: ")[2].removesuffix(" ms")) < 4.0
+
+
+@pytest.mark.parametrize("fault", [(), ("reversed-diode=2",)])
+def test_a_mat_whose_bias_is_not_switched_passes_and_says_so(monkeypatch, fault):
+    monkeypatch.setattr(SimBoard, "bias_is_switched", False)
+    lines = [line for line in look(*fault) if line.name.startswith("piezo")]
+    assert sum(line.outcome == "fail" for line in lines) == len(fault)
+    assert sum("bias is not switched: disc not tested" in line.found for line in lines) == 4 - len(fault)
+
+
+@pytest.mark.parametrize(
+    ("steps", "word"),
+    [
+        ({}, ""),
+        ({1: 300, 2: 300}, ""),
+        ({1: 300, 2: 85}, "no disc"),
+        ({1: 300, 2: 0}, "short"),
+        ({1: 300, 2: wire.NOT_SWITCHED}, "does not follow"),
+        ({1: wire.NOT_SWITCHED, 2: wire.NOT_SWITCHED}, ""),
+        ({1: 0, 2: wire.NOT_SWITCHED}, ""),
+    ],
+)
+def test_a_disc_is_judged_by_its_step_and_the_others(steps, word):
+    found = explain_step(2, steps)
+    assert (found is None) == (not word)
+    if found is not None:
+        assert word in found[0]
+        assert found[1]
+
+
+@pytest.mark.parametrize("conditions", [Conditions(), Conditions.drums()])
+@pytest.mark.parametrize("seed", cases([1], range(1, 7)))
+def test_the_step_of_the_bias_is_no_stroke_and_loses_no_sample(conditions, seed):
+    detectors, told, rest = Detectors(StrikeSettings()), [], []
+    with SimListening(seed, conditions) as sim:
+        while sim.t < LISTEN_S:
+            if sim.t > 1.5 and not told:
+                sim.connection.session.request_self_test()
+                told.append("asked")
+            for message in sim.tick():
+                told += [event for event in detectors.feed(message) if isinstance(event, Strike)]
+                told += [message] if isinstance(message, Gap) else []
+                told += [message.kind] if isinstance(message, BoardEvent) and message.kind == "discs" else []
+                rest += [message.counts] if isinstance(message, Piezo) else []
+        assert told == ["asked"] + 4 * ["discs"]
+        assert sim.connection.session.stats.missing_samples == 0
+    if conditions == Conditions():
+        assert np.abs(np.concatenate(rest)).max() < 300
 
 
 def test_several_faults_are_all_named():
