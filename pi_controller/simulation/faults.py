@@ -148,10 +148,9 @@ def _rest(board: SimBoard, fault: Fault) -> None:
 
 
 def _disc(board: SimBoard, fault: Fault) -> None:
+    board.discs.farads[fault.number - 1] = 0.0
     if fault.kind == "shorted-disc":
         _rest(board, fault)
-    else:
-        board.discs.farads[fault.number - 1] = 0.0
 
 
 def _touch(board: SimBoard, fault: Fault) -> None:

@@ -1,0 +1,38 @@
+"""Every wiring fault has a name: doctor or calibration says which part it is, and the page for builders has it."""
+
+import pytest
+from cases import NIGHTLY, by_night
+from load_file import load_file
+
+faults = load_file("tests/doctor/wiring_faults.py")
+FIRST = [(kind, kind.faults[0]) for kind in faults.KINDS]
+ALL = [(kind, fault) for kind in faults.KINDS for fault in kind.faults]
+
+
+def test_there_are_forty():
+    assert len({fault for _, fault in ALL}) == len(ALL) >= 40
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in (ALL if NIGHTLY else FIRST)]
+)
+def test_the_doctor_names_the_part_and_the_page_has_its_sentence(kind, fault):
+    said = faults.ask_doctor(fault)
+    assert faults.is_named(kind, fault, said) == (kind.by != faults.CALIBRATION)
+    if fault == kind.faults[0]:
+        text = faults.PAGE.read_text("utf-8")
+        assert all(f"{name}: {found}" in text for name, found, _ in said)
+
+
+@by_night
+@pytest.mark.parametrize(("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in ALL])
+def test_a_fault_is_named_by_whom_the_table_says(kind, fault):
+    by_doctor = faults.is_named(kind, fault, faults.ask_doctor(fault))
+    by_calibration = faults.is_named(kind, fault, faults.calibrate(fault))
+    assert (by_doctor or kind.by == faults.CALIBRATION, by_calibration or kind.by == faults.DOCTOR) == (True, True)
+    assert by_doctor or by_calibration
+
+
+@by_night
+def test_the_page_is_what_they_say_now():
+    assert faults.PAGE.read_text("utf-8") == faults.page()
