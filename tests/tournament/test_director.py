@@ -259,6 +259,38 @@ def test_the_clock_of_a_round_runs_stands_goes_on_and_starts_anew_when_its_time_
     assert hall.now.clock_of(1).remaining_s(hall.t) == 0.0
 
 
+def test_another_rounds_clock_starts_in_the_second_in_which_the_first_ends():
+    hall = lahal(options={"minutes": 1})
+    hall.do(d.ClockSet(1, running=True))
+    hall.do(d.Result("R1-1", TEAMS[0]), d.Result("R1-2", TEAMS[1]))
+    hall.t = hall.now.clock_of(1).ends - 1.0
+    hall.do(d.ClockSet(2, running=True))
+    assert hall.now.clock_of(2).ends == hall.t + 60.0
+
+
+def test_a_team_is_called_to_one_table_at_a_time():
+    hall = Hall(format="round_robin")
+    hall.do(d.TeamsDrawn(order=TEAMS))
+    first, *others = hall.now.ready
+    hall.call(first.id, "t01")
+    clashing = next(one for one in others if set(one.teams) & set(first.teams))
+    with pytest.raises(IllegalActionError, match=f"plays {first.id} at t01"):
+        hall.call(clashing.id, "t02")
+    free = next(one for one in others if not set(one.teams) & set(first.teams))
+    assert set(hall.call(free.id, "t02").calls) == {first.id, free.id}
+
+
+@pytest.mark.parametrize("title", ["", "  ", "\x1b\x07"])
+def test_a_tournament_without_a_title_has_one(title):
+    assert Hall(title=title).now.plan.title == "Tournament"
+    assert Hall(title=f" Spring {title}").now.plan.title == "Spring"
+
+
+def test_the_line_of_a_list_that_is_not_utf_8_is_told():
+    with pytest.raises(InvalidActionError, match="line 3 is not UTF-8"):
+        d.read_teams("team\nBig Coulee\nRivière\n".encode("latin-1"))
+
+
 def test_a_round_waits_until_the_one_before_is_over_and_a_match_may_end_with_nobody_winning():
     hall = lahal()
     assert [one.match for one in hall.now.schedule(("t01", "t02", "t03"), hall.t)[0]] == ["R1-1", "R1-2"]

@@ -235,3 +235,18 @@ def test_teams_that_go_out_in_one_round_share_its_best_place(kind, places):
     while found := cup.ready(state):
         state = won(state, found[0].id, min(found[0].teams), cup)
     assert [row["place"] for row in cup.standings(state)] == places
+
+
+@pytest.mark.parametrize("build", [single, double])
+def test_a_bracket_needs_two_teams(build):
+    with pytest.raises(ValueError, match="two teams"):
+        build(1)
+    assert len(build(2).matches) >= 1
+
+
+@pytest.mark.parametrize("do", ["begin", "tie", "reinstate"])
+def test_an_action_with_a_field_too_many_is_refused(do):
+    state = entered("A", "B", "C", "D")
+    action = {"do": do, "team": "A"} if do == "reinstate" else {"do": do, "match": "W1-1"}
+    with pytest.raises(InvalidActionError, match="extra"):
+        CUP.play(state, action | {"extra": 1})
