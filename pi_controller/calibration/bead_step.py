@@ -117,14 +117,14 @@ class BeadStep(PadByPad):
         """Advance to `t`: show hints, keep a reading that stays, and give up the pad after a timeout."""
         self.note = ""
         if self.pad is not None and self._is_new():
-            doubt = self._doubt(self.pad)
+            doubt = self._find_doubt(self.pad)
             if t - self._since > doubt.wait_s:
                 self._doubts.setdefault(self.pad, doubt)
                 self._keep(t)
             elif t - self._since > HINT_S:
                 self.note = f"{doubt.what[0].upper()}{doubt.what[1:]}: {doubt.todo}."
         if self.pad is not None and self.is_timed_out(t):
-            what, todo = (self._doubt(self.pad) if self._is_new() else self._no_bead(self.pad))[:2]
+            what, todo = (self._find_doubt(self.pad) if self._is_new() else self._no_bead(self.pad))[:2]
             self.fail(what, todo)
             self.spot = 0
             self.next_pad(t)
@@ -172,7 +172,7 @@ class BeadStep(PadByPad):
             return False
         return self._kept is None or bool(np.abs(self._still.ut - self._kept).max() > SAME_UT)
 
-    def _doubt(self, pad: int) -> Doubt:
+    def _find_doubt(self, pad: int) -> Doubt:
         """Return why the reading at rest is not accepted at once."""
         report = self._detectors.beads.last_report
         found = () if report is None else report.found
