@@ -28,7 +28,7 @@ class Table(Simulation):
 
 def test_a_hide_from_the_converters_counts_to_the_journal_and_the_lights(board, tmp_path, monkeypatch):
     board.power_on()
-    board.run(1.5e6)
+    board.run(2e6)  # it has started, so that the empty mat is seen before the first hand
     mat = EmulatedMat(SEED, board)
     monkeypatch.setattr("pi_controller.simulation.simulation.SerialPort", lambda _: mat.open_port())
     with Table(SEED, tmp_path / "j.sqlite", mat) as table:
