@@ -17,7 +17,7 @@ from pi_controller.errors import MatError
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_solver import Steel
-from pi_controller.sensing.beads import Baseline, ModuleCorrection
+from pi_controller.sensing.beads import Baseline, ModuleCorrection, identity_correction
 from pi_controller.sensing.hands import HandSettings
 from pi_controller.sensing.strike_settings import THRESHOLD_DB
 from pi_controller.system.files import atomic_write
@@ -130,12 +130,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the correction of wrong modules, or None if there are none."""
         if self.magnets is None or not self.magnets.modules:
             return None
-        order = np.arange(len(self.magnets.known))
-        turns = np.repeat(np.eye(3)[None], len(order), axis=0)
+        found = identity_correction(len(self.magnets.known))
         for wrong in self.magnets.modules:
-            order[wrong.place - 1] = wrong.module - 1
-            turns[wrong.place - 1] = _turn_of(wrong.axes)
-        return ModuleCorrection(order, turns)
+            found.order[wrong.place - 1] = wrong.module - 1
+            found.turns[wrong.place - 1] = _turn_of(wrong.axes)
+        return found
 
 
 def list_wrong_modules(correction: ModuleCorrection | None) -> tuple[WrongModule, ...]:

@@ -1,7 +1,7 @@
 """Base classes of a calibration step."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Literal, Protocol
 
@@ -141,6 +141,21 @@ class PadByPad:
         assert self.pad is not None
         self.wrong.append(Finding(what, todo))
         self.states[self.pad - 1] = "bad"
+
+    def report_other_pads(self, felt_on: Mapping[int, int], swapped: Finding, missing: Finding) -> None:
+        """Report the pads that were felt on another one (`felt_on`): as `swapped` in a circle, else as `missing`.
+
+        {pad} and {other} in the findings become the two pads.
+        """
+        groups = find_swapped_pads(felt_on)
+        for group in groups:
+            what = ", ".join(swapped.what.format(pad=pad, other=felt_on[pad]) for pad in group)
+            self.wrong.append(Finding(what, swapped.todo))
+        for pad, other in felt_on.items():
+            if other != pad and not any(pad in group for group in groups):
+                self.wrong.append(
+                    Finding(*(text.format(pad=pad, other=other) for text in (missing.what, missing.todo)))
+                )
 
     def next_pad(self, t: float) -> None:
         """Continue with the next pad, or finish."""
@@ -488,14 +503,14 @@ class TapStep(PadByPad):
 
     def _explain_other_pads(self) -> None:
         """Report the pads whose taps were felt on another one: plugs are swapped, or the pad's own disc is missing."""
-        swapped = find_swapped_pads(self._felt_as)
-        for group in swapped:
-            what = ", ".join(f"a tap on pad {pad} is felt as pad {self._felt_as[pad]}" for pad in group)
-            self.wrong.append(Finding(what, "the plugs of these pads are swapped: swap them back"))
-        for pad, felt_as in self._felt_as.items():
-            if felt_as != pad and not any(pad in group for group in swapped):
-                what = f"the disc of pad {pad} feels nothing: pad {felt_as} felt its taps through the floor"
-                self.wrong.append(Finding(what, "check the disc under its plate, its plug and its wire"))
+        self.report_other_pads(
+            self._felt_as,
+            Finding("a tap on pad {pad} is felt as pad {other}", "the plugs of these pads are swapped: swap them back"),
+            Finding(
+                "the disc of pad {pad} feels nothing: pad {other} felt its taps through the floor",
+                "check the disc under its plate, its plug and its wire",
+            ),
+        )
 
 
 # Step 3, hands: asks for a hand under each pad from the hider's side, and measures the counts the strips lose.
@@ -631,14 +646,17 @@ class SlideStep(PadByPad):
 
     def _explain_other_pads(self) -> None:
         """Report the pads whose hands were felt at another one: plugs are swapped, or the pad's strips are off."""
-        swapped = find_swapped_pads(self._felt_at)
-        for group in swapped:
-            what = ", ".join(f"a hand under pad {pad} is felt at pad {self._felt_at[pad]}" for pad in group)
-            self.wrong.append(Finding(what, "the plugs of these pads' touch strips are swapped: swap them back"))
-        for pad, felt_at in self._felt_at.items():
-            if not any(pad in group for group in swapped):
-                what = f"the strips of pad {pad} feel no hand: pad {felt_at} felt one"
-                self.wrong.append(Finding(what, f"check the strips' plug of pad {pad}, and slide the hand under it"))
+        self.report_other_pads(
+            self._felt_at,
+            Finding(
+                "a hand under pad {pad} is felt at pad {other}",
+                "the plugs of these pads' touch strips are swapped: swap them back",
+            ),
+            Finding(
+                "the strips of pad {pad} feel no hand: pad {other} felt one",
+                "check the strips' plug of pad {pad}, and slide the hand under it",
+            ),
+        )
 
     def _judge(self, came: HandIn, left: HandOut) -> None:
         middle = float(self.lost[came.pad - 1, self._detectors.strip_count // 2])

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pi_controller.sensing.bead_fit import is_noise
 from pi_controller.sensing.bead_solver import (
     BEAD_HEIGHT_MM,
     MARKED_AM2,
@@ -27,7 +28,7 @@ from pi_controller.sensing.bead_solver import (
     relative_error2,
     response,
 )
-from pi_controller.sensing.beads import ModuleCorrection
+from pi_controller.sensing.beads import ModuleCorrection, identity_correction
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -184,13 +185,13 @@ class BeadSolver:
         field = fields[:, 0]  # (n, 3, sensors)
         sigma2 = self.noise2 + (field * field).sum(axis=1) * RELATIVE_ERROR2 * relative_error2(d2[:, 0])
         off = ut.swapaxes(1, 2) - field
-        weights = use / sigma2
-        level, chi2 = _subtract_level(off, weights, use / sigma2)
+        precision = weights = use / sigma2
+        level, chi2 = _subtract_level(off, weights, precision)
         loss = chi2
         if scale is not None:
-            weights = weights * (scale / (scale + chi2)) ** 2
-            level, chi2 = _subtract_level(off, weights, use / sigma2)
-            weights = use / sigma2 * (scale / (scale + chi2)) ** 2
+            weights = precision * (scale / (scale + chi2)) ** 2
+            level, chi2 = _subtract_level(off, weights, precision)
+            weights = precision * (scale / (scale + chi2)) ** 2
             loss = scale * chi2 / (scale + chi2)
         residual = off - level[:, :, None]
         cost = loss.sum(axis=1) + 3.0 * (use * np.log(sigma2 / self.noise2)).sum(axis=1)
@@ -310,11 +311,6 @@ MAX_ROUNDS = 3
 """Rounds of finding wrong modules, each after those found before are corrected."""
 MAX_ORDERS = 3
 """Orders of plugs that are examined for single wrong modules."""
-
-
-def is_noise(chi2: float, freedom: int) -> bool:
-    """Return True if `chi2` is consistent with noise alone, within six sigma."""
-    return chi2 <= freedom + 6.0 * (2.0 * max(freedom, 1)) ** 0.5
 
 
 class WrongModuleSearch:
@@ -534,8 +530,3 @@ class WrongModuleSearch:
         # a module that could be exchanged with either of two others is left as it is
         swaps = [pair for pair in pairs if sum(not {*pair}.isdisjoint(other) for other in pairs) == 1]
         return turns, swaps, wrong
-
-
-def identity_correction(sensors: int) -> ModuleCorrection:
-    """Return the correction of `sensors` modules that changes nothing."""
-    return ModuleCorrection(np.arange(sensors), np.repeat(np.eye(3)[None], sensors, axis=0))

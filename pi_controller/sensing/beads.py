@@ -112,6 +112,11 @@ class ModuleCorrection:
         return found
 
 
+def identity_correction(sensors: int) -> ModuleCorrection:
+    """Return the correction of `sensors` modules that changes nothing."""
+    return ModuleCorrection(np.arange(sensors), np.repeat(np.eye(3)[None], sensors, axis=0))
+
+
 def learn_baseline(ut: Array, use: NDArray[np.bool_], scans: float, *, firm: bool) -> Baseline:
     """Return the baseline of an empty mat from its reading `ut` (sensors, 3), microtesla, of the sensors in `use`."""
     offsets = subtract_uniform_field(ut, use)

@@ -168,7 +168,7 @@ def _bus(ears: SensorListener) -> ReportLine:
     reads = seconds * (board.touch_hz + board.magnet_hz * ears.magnetometers)
     sensor = any(line.outcome == "fail" and line.group == "Sensors" for line in ears.lines())
     found = f"{errors} errors in {seconds:.0f} s, slowest loop {last.worst_loop_us / 1000:.1f} ms"
-    wiring = [event for event in ears.events if event.kind == "wiring" and ears.up and event.t >= ears.up.t]
+    wiring = ears.find_events("wiring")
     if wiring:
         exchanged = bool(wiring[-1].value & wire.EXCHANGED)
         todo = "exchange the two wires at one end" if exchanged else BUS_HINT
@@ -199,8 +199,7 @@ def _start(ears: SensorListener) -> ReportLine:
 
 
 def _test(ears: SensorListener) -> ReportLine:
-    assert ears.up is not None
-    tested = [event for event in ears.events if event.kind == "tested" and event.t >= ears.up.t]
+    tested = ears.find_events("tested")
     if not tested:
         todo = "unplug the board and plug it in again; else 'moccasin-mat flash'"
         return LINK.fails("self test", "the board does not report its self test", todo)
@@ -217,8 +216,7 @@ def _test(ears: SensorListener) -> ReportLine:
 
 
 def _pace(ears: SensorListener) -> ReportLine:
-    assert ears.up is not None
-    slow = [event for event in ears.events if event.kind == "slow" and event.t >= ears.up.t]
+    slow = ears.find_events("slow")
     if not slow:
         return LINK.passes("pace", "the board keeps up with its sensors")
     todo = "repair the sensors that fail: each silent sensor slows the board down; else 'moccasin-mat flash'"

@@ -335,17 +335,19 @@ class SensorListener:
                 found = f"{mean:.0f} counts, noise {noise[pad, strip]:.1f}"
                 yield SENSORS.passes(name, found if np.isnan(farads) else f"{found}, {farads:.0f} pF")
 
+    def find_events(self, kind: str) -> list[BoardEvent]:
+        """Return the board's events of a kind since the link came up; none without a link."""
+        return [event for event in self.events if event.kind == kind and self.up is not None and event.t >= self.up.t]
+
     def _disc_steps(self) -> dict[int, int]:
         """Return by pad the last `wire.DISCS` value; empty if the board has not tested its discs."""
-        started = 0.0 if self.up is None else self.up.t
-        return {event.part: event.value for event in self.events if event.kind == "discs" and event.t >= started}
+        return {event.part: event.value for event in self.find_events("discs")}
 
     def _strip_pf(self) -> NDArray[np.float64]:
         """Return the capacitance of each strip (pads, strips), pF, as the last self test found it; NaN if unknown."""
         pf = np.full(self.touch.mean.shape, np.nan)
-        for event in self.events:
-            if event.kind == "strips" and self.up is not None and event.t >= self.up.t:
-                pf[event.part - 1] = wire.strips_pf(event.value)
+        for event in self.find_events("strips"):
+            pf[event.part - 1] = wire.strips_pf(event.value)
         pf[pf == 0.0] = np.nan
         return pf
 

@@ -18,13 +18,12 @@ from pi_controller.calibration.wrong_modules import (
     WrongModuleSearch,
     describe_turn,
     group_orders,
-    identity_correction,
     right_angled_rotations,
 )
 from pi_controller.errors import UsageError
 from pi_controller.pinmap import pinmap
 from pi_controller.runtime.daemon import mat_sensors_for
-from pi_controller.sensing.beads import BeadTracker, ModuleCorrection, learn_baseline
+from pi_controller.sensing.beads import BeadTracker, ModuleCorrection, identity_correction, learn_baseline
 from pi_controller.sensing.events import BeadsAtRest
 from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation import sensors
