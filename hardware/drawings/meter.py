@@ -114,7 +114,7 @@ def readings() -> list[Reading]:
 
 def describe_reading(ohm: float) -> str:
     """Return what a multimeter shows."""
-    return engineering(float(f"{ohm:.3g}"), "Ω") if ohm < METER_OHM else "nothing"
+    return engineering(float(f"{ohm:.3g}"), "Ω") if ohm < METER_OHM else "open"
 
 
 def table() -> str:

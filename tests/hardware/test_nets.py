@@ -94,8 +94,8 @@ def test_both_boards_read_alike_and_a_turned_plug_reads_otherwise():
         one, other = (meter.resistance(resistors, red, black) for resistors in both)
         assert one == pytest.approx(other, rel=1e-4)
     turned = [meter.resistance(found, *ends) for found in both for ends in (("SCL", "GND"), ("3V3", "GND"))]
-    assert {meter.describe_reading(ohm) for ohm in turned} == {"nothing"}
-    assert "there it reads nothing" in " ".join((HARDWARE / "CHECKLIST.md").read_text("utf-8").split())
+    assert {meter.describe_reading(ohm) for ohm in turned} == {"open"}
+    assert "there the meter reads open" in " ".join((HARDWARE / "CHECKLIST.md").read_text("utf-8").split())
 
 
 def test_resistances_are_those_of_a_known_network():
