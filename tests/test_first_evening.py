@@ -130,6 +130,7 @@ def test_a_folder_that_is_not_there_is_told_before_anything_is_asked(asked, tmp_
 
 def test_a_port_that_is_taken_is_passed_over(asked, tmp_path):
     with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended leaves it unusable
         with suppress(OSError):  # whoever else has it: it is taken
             other.bind(("127.0.0.1", 8080))
             other.listen()
