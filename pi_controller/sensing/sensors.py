@@ -131,8 +131,7 @@ class MatSensors:
             self._like, self._following = like, None
         events: list[MatEvent] = []
         if self._following is not None and piezo.index != self._following:  # a gap without a Gap message
-            self._strikes.take_gap()
-            events += [*self._struck.release_all(), SamplesMissing(min(self._ended, piezo.t), piezo.t)]
+            events += [*self._lost_strokes(), SamplesMissing(min(self._ended, piezo.t), piezo.t)]
         events += self._struck.overdue(self._ended)  # the touch scan for this block may be in the same batch
         self._following = piezo.index + len(piezo.samples)
         self._ended = piezo.t + len(piezo.samples) / piezo.rate
@@ -144,9 +143,11 @@ class MatSensors:
     def _lost(self) -> list[Strike]:
         """Note that samples are missing from here; return the strokes that were held back."""
         self._following = self._scanned = None
-        if self._strikes is not None:
-            self._strikes.take_gap()
-        return self._struck.release_all()
+        return self._lost_strokes()
+
+    def _lost_strokes(self) -> list[Strike]:
+        """Restart the strike detector; return the strokes that it or the wait for a touch scan held back."""
+        return [*self._struck.release_all(), *(self._strikes.take_gap() if self._strikes is not None else ())]
 
     def _take_link_up(self, up: LinkUp) -> list[Strike]:
         """Request a new bead reading, and reset the detectors that depend on the board if it or its boot changed."""

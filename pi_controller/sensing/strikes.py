@@ -73,6 +73,12 @@ HEALTH_FLOORS = 4  # floor updates between two checks of the channels' health
 CHUNK_HOPS = 1024  # processed at once
 MIN_RATE_HZ = 900.0  # samples a second: with fewer one soft stroke in five goes undetected
 MAX_BACKLOG_S = 0.128  # seconds of samples that may wait while no strike is to be reported
+MAX_QUIET_S = 0.032  # ... and while one is, but nothing stirs
+STIR_RATIO = 2.2  # times a channel's usual energy: a block that has more is processed at once
+STIR_BLOCKS = 2  # and so are those after it: a stroke is decided within 10 ms of its first touch
+USUAL_SHARE = 0.06  # weight of a quiet block in the usual energy
+STIRRED_SHARE = 0.01  # ... and of another
+MIN_QUIET_SAMPLES = 16  # of a shorter block the energy says little
 LOUD_DB = 15.0  # no drum is so far above the thresholds in time: `band_db` does not apply to the lead then
 FELT_HOPS = 4  # from its first touch until a stroke can be decided: the wait for drums
 SETTLE_HOPS = 20  # from then until a stroke has reached its full height
@@ -154,7 +160,11 @@ class StrikeDetector:
         self._watch = ChannelMonitor(
             pads, rate, HEALTH_FLOORS * FLOOR_HOPS * s.hop_s, full_scale, flicker, CHUNK_HOPS * self._hop
         )
-        self._unheard: list[NDArray[Any]] = []
+        self._waiting: list[NDArray[Any]] = []
+        self._waiting_samples = 0
+        self._usual: NDArray[np.float64] | None = None  # energy of a quiet block's differences, (pads,)
+        self._stirred = 0  # blocks to come that are processed at once
+        self._host_s = 0.0  # host time of sample number 0
         self._armed = True
         self._armed_from = 0
         self._fed = 0
@@ -184,12 +194,13 @@ class StrikeDetector:
             self._armed_from = self._fed + round(self.settings.arm_guard_s * self.rate)
         self._armed = value
 
-    def take_gap(self) -> None:
-        """Restart after missing samples, so that no stroke is detected across the gap."""
-        self._catch_up()
+    def take_gap(self) -> list[Strike]:
+        """Restart after missing samples, so that no stroke is detected across the gap; return those before it."""
+        found = self._to_strikes(self._catch_up())
         self._restart()
         self._watch.restart(self._fed)
         self._next_index = None
+        return found
 
     def note_hand(self, pad: int) -> None:
         """Note that a hand went under `pad` (1 first): its disc should feel something now and then."""
@@ -203,38 +214,59 @@ class StrikeDetector:
 
     def feed(self, piezo: Piezo) -> list[Strike]:
         """Process a block; return the strikes it completes, in host time. A jump in the block's index is a gap."""
-        if self._next_index is not None and piezo.index != self._next_index:
-            self.take_gap()
-        start = self._fed
-        found = self.feed_samples(piezo.samples)
-        self._next_index = piezo.index + len(piezo.samples)
         strikes: list[Strike] = []
-        for d in found:
-            times = tuple(piezo.t + (onset - start) / self.rate for onset in d.onsets)
-            several = times if len(times) > 1 else ()
-            strikes.append(
-                Strike(piezo.t + (d.onset_index - start) / self.rate, d.pads, round(d.margin_db, 1), d.sure, several)
-            )
-        return strikes
+        if self._next_index is not None and piezo.index != self._next_index:
+            strikes += self.take_gap()
+        self._next_index = piezo.index + len(piezo.samples)
+        self._host_s = piezo.t - (self._fed + self._waiting_samples) / self.rate
+        return strikes + self._to_strikes(self.feed_samples(piezo.samples))
 
     def feed_samples(self, x: ArrayLike) -> list[Decision]:
-        """Process samples `x` (n, pads) in counts; return the decisions. Raises `SettingsError` for another shape."""
+        """Process samples `x` (n, pads) in counts; return the decisions. Raises `SettingsError` for another shape.
+
+        A larger batch costs a fraction, so blocks wait for the next while no strike is reported, and for `MAX_QUIET_S`
+        at most while nothing stirs.
+        """
         x = np.asarray(x)
         if x.ndim != 2 or x.shape[1] != self.pads:
             raise SettingsError(f"Samples of shape {x.shape} do not fit {self.pads} pads.", "Feed (samples, pads).")
-        if self._armed:
-            return self._detect(x)
-        # no strike is reported now, so samples are processed in larger batches, which costs a fraction
-        self._unheard.append(x.copy())
-        if sum(map(len, self._unheard)) >= MAX_BACKLOG_S * self.rate:
-            self._catch_up()
-        return []
+        wait_s = MAX_BACKLOG_S if not self._armed else 0.0 if self._stirs(x) else MAX_QUIET_S
+        self._waiting.append(x.copy() if wait_s else x)
+        self._waiting_samples += len(x)
+        return self._catch_up() if self._waiting_samples >= wait_s * self.rate else []
 
-    def _catch_up(self) -> None:
-        """Process the samples that came while strikes were not reported."""
-        if self._unheard:
-            unheard, self._unheard = self._unheard, []
-            self._detect(np.concatenate(unheard))
+    def _stirs(self, x: NDArray[Any]) -> bool:
+        """Return True if a stroke may have begun in the block `x` or shortly before. Noise alone seldom looks so.
+
+        No decision depends on it, only when it is made.
+        """
+        if len(x) < MIN_QUIET_SAMPLES:
+            return True
+        moves = x[1:].astype(np.float64)
+        moves -= x[:-1]
+        energy = np.einsum("ij,ij->j", moves, moves) / len(moves)
+        usual = energy if self._usual is None else self._usual
+        stirs = bool((energy > STIR_RATIO * usual + self._least).any())
+        self._stirred = STIR_BLOCKS if stirs else max(self._stirred - 1, 0)
+        self._usual = usual + (STIRRED_SHARE if stirs else USUAL_SHARE) * (energy - usual)
+        return stirs or self._stirred > 0
+
+    def _to_strikes(self, found: Iterable[Decision]) -> list[Strike]:
+        """Return `found` in host time."""
+        strikes: list[Strike] = []
+        for d in found:
+            times = tuple(self._host_s + onset / self.rate for onset in d.onsets)
+            several = times if len(times) > 1 else ()
+            first = self._host_s + d.onset_index / self.rate
+            strikes.append(Strike(first, d.pads, round(d.margin_db, 1), d.sure, several))
+        return strikes
+
+    def _catch_up(self) -> list[Decision]:
+        """Process the samples that waited."""
+        if not self._waiting:
+            return []
+        waiting, self._waiting, self._waiting_samples = self._waiting, [], 0
+        return self._detect(np.concatenate(waiting) if len(waiting) > 1 else waiting[0])
 
     def _detect(self, x: NDArray[Any]) -> list[Decision]:
         out: list[Decision] = []

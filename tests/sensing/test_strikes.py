@@ -367,6 +367,38 @@ def test_a_stroke_under_way_when_armed_is_not_told(late_ms):
     assert detector.feed_samples(x[at:]) == []
 
 
+def blocks_of(x, samples=32):
+    return [Piezo(at / RATE, at, RATE, x[at : at + samples], 2048) for at in range(0, len(x), samples)]
+
+
+def test_quiet_blocks_wait_for_each_other_and_a_stroke_does_not(monkeypatch):
+    mat = Mat(8.0, seed=11)
+    for n in range(12):
+        mat.stroke(1.0 + 0.55 * n, 1 + n % 4, 10 + 3 * n)
+    detector, batches = StrikeDetector(RATE, 4), []
+    detect = detector._detect
+    monkeypatch.setattr(detector, "_detect", lambda x: batches.append(len(x)) or detect(x))
+    late = []
+    for n, block in enumerate(blocks_of(mat.samples())):
+        late += [n - (d.decided_index - 1) // 32 for d in detector.feed_samples(block.samples)]
+    assert late == [0] * 12
+    assert len(batches) < 0.45 * 1000
+    assert max(batches) == 4 * 32
+
+
+def test_a_stroke_that_waits_is_told_when_samples_are_missing(monkeypatch):
+    monkeypatch.setattr("pi_controller.sensing.strikes.STIR_RATIO", 1e9)
+    mat = Mat(1.0, seed=12)
+    mat.stroke(0.705, 3, 60)
+    blocks = blocks_of(mat.samples())
+    for missing in (None, 90):  # a gap that is told, and one that shows in the index
+        detector = StrikeDetector(RATE, 4)
+        before = [s for block in blocks[:90] for s in detector.feed(block)]
+        told = detector.take_gap() if missing is None else detector.feed(blocks[missing + 1])
+        assert before == []
+        assert [(s.pads, s.t) for s in told] == [((3,), pytest.approx(0.705, abs=0.002))]
+
+
 def test_disarmed_while_a_stroke_is_being_weighed_tells_nothing():
     x = busy()
     first = StrikeDetector(RATE, 4).feed_samples(x)[0]
