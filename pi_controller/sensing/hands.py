@@ -77,6 +77,9 @@ class HandSettings:
     """Time constant while a strip reads above its baseline, which no hand causes."""
     swallow_s: float = 60.0
     """Time constant of a touched strip of a pad without a hand: a hand rests at the edge."""
+    jump: float = 4.0
+    """A hand takes at least this many counts from a strip within `jump_scans`; what takes them slower is drift."""
+    jump_scans: int = 25
     rise: float = 8.0
     """A strip that stays this far above its baseline has been released: the baseline is wrong."""
 
@@ -114,6 +117,8 @@ class HandDetector:
         self._above = [0] * (pads * strips)
         self._share = [self._set.crosstalk] * pads
         self._recent: deque[Row] = deque(maxlen=SIDE_SCANS)
+        self._means: deque[Row] = deque(maxlen=self._set.jump_scans)
+        self._jumped = [False] * (pads * strips)
         self._pads = [_Pad() for _ in range(pads)]
         self._hands: list[_Hand | None] = [None] * pads
         self._stirs = [False] * pads
@@ -166,6 +171,7 @@ class HandDetector:
         mean = [d - sag for d in depth]
         raised = self._crosstalk(mean, elapsed)
         self._recent.append(now)
+        self._note_jumps(mean)
         events = self._judge(touch.t, elapsed, [a - sag for a in at_least], [a - sag for a in at_most], raised)
         touched = self._find_touched_strips(now, mean, raised)
         self._follow(base, elapsed, depth, mean, at_most, touched, sag)
@@ -176,6 +182,15 @@ class HandDetector:
         losses = sorted(d for d, here in zip(depth, self._there, strict=True) if here)
         at = self._sure_free - 1 - (len(depth) - len(losses))
         return max(losses[at], 0.0) if 0 <= at < len(losses) else 0.0
+
+    def _note_jumps(self, mean: Row) -> None:
+        """Note which strips lost their counts as fast as a hand takes them, until they have them back."""
+        self._means.append(mean)
+        fast, back = self._set.jump, self._set.clear / 2
+        self._jumped = [
+            lost - then >= fast or (jumped and lost >= back)
+            for lost, then, jumped in zip(mean, self._means[0], self._jumped, strict=True)
+        ]
 
     def _crosstalk(self, depth: Row, elapsed: float) -> Row:
         """Return how far hands at other pads can lower each pad's strips; learn that share from a single hand."""
@@ -211,10 +226,12 @@ class HandDetector:
     def _coming(self, t: float, pad: int, at_least: Row, at_most: Row, raised: float) -> list[HandIn | HandOut]:
         """Detect a hand at a free pad, or one that may have been there."""
         this, touch = self._pads[pad], self._set.touch + raised
-        sure = self._there[self._shape[1] * pad + self._middle]
+        k = self._shape[1] * pad + self._middle
+        sure = self._there[k]
         middle = at_least[self._middle] if sure else max(at_least)
         this.run = this.run + 1 if middle >= touch else 0
         if this.run >= self._set.in_scans:
+            sure = sure and self._jumped[k]
             hand = _Hand(self._came_over(pad, raised), t, at_most[:], at_most[:], at_most[:], doubt=not sure)
             self._hands[pad], self._pads[pad] = hand, _Pad()
             return [HandIn(t, pad + 1, self._side_of(hand), sure)]
@@ -310,7 +327,7 @@ class HandDetector:
         for k, lost in enumerate(depth):
             if held[k] or not there[k]:
                 step = drift if there[k] else 0.0
-            elif touched[k]:
+            elif touched[k] and self._jumped[k]:
                 step = -mean[k] * swallowed
             else:
                 own = mean[k] if lost > sag else min(lost, 0.0)
