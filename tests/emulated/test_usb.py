@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import by_night
+from cases import NIGHTLY, by_night, cases
 from emulated_board import edited
 from emulated_host import Host
 
@@ -55,7 +55,7 @@ def check_ramp(came, seconds):
 def test_a_host_that_is_away_costs_no_pass_and_tears_no_frame(host):
     lost, missing = host.decoder.lost, 0
     host.board.state()
-    for _ in range(4):  # whether a short frame still fits behind those that were dropped depends on when it begins
+    for _ in range(cases(1, 4)):  # whether a short frame still fits behind those that were dropped depends on when it begins
         missing = host.session.stats.missing_samples
         host.away(5.0)
         assert max(host.board.state()["passes"]) < 50_000
@@ -64,7 +64,7 @@ def test_a_host_that_is_away_costs_no_pass_and_tears_no_frame(host):
         assert host.decoder.bad == 0
         if host.decoder.lost > lost:
             break
-    assert host.decoder.lost > lost, "what was dropped is counted by its numbers"
+    assert host.decoder.lost > lost or not NIGHTLY, "what was dropped is counted by its numbers"
     assert host.session.stats.missing_samples - missing == sum(one.samples for one in came if isinstance(one, Gap))
     assert host.session.up
     kinds = [kind for kind, _ in host.events(came)]

@@ -144,7 +144,7 @@ print(at)
 
 def test_killed_at_any_line_one_whole_journal_is_left(old):
     path, rows = old
-    step = cases(3, 1)
+    step = cases(7, 1)
     home = Path(module.__file__).parent
     lines = [str(home / name) for name in ("journal.py", "file.py")]
     command = [sys.executable, "-c", KILL_AT_LINES, str(path), str(step), *lines]
