@@ -1,4 +1,4 @@
-"""The four piezos: the RP2040's converter, and DMA that carries its readings into a ring. MicroPython >= 1.23."""
+"""The four piezos: the chip's converter, and DMA that carries its readings into a ring. MicroPython >= 1.23."""
 
 # the stubs lack parts of DMA:
 # pyright: reportAttributeAccessIssue=false
@@ -10,14 +10,14 @@ import machine
 import micropython
 import rp2
 import uctypes
+from chip import ADC, DMA, DREQ_ADC
 from wire import READINGS
 from wiring import ADC_PINS, BLOCK, PADS, SAMPLE_HZ
 
-_ADC = 0x4004C000
-_CS = _ADC
-_FCS = _ADC + 0x08
-_FIFO = _ADC + 0x0C
-_DIV = _ADC + 0x10
+_CS = ADC
+_FCS = ADC + 0x08
+_FIFO = ADC + 0x0C
+_DIV = ADC + 0x10
 _ON = 1
 _START_MANY = 1 << 3
 _ROUND_ROBIN = 0xF << 16
@@ -28,8 +28,7 @@ _FIFO_CLEAR = 1 << 10 | 1 << 11
 _ADC_CLOCK = 48_000_000
 _ROUND_HZ = SAMPLE_HZ * READINGS  # each pin is read so often
 _DIVIDER = 256 * _ADC_CLOCK // (_ROUND_HZ * PADS)  # 187.5 of its clocks a reading, in 256ths
-_DREQ_ADC = 36
-_RESTART = 0x5000001C  # DMA channel 0: a count written here starts it again; the next channel's is 64 further on
+_RESTART = DMA + 0x1C  # DMA channel 0: a count written here starts it again; the next channel's is 64 further on
 
 _BLOCK_ROUNDS = BLOCK * READINGS
 _BLOCK_READINGS = PADS * _BLOCK_ROUNDS
@@ -37,7 +36,7 @@ _BLOCK_BYTES = 2 * _BLOCK_READINGS
 _RING_BITS = 15  # the most that DMA knows
 _RING_BYTES = 1 << _RING_BITS  # 64 ms: longer than any pass of the loop, a slow host included
 _RING_BLOCKS = _RING_BYTES // _BLOCK_BYTES
-_RUN = 1 << 28  # readings of a DMA run, a small integer and whole blocks: 17.5 minutes
+_RUN = 1 << 27  # readings of a DMA run, whole blocks and at most `chip.MAX_DMA_COUNT`: 8.7 minutes
 _LOOKS = 64  # without a block, and the converter is asked whether it runs
 
 
@@ -135,14 +134,16 @@ class Piezos:
         self._before = 0
         mem32 = machine.mem32
         mem32[_CS] = _ON
-        dma = self._dma
-        dma.config(ctrl=dma.pack_ctrl(enable=False))  # so that what is cut off starts no other run
+        dma, again = self._dma, self._again
+        # so that what is cut off starts no other run; on the RP2350 both must be off before (its erratum E5)
+        for channel in (dma, again):
+            channel.config(ctrl=channel.pack_ctrl(enable=False))
         dma.active(0)
+        again.active(0)
         mem32[_FCS] = _FIFO_ON | _FIFO_CLEAR
         while not mem32[_FCS] & _FIFO_EMPTY:
             mem32[_FIFO]
         mem32[_DIV] = _DIVIDER - 256
-        again = self._again
         again.config(
             read=self._run,
             write=_RESTART + 64 * dma.channel,
@@ -160,7 +161,7 @@ class Piezos:
                 ring_size=_RING_BITS,
                 ring_sel=True,
                 chain_to=again.channel,
-                treq_sel=_DREQ_ADC,
+                treq_sel=DREQ_ADC,
             ),
             trigger=True,
         )

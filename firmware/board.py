@@ -1,4 +1,4 @@
-"""The mat board itself: an RP2040, its piezos (`adc.py`), chips (`i2c.py`) and lights, and USB. MicroPython >= 1.23.
+"""The mat board itself: its chip, piezos (`adc.py`), chips on the bus (`i2c.py`), lights and USB. MicroPython >= 1.23.
 
 `Board` is the face that `sampler.py` works with; everything that knows a pin, a register or a chip is behind it.
 """
@@ -16,15 +16,14 @@ import starts
 import wire
 import wiring
 from adc import Piezos, make_ring
+from chip import CHIP_RESET, HAD_POWER, WATCHDOG
 from i2c import Bus, Magnets, Strips
 from lights import Lamp, Pixels
 from port import Port
 
 WATCHDOG_MS = 2000
 _BLINK_US = 20_000  # the lamp is looked at so often
-_REASON = 0x40058008  # the watchdog's: bit 0 it bit, bit 1 a program asked for the reset; neither after the chip's own
-_CHIP_RESET = 0x40064008
-_HAD_POWER = 1 << 8  # power that came or sagged reset the chip last; not its RUN pin (bit 16) or a debugger (20)
+_REASON = WATCHDOG + 0x08  # bit 0 it bit, bit 1 a program asked for the reset; neither after the chip's own
 
 
 @micropython.viper
@@ -80,7 +79,7 @@ def start_reason():
         return wire.WATCHDOG
     if asked & 2:
         return wire.RESTART
-    return wire.POWER if machine.mem32[_CHIP_RESET] & _HAD_POWER else wire.BUTTON
+    return wire.POWER if machine.mem32[CHIP_RESET] & HAD_POWER else wire.BUTTON
 
 
 class Board:

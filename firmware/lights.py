@@ -1,4 +1,4 @@
-"""The lights that hang on an RP2040: the table's WS2812 strip, and the board's own lamp. MicroPython >= 1.23."""
+"""The lights on the board's pins: the table's WS2812 strip, and the board's own lamp. MicroPython >= 1.23."""
 
 import array
 import os
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _PIO_HZ = 8_000_000  # ten cycles a bit: 1.25 us
 _LATCH_US = 300  # a WS2812B takes the frame when the wire has been low for 280 us
-_TXF = 0x50200010  # PIO 0, state machine 0
+_TXF = 0x50200010  # PIO 0, state machine 0; this and its DREQ are the same on RP2040 and RP2350
 _DREQ = 0
 
 
@@ -83,6 +83,7 @@ LEDS = {
     "KB2040": -17,
     "QT Py RP2040": -12,
     "RP2040-Zero": -16,
+    "RP2350-Zero": -16,
 }
 """A part of the machine's name -> the pin of its plain LED, or minus the pin of its one pixel."""
 POWER = {"QT Py RP2040": 11}

@@ -1,4 +1,4 @@
-"""How this board has started before: counted, and what a start is for. It needs no more than MicroPython itself.
+"""How this board has started before: counted, and what a start is for. It needs no other file than `chip.py`.
 
 A program that fails again and again at once would keep everybody out, because each start closes the port. So after
 `FAILURES` such starts in a row the board stays in programming mode once, where `moccasin-mat flash` gets in. They
@@ -8,12 +8,13 @@ are counted in a register that a reset leaves alone and a loss of power clears, 
 import os
 
 import machine
+from chip import WATCHDOG
 
 FAILURES = 5
 LIVED_US = 10_000_000
 """A program that ran for so long has not failed at once."""
 
-_SCRATCH = 0x4005800C  # the watchdog's scratch 0; MicroPython and the boot ROM use 4 to 7
+_SCRATCH = WATCHDOG + 0x0C  # its scratch 0; MicroPython and the boot ROM use 4 to 7
 _OURS = 0x4D4D5300  # else the register holds whatever another program left
 
 

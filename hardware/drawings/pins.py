@@ -21,6 +21,7 @@ BOARDS = (
     # board; what it calls GPIO26 to 29, the bias pin, the two bus pins, the pin of the strip; what to know
     ("Adafruit KB2040", "A0, A1, A2, A3", "D3", "D4, D5", "D6", "fits"),
     ("Waveshare RP2040-Zero", "26, 27, 28, 29", "3", "4, 5", "6", "fits"),
+    ("Waveshare RP2350-Zero", "26, 27, 28, 29", "3", "4, 5", "6", "should fit; no RP2350 has run the firmware yet"),
     ("Adafruit ItsyBitsy RP2040", "A0, A1, A2, A3", "SCL", "D4, D3", "D7", "fits"),
     ("Adafruit QT Py RP2040", "A3, A2, A1, A0", "MO", "MI, RX", "SCK", "fits; the analogue labels run the other way"),
     (
@@ -66,7 +67,7 @@ def board_tables() -> Iterator[str]:
     """Yield the mat board's part of the page."""
     maps = pinmap()
     board = maps.board
-    yield "## The mat board (RP2040)"
+    yield "## The mat board (RP2040 or RP2350A)"
     rows: list[tuple[object, ...]] = [
         (f"GPIO{pin}", f"ADC{n}", f"piezo of pad {n + 1}") for n, pin in enumerate(board.adc_pins)
     ]

@@ -131,15 +131,16 @@ def ports(argv: Sequence[str]) -> int:
 
     from pi_controller.board.serial_port import BY_ID, list_serial_ports
     from pi_controller.system import find_board
+    from pi_controller.system.boot_drive import find_boot_drive
 
     ports = list_serial_ports(BY_ID)
     reports = find_board.check_ports(ports, asking=args.ask)
-    drive = find_board.boot_drive()
+    drive = find_boot_drive()
     ok = any(report.port.auto and not report.todo for report in reports)
     if args.json:
         fault = {"what": ports.fault.message, "todo": ports.fault.hint} if ports.fault else None
         auto = next((report.port.path for report in reports if report.port.auto), None)
-        body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive or None, "ports": reports}
+        body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive and drive.path, "ports": reports}
         print(msgspec.json.encode(body).decode())
     else:
         find_board.show(Console(highlight=False), reports, ports.fault, drive)
@@ -150,13 +151,18 @@ def flash_parser() -> Parser:
     """Return the parser of `flash`."""
     parser = Parser(
         "flash",
-        "Copy the firmware to the mat board, which must run MicroPython 1.23 or newer.",
+        "Copy the firmware to the mat board, which must run MicroPython (RP2040: 1.23, RP2350: 1.24 or newer).",
         "0 the board has the firmware, 1 --check finds another one or none",
     )
     parser.add_argument("--port", default="auto", help='the board\'s port; "auto", the default, takes the only board')
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--check", action="store_true", help="only compare: exit status 0 if it is there, else 1")
     only.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    only.add_argument(
+        "--micropython",
+        metavar="FILE.uf2",
+        help="only copy MicroPython's file to a board in its boot loader (BOOTSEL held while plugged in)",
+    )
     parser.add_argument("--force", action="store_true", help="overwrite another program on the board without asking")
     return parser
 
@@ -170,8 +176,13 @@ def flash(argv: Sequence[str]) -> int:
 
     from pi_controller.board.serial_port import BY_ID
     from pi_controller.system import find_board
+    from pi_controller.system.boot_drive import THEN, copy_micropython, find_boot_drive
     from pi_controller.system.flash import BoardFlasher, flash, require_mpremote
 
+    if args.micropython:
+        drive = copy_micropython(Path(args.micropython), find_boot_drive())
+        print(f"copied to the {drive.chip.name} at {drive.path}; {THEN}")
+        return 0
     require_mpremote()
     brought = find_board.load_shipped()
     work = BoardFlasher(find_board.find_board(args.port, BY_ID))

@@ -1,4 +1,4 @@
-"""Finds a board: its port, its boot loader's drive, and its port after a reset.
+"""Finds a board: its port, and its port after a reset.
 
 This outermost module reads the clock and waits.
 """
@@ -9,7 +9,6 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -22,9 +21,10 @@ from pi_controller.board import frames, serial_port, wire
 from pi_controller.board.messages import REASONS
 from pi_controller.board.serial_port import BY_ID, PortInfo, PortList, SerialPort, find_port
 from pi_controller.board.session import HELLO_S
-from pi_controller.errors import MatError, PortError
+from pi_controller.errors import PortError
 from pi_controller.pinmap import shipped_file
 from pi_controller.simulation.board import modules
+from pi_controller.system.boot_drive import GET, MICROPYTHON_HINT, THEN, BootDrive, FlashError, find_boot_drive
 
 # The firmware shipped with this program, as the files on a board.
 
@@ -32,12 +32,6 @@ from pi_controller.simulation.board import modules
 MAIN = "main.py"
 LIST = "firmware.json"
 """File on the board that lists our files, so that a later firmware can remove obsolete ones."""
-
-
-class FlashError(MatError, RuntimeError):
-    """The firmware cannot be written; the board's files are unchanged."""
-
-    code = "flash"
 
 
 class Firmware(msgspec.Struct, frozen=True, dict=True):
@@ -69,22 +63,10 @@ def load_shipped() -> Firmware:
     return make_firmware(version, {path.name: path.read_bytes() for path in paths})
 
 
-LABEL = "RPI-RP2"
-"""Label of the drive that an RP2040 presents while it waits for a UF2 file."""
 LEAVE_S = 3.0
 BACK_S = 15.0
 """Longest wait for a restarted board: it takes a second or two, and a slow Pi longer to name its port."""
 POLL_S = 0.02
-
-GET = (
-    "get MicroPython 1.23 or newer for the RP2040, a .uf2 file, from MicroPython's own download page for your board "
-    "and copy it onto the drive"
-)
-THEN = "when the drive has disappeared, run 'moccasin-mat flash' again"
-MICROPYTHON_HINT = (
-    f"unplug the board, hold its BOOTSEL (or BOOT) button, plug it in and let go: the drive {LABEL} appears; {GET}; "
-    f"{THEN}"
-)
 
 
 def find_board(setting: str, by_id: Path = BY_ID, root: Path = Path("/")) -> str:
@@ -95,26 +77,14 @@ def find_board(setting: str, by_id: Path = BY_ID, root: Path = Path("/")) -> str
     try:
         path = find_port(setting, by_id, how="use --port with")
     except PortError as error:
-        if drive := boot_drive(root):
-            waits = f"a board waits in its boot loader, as the drive {LABEL} ({drive}): it has no program yet"
-            raise FlashError(waits, f"{GET}; {THEN}") from error
+        if drive := find_boot_drive(root):
+            raise FlashError(f"{drive.text}: it has no program yet", f"{GET}; {THEN}") from error
         if setting == "auto" and "no mat board" in error.message:
             hint = f"{error.hint}; a board without MicroPython has no port: {MICROPYTHON_HINT}"
             raise PortError(error.message, hint) from error
         raise
     same = [str(name) for name in sorted(by_id.glob("*")) if os.path.realpath(name) == os.path.realpath(path)]
     return same[0] if same and not path.startswith(str(by_id)) else path
-
-
-def boot_drive(root: Path = Path("/")) -> str:
-    """Return the path of the drive of a board in its boot loader, or "" if there is none."""
-    with suppress(OSError):
-        for line in (root / "proc/mounts").read_text("utf-8", "replace").splitlines():
-            words = line.split()
-            if len(words) > 1 and words[1].rsplit("/", 1)[-1] == LABEL:
-                return words[1]
-    label = root / "dev/disk/by-label" / LABEL
-    return str(label) if label.is_symlink() or label.exists() else ""
 
 
 def open_port(device: str) -> SerialPort:
@@ -301,14 +271,14 @@ def _probe_port(port: PortInfo, seconds: float) -> PortReport:
     return PortReport(port, None, "free; no mat answers", f"plug it in again; if it has no firmware yet, {FLASH}")
 
 
-def show(console: Console, reports: Sequence[PortReport], fault: PortError | None, drive: str) -> None:
+def show(console: Console, reports: Sequence[PortReport], fault: PortError | None, drive: BootDrive | None) -> None:
     """Print the ports, a board in its boot loader, and the fault of "auto"."""
     for report in reports:
         _show(console, report)
     if not reports:
         console.print("there is no serial port")
     if drive:
-        console.print(Text(f"a board waits in its boot loader, as the drive {LABEL} ({drive})", "bold"))
+        console.print(Text(drive.text, "bold"))
         console.print(Text(f"  > {GET}; then run 'moccasin-mat flash'", "yellow"))
     if fault is not None:
         console.print(Text(f'port = "auto" takes none: {fault.message}', "bold red"))

@@ -24,7 +24,8 @@ from rich.text import Text
 
 from pi_controller.errors import PortError
 from pi_controller.system import find_board
-from pi_controller.system.find_board import LIST, MAIN, MICROPYTHON_HINT, BoardIdentity, Firmware, FlashError
+from pi_controller.system.boot_drive import CHIPS, MICROPYTHON_HINT, FlashError
+from pi_controller.system.find_board import LIST, MAIN, BoardIdentity, Firmware
 
 Mode = Literal["write", "check", "dry-run"]
 
@@ -171,9 +172,6 @@ print('{PREFIX}done')
 # Plans a flash: which files to copy, which to remove, and what prevents it.
 
 
-OLDEST = (1, 23)
-"""Oldest MicroPython for the firmware, major and minor."""
-CHIP = "RP2040"
 SPARE_BLOCKS = 4
 """Blocks reserved for the file system's metadata and the files `boots` and `fault.txt`."""
 
@@ -211,13 +209,16 @@ class Plan(msgspec.Struct, frozen=True):
 
 def require_suitable(who: BoardPython, found: BoardFiles | None) -> BoardFiles:
     """Return the board's files. Raises `FlashError` if the board cannot run the firmware."""
-    wanted = f"MicroPython {'.'.join(map(str, OLDEST))} or newer"
-    if who.name == "micropython" and who.version[:2] >= OLDEST and CHIP not in who.machine:
-        raise FlashError(
-            f"the board is not an {CHIP}: {who.text}", "use one of the boards listed in the README's chapter 'Build'"
-        )
-    if found is None or who.name != "micropython" or who.version[:2] < OLDEST:
+    chip = next((chip for chip in CHIPS if chip.name in who.machine), None)
+    oldest = (chip or CHIPS[0]).micropython
+    if found is None or who.name != "micropython" or who.version[:2] < oldest:
+        wanted = f"MicroPython {'.'.join(map(str, oldest))} or newer"
         raise FlashError(f"the board runs {who.text}; the mat needs {wanted}", MICROPYTHON_HINT)
+    if chip is None:
+        raise FlashError(
+            f"the board has neither an {' nor an '.join(chip.name for chip in CHIPS)}: {who.text}",
+            "use one of the boards listed in the README's chapter 'Build'",
+        )
     return found
 
 

@@ -99,7 +99,7 @@ def test_a_host_that_talks_while_the_board_starts_stops_nothing(board):
 
 @by_night
 def test_the_end_of_a_dma_run_loses_no_sample(board):
-    board.power_on(edited("adc.py", "_RUN = 1 << 28", "_RUN = 1 << 16"))  # 256 ms
+    board.power_on(edited("adc.py", "_RUN = 1 << 27", "_RUN = 1 << 16"))  # 256 ms
     host = Host(board)
     host.connect()
     board.change("signal", "ramp")

@@ -8,8 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 BASE = 0x20001234
-FCS = 0x4004C008
-REASON, CHIP_RESET = 0x40058008, 0x40064008
+NAMES = {"RP2040": "Raspberry Pi Pico with RP2040", "RP2350": "Raspberry Pi Pico 2 with RP2350"}
+ADC = {"RP2040": 0x4004C000, "RP2350": 0x400A0000}
+WATCHDOG = {"RP2040": 0x40058000, "RP2350": 0x400D8000}
+CHIP_RESET = {"RP2040": 0x40064008, "RP2350": 0x4010002C}
+HAD_POWER = {"RP2040": 1 << 8, "RP2350": 1 << 16}
+DREQ_ADC = {"RP2040": 36, "RP2350": 48}
 
 
 class Pointer:
@@ -35,9 +39,11 @@ class Pointer:
 
 
 class Chips:
-    """An RP2040's worth of chips in virtual time. Reading n of the converter (four a round) is 7 n, low 12 bits."""
+    """The chips of a board in virtual time. Reading n of the converter (four a round) is 7 n, low 12 bits."""
 
-    def __init__(self):
+    def __init__(self, chip="RP2040"):
+        self.chip = chip
+        self.fcs = ADC[chip] + 8
         self.us = 1000
         self.mem = {}
         self.over = False
@@ -59,7 +65,7 @@ class Chips:
         self.inputs, self.outputs = bytearray(), bytearray()
         self.fifo = 0  # bytes in USB's buffer of 256 that the host has not fetched
         self.full = False  # the host fetches none
-        self.machine = "Raspberry Pi Pico with RP2040"
+        self.machine = NAMES[chip]
         self.pins, self.bits = {}, []
         self.frames = []
         self.timers = []
@@ -68,11 +74,15 @@ class Chips:
     @property
     def reason(self):
         """What MicroPython says of the start: 1 power, 3 the watchdog."""
-        return 3 if self.mem[REASON] else 1
+        return 3 if self.mem[WATCHDOG[self.chip] + 8] else 1
 
     @reason.setter
     def reason(self, reason):
-        self.mem[REASON], self.mem[CHIP_RESET] = (1, 0) if reason == 3 else (0, 1 << 8)
+        self.set_reset(*((1, 0) if reason == 3 else (0, HAD_POWER[self.chip])))
+
+    def set_reset(self, reason, chip_reset):
+        """Set the watchdog's reason and the chip's own cause of the last reset."""
+        self.mem[WATCHDOG[self.chip] + 8], self.mem[CHIP_RESET[self.chip]] = reason, chip_reset
 
     def modules(self):
         chips = self
@@ -96,17 +106,21 @@ class Chips:
                     chips.stuck -= 1
                 return None
 
+        blocks = {ADC[self.chip], WATCHDOG[self.chip], CHIP_RESET[self.chip] & ~0xFFF}
+
         class Mem32:
             def __getitem__(self, address):
-                if address == FCS:
+                assert address & ~0xFFF in blocks, "the chip has no such register"
+                if address == chips.fcs:
                     return 1 << 8 | (1 << 11 if chips.over else 0)
                 return chips.mem.get(address, 0)
 
             def __setitem__(self, address, value):
+                assert address & ~0xFFF in blocks, "the chip has no such register"
                 chips.mem[address] = value
-                if address == FCS and value & 1 << 11:
+                if address == chips.fcs and value & 1 << 11:
                     chips.over = False
-                if address == FCS - 8 and value & 8:
+                if address == chips.fcs - 8 and value & 8:
                     chips.dma.begin()
 
         class DMA:
@@ -134,9 +148,10 @@ class Chips:
                 elif ctrl != {"enable": False}:
                     assert ctrl == {
                         "size": 1, "inc_read": False, "inc_write": True, "ring_size": 15, "ring_sel": True,
-                        "chain_to": chips.again.channel, "treq_sel": 36,
+                        "chain_to": chips.again.channel, "treq_sel": DREQ_ADC[chips.chip],
                     }  # fmt: skip
                     assert trigger
+                    assert count < 1 << 28, "the bits above are a mode of the RP2350"
                     assert write % 32768 < 4096
                     assert (chips.again.starts, chips.again.run) == (self.channel, count)
                     chips.dma = self

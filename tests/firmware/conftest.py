@@ -1,5 +1,6 @@
 """The board's files on chips made of Python."""
 
+import os
 import sys
 import types
 
@@ -10,8 +11,8 @@ from pi_controller.board import frames, wire
 
 
 @pytest.fixture
-def chips():
-    return load_file("tests/firmware/chips.py").Chips()
+def chips(request):
+    return load_file("tests/firmware/chips.py").Chips(getattr(request, "param", "RP2040"))
 
 
 @pytest.fixture
@@ -25,6 +26,9 @@ def load_board(chips, monkeypatch, tmp_path):
         for name, attributes in outside.items():
             monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**attributes))
         monkeypatch.setitem(sys.modules, "frames", frames)
+        with monkeypatch.context() as change:
+            change.setattr(os, "uname", inside["os"].uname)
+            monkeypatch.setitem(sys.modules, "chip", load_file("firmware/chip.py", "mat_chip"))
         monkeypatch.setitem(sys.modules, "wire", wire)
         for name in ("guards", "wiring", "starts", "port", "adc", "i2c", "lights", "board"):
             module = load_file(f"firmware/{name}.py", f"mat_{name}")

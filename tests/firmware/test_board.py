@@ -21,7 +21,7 @@ guards = firmware.modules()["guards"]
 ROOT = Path(__file__).parents[2]
 FIRMWARE = ROOT / "firmware"
 SHARED = [ROOT / "pi_controller" / "board" / f"{name}.py" for name in ("frames", "wire")]
-FCS, REASON, CHIP_RESET = 0x4004C008, 0x40058008, 0x40064008
+EACH_CHIP = pytest.mark.parametrize("chips", ["RP2040", "RP2350"], indirect=True)
 
 
 def constants(name="wiring.py"):
@@ -144,11 +144,20 @@ def test_the_clock_never_wraps(board, chips):
         assert board.now_us() == chips.us
 
 
-def test_the_converter_is_set_up(board, chips):
+@pytest.mark.parametrize(("chips", "adc"), [("RP2040", 0x4004C000), ("RP2350", 0x400A0000)], indirect=["chips"])
+def test_the_converter_is_set_up(board, chips, adc):
     # 48 MHz / 187.5 = 256 kHz, 64 kHz for each of four, 4 kHz of 16 summed
-    assert chips.mem[0x4004C010] == 186 << 8 | 128
-    assert chips.mem[0x4004C000] == 1 | 8 | 0xF0000
-    assert chips.mem[FCS] & 0x0100_0009 == 0x0100_0009
+    assert chips.mem[adc + 0x10] == 186 << 8 | 128
+    assert chips.mem[adc] == 1 | 8 | 0xF0000
+    assert chips.mem[adc + 8] & 0x0100_0009 == 0x0100_0009
+
+
+def test_the_image_and_not_the_boards_name_tells_the_chip(module):
+    chip = sys.modules["chip"]
+    assert chip.registers("Raspberry Pi Pico 2 with RP2350")["ADC"] == 0x400A0000
+    for name in ("Raspberry Pi Pico with RP2040", "Adafruit Feather RP2040 with RP2040", "KB2040"):
+        assert chip.registers(name)["ADC"] == 0x4004C000
+    assert chip.RP2040.keys() == chip.RP2350.keys()
 
 
 def values(number):
@@ -163,6 +172,7 @@ def blocks(board):
         yield number, struct.unpack("<128H", buf)
 
 
+@EACH_CHIP
 def test_blocks_come_in_order_and_whole(board, chips):
     got = []
     for _ in range(300):
@@ -185,6 +195,7 @@ def test_a_pass_of_48_ms_loses_nothing(board, chips):
     assert board.overflows == 0
 
 
+@EACH_CHIP
 def test_the_end_of_a_dma_run_loses_nothing(module, chips, monkeypatch):
     monkeypatch.setattr(sys.modules["adc"], "_RUN", 5 * 2048)  # 40 ms
     board = module.Board()
@@ -208,6 +219,7 @@ def test_a_longer_one_shows_what_it_lost(board, chips, stall_ms):
     assert board.overflows == last - 2
 
 
+@EACH_CHIP
 def test_a_full_fifo_begins_anew_in_step(board, chips):
     chips.us += 50_000
     chips.over = True
@@ -476,18 +488,30 @@ def test_no_frame_of_a_host_looks_like_mpremote():
 
 
 @pytest.mark.parametrize(
-    ("watchdog", "chip", "told"),
-    [(0, 1 << 8, wire.POWER), (0, 1 << 16, wire.BUTTON), (1, 1 << 8, wire.WATCHDOG), (2, 1 << 16, wire.RESTART)],
+    ("chips", "watchdog", "chip", "told"),
+    [
+        ("RP2040", 0, 1 << 8, wire.POWER),
+        ("RP2040", 0, 1 << 16, wire.BUTTON),
+        ("RP2040", 1, 1 << 8, wire.WATCHDOG),
+        ("RP2040", 2, 1 << 16, wire.RESTART),
+        ("RP2350", 0, 1 << 16, wire.POWER),
+        ("RP2350", 0, 1 << 17, wire.POWER),  # a brown-out
+        ("RP2350", 0, 1 << 18, wire.BUTTON),
+        ("RP2350", 1, 1 << 16, wire.WATCHDOG),
+        ("RP2350", 2, 1 << 18, wire.RESTART),
+    ],
+    indirect=["chips"],
 )
 def test_why_it_started(module, chips, watchdog, chip, told):
-    chips.mem[REASON], chips.mem[CHIP_RESET] = watchdog, chip
+    chips.set_reset(watchdog, chip)
     assert module.Board().boot_reason == told
 
 
+@EACH_CHIP
 def test_presses_of_the_run_button_are_no_failing_supply(module, chips):
-    chips.mem[REASON], chips.mem[CHIP_RESET] = 0, 1 << 16
+    chips.set_reset(0, {"RP2040": 1 << 16, "RP2350": 1 << 18}[chips.chip])
     assert [module.Board().early for _ in range(4)] == [0] * 4
-    chips.mem[CHIP_RESET] = 1 << 8
+    chips.set_reset(0, {"RP2040": 1 << 8, "RP2350": 1 << 16}[chips.chip])
     assert [module.Board().early for _ in range(3)] == [1, 2, 3]
 
 

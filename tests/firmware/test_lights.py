@@ -130,7 +130,8 @@ def test_a_plain_lamp(module, chips, name, pin):
 
 
 @pytest.mark.parametrize(
-    ("name", "pin"), [("KB2040", 17), ("Adafruit QT Py RP2040 with RP2040", 12), ("RP2040-Zero", 16)]
+    ("name", "pin"),
+    [("KB2040", 17), ("Adafruit QT Py RP2040 with RP2040", 12), ("RP2040-Zero", 16), ("RP2350-Zero", 16)],
 )
 def test_a_lamp_of_one_pixel(module, chips, name, pin):
     lamp(chips, module, name, "run")

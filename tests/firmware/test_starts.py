@@ -8,7 +8,7 @@ import pytest
 
 MAIN = (Path(__file__).parents[2] / "firmware" / "main.py").read_text("utf-8")
 POWER, RESET = 1, 3
-SCRATCH = 0x4005800C
+SCRATCH = {"RP2040": 0x4005800C, "RP2350": 0x400D800C}
 
 
 class Sampler:
@@ -68,14 +68,15 @@ def test_power_lost_gives_a_program_another_five(start):
     assert not any(shown)
 
 
+@pytest.mark.parametrize("chips", SCRATCH, indirect=True)
 def test_a_program_that_fails_later_goes_on(start, chips):
     shown = [start(Living, RESET) for _ in range(12)]
     assert not any(shown)
-    assert chips.mem[SCRATCH] == 0
+    assert chips.mem[SCRATCH[chips.chip]] == 0
 
 
 def test_what_another_program_left_in_the_register_counts_for_nothing(start, chips):
-    chips.mem[SCRATCH] = 0xFFFFFFFF
+    chips.mem[SCRATCH[chips.chip]] = 0xFFFFFFFF
     assert not any(start(Sampler, RESET) for _ in range(5))
     assert start(Sampler, RESET)
 

@@ -66,7 +66,8 @@ def test_another_python_is_refused_with_what_to_press(plug, flash):
     [
         ((1, 22, 2), "Raspberry Pi Pico with RP2040", "MicroPython 1.22.2, .*needs MicroPython 1.23", "RPI-RP2"),
         ((1, 12), "rp2", "MicroPython 1.12, rp2; the mat needs", "RPI-RP2"),
-        ((1, 26, 0), "Raspberry Pi Pico 2 with RP2350", "not an RP2040: .*RP2350", "README"),
+        ((1, 23, 0), "Raspberry Pi Pico 2 with RP2350", "MicroPython 1.23.0, .*needs MicroPython 1.24", "RP2350"),
+        ((1, 26, 0), "PYBD-SF2W with STM32F722IEK", "neither an RP2040 nor an RP2350: .*STM32", "README"),
     ],
 )
 def test_a_board_that_cannot_run_it_is_refused(version, machine, what, todo):
@@ -74,6 +75,12 @@ def test_a_board_that_cannot_run_it_is_refused(version, machine, what, todo):
     with pytest.raises(FlashError, match=what) as caught:
         require_suitable(BoardPython("micropython", version, machine), found)
     assert todo in caught.value.hint
+
+
+@pytest.mark.parametrize("machine", ["Raspberry Pi Pico with RP2040", "Raspberry Pi Pico 2 with RP2350"])
+def test_both_chips_are_accepted(machine):
+    found = BoardFiles(4096, 10**6, {}, {}, mine=False, fault="", list="")
+    assert require_suitable(BoardPython("micropython", (1, 24, 0), machine), found) is found
 
 
 def test_another_program_is_kept_unless_forced(plug, flash):
