@@ -3,7 +3,7 @@
 python hardware/drawings/mat.py [FOLDER]      (default: `hardware/drawings`, the pages one folder up)
 
 This module itself draws the whole mat from above; `places.py` where it lies, `pads.py` one pad, `tiles.py` the pages
-to print, `beads.py` the bead, `perfboard.py` the piezo inputs, `pins.py` the pages of tables.
+to print, `beads.py` the bead, `perfboard.py` the piezo inputs, `small_mat.py` the small mat, `pins.py` the pages of tables.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pads
 import perfboard
 import pins
 import places
+import small_mat
 import tiles
 from geometry import (
     HARDWARE,
@@ -178,6 +179,7 @@ def drawings() -> Iterator[tuple[str, str]]:
     yield from tiles.drawings()
     yield from beads.drawings()
     yield from perfboard.drawings()
+    yield from small_mat.drawings()
 
 
 def main() -> None:

@@ -1,12 +1,14 @@
 """Seeded scenes of beads on a simulated mat, and how often the tracker reads them right.
 
 python tests/sensing/measure_beads.py [N] [--worlds | --kinds KIND...] [--processes 2] [--seed 2026] [--size 8]
+    [--depth 18 --range 3000]
 
 The scenes have their own dipole formula and their own faults: every sensor has a gain, an offset and a place that are
 not quite the pin map's, magnets differ. In each the tracker is told of the empty mat, the background drifts by 20
 microtesla, the beads are laid down, and two seconds pass; noise is 1 microtesla a sample. A scene is right when the
 last reading is sure and right, and wrong as soon as any sure reading is wrong. Times are processor time of the fits.
-`--size` is the number of magnetometers, one of [magnetometers.built] in the pin map.
+`--size` is the number of magnetometers, one of [magnetometers.built] in the pin map; `--depth` and `--range` are their
+depth below the cover, mm, and their range, microtesla, in place of the pin map's.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from rich.progress import Progress
 
@@ -139,7 +142,7 @@ class Mat:
         raw = true * self.gains + self.offsets + self.rng.normal(0, self.noise, true.shape)
         if everything:
             return raw, np.ones(len(raw), dtype=np.bool_)
-        ok = (np.abs(raw) < 800).all(axis=1)
+        ok = (np.abs(raw) < pinmap().magnetometers.range_ut).all(axis=1)
         ok[list(self.dead)] = False
         return np.where(ok[:, None], raw, 0.0), ok
 
@@ -404,12 +407,12 @@ class Play:
                 if wrong == "noisy":
                     ut[sensor] += self.rng.normal(0, 8.0, 3)
                 elif wrong == "rail":
-                    ut[sensor, 2] = 800.0
+                    ut[sensor, 2] = pinmap().magnetometers.range_ut
                 elif wrong == "stuck":
                     self.frozen = ut[sensor].copy() if self.frozen is None else self.frozen
                     ut[sensor] = self.frozen
             ut = np.rint(ut * 30.0) / 30.0
-            ok = (np.abs(ut) <= 800).all(axis=1)
+            ok = (np.abs(ut) <= pinmap().magnetometers.range_ut).all(axis=1)
             ok[self.absent] = False
             if broken and self.scene.fault is not None and self.scene.fault[1] == "silent":
                 ok[self.scene.fault[0]] = False
@@ -490,6 +493,13 @@ def play(number: int, kind: str, seed: int, size: int = 24) -> Told:
     return Play(kind, number, seed, size).told()
 
 
+def move_chips(depth_mm: float, range_ut: float) -> None:
+    """Give the pin map of this process other magnetometers."""
+    magnetometers = pinmap().magnetometers
+    msgspec.structs.force_setattr(magnetometers, "depth_mm", depth_mm)
+    msgspec.structs.force_setattr(magnetometers, "range_ut", range_ut)
+
+
 def summary(kind: str, many: list[Told]) -> str:
     """Return a line of the table."""
     verdicts = Counter(told.verdict if told.verdict in ("right", "unsure") else "wrong" for told in many)
@@ -513,12 +523,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--why", action="store_true", help="list what was wrong or unsure")
     parser.add_argument("--size", type=int, choices=(24, 16, 12, 8), default=24, help="magnetometers; no faults if few")
+    chips = pinmap().magnetometers
+    parser.add_argument("--depth", type=float, default=chips.depth_mm)
+    parser.add_argument("--range", type=float, default=chips.range_ut)
     args = parser.parse_args()
     if args.size < 24:
         args.kinds = [kind for kind in args.kinds if kind not in FAULTS]
     print(f"{args.count} scenes each. Sure and right in %, unsure, wrong; place off mm median / 95 % / 95 % in sigmas;")
     print("processor time of a fit, ms: median / 99 % / most")
-    with Progress(transient=True) as bar, multiprocessing.get_context("spawn").Pool(args.processes) as pool:
+    workers = multiprocessing.get_context("spawn").Pool(args.processes, move_chips, (args.depth, args.range))
+    with Progress(transient=True) as bar, workers as pool:
         task = bar.add_task("scenes", total=args.count * len(args.kinds))
         for kind in args.kinds:
             many: list[Told] = []

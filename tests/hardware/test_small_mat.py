@@ -1,0 +1,129 @@
+"""The page of the small mat: its parts add up, its pieces fit, its pictures exist, its checks are the doctor's."""
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from pi_controller import cli
+from pi_controller.calibration.walk import Walk
+from pi_controller.pinmap import pinmap
+from pi_controller.sensing.strikes import StrikeSettings
+
+HARDWARE = Path(__file__).parents[2] / "hardware"
+TEXT = (HARDWARE / "SMALL_MAT.md").read_text("utf-8")
+STEPS = re.split(r"^## (?=\d+\. )", TEXT, flags=re.MULTILINE)[1:]
+SETTINGS = "\n".join(re.findall(r"^    (\[\w+\]|\w+ = .+|)$", TEXT[TEXT.index("Write `table.toml`") :], re.MULTILINE))
+LIGHTS = ("WS2812B", "5 V supply", "DC socket", "ATO blade", "holder", "capacitor 1000", "74AHCT125", "wire 18")
+ROWS = [
+    (name, int(many), float(each), float(euros))
+    for name, many, each, euros in re.findall(
+        r"^\| ([^|*]+) \| [^|]*\| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", TEXT, re.MULTILINE
+    )
+]
+
+
+def module(name):
+    """Return `hardware/drawings/<name>.py`: they are scripts and no package."""
+    if str(HARDWARE / "drawings") not in sys.path:
+        sys.path.insert(0, str(HARDWARE / "drawings"))
+    return importlib.import_module(name)
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    """Return the doctor's lines of the small mat's settings, name -> outcome, on a simulated mat."""
+    path = tmp_path_factory.mktemp("small") / "table.toml"
+    path.write_text(SETTINGS, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        said = []
+        patch.setattr("builtins.print", lambda *words, **_: said.append(" ".join(map(str, words))))
+        assert cli.main(["doctor", "--sim", "--json", "--settings", str(path)]) == 0
+    return {line["name"]: line["outcome"] for line in json.loads("\n".join(said))["lines"]}
+
+
+def test_parts_add_up():
+    assert len(ROWS) > 30
+    assert all(euros == pytest.approx(many * each) for _, many, each, euros in ROWS)
+    total = float(re.search(r"^\| \*\*all\*\* \|.*\*\*([\d.]+)\*\* \|$", TEXT, re.MULTILINE)[1])
+    assert total == pytest.approx(sum(row[3] for row in ROWS))
+    (about,) = re.findall(r"about (\d+) euros", TEXT)
+    assert abs(total - int(about)) < 5
+    lights = [row[3] for row in ROWS if row[0].startswith(LIGHTS)]
+    assert len(lights) == len(LIGHTS)
+    assert sum(lights) == pytest.approx(float(re.search(r"it is ([\d.]+) less", TEXT)[1]))
+    assert re.search(r"as of \w+ 20\d\d", TEXT)
+
+
+def test_prices_are_those_of_the_parts_list():
+    parts = module("parts")
+    known = {part.name: part.price for part in parts.values().part}
+    shared = [name for name, *_ in ROWS if name in known]
+    assert len(shared) >= 18
+    for name, _, each, _ in ROWS:
+        if name in known:
+            assert each == known[name], name
+        elif any(name.startswith(begins) for begins in parts.values().small):
+            assert each == parts.small_price(parts.values(), name), name
+
+
+def test_small_parts_are_the_printed_boards():
+    listed = (HARDWARE / "board" / "mat-board-parts.tsv").read_text("utf-8").splitlines()[1:]
+    board = [row.split("\t") for row in listed]
+    many = {name: count for name, count, *_ in ROWS}
+    assert many["resistor"] == sum(int(count) for count, value, *_ in board if value.endswith("Ω"))
+    assert many["capacitor, ceramic"] == sum(int(count) for count, value, *_ in board if value.endswith("F"))
+    assert many["BAT85"] == sum(int(count) for count, value, *_ in board if value == "BAT85")
+    headers = re.search(r"5 of 2 ways, 5 of 3, 4 of 4", TEXT)
+    ways = {where.split(",")[1].split()[0]: int(count) for count, _, where, _ in board if where.startswith("JST XH")}
+    assert headers
+    assert ways == {"2": 5, "3": 5, "4": 4}
+
+
+def test_pieces_are_the_drawings_and_fit_on_two_sheets():
+    small = module("small_mat")
+    told = re.findall(r"^\| ([a-z ]+, (?:hardboard|camping mat)) \| (\d+) \| (.+) \|$", TEXT, re.MULTILINE)
+    assert [(name, int(many), size) for name, many, size in told] == small.pieces()
+    size = {name.split(",")[0]: [float(mm) for mm in mms.split(" x ")] for name, _, mms in told}
+    base, lid, half = size["base"], size["lid over the cables"], size["half of a plate"]
+    assert base[0] <= 1220
+    assert base[1] + lid[1] <= 610
+    assert 4 * half[0] <= 1220
+    assert 2 * half[1] <= 610
+    assert (1220 - 4 * half[0]) // 40 * (610 // 40) >= 32, "squares beside the plates"
+
+
+def test_the_chips_lie_about_as_deep_as_the_pin_map_says():
+    assert module("small_mat").chip_depth_mm() == pytest.approx(pinmap().magnetometers.depth_mm, abs=1.0)
+
+
+def test_the_strip_has_a_pixel_for_each_light():
+    small = module("small_mat")
+    assert small.PIXELS_M / 2 == small.PIXELS >= pinmap().lights.count
+    assert f"last {('', 'one', 'two', 'three')[small.PIXELS - pinmap().lights.count]} pixels" in TEXT
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.splitlines()[0])
+def test_each_step_has_a_picture_and_a_check_of_the_doctor(step, lines):
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", step)
+    assert pictures
+    assert all((HARDWARE / name).is_file() for name in pictures)
+    check = step[step.index("*Check:*") :]
+    said = [name for name in re.findall(r"`([^`]+)`", check) if not name.startswith(("moccasin-mat", "[", "profile"))]
+    named = [name for name in said if name not in {"not here", "fail"}]
+    if "calibrate" in check:
+        assert all(f'"{one.title}"' in " ".join(check.split()) for one in Walk(StrikeSettings()).view.steps)
+    else:
+        assert named
+    assert [name for name in named if name not in lines] == []
+    absent = {"light strips", "16 more magnetometers"}
+    assert {name for name in named if lines[name] != "pass"} <= absent
+
+
+def test_every_magnetometer_of_the_mat_is_named(lines):
+    there = {name for name in lines if name.startswith("magnetometer ")}
+    assert len(there) == 8
+    assert there <= set(re.findall(r"`([^`]+)`", TEXT))
