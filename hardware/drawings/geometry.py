@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from values import values
 
 from pi_controller.pinmap import pinmap
 
@@ -31,6 +32,7 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rim_mm: float
     channel_mm: float
     service_mm: float
+    usb_notch_mm: tuple[float, float]
     strip_gap_mm: float
     foam_block_mm: float
     foam_blocks_mm: tuple[tuple[float, float], ...]
@@ -169,6 +171,12 @@ def posts() -> list[Box]:
     return [Box(x - wide / 2, inner.near - built.rim_mm, x + wide / 2, inner.near) for x in middles]
 
 
+def usb_notch() -> Box:
+    """Return the notch in the tray's right wall, level with the board's box, that the USB cable leaves through."""
+    y = values().harness.box_mm[1]
+    return Box(service().right, y - build().usb_notch_mm[0] / 2, outline().right, y + build().usb_notch_mm[0] / 2)
+
+
 def tape_m(wide_mm: float, beyond_mm: float = 0.0) -> float:
     """Return the tape of a width that covers all touch strips and `beyond_mm` around each, m."""
     return (
@@ -202,11 +210,19 @@ def pieces() -> list[tuple[str, int, str, str]]:
         ("rim, far edge", 1, _size(wide, built.rim_mm, high), "wood"),
         ("rim, left and right", 2, _size(built.rim_mm, well().far - well().near, high), "wood"),
         ("tray's wall, hiders' edge", 1, _size(wide, built.rim_mm, wall), "wood"),
-        ("tray's wall, left and right", 2, _size(built.rim_mm, built.service_mm, wall), "wood"),
+        ("tray's wall, left", 1, _size(built.rim_mm, built.service_mm, wall), "wood"),
+        (f"tray's wall, right, {_notch()}", 1, _size(built.rim_mm, built.service_mm, wall), "wood"),
         ("post under the lid", len(posts()), _size(*posts()[0].size, wall), "wood"),
         ("cover", 1, _size(wide, deep, built.cover_mm), "felt, and as much more as is tucked under"),
     ]
     return found
+
+
+def _notch() -> str:
+    wide, high = build().usb_notch_mm
+    return (
+        f"with a notch {wide:g} x {high:g} in its lower edge, {usb_notch().near - service().near:g} from its near end"
+    )
 
 
 def _size(width: float, depth: float, height: float) -> str:

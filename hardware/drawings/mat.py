@@ -3,7 +3,8 @@
 python hardware/drawings/mat.py [FOLDER]      (default: `hardware/drawings`, the pages one folder up)
 
 This module itself draws the whole mat from above; `places.py` where it lies, `pads.py` one pad, `tiles.py` the pages
-to print, `beads.py` the bead, `perfboard.py` the piezo inputs, `small_mat.py` the small mat, `pins.py` the pages of tables.
+to print, `beads.py` the bead, `perfboard.py` the piezo inputs, `small_mat.py` the small mat, `pins.py` the pages of
+tables.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from geometry import (
     service,
     slats,
     strips,
+    usb_notch,
     well,
 )
 from geometry import pads as pad_numbers
@@ -57,16 +59,18 @@ def harness_boxes(view: View) -> None:
 
 
 def cable_ways(view: View) -> None:
-    """Draw the ways of the cables: down each channel to the tray, along it to the board, and out to the right."""
-    harness = values().harness
-    x, y = harness.box_mm
-    trunk = harness.muxes_mm[0][1] - 16.0
+    """Draw the ways of the cables: down each channel to the tray, and along it to the board."""
+    trunk = values().harness.muxes_mm[0][1] - 16.0
     for way in channels():
         side = way.right - 5.0
         view.line(side, 115.0, side, trunk, colour=GREEN, width=THIN, dash="1.2 0.8")
     first, last = channels()[0].left, channels()[-1].right
     view.line(first, trunk, last, trunk, colour=GREEN, dash="1.2 0.8")
-    out = outline()
+
+
+def cable_way_out(view: View) -> None:
+    """Draw the USB cable: along the tray, through the notch in its right wall."""
+    (x, y), out = values().harness.box_mm, outline()
     view.line(x + BOARD_BOX[0] / 2, y, out.right + 20, y, out.right + 20, out.near - 18, colour=RED)
 
 
@@ -116,7 +120,9 @@ def above() -> str:
         )
     for post in posts():
         view.box(post, fill=SLAT, line=BLACK)
+    view.box(usb_notch(), fill="#ffffff", line=RED)
     harness_boxes(view)
+    cable_way_out(view)
     _labels(page, view)
     _measures(view, per_pad)
     return page.svg()
@@ -132,6 +138,7 @@ def _labels(page: Page, view: View) -> None:
     page.text(6, view.at(0, strips(1)[-1].far)[1] - 3.5, "touch strips", colour="#9a5a1c")
     x, y = view.at(out.right + 24, out.near - 34)
     page.text(x, y, "USB, to the Pi", anchor="end", colour=RED)
+    wide, high = build().usb_notch_mm
     depth = pinmap().magnetometers.depth_mm
     page.note(
         10,
@@ -147,6 +154,8 @@ def _labels(page: Page, view: View) -> None:
 
             brown: touch strips on the plates.  yellow: discs under the plates.  dark: slats,
             and the four posts under the lid's free edge; pale: rim and dividers
+
+            red: the USB cable, through a notch {wide:g} wide and {high:g} high in the lower edge of the wall
             """,
     )
 

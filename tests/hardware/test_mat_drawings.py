@@ -112,6 +112,21 @@ def test_pieces_fit_into_each_other():
     ), "lid, plates and dividers are level"
 
 
+def test_the_usb_cable_leaves_through_the_wall_beside_its_board():
+    geometry, values = module("geometry"), module("values").values()
+    notch, tray, out = geometry.usb_notch(), geometry.service(), geometry.outline()
+    assert (notch.near + notch.far) / 2 == values.harness.box_mm[1]
+    assert tray.near < notch.near
+    assert notch.far < tray.far
+    assert (notch.left, notch.right) == (tray.right, out.right)
+    (wall,) = [(name, size) for name, _, size, _ in geometry.pieces() if "notch" in name]
+    wide, high = geometry.build().usb_notch_mm
+    assert f"notch {wide:g} x {high:g} " in wall[0]
+    assert f"{notch.near - tray.near:g} from its near end" in wall[0]
+    assert high < float(wall[1].split(" x ")[2]) / 2, "the wall above it stays strong"
+    assert (wide, high) >= (16.0, 9.0), "the plug, a USB-C's or a USB-A's, passes"
+
+
 def test_blocks_of_foam_stand_whole_on_slats_under_the_plate_and_clear_of_the_disc():
     geometry, maps = module("geometry"), pinmap()
     plate, disc = geometry.around(0, 0, maps.pads.width_mm, maps.pads.depth_mm), geometry.build().disc_at_mm
