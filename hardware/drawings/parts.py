@@ -57,7 +57,18 @@ one by one: `drawings/harness-*.yml`. Tools: the build guide.
 * **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **16**, **12**,
   **8**: the table with so many magnetometers. **light**: Zero 2 W, the board, no magnetometers: the judge says where
   the bead was. **paper**: a laptop, no sensors.
-* Prices in euros a piece or metre, **rough and from memory**. None of this was bought or built yet.
+* Prices in euros a piece or metre, **rough and from memory**, estimated {estimated}. None of this was bought or built
+  yet.
+"""
+NUMBERS = """
+## Numbers to order by
+
+The manufacturers' own numbers, from memory; Digi-Key, Mouser, Farnell, RS and others find a part by them. The
+distributors' own numbers are not listed, because we could not look them up. Compare each with its data sheet before
+you order. Parts without a number are sold under their name, or by many makers alike.
+
+| part | manufacturer and number |
+| --- | --- |
 """
 
 
@@ -86,6 +97,9 @@ class Parts(msgspec.Struct, frozen=True):
     buttons: dict[str, int]
     small: dict[str, float]
     kinds: dict[str, str]
+    estimated: str
+    numbers: dict[str, str]
+    numbers_of_the_board: dict[str, str]
     part: list[Part]
 
 
@@ -233,7 +247,9 @@ def page(parts: Parts) -> str:
         """*All* is the sum of the pieces. Resistors come in tens, tape in rolls, and every shop wants its postage: *to
 be paid* is a third more. Tools, screen, laptop and cloths are taken to be there.""",
     ]
-    return HEAD + "\n".join(rows) + "\n"
+    numbers = parts.numbers | parts.numbers_of_the_board
+    orders = "\n".join(f"| {name} | {number} |" for name, number in numbers.items())
+    return HEAD.format(estimated=parts.estimated) + "\n".join(rows) + "\n" + NUMBERS + orders + "\n"
 
 
 def main() -> int:

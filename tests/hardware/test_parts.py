@@ -90,6 +90,26 @@ def test_the_sheets_of_wood_hold_the_pieces():
     assert many("plywood 6", "table") == 2
 
 
+def test_each_number_is_of_a_part_that_is_bought():
+    bought = {part.name for part in P.part} | set(parts.small(P, "table"))
+    assert set(P.numbers) <= bought
+    assert len(P.numbers) > 20
+    page = (HARDWARE / "parts.md").read_text("utf-8")
+    assert all(f"| {name} | {number} |" in page for name, number in (P.numbers | P.numbers_of_the_board).items())
+    assert re.search(r"estimated .* 20\d\d\.", page)
+
+
+def test_the_numbers_of_plugs_have_as_many_ways_as_the_plugs():
+    for name, number in P.numbers.items():
+        if ways := re.search(r"housing .*, (\d+) ways", name):
+            molex, harwin = re.fullmatch(r"Molex 50-57-94(\d\d), Harwin M20-106(\d\d)00", number).groups()
+            assert int(molex) == int(harwin) == int(ways[1])
+    board = (HARDWARE / "board" / "mat-board-parts.tsv").read_text("utf-8")
+    ways = set(re.findall(r"JST XH, (\d) ways", board))
+    for number in list(P.numbers_of_the_board.values())[:2]:
+        assert set(re.findall(r"(?:B|XHP-)(\d)", number)) == ways
+
+
 def test_every_capacitor_has_its_kind_and_volts():
     capacitors = {said for said in parts.small(P, "table") if said.startswith("capacitor")}
     assert set(P.kinds) == capacitors
