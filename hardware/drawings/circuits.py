@@ -164,48 +164,48 @@ def bus(v: Values) -> Any:
     data, clock, top = 0.5, -0.5, 3.6
     with sheet(f"I2C bus, {b.i2c['hz'] // 1000} kHz", (-2.2, 5.4)) as drawing:
         board = _chip((0, 0), "", f"3V3 GPIO{b.i2c['sda']} GPIO{b.i2c['scl']} GND", "RP2040 board")
-        line(_pin(board, "r0"), (3.2, 1.5), (3.2, top), (24.6, top))
+        line(_pin(board, "r0"), (3.2, 1.5), (3.2, top), (25.2, top))
         line(_pin(board, "r1"), (15.4, data))
         line(_pin(board, "r2"), (15.4, clock))
         e.Ground().theta(0).at(_pin(board, "r3"))
-        for x, y, name, label in ((4.6, data, "R1", "data_pullup_ohm"), (6.6, clock, "R2", "clock_pullup_ohm")):
+        for x, y, name, label in ((4.2, data, "R1", "data_pullup_ohm"), (6.8, clock, "R2", "clock_pullup_ohm")):
             dot((x, top))
             part("Resistor", (x, top), (x, y), named(name, found, label), "bottom")
             dot((x, y))
         address = f"MPR121\n0x{b.mpr121_address:02X}"
         touch = _chip((11.0, -6.2), "3V3 SDA SCL GND", "ELE0 ... ELE11 -", address)
-        for x, y, pin in ((8.6, top, "l0"), (8.3, data, "l1"), (8.0, clock, "l2")):
+        for x, y, pin in ((9.0, top, "l0"), (8.7, data, "l1"), (8.4, clock, "l2")):
             dot((x, y))
             line((x, y), (x, _pin(touch, pin)[1]), _pin(touch, pin))
         e.Ground().theta(0).at(_pin(touch, "l3"))
         lead = _pin(touch, "r1")
         part("Resistor", lead, (lead[0] + 1.9, lead[1]), named("R3", v.touch, "electrode_ohm"))
         port((lead[0] + 1.9, lead[1]), "touch strip")
-        note((lead[0] + 0.4, lead[1] - 0.4), "one R3 in each lead,\nat the MPR121")
+        note((lead[0] + 0.4, lead[1] - 0.7), "one R3 in each lead,\nat the MPR121")
         name = f"TCA9548A, one of 3\n0x{first:02X} to 0x{last:02X}"
-        mux = _chip((20.5, -2.0), "3V3 SDA SCL GND RST A0 A1 A2", "SD0 SC0 ... SC7 - - - -", name, 8.0)
+        mux = _chip((21.1, -2.0), "3V3 SDA SCL GND RST A0 A1 A2", "SD0 SC0 ... SC7 - - - -", name, 8.0)
         line((15.4, data), _pin(mux, "l1"))
         line((15.4, clock), _pin(mux, "l2"))
-        for x, pin in ((18.1, "l0"), (17.5, "l4")):  # fed, and never reset
+        for x, pin in ((18.7, "l0"), (18.1, "l4")):  # fed, and never reset
             line(_pin(mux, pin), (x, _pin(mux, pin)[1]), (x, top))
             dot((x, top))
         e.Ground().theta(0).at(_pin(mux, "l3"))
         for pin in ("l5", "l6", "l7"):
-            line(_pin(mux, pin), (17.5, _pin(mux, pin)[1]))
-        line((17.5, _pin(mux, "l5")[1]), (17.5, _pin(mux, "l7")[1] - 0.5))
+            line(_pin(mux, pin), (18.1, _pin(mux, pin)[1]))
+        line((18.1, _pin(mux, "l5")[1]), (18.1, _pin(mux, "l7")[1] - 0.5))
         for pin in ("l6", "l7"):
-            dot((17.5, _pin(mux, pin)[1]))
-        e.Ground().theta(0).at((17.5, _pin(mux, "l7")[1] - 0.5))
+            dot((18.1, _pin(mux, pin)[1]))
+        e.Ground().theta(0).at((18.1, _pin(mux, "l7")[1] - 0.5))
         note(
-            (19.0, -6.6),
+            (19.6, -6.6),
             f"A0, A1, A2 as drawn: 0x{first:02X}. A0 to 3V3\n"
             f"instead of GND: 0x{first + 1:02X}; A1 to 3V3: 0x{last:02X}.\n"
             "RST is never left open.",
         )
-        sensor = _chip((27.4, 0), "VCC SDA SCL GND", "", f"QMC5883L, one of 8\n0x{b.qmc5883l_address:02X}")
-        line((24.6, top), (24.6, 1.5), _pin(sensor, "l0"))
-        line(_pin(mux, "r0"), (23.4, 1.5), (23.4, 0.5), _pin(sensor, "l1"))
-        line(_pin(mux, "r1"), (23.0, 0.5), (23.0, -0.5), _pin(sensor, "l2"))
+        sensor = _chip((28.0, 0), "VCC SDA SCL GND", "", f"QMC5883L, one of 8\n0x{b.qmc5883l_address:02X}")
+        line((25.2, top), (25.2, 1.5), _pin(sensor, "l0"))
+        line(_pin(mux, "r0"), (24.0, 1.5), (24.0, 0.5), _pin(sensor, "l1"))
+        line(_pin(mux, "r1"), (23.6, 0.5), (23.6, -0.5), _pin(sensor, "l2"))
         e.Ground().theta(0).at(_pin(sensor, "l3"))
         note(
             (-2.2, -9.2),

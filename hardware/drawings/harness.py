@@ -1,8 +1,8 @@
 """`python hardware/drawings/harness.py`: every cable of three builds, from the pin map, for WireViz.
 
 Writes `hardware/drawings/harness-*.yml` (which `wireviz` reads as they are), the list of cables and plugs,
-`harness-*.bom.tsv`, and where Graphviz is installed their SVG. `table` is the whole table in three sheets, `light` a
-Zero 2 W and the board without magnetometers, `paper` a laptop.
+`harness-*.bom.tsv`, and where Graphviz is installed their pages of A4 as SVG. `table` is the whole table in three
+sheets, `light` a Zero 2 W and the board without magnetometers, `paper` a laptop.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ FIRST = "pin 1 is SDA, blue: mark it"
 SOLDERED: Mapping[str, float] = {"soldered": 1}
 SOCKET_4, SOCKET_2 = {"socket 4": 1}, {"socket 2": 1}
 PAIR = ["WH", "BK"]
+PAGE_ROWS, CABLE_ROWS = 40, 5
+"""As many rows fit on A4 with letters of 2.5 mm; a cable takes so many and one for each wire."""
+A4_MM, MARGIN_MM, HEADING_MM = (297.0, 210.0), 10.0, 12.0
 GROUND = "GND"
 
 
@@ -101,6 +104,35 @@ class Harness:
             "connections": self._joins,
         }
         return copy.deepcopy(sheet)  # WireViz writes into what it reads
+
+    def pages(self) -> list[Harness]:
+        """Return the sheet in parts that fit on A4, each with cables of one plug."""
+        groups: list[tuple[str, list[int]]] = []
+        rows = [CABLE_ROWS + cable["wirecount"] for cable in self._cables.values()]
+        for i, (start, _, _) in sorted(
+            enumerate(self._joins), key=lambda one: list(self._plugs).index(next(iter(one[1][0])))
+        ):
+            (plug,) = start
+            if not groups or groups[-1][0] != plug or sum(rows[n] for n in groups[-1][1]) + rows[i] > PAGE_ROWS:
+                groups.append((plug, []))
+            groups[-1][1].append(i)
+        return [self._part(sorted(some), n, len(groups)) for n, (_, some) in enumerate(groups, 1)]
+
+    def _part(self, some: list[int], number: int, count: int) -> Harness:
+        """Return page `number`: the cables at these places, and the pins that they use."""
+        part = Harness(f"{self.title}, page {number} of {count}")
+        names = list(self._cables)
+        part._joins = [self._joins[i] for i in some]
+        part._cables = {names[i]: self._cables[names[i]] for i in some}
+        used = [
+            (plug, pin) for start, _, end in part._joins for one in (start, end) for plug in one for pin in one[plug]
+        ]
+        for name, plug in self._plugs.items():
+            pins = [n for n, pin in enumerate(plug["pinlabels"], 1) if (name, pin) in used]
+            if pins:
+                labels = [plug["pinlabels"][n - 1] for n in pins]
+                part._plugs[name] = {**plug, "pins": pins, "pinlabels": labels}
+        return part
 
     def text(self) -> str:
         """Return the sheet as YAML."""
@@ -291,14 +323,28 @@ def bom(sheet: Harness) -> str:
     return tuplelist2tsv(bom_list(parse(sheet.document(), return_types="harness").bom()))
 
 
-def picture(sheet: Harness) -> str:
-    """Return the sheet drawn, as SVG; it looks a little different with each version of Graphviz."""
+def picture(page: Harness) -> str:
+    """Return a page drawn on A4, as SVG; it looks a little different with each version of Graphviz."""
     from wireviz.wireviz import parse  # noqa: PLC0415
 
-    text = re.sub(r"<!--.*?-->\n?", "", parse(sheet.document(), return_types="svg"), flags=re.DOTALL)
-    end = text.index(">", text.index("<svg")) + 1
-    about = f"\n<title>{escape(sheet.title)}</title>\n<desc>{escape(RIGHTS)}</desc>"
-    return text[:end] + about + text[end:]
+    text = re.sub(r"<!--.*?-->\n?", "", parse(page.document(), return_types="svg"), flags=re.DOTALL)
+    drawn = text[text.index("<svg") :]
+    wide, high = A4_MM
+    room = (wide - 2 * MARGIN_MM, high - 2 * MARGIN_MM - HEADING_MM)
+    at = f'x="{MARGIN_MM:g}" y="{MARGIN_MM + HEADING_MM:g}" width="{room[0]:g}" height="{room[1]:g}"'
+    drawn = re.sub(r'<svg width="[^"]*" height="[^"]*"', f'<svg {at} preserveAspectRatio="xMidYMin"', drawn, count=1)
+    title, size = escape(page.title), f'width="{wide:g}mm" height="{high:g}mm" viewBox="0 0 {wide:g} {high:g}"'
+    heading = f'<text x="{MARGIN_MM:g}" y="{MARGIN_MM + 5:g}" font-family="sans-serif" font-size="5">{title}</text>'
+    lines = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
+        f"<title>{title}</title>",
+        f"<desc>{escape(RIGHTS)}</desc>",
+        f'<rect width="{wide:g}" height="{high:g}" fill="#ffffff"/>',
+        heading,
+        drawn.rstrip(),
+        "</svg>",
+    )
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
@@ -308,7 +354,8 @@ def main() -> int:
         (HERE / f"harness-{name}.yml").write_text(sheet.text(), "utf-8")
         (HERE / f"harness-{name}.bom.tsv").write_text(bom(sheet), "utf-8")
         if shutil.which("dot"):
-            (HERE / f"harness-{name}.svg").write_text(picture(sheet), "utf-8")
+            for number, page in enumerate(sheet.pages(), 1):
+                (HERE / f"harness-{name}-{number}.svg").write_text(picture(page), "utf-8")
     return 0
 
 

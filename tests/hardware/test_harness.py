@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import harness
 import power
 import pytest
@@ -27,7 +29,33 @@ def test_a_sheet_in_the_tree_is_that_of_the_pin_map(name):
     sheet = harness.SHEETS[name]()
     assert (harness.HERE / f"harness-{name}.yml").read_text("utf-8") == sheet.text(), "run harness.py"
     assert (harness.HERE / f"harness-{name}.bom.tsv").read_text("utf-8") == harness.bom(sheet), "run harness.py"
-    assert (harness.HERE / f"harness-{name}.svg").stat().st_size > 1000
+    made = {f"harness-{name}-{n}.svg" for n, _ in enumerate(sheet.pages(), 1)}
+    assert {path.name for path in harness.HERE.glob(f"harness-{name}-[0-9]*.svg")} == made, "run harness.py"
+
+
+@WIREVIZ
+def test_each_cable_is_on_one_page_with_its_pins(name):
+    sheet, pages = harness.SHEETS[name]().document(), [page.document() for page in harness.SHEETS[name]().pages()]
+    assert sorted(cable for page in pages for cable in page["cables"]) == sorted(sheet["cables"])
+    joins = [join for page in pages for join in page["connections"]]
+    assert all(join in sheet["connections"] for join in joins)
+    for page in pages:
+        for join in page["connections"]:
+            for end in (join[0], join[2]):
+                for plug, pins in end.items():
+                    assert set(pins) <= set(page["connectors"][plug]["pinlabels"])
+
+
+@WIREVIZ
+def test_a_page_is_a4_and_its_letters_are_legible(name):
+    for path in harness.HERE.glob(f"harness-{name}-[0-9]*.svg"):
+        text = path.read_text("utf-8")
+        assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="297mm" height="210mm"')
+        (room_x, room_y), (wide, high) = (
+            map(float, re.search(pattern, text).groups())
+            for pattern in (r' width="([\d.]+)" height="([\d.]+)" preserve', r'viewBox="0.00 0.00 ([\d.]+) ([\d.]+)"')
+        )
+        assert 14.0 * min(room_x / wide, room_y / high) > 2.4, path.name
 
 
 @WIREVIZ
