@@ -174,7 +174,7 @@ def bus(v: Values) -> Any:
             dot((x, y))
         address = f"MPR121\n0x{b.mpr121_address:02X}"
         touch = _chip((11.0, -6.2), "3V3 SDA SCL GND", "ELE0 ... ELE11 -", address)
-        for x, y, pin in ((9.0, top, "l0"), (8.7, data, "l1"), (8.4, clock, "l2")):
+        for x, y, pin in ((8.7, top, "l0"), (8.4, data, "l1"), (8.1, clock, "l2")):
             dot((x, y))
             line((x, y), (x, _pin(touch, pin)[1]), _pin(touch, pin))
         e.Ground().theta(0).at(_pin(touch, "l3"))
