@@ -40,7 +40,8 @@ def named():
     prose = "\n".join(line for line in TEXT.splitlines() if not line.startswith(("    ", "|")))
     found = re.findall(r"`((?:[^`\n])+)`", prose)
     others = {"pass", "not here", "fail", "such type", "doctor", "table.toml", "ports", "flash --check", "replay"}
-    return [name for name in found if name not in others and not name.endswith(".md")]
+    commands = ("moccasin-mat ", "[")
+    return [name for name in found if name not in others and not name.endswith(".md") and not name.startswith(commands)]
 
 
 def test_the_checklist_is_one():
@@ -64,6 +65,14 @@ def write_plain(table):
     plain = table.with_name("plain.toml")
     plain.write_text('[table]\nname = "bench"\n', "utf-8")
     return plain
+
+
+def test_the_sentences_of_the_bus_step_are_the_doctors():
+    step = " ".join(TEXT[TEXT.index("## 5.") : TEXT.index("## 6.")].split())
+    said = (HARDWARE / "FAULTS.md").read_text("utf-8")
+    quoted = re.findall(r'"([^"]+)"', step)
+    assert len(quoted) == 4
+    assert [one for one in quoted if one not in said] == []
 
 
 def test_what_is_named_from_one_to_another_are_all_of_a_kind():
