@@ -19,6 +19,14 @@ from pi_controller.pinmap import pinmap
 HARDWARE = Path(__file__).parent.parent
 
 
+class Flat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[build.flat]` of the pin map: what is different in the flat mat."""
+
+    depth_mm: float
+    slat_mm: float
+    base_mm: float
+
+
 class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[build]` of the pin map."""
 
@@ -39,6 +47,7 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     disc_mm: float
     disc_at_mm: tuple[float, float]
     module_mm: tuple[float, float]
+    flat: Flat
 
     @property
     def chip_z(self) -> float:
@@ -49,6 +58,11 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def base_top(self) -> float:
         """The top of the base."""
         return -(self.cover_mm + self.plate_mm + self.foam_mm + self.slat_mm)
+
+    @property
+    def height_mm(self) -> float:
+        """The height of the whole mat."""
+        return self.base_mm - self.base_top
 
 
 class Box(NamedTuple):
@@ -69,6 +83,13 @@ class Box(NamedTuple):
 def build() -> Build:
     """Return `[build]`."""
     return msgspec.convert(tomllib.loads((HARDWARE / "pinmap.toml").read_text("utf-8"))["build"], Build)
+
+
+@cache
+def flat() -> Build:
+    """Return the flat mat: squares of hardboard under the blocks in place of the slats, and a thinner base."""
+    changes = build().flat
+    return msgspec.structs.replace(build(), slat_mm=changes.slat_mm, base_mm=changes.base_mm)
 
 
 def around(x: float, y: float, width: float, depth: float) -> Box:
@@ -189,21 +210,29 @@ def tape_m(wide_mm: float, beyond_mm: float = 0.0) -> float:
     )
 
 
-def pieces() -> list[tuple[str, int, str, str]]:
-    """Return what is to be cut: name, how many, size, and of what."""
-    built, out, maps = build(), outline(), pinmap()
+def pieces(built: Build | None = None) -> list[tuple[str, int, str, str]]:
+    """Return what is to be cut for the mat, or for the `flat` one: name, how many, size, and of what."""
+    built, out, maps = built or build(), outline(), pinmap()
+    is_flat = built == flat()
     high = built.plate_mm + built.foam_mm
     wall = built.slat_mm + built.foam_mm
     wide, deep = out.size
+    side, count = built.foam_block_mm, maps.pads.count * len(blocks())
     found = [
         ("base", 1, _size(wide, deep, built.base_mm), "plywood"),
         ("plate", maps.pads.count, _size(maps.pads.width_mm, maps.pads.depth_mm, built.plate_mm), "plywood, stiff"),
         ("lid of the tray", 1, _size(wide, built.service_mm + built.rim_mm, built.plate_mm), "plywood"),
-        ("block of foam", maps.pads.count * len(blocks()), _size(*blocks()[0].size, built.foam_mm), "camping mat, PE"),
+        ("block of foam", count, _size(side, side, built.foam_mm), "camping mat, PE"),
     ]
-    sizes = [(round(slat.right - slat.left, 1), slat.far - slat.near) for slat in slats()]
-    names = {sizes[0]: "slat, at the ends", sizes[1]: "slat, under a pad's middle", sizes[2]: "slat, between pads"}
-    found += [(name, sizes.count(size), _size(*size, built.slat_mm), "plywood or MDF") for size, name in names.items()]
+    if is_flat:  # rim and dividers stand on the base
+        found.append(("square under a block", count, _size(side, side, built.slat_mm), "hardboard"))
+        high += built.slat_mm
+    else:
+        sizes = [(round(slat.right - slat.left, 1), slat.far - slat.near) for slat in slats()]
+        names = {sizes[0]: "slat, at the ends", sizes[1]: "slat, under a pad's middle", sizes[2]: "slat, between pads"}
+        found += [
+            (name, sizes.count(size), _size(*size, built.slat_mm), "plywood or MDF") for size, name in names.items()
+        ]
     divider = dividers()[0].size
     found += [
         ("divider", len(dividers()), _size(*divider, high), "wood"),
@@ -211,18 +240,19 @@ def pieces() -> list[tuple[str, int, str, str]]:
         ("rim, left and right", 2, _size(built.rim_mm, well().far - well().near, high), "wood"),
         ("tray's wall, hiders' edge", 1, _size(wide, built.rim_mm, wall), "wood"),
         ("tray's wall, left", 1, _size(built.rim_mm, built.service_mm, wall), "wood"),
-        (f"tray's wall, right, {_notch()}", 1, _size(built.rim_mm, built.service_mm, wall), "wood"),
+        (f"tray's wall, right, {_way_out(wall)}", 1, _size(built.rim_mm, built.service_mm, wall), "wood"),
         ("post under the lid", len(posts()), _size(*posts()[0].size, wall), "wood"),
         ("cover", 1, _size(wide, deep, built.cover_mm), "felt, and as much more as is tucked under"),
     ]
     return found
 
 
-def _notch() -> str:
-    wide, high = build().usb_notch_mm
-    return (
-        f"with a notch {wide:g} x {high:g} in its lower edge, {usb_notch().near - service().near:g} from its near end"
-    )
+def _way_out(wall_mm: float) -> str:
+    """Return how the tray's right wall is cut for the USB cable: a low one has a gap instead of a notch."""
+    (wide, high), near = build().usb_notch_mm, usb_notch().near - service().near
+    if 2 * high > wall_mm:
+        return f"with a gap of {wide:g}, {near:g} from its near end"
+    return f"with a notch {wide:g} x {high:g} in its lower edge, {near:g} from its near end"
 
 
 def _size(width: float, depth: float, height: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 from typing import TYPE_CHECKING
 
-from geometry import Box, blocks, build, columns, strips
+from geometry import Box, Build, blocks, build, columns, flat, strips
 from page import BLACK, BLUE, FOAM, GREEN, GREY, RED, SLAT, THICK, THIN, WOOD, Page, View
 
 from pi_controller.pinmap import pinmap
@@ -18,9 +18,9 @@ LEFT, RIGHT = -158.0, 34.0
 """The part of the pad that the section shows, x from its centre."""
 
 
-def levels() -> dict[str, tuple[float, float]]:
+def levels(built: Build) -> dict[str, tuple[float, float]]:
     """Return the top and the bottom of each layer, z in mm, from the cover down."""
-    built, top = build(), 0.0
+    top = 0.0
     found: dict[str, tuple[float, float]] = {}
     for name in ("cover", "plate", "foam", "slat", "base"):
         thick = getattr(built, f"{name}_mm")
@@ -29,27 +29,32 @@ def levels() -> dict[str, tuple[float, float]]:
     return found
 
 
-def section() -> str:
+def section(built: Build) -> str:
     """Return the cut through a pad along its middle row of magnetometers, 1:1."""
     page = Page(
         297,
         150,
-        "A pad, cut through, 1:1",
+        "A pad of the flat mat, cut through, 1:1" if built == flat() else "A pad, cut through, 1:1",
         "Along its middle (y = 0), from the gap beside it to past its centre. Print at 100 %: the blue bar is 100 mm.",
     )
     view = View(page, 172, 74, 1.0)
-    built, depth = build(), pinmap().magnetometers.depth_mm
-    at = levels()
+    depth = -built.chip_z
+    at = levels(built)
     half_pad, half_way = pinmap().pads.width_mm / 2, built.channel_mm / 2
     column = columns()[0]
     clear = built.clear_mm
     _layer(view, LEFT, RIGHT, *at["base"], WOOD)
-    _layer(view, LEFT, column - half_way, *at["slat"], SLAT)
-    _layer(view, column + half_way, RIGHT, *at["slat"], SLAT)
-    divider_right = -half_pad - clear
-    _layer(view, LEFT, divider_right, at["plate"][0], at["foam"][1], WOOD)
+    shown = [one for one in blocks() if one.near <= 0 <= one.far and one.left < RIGHT]
     _layer(view, -half_pad, RIGHT, *at["foam"], "#ffffff")
-    for block in (one for one in blocks() if one.near <= 0 <= one.far and one.left < RIGHT):
+    if built == flat():
+        for block in shown:
+            _layer(view, block.left, block.right, *at["slat"], SLAT)
+    else:
+        _layer(view, LEFT, column - half_way, *at["slat"], SLAT)
+        _layer(view, column + half_way, RIGHT, *at["slat"], SLAT)
+    divider_right = -half_pad - clear
+    _layer(view, LEFT, divider_right, at["plate"][0], at["slat" if built == flat() else "foam"][1], WOOD)
+    for block in shown:
         _layer(view, block.left, block.right, *at["foam"], FOAM)
     _layer(view, -half_pad, RIGHT, *at["plate"], "#f3e6c8")
     _layer(view, LEFT, RIGHT, *at["cover"], "#b9c9b0")
@@ -58,29 +63,27 @@ def section() -> str:
     view.line(-half_pad + inset, at["plate"][0], RIGHT, at["plate"][0], colour="#b4641a", width=0.9)
     disc, middle = built.disc_mm / 2, built.disc_at_mm[0]
     _layer(view, middle - disc, min(middle + disc, RIGHT), at["plate"][1], at["plate"][1] - 0.5, "#d8b200")
-    _module(view, column)
+    _module(view, built, column)
     _bead_and_cloth(page, view, column)
     view.measure(column + 22, 0, column + 22, -depth, said=f"{depth:g}")
     page.line(172 + column + 1, 74 + depth, 172 + column + 24, 74 + depth, colour=BLUE, width=THIN)
     view.measure(column - 24, BALL_MM / 2, column - 24, -depth, said=f"{depth + BALL_MM / 2:g}")
     page.line(172 + column - 26, 74 - BALL_MM / 2, 172 + column, 74 - BALL_MM / 2, colour=BLUE, width=THIN)
     page.line(172 + column - 26, 74 + depth, 172 + column - 8, 74 + depth, colour=BLUE, width=THIN)
-    _names(page, view, at)
+    _names(page, view, built)
     page.line(172, 44, 172, 118, colour=GREY, width=THIN, dash="4 1 1 1")
     page.text(172, 123, "the pad's centre", anchor="middle", colour=GREY, size=3.2)
     page.line(14, 128, 114, 128, colour=BLUE, width=THICK)
     for x in (14, 64, 114):
         page.line(x, 126, x, 130, colour=BLUE)
     page.text(64, 134, "100 mm", anchor="middle", colour=BLUE)
-    page.note(
-        14,
-        143,
-        """
-            The disc's middle is beside this cut, the blocks of foam shown are those nearest to it.
+    said = "The disc's middle is beside this cut, the blocks of foam shown are those nearest to it."
+    if built != flat():
+        said += """
             Instead of the disc: an FSR 406 on the middle slat, in the plate's very middle, under a rubber
             block half a millimetre higher than the foam.
-            """,
-    )
+            """
+    page.note(14, 143, said)
     return page.svg()
 
 
@@ -88,9 +91,9 @@ def _layer(view: View, left: float, right: float, top: float, bottom: float, fil
     view.box(Box(left, bottom, right, top), fill=fill, pen=THIN)
 
 
-def _module(view: View, x: float) -> None:
+def _module(view: View, built: Build, x: float) -> None:
     """Draw a magnetometer's module on the base: tape, board, chip."""
-    top, half = build().base_top, build().module_mm[0] / 2
+    top, half = built.base_top, build().module_mm[0] / 2
     _layer(view, x - half, x + half, top + 1.0, top, "#ffffff")
     _layer(view, x - half, x + half, top + 2.6, top + 1.0, "#5b8bc9")
     _layer(view, x - 1.5, x + 1.5, top + 3.4, top + 2.6, BLACK)
@@ -105,26 +108,27 @@ def _bead_and_cloth(page: Page, view: View, x: float) -> None:
     page.line(*flat, colour="#7a3b69", width=1.2)
 
 
-def _names(page: Page, view: View, at: dict[str, tuple[float, float]]) -> None:
-    right = 214.0
+def _names(page: Page, view: View, built: Build) -> None:
+    at, right = levels(built), 214.0
+    under, x = (f"square, hardboard {built.slat_mm:g}", min(blocks()).left + 30) if built == flat() else ("", RIGHT - 8)
     middle = {name: (top + bottom) / 2 for name, (top, bottom) in at.items()}
     labels = (
         (4.3, 25.0, "moccasin: loose cloth, lined or folded"),
         (middle["cover"], RIGHT - 4, f"cover, felt {build().cover_mm:g}"),
         (at["plate"][0], RIGHT - 7, "touch strips, copper under clear tape"),
         (middle["plate"], RIGHT - 10, f"plate, plywood {build().plate_mm:g}, floats"),
-        (middle["slat"], RIGHT - 8, f"slat, {build().slat_mm:g}"),
-        (middle["base"], RIGHT - 6, f"base, {build().base_mm:g}"),
+        (middle["slat"], x, under or f"slat, {built.slat_mm:g}"),
+        (middle["base"], RIGHT - 6, f"base, {built.base_mm:g}"),
     )
     for n, (z, x, said) in enumerate(labels):
         px, py = view.at(x, z)
         page.pointer(right, 62 + n * 9.4, px, py, said)
     page.pointer(100, 40, *view.at(columns()[0] - 1, BALL_MM / 2 + 1), "bead with its magnet", anchor="end")
-    page.pointer(60, 122, *view.at(columns()[0] - 5, build().base_top + 1.8), "magnetometer, chip up", anchor="end")
+    page.pointer(60, 122, *view.at(columns()[0] - 5, built.base_top + 1.8), "magnetometer, chip up", anchor="end")
     page.pointer(168, 47, *view.at(middle_of_disc() - 4, at["plate"][1] - 0.3), "disc, glued", anchor="end")
     page.text(*view.at(-half_gap(), -11.3), "divider", anchor="middle", size=3.4)
     left = min(blocks()).left
-    page.text(*view.at(left + 2, middle["foam"] - 1.2), f"foam, {build().foam_mm:g}", size=3.4)
+    page.text(*view.at(left + 2, middle["foam"] - 1.2), f"foam, {built.foam_mm:g}", size=3.4)
 
 
 def middle_of_disc() -> float:
@@ -217,5 +221,6 @@ def _draw_layer(slant: Slant, number: str) -> None:
 
 def drawings() -> Iterator[tuple[str, str]]:
     """Yield name and text of each drawing."""
-    yield "pad-section.svg", section()
+    yield "pad-section.svg", section(build())
+    yield "pad-section-flat.svg", section(flat())
     yield "pad-apart.svg", apart()

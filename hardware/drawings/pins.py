@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from geometry import build, pieces
+from geometry import build, flat, pieces
 from gpiozero.pins.pi import PiBoardInfo
 
 from pi_controller.board import wire
@@ -200,5 +200,14 @@ def pages() -> Iterator[tuple[str, str]]:
             f"the chips {depth:g} mm below the surface. Where your wood or foam is thinner, put card under the slats."
         ),
         "Drawings: [the mat](drawings/mat.svg), [a pad cut through](drawings/pad-section.svg).",
+        "## The flat mat",
+        (
+            f"{flat().height_mm:g} mm high instead of {built.height_mm:g}, chips {-flat().chip_z:g} mm "
+            "below the surface: "
+            "no slats, no 15 mm plywood. Rim, dividers and walls stand on the base. What to change in the pin map, and "
+            "what it can: [the build guide](README.md#the-flat-mat)."
+        ),
+        table(("piece", "how many", "width x depth x height, mm", "of"), pieces(flat())),
+        "Drawing: [a pad cut through](drawings/pad-section-flat.svg); from above as the mat, without slats.",
     ]
     yield "cutting.md", "\n\n".join(cutting) + "\n"

@@ -95,6 +95,28 @@ def test_the_stack_of_boards_puts_the_chips_at_the_pin_maps_depth():
     assert -module("geometry").build().chip_z == pytest.approx(pinmap().magnetometers.depth_mm)
 
 
+def test_the_flat_mat_is_flat_and_has_no_slats():
+    geometry = module("geometry")
+    flat = geometry.flat()
+    assert -flat.chip_z == pytest.approx(flat.flat.depth_mm)
+    assert flat.height_mm == pytest.approx(25.0)
+    tall = {name: float(size.split(" x ")[2]) for name, _, size, _ in geometry.pieces(flat)}
+    assert not [name for name in tall if "slat" in name]
+    assert "15" not in {size.split(" x ")[2] for _, _, size, _ in geometry.pieces(flat)}
+    assert tall["divider"] == tall["plate"] + tall["block of foam"] + tall["square under a block"]
+    assert tall["divider"] == tall["tray's wall, left"] + tall["lid of the tray"], "lid, plates and dividers are level"
+    assert flat.foam_mm + flat.slat_mm > flat.chip_mm + 0.4, "nothing touches a chip"
+    blocks = [(number, size) for name, number, size, _ in geometry.pieces(flat) if name.startswith(("block", "square"))]
+    assert len({number for number, _ in blocks}) == 1
+
+
+def test_no_square_of_the_flat_mat_lies_on_a_module():
+    geometry = module("geometry")
+    modules = [geometry.around(x, y, *geometry.build().module_mm) for x, y in pinmap().magnetometers.offsets_mm]
+    for block, one in itertools.product(geometry.blocks(), modules):
+        assert block.right <= one.left or one.right <= block.left or block.far <= one.near or one.far <= block.near
+
+
 def test_pieces_fit_into_each_other():
     geometry = module("geometry")
     built, well = geometry.build(), geometry.well()
