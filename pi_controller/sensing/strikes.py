@@ -354,9 +354,7 @@ class StrikeDetector:
 
     def _worth_judging(self, first: int, until: int, floor: NDArray[np.float64]) -> list[bool]:
         """Return for each hop whether a pad may pass the first three comparisons: quick, and slightly too lenient."""
-        n, at = until - first, first - self._base + 1
-        if at < REACH_HOPS + RISE_HOPS:
-            return [True] * n
+        n, at = until - first, first - self._base + 1  # no hop is judged before the first `FLOOR_HOPS`
         e, p = self._e[:, :, at - REACH_HOPS - RISE_HOPS : at + n - 1], self._p[:, :, at - MEAN_HOPS : at + n - 1]
         # the greatest of 2, 4, 8 and so on that begin at each hop
         two = np.maximum(e[:, :, 1:], e[:, :, :-1])
@@ -388,8 +386,6 @@ class StrikeDetector:
     def _judge(self, hop: int, floor: NDArray[np.float64]) -> Decision | None:
         """Return the stroke decided in this hop, from the band with the largest margin; None for no stroke."""
         at = hop - self._base + 1
-        if at < REACH_HOPS + RISE_HOPS // 2:
-            return None
         # the cheap tests first: they reject most drum beats
         peak = np.maximum.reduce(self._e[:, :, at - REACH_HOPS : at], axis=2) + TINY
         passed = peak > self._bar[:, :, 0]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_controller.sensing.filters import FilterDesign, RecursiveFilter, band, butterworth
+from pi_controller.sensing.filters import FilterDesign, RecursiveFilter, band, butterworth, share_of_white
 
 RATE = 4000.0
 
@@ -77,3 +77,11 @@ def test_what_is_no_filter_is_refused():
         RecursiveFilter([FilterDesign(np.array([0j]), np.array([0.5 + 0j]), 1.0)], 1)
     with pytest.raises(ValueError, match="first"):
         RecursiveFilter([butterworth(2, 400, "lowpass", RATE), butterworth(4, 400, "lowpass", RATE)], 1)
+
+
+@pytest.mark.parametrize(("rate", "low", "high"), [(4000, 900, 3000), (4000, 250, 1000), (1000, 150, 3000)])
+def test_share_of_white_noise_is_the_energy_of_the_response_to_one_sample(rate, low, high):
+    design, one = band(rate, low, high), np.zeros((1, 4000))
+    one[0, 0], one[0, 1] = 1.0, -1.0  # the difference is part of the filter
+    response = RecursiveFilter([design], 1).feed(one)
+    assert share_of_white(design) == pytest.approx(float(np.sum(response**2)), rel=1e-9)

@@ -386,6 +386,26 @@ def test_quiet_blocks_wait_for_each_other_and_a_stroke_does_not(monkeypatch):
     assert max(batches) == 4 * 32
 
 
+@pytest.mark.parametrize("peak", [9, 10, 11, 12, 14])
+def test_strokes_are_the_same_hop_by_hop(peak):
+    mat = Mat(1.6, seed=peak)
+    for n in range(4):
+        mat.stroke(0.3 + 0.3 * n, 1 + n % 4, peak)
+    x, parts = mat.samples(), StrikeDetector(RATE, 4)
+    got = [d for at in range(0, len(x), 2) for d in parts.feed_samples(x[at : at + 2])]
+    assert got == StrikeDetector(RATE, 4).feed_samples(x)
+    assert got
+
+
+def test_enabled_twice_is_enabled_once():
+    mat = Mat(1.0, seed=13)
+    mat.stroke(0.7, 2, 60)
+    x, detector = mat.samples(), StrikeDetector(RATE, 4)
+    detector.feed_samples(x[:2792])
+    detector.reporting_enabled = True  # 2 ms before the stroke, and it is no new start
+    assert [d.pads for d in detector.feed_samples(x[2792:])] == [(2,)]
+
+
 def test_a_stroke_that_waits_is_told_when_samples_are_missing(monkeypatch):
     monkeypatch.setattr("pi_controller.sensing.strikes.STIR_RATIO", 1e9)
     mat = Mat(1.0, seed=12)
