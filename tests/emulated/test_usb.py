@@ -55,7 +55,7 @@ def check_ramp(came, seconds):
 def test_a_host_that_is_away_costs_no_pass_and_tears_no_frame(host):
     lost, missing = host.decoder.lost, 0
     host.board.state()
-    for _ in range(cases(1, 4)):  # whether a short frame still fits behind those that were dropped depends on when it begins
+    for _ in range(cases(1, 4)):  # whether a short frame still fits behind the dropped ones depends on when it begins
         missing = host.session.stats.missing_samples
         host.away(5.0)
         assert max(host.board.state()["passes"]) < 50_000
