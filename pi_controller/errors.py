@@ -11,8 +11,6 @@ import re
 
 EXIT_STATUSES = "2 invalid arguments or impossible; 130 interrupted."
 """Exit statuses common to all verbs of the command."""
-INSTALL_PI = "install the packages for a Pi: pip install '.[pi]' in the clone (hardware/INSTALL.md)"
-INSTALL_LIGHTS = "install the packages for light strips: pip install '.[pi-lights]' in the clone (hardware/INSTALL.md)"
 
 
 class MatError(Exception):

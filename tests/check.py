@@ -41,7 +41,7 @@ SHIPPED = {
 }
 """What the wheel must carry besides the code that is imported."""
 
-BOUNDED_EXTRAS = ("hub", "postgres", "voice")
+BOUNDED_EXTRAS = ("board", "completion", "hub", "languages", "metrics", "postgres", "update", "voice", "watch")
 TEST_TOOLS = ("hypothesis", "playwright", "pytest", "pytest-benchmark", "pytest-timeout", "pytest-xdist")
 """What these tests import besides the product: of any version."""
 USING_PACKAGES = (

@@ -12,8 +12,9 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from pi_controller.board.gpio import header_factory, no_pins
+from pi_controller.board.gpio import header_factory, no_pins, read_pi_model
 from pi_controller.board.interfaces import ButtonsError
+from pi_controller.extras import install_hint
 
 if TYPE_CHECKING:
     from gpiozero import DigitalInputDevice, Factory
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 NAMES = ("ready", "ready_a", "ready_b", "shown", "toss_a", "toss_b", "left", "right", "inside", "outside")
 MIN_PRESS_S = 0.005
 """A contact closed without a break for this long is a press. Spikes are shorter, fingers far longer (30 ms and up)."""
+NO_BUTTONS_HINT = "set [buttons] kind to 'none'"
 SETTLE_S = 0.020
 """A contact open without a break for this long is released; the next press can begin."""
 
@@ -198,14 +200,17 @@ def _report_presses(contacts: Mapping[str, Debounce], t: float, pressed: Callabl
 
 
 def _device(pin: int, factory: Factory | None) -> DigitalInputDevice:
-    from gpiozero import DigitalInputDevice  # noqa: PLC0415  # gpiozero takes long to import on a small Pi
-    from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
+    try:
+        from gpiozero import DigitalInputDevice  # noqa: PLC0415  # gpiozero takes long to import on a small Pi
+        from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise no_pins(ButtonsError, install_hint("pi") if read_pi_model() else NO_BUTTONS_HINT) from error
 
     try:
         # bounce_time stays None: the pin factories disagree on what it means, and the mock does not have it
         return DigitalInputDevice(pin, pull_up=True, bounce_time=None, pin_factory=factory)
     except (BadPinFactory, ImportError, RuntimeError) as error:
-        raise no_pins(ButtonsError, "set [buttons] kind to 'none'") from error
+        raise no_pins(ButtonsError, NO_BUTTONS_HINT) from error
     except (GPIOZeroError, OSError) as error:
         raise ButtonsError(
             f"the button pin GPIO{pin} cannot be used: {error}", "choose another pin in [buttons]"

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.board.gpio import header_factory, no_pins
-from pi_controller.errors import INSTALL_PI, PortError
+from pi_controller.errors import PortError
+from pi_controller.extras import install_hint
 from pi_controller.pinmap import pinmap
 
 if TYPE_CHECKING:
@@ -113,9 +114,11 @@ def _missing() -> PortError:
 
 
 def _open(port: int, device: int, hz: int, factory: Factory | None) -> Bus:
-    from gpiozero import Device  # noqa: PLC0415 - it takes long to import on a small Pi
-    from gpiozero.exc import BadPinFactory, GPIOZeroError, SPIFixedRate, SPISoftwareFallback  # noqa: PLC0415
-
+    try:
+        from gpiozero import Device  # noqa: PLC0415 - it takes long to import on a small Pi
+        from gpiozero.exc import BadPinFactory, GPIOZeroError, SPIFixedRate, SPISoftwareFallback  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise no_pins(PortError) from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SPISoftwareFallback)  # pins set one by one are far too slow
@@ -430,7 +433,7 @@ def open_i2c() -> I2C:
         bus = busio.I2C(board.SCL, board.SDA)
     except ImportError as error:
         what = f"the touch strips need a package that is not installed: {error.name}"
-        raise PortError(what, INSTALL_PI) from error
+        raise PortError(what, install_hint("pi"), what) from error
     except (AttributeError, NotImplementedError) as error:
         raise PortError("this machine has no I2C for the touch strips", "use a Raspberry Pi") from error
     except (OSError, RuntimeError, ValueError) as error:

@@ -16,7 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.errors import INSTALL_PI, MatError
+from pi_controller.errors import MatError
+from pi_controller.extras import install_hint
 
 if TYPE_CHECKING:
     from gpiozero import Factory
@@ -28,15 +29,16 @@ PINS = range(2, 28)
 _CHIP = re.compile(r"gpiochip(\d+)")
 
 
-def no_pins(error: type[MatError], otherwise: str = INSTALL_PI) -> MatError:
-    """Return an `error` for a machine whose pins cannot be opened, with the remedy; `otherwise` is one without pins.
+def no_pins(error: type[MatError], otherwise: str = "") -> MatError:
+    """Return an `error` for a machine whose pins cannot be opened, with the remedy; `otherwise` is one without pins
+    (default: the packages for a Pi).
 
     gpiozero raises BadPinFactory, and whatever the library that `GPIOZERO_PIN_FACTORY` names raises: ImportError if it
     is not installed, RuntimeError if it does not know the machine (RPi.GPIO on a Pi 5, or no Pi).
     """
     chosen = os.environ.get("GPIOZERO_PIN_FACTORY")
     if not chosen:
-        return error("this machine has no pins", otherwise)
+        return error("this machine has no pins", otherwise or install_hint("pi"))
     todo = "unset GPIOZERO_PIN_FACTORY: lgpio fits every Pi"
     if chosen == "rpigpio":
         todo += "; RPi.GPIO knows no Pi 5, for which 'pip install rpi-lgpio' takes its place"
@@ -106,8 +108,10 @@ def header_factory(error: type[MatError], dev: Path = Path("/dev")) -> Factory |
     chip = header_chip(_label, error, dev)
     if chip is None:
         return None
-    from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415 - only a Pi has pins
-
+    try:
+        from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415 - only a Pi has pins
+    except ModuleNotFoundError:  # reported by the device that imports gpiozero next
+        return None
     return LGPIOFactory(chip=chip)
 
 

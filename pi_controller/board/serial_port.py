@@ -4,6 +4,8 @@ Every `PortError` from here is temporary: a board may be plugged in, a program s
 table plays on, so callers retry. `what` stays the same as long as the reason does.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import re
@@ -12,14 +14,15 @@ import termios
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
-import serial
-from serial.tools import list_ports
-from serial.tools.list_ports_common import ListPortInfo
 
 from pi_controller.errors import PortError
+from pi_controller.extras import MissingExtraError, requires_extra
+
+if TYPE_CHECKING:
+    from serial.tools.list_ports_common import ListPortInfo
 
 BY_ID = Path("/dev/serial/by-id")
 """The folder in which udev names USB serial ports by maker, product and serial number; names survive replugging."""
@@ -46,7 +49,13 @@ class SerialPort:
     """
 
     def __init__(self, device: str, write_timeout_s: float = 0.5, read_timeout_s: float = 1.0) -> None:
+        try:
+            with requires_extra("board", "the board's port"):
+                import serial  # noqa: PLC0415 - a table without a board needs none
+        except MissingExtraError as error:
+            raise PortError(error.message, error.hint, error.message) from error
         self.name = device
+        self._timeout_error = serial.SerialTimeoutException
         self.serial = serial.Serial(
             port=None, baudrate=BAUD, exclusive=True, timeout=read_timeout_s, write_timeout=write_timeout_s
         )
@@ -96,7 +105,7 @@ class SerialPort:
         self._check_open()
         try:
             self.serial.write(data)
-        except serial.SerialTimeoutException as error:
+        except self._timeout_error as error:
             self.close()
             raise write_timeout_error(self.name) from error
         except _FAULTS as error:
@@ -250,9 +259,12 @@ class PortList(msgspec.Struct, frozen=True):
 
 
 def list_serial_ports(
-    by_id: Path = BY_ID, comports: Callable[[], Iterable[ListPortInfo]] = list_ports.comports, proc: Path = PROC
+    by_id: Path = BY_ID, comports: Callable[[], Iterable[ListPortInfo]] | None = None, proc: Path = PROC
 ) -> PortList:
-    """Return every serial port, possible mat boards first. Never raises."""
+    """Return every serial port, possible mat boards first. Raises `MissingExtraError` without pyserial."""
+    if comports is None:
+        with requires_extra("board", "the list of serial ports"):
+            from serial.tools.list_ports import comports  # noqa: PLC0415
     try:
         taken, fault = find_port("auto", by_id), None
     except PortError as error:

@@ -13,7 +13,7 @@ from typing import Protocol
 from pi_controller.board import gpio, wire
 from pi_controller.board.interfaces import FrameError, Rgb, StripError
 from pi_controller.board.session import BoardCommand, Session
-from pi_controller.errors import INSTALL_LIGHTS
+from pi_controller.extras import install_hint
 
 CAP_MA = 2000.0
 SPI_PIN = 10
@@ -190,7 +190,7 @@ def open_neopixel(pin: int, count: int) -> Pixels:
         return neopixel.NeoPixel(getattr(board, f"D{pin}"), count, brightness=1.0, auto_write=False, pixel_order=ORDER)
     except ImportError as error:
         raise StripError(
-            f"the light strip needs a package that is not installed: {error.name}", INSTALL_LIGHTS
+            f"the light strip needs a package that is not installed: {error.name}", install_hint("pi-lights")
         ) from error
     except (AttributeError, NotImplementedError) as error:
         raise StripError(

@@ -13,6 +13,7 @@ from pi_controller import __version__
 from pi_controller.cli.arguments import INSTALLED, Parser, add_log_level, set_log_level, settings_path
 from pi_controller.cli.settings import FILE
 from pi_controller.errors import UsageError
+from pi_controller.extras import requires_extra
 from pi_controller.text import join_words
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def hub(argv: Sequence[str]) -> int:
         "restore": _restore,
         "join": _join,
     }
-    return verbs[args.do](args)
+    with requires_extra("mqtt", "the link to the hub") if args.do == "join" else requires_extra("hub", "the hub"):
+        return verbs[args.do](args)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -117,10 +119,10 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _demo(args: argparse.Namespace) -> int:
-    try:
+    with requires_extra("hub", "the hub"):
+        import amqtt.broker  # noqa: F401 - missing packages are reported before the tournament is set up
+
         from pi_controller.cli.hub_demo import Demo, run_demo
-    except ImportError as error:
-        raise UsageError("hub --demo needs more packages", "pip install '.[hub]' in the clone") from error
     if args.do is not None:
         raise UsageError("hub --demo takes no action", "leave out the action")
     if not 0.0 <= args.pace <= 60.0 or not 0 <= args.page <= 65535 or not 0 <= args.seed < 2**31:
@@ -227,10 +229,7 @@ def _set_up(args: argparse.Namespace) -> int:
         raise UsageError(f"hub setup: 1 to {MAX_TABLES} tables, ports 1 to 65535", "choose other values")
     if not is_topic_name(args.venue):
         raise UsageError("hub setup: a venue's name is up to 31 small letters, digits, - and _", "choose another")
-    try:
-        from pi_controller.hub import setup
-    except ImportError as error:
-        raise UsageError("hub setup needs more packages", "pip install '.[hub]' in the clone") from error
+    from pi_controller.hub import setup
 
     hosts = args.host or [f"{socket.gethostname().split('.')[0]}.local", socket.gethostname()]
     tables = sorted({*setup.list_table_accounts(args.folder), *(f"t{n:02d}" for n in range(1, args.tables + 1))})

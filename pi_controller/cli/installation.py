@@ -188,8 +188,12 @@ def update(argv: Sequence[str]) -> int:
     """Install the update; return 0. Raises `UpdateError`."""
     args = update_parser().parse_args(argv)
     from pi_controller import __version__
+    from pi_controller.extras import requires_extra
     from pi_controller.system.service import run, systemctl
-    from pi_controller.system.update import Programs, save_last_line
+    from pi_controller.system.status import save_last_line
+
+    with requires_extra("update", "update"):
+        from pi_controller.system.update import Programs
 
     programs = Programs(args.folder, __version__)
     if args.settle:

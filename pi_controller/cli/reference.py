@@ -48,7 +48,10 @@ def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 
 def completion(shell: str, verbs: Verbs) -> str:
     """Return the completion script of `verbs` for `shell`. Raises `UsageError` for an unknown shell."""
-    import shtab
+    from pi_controller.extras import requires_extra
+
+    with requires_extra("completion", "completion"):
+        import shtab
 
     if shell not in SHELLS:
         raise UsageError(f"there is no completion for the shell {shell[:40]!r}", f"choose one of: {', '.join(SHELLS)}")

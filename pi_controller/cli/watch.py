@@ -47,8 +47,11 @@ def watch(argv: Sequence[str]) -> int:
     args = watch_parser().parse_args(argv)
     import ssl
 
-    import httpx
+    from pi_controller.extras import requires_extra
 
+    with requires_extra("watch", "watch"):
+        import httpx
+        import httpx_sse  # noqa: F401 - missing packages are reported before the first connection
     url = stream_url(args.url)
     # use the machine's certificates, including those of a hall's network, and no proxy for a local address
     with httpx.Client(

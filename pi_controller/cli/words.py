@@ -158,13 +158,15 @@ def languages_parser() -> Parser:
 def languages(argv: Sequence[str]) -> int:
     """List the languages, or check the given catalogue; return 1 if a sentence in it cannot be used."""
     args = languages_parser().parse_args(argv)
-    import polib
-
     from pi_controller.display.i18n import AUTHORITY, LOCALES, TEMPLATE, read_catalogue
+    from pi_controller.extras import requires_extra
 
     if args.template:
         print(TEMPLATE.read_text("utf-8"), end="")
         return 0
+    with requires_extra("languages", "the list of languages"):
+        import polib
+
     wanted = [entry.msgid for entry in polib.pofile(str(TEMPLATE), encoding="utf-8")]
     if args.file is None:
         print(f"en   {len(wanted)} of {len(wanted)} sentences")

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_controller.errors import SettingsError
+from pi_controller.extras import requires_extra
 from pi_controller.text import SUFFIX, is_code, is_file
 
 if TYPE_CHECKING:
@@ -137,8 +138,8 @@ def read_catalogue(path: Path) -> CatalogueFile:
 
 
 def _parse_catalogue(path: Path) -> polib.POFile:
-    import polib  # noqa: PLC0415 - English needs no catalogue
-
+    with requires_extra("languages", "a language other than English"):
+        import polib  # noqa: PLC0415 - English needs no catalogue
     todo = "open it with a program for catalogues (Poedit, a text editor), and see LANGUAGES.md"
     try:
         if not path.is_file() or path.stat().st_size > _MAX_BYTES:

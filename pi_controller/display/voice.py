@@ -28,6 +28,7 @@ from pi_controller.display import phrases
 from pi_controller.display.game_display import has_sheet, word, words_of
 from pi_controller.display.sound import AplaySound, Clip, Sound, SoundError
 from pi_controller.errors import MatError
+from pi_controller.extras import install_hint
 
 if TYPE_CHECKING:
     from pi_controller.config.model import VoiceSection
@@ -184,9 +185,7 @@ def decode_audio(file: Path | BinaryIO, name: str, where: str) -> Clip:
     try:
         import soundfile  # noqa: PLC0415 - a table without a voice needs no decoder
     except (ImportError, OSError) as error:
-        raise RecordingError(
-            "recordings cannot be read: soundfile is missing", "install moccasin-mat[voice]"
-        ) from error
+        raise RecordingError("recordings cannot be read: soundfile is missing", install_hint("voice")) from error
     try:
         with soundfile.SoundFile(file) as opened:
             rate: int = opened.samplerate

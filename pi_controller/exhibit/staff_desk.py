@@ -44,8 +44,7 @@ from pi_controller.exhibit.usage import COLUMNS, Usage
 from pi_controller.system.files import atomic_write
 from pi_controller.system.kiosk import request_reset
 from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, RESETS, SET_CLOCK_REQUEST
-from pi_controller.system.status import CARD_FAULTS
-from pi_controller.system.update import last_line
+from pi_controller.system.status import CARD_FAULTS, last_line
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
 from pi_controller.web.requests import RequestError, json_route, require_text

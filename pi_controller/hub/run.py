@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from pi_controller.errors import MatError
+from pi_controller.extras import install_command
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
@@ -36,7 +37,7 @@ async def embedded_broker(port: int) -> AsyncGenerator[None]:
         amqtt = import_module("amqtt.broker")  # only a hub without Mosquitto needs it
         refused = import_module("amqtt.errors").BrokerError
     except ImportError as error:
-        todo = "apt install mosquitto and 'moccasin-mat hub setup', or pip install '.[hub]' in the clone"
+        todo = f"apt install mosquitto and 'moccasin-mat hub setup', or {install_command('hub')}"
         raise BrokerError("there is no broker", todo) from error
     for name in ("amqtt", "transitions"):
         logging.getLogger(name).setLevel(logging.ERROR)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import msgspec
 
 from pi_controller.errors import MatError
+from pi_controller.extras import install_hint
 from pi_controller.journal import file
 from pi_controller.journal.file import Row, genesis, next_hash
 from pi_controller.system.files import create_private_file
@@ -204,7 +205,7 @@ class _PostgresStore(Store):
         try:
             import psycopg  # noqa: PLC0415 - an extra
         except ImportError as error:
-            raise StoreError("PostgreSQL's driver is not installed", "pip install 'moccasin-mat[postgres]'") from error
+            raise StoreError("PostgreSQL's driver is not installed", install_hint("postgres")) from error
         self.name = "the database"
         self._database, self._psycopg = database, psycopg
         self._schema = f'"mat_{database.venue}"'

@@ -26,6 +26,7 @@ from pi_controller.display.chances_bar import ChancesBar
 from pi_controller.display.i18n import resolve_language
 from pi_controller.display.voice import start_voice
 from pi_controller.errors import DamagedJournalError, JournalError, MatError
+from pi_controller.extras import requires_extra
 from pi_controller.journal.backup import Backup
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import ReplacedJournal, replace_damaged
@@ -234,8 +235,8 @@ def make_backup(settings: Settings, stack: ExitStack) -> list[Backup]:
 
 def make_hub_link(settings: Settings, command_queue: CommandQueue, stack: ExitStack) -> list[TableLink]:
     """Connect the table to the hub, which sends matches through `command_queue`; `stack` closes it."""
-    from pi_controller.hub.table_link import make_table_link  # noqa: PLC0415 - only a table with a hub needs MQTT
-
+    with requires_extra("mqtt", "the link to the hub"):
+        from pi_controller.hub.table_link import make_table_link  # noqa: PLC0415 - only a table with a hub needs MQTT
     link = make_table_link(settings, command_queue)
     stack.callback(link.close)
     return [link]
@@ -316,8 +317,8 @@ def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> W
 
     web = settings.web
     if web.metrics:
-        from pi_controller.web.metrics import metrics_route  # noqa: PLC0415
-
+        with requires_extra("metrics", "/metrics"):
+            from pi_controller.web.metrics import metrics_route  # noqa: PLC0415
         more = [*more, metrics_route(feed)]
     pages = PageSettings(web.address, web.event, settings.table.name, web.words, is_public_host(web.host))
     return WebServer(

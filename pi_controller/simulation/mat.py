@@ -12,12 +12,15 @@ import select
 import tempfile
 import tty
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
 from pi_controller.board.connection import BoardConnection
+from pi_controller.board.interfaces import Port
 from pi_controller.board.messages import Message
-from pi_controller.board.serial_port import SerialPort
+from pi_controller.board.mock_port import CAPACITY, MockCable
+from pi_controller.board.serial_port import SerialPort, no_board_error
 from pi_controller.calibration.bead_step import SPOTS
 from pi_controller.calibration.steps import WalkView
 from pi_controller.errors import PortError
@@ -55,20 +58,24 @@ class SimMat:
         """True if the mat is connected by the cable."""
         return self._master is not None
 
+    def open_port(self) -> Port:
+        """Open the host's end of the cable. Raises `PortError`."""
+        return SerialPort(self.device)
+
     def advance(self, dt: float, expect: int = 0) -> int:
         """Let `dt` seconds pass and return how many bytes were sent to the host.
 
         The firmware runs once a block's time (8 ms), for any `dt`. With `expect`, first wait until that many bytes of
         the host have arrived (at most a second), so that a run is reproducible to the byte.
         """
-        if self._master is not None:
+        if self.plugged:
             self._receive(expect)
         end = self.world.ns + round(dt * NS)
         while self.world.ns < end:
             grid = (self.world.ns // self._block_ns + 1) * self._block_ns
             upto = min(grid, end)
             self.world.advance((upto - self.world.ns) / NS)
-            if self._master is not None and upto == grid:
+            if self.plugged and upto == grid:
                 self._firmware.run()
         return self._flush()
 
@@ -84,7 +91,7 @@ class SimMat:
 
     def plug(self) -> None:
         """Plug the cable in: a new terminal under the same name, and a board that starts from power-on."""
-        if self._master is not None:
+        if self.plugged:
             raise PortError("the mat is plugged in already", "unplug it first")
         self._open()
         self._boot(POWER_ON, 0.0)
@@ -96,7 +103,7 @@ class SimMat:
 
     def close(self) -> None:
         """Release everything. Closing twice is allowed."""
-        if self._master is not None:
+        if self.plugged:
             self.unplug()
         self._folder.cleanup()
 
@@ -152,6 +159,51 @@ class SimMat:
         return n
 
 
+class MemoryMat(SimMat):
+    """A mat on a cable in memory, for systems without pseudo-terminals or pyserial."""
+
+    @property
+    def plugged(self) -> bool:
+        """True if the mat is connected by the cable."""
+        return self._cable is not None
+
+    def open_port(self) -> Port:
+        """Open the host's end of the cable. Raises `PortError`."""
+        if self._cable is None:
+            raise no_board_error(self.device)
+        return self._cable.open()
+
+    def unplug(self) -> None:
+        """Pull the cable: the board loses power."""
+        if self._cable is None:
+            raise PortError("the mat is not plugged in", "plug it in first")
+        self._cable.unplug()
+        self._cable = None
+        self._outbox.clear()
+
+    def _open(self) -> None:
+        self._cable: MockCable | None = MockCable(self.device)
+
+    def _receive(self, expect: int) -> None:
+        del expect  # all of the host's bytes are here already
+        assert self._cable is not None
+        self.board.arrive(self._cable.board.read())
+
+    def _flush(self) -> int:
+        if self._cable is None or (host := self._cable.board.far) is None:
+            return 0
+        n = min(len(self._outbox), CAPACITY - len(host.inbox))
+        self._cable.board.write(bytes(self._outbox[:n]))
+        del self._outbox[:n]
+        return n
+
+
+def make_mat(seed: int, conditions: Conditions | None = None) -> SimMat:
+    """Return a simulated mat on a pseudo-terminal, or in memory on a system that cannot open one."""
+    on_terminal = hasattr(os, "openpty") and find_spec("serial") is not None
+    return (SimMat if on_terminal else MemoryMat)(seed, conditions)
+
+
 # Connection to a simulated mat in lock step, on virtual time: for `doctor` and `calibrate`, which play no game.
 
 
@@ -162,11 +214,11 @@ class SimListening:
     """A `BoardConnection` to a simulated mat; `faults` are injected into its board. `t` is virtual seconds."""
 
     def __init__(self, seed: int, conditions: Conditions | None = None, faults: Sequence[Fault] = ()) -> None:
-        self.mat = SimMat(seed, conditions)
+        self.mat = make_mat(seed, conditions)
         for fault in faults:
             fault.inject(self.mat.board)
         built = self.mat.world.conditions.magnetometers
-        self.connection = BoardConnection(lambda: SerialPort(self.mat.device), built)
+        self.connection = BoardConnection(self.mat.open_port, built)
         self.t = 0.0
         self._sent = 0
 

@@ -11,7 +11,6 @@ from typing import Any, Protocol, Self
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.connection import BoardConnection
-from pi_controller.board.serial_port import SerialPort
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.display import phrases
 from pi_controller.display.game_display import describe_throw_value, get_show, has_sheet, word
@@ -28,7 +27,7 @@ from pi_controller.rules.base import Game
 from pi_controller.rules.registry import game_class
 from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.mat import SimMat
+from pi_controller.simulation.mat import SimMat, make_mat
 from pi_controller.simulation.people import People
 from pi_controller.simulation.truth import Mischief, PaceName, Truth, Turns
 from pi_controller.simulation.world import World
@@ -126,7 +125,7 @@ class Simulation:
             raise UsageError(f"the journal {path} is there already", "choose another file, or replay that one")
         self.game = game
         with ExitStack() as stack:
-            self.mat = stack.enter_context(mat or SimMat(seed, conditions))
+            self.mat = stack.enter_context(mat or make_mat(seed, conditions))
             self.journal = stack.enter_context(Journal(path))
             referee = referee_for(game, settings, secrets.token_bytes, commitment_context(self.journal, ""))
             table = Table(self.journal, game, dict(teams or TEAMS), referee, 0.0, seats)
@@ -137,7 +136,7 @@ class Simulation:
             self.strip = MemoryStrip(pinmap().lights.count)
             self.daemon = Daemon(
                 table,
-                [Mat(BoardConnection(lambda: SerialPort(self.mat.device), built), sensors)],
+                [Mat(BoardConnection(self.mat.open_port, built), sensors)],
                 self.buttons,
                 self.strip,
                 publish,

@@ -26,7 +26,8 @@ from pi_controller.board.strips import NeoPixelStrip
 from pi_controller.calibration.detectors import BUS_HINT
 from pi_controller.config import Settings
 from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
-from pi_controller.errors import INSTALL_PI, JournalError, SettingsError
+from pi_controller.errors import JournalError, SettingsError
+from pi_controller.extras import install_hint
 from pi_controller.journal.file import journal_files
 from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap, shipped_file
@@ -290,7 +291,7 @@ def machine_lines(
         if version := installed[package]:
             yield MACHINE.passes(package, version)
         elif pi and pins:
-            yield MACHINE.fails(package, "it is not installed", INSTALL_PI)
+            yield MACHINE.fails(package, "it is not installed", install_hint("pi"))
         else:
             yield MACHINE.absent(package, "it is not installed; only a Raspberry Pi needs it")
     yield _spi(settings, root)
@@ -424,14 +425,15 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
         for name in wanted:
             yield PINS.absent(f"button {name}", 'no buttons: [buttons] kind = "none"')
         return
-    from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
-    from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
-
     try:
+        from gpiozero import DigitalInputDevice  # noqa: PLC0415 - it takes long to import on a small Pi
+        from gpiozero.exc import BadPinFactory, GPIOZeroError  # noqa: PLC0415
+
         factory = factory or header_factory(ButtonsError)
-    except ButtonsError as error:
+    except (ButtonsError, ModuleNotFoundError) as error:
+        missing = error if isinstance(error, ButtonsError) else no_pins(ButtonsError)
         for name in wanted:
-            yield PINS.fails(f"button {name}", error.message, error.hint)
+            yield PINS.fails(f"button {name}", missing.message, missing.hint)
         return
     for name, pin in wanted.items():
         what = f"button {name}"

@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pi_controller.errors import PortError
+from pi_controller.extras import MissingExtraError
 from pi_controller.system import find_board
 from pi_controller.system.boot_drive import CHIPS, MICROPYTHON_HINT, FlashError
 from pi_controller.system.find_board import LIST, MAIN, BoardIdentity, Firmware
@@ -365,9 +366,9 @@ class SilentError(FlashError):
 
 
 def require_mpremote() -> None:
-    """Raise `FlashError` if mpremote is not installed."""
+    """Raise `MissingExtraError` if mpremote is not installed."""
     if importlib.util.find_spec("mpremote") is None:
-        raise FlashError("mpremote is not installed", "install it with: pip install 'moccasin-mat[flash]'")
+        raise MissingExtraError("flash", "flash")
 
 
 def run_mpremote(

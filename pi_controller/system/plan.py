@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from pi_controller.board.gpio import read_pi_model as pi_model
 from pi_controller.config import Settings, format_example, read_settings
-from pi_controller.errors import INSTALL_PI
+from pi_controller.extras import install_hint
 from pi_controller.system import install, service
 from pi_controller.system import kiosk as screen
 from pi_controller.system.install import GROUPS, Block, Change, Link, WholeFile, format_diff, is_needed, read, unit
@@ -153,7 +153,7 @@ def obstacles(made: Plan) -> list[str]:
     if place.system and (closed := find_closed_path(place.program)):
         found.append(f"its user may not enter {closed}: install in a venv in /opt/moccasin-mat, or use --user")
     if "pi" in {settings.strips.kind, settings.buttons.kind} and find_spec("lgpio") is None:
-        found.append("the settings drive pins, and their packages are not installed: " + INSTALL_PI)
+        found.append("the settings drive pins, and their packages are not installed: " + install_hint("pi"))
     return found
 
 

@@ -31,7 +31,7 @@ from pi_controller.system.install import digest, read
 from pi_controller.system.kiosk import ERASE, KEEP
 from pi_controller.system.place import DEFAULT_RESET_PARTS, NAME, Place, ResetPart
 from pi_controller.system.plan import first_settings, has_spi
-from pi_controller.system.update import save_last_line
+from pi_controller.system.status import save_last_line
 from pi_controller.web.accounts import FILE as PEOPLE
 
 

@@ -226,3 +226,20 @@ def from_environment(environment: Mapping[str, str] = os.environ, pid: int | Non
     mine = meant in {"", str(os.getpid() if pid is None else pid)}
     watchdog_s = int(usec) / 1e6 if usec.isdigit() and mine else 0.0
     return Notifier(environment.get("NOTIFY_SOCKET", ""), watchdog_s, own_channel(environment))
+
+
+# Result of the last update or reset, for the staff page.
+
+
+def save_last_line(folder: Path, line: str) -> None:
+    """Save the result of an update or a reset for the staff page."""
+    if folder.is_dir():
+        (folder / "last").write_text(f"{line}\n", "utf-8")
+
+
+def last_line(folder: Path) -> str:
+    """Return the result of the last update or reset, "" for none."""
+    try:
+        return (folder / "last").read_text("utf-8")[:300].strip()
+    except (OSError, UnicodeError):
+        return ""

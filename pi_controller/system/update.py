@@ -17,7 +17,7 @@ import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from email.parser import HeaderParser
 from importlib import metadata
@@ -233,20 +233,6 @@ class Programs:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def save_last_line(folder: Path, line: str) -> None:
-    """Save the result of an update or a reset for the staff page."""
-    if folder.is_dir():
-        (folder / "last").write_text(f"{line}\n", "utf-8")
-
-
-def last_line(folder: Path) -> str:
-    """Return the result of the last update or reset, "" for none."""
-    try:
-        return (folder / "last").read_text("utf-8")[:300].strip()
-    except (OSError, UnicodeError):
-        return ""
-
-
 def find_updates(source: Path) -> list[Path]:
     """Return the updates at `source`: a file, or the signed files in a folder, the newest first.
 
@@ -288,7 +274,8 @@ def open_wheel(file: Path) -> tuple[Version, zipfile.ZipFile]:
     outside = [one.filename for one in infos if not _safe(one.filename)]
     if outside or len(infos) > MAX_FILES or sum(one.file_size for one in infos) > MAX_UNPACKED_BYTES:
         raise UpdateError(f"{file.name} contains files that do not belong to {PACKAGE}", "use the original file")
-    lacking = [str(one) for one in needs if _lacks(one)]
+    extras = headers.get_all("Provides-Extra", [])
+    lacking = [str(one) for one in needs if canonicalize_name(one.name) != PACKAGE and _lacks(one, extras)]
     if lacking or not python.contains(platform.python_version()):
         what = ", ".join(lacking) or f"Python {python}"
         raise UpdateError(f"version {version} needs packages that are not installed: {what}", "write a new card")
@@ -300,9 +287,10 @@ def _safe(name: str) -> bool:
     return bool(parts) and ".." not in parts and bool(_INSIDE.fullmatch(parts[0])) and "\\" not in name
 
 
-def _lacks(need: Requirement) -> bool:
-    if need.marker is not None and not need.marker.evaluate({"extra": ""}):
-        return False
-    with suppress(metadata.PackageNotFoundError):
-        return not need.specifier.contains(metadata.version(need.name), prereleases=True)
-    return True
+def _lacks(need: Requirement, extras: Iterable[str]) -> bool:
+    """Return whether `need` is not met; of `extras` only packages that are installed must fit."""
+    try:
+        fits = need.specifier.contains(metadata.version(need.name), prereleases=True)
+    except metadata.PackageNotFoundError:
+        return need.marker is None or need.marker.evaluate({"extra": ""})
+    return not fits and (need.marker is None or any(need.marker.evaluate({"extra": one}) for one in ("", *extras)))

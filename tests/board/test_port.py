@@ -9,8 +9,8 @@ import threading
 import tty
 
 import pytest
-from mock_port import MockCable, mock_pair
 
+from pi_controller.board.mock_port import MockCable
 from pi_controller.board.serial_port import SerialPort
 from pi_controller.errors import PortError
 
@@ -86,6 +86,12 @@ def rig(request):
     rig = request.param()
     yield rig
     rig.close()
+
+
+def mock_pair(name="mock"):
+    """Return the host's and the board's end of a plugged-in cable."""
+    cable = MockCable(name)
+    return cable.open(), cable.board
 
 
 EVERY_BYTE = bytes(range(256))

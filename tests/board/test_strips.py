@@ -21,7 +21,7 @@ from pi_controller.board.strips import (
     limit_current,
     needs_root,
 )
-from pi_controller.errors import INSTALL_LIGHTS
+from pi_controller.extras import install_hint
 
 DARK = (0, 0, 0)
 WHITE = (255, 255, 255)
@@ -254,9 +254,9 @@ def test_without_the_package_it_names_it():
         "try: NeoPixelStrip(3)\n"
         "except StripError as error: print(error)"
     )
-    assert done.stdout == (f"the light strip needs a package that is not installed: board\n{INSTALL_LIGHTS}\n"), (
-        done.stderr
-    )
+    assert done.stdout == (
+        f"the light strip needs a package that is not installed: board\n{install_hint('pi-lights')}\n"
+    ), done.stderr
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_without_a_decoder_it_is_told_what_to_install(record, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(voice.RecordingError, match="soundfile is missing") as caught:
         voice.load(path)
-    assert "moccasin-mat[voice]" in caught.value.hint
+    assert "[voice]" in caught.value.hint
 
 
 def test_a_folder_that_no_disk_has_is_no_folder(tmp_path):

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pi_controller.cli import main
-from pi_controller.system import update
+from pi_controller.system import status, update
 from pi_controller.system.update import NAMESPACE, Programs, UpdateError
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
@@ -40,6 +40,7 @@ class Host:
     def wheel(self, version, *, extra=None, needs=(), size=2_000, package="moccasin-mat"):
         path = self.stick / f"moccasin_mat-{version}-py3-none-any.whl"
         lines = ["Metadata-Version: 2.4", f"Name: {package}", f"Version: {version}", "Requires-Python: >=3.11"]
+        lines.append("Provides-Extra: voice")
         with zipfile.ZipFile(path, "w") as file:
             file.writestr("pi_controller/__init__.py", f"__version__ = {version!r}\n")
             for number in range(50):
@@ -138,6 +139,7 @@ def test_what_cannot_run_here_is_refused_though_it_is_signed(host):
         ({"other/__init__.py": "x"}, (), "do not belong to"),
         ({}, ("no-such-package-at-all>=1",), "needs packages that are not installed"),
         ({}, ("numpy>=900",), "numpy>=900"),
+        ({}, ("numpy>=900; extra == 'voice'",), "numpy>=900"),
     ):
         host.sign(host.wheel("1.1", extra=extra, needs=needs))
         refused(host, says)
@@ -148,6 +150,12 @@ def test_what_cannot_run_here_is_refused_though_it_is_signed(host):
     shutil.rmtree(host.programs.folder)
     with pytest.raises(UpdateError, match="does not accept updates"):
         host.take()
+
+
+def test_an_extra_that_is_not_installed_is_not_needed(host):
+    needs = ("no-such-package-at-all>=1; extra == 'voice'", "moccasin-mat[pi]; extra == 'voice'")
+    host.sign(host.wheel("1.1", needs=needs))
+    assert host.take() == "version 1.1 runs"
 
 
 def test_strange_files_beside_a_signed_update_are_skipped(host):
@@ -306,9 +314,9 @@ def test_the_verb(host, capsys, monkeypatch):
     words = ["--folder", str(host.programs.folder), "--signers", str(host.signers)]
     assert main(["update", str(host.stick), *words]) == 2
     assert "there is no update" in capsys.readouterr().err
-    assert "there is no update" in update.last_line(host.programs.folder)
+    assert "there is no update" in status.last_line(host.programs.folder)
     host.sign(host.wheel("900.1"))
     assert main(["update", str(host.stick), *words]) == 0
-    assert update.last_line(host.programs.folder) == "version 900.1 runs"
+    assert status.last_line(host.programs.folder) == "version 900.1 runs"
     assert main(["update", "--settle", *words]) == 0
     assert main(["update", *words]) == 2

@@ -1,8 +1,7 @@
-"""A serial cable in memory, for tests: two `Port` ends and the faults that a real one has.
+"""Serial cable in memory: two `Port` ends with the faults of a real one, for tests and for simulated mats.
 
-It behaves as the real one does: opening the host's end drops what waited there, what the board sends while nobody
-listens is lost, one opener at a time, and after a fault a port is closed for good. No time passes here, so a read
-that would have to wait returns what there is, as after the timeout.
+Opening the host's end discards its input, bytes sent to a closed end are lost, only one program may open it, and a
+port stays closed after a fault. No time passes here: a read that would have to wait returns the available bytes.
 """
 
 from __future__ import annotations
@@ -16,14 +15,13 @@ from pi_controller.board.serial_port import (
 )
 
 CAPACITY = 4096
-"""Bytes that wait in one direction before writes stall."""
+"""Unread bytes in one direction at which writes time out."""
 
 
 class MockPort:
-    """One end of a `MockCable`; `inbox` is what waits to be read here, `far` the other end.
+    """One end of a `MockCable`; `inbox` has the bytes to read here, `far` is the other end.
 
-    `short_reads`: bytes one read hands over at most (None: all). `stalled`: the other end takes nothing, so every
-    write times out.
+    `short_reads` limits the bytes of one read (None: no limit). If `stalled`, every write times out.
     """
 
     def __init__(self, name: str) -> None:
@@ -39,7 +37,7 @@ class MockPort:
         return f"<MockPort {self.name} {'open' if self.is_open else 'closed'}>"
 
     def read(self, at_least: int = 0) -> bytes:
-        """Return what waits; `at_least` cannot be waited for here."""
+        """Return the available bytes, at once."""
         del at_least
         self._check()
         n = len(self.inbox) if self.short_reads is None else self.short_reads
@@ -53,7 +51,7 @@ class MockPort:
         self._check()
 
     def write(self, data: bytes) -> None:
-        """Deliver `data` to the other end; `PortError` when it is stalled or its inbox is full."""
+        """Deliver `data` to the other end. Raises `PortError` if it is stalled or its inbox is full."""
         self._check()
         listener = self.far if self.far is not None and self.far.is_open else None
         if self.stalled or (listener is not None and len(listener.inbox) + len(data) > CAPACITY):
@@ -86,7 +84,7 @@ class MockCable:
         self._host: MockPort | None = None
 
     def open(self) -> MockPort:
-        """Open the host's end; `PortError` when it is unplugged or already open."""
+        """Open the host's end. Raises `PortError` if it is unplugged or already open."""
         if not self._plugged:
             raise no_board_error(self.name)
         if self._host is not None and self._host.is_open and not self._host.pulled:
@@ -96,21 +94,15 @@ class MockCable:
         return self._host
 
     def plug(self) -> None:
-        """Plug the cable in: the board starts afresh, with a new end."""
+        """Plug the cable in; the board gets a new end."""
         if not self._plugged:
             self._plugged = True
             self.board = MockPort(f"{self.name} (board)")
 
     def unplug(self) -> None:
-        """Pull the cable out: both ends fail from now on, and what was under way is lost."""
+        """Pull the cable: both ends fail from now on, and unread bytes are lost."""
         self._plugged = False
         for end in (self.board, self._host):
             if end is not None and end.is_open:
                 end.pulled = True
                 end.inbox.clear()
-
-
-def mock_pair(name: str = "mock") -> tuple[MockPort, MockPort]:
-    """Return the host's and the board's end of a plugged-in cable."""
-    cable = MockCable(name)
-    return cable.open(), cable.board

@@ -1,0 +1,258 @@
+"""The wheel without extras, in a folder with spaces and umlauts, run by a user without a home: no tracebacks.
+
+The environment has links to the packages of this one, so that nothing is downloaded; it has only those that the base
+installation needs.
+"""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tomllib
+import urllib.request
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from pi_controller import extras
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+MAX_PACKAGES, MAX_MB = 25, 120
+COMPILED = 1.35
+"""Bytes of compiled files that pip adds for a byte of source, measured."""
+
+
+def base_packages():
+    """Return the distributions that `pip install moccasin-mat` adds, besides the project itself."""
+    found, todo = {}, [(need, "") for need in PROJECT["dependencies"]]
+    while todo:
+        text, extra = todo.pop()
+        need = Requirement(text)
+        name = canonicalize_name(need.name)
+        if name in found or (need.marker and not need.marker.evaluate({"extra": extra})):
+            continue
+        found[name] = metadata.distribution(name)
+        todo += [(one, more) for one in found[name].requires or () for more in ("", *need.extras)]
+    return found
+
+
+class Installed:
+    """The wheel in an environment of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder / "Zoë's Mat"
+        self.work = folder / "work"
+        self.work.mkdir()
+        wheels = folder / "wheels"
+        build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", wheels, ROOT]
+        subprocess.run(build, check=True, capture_output=True)
+        (self.wheel,) = wheels.glob("*.whl")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder], check=True)
+        self.python = self.folder / "bin" / "python"
+        (site,) = self.folder.glob("lib/python*/site-packages")
+        for package in base_packages().values():
+            for name in {Path(file).parts[0] for file in package.files} - {"..", "__pycache__", "py.py"}:
+                (site / name).symlink_to(package.locate_file(name))
+        install = ["install", "-q", "--no-deps", "--no-index", "--no-compile", self.wheel]
+        subprocess.run([sys.executable, "-m", "pip", "--python", self.python, *install], check=True)
+
+    def write(self, files):
+        for name, content in files.items():
+            (self.work / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.work / name).write_text(content, "utf-8")
+
+    def environment(self, home=None):
+        kept = {name: value for name, value in os.environ.items() if name not in {"HOME", "PYTHONPATH"}}
+        return kept | ({"HOME": home} if home else {})
+
+    def start(self, *words, home=None):
+        """Start a command line; by default without HOME."""
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        command = [self.folder / "bin" / "moccasin-mat", *words]
+        return subprocess.Popen(command, cwd=self.work, env=self.environment(home), text=True, **pipes)
+
+    def run(self, *words, home=None):
+        """Run a command line to its end; return the result."""
+        process = self.start(*words, home=home)
+        try:
+            said = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said = process.communicate()
+        return subprocess.CompletedProcess(words, process.returncode, *said)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    return Installed(tmp_path_factory.mktemp("small"))
+
+
+def test_the_base_install_is_small(installed):
+    packages = base_packages()
+    assert len(packages) + 1 <= MAX_PACKAGES, sorted(packages)
+    paths = {Path(one.locate_file(file)) for one in packages.values() for file in one.files}
+    sizes = [(path.suffix, path.stat().st_size) for path in paths if path.is_file() and path.suffix != ".pyc"]
+    sizes += [(Path(one.filename).suffix, one.file_size) for one in zipfile.ZipFile(installed.wheel).infolist()]
+    total = sum(size * (1 + COMPILED if suffix == ".py" else 1) for suffix, size in sizes)
+    assert total <= MAX_MB * 1e6
+
+
+def test_every_help_is_shown(installed):
+    program = """
+import sys
+from pi_controller.cli import VERBS, main
+for verb in VERBS:
+    try:
+        main([verb, "--help"])
+    except SystemExit as end:
+        assert end.code == 0, verb
+sys.exit(main(["--print-manual"]))
+"""
+    done = subprocess.run(
+        [installed.python, "-c", program], env=installed.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+HUB = '[web]\nport = 0\n[hub]\naddress = "127.0.0.1"\ntable = "t01"\n'
+FILES = {
+    "hub.toml": HUB,
+    "metrics.toml": "[web]\nport = 0\nmetrics = true\n",
+    "french.toml": '[web]\nport = 0\nlanguage = "fr.po"\n',
+    "exhibit.toml": '[web]\nport = 0\n[exhibit]\nlanguages = ["fr.po"]\n',
+    "fr.po": 'msgid ""\nmsgstr ""\n',
+    "words/dakota/paguga.wav": "",
+}
+NEEDS_EXTRA = {
+    "watch": "watch",
+    "hub --demo --once": "hub",
+    "hub setup venue": "hub",
+    "hub run venue": "hub",
+    "hub journals venue out": "hub",
+    "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": "mqtt",
+    "run --settings hub.toml": "mqtt",
+    "run --settings metrics.toml": "metrics",
+    "run --settings french.toml": "languages",
+    "exhibit --sim --settings exhibit.toml": "languages",
+    "languages": "languages",
+    "demo --language fr.po": "languages",
+    "update stick": "update",
+    "flash": "flash",
+    "ports": "board",
+    "--print-completion bash": "completion",
+}
+
+
+@pytest.mark.parametrize(("command", "extra"), NEEDS_EXTRA.items())
+@pytest.mark.parametrize("home", [None, "/no/such/home"])
+def test_a_missing_extra_is_named_with_its_command(installed, command, extra, home):
+    installed.write(FILES)
+    done = installed.run(*command.split(), home=home)
+    says = f"\n  install them: {shlex.quote(str(installed.python))} -m pip install 'moccasin-mat[{extra}]'\n"
+    assert done.returncode == 2
+    assert done.stderr.endswith(says), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_recordings_without_a_decoder_name_their_extra(installed):
+    installed.write(FILES)
+    done = installed.run("voice", "--folder", "words")
+    assert done.returncode == 1, done.stderr
+    assert "-m pip install 'moccasin-mat[voice]'" in done.stdout
+
+
+WORKS = {
+    "demo --game slahal --seed 1 --port 0": 0,
+    "doctor --sim": 0,
+    "calibrate --sim": 0,
+    "chances dakota": 0,
+    "score dakota actions": 0,
+    "bracket": 0,
+    "referee dakota": 0,
+    "record actions --game dakota": 0,
+    "judges new-head": 0,
+    "judges list": 0,
+    "check-settings --example": 0,
+    "check-settings hub.toml": 0,
+    "languages --template": 0,
+    "setup --user --dry-run": 0,
+    "hub director venue": 0,
+    "exhibit --check": 0,
+    "exhibit --usage": 0,
+    "doctor": 1,
+    "record-sensors actions": 2,
+    "setup-table": 2,
+    "replay none.sqlite": 2,
+    "export none.sqlite": 2,
+    "verify none.sqlite": 2,
+    "recover none.sqlite new.sqlite": 2,
+    "review none.sqlite": 2,
+    "strikes none.wav": 2,
+    "score-strikes none.wav none.csv": 2,
+    "reset": 2,
+}
+
+
+@pytest.mark.parametrize(("command", "status"), WORKS.items())
+def test_a_verb_works_without_extras(installed, command, status):
+    installed.write(FILES | {"actions": '{"do": "toss", "winner": "A"}\n'})
+    done = installed.run(*command.split(), home="/no/such/home")
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "exhibit --sim"])
+def test_pages_are_served_without_extras_until_stopped(installed, command):
+    installed.write({"plain.toml": "[web]\nport = 0\n"})
+    process = installed.start(*command.split(), "--settings", "plain.toml")
+    try:
+        line = process.stdout.readline()
+        assert urllib.request.urlopen(re.search(r"http://[\d.:]+/", line)[0], timeout=10).status == 200
+    finally:
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=30)[1]
+    assert (process.returncode, "Traceback" in said) == (0, False), said
+
+
+PYTHON = shlex.quote(sys.executable)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "clone", "command"),
+    [
+        ("pyvenv.cfg", "", "", f"{PYTHON} -m pip install 'moccasin-mat[hub]'"),
+        ("pyvenv.cfg", "", "/srv/a mat", f"{PYTHON} -m pip install -e '/srv/a mat[hub]'"),
+        ("pyvenv.cfg", "uv = 0.9\n", "", "uv pip install --python FOLDER 'moccasin-mat[hub]'"),
+        ("uv-receipt.toml", "", "", "uv pip install --python FOLDER 'moccasin-mat[hub]'"),
+        ("pipx_metadata.json", "{}", "", "pipx runpip NAME install 'moccasin-mat[hub]'"),
+    ],
+)
+def test_the_command_fits_the_installation(tmp_path, file, content, clone, command):
+    (tmp_path / file).write_text(content)
+    expected = command.replace("FOLDER", str(tmp_path)).replace("NAME", tmp_path.name)
+    assert extras.install_command("hub", tmp_path, clone=clone) == expected
+
+
+def test_a_venv_of_root_is_changed_with_sudo(tmp_path, monkeypatch):
+    (tmp_path / "pyvenv.cfg").write_text("")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert extras.install_command("hub", tmp_path, clone="").startswith("sudo ")
+
+
+def test_every_extra_in_a_hint_exists():
+    text = "\n".join(path.read_text("utf-8") for path in (ROOT / "pi_controller").rglob("*.py"))
+    named = re.findall(r"""(?:requires_extra|install_hint|install_command)\(["']([\w-]+)["']""", text)
+    assert len(named) > 10
+    assert set(named) <= set(PROJECT["optional-dependencies"])
+
+
+def test_the_exhibit_needs_none_of_the_update_packages():
+    program = "import sys, pi_controller.exhibit.staff_desk; sys.exit('packaging' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
