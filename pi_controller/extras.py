@@ -7,16 +7,12 @@ extra needs.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import metadata
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from pi_controller.errors import MatError
 
@@ -38,7 +34,8 @@ def requires_extra(extra: str, feature: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == __package__:
+        top = (error.name or "").partition(".")[0]
+        if top == __package__ or top in sys.stdlib_module_names:
             raise
         raise MissingExtraError(feature, extra) from error
 
@@ -69,6 +66,11 @@ def install_command(extra: str, prefix: Path | None = None, *, clone: str | None
 
 def find_clone() -> str:
     """Return the folder from which this program was installed editable, "" if it was not."""
+    import json  # noqa: PLC0415 - only an error needs these
+    from importlib import metadata  # noqa: PLC0415
+    from urllib.parse import urlsplit  # noqa: PLC0415
+    from urllib.request import url2pathname  # noqa: PLC0415
+
     try:
         source = metadata.distribution(PACKAGE).read_text("direct_url.json")
         about = json.loads(source or "{}")

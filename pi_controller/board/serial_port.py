@@ -10,7 +10,6 @@ import errno
 import os
 import re
 import select
-import termios
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ import msgspec
 
 from pi_controller.errors import PortError
 from pi_controller.extras import MissingExtraError, requires_extra
+from pi_controller.system.platform import TerminalError
 
 if TYPE_CHECKING:
     from serial.tools.list_ports_common import ListPortInfo
@@ -36,8 +36,8 @@ _INTERFACE = re.compile(r"-if\d+$")
 _MISSING = {errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EIO}
 _FORBIDDEN = {errno.EACCES, errno.EPERM}
 _BUSY = {errno.EAGAIN, errno.EBUSY}
-# pyserial passes on termios.error, which is no OSError, and TypeError if the descriptor disappears
-_FAULTS = (OSError, termios.error, ValueError, TypeError)
+# pyserial passes on the terminal's error, which is no OSError, and TypeError if the descriptor disappears
+_FAULTS = (OSError, TerminalError, ValueError, TypeError)
 
 
 class SerialPort:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, settings_path
 from pi_controller.errors import UsageError
+from pi_controller.system.platform import require_linux
 
 if TYPE_CHECKING:
     from pi_controller.simulation.faults import Fault
@@ -38,6 +39,7 @@ def doctor_parser() -> Parser:
 def doctor(argv: Sequence[str]) -> int:
     """Run the checks and print the report; return 0 if none fails, else 1."""
     args = doctor_parser().parse_args(argv)
+    require_linux("doctor")
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pi_controller.errors import UsageError
 from pi_controller.hub.run import HubRun
+from pi_controller.system.platform import call_at_stop_signals, run_async
 from pi_controller.tournament.decisions import Announced, Entered, Entry, Planned, StreamTableChosen, TeamsDrawn
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def run_demo(demo: Demo) -> int:
         raise UsageError("hub --demo: 2 to 64 teams, 1 to 16 tables", "choose other values")
     print(f"Setting up a tournament of {demo.teams} teams on {demo.tables} simulated tables ...", flush=True)
     with tempfile.TemporaryDirectory(prefix="moccasin-mat-hub-") as folder:
-        return asyncio.run(_play(demo, Path(folder)))
+        return run_async(_play(demo, Path(folder)))
 
 
 async def _play(demo: Demo, folder: Path) -> int:
@@ -58,9 +58,7 @@ async def _play(demo: Demo, folder: Path) -> int:
     async with AsyncExitStack() as stack:
         hub = HubRun(folder, said=lambda line: print(f"  {line}", flush=True), shows=True)
         closing = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, closing.set)
+        call_at_stop_signals(closing.set)
         running = asyncio.create_task(hub.run(closing))
         await hub.wait_until_listening()
         director = hub.director

@@ -12,6 +12,7 @@ from pi_controller.cli.arguments import Parser, confirm, image_folder
 from pi_controller.errors import MatError, UsageError
 from pi_controller.system import place as places
 from pi_controller.system.place import NAME, RESET_PARTS, Place, ResetPart, make_place
+from pi_controller.system.platform import require_linux
 
 if TYPE_CHECKING:
     from pi_controller.system.plan import Plan
@@ -44,6 +45,7 @@ def setup_parser() -> Parser:
 def setup(argv: Sequence[str]) -> int:
     """Set up, undo, or print the status; return 0 if everything succeeded, 1 if the service does not run."""
     args = setup_parser().parse_args(argv)
+    require_linux("setup")
     root = image_folder("setup", args.root)
     here = make_place(system=not args.user, root=root)
     if args.kiosk and args.user:
@@ -187,6 +189,7 @@ def update_parser() -> Parser:
 def update(argv: Sequence[str]) -> int:
     """Install the update; return 0. Raises `UpdateError`."""
     args = update_parser().parse_args(argv)
+    require_linux("update")
     from pi_controller import __version__
     from pi_controller.extras import requires_extra
     from pi_controller.system.service import run, systemctl
@@ -252,6 +255,7 @@ def reset_parser() -> Parser:
 def reset(argv: Sequence[str]) -> int:
     """Reset the installation; return 0. Raises `ResetError`."""
     args = reset_parser().parse_args(argv)
+    require_linux("reset")
     here = make_place(system=True, root=image_folder("reset", args.root))
     if here.live and os.geteuid() != 0:
         raise UsageError("reset: this needs root", "use sudo")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from pi_controller.cli.arguments import Parser, add_log_level, add_settings, load_settings, set_log_level, settings_path
 from pi_controller.errors import MatError, UsageError
 from pi_controller.system.place import make_place
+from pi_controller.system.platform import require_linux
 from pi_controller.web.roles import HEAD, ROLES
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def run_parser() -> Parser:
 def run(argv: Sequence[str]) -> int:
     """Run a table until it is stopped; return 0 or raise `MatError`."""
     args = run_parser().parse_args(argv)
+    require_linux("run")
     set_log_level(args.log_level)
     path = settings_path(args)
     if path is None and sys.stdin.isatty() and sys.stdout.isatty():
@@ -81,6 +83,7 @@ def exhibit_parser() -> Parser:
 def exhibit(argv: Sequence[str]) -> int:
     """Run the installation until Ctrl-C; return the exit status."""
     args = exhibit_parser().parse_args(argv)
+    require_linux("exhibit")
     from pi_controller.system.status import own_channel, report_start_faults
 
     path = settings_path(args)

@@ -26,6 +26,7 @@ from pi_controller.config.model import HubSection
 from pi_controller.errors import MatError, SettingsError, UsageError
 from pi_controller.hub.settings import PORT
 from pi_controller.system.files import atomic_write, write_private_file
+from pi_controller.system.platform import is_root
 
 VERSION = 1
 MAX_LINE_BYTES = 16 * 1024
@@ -278,7 +279,7 @@ def _write_account(account: Account, path: Path, private: Path) -> JoinResult:
         write_private_file(password, f"{account.password}\n".encode())
         write_private_file(ca, account.ca.encode())
         atomic_write(path, before.rstrip() + b"\n\n" + section.encode(), status.st_mode & 0o777)
-        if os.geteuid() == 0:
+        if is_root():
             os.chown(path, status.st_uid, status.st_gid)
         read_settings(path)
     except (OSError, SettingsError) as error:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import signal
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
@@ -20,6 +19,7 @@ from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import broker_from_settings, load_hub, store_from_settings
 from pi_controller.hub.setup import CONF, is_broker_config_outdated
 from pi_controller.hub.store import Database, DatabaseUnavailableError, TournamentLog
+from pi_controller.system.platform import call_at_stop_signals, run_async
 
 # An MQTT broker in the hub's own process, for a first try on one machine: it accepts local connections only.
 
@@ -68,14 +68,12 @@ _OLD_BROKER = (
 
 def run_hub(folder: Path) -> None:
     """Run the hub in `folder` until SIGINT or SIGTERM. Raises `MatError`."""
-    asyncio.run(_run(folder))
+    run_async(_run(folder))
 
 
 async def _run(folder: Path) -> None:
     closing = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, closing.set)
+    call_at_stop_signals(closing.set)
     await HubRun(folder).run(closing)
 
 

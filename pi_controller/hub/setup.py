@@ -5,7 +5,6 @@ Running it again keeps every existing key and password, so tables can be added d
 
 import ipaddress
 import os
-import pwd
 import re
 import secrets
 import shutil
@@ -28,6 +27,7 @@ from pi_controller.hub.join import Account, table_settings
 from pi_controller.hub.messages import MAX_MESSAGE_BYTES, ROOT
 from pi_controller.hub.settings import ACCOUNT, FILE
 from pi_controller.system.files import write_private_file
+from pi_controller.system.platform import own_name
 
 # Manage the tables' accounts at the MQTT broker, also while the broker runs.
 #
@@ -314,7 +314,7 @@ def write_hub_files(
         settings = (_HUB + _HOME * home).format(**values) + _others(folder / FILE)
         write_private_file(folder / FILE, settings.encode())
         conf = _CONF.format(
-            user=pwd.getpwuid(os.geteuid()).pw_name,
+            user=own_name(),
             folder=folder.absolute(),
             server=SERVER,
             server_key=SERVER_KEY,

@@ -24,6 +24,7 @@ from pi_controller.hub import messages, mqtt
 from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
 from pi_controller.referee.judge import MatchCall, MatchVoidCall, RoundClockCall, VoidReason
 from pi_controller.system.machine_health import MachineHealth, read_health
+from pi_controller.system.platform import run_async
 from pi_controller.table.commands import CommandQueue, CommandQueueError
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.view import View
@@ -135,7 +136,7 @@ class TableLink(Observer[Table]):
 
     def _work(self) -> None:
         try:
-            asyncio.run(self._stay())
+            run_async(self._stay())
         except Exception:
             log.exception("the connection to the hub has failed permanently; the game continues")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from pi_controller.record.file import write
 from pi_controller.referee.facts import ActionPlayed
 from pi_controller.referee.history import History, Record
 from pi_controller.rules.base import Game
+from pi_controller.system.platform import is_root
 from pi_controller.text import strip_controls, strip_controls_deep
 
 # Score sheet to print and sign: one self-contained HTML page for A4 or Letter, without scripts.
@@ -290,7 +290,7 @@ def print_pdf(html: Path, pdf: Path) -> Path:
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
             f"--user-data-dir={profile}", f"--print-to-pdf={pdf.absolute()}",
         ]  # fmt: skip
-        if os.geteuid() == 0:
+        if is_root():
             command.append("--no-sandbox")  # Chromium does not start for root with a sandbox; the page has no scripts
         try:
             done = subprocess.run(

@@ -8,7 +8,6 @@ Triggers refuse changes to either. A file of version 1 has no `hash` and no `met
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import re
@@ -29,6 +28,7 @@ from pi_controller.errors import DamagedJournalError, JournalError
 from pi_controller.referee import facts
 from pi_controller.referee.facts import ANY_FACT, Fact
 from pi_controller.system.files import create_private_file, explain_refusal, sync
+from pi_controller.system.platform import lock_file
 
 # Hash chain of a journal: the hash of each record covers all records before it, so that no change goes unnoticed.
 #
@@ -207,10 +207,10 @@ def advice(path: Path, error: OSError, paths: list[Path], otherwise: str) -> str
 def disk_full(path: Path) -> bool:
     """Return whether the disk with `path` has no space for another record."""
     try:
-        found = os.statvfs(path.absolute().parent)
+        disk = shutil.disk_usage(path.absolute().parent)
     except OSError:
         return False
-    return found.f_blocks > 0 and found.f_bavail * found.f_frsize < MIN_FREE_BYTES
+    return disk.total > 0 and disk.free < MIN_FREE_BYTES
 
 
 def journal_files(path: Path) -> list[Path]:
@@ -222,7 +222,7 @@ def is_being_written(path: Path) -> bool:
     """Return whether a program is writing the journal at `path` now. Raises `OSError`."""
     try:
         with sidecar_path(path, ".lock").open("r+b", buffering=0) as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(lock)
     except FileNotFoundError:
         return False
     except BlockingIOError:

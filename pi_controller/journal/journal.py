@@ -9,7 +9,6 @@ power cut it is there completely or not at all, and no acknowledged batch is los
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import secrets
 import sqlite3
@@ -25,6 +24,7 @@ from pi_controller.journal import file, rotation
 from pi_controller.journal.file import Meta, Row, damage_error, journal_error, journal_errors
 from pi_controller.referee.facts import Fact, GameOpened
 from pi_controller.system.files import create_private_file
+from pi_controller.system.platform import lock_file
 
 # Migrates a journal of version 1 in place. If it is interrupted, one complete journal remains.
 #
@@ -494,7 +494,7 @@ def acquire_lock(path: Path) -> IO[bytes]:
         todo = file.advice(path, error, [lock], file.NO_FOLDER)
         raise journal_error(path, f"{lock.name} cannot be opened ({error.strerror})", todo) from error
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(held)
     except OSError as error:
         held.close()
         raise journal_error(

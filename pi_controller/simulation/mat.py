@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import select
 import tempfile
-import tty
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -114,6 +113,8 @@ class SimMat:
         self.close()
 
     def _open(self) -> None:
+        import tty  # noqa: PLC0415 - not on Windows
+
         self._master, self._slave = os.openpty()
         tty.setraw(self._slave)
         os.set_blocking(self._master, False)

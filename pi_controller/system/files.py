@@ -1,10 +1,14 @@
 """Create files that only their owner can read, and explain why a file cannot be written."""
 
 import os
-import pwd
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+
+from pi_controller.system import platform
+from pi_controller.system.platform import sync
+
+__all__ = ["atomic_write", "create_private_file", "explain_refusal", "remove_unfinished", "sync", "write_private_file"]
 
 
 def create_private_file(path: Path, like: Path | None = None, mode: int = 0o600) -> None:
@@ -15,7 +19,7 @@ def create_private_file(path: Path, like: Path | None = None, mode: int = 0o600)
     database. An existing file is not opened: closing it would drop all locks that this process holds on it, SQLite's
     among them.
     """
-    root = os.geteuid() == 0
+    root = platform.is_root()
     if path.exists():
         if root and path.stat().st_uid == 0:
             folder = path.absolute().parent.stat()
@@ -39,25 +43,18 @@ def explain_refusal(paths: Iterable[Path]) -> str:
     """
     for path in paths:
         place = path if path.exists() else path.absolute().parent
-        if not place.exists() or os.access(place, os.R_OK | os.W_OK, effective_ids=True):
+        if not place.exists() or platform.can_write(place):
             continue
-        if os.statvfs(place).f_flag & os.ST_RDONLY:
+        if platform.is_read_only(place):
             return (
                 f"the disk with {path.absolute().parent} is read-only: start the machine again; if it stays so, save "
                 "the files and replace the disk or card"
             )
-        owner, us = _name(place.stat().st_uid), _name(os.geteuid())
+        owner, us = platform.user_name(place.stat().st_uid), platform.own_name()
         if owner == us:
             return f"{place.name} may not be written: 'chmod u+rw {place}'"
         return f"{place.name} belongs to {owner} and this is {us}: run it as {owner}, or 'sudo chown {us} {place}'"
     return ""
-
-
-def _name(user: int) -> str:
-    try:
-        return pwd.getpwuid(user).pw_name
-    except KeyError:
-        return f"user {user}"
 
 
 # Atomic writes: a file has its old or its new content, also after a power cut.
@@ -77,7 +74,7 @@ def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
             file.flush()
             if mode is not None:
                 with suppress(OSError):  # the boot partition's file system has no permissions
-                    os.fchmod(file.fileno(), mode)
+                    platform.set_mode(file, mode)
             os.fsync(file.fileno())
         beside.replace(path)
     finally:
@@ -94,14 +91,5 @@ def write_private_file(path: Path, content: bytes) -> None:
 def remove_unfinished(path: Path) -> None:
     """Remove temporary files beside `path` of programs that were killed while replacing it. Raises `OSError`."""
     for left in path.parent.glob(f".{path.name}.*.new"):
-        if not Path("/proc", left.name.split(".")[-2]).exists():
+        if not platform.may_run(int(left.name.split(".")[-2])):
             left.unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    """Sync a file, or the names in a folder, to disk. Raises `OSError`."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

@@ -3,7 +3,7 @@
 Rejected: psutil (knows neither voltage nor file system errors), vcgencmd (starts a program for one bit).
 """
 
-import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -78,10 +78,9 @@ def _under_voltage(root: Path) -> tuple[bool | None, bool | None]:
 
 def _free(folder: Path) -> int | None:
     try:
-        about = os.statvfs(folder)
+        return shutil.disk_usage(folder).free
     except OSError:
         return None
-    return about.f_bavail * about.f_frsize
 
 
 def _number(path: Path, base: int = 10) -> int | None:

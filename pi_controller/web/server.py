@@ -1,7 +1,6 @@
 """Run uvicorn in its own thread: it listens when `start` returns, and has ended when `stop` returns."""
 
 import asyncio
-import resource
 import socket
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -12,6 +11,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from pi_controller.errors import MatError
+from pi_controller.system.platform import max_open_files
 from pi_controller.web.address import PageSettings
 from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
@@ -38,7 +38,7 @@ class _Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
         super().__init__(config)
-        self.server_state = LimitedServerState(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        self.server_state = LimitedServerState(max_open_files())
         self.listening = threading.Event()
         self._feed = feed
         self._loop: asyncio.AbstractEventLoop | None = None
