@@ -477,8 +477,8 @@ def test_a_copy_of_a_database_needs_no_log_beside_it(path, tmp_path):
 
 @pytest.mark.parametrize(("blocks", "free", "full"), [(100, 1, True), (100, 2, False), (0, 0, False)])
 def test_a_disk_is_full_without_two_pages_and_one_without_a_size_never_is(path, monkeypatch, blocks, free, full):
-    sizes = SimpleNamespace(f_blocks=blocks, f_bavail=free, f_frsize=4096)
-    monkeypatch.setattr("os.statvfs", lambda _: sizes)
+    sizes = SimpleNamespace(total=4096 * blocks, free=4096 * free)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: sizes)
     assert disk_full(path) is full
 
 
