@@ -32,6 +32,7 @@ SHIPPED = {
     *(f"pi_controller/_firmware/{name}.py" for name in ("main", "board", "sampler")),
     "pi_controller/_hardware/pinmap.toml",
     "pi_controller/board/wire.py",
+    "pi_controller/THIRD_PARTY.md",
     "pi_controller/py.typed",
     "pi_controller/web/static/style.css",
     "pi_controller/web/templates/base.html",

@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import licences
 import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -64,6 +65,20 @@ def test_no_version_with_a_known_hole_is_allowed(package, oldest):
     needs = [Requirement(one) for some in lists for one in some]
     (bound,) = [min(Version(one.version) for one in need.specifier) for need in needs if need.name == package]
     assert bound >= Version(oldest)
+
+
+def test_the_licence_table_lists_every_package_of_an_installation():
+    rows = re.findall(r"^\| ([\w-]+) \| (.+) \| .+ \|$", licences.TABLE.read_text("utf-8"), re.MULTILINE)[2:]
+    listed = dict(rows)
+    assert set(listed) == set(licences.packages())
+    assert not [name for name, licence in rows if re.search(r"\bA?GPL", licence.replace("LGPL", ""))]
+    base = [name for name, extras in licences.packages().items() if extras == ["base"]]
+    assert not [name for name in base if listed[name] in {licences.UNKNOWN, "UNKNOWN"}]
+
+
+def test_the_citation_names_the_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"version: {project['version']}\n" in (ROOT / ".github/CITATION.cff").read_text("utf-8")
 
 
 @pytest.mark.parametrize("needed", ["id-token: write", "needs: checks", "twine check --strict", "workflow_call"])
