@@ -77,7 +77,7 @@ class HandSettings:
     """Time constant while a strip reads above its baseline, which no hand causes."""
     swallow_s: float = 60.0
     """Time constant of a touched strip of a pad without a hand: a hand rests at the edge."""
-    jump: float = 4.0
+    jump: float = 6.0
     """A hand takes at least this many counts from a strip within `jump_scans`; what takes them slower is drift."""
     jump_scans: int = 25
     rise: float = 8.0

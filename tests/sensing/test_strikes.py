@@ -397,6 +397,16 @@ def test_strokes_are_the_same_hop_by_hop(peak):
     assert got
 
 
+@pytest.mark.parametrize("gap_s", [0.03, 0.05])
+def test_a_blow_after_a_brush_that_was_told_is_sure(gap_s):
+    mat = Mat(1.0, seed=14)
+    mat.stroke(0.6, 2, 12)
+    mat.stroke(0.6 + gap_s, 1, 500, crosstalk_db=40)
+    found = StrikeDetector(RATE, 4).feed_samples(mat.samples())
+    assert [d.pads for d in found] == [(2,), (1,)]
+    assert found[1].sure
+
+
 def test_enabled_twice_is_enabled_once():
     mat = Mat(1.0, seed=13)
     mat.stroke(0.7, 2, 60)
