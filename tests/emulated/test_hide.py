@@ -26,11 +26,10 @@ class Table(Simulation):
         self.daemon._strip = self.strip_on_board = BoardStrip(pinmap().lights.count, self.session)
 
 
-def test_a_hide_from_the_converters_counts_to_the_journal_and_the_lights(board, tmp_path, monkeypatch):
+def test_a_hide_from_the_converters_counts_to_the_journal_and_the_lights(board, tmp_path):
     board.power_on()
     board.run(2e6)  # it has started, so that the empty mat is seen before the first hand
     mat = EmulatedMat(SEED, board)
-    monkeypatch.setattr("pi_controller.simulation.simulation.SerialPort", lambda _: mat.open_port())
     with Table(SEED, tmp_path / "j.sqlite", mat) as table:
         while not (table.view.phase == "show" and table.view.hits) and table.t < LIMIT_S:
             table.tick()
