@@ -14,7 +14,7 @@ from pi_controller.board.messages import Gap, LinkDown, LinkUp, Piezo
 from pi_controller.recording.format import Entry, RecordingError, RecordingGap
 from pi_controller.recording.recorder import CONTACT
 from pi_controller.sensing.events import Button
-from pi_controller.sensing.strikes import StrikeDetector, StrikeSettings
+from pi_controller.sensing.strikes import Decision, StrikeDetector, StrikeSettings
 
 EARLY_S, LATE_S = 0.01, 0.03
 """A strike matches a touch if its onset is at most this long before or after it."""
@@ -54,19 +54,27 @@ def detect(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Dete
     detections = Detections()
     detector: StrikeDetector | None = None
     like: tuple[float, int, int] | None = None
-    fed, following = 0, -1
+    began, fed, following = 0.0, 0, -1  # `began` is the time of the detector's first sample
+
+    def note(found: Iterable[Decision], rate: float) -> None:
+        for d in found:
+            onset, decided = (began + n / rate for n in (d.onset_index, d.decided_index))
+            detections.strikes.append(DetectedStrike(onset, decided, d.pads, d.sure))
+
     for entry in entries:
         match entry:
             case Piezo():
                 if (entry.rate, entry.samples.shape[1], entry.full_scale) != like:
+                    if detector is not None:
+                        note(detector.finish(), detector.rate)
                     like, fed = (entry.rate, entry.samples.shape[1], entry.full_scale), 0
                     detector = StrikeDetector(*like, strikes)
-                elif entry.index != following and detector is not None:
-                    detector.take_gap()
                 assert detector is not None
-                for d in detector.feed_samples(entry.samples):
-                    onset, decided = ((n - fed) / entry.rate + entry.t - t0 for n in (d.onset_index, d.decided_index))
-                    detections.strikes.append(DetectedStrike(onset, decided, d.pads, d.sure))
+                if entry.index != following:
+                    note(detector.finish(), detector.rate)
+                    detector.take_gap()
+                began = entry.t - t0 - fed / entry.rate
+                note(detector.feed_samples(entry.samples), detector.rate)
                 fed, following = fed + len(entry.samples), entry.index + len(entry.samples)
                 detections.seconds += len(entry.samples) / entry.rate
             case Gap() | LinkUp() | LinkDown() | RecordingGap():
@@ -75,6 +83,8 @@ def detect(entries: Iterable[Entry], strikes: StrikeSettings, t0: float) -> Dete
                 detections.touches.append(t - t0)
             case _:
                 pass
+    if detector is not None:
+        note(detector.finish(), detector.rate)
     return detections
 
 

@@ -190,13 +190,13 @@ class StrikeDetector:
     @reporting_enabled.setter
     def reporting_enabled(self, value: bool) -> None:
         if value and not self._armed:
-            self._catch_up()
+            self.finish()
             self._armed_from = self._fed + round(self.settings.arm_guard_s * self.rate)
         self._armed = value
 
     def take_gap(self) -> list[Strike]:
         """Restart after missing samples, so that no stroke is detected across the gap; return those before it."""
-        found = self._to_strikes(self._catch_up())
+        found = self._to_strikes(self.finish())
         self._restart()
         self._watch.restart(self._fed)
         self._next_index = None
@@ -233,7 +233,7 @@ class StrikeDetector:
         wait_s = MAX_BACKLOG_S if not self._armed else 0.0 if self._stirs(x) else MAX_QUIET_S
         self._waiting.append(x.copy() if wait_s else x)
         self._waiting_samples += len(x)
-        return self._catch_up() if self._waiting_samples >= wait_s * self.rate else []
+        return self.finish() if self._waiting_samples >= wait_s * self.rate else []
 
     def _stirs(self, x: NDArray[Any]) -> bool:
         """Return True if a stroke may have begun in the block `x` or shortly before. Noise alone seldom looks so.
@@ -261,8 +261,8 @@ class StrikeDetector:
             strikes.append(Strike(first, d.pads, round(d.margin_db, 1), d.sure, several))
         return strikes
 
-    def _catch_up(self) -> list[Decision]:
-        """Process the samples that waited."""
+    def finish(self) -> list[Decision]:
+        """Process the samples that wait for more, at the end of a recording for instance; return the decisions."""
         if not self._waiting:
             return []
         waiting, self._waiting, self._waiting_samples = self._waiting, [], 0

@@ -8,6 +8,7 @@ import math
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import BinaryIO
 
 import numpy as np
@@ -162,8 +163,9 @@ def detect_strikes(
     slower = Decimator(f.rate, f.channels, STILL)
     detector = StrikeDetector(slower.rate, f.channels, f.full_scale, settings)
     known: dict[int, str] = {}
-    for block in reader.blocks(max(1, round(f.rate * BLOCK_S))):
-        for d in detector.feed_samples(slower.feed(block)):
+    blocks = map(slower.feed, reader.blocks(max(1, round(f.rate * BLOCK_S))))
+    for block in chain(blocks, (None,)):
+        for d in detector.finish() if block is None else detector.feed_samples(block):
             yield d, [onset / slower.rate for onset in d.onsets], d.decided_index / slower.rate
         if (faults := detector.faults) != known:
             for pad, why in faults.items():
