@@ -397,6 +397,14 @@ def test_strokes_are_the_same_hop_by_hop(peak):
     assert got
 
 
+def test_a_loud_stroke_soon_after_the_start_is_sure():
+    mat = Mat(0.2, seed=15)
+    mat.stroke(0.06, 2, 300)
+    (found,) = StrikeDetector(RATE, 4).feed_samples(mat.samples())
+    assert found.pads == (2,)
+    assert found.sure
+
+
 @pytest.mark.parametrize("gap_s", [0.03, 0.05])
 def test_a_blow_after_a_brush_that_was_told_is_sure(gap_s):
     mat = Mat(1.0, seed=14)
