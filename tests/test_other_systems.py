@@ -12,6 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from programs import finish_program, start_program
 
 from pi_controller.system import platform
 
@@ -56,19 +57,11 @@ def work(tmp_path_factory):
 
 def start(work, *words):
     environment = os.environ | {"PYTHONPATH": str(work / "hooks"), "PYTHONDONTWRITEBYTECODE": "1", "USERNAME": "mat"}
-    command = [sys.executable, "-m", "pi_controller", *words]
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=work, env=environment, text=True, **pipes)
+    return start_program([sys.executable, "-m", "pi_controller", *words], work, environment)
 
 
 def run(work, *words):
-    process = start(work, *words)
-    try:
-        said = process.communicate(timeout=60)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        said = process.communicate()
-    return subprocess.CompletedProcess(words, process.returncode, *said)
+    return finish_program(start(work, *words))
 
 
 def test_the_imitation_has_no_unix_modules(work):

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from programs import finish_program, start_program
 
 from pi_controller import extras
 
@@ -74,19 +75,12 @@ class Installed:
 
     def start(self, *words, home=None):
         """Start a command line; by default without HOME."""
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         command = [self.folder / "bin" / "moccasin-mat", *words]
-        return subprocess.Popen(command, cwd=self.work, env=self.environment(home), text=True, **pipes)
+        return start_program(command, self.work, self.environment(home))
 
     def run(self, *words, home=None):
         """Run a command line to its end; return the result."""
-        process = self.start(*words, home=home)
-        try:
-            said = process.communicate(timeout=60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            said = process.communicate()
-        return subprocess.CompletedProcess(words, process.returncode, *said)
+        return finish_program(self.start(*words, home=home))
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ class SimMat:
         self._boot(POWER_ON, None)
 
     @property
-    def plugged(self) -> bool:
+    def is_plugged(self) -> bool:
         """True if the mat is connected by the cable."""
         return self._master is not None
 
@@ -67,14 +67,14 @@ class SimMat:
         The firmware runs once a block's time (8 ms), for any `dt`. With `expect`, first wait until that many bytes of
         the host have arrived (at most a second), so that a run is reproducible to the byte.
         """
-        if self.plugged:
+        if self.is_plugged:
             self._receive(expect)
         end = self.world.ns + round(dt * NS)
         while self.world.ns < end:
             grid = (self.world.ns // self._block_ns + 1) * self._block_ns
             upto = min(grid, end)
             self.world.advance((upto - self.world.ns) / NS)
-            if self.plugged and upto == grid:
+            if self.is_plugged and upto == grid:
                 self._firmware.run()
         return self._flush()
 
@@ -90,7 +90,7 @@ class SimMat:
 
     def plug(self) -> None:
         """Plug the cable in: a new terminal under the same name, and a board that starts from power-on."""
-        if self.plugged:
+        if self.is_plugged:
             raise PortError("the mat is plugged in already", "unplug it first")
         self._open()
         self._boot(POWER_ON, 0.0)
@@ -102,7 +102,7 @@ class SimMat:
 
     def close(self) -> None:
         """Release everything. Closing twice is allowed."""
-        if self.plugged:
+        if self.is_plugged:
             self.unplug()
         self._folder.cleanup()
 
@@ -164,7 +164,7 @@ class MemoryMat(SimMat):
     """A mat on a cable in memory, for systems without pseudo-terminals or pyserial."""
 
     @property
-    def plugged(self) -> bool:
+    def is_plugged(self) -> bool:
         """True if the mat is connected by the cable."""
         return self._cable is not None
 

@@ -279,10 +279,10 @@ def test_a_failed_step_can_be_done_again():
 
 def test_a_cable_pulled_starts_the_step_over_and_loses_nothing_else():
     def pull(sim, walk, view):
-        if view.at == 1 and view.pad == 3 and sim.mat.plugged and not pulled:
+        if view.at == 1 and view.pad == 3 and sim.mat.is_plugged and not pulled:
             sim.mat.unplug()
             pulled.append(sim.t)
-        if pulled and not sim.mat.plugged and sim.t - pulled[0] > 2.0:
+        if pulled and not sim.mat.is_plugged and sim.t - pulled[0] > 2.0:
             sim.mat.plug()
         if view.at >= 2 and not view.over:
             walk.skip_step()

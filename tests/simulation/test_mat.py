@@ -165,7 +165,7 @@ def test_pulling_the_cable_is_felt_and_putting_it_back_starts_anew(host: Host) -
     host.run(0.5)
     mat = host.mat
     mat.unplug()
-    assert not mat.plugged
+    assert not mat.is_plugged
     assert not os.path.lexists(mat.device)
     with pytest.raises((serial.SerialException, OSError)):
         host.port.read(1)

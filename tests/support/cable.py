@@ -77,7 +77,7 @@ class Cable(CableErrors, SimMat):
 
     def advance(self, dt: float, expect: int = 0) -> int:
         """Let `dt` seconds pass and return how many bytes went to the host: see `SimMat.advance`."""
-        if self._cut == 0 and self.plugged:
+        if self._cut == 0 and self.is_plugged:
             self.unplug()
         if self._fresh:
             expect, self._fresh = 0, False  # the host's bytes went into the earlier terminal
@@ -90,7 +90,7 @@ class Cable(CableErrors, SimMat):
 
     def plug(self, serial: str | None = None) -> None:
         """Plug the cable in; with `serial`, the port is named by that serial number from now on."""
-        if serial is not None and not self.plugged:
+        if serial is not None and not self.is_plugged:
             self.device = str(self.by_id / NAME.format(serial))
         super().plug()
         self._fresh = True
@@ -101,7 +101,7 @@ class Cable(CableErrors, SimMat):
         The bytes are sent by the next `advance` that has any; the terminal hangs up at the one after, so that they can
         be read. At least one byte is sent, and never the last waiting one.
         """
-        if not self.plugged:
+        if not self.is_plugged:
             raise PortError("the mat is not plugged in", "plug it in first")
         self._cut = int(self._random.integers(1, 1200)) if after is None else max(after, 1)
 
