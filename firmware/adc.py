@@ -36,7 +36,7 @@ _BLOCK_BYTES = 2 * _BLOCK_READINGS
 _RING_BITS = 15  # the most that DMA knows
 _RING_BYTES = 1 << _RING_BITS  # 64 ms: longer than any pass of the loop, a slow host included
 _RING_BLOCKS = _RING_BYTES // _BLOCK_BYTES
-_RUN = 1 << 27  # readings of a DMA run, whole blocks: 8.7 minutes; from bit 28 on a count is a mode on the RP2350
+_RUN = 1 << 27  # readings of a DMA run, whole blocks and at most `chip.MAX_DMA_COUNT`: 8.7 minutes
 _LOOKS = 64  # without a block, and the converter is asked whether it runs
 
 

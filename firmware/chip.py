@@ -21,6 +21,7 @@ RP2350 = {
     "HAD_POWER": 1 << 16 | 1 << 17 | 1 << 26,  # power came, sagged, or had a glitch; not the RUN pin (18)
 }
 DMA = 0x50000000  # the same on both, 64 bytes a channel
+MAX_DMA_COUNT = (1 << 28) - 1  # the four bits above it are a mode on the RP2350 (12.6)
 
 
 def registers(machine):
