@@ -4,6 +4,9 @@ It only reports events; whether samples can be believed is decided on the host, 
 are hundredths of a second since boot: small integers, which need no memory, for 124 days.
 """
 
+import gc
+import struct
+
 import wire
 
 EVERY = 16  # of the blocks one is looked at: eight a second
@@ -108,15 +111,10 @@ class Piezos:
         self._report(kind, pad + 1, value)
 
 
+CATCH_UP_BLOCKS = 4  # those that wait after the memory was collected are older than what is switched next
 LOW_BLOCKS = 3  # the bias is off for so long: a pad is at ground within 6 ms
 RISE_BLOCKS = 12  # a pad that has not risen by then never does
 SETTLE_BLOCKS = 2  # from nine tenths of its rest to within half a count
-
-
-def sample(block, i, pad):
-    """Return sample `i` of a pad in a block of sums."""
-    at = 2 * (wire.PADS * i + pad)
-    return block[at] | block[at + 1] << 8
 
 
 class BiasStep:
@@ -130,8 +128,10 @@ class BiasStep:
         self._board = board
         self._report = report  # called with pad (1 first) and a value of `wire.DISCS`
         self._sample_us = 1_000_000 // board.SAMPLE_HZ
+        self._format = "<%dH" % (wire.PADS * board.BLOCK)  # of a block, sample by sample
         self.busy = False
-        self._rest = b""
+        self._rest = [0] * wire.PADS
+        self._rest_block = b""
         self._levels = [0] * wire.PADS
         self._began_us = [0] * wire.PADS  # when it was at a tenth, below 0 before
         self._found = [0] * wire.PADS  # below 0 while it rises
@@ -142,12 +142,18 @@ class BiasStep:
     def begin(self):
         """Start with the next block."""
         self.busy = True
-        self._blocks = 0
+        self._blocks = -CATCH_UP_BLOCKS
         self._last = LOW_BLOCKS + RISE_BLOCKS
 
     def hold(self, block, number):
         """Take a block of sums, while `busy`, and put the pads' rest in its place."""
         blocks = self._blocks
+        if blocks < 0:
+            if blocks == -CATCH_UP_BLOCKS:
+                # it takes 20 ms on the chip: during the step it would delay the switching and make a long pass longer
+                gc.collect()
+            self._blocks = blocks + 1
+            return
         if blocks == 0:
             self._take_rest(block)
             self._board.bias(0)
@@ -165,24 +171,22 @@ class BiasStep:
             self.busy = False
             for pad in range(len(self._found)):
                 self._report(pad + 1, max(self._found[pad], 0))
-        block[:] = self._rest
+        block[:] = self._rest_block
         self._blocks = blocks + 1
         self._next = number + 1
 
     def _take_rest(self, block):
+        levels = struct.unpack(self._format, block)
         count = self._board.BLOCK
-        one = bytearray(2 * wire.PADS)
         for pad in range(wire.PADS):
-            rest = sum([sample(block, i, pad) for i in range(count)]) // count
-            one[2 * pad] = rest & 0xFF
-            one[2 * pad + 1] = rest >> 8
-        self._rest = bytes(one) * count
+            self._rest[pad] = sum([levels[i] for i in range(pad, len(levels), wire.PADS)]) // count
+        self._rest_block = struct.pack("<%dH" % wire.PADS, *self._rest) * count
         self._found = [-1] * wire.PADS
 
     def _raise(self, block):
+        self._levels = list(struct.unpack(self._format, block)[-wire.PADS :])
         for pad in range(wire.PADS):
-            rest = sample(self._rest, 0, pad)
-            level = self._levels[pad] = sample(block, self._board.BLOCK - 1, pad)
+            rest, level = self._rest[pad], self._levels[pad]
             self._began_us[pad] = -1
             if rest < wire.TOP // 4:  # near ground it has nowhere to rise to
                 self._found[pad] = 0
@@ -193,19 +197,20 @@ class BiasStep:
     def _follow(self, block):
         us = (self._blocks - LOW_BLOCKS) * self._board.BLOCK * self._sample_us
         rising = False
+        levels = struct.unpack(self._format, block)
         for pad in range(wire.PADS):
             if self._found[pad] < 0:
-                self._find(block, pad, us)
+                self._find(levels, pad, us)
                 rising = rising or self._found[pad] < 0
         if not rising:
             self._last = min(self._last, self._blocks + SETTLE_BLOCKS)
 
-    def _find(self, block, pad, us):
-        rest = sample(self._rest, 0, pad)
+    def _find(self, levels, pad, us):
+        rest = self._rest[pad]
         low, high = rest // 10, rest * 9 // 10
         began_us, before = self._began_us[pad], self._levels[pad]
-        for i in range(self._board.BLOCK):
-            level = sample(block, i, pad)
+        for i in range(pad, len(levels), wire.PADS):
+            level = levels[i]
             if began_us < 0 and level >= low:
                 began_us = us - self._sample_us * (level - low) // max(level - before, 1)
             if level >= high:

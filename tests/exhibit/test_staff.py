@@ -491,6 +491,7 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path):
         tab.click(f'[data-notice="{READY_NOTICES[0]}"]')
         tab.wait_for_selector('[data-notice=""]')
         assert installation.exhibit.stage.name == "notice"
+        tab.wait_for_load_state()  # the page that follows counts from its own start
         tab.clock.run_for(61_000)
         tab.wait_for_url(f"{url}/")
         tab.goto(url + HOME)

@@ -54,15 +54,18 @@ class Pads:
         self.switched.append(on)
         self.model.switch(on=bool(on), t=self.at_us / 1e6)
 
-    def run(self, blocks=20, late_us=1300, lost=(), noise=0.0):
-        """Give the step the blocks, each `late_us` after its end; return what a host gets, and all (number, bytes)."""
+    def run(self, blocks=24, late_us=(1300,), lost=(), noise=0.0):
+        """Give the step the blocks, each its `late_us` after its end; return what a host gets, and all (number, bytes).
+
+        The last of `late_us` holds for all that follow.
+        """
         random = np.random.default_rng(1)
         got, raw = [], []
         for n in range(blocks):
             t = (n * BLOCK + np.arange(BLOCK) + 0.5) / HZ
             levels = self.model.levels(t) * self.rest + random.normal(0.0, noise, (BLOCK, PADS))
             block = bytearray(np.clip(np.rint(levels), 0, wire.TOP).astype("<u2").tobytes())
-            self.at_us = (n + 1) * 8000 + late_us
+            self.at_us = (n + 1) * 8000 + late_us[min(n, len(late_us) - 1)]
             if n in lost:
                 continue
             number = self.up_us // 8000 + n
@@ -78,7 +81,7 @@ class Pads:
 def test_each_disc_has_its_time(late_us, up_us):
     pads = Pads([0.0, 14e-9, 20e-9, 26e-9], up_us)
     pads.step.begin()
-    pads.run(late_us=late_us, noise=4.0)
+    pads.run(late_us=[late_us], noise=4.0)
     assert [wire.disc_ms(pads.told[pad]) for pad in (1, 2, 3, 4)] == pytest.approx([0.81, 2.13, 2.76, 3.4], abs=0.1)
     assert pads.switched == [0, 1]
     assert not pads.step.busy
@@ -102,6 +105,13 @@ def test_a_pad_near_ground_never_rises_and_one_on_the_supply_does_not_follow():
     assert wire.disc_ms(pads.told[2]) == wire.disc_ms(pads.told[4]) == pytest.approx(2.8, abs=0.2)
 
 
+def test_blocks_that_waited_while_the_memory_was_collected_are_older_than_the_switching():
+    pads = Pads([0.0, 14e-9, 20e-9, 26e-9])
+    pads.step.begin()
+    pads.run(late_us=[25_300, 17_300, 9_300, 1300])
+    assert [wire.disc_ms(pads.told[pad]) for pad in (1, 2, 3, 4)] == pytest.approx([0.84, 2.0, 2.8, 3.6], abs=0.25)
+
+
 def test_a_mat_with_its_bias_on_the_supply_does_not_follow_and_is_not_changed():
     pads = Pads([20e-9] * 4)
     pads.model.switch = lambda *, on, t: None
@@ -114,7 +124,7 @@ def test_a_mat_with_its_bias_on_the_supply_does_not_follow_and_is_not_changed():
 def test_a_lost_block_ends_the_step_without_a_result(lost):
     pads = Pads([20e-9] * 4)
     pads.step.begin()
-    got, _ = pads.run(lost=[lost])
+    got, _ = pads.run(lost=[guards.CATCH_UP_BLOCKS + lost])
     assert pads.told == {}
     assert pads.switched[-1] == 1
     assert not pads.step.busy
