@@ -202,6 +202,123 @@ class JumpLimiter:
         return np.copysign(limit, moves[:, 2:-2], out=limit)
 
 
+MAINS_HZ = (50.0, 60.0)
+HUM_FRAME_S = 0.5  # between two looks for hum
+HUM_WINDOW_S = 1.0  # looked at: one bin of its spectrum is a hertz
+HUM_TOP_HZ = 1250.0  # highest harmonic
+HUM_STANDS = 25.0  # times the spectrum around it, which noise hardly ever reaches
+HUM_AROUND = (6, 20)  # bins from a harmonic, on either side
+HUM_WANDERS = 0.002  # share by which the mains' frequency may be off
+MIN_HARMONICS = 3
+HUM_FADE_S = 0.1  # from one estimate to the next: a jump would look like a stroke
+HUM_LIMIT = 6.0  # times the median deviation: strokes count as so much only
+
+
+class HumCanceller:
+    """Subtracts the mains' hum and its harmonics, as they were in the last second; what has no hum is not changed.
+
+    Hum hides soft strokes: its harmonics are in the bands that a stroke is found in. Every half second the
+    spectrum is searched for harmonics of 50 and 60 Hz that stand above what is around them, the mains' frequency is
+    taken from the turn of their phases between the two halves of the second, and their sum is continued from there. A
+    stroke or a drum is not periodic and changes little of it.
+    """
+
+    def __init__(self, rate: float, pads: int) -> None:
+        self._rate, self._pads = rate, pads
+        self._frame, self._window = round(HUM_FRAME_S * rate), round(HUM_WINDOW_S * rate)
+        self._past = np.zeros((pads, self._window + self._frame))
+        self._fade = np.minimum(np.arange(self._frame) / (HUM_FADE_S * rate), 1.0)
+        self._hann = np.hanning(self._window)
+        self._bins = [self._bins_of(hz) for hz in MAINS_HZ]
+        self._seen = 0  # samples in `_past`, at most the window and a frame
+        self._hum: NDArray[np.float64] | None = None  # of this frame, (pads, frame)
+        self._next: NDArray[np.float64] | None = None  # the same estimate continued over the next frame
+
+    def _bins_of(self, hz: float) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
+        """Return `hz` and, of each harmonic, the bins in which it may be and those around it."""
+        top = min(HUM_TOP_HZ, self._rate / 2 - HUM_AROUND[1] / HUM_WINDOW_S)
+        at = np.rint(hz * HUM_WINDOW_S * np.arange(1, int(top / hz) + 1)).astype(np.intp)[:, None]
+        off = 1 + int(HUM_WANDERS * top * HUM_WINDOW_S)
+        away = np.arange(*HUM_AROUND)
+        return hz, at + np.arange(-off, off + 1), at + np.r_[-away, away]
+
+    def feed(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return `x` (pads, n) without hum; the same array if there is none."""
+        parts: list[NDArray[np.float64]] = []
+        start = 0
+        while start < x.shape[1]:
+            at = self._seen % self._frame
+            end = min(x.shape[1], start + self._frame - at)
+            part = x[:, start:end]
+            self._past[:, self._seen : self._seen + end - start] = part
+            parts.append(part if self._hum is None else part - self._hum[:, at : at + end - start])
+            self._seen += end - start
+            start = end
+            if self._seen % self._frame == 0:
+                self._look()
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def _look(self) -> None:
+        """At the end of a frame: estimate the hum of the next one."""
+        if self._seen < self._window:
+            return
+        x = self._past[:, self._seen - self._window : self._seen]
+        found = self._estimate(x - np.median(x, axis=1, keepdims=True))
+        if self._seen > self._window:
+            self._past[:, : self._window] = x
+            self._seen = self._window
+        before, self._next = self._next, None
+        if found is None and before is None:
+            self._hum = None
+            return
+        hum = np.zeros((self._pads, self._frame))
+        if found is not None:
+            hum, self._next = found[:, : self._frame], found[:, self._frame :]
+        self._hum = hum * self._fade + (0.0 if before is None else before * (1.0 - self._fade))
+
+    def _estimate(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the hum in `x` continued over two frames, (pads, 2 frames); None without any."""
+        limit = HUM_LIMIT * np.median(np.abs(x), axis=1, keepdims=True)
+        x = np.clip(x, -limit, limit)
+        windowed = x * self._hann
+        power: NDArray[np.float64] = (np.abs(np.fft.rfft(windowed, axis=1)) ** 2).max(axis=0)
+        mains_hz, harmonics = self._find_harmonics(power)
+        if not harmonics:
+            return None
+        hz = self._measure_mains(x, mains_hz, harmonics)
+        n = np.arange(self._window + 2 * self._frame)
+        hum = np.zeros((self._pads, 2 * self._frame))
+        for k in harmonics:
+            turns = np.exp(2j * np.pi * hz * k / self._rate * n)
+            amplitude = 2.0 / self._hann.sum() * (windowed @ np.conj(turns[: self._window]))
+            hum += (amplitude[:, None] * turns[self._window :]).real
+        return hum
+
+    def _find_harmonics(self, power: NDArray[np.float64]) -> tuple[float, list[int]]:
+        """Return the mains' frequency and the harmonics in the spectrum `power` (bins,), from 1; none without hum."""
+        for mains_hz, near, around in self._bins:
+            stands = power[near].max(axis=1) > HUM_STANDS * np.median(power[around], axis=1)
+            if stands.sum() >= MIN_HARMONICS:
+                return mains_hz, (1 + np.flatnonzero(stands)).tolist()
+        return 0.0, []
+
+    def _measure_mains(self, x: NDArray[np.float64], hz: float, harmonics: Sequence[int]) -> float:
+        """Return the mains' frequency near `hz`, from the turn of each harmonic between the halves of `x`."""
+        half = self._window // 2
+        halves = x[:, : 2 * half].reshape(self._pads, 2, half) * np.hanning(half)
+        n = np.arange(half)
+        weighted = total = 0.0
+        for k in harmonics:  # from the lowest: what it tells unwraps the next one's turn
+            found = halves @ np.exp(-2j * np.pi * k * hz / self._rate * n)
+            turned = np.vdot(found[:, 0], found[:, 1]) * np.exp(-2j * np.pi * k * hz * half / self._rate)
+            known = weighted / total if total else 0.0
+            per_hz = 2.0 * np.pi * k * half / self._rate
+            off = known + float(np.angle(turned * np.exp(-1j * per_hz * known))) / per_hz
+            weight = k * k * abs(turned)
+            weighted, total = weighted + weight * off, total + weight
+        return hz + weighted / total
+
+
 MAX_SPIKE_SAMPLES = 3
 SPIKE_SHARE = 0.25  # of its height: what is lower belongs to the rest level
 
@@ -229,12 +346,13 @@ class StrikeFilter:
         self.bands_hz = [hz for _, hz in designs]
         """The bands in the order of the energies that `feed` returns."""
         self.share_of_white = share_of_white(self._bands[0])  # in the first band
-        self._pads = pads
+        self._rate, self._pads = rate, pads
         self._still = still
         self.reset()
 
     def reset(self) -> None:
         """Reset all state, so that the next sample is the first of a new stream."""
+        self._hum = HumCanceller(self._rate, self._pads)
         self._jumps = JumpLimiter(self._pads, self._still)
         self._filters = RecursiveFilter(self._bands, self._pads)
         self._rest = np.zeros((len(self._bands), self._pads, 0))
@@ -244,7 +362,7 @@ class StrikeFilter:
         x = np.ascontiguousarray(np.asarray(samples).T, dtype=np.float64)
         if not x.shape[1]:
             return np.zeros((len(self._bands), self._pads, 0))
-        steady = self._jumps.feed(x)
+        steady = self._jumps.feed(self._hum.feed(x))
         y = self._filters.feed(steady)
         np.multiply(y, y, out=y)
         if self._rest.shape[2]:

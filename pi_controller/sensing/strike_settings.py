@@ -53,7 +53,7 @@ class StrikeSettings:
     floor_rank: float = 0.75
     floor_lsb: float = 0.3
     floor_full: float = 0.0
-    peak_db: float = 13.0
+    peak_db: float = 14.0
     mean_db: float = 9.0
     rise_db: float = 7.0
     stand_db: float = 12.0
@@ -132,6 +132,7 @@ FSR_SETTINGS = StrikeSettings(
     band_db=(),
     hop_s=0.001,
     floor_full=19 / 2048,
+    peak_db=13.0,
     dominance_db=6.0,
     suspect_db=0.0,
     wait_s=0.004,

@@ -10,6 +10,7 @@ from walking import walked, wrong
 
 from pi_controller.calibration import steps
 from pi_controller.calibration.detectors import RunningStats
+from pi_controller.sensing.strike_settings import StrikeSettings
 from pi_controller.simulation import sensors
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.sensors import HandStyle
@@ -71,7 +72,7 @@ def test_soft_taps_ask_for_a_lower_threshold_than_hard_ones():
 
     soft = walked(3, level_dbfs=-40.0, meddle=leave_the_rest).walk.taps.threshold_db
     hard = walked(3, level_dbfs=-10.0, meddle=leave_the_rest).walk.taps.threshold_db
-    assert soft < hard <= 13.0 + 8.0
+    assert soft < hard <= StrikeSettings().peak_db + 8.0
 
 
 @pytest.mark.parametrize(

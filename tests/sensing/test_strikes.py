@@ -724,10 +724,10 @@ def unplugged(seconds=10.0):
 
 
 def drowned():
-    """Hum with its harmonics on all pads that grows every half minute, for nearly three."""
+    """A motor's hum (43 Hz, not the mains) on all pads that grows every half minute, for nearly three."""
     mat = Mat(165.0, 4, seed=32)
     t = np.arange(len(mat.x)) / RATE
-    hum = sum(share * np.sin(2 * np.pi * 50 * k * t + k) for k, share in ((1, 1.0), (7, 0.3), (11, 0.2), (15, 0.1)))
+    hum = sum(share * np.sin(2 * np.pi * 43 * k * t + k) for k, share in ((1, 1.0), (7, 0.3), (11, 0.2), (15, 0.1)))
     mat.x += (hum * 8.0 * 1.8 ** np.floor(t / 30))[:, None] * [1.0, 0.8, 0.6, 0.2]
     return mat.samples()
 

@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_mat_and_another_another():
 def test_settings_choose_the_sensor_and_shift_its_own_thresholds():
     assert StrikesSection().detector_settings() == SETTINGS_BY_SENSOR["piezo"]
     assert StrikesSection(sensor="fsr").detector_settings() == FSR_SETTINGS
-    stricter = StrikesSection(sensor="fsr", threshold_db=18.0, dominance_db=12.0, lockout_ms=400.0).detector_settings()
+    stricter = StrikesSection(sensor="fsr", threshold_db=19.0, dominance_db=12.0, lockout_ms=400.0).detector_settings()
     assert stricter.peak_db - FSR_SETTINGS.peak_db == stricter.stand_db - FSR_SETTINGS.stand_db == 5.0
     assert stricter.dominance_db == FSR_SETTINGS.dominance_db + 2.0
     assert stricter.lockout_s == 0.4
