@@ -6,6 +6,7 @@ hit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -154,7 +155,7 @@ def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
         case "notice":
             return exhibit.notice or text("Out of order for a while. Please come back later."), ""
         case "result" if game is not None:
-            return _result(game, exhibit, text), text("Thank you for playing. Others may want a turn.")
+            return _result(game, exhibit, text), _farewell(game, exhibit, text)
         case "play" if exhibit.asked:
             return text("Are you still there?"), ""
         case "play" if game is not None:
@@ -228,7 +229,24 @@ def _result(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
     if view.winner in view.teams:
         return text("{side} has won the short game.").format(side=view.teams[view.winner or ""])
     a, _, b = sticks(view)
-    return text("The short game ends here: {a} sticks to {b}.").format(a=max(a, b), b=min(a, b))
+    return text("The short game ends here. Sticks: {one} {a}, {other} {b}.").format(
+        one=view.teams["A"], a=a, other=view.teams["B"], b=b
+    )
+
+
+def _farewell(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
+    """Return what a visitor who played against the mat may like to know of the own hides, and the thanks."""
+    thanks, hidden = text("Thank you for playing."), game.hidden_under
+    if exhibit.kind == "teams" or len(hidden) < 2:
+        return thanks
+    pad, most = Counter(hidden).most_common(1)[0]
+    if most == 1:
+        told = text("You hid the bead {times} times, each time under another cloth.").format(times=len(hidden))
+    else:
+        told = text("You hid the bead {times} times, {most} of them under cloth {pad}.").format(
+            times=len(hidden), most=most, pad=pad
+        )
+    return f"{told} {thanks}"
 
 
 def _with_side_names(view: View, exhibit: Exhibit, text: Callable[[str], str]) -> View:

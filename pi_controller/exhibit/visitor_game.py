@@ -76,6 +76,8 @@ class VisitorGame:
         self.opened = ""
         self.guessed: Guess | None = None
         """The mat's guess for this hide, once it is open."""
+        self.hidden_under: list[int] = []
+        """The pads that visitors left the bead under, one of each hide that is over."""
         self._opponent, self._rng, self._log, self._hides = opponent, rng, session_log, hides
         self._script: deque[tuple[float, Callable[[float], None]]] = deque()
         self._guess: Guess | None = None
@@ -390,6 +392,7 @@ class VisitorGame:
         """Report a visitor's hiding place to the opponent, once a hide."""
         if self._hid == "visitor" and not self._learned:
             self._learned = True
+            self.hidden_under.append(pad)
             self._opponent.learn_hide(pad, found=self._hits == 1 and bool(self.view.hits) and self.view.hits[0].found)
 
     def _explain(self, key: str) -> None:

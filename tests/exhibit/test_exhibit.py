@@ -1,8 +1,12 @@
 """The installation as visitors use it: sessions, defaults, and what children do to it."""
 
+import re
+
 import pytest
 from exhibit_rig import STEP_S, Rig
 
+from pi_controller.exhibit.lessons import sticks
+from pi_controller.exhibit.screen import build_screen
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
 
@@ -255,3 +259,23 @@ def test_where_recording_fails_visitors_play_all_the_same(tmp_path):
     assert rig.exhibit.fault
     rig.play_on()
     assert rig.sessions[-1].ending == "finished"
+
+
+@pytest.mark.parametrize(("cloths", "most"), [([3], "cloth 3"), ([1, 4, 2, 3], "another cloth")])
+def test_the_end_names_each_sides_sticks_and_how_the_visitor_hid(cloths, most):
+    rig = Rig(5, hides=8, points=5)
+    rig.begin("mat")
+    game = rig.game
+
+    def choose(touches):
+        if game.awaits != "pads":
+            return touches[0]
+        return f"pad:{cloths[len(game.hidden_under) % len(cloths)]}"
+
+    rig.play_on(choose)
+    shown = build_screen(rig.exhibit)
+    a, _, b = sticks(game.view)
+    assert re.search(rf"your side {a}\b.* the mat {b}\b", shown.lead)
+    assert 1 < len(game.hidden_under) <= 4
+    assert str(len(game.hidden_under)) in shown.under
+    assert most in shown.under

@@ -1,6 +1,6 @@
-"""Halve and raise by half each constant of the strike and the hand detector: do their recorded figures notice?
+"""Halve and raise by half each constant of the strike, hand and bead detectors: do their recorded figures notice?
 
-    python tests/mutation/halve_constants.py [strikes|hands]
+    python tests/mutation/halve_constants.py [strikes|hands|beads]
 
 Prints a row for each constant: the recorded set that differs first, or "none". Status 1 if a change went unnoticed.
 """
@@ -15,10 +15,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / each) for each in ("tests/sensing", "tests/support", "hardware/drawings")]
 
+import test_bead_figures  # noqa: E402
 import test_hands  # noqa: E402
 import test_strikes as recorded  # noqa: E402
 
-from pi_controller.sensing import faults, filters, hands, strikes  # noqa: E402
+from pi_controller.sensing import bead_fit, bead_solver, beads, faults, filters, hands, strikes  # noqa: E402
 from pi_controller.sensing.strike_settings import StrikeSettings  # noqa: E402
 
 NO_TUNING = {
@@ -82,7 +83,7 @@ def changed(value, factor):
     """Return `value` times `factor`; a whole number stays one, and moves by at least one."""
     if isinstance(value, int):
         return max(0, min(value - 1, int(value * factor)) if factor < 1 else max(value + 1, int(value * factor)))
-    return value * factor
+    return tuple(factor * each for each in value) if isinstance(value, tuple) else value * factor
 
 
 def try_constants():
@@ -152,9 +153,37 @@ def try_hands():
         setattr(hands, name, value)
 
 
+def first_other_scene():
+    """Return the first recorded scene of beads whose readings differ, or None."""
+    wanted = json.loads(test_bead_figures.RECORDED.read_text("utf-8"))
+    for kind, number in test_bead_figures.SCENES:
+        try:
+            if not test_bead_figures.is_alike(test_bead_figures.readings(kind, number), wanted[f"{kind} {number}"]):
+                return f"{kind} {number}"
+        except (ValueError, IndexError, ZeroDivisionError):
+            return f"{kind} {number}"
+    return None
+
+
+def try_beads():
+    modules = (bead_fit, bead_solver, beads)
+    for module in modules:
+        for name in re.findall(r"^([A-Z][A-Z_]+) =", Path(module.__file__).read_text("utf-8"), re.MULTILINE):
+            value = getattr(module, name)
+            if not isinstance(value, int | float | tuple) or name in NO_TUNING:
+                continue
+            users = [user for user in modules if hasattr(user, name)]
+            for factor in FACTORS:
+                for user in users:
+                    setattr(user, name, changed(value, factor))
+                yield f"{module.__name__.rsplit('.', 1)[1]}.{name}", factor, first_other_scene()
+                for user in users:
+                    setattr(user, name, value)
+
+
 def main():
-    unnoticed, chosen = 0, sys.argv[1:] or ["strikes", "hands"]
-    tries = {"strikes": (try_settings, try_constants), "hands": (try_hands,)}
+    tries = {"strikes": (try_settings, try_constants), "hands": (try_hands,), "beads": (try_beads,)}
+    unnoticed, chosen = 0, sys.argv[1:] or list(tries)
     for tried in (one() for name in chosen for one in tries[name]):
         for name, factor, noticed in tried:
             unnoticed += noticed is None and (name, factor) not in SEEN_NOWHERE

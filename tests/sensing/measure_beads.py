@@ -367,6 +367,7 @@ class Told:
     off_sigmas: list[float]
     took_ms: list[float]
     doubts: tuple[str, ...] = ()
+    readings: list[BeadsAtRest] = field(default_factory=list)
 
 
 class Play:
@@ -447,7 +448,8 @@ class Play:
                 for magnet in seen.others:
                     magnet.place = magnet.place + seen.speed_mm_s / 20
                 said += self.scans(1, seen.beads + seen.others, drift, broken=False)
-        return Told(self.verdict(before, said), *self.places(said), self.took, self.last.doubts if self.last else ())
+        doubts = self.last.doubts if self.last else ()
+        return Told(self.verdict(before, said), *self.places(said), self.took, doubts, before + said)
 
     def verdict(self, before: list[BeadsAtRest], said: list[BeadsAtRest]) -> str:
         seen = self.scene
