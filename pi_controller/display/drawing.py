@@ -188,7 +188,7 @@ def bar_line(title: str, strip: Text, count: object, width: int) -> Text:
 
 # Sanitise names for display on one line: any script, without invisible characters that break a layout.
 
-MAX_CHARACTERS = 40
+MAX_CHARACTERS = 60
 _MAX_MARKS = 4  # no spelling needs more; further marks would overlap the lines above
 _JOINERS = "\u200c\u200d"  # some scripts and emoji are spelled with them
 _FIRST_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
@@ -196,7 +196,7 @@ ISOLATES = re.compile(f"[{_FIRST_ISOLATE}{_POP_ISOLATE}]")
 
 
 def clean_name(name: str) -> str:
-    """Return `name` in NFC on one line, at most 40 characters, without control or direction characters.
+    """Return `name` in NFC on one line, without control or direction characters; what is longer than 60 ends in an ellipsis.
 
     Combining marks on one letter are limited.
     """
@@ -211,7 +211,8 @@ def clean_name(name: str) -> str:
             marks = marks + 1 if unicodedata.category(char)[0] == "M" else 0
             if marks <= _MAX_MARKS:
                 kept.append(char)
-    return "".join(kept)[:MAX_CHARACTERS].strip(" " + _JOINERS)
+    whole = "".join(kept).strip(" " + _JOINERS)
+    return whole if len(whole) <= MAX_CHARACTERS else whole[: MAX_CHARACTERS - 1].rstrip(" " + _JOINERS) + "…"
 
 
 def team_name(view: View, team: str) -> str:
