@@ -35,6 +35,7 @@ SHIPPED = {
     "pi_controller/THIRD_PARTY.md",
     "pi_controller/py.typed",
     "pi_controller/web/static/style.css",
+    *(f"pi_controller/web/static/{name}" for name in ("NotoSans-Regular.woff2", "OFL.txt")),
     "pi_controller/web/templates/base.html",
     "pi_controller/games/slahal/console.html",
     *(f"pi_controller/system/units/{name}" for name in ("table.service", "kiosk.service", "first-sign.py.in")),

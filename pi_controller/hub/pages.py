@@ -33,6 +33,7 @@ from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.address import qr_code
+from pi_controller.web.app import file_response
 from pi_controller.web.feed import Feed
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.pushed_page import event_stream
@@ -63,7 +64,7 @@ RIGHTS: dict[str, frozenset[str]] = {
     "head": frozenset(_DIRECTOR_ACTIONS.split()),
 }
 """The decisions that each role may make, by the facts' tags. The committee decides protests (chapter 12)."""
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
 
 
 class HubPages:
@@ -196,7 +197,7 @@ class HubPages:
         content, kind = self._static.get(request.path_params["name"], (None, ""))
         if content is None:
             raise HTTPException(404)
-        return Response(content, media_type=kind)
+        return file_response(content, kind)
 
     async def _events(self, request: Request) -> Response:
         page, team = request.query_params.get("page", "boards"), request.query_params.get("team", "")

@@ -162,9 +162,17 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
 }
+_KEPT = {"cache-control": "public, max-age=604800"}
+"""Header of a font: it changes with a new version alone, so that a phone loads it once."""
 MAX_WATCHERS = 1024
 """Maximum open streams; beyond, the oldest stream of the client with the most is closed."""
+
+
+def file_response(content: bytes, media_type: str) -> Response:
+    """Return a static file; browsers may keep a font."""
+    return Response(content, media_type=media_type, headers=_KEPT if media_type == "font/woff2" else None)
 
 
 def make_app(
@@ -179,7 +187,7 @@ def make_app(
         content, media_type = files.get(request.path_params["name"], (None, ""))
         if content is None:
             raise HTTPException(404)
-        return Response(content, media_type=media_type)
+        return file_response(content, media_type)
 
     async def error_response(_: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
