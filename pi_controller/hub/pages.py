@@ -35,6 +35,7 @@ from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions,
 from pi_controller.web.address import qr_code
 from pi_controller.web.app import file_response
 from pi_controller.web.feed import Feed
+from pi_controller.web.help_routes import help_routes
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.pushed_page import event_stream
 from pi_controller.web.roles import has_right
@@ -151,6 +152,7 @@ class HubPages:
             Route("/tournament.json", self._json(self._boards.tournament_json)),
             Route("/tables.json", self._json(lambda: {"tables": self._boards.tables_json()})),
             Route("/static/{name}", self._file),
+            *help_routes(),
             requests.json_route(HOME, self._console),
             requests.json_route(f"{HOME}/sign-in", self._signing.sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),

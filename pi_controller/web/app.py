@@ -22,6 +22,7 @@ from pi_controller.rules.base import Game
 from pi_controller.rules.options import Choice
 from pi_controller.web.address import PageSettings, list_urls
 from pi_controller.web.feed import BOARD_MAKERS, HEARTBEAT_S, BoardMaker, Feed, stream
+from pi_controller.web.help_routes import help_routes
 from pi_controller.web.limits import HEADERS, ConnectionLimits, RequestFilter, client_network
 from pi_controller.web.live_page import check_page, make_board, overlay, page
 from pi_controller.web.live_page import room as room_board
@@ -198,7 +199,7 @@ def make_app(
 
     posts = tuple(route.path for route in more if "POST" in (route.methods or ()))
     app = Starlette(
-        routes=[*routes, Route("/static/{name}", static), *more],
+        routes=[*routes, Route("/static/{name}", static), *help_routes(), *more],
         middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
         exception_handlers={HTTPException: error_response, Exception: error_response},
     )

@@ -23,6 +23,8 @@ BEAT_S = 10.0
 COMMON_FILES = {
     "style.css": ("pi_controller.web", "text/css"),
     "icon.svg": ("pi_controller.web", "image/svg+xml"),
+    "plain.css": ("pi_controller.web", "text/css"),
+    "help.css": ("pi_controller.web", "text/css"),
     **{
         path.name: ("pi_controller.web", "font/woff2")
         for path in files("pi_controller.web").joinpath("static").iterdir()

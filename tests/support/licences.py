@@ -23,9 +23,9 @@ HEAD = """\
 
 The wheel contains code of this project, and the fonts of its pages: subsets of Noto Sans, Noto Serif and Noto Sans
 Canadian Aboriginal under the SIL Open Font License 1.1 ([its text](web/static/OFL.txt); `tests/support/subset_fonts.py`
-makes them). pip installs these packages beside it; each brings its own licence text in its `dist-info` folder. On the SD card they are in `/opt/moccasin-mat`, and `/usr/share/doc/PACKAGE/copyright` has
-the licences of Debian's packages.
-`tests/support/licences.py` writes this table.
+makes them). pip installs these packages beside it; each brings its own licence text in its `dist-info` folder. On the
+SD card they are in `/opt/moccasin-mat`, and `/usr/share/doc/PACKAGE/copyright` has the licences of Debian's
+packages. `tests/support/licences.py` writes this table.
 
 | package | licence | installed by |
 | --- | --- | --- |
