@@ -18,9 +18,10 @@ def uri_of(source: str) -> str:
 
 def on_config(config: Any) -> Any:
     """Set the navigation to the sections of the index."""
-    config.nav = [{"Help": "index.md"}]
-    for section in list_sections():
-        config.nav.append({section.title: [{page.title: uri_of(page.source)} for page in section.pages]})
+    sections = (
+        {section.title: [{page.title: uri_of(page.source)} for page in section.pages]} for section in list_sections()
+    )
+    config.nav = [{"Help": "index.md"}, *sections]
     return config
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -36,7 +38,7 @@ def _show_results(request: Request) -> Response:
     return _page(None, "Search", query=query, results=contents.search(query))
 
 
-def _page(address: str | None, title: str, **values: object) -> HTMLResponse:
+def _page(address: str | None, title: str, **values: Any) -> HTMLResponse:
     values = {"query": "", "results": [], "content": "", **values}
     page = render("help.html", title=title, address=address, sections=contents.list_sections(), **values)
     return HTMLResponse(page, headers=_HEADERS)
