@@ -144,7 +144,8 @@ def list_pictures() -> dict[str, Path]:
     """Return the files of all pictures that a page shows, by their path in the repository."""
     found: dict[str, Path] = {}
     for page in list_pages().values():
-        for link in _LINK.finditer(read_page(page.source)):
+        text = "" if page.source in GENERATED else read_page(page.source)  # those have no pictures
+        for link in _LINK.finditer(text):
             path, _ = resolve(page.source, link["link"])
             file = locate(path) if Path(path).suffix in PICTURES else None
             if file is not None:
