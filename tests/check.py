@@ -55,7 +55,7 @@ USING_PACKAGES = (
     *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),
     *(f"tests/recording/test_{name}.py" for name in ("columns", "recorder")),
     *(f"tests/sensing/test_{name}.py" for name in ("beads", "strikes")),
-    *(f"tests/{name}" for name in ("config", "display", "test_cli.py")),
+    *(f"tests/{name}" for name in ("config", "display", "help/test_help.py", "test_cli.py")),
     *(f"tests/{name}.py" for name in ("calibration/test_profile", "games/test_chances", "system/test_update")),
 )
 """The quick tests of what each package is there for."""
