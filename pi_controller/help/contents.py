@@ -173,6 +173,7 @@ def render_page(address: str) -> str:
         if cell.attrs.pop("style", ""):  # the pages' security policy allows no style in an element
             cell.attrSet("class", "number")
     html: str = markdown.renderer.render(tokens, markdown.options, {})
+    html = re.sub("<(pre|table)>", r'<\1 tabindex="0">', html)  # scrolled by the keyboard where they are too wide
     return html.replace("&lt;br&gt;", "<br>")  # the only tag that the pages use, in cells of tables
 
 
