@@ -35,7 +35,10 @@ SHIPPED = {
     "pi_controller/THIRD_PARTY.md",
     "pi_controller/py.typed",
     "pi_controller/web/static/style.css",
+    *(f"pi_controller/web/static/{name}" for name in ("NotoSans-Regular.woff2", "OFL.txt")),
     "pi_controller/web/templates/base.html",
+    *(f"pi_controller/help/{name}" for name in ("mkdocs.yml", "pages/index.md", "pages/judge/sheet.md")),
+    *(f"pi_controller/_hardware/{name}" for name in ("parts.md", "image/README.md", "drawings/mat.svg")),
     "pi_controller/games/slahal/console.html",
     *(f"pi_controller/system/units/{name}" for name in ("table.service", "kiosk.service", "first-sign.py.in")),
     *(f"pi_controller/display/locale/{name}" for name in ("moccasin_mat.pot", "LANGUAGES.md")),
@@ -52,7 +55,7 @@ USING_PACKAGES = (
     *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),
     *(f"tests/recording/test_{name}.py" for name in ("columns", "recorder")),
     *(f"tests/sensing/test_{name}.py" for name in ("beads", "strikes")),
-    *(f"tests/{name}" for name in ("config", "display", "test_cli.py")),
+    *(f"tests/{name}" for name in ("config", "display", "help/test_help.py", "test_cli.py")),
     *(f"tests/{name}.py" for name in ("calibration/test_profile", "games/test_chances", "system/test_update")),
 )
 """The quick tests of what each package is there for."""

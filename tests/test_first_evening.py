@@ -23,7 +23,7 @@ from pi_controller.config.example import format_changes
 from pi_controller.rules import registry
 
 PROGRAM = [sys.executable, "-m", "pi_controller"]
-PAGE = Path(__file__).parents[1] / "pi_controller" / "cli" / "README.md"
+PAGE = Path(__file__).parents[1] / "pi_controller" / "help" / "pages" / "play" / "first-evening.md"
 
 
 def written(path):

@@ -207,7 +207,10 @@ def test_pages_are_served_without_extras_until_stopped(installed, command):
     process = installed.start(*command.split(), "--settings", "plain.toml")
     try:
         line = process.stdout.readline()
-        assert urllib.request.urlopen(re.search(r"http://[\d.:]+/", line)[0], timeout=10).status == 200
+        url = re.search(r"http://[\d.:]+/", line)[0]
+        assert urllib.request.urlopen(url, timeout=10).status == 200
+        for path in ("help/hardware", "help/hardware/drawings/mat.svg", "help/reference/commands"):
+            assert urllib.request.urlopen(url + path, timeout=30).status == 200
     finally:
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=30)[1]

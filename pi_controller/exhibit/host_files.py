@@ -23,7 +23,7 @@ from pi_controller.text import is_invisible
 log = logging.getLogger(__name__)
 
 TEXTS = "texts.toml"
-TEXTS_HINT = "'moccasin-mat exhibit --check FOLDER' checks it; the installation's README has an example"
+TEXTS_HINT = "'moccasin-mat exhibit --check FOLDER' checks it; the help page 'Texts, hours, staff' has an example"
 """Hint added to every fault of the host's texts."""
 MAX_PICTURE_BYTES = 4_000_000
 """Largest size of a picture, bytes."""

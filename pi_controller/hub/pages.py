@@ -33,7 +33,9 @@ from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.address import qr_code
+from pi_controller.web.app import file_response
 from pi_controller.web.feed import Feed
+from pi_controller.web.help_routes import help_routes
 from pi_controller.web.limits import HEADERS, RequestFilter
 from pi_controller.web.pushed_page import event_stream
 from pi_controller.web.roles import has_right
@@ -63,7 +65,7 @@ RIGHTS: dict[str, frozenset[str]] = {
     "head": frozenset(_DIRECTOR_ACTIONS.split()),
 }
 """The decisions that each role may make, by the facts' tags. The committee decides protests (chapter 12)."""
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
 
 
 class HubPages:
@@ -150,6 +152,7 @@ class HubPages:
             Route("/tournament.json", self._json(self._boards.tournament_json)),
             Route("/tables.json", self._json(lambda: {"tables": self._boards.tables_json()})),
             Route("/static/{name}", self._file),
+            *help_routes(),
             requests.json_route(HOME, self._console),
             requests.json_route(f"{HOME}/sign-in", self._signing.sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
@@ -196,7 +199,7 @@ class HubPages:
         content, kind = self._static.get(request.path_params["name"], (None, ""))
         if content is None:
             raise HTTPException(404)
-        return Response(content, media_type=kind)
+        return file_response(content, kind)
 
     async def _events(self, request: Request) -> Response:
         page, team = request.query_params.get("page", "boards"), request.query_params.get("team", "")

@@ -148,7 +148,7 @@ RARE_TAGS = {kind: tag for tag, kind in RARE.items()}
 
 
 class Columns(msgspec.Struct, array_like=True):
-    """A block before zlib, as a MessagePack array; `README.md` describes each position."""
+    """A block before zlib, as a MessagePack array; `help/pages/reference/recordings.md` describes each position."""
 
     kinds: bytes
     times: bytes

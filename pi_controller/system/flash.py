@@ -218,7 +218,7 @@ def require_suitable(who: BoardPython, found: BoardFiles | None) -> BoardFiles:
     if chip is None:
         raise FlashError(
             f"the board has neither an {' nor an '.join(chip.name for chip in CHIPS)}: {who.text}",
-            "use one of the boards listed in the README's chapter 'Build'",
+            "use one of the boards listed in hardware/pins.md",
         )
     return found
 

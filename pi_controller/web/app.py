@@ -22,6 +22,7 @@ from pi_controller.rules.base import Game
 from pi_controller.rules.options import Choice
 from pi_controller.web.address import PageSettings, list_urls
 from pi_controller.web.feed import BOARD_MAKERS, HEARTBEAT_S, BoardMaker, Feed, stream
+from pi_controller.web.help_routes import help_routes
 from pi_controller.web.limits import HEADERS, ConnectionLimits, RequestFilter, client_network
 from pi_controller.web.live_page import check_page, make_board, overlay, page
 from pi_controller.web.live_page import room as room_board
@@ -162,9 +163,17 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
 }
+_KEPT = {"cache-control": "public, max-age=604800"}
+"""Header of a font: it changes with a new version alone, so that a phone loads it once."""
 MAX_WATCHERS = 1024
 """Maximum open streams; beyond, the oldest stream of the client with the most is closed."""
+
+
+def file_response(content: bytes, media_type: str) -> Response:
+    """Return a static file; browsers may keep a font."""
+    return Response(content, media_type=media_type, headers=_KEPT if media_type == "font/woff2" else None)
 
 
 def make_app(
@@ -179,7 +188,7 @@ def make_app(
         content, media_type = files.get(request.path_params["name"], (None, ""))
         if content is None:
             raise HTTPException(404)
-        return Response(content, media_type=media_type)
+        return file_response(content, media_type)
 
     async def error_response(_: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
@@ -190,7 +199,7 @@ def make_app(
 
     posts = tuple(route.path for route in more if "POST" in (route.methods or ()))
     app = Starlette(
-        routes=[*routes, Route("/static/{name}", static), *more],
+        routes=[*routes, Route("/static/{name}", static), *help_routes(), *more],
         middleware=[Middleware(RequestFilter, hosts=tuple(hosts), posts=posts)],
         exception_handlers={HTTPException: error_response, Exception: error_response},
     )

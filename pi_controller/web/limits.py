@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    "font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 HEADERS = (
     (b"content-security-policy", CSP.encode()),

@@ -23,6 +23,13 @@ BEAT_S = 10.0
 COMMON_FILES = {
     "style.css": ("pi_controller.web", "text/css"),
     "icon.svg": ("pi_controller.web", "image/svg+xml"),
+    "plain.css": ("pi_controller.web", "text/css"),
+    "help.css": ("pi_controller.web", "text/css"),
+    **{
+        path.name: ("pi_controller.web", "font/woff2")
+        for path in files("pi_controller.web").joinpath("static").iterdir()
+        if path.name.endswith(".woff2")
+    },
 }
 """Files of every such page: the package with the `static/` folder, and the media type."""
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import FrozenInstanceError, replace
 from itertools import permutations, product
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-import pi_controller.games
 from pi_controller.errors import UsageError
 from pi_controller.games.ojibwe.rules import Ojibwe, State, miss_value
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
-from pi_controller.rules.options import format_option
 from pi_controller.rules.registry import game
 from pi_controller.rules.sticks import Sticks
 
@@ -552,12 +548,3 @@ def test_whole_games_end_with_five_short_sticks():
         assert called.count("short_stick") == sum(state.short)
         assert called.count("game") == 1
         assert called[-1] == "game"
-
-
-def test_the_options_on_the_page_about_the_rules():
-    page = (Path(pi_controller.rules.__file__).parent / "README.md").read_text("utf-8")
-    section = page.split("## `ojibwe`")[1].split("\n## ")[0]
-    rows = [tuple(cell.strip() for cell in row.split("|")[1:-1]) for row in re.findall(r"(?m)^\|.*\|$", section)]
-    assert rows[2:] == [
-        (f"`{option.name}`", format_option(option.default), option.allowed, option.about) for option in Ojibwe.options
-    ]

@@ -11,7 +11,8 @@ from pi_controller.record.notation import format_action, parse_action, scan
 from pi_controller.rules import registry
 
 FOLDER = Path(pi_controller.record.__file__).parent
-PAGE = (FOLDER / "README.md").read_text("utf-8")
+README = (FOLDER / "README.md").read_text("utf-8")
+PAGE = (FOLDER.parent / "help" / "pages" / "reference" / "record.md").read_text("utf-8")
 ROWS = dict(re.findall(r"^\| (\w+) \| (`.*`) \|$", PAGE.split("**Short forms**")[1].split("**Counts")[0], re.MULTILINE))
 
 
@@ -29,5 +30,5 @@ def test_the_short_forms_are_those(game):
 
 
 def test_every_module_is_in_the_table():
-    named = set(re.findall(r"`(\w+\.py)`", PAGE))
+    named = set(re.findall(r"`(\w+\.py)`", README))
     assert named == {path.name for path in FOLDER.glob("*.py")} - {"__init__.py"}

@@ -162,12 +162,10 @@ def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
     assert [strip_random(fact) for _, fact in again.records][:4] == [strip_random(fact) for _, fact in facts][:4]
 
 
-def test_the_readme_shows_the_settings_as_they_are(tmp_path):
-    import pi_controller.recording
-
-    text = (Path(pi_controller.recording.__file__).parent / "README.md").read_text("utf-8")
+def test_the_page_shows_the_settings_as_they_are(tmp_path):
+    text = (Path(__file__).parents[2] / "pi_controller/help/pages/reference/recordings.md").read_text("utf-8")
     block = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
     (tmp_path / "s.toml").write_text(block[: block.index("moccasin-mat")], "utf-8")
     assert read_settings(tmp_path / "s.toml").recording == Settings().resolve_paths(tmp_path).recording
 
-    assert HOLD_BYTES == 32 << 20, "the README says 32 MB"
+    assert HOLD_BYTES == 32 << 20, "the page says 32 MB"

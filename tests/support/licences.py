@@ -15,16 +15,17 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "pi_controller" / "THIRD_PARTY.md"
 OWN = "moccasin-mat"
-DEVELOPMENT = ("hardware", "test")
+DEVELOPMENT = ("docs", "hardware", "test")
 """Extras that no table, hub or card installs."""
 UNKNOWN = "see its own metadata"
 HEAD = """\
 # Licences of other packages
 
-The wheel contains code of this project alone. pip installs these packages beside it; each brings its own licence text
-in its `dist-info` folder. On the SD card they are in `/opt/moccasin-mat`, and `/usr/share/doc/PACKAGE/copyright` has
-the licences of Debian's packages.
-`tests/support/licences.py` writes this table.
+The wheel contains code of this project, and the fonts of its pages: subsets of Noto Sans, Noto Serif and Noto Sans
+Canadian Aboriginal under the SIL Open Font License 1.1 ([its text](web/static/OFL.txt); `tests/support/subset_fonts.py`
+makes them). pip installs these packages beside it; each brings its own licence text in its `dist-info` folder. On the
+SD card they are in `/opt/moccasin-mat`, and `/usr/share/doc/PACKAGE/copyright` has the licences of Debian's
+packages. `tests/support/licences.py` writes this table.
 
 | package | licence | installed by |
 | --- | --- | --- |

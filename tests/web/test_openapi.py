@@ -17,7 +17,18 @@ from pi_controller.web.accounts import Sessions
 from pi_controller.web.openapi import OPERATIONS, document
 from pi_controller.web.sign_in import SESSION
 
-PAGES = {"/", "/room", "/overlay", "/find", "/check", "/judge", "/static/{name}"}
+PAGES = {
+    "/",
+    "/room",
+    "/overlay",
+    "/find",
+    "/check",
+    "/judge",
+    "/static/{name}",
+    "/help",
+    "/help/search",
+    "/help/{path:path}",
+}
 """Answer what people look at and no program reads."""
 STREAMS = ["/events", "/judge/events"]
 WHOLE = document([operation.path for operation in OPERATIONS])

@@ -88,6 +88,7 @@ def test_headers(web, path):
         "img-src": "'self'",
         "connect-src": "'self'",
         "manifest-src": "'self'",
+        "font-src": "'self'",
         "frame-ancestors": "'none'",
         "base-uri": "'none'",
         "form-action": "'none'",

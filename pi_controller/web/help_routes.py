@@ -1,0 +1,44 @@
+"""The help at `/help`: its Markdown as pages of the table, with a search that needs neither scripts nor a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from pi_controller.help import contents
+from pi_controller.web.limits import CSP
+from pi_controller.web.templates import render
+
+MAX_QUERY_CHARS = 200
+_HEADERS = {"content-security-policy": CSP.replace("form-action 'none'", "form-action 'self'")}
+"""The search is a form that asks this server; no other page has a form."""
+
+
+def help_routes() -> list[Route]:
+    """Return the routes of the help's pages, its pictures and its search."""
+    return [Route("/help", _show_page), Route("/help/search", _show_results), Route("/help/{path:path}", _show_page)]
+
+
+def _show_page(request: Request) -> Response:
+    path = request.path_params.get("path", "")
+    if path in contents.list_pages():
+        return _page(path, contents.list_pages()[path].title, content=contents.render_page(path))
+    if path in contents.list_pictures():
+        file = contents.list_pictures()[path]
+        return Response(file.read_bytes(), media_type=contents.PICTURES[file.suffix])
+    raise HTTPException(404)
+
+
+def _show_results(request: Request) -> Response:
+    query = request.query_params.get("q", "")[:MAX_QUERY_CHARS]
+    return _page(None, "Search", query=query, results=contents.search(query))
+
+
+def _page(address: str | None, title: str, **values: Any) -> HTMLResponse:
+    values = {"query": "", "results": [], "content": "", **values}
+    page = render("help.html", title=title, address=address, sections=contents.list_sections(), **values)
+    return HTMLResponse(page, headers=_HEADERS)

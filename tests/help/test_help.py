@@ -1,0 +1,84 @@
+"""The help: every page is listed, rendered, linked and found, and a table serves it."""
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+
+from pi_controller.help import contents
+from pi_controller.web.feed import Feed
+from pi_controller.web.server import WebServer
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / contents.FOLDER
+PAGES = contents.list_pages()
+
+
+def test_every_file_is_listed_in_the_index():
+    files = {path.relative_to(ROOT).as_posix() for path in FOLDER.rglob("*.md")}
+    assert files | set(contents.GENERATED) <= {page.source for page in PAGES.values()}
+
+
+def test_index_names_only_pages_that_exist():
+    index = contents.read_page(contents.INDEX)
+    assert len(re.findall(r"^- \[", index, re.MULTILINE)) == len(PAGES) - 1
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_page_is_rendered_with_links_that_lead_somewhere(address):
+    html = contents.render_page(address)
+    assert html.startswith("<h1")
+    for link in re.findall(r'(?:href|src)="/help/?([^"]*)"', html):
+        path, _, fragment = link.partition("#")
+        assert path in PAGES or path in contents.list_pictures()
+        if fragment:
+            assert f'id="{fragment}"' in contents.render_page(path), link
+    assert not re.search(r'(?:href|src)="(?!/help|https?:|#)', html)
+
+
+def test_search_finds_words_in_any_order_and_titles_first():
+    assert contents.search("wiring turned magnetometer")
+    assert contents.search("fouls")[0].page.address == "judge/fouls"
+    assert contents.search("protest committee")[0].page.title
+    assert contents.search("") == contents.search("xyzzy-nothing") == []
+
+
+def test_links_in_code_are_left_alone():
+    text = "`[a](b.md)` [c](index.md)\n```\n[d](e.md)\n```\n"
+    rewritten = contents.rewrite_links(contents.INDEX, text, lambda path: None)
+    assert rewritten == "`[a](b.md)` c\n```\n[d](e.md)\n```\n"
+
+
+@pytest.fixture(scope="module")
+def web():
+    server = WebServer(Feed(), port=0)
+    server.start()
+    with httpx.Client(base_url=server.url, timeout=20, trust_env=False, verify=False) as client:
+        yield client
+    server.stop()
+
+
+@pytest.mark.parametrize("path", ["/help", "/help/judge/sheet", "/help/hardware", "/help/reference/commands"])
+def test_pages_are_served(web, path):
+    answer = web.get(path)
+    assert answer.status_code == 200
+    assert "form-action 'self'" in answer.headers["content-security-policy"]
+    assert 'aria-current="page"' in answer.text or path == "/help"
+
+
+def test_pictures_are_served(web):
+    answer = web.get("/help/hardware/drawings/mat.svg")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
+
+
+@pytest.mark.parametrize("path", ["/help/nothing", "/help/hardware/pinmap.toml", "/help/../pyproject.toml", "/help//"])
+def test_nothing_else_is_served(web, path):
+    assert web.get(path).status_code == 404
+
+
+def test_search_is_a_page_and_escapes_its_query(web):
+    assert "Fouls, questions, protests" in web.get("/help/search", params={"q": "fouls"}).text
+    answer = web.get("/help/search", params={"q": "<script>"})
+    assert "<script>" not in answer.text.replace('<script type="module"', "")
+    assert "No page contains" in answer.text

@@ -1,0 +1,64 @@
+"""The pages' own fonts: small, with the letters that the languages of the games need, and free to keep their name."""
+
+import re
+from pathlib import Path
+
+import pytest
+from fontTools.ttLib import TTFont
+
+from pi_controller.web.app import file_response
+from pi_controller.web.templates import FOLDER
+
+STATIC = FOLDER.parent / "static"
+FONTS = {path.stem: path for path in STATIC.glob("*.woff2")}
+MAX_BYTES = 200_000
+LETTERS = "čġšžŋȟƞḣǧṭḳṗáéíóúąęįǫųʔƛəɬχθʷʰʼ’“”…–×½€" + "\u0313\u0315\u030c\u0301\u0300\u0323\u0331\u0328"
+"""Letters of Dakota, Lakota and the Salish languages, with their combining marks."""
+
+
+def code_points(name):
+    return set(TTFont(FONTS[name]).getBestCmap())
+
+
+def test_fonts_are_within_the_size_budget():
+    assert sum(path.stat().st_size for path in FONTS.values()) <= MAX_BYTES
+
+
+@pytest.mark.parametrize("name", ["NotoSans-Regular", "NotoSans-Bold", "NotoSerif-Regular"])
+def test_latin_fonts_have_every_letter(name):
+    assert [letter for letter in LETTERS if ord(letter) not in code_points(name)] == []
+
+
+@pytest.mark.parametrize("name", ["NotoSans-Regular", "NotoSans-Bold", "NotoSerif-Regular"])
+def test_latin_fonts_place_combining_marks(name):
+    tags = {record.FeatureTag for record in TTFont(FONTS[name])["GPOS"].table.FeatureList.FeatureRecord}
+    assert {"mark", "mkmk"} <= tags
+
+
+def test_syllabics_are_complete():
+    assert set(range(0x1400, 0x1680)) <= code_points("NotoSansCanadianAboriginal-Regular")
+
+
+@pytest.mark.parametrize("name", FONTS)
+def test_licence_is_open_and_reserves_no_name(name):
+    names = TTFont(FONTS[name])["name"]
+    assert "SIL Open Font License, Version 1.1" in names.getDebugName(13)
+    assert "Reserved Font Name" not in names.getDebugName(0) + names.getDebugName(13)
+    assert "SIL OPEN FONT LICENSE Version 1.1" in (STATIC / "OFL.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("sheet", ["style.css", "overlay.css"])
+def test_text_is_shown_before_its_font_is_loaded(sheet):
+    faces = re.findall(r"@font-face \{(.*?)\}", (STATIC / sheet).read_text("utf-8"))
+    assert {re.search(r'url\("(.+?)\.woff2"\)', face)[1] for face in faces} == set(FONTS)
+    assert all("font-display: swap" in face for face in faces)
+
+
+def test_no_page_waits_for_a_font():
+    """A preload takes the network from the style sheets: `first_picture.py` measures it."""
+    assert 'rel="preload"' not in Path(FOLDER, "base.html").read_text("utf-8")
+
+
+def test_browsers_keep_a_font_and_nothing_else():
+    assert "max-age" in file_response(b"", "font/woff2").headers["cache-control"]
+    assert "cache-control" not in file_response(b"", "text/css").headers
