@@ -60,7 +60,7 @@ def main() -> int:
         arm64_runs(stack)
         root = Path(args.again or tempfile.mkdtemp(prefix="moccasin-arm64-", dir=args.folder))
         root.chmod(0o755)  # or nobody but root could run anything in it
-        if args.protect or args.again:
+        if args.keep or args.again:
             print(f"user land: {root}")
         else:
             stack.callback(shutil.rmtree, root, ignore_errors=True)
