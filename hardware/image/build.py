@@ -212,7 +212,7 @@ def main() -> int:
     if os.geteuid() != 0:
         print("needs root: the files of a whole system belong to root")
         return 2
-    os.environ["SOURCE_DATE_EPOCH"] = str(epoch := _epoch())
+    os.environ["SOURCE_DATE_EPOCH"] = str(epoch := commit_time())
     os.umask(0o022)
     with ExitStack() as stack:
         arm64_runs(stack)
@@ -494,7 +494,7 @@ def _suite() -> str:
     return release.get("VERSION_CODENAME", "stable")
 
 
-def _epoch() -> int:
+def commit_time() -> int:
     """Return the time of the tree's last change, s since 1970: no file on the card is younger."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)
