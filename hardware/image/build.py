@@ -98,7 +98,7 @@ KEPT = [
 ]
 """Of what is left out: licences, and the driver of the Pi's analogue sound output."""
 INITRAMFS = "files/etc/initramfs-tools"
-MODELS = ("Raspberry Pi 3", "Raspberry Pi 4")
+MODELS = ("Raspberry Pi 3", "Raspberry Pi 4", "Raspberry Pi Zero 2")
 ON = [
     "moccasin-mat-card",
     "moccasin-mat-grow",
