@@ -1,3 +1,3 @@
 """Controller of an instrumented mat for the Moccasin Game."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

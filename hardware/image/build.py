@@ -1,9 +1,10 @@
-"""Builds the SD card for a table on a Raspberry Pi 3 or 4, out of Debian's packages and this tree.
+"""Builds the SD card for a table on a Raspberry Pi, out of Debian's packages and this tree.
 
-    sudo .venv/bin/python hardware/image/build.py table.img
+    sudo .venv/bin/python hardware/image/build.py table.img --versions hardware/image/versions-13.txt
 
-For root on a Debian machine; `needs` names what it wants from apt. Debian's packages come from wherever this machine's
-apt gets its own, Python's from wherever its pip does. README.md beside this file says what is on the card.
+For root on a Debian machine; the program names the packages of apt that it misses. Debian's packages come from
+wherever this machine's apt gets its own, or from the snapshot of a date; Python's from wherever its pip does.
+README.md beside this file says what is on the card.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import hashlib
 import math
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -26,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arm64_root import archives, arm64_runs, inside, reach_registries
+from versions import Versions, VersionsError, check_snapshot, parse_versions, read_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +98,7 @@ KEPT = [
 ]
 """Of what is left out: licences, and the driver of the Pi's analogue sound output."""
 INITRAMFS = "files/etc/initramfs-tools"
-MODELS = ("Raspberry Pi 3", "Raspberry Pi 4")
+MODELS = ("Raspberry Pi 3", "Raspberry Pi 4", "Raspberry Pi Zero 2")
 ON = [
     "moccasin-mat-card",
     "moccasin-mat-grow",
@@ -140,6 +143,16 @@ TOOLS = {
 OWN = "usr/local/lib/moccasin-mat"
 """The card's own programs."""
 PROGRAM = "/opt/moccasin-mat/bin/moccasin-mat"
+PIP = "/opt/moccasin-mat/bin/pip install -q --no-warn-script-location --no-compile"
+REPORT = "opt/moccasin-mat/pip-report.json"
+"""What pip chose; it is not on the card."""
+VENV = f"python3 -m venv /opt/moccasin-mat && CFLAGS=-g0 {PIP}"
+"""-g0: what is compiled does not name the folder, another each time, in which pip compiled it."""
+COMPILE = "PYTHONHASHSEED=0 /opt/moccasin-mat/bin/python -m compileall -q /opt/moccasin-mat/lib/python*/site-packages"
+"""In one process and by the card's own Python, so that each build gives the same bytes."""
+SUITE = "trixie"
+SNAPSHOTS = ("Origin::Debian", "Override::Label::Debian-Security")
+"""Names in apt's settings of the archives of old states: Debian's own, and that of its security updates."""
 MIB = 1 << 20
 BOOT_MIB, STATE_MIB, ROOM_MIB = 256, 128, 192
 """The boot partition holds two kernels during an update; the last one grows at the first start; room on the root."""
@@ -164,8 +177,15 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("image", type=Path, help="the file to make; beside it a list of all versions, .versions.txt")
-    parser.add_argument("--suite", help="Debian's (this machine's own)")
+    parser.add_argument("--suite", default=SUITE, help="Debian's (%(default)s, which is 13; bookworm is 12)")
     parser.add_argument("--sources", type=Path, help="a file of apt's sources, in place of this machine's own")
+    parser.add_argument("--versions", type=Path, help="install Python's packages of exactly the versions in this file")
+    parser.add_argument("--write-versions", type=Path, metavar="FILE", help="write the versions that pip has chosen")
+    parser.add_argument(
+        "--snapshot",
+        metavar="DATE",
+        help='of Debian, 20261124T000000Z, or "none" (the date in --versions, if it has one)',
+    )
     parser.add_argument("--extras", default="pi-lights,flash,voice", help="of the project's packages (%(default)s)")
     parser.add_argument("--packages", nargs="+", default=[], metavar="NAME", help="further packages of Debian")
     parser.add_argument("--work", type=Path, help="keep Debian's and Python's packages there for the next build")
@@ -179,31 +199,42 @@ def parser() -> argparse.ArgumentParser:
 def main() -> int:
     """Build it; return 0, or 2 where this machine lacks something."""
     args = parser().parse_args()
+    try:
+        versions = parse_versions(args.versions.read_text("utf-8")) if args.versions else None
+        date = args.snapshot or (versions.snapshot if versions else "") or "none"
+        snapshot = "" if date == "none" else check_snapshot(date)
+    except (VersionsError, OSError) as error:
+        print(f"{args.versions or '--snapshot'}: {error}")
+        return 2
     if missing := sorted({package for tool, package in TOOLS.items() if shutil.which(tool) is None}):
         print(f"needs: apt install {' '.join(missing)}")
         return 2
     if os.geteuid() != 0:
         print("needs root: the files of a whole system belong to root")
         return 2
-    os.environ["SOURCE_DATE_EPOCH"] = str(epoch := _epoch())
+    os.environ["SOURCE_DATE_EPOCH"] = str(epoch := commit_time())
     os.umask(0o022)
     with ExitStack() as stack:
         arm64_runs(stack)
         work = Path(args.work or stack.enter_context(tempfile.TemporaryDirectory(prefix="card-", dir="/var/tmp")))
         work.mkdir(parents=True, exist_ok=True)
-        suite = args.suite or _suite()
-        sources = args.sources.read_text("utf-8") if args.sources else own_sources(suite)
+        if args.sources:
+            sources = args.sources.read_text("utf-8")
+        else:
+            sources = snapshot_sources(args.suite, snapshot) if snapshot else own_sources(args.suite)
         packages = (
             [name for names in PACKAGES.values() for name in names] + (KIOSK if args.kiosk else []) + args.packages
         )
-        base = debian(work, suite, sources, packages, LEFT_OUT)
+        base = debian(work, args.suite, sources, packages, LEFT_OUT)
         with step("unpack them"):
             unpack(base, work / "root")
         root = work / "root"
-        python_packages(base, work, args.extras)
+        report = python_packages(base, work, f"{args.suite} {sources}", args.extras, versions)
+        if args.write_versions:
+            chosen = Versions(read_report(report, without="moccasin-mat"), snapshot)
+            args.write_versions.write_text(chosen.format_file(), "utf-8")
         configure(root, kiosk=args.kiosk)
-        versions = args.image.with_suffix(".versions.txt")
-        versions.write_text(_versions(root), "utf-8")
+        args.image.with_suffix(".versions.txt").write_text(_versions(root), "utf-8")
         assemble(root, work, args.image, epoch)
         if args.xz:
             with step("pack it"):
@@ -217,6 +248,20 @@ def own_sources(suite: str) -> str:
     return "".join(
         f"deb {url} {suite}{found.removeprefix(_suite())} main non-free-firmware\n" for url, found in archives()
     )
+
+
+def snapshot_sources(suite: str, date: str) -> str:
+    """Return apt's sources of `suite` as it was at `date`; this machine's apt knows where old states are kept."""
+    told = run("apt-config", "dump", "Acquire::Snapshots::URI", caught=True)
+    places = [re.search(rf'{name} "(\S+@SNAPSHOTID@\S*)"', told) for name in SNAPSHOTS]
+    if None in places:
+        sys.exit(
+            "this machine's apt knows no archive of old states (Debian 13's does): "
+            "name one with --sources, or build from today's state with --snapshot none"
+        )
+    main, security = (place[1].replace("@SNAPSHOTID@", date) for place in places if place)
+    rows = ((main, suite), (main, f"{suite}-updates"), (security, f"{suite}-security"))
+    return "".join(f"deb [check-valid-until=no] {url} {name} main non-free-firmware\n" for url, name in rows)
 
 
 def debian(work: Path, suite: str, sources: str, packages: Sequence[str], left_out: Sequence[str]) -> Path:
@@ -247,12 +292,16 @@ def unpack(tar: Path, folder: Path) -> None:
     run("tar", "-xpf", tar, "-C", folder, "--numeric-owner", "--xattrs", "--xattrs-include=*")
 
 
-def python_packages(base: Path, work: Path, extras: str) -> None:
-    """Install this tree and its packages for the card in a venv, in a second Debian with a compiler; copy the venv."""
+def python_packages(base: Path, work: Path, release: str, extras: str, versions: Versions | None = None) -> str:
+    """Install this tree and its packages for the card in a venv, in a second Debian with a compiler; copy the venv.
+
+    With `versions` pip takes exactly these. All cards of one `release` of Debian share a venv in `work`. Returns pip's
+    report of what it chose, "" with `versions`.
+    """
     root, second = work / "root", work / "second"
     project = tomllib.loads((TREE / "pyproject.toml").read_text("utf-8"))["project"]
     needs = [project.get(name) for name in ("requires-python", "dependencies", "optional-dependencies")]
-    key = hashlib.sha256(f"{needs}{base}{extras}".encode()).hexdigest()[:12]
+    key = hashlib.sha256(f"{needs}{release}{extras}{versions}{VENV}".encode()).hexdigest()[:12]
     kept = work / f"venv-{key}.tar"
     unpack(base, second)
     reach_registries(second)
@@ -261,7 +310,6 @@ def python_packages(base: Path, work: Path, extras: str) -> None:
         wheels.mkdir(parents=True)
         run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", wheels, TREE)
         (wheel,) = wheels.glob("*.whl")
-    pip = "/opt/moccasin-mat/bin/pip install -q --no-warn-script-location --no-compile"
     if kept.exists():
         run("tar", "-xpf", kept, "-C", second)
     else:
@@ -275,21 +323,26 @@ def python_packages(base: Path, work: Path, extras: str) -> None:
                 )
             )
         with step("Python's packages (some minutes)"):
-            run(*inside(second, f"python3 -m venv /opt/moccasin-mat && {pip} '/tmp/wheels/{wheel.name}[{extras}]'"))
+            needed = f"--report /{REPORT} '/tmp/wheels/{wheel.name}[{extras}]'"
+            if versions:
+                (second / "tmp/versions.txt").write_text(versions.format_file(), "utf-8")
+                needed = "--require-hashes -r /tmp/versions.txt"
+            run(*inside(second, f"{VENV} {needed}"))
+        with step("their bytecode (some minutes)"):
+            run(*inside(second, COMPILE))
             run("tar", "-cf", kept.with_suffix(".part"), "-C", second, "opt/moccasin-mat")
             kept.with_suffix(".part").rename(kept)
     with step("the wheel onto the card"):
-        run(*inside(second, f"{pip} --force-reinstall --no-deps /tmp/wheels/{wheel.name}"))
-        # what a Python of the same version compiles is the same, and here it is not emulated
-        (site,) = (second / "opt/moccasin-mat/lib").glob("python*/site-packages")
-        if python := shutil.which(site.parent.name):
-            run(python, "-m", "compileall", "-q", "-s", second, site)
-        else:
-            run(
-                *inside(second, f"/opt/moccasin-mat/bin/python -m compileall -q {Path('/') / site.relative_to(second)}")
-            )
+        # --no-index: a need of this tree that the versions file lacks is an error here
+        run(*inside(second, f"{PIP} --no-index --force-reinstall --no-deps /tmp/wheels/{wheel.name}"))
+        run(*inside(second, f"{PIP} --no-index '/tmp/wheels/{wheel.name}[{extras}]'"))
+        run(*inside(second, f"{COMPILE}/pi_controller"))
+        report = second / REPORT
+        told = report.read_text("utf-8") if report.exists() else ""
+        report.unlink(missing_ok=True)
         run("cp", "-a", second / "opt/moccasin-mat", root / "opt/")
     shutil.rmtree(second)
+    return told
 
 
 def configure(root: Path, *, kiosk: bool = False) -> None:
@@ -441,7 +494,7 @@ def _suite() -> str:
     return release.get("VERSION_CODENAME", "stable")
 
 
-def _epoch() -> int:
+def commit_time() -> int:
     """Return the time of the tree's last change, s since 1970: no file on the card is younger."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "pi_controller" / "THIRD_PARTY.md"
 OWN = "moccasin-mat"
-DEVELOPMENT = ("docs", "hardware", "test")
+DEVELOPMENT = ("docs", "hardware", "release", "test")
 """Extras that no table, hub or card installs."""
 UNKNOWN = "see its own metadata"
 HEAD = """\

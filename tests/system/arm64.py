@@ -1,6 +1,6 @@
 """The whole installation on a Pi's user land, without a Pi: Debian for arm64 under qemu, the wheel, first commands.
 
-    sudo python tests/system/arm64.py [--suite bookworm|trixie] [--keep]
+    sudo python tests/system/arm64.py [--suite trixie|bookworm] [--keep]
 
 For root on a Debian machine with debootstrap and qemu-user-static; it takes some minutes and 1.5 GB below `--folder`,
 which it gives back. The packages come from wherever this machine's own apt and pip get theirs. What this cannot show:
@@ -45,7 +45,7 @@ STEPS = {  # name -> (command, exit statuses that are right)
 def main() -> int:
     """Build the user land, install, run the steps, tell the seconds of each; returns 1 when one fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--suite", default="bookworm", choices=("bookworm", "trixie"))
+    parser.add_argument("--suite", default="trixie", choices=("trixie", "bookworm"))
     parser.add_argument("--folder", default=os.environ.get("TMPDIR", "/var/tmp"), help="where there are 1.5 GB")
     parser.add_argument("--keep", action="store_true", help="leave the user land there, and say where")
     parser.add_argument("--again", metavar="DIR", help="use the user land that --keep left")
@@ -60,7 +60,7 @@ def main() -> int:
         arm64_runs(stack)
         root = Path(args.again or tempfile.mkdtemp(prefix="moccasin-arm64-", dir=args.folder))
         root.chmod(0o755)  # or nobody but root could run anything in it
-        if args.protect or args.again:
+        if args.keep or args.again:
             print(f"user land: {root}")
         else:
             stack.callback(shutil.rmtree, root, ignore_errors=True)

@@ -1,0 +1,260 @@
+"""The quick parts of a release: versions files, names, sums, Imager's list, bills of materials, archives."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import build
+import compare
+import pytest
+import release
+import sbom
+import versions
+from compare import Entry, find_differences, read_packages, read_tree
+
+DIGEST, OTHER = "a" * 64, "b" * 64
+LIST = "libc6 2.41-12\nsystemd 257.9-1~deb13u1\n\nmoccasin-mat==0.2.0\nnumpy==2.4.1\n"
+
+
+@pytest.fixture
+def made(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "work").mkdir()
+    return release.Release(tmp_path / "out", tmp_path / "work", "trixie", "0.2.0", "https://example.org/v0.2.0")
+
+
+def test_versions_file_is_read_as_it_was_written():
+    one = versions.Requirement("numpy", "2.4.1", (DIGEST, OTHER))
+    text = versions.Versions(
+        (one, versions.Requirement("lgpio", "0.2.2.0", (DIGEST,))), "20261124T000000Z"
+    ).format_file()
+    read = versions.parse_versions(text)
+    assert read.format_file() == text
+    assert read.snapshot == "20261124T000000Z"
+    assert one in read.requirements
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("numpy>=2", "'numpy>=2' is not NAME==VERSION"),
+        ("numpy==", "'numpy==' is not NAME==VERSION"),
+        ("numpy==2.4.1", "numpy needs --hash=sha256:"),
+        (f"numpy==2.4.1 --hash=md5:{DIGEST}", "numpy needs --hash=sha256:"),
+        (f"numpy==2.4.1 --hash=sha256:{DIGEST[1:]}", "64 hexadecimal digits"),
+        (f"numpy==2.4.1 --hash=sha256:{DIGEST} --no-deps", "nothing else"),
+        (f"numpy @ https://example.org/numpy.whl --hash=sha256:{DIGEST}", "names an address"),
+        (f"lgpio==1 --hash=sha256:{DIGEST}", "lgpio is listed twice"),
+        ("# debian-snapshot: yesterday", "'yesterday' is not the date of a snapshot"),
+    ],
+)
+def test_faulty_line_of_a_versions_file_is_named(line, fault):
+    with pytest.raises(versions.VersionsError, match=r"^line 2: ") as error:
+        versions.parse_versions(f"lgpio==0.2.2.0 --hash=sha256:{DIGEST}\n{line}\n")
+    assert fault in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_every_faulty_line_is_reported_at_once():
+    with pytest.raises(versions.VersionsError, match=r"line 1: .*\nline 3: "):
+        versions.parse_versions(f"numpy\nlgpio==1 --hash=sha256:{DIGEST}\nrich>1\n")
+
+
+def test_versions_file_without_a_package_is_refused():
+    with pytest.raises(versions.VersionsError, match="lists no package"):
+        versions.parse_versions("# debian-snapshot: 20261124T000000Z\n")
+
+
+def test_pips_report_gives_the_requirements_but_the_own_package():
+    def one(name, **more):
+        return {"metadata": {"name": name, "version": "1.0"}, "download_info": {"archive_info": more}}
+
+    chosen = [one("Adafruit_Blinka", hashes={"sha256": DIGEST}), one("moccasin-mat")]
+    found = versions.read_report(json.dumps({"install": chosen}), without="moccasin-mat")
+    assert [line.format_line() for line in found] == [f"adafruit-blinka==1.0 --hash=sha256:{DIGEST}"]
+    with pytest.raises(versions.VersionsError, match="no hash of moccasin-mat"):
+        versions.read_report(json.dumps({"install": chosen}), without="")
+
+
+@pytest.mark.parametrize("path", sorted(Path(build.__file__).parent.glob("versions-*.txt")), ids=lambda path: path.name)
+def test_stored_versions_file_is_complete_and_names_no_address(path):
+    text = path.read_text("utf-8")
+    assert not re.search(r"https?:|\.(org|com|io)\b", text)
+    names = {one.name for one in versions.parse_versions(text).requirements}
+    assert {"numpy", "pydantic", "pyserial", "gpiozero", "rpi-ws281x", "mpremote", "soundfile"} <= names
+    assert {"aiomqtt", "packaging", "polib", "prometheus-client", "shtab"} <= names, "the extras of [pi]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["--versions", "FILE"], "line 1: 'nonsense' is not NAME==VERSION"),
+        (["--snapshot", "2026-11-24"], "'2026-11-24' is not the date of a snapshot"),
+        (["--versions", "missing.txt"], "No such file"),
+    ],
+)
+def test_build_refuses_wrong_versions_before_it_begins(tmp_path, arguments, fault):
+    (tmp_path / "file.txt").write_text("nonsense\n", "utf-8")
+    words = [str(tmp_path / "file.txt") if word == "FILE" else word for word in arguments]
+    command = [sys.executable, build.__file__, str(tmp_path / "card.img"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert fault in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+SNAPSHOTS = """\
+Acquire::Snapshots::URI::Origin::Debian "https://old.example/debian/@SNAPSHOTID@/";
+Acquire::Snapshots::URI::Override::Label::Debian-Security "https://old.example/security/@SNAPSHOTID@/";
+"""
+
+
+def test_snapshot_sources_are_those_of_the_date(monkeypatch):
+    monkeypatch.setattr(build, "run", lambda *command, caught: SNAPSHOTS)
+    lines = build.snapshot_sources("trixie", "20261124T000000Z").splitlines()
+    assert lines[0].endswith("https://old.example/debian/20261124T000000Z/ trixie main non-free-firmware")
+    assert lines[2].endswith("https://old.example/security/20261124T000000Z/ trixie-security main non-free-firmware")
+    assert all("check-valid-until=no" in line for line in lines)
+
+
+def test_snapshot_is_refused_if_apt_knows_no_archive_of_old_states(monkeypatch):
+    monkeypatch.setattr(build, "run", lambda *command, caught: "")
+    with pytest.raises(SystemExit, match="--snapshot none"):
+        build.snapshot_sources("trixie", "20261124T000000Z")
+
+
+def test_names_have_version_card_and_debian(made):
+    assert made.name_card("table", "img.xz") == "moccasin-mat-0.2.0-table-debian13.img.xz"
+    assert made.name_file("firmware.zip") == "moccasin-mat-0.2.0-firmware.zip"
+    assert made.versions.name == "versions-13.txt"
+
+
+def test_tag_of_another_version_is_refused(tmp_path, capsys):
+    assert release.main([str(tmp_path), "--tag", "v9.9.9"]) == 2
+    assert f"the tag v9.9.9 is not the version: v{release.read_version()}" in capsys.readouterr().out
+
+
+def test_sums_are_of_every_file_but_their_own(made):
+    (made.out / "b.txt").write_text("b", "utf-8")
+    (made.out / "a.txt").write_text("a", "utf-8")
+    for _ in range(2):
+        release.make_sums(made)
+    lines = (made.out / "SHA256SUMS").read_text("utf-8").splitlines()
+    assert lines == [f"{hashlib.sha256(name.encode()).hexdigest()}  {name}.txt" for name in "ab"]
+    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=made.out, check=True)
+
+
+def test_imagers_list_has_the_sizes_and_hashes_of_both_files(made):
+    image = bytes(5000) + b"card"
+    packed = made.out / made.name_card("table", "img.xz")
+    packed.write_bytes(lzma.compress(image))
+    release.make_imager(made)
+    (entry,) = json.loads((made.out / made.name_file("rpi-imager.json")).read_text("utf-8"))["os_list"]
+    assert {"name", "description", "icon", "release_date"} <= entry.keys()
+    assert entry["extract_size"] == len(image)
+    assert entry["extract_sha256"] == hashlib.sha256(image).hexdigest()
+    assert entry["image_download_size"] == packed.stat().st_size
+    assert entry["image_download_sha256"] == hashlib.sha256(packed.read_bytes()).hexdigest()
+    assert entry["url"] == f"https://example.org/v0.2.0/{packed.name}"
+    assert entry["devices"] == list(release.DEVICES)
+    assert "init_format" not in entry, "else Imager offers settings that the card does not read"
+
+
+def test_step_that_needs_a_card_says_so(made):
+    with pytest.raises(SystemExit, match="has no card yet"):
+        release.make_imager(made)
+
+
+def test_bill_of_materials_has_each_package_and_is_the_same_each_time():
+    pinned = [versions.Requirement("numpy", "2.4.1", (DIGEST,))]
+    installed = sbom.parse_list(LIST)
+    texts = [sbom.format_sbom("table", installed, pinned, debian=13, epoch=1_790_000_000) for _ in range(2)]
+    assert texts[0] == texts[1]
+    told = json.loads(texts[0])
+    assert told["metadata"]["component"]["version"] == "0.2.0"
+    parts = {one["name"]: one for one in told["components"]}
+    assert set(parts) == {"libc6", "systemd", "moccasin-mat", "numpy"}
+    assert parts["systemd"]["purl"] == "pkg:deb/debian/systemd@257.9-1~deb13u1?arch=arm64&distro=debian-13"
+    assert parts["numpy"]["hashes"] == [{"alg": "SHA-256", "content": DIGEST}]
+
+
+def test_bill_of_materials_has_no_hash_of_another_version():
+    pinned = [versions.Requirement("numpy", "2.4.2", (DIGEST,))]
+    told = json.loads(sbom.format_sbom("table", sbom.parse_list(LIST), pinned, debian=13, epoch=0))
+    assert not any("hashes" in one for one in told["components"])
+
+
+def test_bill_of_materials_against_its_schema_is_refused():
+    with pytest.raises(ValueError, match="does not conform to its schema"):
+        sbom.format_sbom(
+            "table", sbom.parse_list(LIST), [versions.Requirement("numpy", "2.4.1", ("x",))], debian=13, epoch=0
+        )
+
+
+@pytest.mark.parametrize(("text", "fault"), [("libc6\n", "line 1: 'libc6'"), ("libc6 2.41\n", "lacks"), ("", "lacks")])
+def test_faulty_list_of_versions_is_refused(text, fault):
+    with pytest.raises(versions.VersionsError, match=fault):
+        sbom.parse_list(text)
+
+
+def test_firmware_archive_has_instructions_and_the_same_bytes_each_time(made):
+    archive = made.out / made.name_file("firmware.zip")
+    release.make_firmware(made)
+    first = archive.read_bytes()
+    release.make_firmware(made)
+    assert archive.read_bytes() == first
+    names = set(zipfile.ZipFile(archive).namelist())
+    assert {"FIRMWARE.txt", "LICENSE", "pinmap.toml", "firmware/main.py", "firmware/board.py"} <= names
+    assert ".uf2" in zipfile.ZipFile(archive).read("FIRMWARE.txt").decode()
+
+
+def test_documentation_has_the_readme_and_its_pictures(made, monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        release, "run", lambda *command, caught: "README.md\nhardware/drawings/mat.svg\ntests/README.md\n"
+    )
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    release.make_documentation(made)
+    names = zipfile.ZipFile(made.out / made.name_file("documentation.zip")).namelist()
+    assert names == ["README.md", "hardware/drawings/mat.svg"]
+
+
+def test_sides_of_a_drawing_are_read_in_mm():
+    assert release.measure_side('<svg width="210mm" height="72pt">', "width") == 210
+    assert release.measure_side('<svg width="210mm" height="72pt">', "height") == pytest.approx(25.4)
+    with pytest.raises(ValueError, match="no width in mm or pt"):
+        release.measure_side('<svg viewBox="0 0 1 1"><rect width="1mm"/>', "width")
+
+
+def test_each_kind_of_difference_between_two_trees_is_named(tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "same").write_text("same", "utf-8")
+        (tmp_path / name / "text").write_text(name, "utf-8")
+        (tmp_path / name / "link").symlink_to(name)
+        (tmp_path / name / "mode").touch(0o644 if name == "one" else 0o600)
+    (tmp_path / "other/new").mkdir()
+    lines = find_differences(read_tree(tmp_path / "one"), read_tree(tmp_path / "other"))
+    assert lines == ["link: content", "mode: mode", "new: only in the second", "text: content"]
+    owners = ({"x": Entry("-", 0o644, (0, 0))}, {"x": Entry("-", 0o644, (0, 1))})
+    assert find_differences(*owners) == ["x: owner"]
+
+
+def test_packages_are_read_from_dpkgs_status():
+    status = "Package: libc6\nStatus: install ok installed\nVersion: 2.41-12\n\nPackage: gone\nStatus: purged\n"
+    assert read_packages(status) == {"libc6": "2.41-12"}
+    assert compare.PARTITIONS == ("boot", "root", "state")
+
+
+def test_workflow_calls_the_release_program_with_actions_pinned_by_hash():
+    text = (build.TREE / ".github/workflows/release.yml").read_text("utf-8")
+    assert "hardware/image/release.py" in text
+    uses = re.findall(r"uses: (\S+)", text)
+    assert uses
+    assert all(use.startswith("./") or re.search(r"@[0-9a-f]{40}$", use) for use in uses), uses
