@@ -196,9 +196,9 @@ ISOLATES = re.compile(f"[{_FIRST_ISOLATE}{_POP_ISOLATE}]")
 
 
 def clean_name(name: str) -> str:
-    """Return `name` in NFC on one line, without control or direction characters; what is longer than 60 ends in an ellipsis.
+    """Return `name` in NFC on one line, without control or direction characters.
 
-    Combining marks on one letter are limited.
+    What is longer than 60 characters ends in an ellipsis. Combining marks on one letter are limited.
     """
     kept: list[str] = []
     marks = 0

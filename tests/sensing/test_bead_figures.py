@@ -14,6 +14,17 @@ measure = load_file("tests/sensing/measure_beads.py")
 
 SEED = 4100
 SCENES = [(kind, number) for kind in measure.KINDS for number in range(2)]
+SCENES += [
+    ("three of four", 2),
+    ("steel 15", 6),
+    ("steel 15", 12),
+    ("bracelet", 28),
+    ("four", 12),
+    ("steel 30", 8),
+    ("four", 9),
+    ("two near", 15),
+]
+"""The last ones show constants that the others do not: found among 28 of each kind."""
 RECORDED = Path(__file__).with_name("bead_figures.json")
 
 
