@@ -81,7 +81,7 @@ def test_the_citation_names_the_version():
     assert f"version: {project['version']}\n" in (ROOT / ".github/CITATION.cff").read_text("utf-8")
 
 
-@pytest.mark.parametrize("needed", ["id-token: write", "needs: checks", "twine check --strict", "workflow_call"])
+@pytest.mark.parametrize("needed", ["id-token: write", "needs: checks", "release.py dist", "workflow_call"])
 def test_a_release_is_checked_and_has_no_password(needed):
     workflows = {path.stem: path.read_text("utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}
     assert needed in "".join(workflows.values())
