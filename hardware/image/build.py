@@ -148,7 +148,7 @@ REPORT = "opt/moccasin-mat/pip-report.json"
 """What pip chose; it is not on the card."""
 VENV = f"python3 -m venv /opt/moccasin-mat && CFLAGS=-g0 {PIP}"
 """-g0: what is compiled does not name the folder, another each time, in which pip compiled it."""
-COMPILE = "PYTHONHASHSEED=0 /opt/moccasin-mat/bin/python -m compileall -q /opt/moccasin-mat/lib/python*/site-packages"
+COMPILE = "PYTHONHASHSEED=0 /opt/moccasin-mat/bin/python -m compileall -qf /opt/moccasin-mat/lib/python*/site-packages"
 """In one process and by the card's own Python, so that each build gives the same bytes."""
 SUITE = "trixie"
 SNAPSHOTS = ("Origin::Debian", "Override::Label::Debian-Security")

@@ -136,6 +136,19 @@ def test_names_have_version_card_and_debian(made):
     assert made.versions.name == "versions-13.txt"
 
 
+def test_packages_are_checked_strictly_before_they_are_released(made, monkeypatch):
+    ran = []
+
+    def note(*command):
+        ran.append([str(word) for word in command])
+        (made.out / "moccasin_mat-0.2.0-py3-none-any.whl").touch()
+
+    monkeypatch.setattr(release, "run", note)
+    release.make_packages(made)
+    assert [command[2] for command in ran] == ["build", "twine"]
+    assert ran[1][3:] == ["check", "--strict", str(made.out / "moccasin_mat-0.2.0-py3-none-any.whl")]
+
+
 def test_tag_of_another_version_is_refused(tmp_path, capsys):
     assert release.main([str(tmp_path), "--tag", "v9.9.9"]) == 2
     assert f"the tag v9.9.9 is not the version: v{release.read_version()}" in capsys.readouterr().out
