@@ -229,24 +229,24 @@ def _result(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
     if view.winner in view.teams:
         return text("{side} has won the short game.").format(side=view.teams[view.winner or ""])
     a, _, b = sticks(view)
-    return text("The short game ends here. Sticks: {one} {a}, {other} {b}.").format(
+    return text("The game ends. Sticks: {one} {a}, {other} {b}.").format(
         one=view.teams["A"], a=a, other=view.teams["B"], b=b
     )
 
 
 def _farewell(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
-    """Return what a visitor who played against the mat may like to know of the own hides, and the thanks."""
+    """Return what a visitor who played against the mat may like to know of the own hides, or else the thanks."""
     thanks, hidden = text("Thank you for playing."), game.hidden_under
     if exhibit.kind == "teams" or len(hidden) < 2:
         return thanks
     pad, most = Counter(hidden).most_common(1)[0]
     if most == 1:
-        told = text("You hid the bead {times} times, each time under another cloth.").format(times=len(hidden))
+        told = text("You hid it {times} times, never twice under one cloth.").format(times=len(hidden))
     else:
-        told = text("You hid the bead {times} times, {most} of them under cloth {pad}.").format(
+        told = text("You hid it {times} times, {most} of them under cloth {pad}.").format(
             times=len(hidden), most=most, pad=pad
         )
-    return f"{told} {thanks}"
+    return told
 
 
 def _with_side_names(view: View, exhibit: Exhibit, text: Callable[[str], str]) -> View:

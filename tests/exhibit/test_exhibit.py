@@ -261,7 +261,7 @@ def test_where_recording_fails_visitors_play_all_the_same(tmp_path):
     assert rig.sessions[-1].ending == "finished"
 
 
-@pytest.mark.parametrize(("cloths", "most"), [([3], "cloth 3"), ([1, 4, 2, 3], "another cloth")])
+@pytest.mark.parametrize(("cloths", "most"), [([3], "cloth 3"), ([1, 4, 2, 3], "one cloth")])
 def test_the_end_names_each_sides_sticks_and_how_the_visitor_hid(cloths, most):
     rig = Rig(5, hides=8, points=5)
     rig.begin("mat")
