@@ -151,7 +151,7 @@ def test_the_settings_in_a_bundle_keep_what_tells_a_fault(tmp_path):
     assert told["board"]["port"] == "/dev/ttyACM0"
     assert told["buttons"]["pins"]["ready"] == 5
     assert told["strips"]["pin"] == 10
-    assert told["strikes"]["threshold_db"] == 13.0
+    assert told["strikes"]["threshold_db"] == named.strikes.threshold_db
 
 
 def test_nobodys_home_folder_is_in_a_text(monkeypatch):

@@ -67,7 +67,7 @@ def test_another_python_is_refused_with_what_to_press(plug, flash):
         ((1, 22, 2), "Raspberry Pi Pico with RP2040", "MicroPython 1.22.2, .*needs MicroPython 1.23", "RPI-RP2"),
         ((1, 12), "rp2", "MicroPython 1.12, rp2; the mat needs", "RPI-RP2"),
         ((1, 23, 0), "Raspberry Pi Pico 2 with RP2350", "MicroPython 1.23.0, .*needs MicroPython 1.24", "RP2350"),
-        ((1, 26, 0), "PYBD-SF2W with STM32F722IEK", "neither an RP2040 nor an RP2350: .*STM32", "README"),
+        ((1, 26, 0), "PYBD-SF2W with STM32F722IEK", "neither an RP2040 nor an RP2350: .*STM32", "pins.md"),
     ],
 )
 def test_a_board_that_cannot_run_it_is_refused(version, machine, what, todo):
