@@ -236,17 +236,15 @@ def _result(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
 
 def _farewell(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
     """Return what a visitor who played against the mat may like to know of the own hides, or else the thanks."""
-    thanks, hidden = text("Thank you for playing."), game.hidden_under
+    hidden = game.hidden_under
     if exhibit.kind == "teams" or len(hidden) < 2:
-        return thanks
+        return text("Thank you for playing.")
     pad, most = Counter(hidden).most_common(1)[0]
     if most == 1:
-        told = text("You hid it {times} times, never twice under one cloth.").format(times=len(hidden))
-    else:
-        told = text("You hid it {times} times, {most} of them under cloth {pad}.").format(
-            times=len(hidden), most=most, pad=pad
-        )
-    return told
+        return text("You hid it {times} times, never twice under one cloth.").format(times=len(hidden))
+    return text("You hid it {times} times, {most} of them under cloth {pad}.").format(
+        times=len(hidden), most=most, pad=pad
+    )
 
 
 def _with_side_names(view: View, exhibit: Exhibit, text: Callable[[str], str]) -> View:

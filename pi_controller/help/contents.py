@@ -16,8 +16,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from markdown_it import MarkdownIt
-
 FOLDER = "pi_controller/help/pages/"
 INDEX = f"{FOLDER}index.md"
 GENERATED = {
@@ -156,6 +154,8 @@ def list_pictures() -> dict[str, Path]:
 @cache
 def render_page(address: str) -> str:
     """Return the page at `address` as HTML; its links and pictures are below `/help`. Raises `KeyError`."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415  # no table needs it before somebody reads the help
+
     page, pages = list_pages()[address], {page.source: page for page in list_pages().values()}
 
     def target_of(path: str) -> str | None:
@@ -168,7 +168,7 @@ def render_page(address: str) -> str:
     slugs: dict[str, int] = {}
     for heading, content in pairwise(tokens):
         if heading.type == "heading_open":
-            heading.attrSet("id", _unused(slugify(content.content), slugs))
+            heading.attrSet("id", _make_unique(slugify(content.content), slugs))
     for cell in tokens:
         if cell.attrs.pop("style", ""):  # the pages' security policy allows no style in an element
             cell.attrSet("class", "number")
@@ -183,7 +183,7 @@ def slugify(heading: str) -> str:
     return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
 
 
-def _unused(slug: str, used: dict[str, int]) -> str:
+def _make_unique(slug: str, used: dict[str, int]) -> str:
     used[slug] = number = used.get(slug, -1) + 1
     return f"{slug}_{number}" if number else slug
 

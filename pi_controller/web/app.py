@@ -1,4 +1,4 @@
-"""The web application: live page, event stream, view as JSON, health check and static files."""
+"""The web application: live page, help, event stream, view as JSON, health check and static files."""
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,13 +17,13 @@ from starlette.routing import Route
 
 from pi_controller.display.game_display import credit, game_name, get_show
 from pi_controller.display.i18n import catalogue
+from pi_controller.help import contents
 from pi_controller.referee.settings import PRESETS, RefereeSettings
 from pi_controller.rules.base import Game
 from pi_controller.rules.options import Choice
 from pi_controller.web.address import PageSettings, list_urls
 from pi_controller.web.feed import BOARD_MAKERS, HEARTBEAT_S, BoardMaker, Feed, stream
-from pi_controller.web.help_routes import help_routes
-from pi_controller.web.limits import HEADERS, ConnectionLimits, RequestFilter, client_network
+from pi_controller.web.limits import CSP, HEADERS, ConnectionLimits, RequestFilter, client_network
 from pi_controller.web.live_page import check_page, make_board, overlay, page
 from pi_controller.web.live_page import room as room_board
 from pi_controller.web.requests import Health, client_ip
@@ -154,6 +154,39 @@ def _event(pages: PageSettings) -> str:
 def _page_urls(request: Request, pages: PageSettings) -> list[str]:
     asked, port = request.scope.get("server") or ("", 80)
     return list_urls(pages, port or 80, request.url.scheme, asked)
+
+
+# The help at `/help`: its Markdown as pages of the table, with a search that needs neither scripts nor a network.
+
+MAX_QUERY_CHARS = 200
+_HELP_HEADERS = {"content-security-policy": CSP.replace("form-action 'none'", "form-action 'self'")}
+"""The search is a form that asks this server; no other page has a form."""
+
+
+def help_routes() -> list[Route]:
+    """Return the routes of the help's pages, its pictures and its search."""
+    return [Route("/help", _show_help), Route("/help/search", _search_help), Route("/help/{path:path}", _show_help)]
+
+
+def _show_help(request: Request) -> Response:
+    path = request.path_params.get("path", "")
+    if path in contents.list_pages():
+        return _help_page(path, contents.list_pages()[path].title, content=contents.render_page(path))
+    if path in contents.list_pictures():
+        file = contents.list_pictures()[path]
+        return Response(file.read_bytes(), media_type=contents.PICTURES[file.suffix])
+    raise HTTPException(404)
+
+
+def _search_help(request: Request) -> Response:
+    query = request.query_params.get("q", "")[:MAX_QUERY_CHARS]
+    return _help_page(None, "Search", query=query, results=contents.search(query))
+
+
+def _help_page(address: str | None, title: str, **values: Any) -> HTMLResponse:
+    values = {"query": "", "results": [], "content": "", **values}
+    page = render("help.html", title=title, address=address, sections=contents.list_sections(), **values)
+    return HTMLResponse(page, headers=_HELP_HEADERS)
 
 
 _STATIC = Path(__file__).parent / "static"
