@@ -69,7 +69,8 @@ def environment() -> dict[str, str]:
     local = {name for name, value in kept.items() if "file:" in value}
     shell = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", "LANG": "C.UTF-8", "PIP_NO_CACHE_DIR": "1"}
     shell |= {"QEMU_CPU": CPU, "DEBIAN_FRONTEND": "noninteractive"}
-    shell |= {name: os.environ[name] for name in ("SOURCE_DATE_EPOCH",) if name in os.environ}
+    if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
+        shell["SOURCE_DATE_EPOCH"] = epoch
     return {name: value for name, value in kept.items() if name not in local} | shell
 
 

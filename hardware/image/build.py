@@ -511,6 +511,12 @@ def run(*command: object, stdin: str = "", caught: bool = False) -> str:
     return done.stdout if caught else ""
 
 
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 @contextmanager
 def step(name: str) -> Iterator[None]:
     """Tell that a step begins, and the seconds it took."""

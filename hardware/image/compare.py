@@ -8,16 +8,16 @@ Prints what differs and returns 1, or 0 if nothing does. Root is needed to unpac
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import stat
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from build import hash_file, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,8 +47,7 @@ def read_tree(folder: Path) -> dict[str, Entry]:
         if kind == "l":
             content = str(path.readlink())
         elif kind == "-":
-            with path.open("rb") as file:
-                content = hashlib.file_digest(file, "sha256").hexdigest()
+            content = hash_file(path)
         else:
             content = ""
         found[str(path.relative_to(folder))] = Entry(
@@ -80,14 +79,14 @@ def read_packages(status: str) -> dict[str, str]:
 
 def unpack_image(image: Path, folder: Path) -> None:
     """Unpack the three partitions of `image` below `folder`, into boot, root and state."""
-    table = json.loads(_run("sfdisk", "--json", str(image)))["partitiontable"]["partitions"]
+    table = json.loads(run("sfdisk", "--json", image, caught=True))["partitiontable"]["partitions"]
     for part, name in zip(table, PARTITIONS, strict=True):
         (folder / name).mkdir()
         start = part["start"] * SECTOR
         if name == "boot":
-            _run("mcopy", "-s", "-Q", "-n", "-i", f"{image}@@{start}", "::", str(folder / name))
+            run("mcopy", "-s", "-Q", "-n", "-i", f"{image}@@{start}", "::", folder / name)
         else:
-            _run("debugfs", "-R", f"rdump / {folder / name}", f"{image}?offset={start}")
+            run("debugfs", "-R", f"rdump / {folder / name}", f"{image}?offset={start}")
 
 
 def main() -> int:
@@ -118,13 +117,6 @@ def main() -> int:
         print(f"... and {len(different) - SHOWN} more")
     print(f"files: {len(trees[0])} and {len(trees[1])}, {len(different)} differ")
     return 1 if different or packages[0] != packages[1] else 0
-
-
-def _run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{done.stdout}{done.stderr}\nfailed: {' '.join(command)}")
-    return done.stdout
 
 
 if __name__ == "__main__":

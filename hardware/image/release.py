@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from build import TREE, commit_time, run, step
+from build import TREE, commit_time, hash_file, run, step
 from versions import VersionsError, parse_versions
 
 if TYPE_CHECKING:
@@ -179,18 +179,13 @@ def measure_side(svg: str, side: str) -> float:
 
 
 def make_documentation(release: Release) -> None:
-    """Pack the documentation's site, or its Markdown pages if there is no site."""
-    archive = release.out / release.name_file("documentation.zip")
+    """Build the documentation's site and pack it."""
+    site = release.work / "site"
     settings = TREE / "pi_controller/help/mkdocs.yml"
-    if settings.exists():
-        site = release.work / "site"
-        run(sys.executable, "-m", "mkdocs", "build", "-q", "-f", settings, "-d", site.absolute())
-        pages = [path for path in sorted(site.rglob("*")) if path.is_file()]
-        write_zip(archive, [(path, str(path.relative_to(site))) for path in pages])
-        return
-    listed = run("git", "-c", "safe.directory=*", "-C", TREE, "ls-files", "*.md", "*.svg", "*.png", caught=True)
-    pages = [TREE / name for name in listed.splitlines() if not name.startswith("tests/")]
-    write_zip(archive, [(path, str(path.relative_to(TREE))) for path in pages])
+    run(sys.executable, "-m", "mkdocs", "build", "-q", "-f", settings, "-d", site.absolute())
+    pages = [path for path in sorted(site.rglob("*")) if path.is_file()]
+    archive = release.out / release.name_file("documentation.zip")
+    write_zip(archive, [(path, str(path.relative_to(site))) for path in pages])
 
 
 def write_zip(archive: Path, entries: Iterable[tuple[Path, str]]) -> None:
@@ -211,8 +206,6 @@ def make_imager(release: Release) -> None:
 def describe_card(release: Release, card: str, packed: Path) -> dict[str, Any]:
     """Return a card's entry in Raspberry Pi Imager's list."""
     size, digest = measure_image(packed)
-    with packed.open("rb") as file:
-        download = hashlib.file_digest(file, "sha256").hexdigest()
     return {
         "name": f"Moccasin Mat {release.version}: {card}",
         "description": f"Card for {CARDS[card]}, Debian {release.debian}. Do not apply Imager's settings to it.",
@@ -221,7 +214,7 @@ def describe_card(release: Release, card: str, packed: Path) -> dict[str, Any]:
         "extract_size": size,
         "extract_sha256": digest,
         "image_download_size": packed.stat().st_size,
-        "image_download_sha256": download,
+        "image_download_sha256": hash_file(packed),
         "release_date": datetime.fromtimestamp(commit_time(), UTC).strftime("%Y-%m-%d"),
         "devices": list(DEVICES),
     }
@@ -239,11 +232,8 @@ def measure_image(packed: Path) -> tuple[int, str]:
 
 def make_sums(release: Release) -> None:
     """Write the SHA-256 of every file of the release, as `sha256sum --check` reads them."""
-    lines: list[str] = []
-    for path in sorted(release.out.iterdir()):
-        if path.is_file() and path.name != "SHA256SUMS":
-            with path.open("rb") as file:
-                lines.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {path.name}\n")
+    paths = (path for path in sorted(release.out.iterdir()) if path.is_file() and path.name != "SHA256SUMS")
+    lines = [f"{hash_file(path)}  {path.name}\n" for path in paths]
     (release.out / "SHA256SUMS").write_text("".join(lines), "utf-8")
 
 

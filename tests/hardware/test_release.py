@@ -228,14 +228,11 @@ def test_firmware_archive_has_instructions_and_the_same_bytes_each_time(made):
     assert ".uf2" in zipfile.ZipFile(archive).read("FIRMWARE.txt").decode()
 
 
-def test_documentation_has_the_readme_and_its_pictures(made, monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        release, "run", lambda *command, caught: "README.md\nhardware/drawings/mat.svg\ntests/README.md\n"
-    )
-    monkeypatch.setattr(Path, "exists", lambda path: False)
+def test_documentation_is_the_site_with_its_pages_and_pictures(made):
     release.make_documentation(made)
     names = zipfile.ZipFile(made.out / made.name_file("documentation.zip")).namelist()
-    assert names == ["README.md", "hardware/drawings/mat.svg"]
+    assert {"index.html", "play/first-evening/index.html", "hardware/drawings/mat.svg"} <= set(names)
+    assert not [name for name in names if name.startswith("tests/")]
 
 
 def test_sides_of_a_drawing_are_read_in_mm():
