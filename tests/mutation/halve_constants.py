@@ -42,6 +42,8 @@ NO_TUNING = {
 }
 """Constants that no figure can show, and why."""
 FACTORS = (0.5, 1.5)
+MARGIN_DB = 0.02
+"""The tolerance that the tests have for margins."""
 WANTED = json.loads(recorded.RECORDED.read_text("utf-8"))
 
 
@@ -49,24 +51,23 @@ def figures():
     return {**recorded.DECISIONS, **recorded.FAULTS}
 
 
-def first_difference(order):
-    """Return the first recorded set that differs, or None; sets named in `order` are tried first."""
-    sets = figures()
-    for name in [*order, *(name for name in sets if name not in order)]:
+def first_other(measured, wanted, within=0.0):
+    """Return the name of the first of the `measured` sets that differs from its `wanted` figures, or None."""
+    for name, measure in measured.items():
         try:
-            found = json.loads(json.dumps(sets[name]()))
+            found = json.loads(json.dumps(measure()))
         except (ValueError, IndexError, ZeroDivisionError, recorded.SettingsError):
             return name
-        if not is_alike(found, WANTED[name]):
+        if not test_bead_figures.is_alike(found, wanted[name], within):
             return name
     return None
 
 
-def is_alike(found, wanted):
-    """Return True if the figures are equal within the tolerance that the tests have for margins."""
-    if isinstance(wanted, list):
-        return len(found) == len(wanted) and all(map(is_alike, found, wanted))
-    return abs(found - wanted) <= 0.02 if isinstance(wanted, float) else found == wanted
+def first_difference(first):
+    """Return the first recorded set of strokes that differs, or None; those named in `first` are tried first."""
+    sets = figures()
+    ordered = {name: sets[name] for name in first} | sets
+    return first_other(ordered, WANTED, MARGIN_DB)
 
 
 def constants():
@@ -127,14 +128,7 @@ SEEN_NOWHERE = {
 
 def first_other_hide():
     """Return the first recorded hide whose hand events differ, or None."""
-    wanted = json.loads(test_hands.RECORDED.read_text("utf-8"))
-    for name, events in test_hands.HIDES.items():
-        try:
-            if events() != wanted[name]:
-                return name
-        except (ValueError, IndexError, ZeroDivisionError):
-            return name
-    return None
+    return first_other(test_hands.HIDES, json.loads(test_hands.RECORDED.read_text("utf-8")))
 
 
 def try_hands():
@@ -155,14 +149,11 @@ def try_hands():
 
 def first_other_scene():
     """Return the first recorded scene of beads whose readings differ, or None."""
-    wanted = json.loads(test_bead_figures.RECORDED.read_text("utf-8"))
-    for kind, number in test_bead_figures.SCENES:
-        try:
-            if not test_bead_figures.is_alike(test_bead_figures.readings(kind, number), wanted[f"{kind} {number}"]):
-                return f"{kind} {number}"
-        except (ValueError, IndexError, ZeroDivisionError):
-            return f"{kind} {number}"
-    return None
+    scenes = {
+        f"{kind} {number}": partial(test_bead_figures.readings, kind, number)
+        for kind, number in test_bead_figures.SCENES
+    }
+    return first_other(scenes, json.loads(test_bead_figures.RECORDED.read_text("utf-8")), test_bead_figures.PLACE_MM)
 
 
 def try_beads():

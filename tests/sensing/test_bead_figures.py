@@ -5,6 +5,7 @@ They are recorded by
 """
 
 import json
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -36,11 +37,15 @@ def readings(kind, number):
     ]
 
 
-def is_alike(found, wanted):
-    """Return True if the readings are equal, and the places within a quarter of a millimetre."""
+PLACE_MM = 0.25
+"""So far from the recorded place a bead may be."""
+
+
+def is_alike(found, wanted, within=PLACE_MM):
+    """Return True if lists of figures are equal, the fractional ones `within` so much."""
     if isinstance(wanted, list):
-        return len(found) == len(wanted) and all(map(is_alike, found, wanted))
-    return abs(found - wanted) <= 0.25 if isinstance(wanted, float) else found == wanted
+        return len(found) == len(wanted) and all(map(is_alike, found, wanted, repeat(within)))
+    return abs(found - wanted) <= within if isinstance(wanted, float) else found == wanted
 
 
 @pytest.mark.parametrize(("kind", "number"), SCENES)

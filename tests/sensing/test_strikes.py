@@ -732,6 +732,31 @@ def drowned():
     return mat.samples()
 
 
+def humming(seconds=16.0):
+    """Hum of the mains with its harmonics that begins, grows and ends, and ever firmer strokes on four pads in turn."""
+    mat = Mat(seconds, 4, seed=37)
+    t = np.arange(len(mat.x)) / RATE
+    parts = ((1, 1.0), (3, 0.5), (5, 0.35), (7, 0.2), (9, 0.12), (11, 0.08), (15, 0.02), (25, 0.01))
+    hum = sum(share * np.sin(2 * np.pi * 50.06 * k * t + k) for k, share in parts)
+    level = np.interp(t, [0, 1.2, 1.21, 8, 8.5, 13, 13.01], [0, 0, 120, 120, 260, 260, 0])
+    mat.x += (hum * level)[:, None] * [1.0, 0.8, 0.6, 0.9]
+    for n, at in enumerate(np.arange(0.4, seconds - 0.3, 0.31)):
+        mat.stroke(float(at), 1 + n % 4, 20.0 + 1.5 * n, 26.0)
+    return mat.samples()
+
+
+def humming_faintly(seconds=16.0):
+    """Two harmonics of the mains, then three, that grow slowly; strokes a little above the noise on four pads."""
+    mat = Mat(seconds, 4, seed=38)
+    t = np.arange(len(mat.x)) / RATE
+    for k, share, since in ((7, 1.0, 0.0), (11, 0.8, 0.0), (23, 0.6, 5.0)):
+        tone = np.sin(2 * np.pi * 50.14 * k * t + k) * (t >= since)
+        mat.x += (share * tone * (1.0 + 2.5 * t))[:, None] * [1.0, 0.8, 0.6, 0.9]
+    for n, at in enumerate(np.arange(0.4, seconds - 0.3, 0.31)):
+        mat.stroke(float(at), 1 + n % 4, 30.0 + 2.5 * n, 26.0)
+    return mat.samples()
+
+
 def stepped(seconds=6.0):
     """Spikes of three samples ever later after a step of the rest level; then some with an ever higher fourth."""
     mat = Mat(seconds, 4, seed=36)
@@ -868,6 +893,8 @@ DECISIONS = {
     "brushed": lambda: decide(brushed()),
     "unplugged": lambda: decide(unplugged()),
     "stepped": lambda: decide(stepped()),
+    "humming": lambda: decide(humming()),
+    "humming faintly": lambda: decide(humming_faintly()),
     "railed": lambda: decide(railed()),
     "beside silent": lambda: decide(beside_silent()),
     "loose": lambda: decide(loose()),
