@@ -17,7 +17,7 @@ import aiomqtt
 import httpx
 import msgspec
 import pytest
-from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, account, needs_mosquitto
+from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, account, needs_mosquitto, run_to_its_end
 from hub_site import Site
 from linked_table import Played, client
 
@@ -63,7 +63,7 @@ class House:
             settings.write('[page]\nport = 0\n[enrolment]\nhost = "127.0.0.1"\nport = 0\n')
         self.run = HubRun(self.folder, self.said.append, shows=True)
         self._closing, self._loop = asyncio.Event(), asyncio.new_event_loop()
-        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self.run.run(self._closing)))
+        self._thread = threading.Thread(target=run_to_its_end, args=(self._loop, self.run.run(self._closing)))
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self.run.wait_until_listening(), self._loop).result(PATIENCE_S)
         origin = self.run.url.rstrip("/")
@@ -83,7 +83,6 @@ class House:
         self.web.close()
         self._loop.call_soon_threadsafe(self._closing.set)
         self._thread.join(PATIENCE_S)
-        self._loop.close()
 
 
 @pytest.fixture

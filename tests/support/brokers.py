@@ -77,6 +77,12 @@ def account(folder, port, name):
     return Broker("127.0.0.1", port, name, path.read_text().strip(), folder / CA)
 
 
+def run_to_its_end(loop, work):
+    """Run `work` on `loop` as `asyncio.run` does: what is pending at its end is cancelled, and the loop is closed."""
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(work)
+
+
 class RunningHub:
     """A hub in a thread of its own; `until` waits for what it shows, or has in its inbox."""
 
@@ -105,10 +111,9 @@ class RunningHub:
     def close(self):
         self._loop.call_soon_threadsafe(self._closing.set)
         self._thread.join(PATIENCE_S)
-        self._loop.close()
 
     def _run(self):
-        self._loop.run_until_complete(self.hub.run(self._closing))
+        run_to_its_end(self._loop, self.hub.run(self._closing))
 
     def _show(self, tables):
         with self._news:
