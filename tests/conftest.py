@@ -16,7 +16,9 @@ from hypothesis import Phase, settings
 
 from pi_controller.table.view import View
 
-settings.register_profile("mat", deadline=None, max_examples=cases(40, 100))
+EXAMPLES = cases(40, 100)
+settings.register_profile("mat", deadline=None, max_examples=EXAMPLES, derandomize=True, database=None)
+settings.register_profile("chance", deadline=None, max_examples=EXAMPLES)  # pytest --hypothesis-profile chance
 settings.register_profile(  # mutate.py's: the same cases each time, and a failure is not made smaller
     "mutation", deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
 )

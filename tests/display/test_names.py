@@ -10,11 +10,12 @@ from pi_controller.display.drawing import clean_name, isolate_name, team_name
 
 @settings(deadline=None)
 @given(st.text(max_size=200))
+@example("w" * 61)
 @example("e\u200b\u0301")
 @example("a\u0301\u200b\u0323")
 def test_any_text_becomes_one_safe_line(text):
     name = clean_name(text)
-    assert len(name) <= 40
+    assert len(name) <= 60
     assert clean_name(name) == name
     assert name == name.strip()
     assert not any(unicodedata.category(c)[0] == "C" and c not in "\u200c\u200d" for c in name)
