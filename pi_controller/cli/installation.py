@@ -38,6 +38,9 @@ def setup_parser() -> Parser:
     what.add_argument("--dry-run", action="store_true", help="only show what would be done")
     what.add_argument("--undo", action="store_true", help="undo exactly the changes that were made")
     what.add_argument("--status", action="store_true", help="print the changes made and the service's state")
+    what.add_argument(
+        "--save-requested", action="store_true", help="save the settings that the page requests; for its unit"
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask")
     return parser
 
@@ -56,6 +59,11 @@ def setup(argv: Sequence[str]) -> int:
         raise UsageError("setup: a system service needs root", "use sudo, or --user for a service of your own")
     if args.undo:
         return _undo_setup(here, yes=args.yes)
+    if args.save_requested:
+        from pi_controller.system.settings_request import accept
+
+        print(accept(here))
+        return 0
     from pi_controller.system.plan import plan
 
     return _set_up(plan(here, config_txt=args.config_txt, kiosk=args.kiosk), dry=args.dry_run, yes=args.yes)

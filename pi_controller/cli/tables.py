@@ -7,6 +7,7 @@ anyway. PINs are printed once and not stored.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -51,7 +52,12 @@ def run(argv: Sequence[str]) -> int:
     from pi_controller.system.status import own_channel, report_start_faults
 
     with report_start_faults(own_channel()):
-        run_table(load_settings(path), (path or Path()).parent)
+        again = run_table(load_settings(path), path)
+    if again:  # as a new process, in which nothing of the old settings is left
+        sys.stdout.flush()
+        named = [] if path is None else ["--settings", str(path)]
+        command = [sys.executable, "-m", "pi_controller", "run", *named, "--log-level", args.log_level]
+        os.execv(sys.executable, command)  # noqa: S606 - its own command
     return 0
 
 

@@ -1,7 +1,7 @@
 """Write settings as TOML: a commented example, the settings that are used, or those that differ from the defaults."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -57,7 +57,7 @@ def _format_example(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
         elif isinstance(value, dict):
             yield from ("", heading, *_format_choices(model))
         else:
-            yield from (f"# {field.description} ({describe_values(field)})", f"{key} = {_format_value(value)}")
+            yield from (f"# {field.description} ({describe_values(field)})", f"{key} = {format_value(value)}")
 
 
 def _format_settings(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _format_settings(model: BaseModel, default: BaseModel, path: tuple[str, ...]
         elif isinstance(value, dict):
             yield from ("", heading, *_format_options(model))
         else:
-            yield f"{key} = {_format_value(value)}" + ("  # default" if value == usual else "")
+            yield f"{key} = {format_value(value)}" + ("  # default" if value == usual else "")
 
 
 def _format_changes(model: BaseModel, default: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
@@ -83,9 +83,9 @@ def _format_changes(model: BaseModel, default: BaseModel, path: tuple[str, ...])
         elif isinstance(value, dict):
             chosen = cast("dict[str, str]", value)
             head = [f"\n[{'.'.join((*path, key))}]"] if chosen else []
-            inner += [*head, *(f"{name} = {_format_value(text)}" for name, text in chosen.items())]
+            inner += [*head, *(f"{name} = {format_value(text)}" for name, text in chosen.items())]
         elif value != usual:
-            own.append(f"{key} = {_format_value(value)}")
+            own.append(f"{key} = {format_value(value)}")
     yield from [f"\n[{'.'.join(path)}]", *own] if own else []
     yield from inner
 
@@ -95,21 +95,22 @@ def _format_choices(section: Any) -> Iterator[str]:
     for option in registry.game_class(section.name).options:
         yield f"# {option.about}"
         default = "none" if option.default is None else option.default
-        yield f"# {option.name} = {_format_value(default)}  # {option.allowed}"
+        yield f"# {option.name} = {format_value(default)}  # {option.allowed}"
 
 
 def _format_options(section: Any) -> Iterator[str]:
     for name, value in registry.game(section.name, section.options).settings.items():
         mark = "" if name in section.options else "  # default"
-        yield f"{name} = {_format_value('none' if value is None else value)}{mark}"
+        yield f"{name} = {format_value('none' if value is None else value)}{mark}"
 
 
-def _format_value(value: object) -> str:
+def format_value(value: object) -> str:
+    """Return a value as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_format_value, cast('tuple[object, ...]', value)))}]"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(format_value, cast('Iterable[object]', value)))}]"
     # TOML takes JSON's escapes
     return json.dumps(str(value), ensure_ascii=False)

@@ -89,12 +89,15 @@ def key_lines(text: str) -> dict[Keys, int]:
 
     `text` must be TOML that `tomllib` takes, which returns values without lines. Of an array only the key is listed.
     """
-    return _KeyScanner(text).lines
+    return KeyScanner(text).lines
 
 
 def _read_model(path: Path, model: type[Model], hint: str) -> Model:
-    """Return the file `path` as a `model`, with paths unchanged."""
-    text = _read(path, hint)
+    return parse_model(path, read_text(path, hint), model, hint)
+
+
+def parse_model(path: Path, text: str, model: type[Model], hint: str = _EXAMPLE_HINT) -> Model:
+    """Return `text`, the content of the file `path`, as a `model`, with paths unchanged. Raises `SettingsError`."""
     data = _parse(path, text, hint)
     renamed, issues = _rename_former_keys(data, model.former_names)
     found, more = validate_data(model, data)
@@ -111,7 +114,8 @@ def _read_model(path: Path, model: type[Model], hint: str) -> Model:
     return found
 
 
-def _read(path: Path, hint: str) -> str:
+def read_text(path: Path, hint: str = _EXAMPLE_HINT) -> str:
+    """Return the text of a settings file, its line ends as \\n. Raises `SettingsError`."""
     if path.is_dir():
         raise SettingsError(f"{path} is a folder, not a settings file", hint)
     if path.exists() and not path.is_file():
@@ -246,14 +250,20 @@ def _format_keys(keys: Keys) -> str:
     return f"[{section}] {key}: " if section else f"{key}: " if key else ""
 
 
-class _KeyScanner:
-    """Scans TOML text once. The text is known to be valid, so values are skipped and not parsed."""
+class KeyScanner:
+    """Where the keys of a TOML text are. The text is known to be valid, so values are skipped and not parsed.
+
+    `lines` are as of `key_lines`; `values` has the span of each key's value in `text`, and `headings` the end of each
+    `[section]` written as such.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
         self._newlines = [n for n, char in enumerate(text) if char == "\n"]
         self.lines: dict[Keys, int] = {}
+        self.values: dict[Keys, tuple[int, int]] = {}
+        self.headings: dict[Keys, int] = {}
         section: Keys = ()
         while self._skip_space():
             if self._skip("["):
@@ -261,6 +271,7 @@ class _KeyScanner:
                 section = self._scan_key(())
                 self._skip("]")
                 self._skip("]")
+                self.headings[section] = self._at
             else:
                 self._scan_assignment(section)
 
@@ -282,7 +293,9 @@ class _KeyScanner:
         self._skip_space()
         self._skip("=")
         self._skip_space()
+        begin = self._at
         self._scan_value(keys)
+        self.values[keys] = begin, self._at
 
     def _scan_key(self, prefix: Keys) -> Keys:
         """Skip a dotted key; note the line of each of its parts."""
@@ -305,12 +318,12 @@ class _KeyScanner:
                 self._skip_space()
                 self._skip(",")
         elif self._skip("["):
-            known = self.lines.copy()
+            known = self.lines.copy(), self.values.copy()
             while self._skip_space() and not self._skip("]"):
                 self._scan_value(keys)
                 self._skip_space()
                 self._skip(",")
-            self.lines = known
+            self.lines, self.values = known
         else:
             value = _STRING.match(self._text, self._at) or _SCALAR.match(self._text, self._at)
             assert value is not None

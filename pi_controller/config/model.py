@@ -72,7 +72,7 @@ class WebSection(Section):
     )
     judges: bool = Field(default=False, description="judges can sign in at /judge on any device and enter the play")
     idle_min: int = Field(
-        default=30, ge=1, le=720, description="hours without activity until a judge must sign in again"
+        default=30, ge=1, le=720, description="minutes without activity until a judge must sign in again"
     )
     metrics: bool = Field(
         default=False, description="metrics for Prometheus at /metrics; only data that the pages show as well"

@@ -6,6 +6,7 @@ This module does not wait; `run` does. Tools that read a mat without a game take
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import sys
 import time
@@ -66,10 +67,19 @@ class Assembly(NamedTuple):
     """How the first judge signs in; "" if there is an account already."""
 
 
-def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack: ExitStack) -> Assembly:
+def assemble(
+    settings: Settings,
+    folder: Path,
+    clock: Callable[[], float],
+    stack: ExitStack,
+    *,
+    file: Path | None = None,
+    restart: Callable[[], None] | None = None,
+) -> Assembly:
     """Build the table of `settings`, which are stored in `folder`; `stack` closes it. Raises `MatError`.
 
-    `clock` is the clock that will step the table, s since 1970. The web server is started.
+    `clock` is the clock that will step the table, s since 1970. The web server is started. The head judge can change
+    the settings' `file` if `restart` starts the table again.
     """
     each = [settings, settings.for_mat_b] if settings.mat.seats == "each" else [settings]
     profiles = [apply_profile(one, folder) for one in each]
@@ -84,7 +94,7 @@ def assemble(settings: Settings, folder: Path, clock: Callable[[], float], stack
     )  # before any thread starts: opening pins changes the working folder for a moment
     if pressed is not None:
         stack.callback(pressed.close)
-    publish, server, command_queue, welcome = _web(settings, table, bar, clock, stack)
+    publish, server, command_queue, welcome = _web(settings, table, bar, clock, stack, file, restart)
     if server is not None:
         server.start()
         stack.callback(server.stop)
@@ -288,7 +298,13 @@ def chances_bar(settings: Settings, rules: Game[Any]) -> ChancesBar | None:
 
 
 def _web(
-    settings: Settings, table: Table, bar: ChancesBar | None, clock: Callable[[], float], stack: ExitStack
+    settings: Settings,
+    table: Table,
+    bar: ChancesBar | None,
+    clock: Callable[[], float],
+    stack: ExitStack,
+    file: Path | None,
+    restart: Callable[[], None] | None,
 ) -> tuple[Callable[[View], None] | None, WebServer | None, CommandQueue | None, str]:
     if not settings.web.enabled:
         return None, None, None, ""
@@ -306,6 +322,13 @@ def _web(
         judges = make_judge_console(settings, table, feed, clock)
         stack.callback(judges.users.close)
         command_queue, more = judges.command_queue, [*more, *judges.routes]
+        if restart is not None:
+            from pi_controller.system.settings_request import saver  # noqa: PLC0415
+            from pi_controller.web.settings_page import SettingsPage, settings_routes  # noqa: PLC0415
+
+            save = None if file is None else saver(file, os.environ.get("RUNTIME_DIRECTORY", ""))
+            more += settings_routes(SettingsPage(judges.api, judges.command_queue, file, restart, save))
+            judges.api.has_settings = True
         welcome_text = welcome(judges, shows=sys.stdout.isatty())
     return feed.publish, make_server(settings, feed, more), command_queue, welcome_text
 

@@ -53,6 +53,8 @@ class Stop:
 
     def __init__(self) -> None:
         self.requested = False
+        self.again = False
+        """True if the program is to start again afterwards."""
 
     def at_signals(self) -> None:
         """Set the flag at SIGINT and SIGTERM from now on. Call it in the main thread only."""
@@ -62,6 +64,11 @@ class Stop:
     def set(self) -> None:
         """Ask the loop to end; may be called from any thread at any time."""
         self.requested = True
+
+    def restart(self) -> None:
+        """Ask the loop to end, and the program to start again."""
+        self.again = True
+        self.set()
 
     def wait(self, seconds: float) -> None:
         """Sleep for `seconds`. The flag does not cut it short: no wait is longer than `FRAME_S`."""
@@ -82,13 +89,19 @@ def running() -> Iterator[tuple[Stop, Notifier, Callable[[], float], ExitStack]]
         yield stop, service, steady_clock(), stack
 
 
-def run_table(settings: Settings, folder: Path) -> None:
-    """Run the table of `settings`, which are stored in `folder`, until it is stopped. Raises `MatError`."""
+def run_table(settings: Settings, file: Path | None) -> bool:
+    """Run the table of `settings`, read from `file`, until it is stopped; return True if the caller starts it again.
+
+    Raises `MatError`.
+    """
+    folder = (file or Path()).parent
     settings = in_language(settings)
     with running() as (stop, service, clock, stack):
         if not service.managed:  # the systemd unit sets the umask of a service
             stack.callback(os.umask, os.umask(PRIVATE_UMASK))
-        daemon, bar, command_queue, server, welcome = assemble(settings, folder, clock, stack)
+        daemon, bar, command_queue, server, welcome = assemble(
+            settings, folder, clock, stack, file=file, restart=stop.restart
+        )
         shows = sys.stdout.isatty()
         if not shows:
             print_urls(server, welcome)
@@ -99,6 +112,7 @@ def run_table(settings: Settings, folder: Path) -> None:
         run_loop(daemon, clock, stop, service, desk.serve)
         if shows:
             print(f"\n{score_sheet(daemon.table.view, settings.web.language)}", end="")
+        return stop.again and not service.managed  # a service manager starts it again by itself
 
 
 def run_exhibit(

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from pi_controller.board.gpio import read_pi_model as pi_model
 from pi_controller.config import Settings, format_example, read_settings
 from pi_controller.extras import install_hint
-from pi_controller.system import install, service
+from pi_controller.system import install, service, settings_request
 from pi_controller.system import kiosk as screen
 from pi_controller.system.install import GROUPS, Block, Change, Link, WholeFile, format_diff, is_needed, read, unit
 from pi_controller.system.place import Place
@@ -106,6 +106,7 @@ def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Plan
     if place.system:
         changes.append(WholeFile(install.SYSUSERS_FILE, install.sysusers(place.state)))
         changes.append(WholeFile(install.UDEV_FILE, install.udev()))
+        changes += settings_request.changes(place)
     elif groups := _groups_missing(place):
         notes.append(f"to open the mat's devices: sudo usermod -aG {','.join(groups)} {place.home.name}")
     announcing, said = plan_announcement(place, settings)

@@ -10,6 +10,7 @@ from pathlib import Path
 from pi_controller.system import kiosk as screen
 from pi_controller.system.install import SYSUSERS_FILE
 from pi_controller.system.place import NAME, SYSTEM_UNITS, UNIT, Place
+from pi_controller.system.settings_request import REQUEST
 
 COMMAND_TIMEOUT_S = 200.0
 """Longer than the unit's TimeoutStartSec, because `restart` returns when the table is ready."""
@@ -47,6 +48,7 @@ def activation_commands(place: Place, *, kiosk: bool = False) -> list[list[str]]
         ["systemd-sysusers", str(SYSUSERS_FILE), *([str(screen.SYSUSERS)] if kiosk else [])],
         *_udev(["trigger", *(f"--subsystem-match={name}" for name in ("tty", "gpio", "spidev", "i2c-dev", "*-pio"))]),
         [*manager, "daemon-reload"],
+        [*manager, "restart", REQUEST.path.name],
         # the browser's start is not waited for
         *(
             [*manager, *(["--no-block"] if unit == screen.UNIT else []), "restart", unit.name]
@@ -67,7 +69,8 @@ def _udev(then: Sequence[str] = ()) -> list[list[str]]:
 def stop_commands(place: Place) -> list[list[str]]:
     """Return the commands that stop the service before its removal."""
     screens = [unit.name for unit in reversed(screen.STARTED)] if screen.is_set_up(place) else []
-    return [[*systemctl(system=place.system), "disable", "--now", name] for name in (*screens, NAME)]
+    own = [REQUEST.path.name] if place.system and place.on_disk(REQUEST.path).exists() else []
+    return [[*systemctl(system=place.system), "disable", "--now", name] for name in (*screens, *own, NAME)]
 
 
 def reload_commands(place: Place) -> list[list[str]]:

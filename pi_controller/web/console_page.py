@@ -283,10 +283,14 @@ def page(
     *,
     as_of: str = "",
     me: str = "",
+    settings: bool = False,
     beat_s: float = BEAT_S,
     settle_s: float = SETTLE_S,
 ) -> str:
-    """Return the console with `content` for the signed-in user `me`; the script updates it from then on."""
+    """Return the console with `content` for the signed-in user `me`; the script updates it from then on.
+
+    With `settings` it links the settings page.
+    """
     shown = live_page.make_board(view, language)
     return render(
         "judge.html",
@@ -298,6 +302,7 @@ def page(
         note=phrases.notice(view, language),
         as_of_time=as_of,
         me=me,
+        settings=settings,
         beat=f"{beat_s:g}",
         settle=f"{settle_s:g}",
         facts=content.facts,

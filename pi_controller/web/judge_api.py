@@ -123,6 +123,8 @@ class JudgeApi(SignInRoutes):
         self._journal, self._hits = journal, hits_path(journal)
         self._heartbeat_s, self._settle_s = heartbeat_s, settle_s
         self._singer = singer
+        self.has_settings = False
+        """True if the settings page is served, too."""
         self._latest: JudgeSnapshot | None = None
         self._one = asyncio.Lock()
         self._streams = limits.ConnectionLimits(MAX_STREAMS, MAX_STREAMS_PER_SESSION)
@@ -142,6 +144,7 @@ class JudgeApi(SignInRoutes):
             self.language,
             as_of=f"{datetime.now().astimezone():%H:%M:%S}",
             me=session.person.name,
+            settings=self.has_settings and roles.has_right(session.person.role, "settings"),
             beat_s=self._heartbeat_s,
             settle_s=self._settle_s,
         )
@@ -331,6 +334,7 @@ class JudgeConsole(NamedTuple):
     users: accounts.Users
     routes: list[Route]
     authenticator: accounts.Authenticator
+    api: JudgeApi
 
 
 def users_path(settings: Settings) -> Path:
@@ -350,7 +354,7 @@ def make_judge_console(
     command_queue.update_picture(table)
     singer = settings.referee.singer == "reminder"
     api = JudgeApi(command_queue, feed, authenticator, table.journal.path, settings.web.language, singer=singer)
-    return JudgeConsole(command_queue, users, judge_routes(api), authenticator)
+    return JudgeConsole(command_queue, users, judge_routes(api), authenticator, api)
 
 
 def new_head(users: accounts.Users, pins: accounts.PinHasher, name: str = roles.HEAD) -> tuple[str, str]:

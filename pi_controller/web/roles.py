@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 Role = Literal["scorekeeper", "judge", "committee", "head"]
-Right = Literal["people", "raw", "exhibit"]
-"""Rights besides the judge's calls: to manage users, to see the signals of the current hide, and the staff page of an
-installation."""
+Right = Literal["people", "raw", "settings", "exhibit"]
+"""Rights besides the judge's calls: to manage users, to see the signals of the current hide, to change the settings,
+and the staff page of an installation."""
 ROLES: tuple[Role, ...] = get_args(Role)
 HEAD = "Head judge"
 """The first head judge's default name."""
@@ -16,7 +16,7 @@ _RIGHTS: dict[Role, frozenset[str]] = {
     "scorekeeper": _SCORING_CALLS,
     "judge": _JUDGES,
     "committee": frozenset({"protest", "ruling", "clock", "close", "close_void", "new_game"}),
-    "head": _JUDGES | {"set", "teams", "people", "raw", "new_game"},
+    "head": _JUDGES | {"set", "teams", "people", "raw", "settings", "new_game"},
 }
 """By the tags of `referee.judge.JudgeCommand`; any other call is forbidden."""
 

@@ -1,0 +1,267 @@
+"""Change a settings file from a form: all settings with their purpose and bounds, and the file with other values.
+
+Comments and order of the file stay, and the file as it was is kept beside it. Some keys are shown and cannot be changed
+here: a wrong value would lock the page that could correct it, or they are another verb's.
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, cast, get_args, get_origin
+
+import msgspec
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from pi_controller.config.example import format_changes, format_value
+from pi_controller.config.fields import Keys, SettingsIssue, describe_values, list_fields
+from pi_controller.config.load import KeyScanner, parse_model, read_text, validate_data
+from pi_controller.config.model import GameSection, Settings
+from pi_controller.errors import SettingsError
+from pi_controller.rules import registry
+from pi_controller.rules.options import Choice, Flag, Option, format_option
+from pi_controller.system.files import atomic_write
+
+KEPT = ".before"
+"""Added to the name of a settings file: the file as it was before the last change from the page."""
+_LOCKING = "Set it in the settings file: a wrong value would lock this page."
+FIXED: Mapping[Keys, str] = {
+    **dict.fromkeys((("web", key) for key in ("enabled", "host", "port", "hosts", "proxy", "judges")), _LOCKING),
+    ("table", "journal"): "Set it in the settings file: another journal is another game.",
+    ("hub",): "'moccasin-mat hub join' sets it.",
+}
+"""Keys and sections that cannot be changed from a page, with the reason."""
+HIDDEN = frozenset({("hub", "password_file"), ("hub", "ca")})
+"""Keys that are not shown on a page."""
+MAX_CHANGES = 200
+"""Maximum keys of one change."""
+
+Kind = Literal["switch", "choice", "number", "text", "list"]
+
+
+class FieldContent(msgspec.Struct, frozen=True):
+    """One setting. `key` is its name in the file: `web.event`.
+
+    `takes` describes the allowed values; `choices` are all of a choice. `fixed` is why it cannot be changed, or "".
+    """
+
+    key: str
+    about: str
+    takes: str
+    kind: Kind
+    value: Any
+    default: Any
+    choices: tuple[Any, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    whole: bool = False
+    fixed: str = ""
+
+
+class SectionContent(msgspec.Struct, frozen=True):
+    """A section of the file with its settings."""
+
+    key: str
+    about: str
+    fields: tuple[FieldContent, ...]
+
+
+class EditError(SettingsError):
+    """A refused change of the settings; nothing was written. `issues` has the fault of each key."""
+
+    def __init__(self, what: str, todo: str = "", issues: Mapping[str, str] | None = None) -> None:
+        super().__init__(what, todo)
+        self.issues = dict(issues or {})
+
+
+class StaleError(EditError):
+    """The file has changed since the form was read."""
+
+    code = "stale"
+
+
+def list_settings(settings: Settings) -> list[SectionContent]:
+    """Return the form of `settings`, read with `read_written`."""
+    return list(_list_sections(settings, Settings(), ()))
+
+
+def read_written(path: Path) -> tuple[Settings, str]:
+    """Return the settings in `path`, with paths as they are written, and the version of the file.
+
+    Raises `SettingsError`.
+    """
+    text = read_text(path)
+    return parse_model(path, text, Settings), version_of(text)
+
+
+def version_of(text: str) -> str:
+    """Return a short name of this content of a file, which another content does not have."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def save_changes(path: Path, changes: Mapping[str, Any], version: str) -> str:
+    """Write `changes` ({"web.event": "Gathering"}) to the settings file `path`; return its new version.
+
+    `version` is that of the file for which the changes were made. Raises `StaleError` if it is another one by now, and
+    `EditError` with the fault of each key; then nothing was written.
+    """
+    text = read_text(path)
+    if version_of(text) != version:
+        raise StaleError("somebody else has changed the settings", "load them again, and make your changes once more")
+    new = change_text(path, text, changes)
+    if new != text:
+        try:
+            atomic_write(path.with_name(path.name + KEPT), path.read_bytes(), mode_of(path))
+            atomic_write(path, new.encode(), mode_of(path))
+        except OSError as error:
+            raise EditError(f"the settings cannot be written: {error}", f"who may write {path.parent}?") from error
+    return version_of(new)
+
+
+def mode_of(path: Path) -> int:
+    """Return the permissions of a file."""
+    return path.stat().st_mode & 0o777
+
+
+def change_text(path: Path, text: str, changes: Mapping[str, Any]) -> str:
+    """Return `text`, the content of the settings file `path`, with `changes`. Raises `EditError` with all faults."""
+    chosen = {tuple(key.split(".")): value for key, value in changes.items()}
+    shown = {
+        field.key: field for section in list_settings(parse_model(path, text, Settings)) for field in section.fields
+    }
+    unknown = [key for key in changes if key not in shown]
+    if unknown or not 0 < len(changes) <= MAX_CHANGES:
+        raise EditError(f"these are no settings of this page: {', '.join(unknown) or len(changes)}"[:300])
+    if fixed := {key: shown[key].fixed for key in changes if shown[key].fixed}:
+        raise EditError("some settings cannot be changed here", issues=fixed)
+    data = _with_changes(tomllib.loads(text), chosen)
+    settings, issues = validate_data(Settings, data)
+    if settings is None or issues:
+        raise EditError("some values are not possible", "correct them and save again", _texts(issues))
+    new = _edit(text, chosen)
+    return new if _loads(new) == data else format_changes(settings)
+
+
+def _texts(issues: list[SettingsIssue]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for issue in issues:
+        key = ".".join(issue.keys)
+        found[key] = f"{found[key]}; {issue.text}" if key in found else issue.text
+    return found
+
+
+def _with_changes(data: dict[str, Any], chosen: Mapping[Keys, Any]) -> dict[str, Any]:
+    """Return the content of a file with the values of `chosen`; options of the former game do not stay with another."""
+    game = data.get("game", {})
+    if (name := chosen.get(("game", "name"))) in registry.names() and "options" in game:
+        known = {option.name for option in registry.game_class(str(name)).options}
+        game["options"] = {key: value for key, value in game["options"].items() if key in known}
+    for keys, value in chosen.items():
+        section = data
+        for key in keys[:-1]:
+            section = section.setdefault(key, {})
+        section[keys[-1]] = value
+    return data
+
+
+def _edit(text: str, chosen: Mapping[Keys, Any]) -> str:
+    """Return `text` with the values of `chosen` in their places; a new key follows the heading of its section."""
+    places = KeyScanner(text)
+    edits: list[tuple[int, int, str]] = []
+    added: dict[Keys, list[str]] = {}
+    for keys, value in chosen.items():
+        if keys in places.values:
+            edits.append((*places.values[keys], format_value(value)))
+        else:
+            added.setdefault(keys[:-1], []).append(f"{keys[-1]} = {format_value(value)}")
+    end = ""
+    for section, lines in added.items():
+        if section in places.headings:
+            at = text.find("\n", places.headings[section])
+            at = len(text) if at < 0 else at
+            edits.append((at, at, "\n" + "\n".join(lines)))
+        else:
+            end += "\n".join(("", f"[{'.'.join(section)}]", *lines, ""))
+    for begin, until, new in sorted(edits, reverse=True):
+        # the span of a number or a word reaches to the end of its line
+        kept = text[begin:until]
+        text = text[:begin] + new + kept[len(kept.rstrip()) :] + text[until:]
+    return text + ("" if text.endswith("\n") or not text else "\n") * bool(end) + end
+
+
+def _loads(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _list_sections(model: BaseModel, default: BaseModel, path: Keys) -> Iterator[SectionContent]:
+    """Yield the sections in `model`, each followed by those in it."""
+    for key, _, section in list_fields(type(model)):
+        if section is None:
+            continue
+        value, usual, keys = getattr(model, key), getattr(default, key), (*path, key)
+        about = " ".join((section.__doc__ or "").split())
+        fields = [
+            _field((*keys, name), field, getattr(value, name), getattr(usual, name))
+            for name, field, inner in list_fields(section)
+            if inner is None and not isinstance(getattr(value, name), dict) and (*keys, name) not in HIDDEN
+        ]
+        if isinstance(value, GameSection):
+            fields += [_option(one, value.options) for one in registry.game_class(value.name).options]
+        if fields:
+            yield SectionContent(".".join(keys), about, tuple(fields))
+        yield from _list_sections(value, usual, keys)
+
+
+def _field(keys: Keys, field: FieldInfo, value: object, default: object) -> FieldContent:
+    kind = field.annotation
+    if isinstance(kind, UnionType):
+        kind = next(one for one in get_args(kind) if one is not NoneType)
+    rules = {name: getattr(rule, name) for rule in field.metadata for name in ("ge", "le") if hasattr(rule, name)}
+    choices: tuple[Any, ...] = get_args(kind) if get_origin(kind) is Literal else ()
+    if keys == ("game", "name"):
+        choices = tuple(registry.names())
+    shape: Kind = "text"
+    if choices:
+        shape = "choice"
+    elif kind is bool:
+        shape = "switch"
+    elif kind in {int, float}:
+        shape = "number"
+    elif field.annotation is not None and get_origin(field.annotation) is tuple:
+        shape = "list"
+    return FieldContent(
+        ".".join(keys),
+        field.description or "",
+        describe_values(field),
+        shape,
+        _plain(value),
+        _plain(default),
+        choices,
+        rules.get("ge"),
+        rules.get("le"),
+        kind is int,
+        next((why for fixed, why in FIXED.items() if keys[: len(fixed)] == fixed), ""),
+    )
+
+
+def _option(option: Option, chosen: Mapping[str, str]) -> FieldContent:
+    """Return an option of the game; its value is text, as on the command line."""
+    default = format_option(option.default)
+    choices: tuple[str, ...] = ("true", "false") if isinstance(option, Flag) else ()
+    if isinstance(option, Choice):
+        choices = option.choices
+    value = chosen.get(option.name, default)
+    kind: Kind = "choice" if choices else "text"
+    return FieldContent(f"game.options.{option.name}", option.about, option.allowed, kind, value, default, choices)
+
+
+def _plain(value: object) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in cast("tuple[object, ...]", value)]
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,125 @@
+"""Save the settings of a system service: its page asks, and a unit of the machine writes the file.
+
+The service may not write its settings, because the machine trusts their folder. It puts the changes into a file that a
+unit watches (`kiosk.Request`); that unit refuses what the page could not change, and answers in the settings' folder.
+"""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pi_controller.config import edit
+from pi_controller.errors import SettingsError
+from pi_controller.system.files import atomic_write
+from pi_controller.system.install import RUN, Change, Link, WholeFile, quote_path
+from pi_controller.system.kiosk import Request
+from pi_controller.system.place import Place
+
+REQUEST = Request("settings-request", "new-settings", "the head judge saves settings")
+ANSWER = "settings-answer.json"
+"""The answer, beside the settings."""
+MAX_BYTES = 65_536
+ANSWER_S = 20.0
+"""How long the page waits for the answer."""
+POLL_S = 0.1
+
+
+class SaveRequest(msgspec.Struct, frozen=True):
+    """Changes made for a `version` of the settings; the answer has the same `number`."""
+
+    number: str
+    version: str
+    changes: dict[str, Any]
+
+
+class SaveAnswer(msgspec.Struct, frozen=True):
+    """The new `version` of the settings, or why they were refused: `code`, `what` and the `issues` of the keys."""
+
+    number: str
+    version: str = ""
+    code: str = ""
+    what: str = ""
+    todo: str = ""
+    issues: dict[str, str] = {}
+
+
+def changes(place: Place) -> list[Change]:
+    """Return the files of the unit that saves settings."""
+    writable = f"{quote_path(place.settings_folder)} -{RUN}"
+    text = REQUEST.service_text(program=quote_path(place.program), writable=writable)
+    return [
+        WholeFile(REQUEST.path, REQUEST.path_text()),
+        WholeFile(REQUEST.service, text),
+        Link(REQUEST.path.parent / "multi-user.target.wants" / REQUEST.path.name, REQUEST.path),
+    ]
+
+
+def accept(place: Place) -> str:
+    """Save what the page asks for and answer it; return a line for the log. Raises `SettingsError`."""
+    asked = _read_request(place.on_disk(RUN / REQUEST.file))
+    settings = place.on_disk(place.settings)
+    try:
+        saved = edit.save_changes(settings, asked.changes, asked.version)
+        answer, line = SaveAnswer(asked.number, saved), f"saved: {', '.join(asked.changes)}"
+    except SettingsError as error:
+        issues = error.issues if isinstance(error, edit.EditError) else {}
+        answer = SaveAnswer(asked.number, "", error.code, error.message, error.hint, issues)
+        line = f"refused: {error.message}"
+    atomic_write(settings.with_name(ANSWER), msgspec.json.encode(answer), 0o644)
+    return line
+
+
+def _read_request(path: Path) -> SaveRequest:
+    """Return the request. The service's user can put anything there, also a link or a pipe."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            data = os.read(file, MAX_BYTES + 1)
+        finally:
+            os.close(file)
+        return msgspec.json.decode(data, type=SaveRequest)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise SettingsError(f"there is no valid request in {path}", "save on the page of the settings") from error
+
+
+def saver(
+    file: Path, folder: str, sleep: Callable[[float], None] = time.sleep
+) -> Callable[[Mapping[str, Any], str], str]:
+    """Return the function that saves changes of `file`: by the machine's unit, or itself if there is none.
+
+    `folder` is the service's run folder from systemd, "" for none.
+    """
+    if not folder or not REQUEST.path.exists():
+        return lambda changes, version: edit.save_changes(file, changes, version)
+
+    def save(changes: Mapping[str, Any], version: str) -> str:
+        asked = SaveRequest(secrets.token_hex(8), version, dict(changes))
+        return ask(asked, Path(folder) / REQUEST.file, file.with_name(ANSWER), sleep)
+
+    return save
+
+
+def ask(asked: SaveRequest, request: Path, answer: Path, sleep: Callable[[float], None] = time.sleep) -> str:
+    """Write the request and wait for its answer; return the new version. Raises `EditError`."""
+    try:
+        atomic_write(request, msgspec.json.encode(asked))
+    except OSError as error:
+        raise edit.EditError(f"the settings cannot be saved: {error}", "is the disk full?") from error
+    for _ in range(round(ANSWER_S / POLL_S)):
+        sleep(POLL_S)
+        try:
+            found = msgspec.json.decode(answer.read_bytes(), type=SaveAnswer)
+        except (OSError, msgspec.MsgspecError):
+            continue
+        if found.number != asked.number:
+            continue
+        if found.version:
+            return found.version
+        kind = edit.StaleError if found.code == edit.StaleError.code else edit.EditError
+        raise kind(found.what, found.todo, found.issues)
+    raise edit.EditError("the machine does not save the settings", f"look at 'journalctl -u {REQUEST.service.name}'")

@@ -1,0 +1,170 @@
+"""The settings in the browser, for the head judge: a page with every setting, saving, and starting the table again.
+
+Saved settings apply when the table starts again; a game in progress continues from its journal.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from pi_controller.config import edit
+from pi_controller.display.game_display import key_to_words
+from pi_controller.errors import SettingsError
+from pi_controller.table.commands import CommandQueue
+from pi_controller.web import requests, roles
+from pi_controller.web.sign_in import SignInRoutes
+from pi_controller.web.templates import render
+
+log = logging.getLogger(__name__)
+
+UNITS = {"s": "seconds", "ms": "milliseconds", "min": "minutes", "days": "days", "mb": "MB", "db": "dB", "ma": "mA"}
+"""The unit that the end of a key's name tells."""
+TITLES = {
+    "table": "Table", "game": "Game", "teams": "Teams", "mat": "Mat", "board": "Mat board",
+    "board_b": "Second mat board", "strips": "Light strips", "buttons": "Buttons",
+    "buttons.pins": "Pins of the buttons", "web": "Pages", "voice": "Sound", "chances": "Chances of winning",
+    "strikes": "Strikes", "recording": "Recordings", "backup": "Backup", "referee": "Referee",
+    "referee.fouls": "Fouls", "referee.answers": "Answers in time", "hub": "Tournament hub", "exhibit": "Exhibit",
+}  # fmt: skip
+"""The heading of each section."""
+NO_FILE = "This table runs without a settings file. Start it with 'moccasin-mat run --settings table.toml'."
+
+Save = Callable[[Mapping[str, Any], str], str]
+"""Save changes made for a version of the file; return the new version."""
+
+
+class SettingsPage:
+    """The routes of the page. `file` is the settings file of the table, None if it has none.
+
+    `save` writes it, and `restart` starts the table again with what was saved. `command_queue` has the table's state.
+    """
+
+    def __init__(
+        self,
+        signed: SignInRoutes,
+        command_queue: CommandQueue,
+        file: Path | None,
+        restart: Callable[[], None],
+        save: Save | None,
+    ) -> None:
+        self._signed, self._command_queue, self._file, self._restart = signed, command_queue, file, restart
+        self._save = save
+        self._in_force = "" if file is None else edit.read_written(file)[1]
+        self._one = asyncio.Lock()
+
+    async def page(self, request: Request) -> Response:
+        """Answer with the page; without a sign-in with the sign-in page of the console."""
+        try:
+            await self._require_head(request)
+        except requests.RequestError as error:
+            if error.code != "signed_out":
+                raise
+            return RedirectResponse(self._signed.home, 303)
+        sections, version, fault = list[dict[str, Any]](), "", NO_FILE
+        if self._file is not None:
+            try:
+                settings, version = await asyncio.to_thread(edit.read_written, self._file)
+                sections, fault = [_section(one) for one in edit.list_settings(settings)], ""
+            except SettingsError as error:
+                fault = error.message
+        return HTMLResponse(
+            render(
+                "settings.html",
+                sections=sections,
+                version=version,
+                fault=fault,
+                file="" if self._file is None else str(self._file),
+                waits=bool(version) and version != self._in_force,
+            )
+        )
+
+    async def change(self, request: Request) -> Response:
+        """Save the changes of a POST: `{"version": "...", "changes": {"web.event": "Gathering"}}`."""
+        session = await self._require_head(request)
+        body = await requests.read_json_body(request)
+        requests.reject_unknown_keys(body, "version", "changes")
+        version, changes = requests.require_text(body, "version", 64), body.get("changes")
+        if not isinstance(changes, dict) or self._save is None:
+            raise requests.RequestError("invalid", "changes must be an object", NO_FILE if self._save is None else "")
+        chosen = cast("dict[str, Any]", changes)
+        if (wait := self._signed.charge_command(session)) > 0:
+            raise requests.RequestError("often", "too many changes at once", f"wait {wait:.1f} s")
+        try:
+            async with self._one:
+                saved = await asyncio.to_thread(self._save, chosen, version)
+        except edit.EditError as error:
+            log.info("%s: settings were refused: %s", session.person.name, ", ".join(error.issues) or error.code)
+            told = {"code": error.code, "what": error.message, "todo": error.hint, "issues": error.issues}
+            return requests.json_response({"error": told}, 409)
+        log.info("%s changed the settings: %s", session.person.name, ", ".join(chosen))
+        return requests.json_response({"ok": True, "version": saved, "waits": saved != self._in_force})
+
+    async def restart(self, request: Request) -> Response:
+        """Start the table again: `{"playing": true}` confirms that a game is in progress."""
+        session = await self._require_head(request)
+        body = await requests.read_json_body(request)
+        requests.reject_unknown_keys(body, "playing")
+        picture = self._command_queue.picture
+        if picture is not None and picture.view.phase not in {"over", "halted"} and body.get("playing") is not True:
+            raise requests.RequestError(
+                "playing", "a game is in progress", "it continues after the restart: confirm, or wait for its end"
+            )
+        log.info("%s starts the table again", session.person.name)
+        self._restart()
+        return requests.json_response({"ok": True})
+
+    async def _require_head(self, request: Request) -> Any:
+        requests.require_same_site(request)
+        session = await self._signed.require_session(request)
+        if not roles.has_right(session.person.role, "settings"):
+            raise requests.RequestError("role", "only the head judge may change the settings", "ask the head judge")
+        return session
+
+
+def settings_routes(page: SettingsPage) -> list[Route]:
+    """Return the routes of the settings; a `MatError` becomes a JSON answer with a status."""
+    return [
+        requests.json_route("/judge/settings", page.page),
+        requests.json_route("/judge/settings/save", page.change, "POST"),
+        requests.json_route("/judge/settings/restart", page.restart, "POST"),
+    ]
+
+
+def _section(section: edit.SectionContent) -> dict[str, Any]:
+    fields = [_field(field) for field in section.fields]
+    changed = sum(field["value"] != field["default"] for field in fields)
+    return {
+        "key": section.key,
+        "title": TITLES[section.key],
+        "about": section.about,
+        "fields": fields,
+        "changed": changed,
+    }
+
+
+def _field(field: edit.FieldContent) -> dict[str, Any]:
+    name, unit = field.key.rpartition(".")[2], ""
+    if field.kind == "number" and (end := name.rpartition("_")[2]) in UNITS:
+        name, unit = name.rpartition("_")[0], UNITS[end]
+    return {
+        "key": field.key,
+        "id": "f-" + field.key.replace(".", "-"),
+        "label": key_to_words(name),
+        "unit": unit,
+        "about": field.about[:1].upper() + field.about[1:],
+        "takes": field.takes,
+        "kind": field.kind,
+        "value": field.value,
+        "default": field.default,
+        "choices": field.choices,
+        "least": field.least,
+        "most": field.most,
+        "whole": field.whole,
+        "fixed": field.fixed,
+    }

@@ -1,0 +1,104 @@
+"""The settings page of a system service asks the machine, and a unit of the machine saves."""
+
+import os
+
+import msgspec
+import pytest
+
+from pi_controller.config.edit import EditError, StaleError, read_written
+from pi_controller.errors import SettingsError
+from pi_controller.system.install import RUN
+from pi_controller.system.place import make_place
+from pi_controller.system.plan import plan
+from pi_controller.system.service import verify_unit
+from pi_controller.system.settings_request import ANSWER, MAX_BYTES, REQUEST, SaveRequest, accept, ask, changes, saver
+
+
+@pytest.fixture
+def here(tmp_path):
+    here = make_place(system=True, root=tmp_path / "root")
+    for folder in (RUN, here.settings_folder):
+        here.on_disk(folder).mkdir(parents=True)
+    here.on_disk(here.settings).write_text('[web]\nlanguage = "en"\n', "utf-8")
+    return here
+
+
+def settings(here):
+    return read_written(here.on_disk(here.settings))
+
+
+def save(here, wanted, version=None):
+    """Save as the page does; the unit runs while the page waits."""
+    request = here.on_disk(RUN / REQUEST.file)
+    asked = SaveRequest(os.urandom(4).hex(), version or settings(here)[1], wanted)
+
+    def unit_runs(seconds):
+        accept(here)
+        request.unlink()
+
+    return ask(asked, request, here.on_disk(here.settings).with_name(ANSWER), unit_runs)
+
+
+def test_the_machine_saves_for_the_page(here):
+    assert save(here, {"web.event": "Gathering"}) == settings(here)[1]
+    assert settings(here)[0].web.event == "Gathering"
+
+
+def test_a_refusal_is_told(here):
+    before = here.on_disk(here.settings).read_bytes()
+    with pytest.raises(EditError) as error:
+        save(here, {"strips.pin": 99})
+    assert set(error.value.issues) == {"strips.pin"}
+    with pytest.raises(StaleError):
+        save(here, {"web.event": "x"}, "another")
+    with pytest.raises(EditError) as error:
+        save(here, {"table.journal": "/etc/shadow"})
+    assert "table.journal" in error.value.issues
+    assert here.on_disk(here.settings).read_bytes() == before
+
+
+def test_an_answer_to_somebody_else_is_none(here):
+    answer = here.on_disk(here.settings).with_name(ANSWER)
+    answer.write_bytes(msgspec.json.encode({"number": "other", "version": "new"}))
+    waits = []
+    with pytest.raises(EditError):
+        ask(SaveRequest("mine", "v", {}), here.on_disk(RUN / REQUEST.file), answer, waits.append)
+    assert sum(waits) == pytest.approx(20, abs=0.2)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"number": 1}', b"[" * 5000, b" " * (MAX_BYTES + 1)])
+def test_a_request_can_hold_anything(here, content):
+    here.on_disk(RUN / REQUEST.file).write_bytes(content)
+    with pytest.raises(SettingsError):
+        accept(here)
+    assert settings(here)[0].web.event == ""
+
+
+def test_a_link_or_a_pipe_is_no_request(here, tmp_path):
+    request = here.on_disk(RUN / REQUEST.file)
+    (tmp_path / "real").write_bytes(msgspec.json.encode(SaveRequest("1", settings(here)[1], {"web.event": "x"})))
+    request.symlink_to(tmp_path / "real")
+    with pytest.raises(SettingsError):
+        accept(here)
+    request.unlink()
+    os.mkfifo(request)
+    with pytest.raises(SettingsError):
+        accept(here)
+
+
+def test_without_the_unit_the_table_saves_itself(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text("", "utf-8")
+    saver(path, "")({"web.event": "Gathering"}, read_written(path)[1])
+    assert read_written(path)[0].web.event == "Gathering"
+
+
+def test_setup_installs_the_unit(here):
+    planned = {change.path for change in plan(here).changes}
+    assert {REQUEST.path, REQUEST.service} <= planned
+    mine = {change.path: change for change in changes(here)}
+    assert f"PathExists={RUN / REQUEST.file}" in mine[REQUEST.path].text
+    text = mine[REQUEST.service].text
+    assert "setup --save-requested" in text
+    assert verify_unit(text.replace(str(here.program), "/bin/true"), REQUEST.service.name) == []
+    assert not {REQUEST.path, REQUEST.service} & {change.path for change in plan(make_place(system=False)).changes}
