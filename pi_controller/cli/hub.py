@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 MAX_TABLES = 64
-_ACTIONS_WITH_ARGUMENT = ("accept", "journals", "backup", "restore", "join")
+_ACTIONS_WITH_ARGUMENT = ("accept", "journals", "publish", "backup", "restore", "join")
 _EPILOG = """\
   hub --demo                 a tournament of 16 teams on four simulated tables, its boards live
   hub run FOLDER             receive from all tables and serve their page; enough for a trial on one machine
@@ -32,6 +33,7 @@ _EPILOG = """\
   hub director FOLDER        a new PIN for the director, who signs in at /director
   hub accept FOLDER TABLE    accept a journal that was refused because the table's card was replaced
   hub journals FOLDER OUT    write the hub's copy of each table's journal, for replay, export and verify
+  hub publish FOLDER OUT     write bracket, standings, all score sheets and records as a site of files
   hub backup FOLDER FILE     copy the hub's store, also while it runs
   hub restore FOLDER FILE    restore it into an empty folder; tables resend newer records
   hub join ADDRESS CODE      at a table: get its account from the hub by the code on the director's console"""
@@ -50,7 +52,7 @@ def hub_parser() -> Parser:
         "what",
         metavar="TABLE|FILE|CODE",
         nargs="?",
-        help="accept: the table's account; journals, backup, restore: where; join: the code",
+        help="accept: the table's account; journals, publish, backup, restore: where; join: the code",
     )
     parser.add_argument(
         "--settings", metavar="FILE", help=f"join: the table's settings (default: {INSTALLED}, else {FILE})"
@@ -102,6 +104,7 @@ def hub(argv: Sequence[str]) -> int:
         "director": _director,
         "accept": _accept,
         "journals": _journals,
+        "publish": _publish,
         "backup": _back_up,
         "restore": _restore,
         "join": _join,
@@ -156,6 +159,15 @@ def _journals(args: argparse.Namespace) -> int:
 
     for path, records in write_journals(_store(args.folder), Path(args.what)).items():
         print(f"{path}: {records} records")
+    return 0
+
+
+def _publish(args: argparse.Namespace) -> int:
+    from pi_controller.hub.publish import publish
+
+    out = Path(args.what)
+    games = publish(_store(args.folder), out, time.time)
+    print(f"{out / 'index.html'}: the results with {games} score sheets. Open it, upload the folder, or hand it over.")
     return 0
 
 

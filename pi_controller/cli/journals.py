@@ -14,9 +14,8 @@ from pi_controller.errors import UsageError
 from pi_controller.text import strip_controls, strip_controls_deep
 
 if TYPE_CHECKING:
-    from pi_controller.journal.export import Paper, Wording
+    from pi_controller.journal.export import Paper
     from pi_controller.journal.recover import RecoveredJournal
-    from pi_controller.journal.sheet import Line, Sheet
     from pi_controller.journal.verify import Verdict
 
 
@@ -40,6 +39,7 @@ def export(argv: Sequence[str]) -> int:
     args = export_parser().parse_args(argv)
     if args.pdf and not args.folder:
         raise UsageError("--pdf writes a file", "name its folder: -o FOLDER")
+    from pi_controller.display.phrases import sheet_wording
     from pi_controller.journal.export import as_csv, as_json, page, write_all
     from pi_controller.journal.journal import Journal
     from pi_controller.journal.sheet import sheet_of
@@ -57,30 +57,13 @@ def export(argv: Sequence[str]) -> int:
     elif args.csv:
         sys.stdout.buffer.write(as_csv(sheet).encode())
     elif args.print:
-        sys.stdout.write(page(sheet, paper, _wording(sheet)))
+        sys.stdout.write(page(sheet, paper, sheet_wording(sheet)))
     else:
-        for path in write_all(Path(args.file), Path(args.folder), sheet, paper, pdf=args.pdf, wording=_wording(sheet)):
+        for path in write_all(
+            Path(args.file), Path(args.folder), sheet, paper, pdf=args.pdf, wording=sheet_wording(sheet)
+        ):
             print(path)
     return 0
-
-
-def _wording(sheet: Sheet) -> Wording:
-    """Return the display names of the game and its actions: `missed, pad 2`."""
-    from pi_controller.display.game_display import describe_action, game_name
-    from pi_controller.journal.export import Wording
-    from pi_controller.record.notation import format_action
-
-    def done(line: Line) -> str:
-        match line.action:
-            case {"do": "hit", "found": found, **more}:
-                words = ("found" if found else "missed") + (f", pad {more['pad']}" if "pad" in more else "")
-            case _ if line.kind == "action":
-                words = describe_action(sheet.game, line.action, sheet.teams)
-            case _:
-                words = ""
-        return line.what.replace(format_action(sheet.game, line.action), words, 1) if words else line.what
-
-    return Wording(game_name(sheet.game), done)
 
 
 def record_parser() -> Parser:

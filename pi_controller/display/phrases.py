@@ -13,6 +13,8 @@ from pi_controller.referee.story import Turn
 from pi_controller.rules.base import opposing_team
 
 if TYPE_CHECKING:
+    from pi_controller.journal.export import Wording
+    from pi_controller.journal.sheet import Line, Sheet
     from pi_controller.table.view import Hit, QuestionView, View
 
 FOULS: Mapping[str, str] = {
@@ -421,3 +423,21 @@ def hit(number: int, one: Hit, language: str = "en") -> str:
     order = text("First hit") if number == 1 else text("Second hit")
     where = text("{order}, pad {pad}").format(order=order, pad=one.pad) if one.pad is not None else order
     return text("{hit}: found").format(hit=where) if one.found else text("{hit}: not found").format(hit=where)
+
+
+def sheet_wording(sheet: Sheet) -> Wording:
+    """Return the display names of the game and of its actions for a score sheet to sign: `missed, pad 2`."""
+    from pi_controller.journal.export import Wording  # noqa: PLC0415 - only an export needs it
+    from pi_controller.record.notation import format_action  # noqa: PLC0415
+
+    def describe_line(line: Line) -> str:
+        match line.action:
+            case {"do": "hit", "found": found, **more}:
+                words = ("found" if found else "missed") + (f", pad {more['pad']}" if "pad" in more else "")
+            case _ if line.kind == "action":
+                words = game_display.describe_action(sheet.game, line.action, sheet.teams)
+            case _:
+                words = ""
+        return line.what.replace(format_action(sheet.game, line.action), words, 1) if words else line.what
+
+    return Wording(game_display.game_name(sheet.game), describe_line)

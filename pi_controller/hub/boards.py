@@ -327,6 +327,20 @@ class Boards:
             writer.writerow([_escape_formula(str(field)) for field in fields])
         return out.getvalue()
 
+    def results_page(self, sheets: Mapping[str, str]) -> str:
+        """Return the page of a published site; `sheets` has the address of each journal's files without the ending."""
+        rows = [
+            {
+                **row,
+                "table": self.table_name(row["table"]) if row["table"] else "",
+                "ended": _time_of(row["ended"], "%Y-%m-%d %H:%M"),
+                "sheet": sheets.get(row["journal"], ""),
+            }
+            for row in self.results()
+        ]
+        values = {"title": self.title(), "regions": self._parts("results"), "rows": rows}
+        return render(_HERE / "results.html", self._language, **values)
+
     def tournament_json(self) -> dict[str, Any]:
         """Return the public state of the tournament."""
         now = self.now
@@ -387,7 +401,7 @@ class Boards:
         if page in ("boards", "tables", "director"):
             found["tables"] = tables_markup(self.tables, self._language, self._match_labels(), self._clock())
             found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._language))
-        if page in ("boards", "bracket") and now.plan is not None:
+        if page in ("boards", "bracket", "results") and now.plan is not None:
             found["bracket"] = self._bracket(page)
         if page in ("boards", "director"):
             found["clock"] = self._clock_shown()
@@ -405,7 +419,7 @@ class Boards:
         shown = bracket_values(now.competition, now.state, self._language) if now.state.teams else None
         teams = {team: n for n, team in enumerate(now.state.teams or now.entered, 1)}
         return self._render(
-            "bracket_part", shown=shown, now=now, plan=now.plan, rounds_too=page == "bracket", teams=teams
+            "bracket_part", shown=shown, now=now, plan=now.plan, rounds_too=page != "boards", linked=page != "results", teams=teams
         )
 
     def _queue(self) -> Markup:

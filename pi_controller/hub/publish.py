@@ -1,0 +1,84 @@
+"""Write the results of a tournament as a site of files: to upload, or to hand over on a stick.
+
+It needs no server and no scripts: the bracket, the standings, every game that ended with its score sheet and its
+record. It shows what the boards show.
+"""
+
+import logging
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pi_controller.display.phrases import sheet_wording
+from pi_controller.errors import MatError
+from pi_controller.hub.boards import Boards
+from pi_controller.hub.director import Director
+from pi_controller.hub.inbox import Inbox, write_journals
+from pi_controller.hub.store import Database, TournamentLog
+from pi_controller.journal.export import write_all
+from pi_controller.journal.journal import Journal
+from pi_controller.journal.sheet import sheet_of
+
+log = logging.getLogger(__name__)
+
+GAMES, STATIC = "games", "static"
+"""Folders of the site: a file in each format for each game, and the styles with their fonts."""
+_STYLES = ("style.css", "tables.css", "bracket.css", "icon.svg", "OFL.txt")
+
+
+class PublishError(MatError, OSError):
+    """The site cannot be written to that place."""
+
+    code = "publish"
+
+
+def publish(where: Path | Database, out: Path, clock: Callable[[], float], language: str = "en") -> int:
+    """Write the site of the hub's store at `where` to the folder `out`; return how many games have a score sheet.
+
+    Files of an earlier publication are replaced. `clock` returns s since 1970. Raises `PublishError`, if `out` holds
+    anything else, and `StoreError`.
+    """
+    if out.exists() and any(path.name not in {GAMES, STATIC, "index.html", "results.csv"} for path in _listed(out)):
+        raise PublishError(f"{out} is not empty and holds no published results", "name a new folder")
+    with ExitStack() as stack:
+        inbox = stack.enter_context(Inbox(where))
+        tournament = stack.enter_context(TournamentLog(where))
+        boards = Boards(Director(tournament, inbox), clock, language)
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(out / GAMES, ignore_errors=True)
+            counted = {str(row["journal"]) for row in boards.results()}
+            sheets = dict(_write_games(where, out / GAMES, counted))
+            (out / STATIC).mkdir(exist_ok=True)
+            for package in ("pi_controller.web", "pi_controller.hub"):
+                for path in files(package).joinpath(STATIC).iterdir():
+                    if path.name in _STYLES or path.name.endswith(".woff2"):
+                        (out / STATIC / path.name).write_bytes(path.read_bytes())
+            (out / "index.html").write_text(boards.results_page(sheets), "utf-8")
+            (out / "results.csv").write_bytes(b"\xef\xbb\xbf" + boards.results_csv().encode())
+        except OSError as error:
+            raise PublishError(f"cannot write to {out}: {error.strerror}", "choose a writable folder") from error
+    return len(sheets)
+
+
+def _listed(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else [folder]
+
+
+def _write_games(where: Path | Database, folder: Path, counted: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Write each journal in `counted` in all formats; yield its epoch and its files' address without the ending."""
+    with TemporaryDirectory() as kept:
+        for path in write_journals(where, Path(kept)):
+            try:
+                with Journal(path, read_only=True) as journal:
+                    if journal.meta.epoch not in counted:
+                        continue
+                    sheet = sheet_of(journal)
+                write_all(path, folder, sheet, "A4", pdf=False, wording=sheet_wording(sheet))
+            except MatError as error:  # a game that this version cannot read must not hide the others
+                log.warning("%s has no score sheet: %s", path.stem, error.message)
+                continue
+            yield sheet.epoch, f"{GAMES}/{path.stem}"

@@ -1,0 +1,86 @@
+"""The results as a site of files: opened from a folder, with all sheets, without a server and without scripts."""
+
+import time
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from brokers import needs_mosquitto
+from hub_hall import TEAMS
+
+from pi_controller.cli.hub import hub as main
+from pi_controller.hub.director import Director
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.publish import PublishError, publish
+from pi_controller.hub.store import TournamentLog
+from pi_controller.record.file import read
+from pi_controller.tournament import decisions as d
+
+
+@pytest.fixture
+def site(hall, tmp_path, capsys):
+    """Return the site of a tournament with one match played at a table, while its hub runs."""
+    table = hall.table("t01")
+    hall.plan(title="Cup <b>of</b> the lake")
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    table.do("toss A", "found", "missed", "missed", "close B forfeit gone")
+    hall.until(lambda: "W1-1" in hall.now.sources)
+    out = tmp_path / "site"
+    for _ in range(2):  # an earlier publication is replaced
+        assert main(["publish", str(hall.folder), str(out)]) == 0
+    assert "1 score sheets" in capsys.readouterr().out
+    return out
+
+
+@needs_mosquitto
+def test_the_site_has_every_game_that_ended(site):
+    index = (site / "index.html").read_text("utf-8")
+    assert all(team in index for team in TEAMS)
+    assert "Cup &lt;b&gt;of&lt;/b&gt; the lake" in index
+    (sheet,) = (site / "games").glob("*.html")
+    assert f"games/{sheet.stem}.html" in index
+    assert TEAMS[0] in sheet.read_text("utf-8")
+    record = read(sheet.with_suffix(".record").read_bytes())
+    assert not record.faults
+    assert TEAMS[0] in (site / "results.csv").read_text("utf-8-sig")
+
+
+@needs_mosquitto
+@pytest.mark.parametrize("size", [(390, 844), (1366, 768)], ids=str)
+def test_it_is_read_from_a_folder_without_scripts(site, chromium, size):
+    context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, java_script_enabled=False)
+    page = context.new_page()
+    asked, failed = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    page.goto((site / "index.html").as_uri())
+    assert not failed
+    assert all(urlsplit(url).scheme == "file" for url in asked)
+    assert {unquote(urlsplit(url).path) for url in asked} >= {str(site / "static" / "style.css")}
+    page.screenshot(path=site.parent / "site.png", full_page=True)
+    page.click("text=to print")
+    assert TEAMS[0] in page.content()
+    context.close()
+    checked = chromium.new_context(viewport={"width": size[0], "height": size[1]})
+    page = checked.new_page()
+    page.goto((site / "index.html").as_uri())
+    page.evaluate(Axe().axe_script)
+    assert page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))") == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    checked.close()
+
+
+def test_nothing_of_somebody_else_is_overwritten(tmp_path):
+    store, mine = tmp_path / "hub.sqlite", tmp_path / "photos"
+    with Inbox(store) as inbox, TournamentLog(store) as log:
+        Director(log, inbox)
+    mine.mkdir()
+    (mine / "lake.jpg").write_bytes(b"picture")
+    with pytest.raises(PublishError):
+        publish(store, mine, time.time)
+    assert [path.name for path in mine.iterdir()] == ["lake.jpg"]
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(PublishError):
+        publish(store, tmp_path / "file", time.time)
+    assert publish(store, tmp_path / "new", time.time) == 0
