@@ -419,7 +419,13 @@ class Boards:
         shown = bracket_values(now.competition, now.state, self._language) if now.state.teams else None
         teams = {team: n for n, team in enumerate(now.state.teams or now.entered, 1)}
         return self._render(
-            "bracket_part", shown=shown, now=now, plan=now.plan, rounds_too=page != "boards", linked=page != "results", teams=teams
+            "bracket_part",
+            shown=shown,
+            now=now,
+            plan=now.plan,
+            rounds_too=page != "boards",
+            linked=page != "results",
+            teams=teams,
         )
 
     def _queue(self) -> Markup:

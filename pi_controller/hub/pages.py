@@ -26,6 +26,8 @@ from starlette.routing import Route
 
 from pi_controller.display.i18n import mark
 from pi_controller.hub.boards import Boards
+from pi_controller.hub.publish import zip_results
+from pi_controller.hub.settings import store_from_settings
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.tournament import decisions as d
@@ -75,6 +77,7 @@ class HubPages:
     ) -> None:
         self.hub: Hub | None = None
         self.users = Users(folder / FILE)
+        self._where = store_from_settings(settings, folder)
         self._director = director
         self._clock = clock
         self.join_server: JoinServer | None = None
@@ -156,6 +159,7 @@ class HubPages:
             requests.json_route(f"{HOME}/sign-in", self._signing.sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
             requests.json_route(f"{HOME}/events", self._console_events),
+            requests.json_route(f"{HOME}/results.zip", self._results_site),
             requests.json_route(f"{HOME}/command", self._command, "POST"),
             requests.json_route(f"{HOME}/undo", self._undo, "POST"),
             requests.json_route(f"{HOME}/teams", self._teams, "POST"),
@@ -256,6 +260,15 @@ class HubPages:
         requests.require_same_site(request)
         await self._signing.require_session(request, touch=False)
         return await self._stream_response(request, "director", request.cookies.get("mat_session", ""))
+
+    async def _results_site(self, request: Request) -> Response:
+        """Return the published results as a ZIP."""
+        requests.require_same_site(request)
+        session = await self._signing.require_session(request)
+        self._not_too_often(session)
+        content = await asyncio.to_thread(zip_results, self._where, self._clock)
+        headers = {"content-disposition": "attachment; filename=results.zip"}
+        return Response(content, media_type="application/zip", headers=headers)
 
     async def _command(self, request: Request) -> Response:
         """Make the decision in the body `{"key", "fact"}`."""

@@ -4,8 +4,10 @@ It needs no server and no scripts: the bracket, the standings, every game that e
 record. It shows what the boards show.
 """
 
+import io
 import logging
 import shutil
+import zipfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from importlib.resources import files
@@ -62,6 +64,17 @@ def publish(where: Path | Database, out: Path, clock: Callable[[], float], langu
         except OSError as error:
             raise PublishError(f"cannot write to {out}: {error.strerror}", "choose a writable folder") from error
     return len(sheets)
+
+
+def zip_results(where: Path | Database, clock: Callable[[], float], language: str = "en") -> bytes:
+    """Return the site as a ZIP. Raises as `publish`."""
+    packed = io.BytesIO()
+    with TemporaryDirectory() as folder:
+        publish(where, out := Path(folder) / "results", clock, language)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(out.rglob("*")):
+                archive.write(path, path.relative_to(folder))
+    return packed.getvalue()
 
 
 def _listed(folder: Path) -> list[Path]:

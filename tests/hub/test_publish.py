@@ -1,12 +1,15 @@
 """The results as a site of files: opened from a folder, with all sheets, without a server and without scripts."""
 
+import io
 import time
+import zipfile
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from brokers import needs_mosquitto
 from hub_hall import TEAMS
+from hub_site import Site
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.hub.director import Director
@@ -84,3 +87,16 @@ def test_nothing_of_somebody_else_is_overwritten(tmp_path):
     with pytest.raises(PublishError):
         publish(store, tmp_path / "file", time.time)
     assert publish(store, tmp_path / "new", time.time) == 0
+
+
+def test_the_director_takes_the_site_along(tmp_path):
+    site = Site(tmp_path)
+    try:
+        assert site.web.get("/director/results.zip").status_code == 401
+        site.drawn()
+        answer = site.web.get("/director/results.zip")
+        assert answer.status_code == 200
+        names = zipfile.ZipFile(io.BytesIO(answer.content)).namelist()
+        assert {"results/index.html", "results/results.csv", "results/static/style.css"} <= set(names)
+    finally:
+        site.close()
