@@ -149,7 +149,7 @@ def _shifter_parts() -> Iterator[Part]:
     yield make_axial("C4", v.shifter.label("decouple_farad"), place(108, 6), place(112, 6))
     yield make_axial("R7", v.shifter.label("data_ohm"), place(105, 18), place(105, 26))
     yield make_axial("R8", v.shifter.label("pulldown_ohm"), place(108, 24.5), place(116, 24.5))
-    yield make_row("JP1", "LIGHT DATA", place(103, 22), ("board", "1A", "Pi"), (0, 1), "posts")
+    yield make_row("JP1", "LIGHT DATA", place(102.5, 22), ("board", "1A", "Pi"), (0, 1), "posts")
     yield make_plug("J16", "LIGHTS", place(99, 32), ("DIN", "GND", "5V"))
     yield make_plug("J17", "PI DATA", place(107.5, 32), ("data", "GND"))
 

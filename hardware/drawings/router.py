@@ -8,6 +8,7 @@ Deterministic: the same board gives the same tracks. A net that finds no way is 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -94,7 +95,7 @@ class Router:
     def hatch(self, net: str, layer: int, width: float, pitch: int, apart: Sequence[Shape]) -> None:
         """Lay crossing tracks of `net` wherever there is room, every `pitch` steps, but not on the shapes of `apart`.
 
-        Pieces of them that touch no copper of the net are left out.
+        Pieces of them that touch no copper of the net, and ends that lead to nothing, are left out.
         """
         free = self._free(net, width / 2)[layer]
         for shape in apart:
@@ -109,11 +110,12 @@ class Router:
                     edges.append(((i, j), (i, j + hop)))
         own = [pin.pad for pin in self.pins[net]]
         own += [track.shape for track in self.tracks if track.net == net and track.layer == layer]
-        on_copper = np.ones((self.nx, self.ny), bool)
+        off_copper = np.ones((self.nx, self.ny), bool)
         for shape in own:
-            self._mark(on_copper, shape, 0.0)
-        reached = _spread(edges, {cell for edge in edges for cell in edge if not on_copper[cell]})
-        for a, b in _merge_runs([edge for edge in edges if edge[0] in reached]):
+            self._mark(off_copper, shape, 0.0)
+        joined = {cell for edge in edges for cell in edge if not off_copper[cell]}
+        reached = _spread(edges, joined)
+        for a, b in _merge_runs(_cut_dead_ends([edge for edge in edges if edge[0] in reached], joined)):
             self.tracks.append(Track(net, layer, Shape((self._at((layer, *a)), self._at((layer, *b))), width / 2)))
 
     def _route_net(self, net: str) -> bool:
@@ -249,6 +251,16 @@ def _spread(edges: list[tuple[Cell, Cell]], start: set[Cell]) -> set[Cell]:
         found.update(more)
         left += more
     return found
+
+
+def _cut_dead_ends(edges: list[tuple[Cell, Cell]], joined: set[Cell]) -> list[tuple[Cell, Cell]]:
+    """Return the edges without those that end alone, again and again, except on the cells of `joined`."""
+    while True:
+        ends = Counter(cell for edge in edges for cell in edge)
+        kept = [edge for edge in edges if all(ends[cell] > 1 or cell in joined for cell in edge)]
+        if len(kept) == len(edges):
+            return kept
+        edges = kept
 
 
 def _merge_runs(edges: list[tuple[Cell, Cell]]) -> Iterable[tuple[Cell, Cell]]:
