@@ -79,7 +79,7 @@ def test_the_copper_joins_what_the_circuits_join_and_nothing_else(copper):
 def test_copper_keeps_its_distances(copper):
     gaps = measure_gaps(copper)
     print(f"\n{gaps}; {len(nets.board_nets())} nets, {len(copper.holes)} holes, {len(board.parts())} parts")
-    assert gaps.copper >= MAKERS_GAP_MM
+    assert gaps.copper >= board.CLEARANCE_MM > MAKERS_GAP_MM, "the router keeps it between the points that it tests too"
     assert gaps.edge >= MAKERS_EDGE_MM
     assert gaps.holes >= 0.5
     assert gaps.ring >= MAKERS_RING_MM
@@ -176,7 +176,8 @@ def rounded(point: tuple[float, float]) -> tuple[float, float]:
 def test_every_part_of_the_circuits_stands_on_it_once():
     v, pads = values(), len(nets.pads())
     electrodes = pads * len(pinmap().touch.strips)
-    circuits = ((v.piezo, pads), (v.passive, pads), (v.op_amp, 1), (v.bus, 1), (v.touch, electrodes), (v.shifter, 1))
+    circuits = ((v.piezo, pads), (v.passive, pads), (v.amplifier, pads), (v.op_amp, 1), (v.bus, 1))
+    circuits += ((v.touch, electrodes), (v.shifter, 1))
     said = Counter()
     for circuit, times in circuits:
         for name in circuit.parts:
@@ -186,6 +187,19 @@ def test_every_part_of_the_circuits_stands_on_it_once():
     assert there == said
     names = [part.name for part in board.parts()]
     assert len(names) == len(set(names))
+
+
+def test_without_the_amplifiers_parts_and_a_wire_for_r11_it_is_the_passive_input():
+    fitted = {}
+    for name, pins in nets.board_nets().items():
+        pad = name.split()[1] if name.startswith("minus") else ""
+        wired = f"GPIO{pinmap().board.adc_pins[int(pad) - 1]}" if pad else name
+        fitted.setdefault(wired, set()).update(
+            pin for pin in pins if pin.split(".")[0] not in {"R10", "R11", "C5", "C6"}
+        )
+    passive = nets.piezo_nets("passive")
+    mine = {name: {pin for pin in pins if pin in set().union(*passive.values())} for name, pins in fitted.items()}
+    assert {name: pins for name, pins in mine.items() if pins} == passive
 
 
 def test_plugs_have_the_order_of_the_cables():

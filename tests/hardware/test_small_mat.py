@@ -75,7 +75,9 @@ def test_small_parts_are_the_printed_boards():
     board = [row.split("\t") for row in listed]
     many = {name: count for name, count, *_ in ROWS}
     assert many["resistor"] == sum(int(count) for count, value, *_ in board if value.endswith("Ω"))
-    assert many["capacitor, ceramic"] == sum(int(count) for count, value, *_ in board if value.endswith("F"))
+    ceramic = many["capacitor, ceramic"] + many["capacitor 2.2 µF"]
+    assert ceramic == sum(int(count) for count, value, *_ in board if value.endswith("F"))
+    assert many["capacitor 2.2 µF"] == sum(int(count) for count, value, *_ in board if value == "2.2 µF")
     assert many["BAT85"] == sum(int(count) for count, value, *_ in board if value == "BAT85")
     headers = re.search(r"5 of 2 ways, 5 of 3, 4 of 4", TEXT)
     ways = {where.split(",")[1].split()[0]: int(count) for count, _, where, _ in board if where.startswith("JST XH")}
