@@ -18,10 +18,12 @@ import pytest
 import simulate
 from values import HARDWARE, LICENCE, Circuit, engineering, values
 
+from pi_controller.board import wire
 from pi_controller.pinmap import pinmap
 from pi_controller.simulation import sensors
+from pi_controller.simulation.board import modules
 from pi_controller.simulation.faults import RESTS
-from pi_controller.system.sensor_checks import MIDDLE_COUNTS, MIN_DISC_MS, OFF_REST_COUNTS, classify_rest
+from pi_controller.system.sensor_checks import MIDDLE_COUNTS, MIN_DISC_MS, OFF_REST_COUNTS, classify_rest, explain_step
 
 V = values()
 NAMES = [(name, figure) for name in ("passive", "amplifier", "fsr", "bus") for figure in V.limits_of(name)]
@@ -161,6 +163,43 @@ def test_the_simulated_board_rises_as_the_circuit(ngspice, farad):
     assert t[np.argmax(level >= 0.9)] - t[np.argmax(level >= 0.1)] == pytest.approx(
         simulate.rise_s(V, "passive", farad), rel=0.04
     )
+
+
+class BoardOnCurves:
+    """A board whose pads have the levels of ngspice (`curves`: a time axis and volts each) as it switches its bias."""
+
+    SAMPLE_HZ, BLOCK = pinmap().board.sample_hz, pinmap().board.block_samples
+    LATE_S = 1.3e-3
+
+    def __init__(self, curves):
+        self.curves, self.told, self.off_s, self.now_s = curves, {}, None, 0.0
+        self.step = modules()["guards"].BiasStep(self, self.told.__setitem__)
+
+    def bias(self, on):
+        if not on:
+            self.off_s = self.now_s
+
+    def run(self, blocks=24):
+        """Give the self-test its blocks and return what it tells of each pad, ms."""
+        self.step.begin()
+        for n in range(blocks):
+            t = (n * self.BLOCK + np.arange(self.BLOCK) + 0.5) / self.SAMPLE_HZ
+            since = 0.0 * t if self.off_s is None else t - self.off_s + netlists.START_S
+            volts = np.array([np.interp(since, *curve) for curve in self.curves]).T
+            sums = np.rint(wire.READINGS * simulate.counts(V, volts))
+            self.now_s = (n + 1) * self.BLOCK / self.SAMPLE_HZ + self.LATE_S
+            if self.step.busy:
+                self.step.hold(bytearray(sums.astype("<u2").tobytes()), n)
+        return [wire.disc_ms(self.told[pad + 1]) for pad in range(len(self.curves))]
+
+
+@pytest.mark.parametrize("kind", netlists.INPUTS)
+def test_the_firmware_measures_the_rise_of_each_input(ngspice, kind):
+    farads = (0.0, 14e-9, 20e-9, 26e-9)
+    curves = [simulate.run(netlists.bias_step(V, kind, farad), "tran 5u 200m 0 20u", "v(adc)") for farad in farads]
+    board = BoardOnCurves(curves)
+    assert board.run() == pytest.approx([1e3 * simulate.rise_s(V, kind, farad) for farad in farads], abs=0.15)
+    assert [explain_step(pad, board.told) is None for pad in (1, 2, 3, 4)] == [False, True, True, True]
 
 
 def test_the_simulated_bias_is_off_as_long_as_the_boards():
