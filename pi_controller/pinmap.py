@@ -123,10 +123,14 @@ class PinMap(msgspec.Struct, frozen=True):
     touch: Touch
     lights: Lights
 
-    def magnetometer_positions(self) -> tuple[tuple[float, float, float], ...]:
-        """Return (x, y, z) of every magnetometer in wire order, mm: pad 1's six first."""
+    def magnetometer_positions(self, depth_mm: float | None = None) -> tuple[tuple[float, float, float], ...]:
+        """Return (x, y, z) of every magnetometer in wire order, mm: pad 1's six first.
+
+        `depth_mm` is how deep they lie below the mat's surface, None as the pin map says.
+        """
+        z = -self.magnetometers.depth_mm if depth_mm is None else -depth_mm
         return tuple(
-            (self.pads.centre(pad)[0] + dx, self.pads.centre(pad)[1] + dy, -self.magnetometers.depth_mm)
+            (self.pads.centre(pad)[0] + dx, self.pads.centre(pad)[1] + dy, z)
             for pad in range(1, self.pads.count + 1)
             for dx, dy in self.magnetometers.offsets_mm
         )

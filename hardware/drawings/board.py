@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import board_page
 import nets
 from footprints import (
+    BOARD_MM,
     GRID_MM,
     SCREW_HEAD_MM,
     SCREW_HOLE_MM,
@@ -51,8 +52,7 @@ if TYPE_CHECKING:
 
 FORMAT = FileSettings(unit=MM, number_format=(4, 6), zeros=None)
 FOLDER, NAME = HARDWARE / "board", "mat-board"
-SIZE_MM = (150.0, 44.5)
-"""It lies where the perfboard and the RP2040 board lay, in the box of 200 x 46 mm."""
+SIZE_MM = BOARD_MM
 SCREWS_MM = tuple((x, y) for x in (4.0, SIZE_MM[0] - 4.0) for y in (4.0, SIZE_MM[1] - 4.0))
 CLEARANCE_MM, EDGE_MM, HOLE_GAP_MM = 0.25, 0.5, 0.3
 """What the router keeps: copper to copper, copper to the edge, hole to hole. Makers ask for 0.15, 0.3 and 0.25."""
@@ -60,6 +60,8 @@ HATCH_STEPS = 2
 """Steps of the router between the lines of the hatched ground."""
 MASK_MM = 0.05
 """How far the solder mask stays away from a pad."""
+CAPACITOR_HALF_MM = 1.6
+"""Half of how thick a ceramic capacitor of some microfarads is."""
 COPPER_UM, HEATED_K = 35.0, 20.0
 """Thickness of the copper, and how much warmer a track may become at the strip's fuse current."""
 LAYERS = {
@@ -94,13 +96,13 @@ def parts() -> tuple[Part, ...]:
 def _piezo_parts() -> Iterator[Part]:
     """Yield the four inputs around their chip: pads 1 and 2 at its left, 4 and 3 at its right, as its pins are."""
     v = values()
-    yield make_chip("U1", v.op_amp.label("chip").split(",")[0], place(28, 11.5))
-    yield make_axial("C3", v.op_amp.label("decouple_farad"), place(29, 7.5), place(33, 7.5))
+    yield make_chip("U1", v.op_amp.label("chip").split(",")[0], place(34, 11.5))
+    yield make_axial("C3", v.op_amp.label("decouple_farad"), place(35, 7.5), place(39, 7.5))
     for pad in nets.pads():
         right, low = pad in {3, 4}, pad in {2, 3}
 
         def seat(x: float, y: float, right: bool = right, low: bool = low) -> Point:
-            return place(62 - x if right else x, 35 - y if low else y)
+            return place(74 - x if right else x, 35 - y if low else y)
 
         rows = (
             ("R3", v.passive.label("bias_low_ohm"), (8, 7), (8, 15)),
@@ -111,10 +113,15 @@ def _piezo_parts() -> Iterator[Part]:
             ("R4", v.passive.label("pole_ohm"), (23, 15), (23, 7)),
             ("C1", v.piezo.label("smooth_farad"), (16, 2.5), (20, 2.5)),
             ("C2", v.passive.label("pole_farad"), (22, 2.5), (26, 2.5)),
+            ("R10", v.amplifier.label("gain_ohm"), (26, 7), (26, 15)),
+            ("R11", v.amplifier.label("feedback_ohm"), (29, 7), (29, 15)),
+            ("C5", v.amplifier.label("feedback_farad"), (32, 11), (32, 7)),
         )
         for name, value, a, b in rows:
             yield make_axial(f"{name}.{pad}", value, seat(*a), seat(*b))
-        x = 50 if right else 8.5
+        hold = v.amplifier.label("hold_farad")
+        yield make_axial(f"C6.{pad}", hold, seat(28, 2.5), seat(32, 2.5), CAPACITOR_HALF_MM)
+        x = 62 if right else 8.5
         yield make_plug(f"J{pad}", f"DISC {pad}", place(x, 32 if low else 2.5), ("in", "gnd"))
 
 
@@ -123,35 +130,35 @@ def _touch_parts() -> Iterator[Part]:
     strips, v = pinmap().touch.strips, values()
     count = len(nets.pads()) * len(strips)
     for pad in nets.pads():
-        yield make_plug(f"J{11 + pad}", f"PAD {pad}", place(75.5 + 8 * (pad - 1), 2.5), strips)
+        yield make_plug(f"J{11 + pad}", f"PAD {pad}", place(87.5 + 8 * (pad - 1), 2.5), strips)
     for n in range(count):
-        x = 75.5 + 8 * (n // 3) + 2.5 * (n % 3) - 0.5
+        x = 87.5 + 8 * (n // 3) + 2.5 * (n % 3) - 0.5
         yield make_axial(f"R9.{n}", v.touch.label("electrode_ohm"), place(x, 7), place(x, 15))
     inputs = [f"ELE{n}" for n in range(count)]
-    yield make_row("J11", "MPR121 INPUTS", place(78, 18), inputs, (1, 0), "socket")
+    yield make_row("J11", "MPR121 INPUTS", place(90, 18), inputs, (1, 0), "socket")
 
 
 def _bus_parts() -> Iterator[Part]:
     """Yield the RP2040 board's socket, the pull-ups, and the plugs of the bus."""
     v = values()
-    yield make_zero("U3", "RP2040-Zero", place(59, 2.5))
-    yield make_axial("R5", v.bus.label("data_pullup_ohm"), place(59, 24), place(67, 24))
-    yield make_axial("R6", v.bus.label("clock_pullup_ohm"), place(79, 24), place(71, 24))
+    yield make_zero("U3", "RP2040-Zero", place(71, 2.5))
+    yield make_axial("R5", v.bus.label("data_pullup_ohm"), place(71, 24), place(79, 24))
+    yield make_axial("R6", v.bus.label("clock_pullup_ohm"), place(91, 24), place(83, 24))
     for n, said in enumerate(("MUX 1", "MUX 2", "MUX 3", "MPR121")):
         name = f"J{8 + n if n < 3 else 7}"
-        yield make_plug(name, said, place(58.5 + 10 * n, 32), nets.BUS_PINS)
+        yield make_plug(name, said, place(70.5 + 10 * n, 32), nets.BUS_PINS)
 
 
 def _shifter_parts() -> Iterator[Part]:
     """Yield the level shifter of the lights' data, its jumper, and its plugs."""
     v = values()
-    yield make_chip("U2", v.shifter.label("chip").split(",")[0], place(108, 9))
-    yield make_axial("C4", v.shifter.label("decouple_farad"), place(108, 6), place(112, 6))
-    yield make_axial("R7", v.shifter.label("data_ohm"), place(105, 18), place(105, 26))
-    yield make_axial("R8", v.shifter.label("pulldown_ohm"), place(108, 24.5), place(116, 24.5))
-    yield make_row("JP1", "LIGHT DATA", place(103, 22), ("board", "1A", "Pi"), (0, 1), "posts")
-    yield make_plug("J16", "LIGHTS", place(99, 32), ("DIN", "GND", "5V"))
-    yield make_plug("J17", "PI DATA", place(107.5, 32), ("data", "GND"))
+    yield make_chip("U2", v.shifter.label("chip").split(",")[0], place(120, 9))
+    yield make_axial("C4", v.shifter.label("decouple_farad"), place(120, 6), place(124, 6))
+    yield make_axial("R7", v.shifter.label("data_ohm"), place(117, 18), place(117, 26))
+    yield make_axial("R8", v.shifter.label("pulldown_ohm"), place(120, 24.5), place(128, 24.5))
+    yield make_row("JP1", "LIGHT DATA", place(114.5, 22), ("board", "1A", "Pi"), (0, 1), "posts")
+    yield make_plug("J16", "LIGHTS", place(111, 32), ("DIN", "GND", "5V"))
+    yield make_plug("J17", "PI DATA", place(119.5, 32), ("data", "GND"))
 
 
 def pins_by_net() -> dict[str, list[Pin]]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from footprints import Part, Point
     from router import Track, Via
 
-SCALE = 1.8
+SCALE = 1.6
 WIDE_MM, HIGH_MM, TOP_MM, GAP_MM = 297.0, 264.0, 40.0, 20.0
 MASK, TRACK, GOLD, INK = "#1f5b3a", "#3f9a68", "#d9b45a", "#f4f4ee"
 HATCH = "#3f6f63"
@@ -23,7 +23,7 @@ SUPPLY_COLOURS = {"3V3": "#d0554c", "GND": "#8fa3b8", "5V strip": "#e08f3c"}
 PLUGS = {
     "DISC": "disc",
     "PAD": "strips",
-    "MUX": "multiplexer",
+    "MUX": "mux",
     "MPR121": "touch board",
     "LIGHTS": "lights",
     "PI DATA": "Pi's data",
@@ -113,6 +113,8 @@ NOTES = f"""
     J1 to J4, discs: in, GND. J12 to J15, strips of a pad: hider, middle, hitter. J11 joins them, each through its R9,
     with the inputs ELE0 to ELE11 of the touch board. J7 to J10: {", ".join(nets.BUS_PINS)}. J16, first pixel of the
     lights: DIN, GND, 5 V for U2 alone; the lights' own current does not pass the board.
+
+    R10, R11, C5 and C6 are each pad's amplifier. For a follower leave out R10, C5 and C6, and put a wire for R11.
 
     JP1 takes the lights' data from the board (bridge above) or from the Pi at J17 (bridge below). Without lights here
     leave out U2, R7, R8, C4, JP1, J16, J17.

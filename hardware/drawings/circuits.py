@@ -42,23 +42,34 @@ def _input(v: Values, rest: str) -> tuple[float, float]:
     return (7.2, y)
 
 
-def passive(v: Values) -> Any:
-    """Draw a pad's piezo input as it is built."""
+def _filter(v: Values) -> tuple[float, float]:
+    """Draw a pad's input up to the second pole and return where that is."""
     q = v.passive
+    x, y = _input(v, named("R3", q, "bias_low_ohm"))
+    part("Resistor", (2, 0), (2, 2.2), named("R1", q, "bias_high_ohm"), "top")
+    port((2, 2.2), f"GPIO{pinmap().board.bias_pin}", "top")
+    part("Resistor", (x, y), (10.2, y), named("R4", q, "pole_ohm"))
+    dot((10.2, y))
+    down("Capacitor", (10.2, y), named("C2", q, "pole_farad"), 2.4)
+    return (10.2, y)
+
+
+def _adc(out: tuple[float, float]) -> None:
+    """Draw the way from an amplifier's output to the pin."""
+    dot(out)
+    line(out, (out[0] + 1.0, out[1]))
+    port((out[0] + 1.0, out[1]), f"ADC pin\nGPIO{pinmap().board.adc_pins[0]} to {pinmap().board.adc_pins[-1]}")
+
+
+def passive(v: Values) -> Any:
+    """Draw a pad's piezo input as it is built on the perfboard."""
     with sheet("Piezo input: one for each pad", (-2.2, 4.2)) as drawing:
-        x, y = _input(v, named("R3", q, "bias_low_ohm"))
-        part("Resistor", (2, 0), (2, 2.2), named("R1", q, "bias_high_ohm"), "top")
-        port((2, 2.2), f"GPIO{pinmap().board.bias_pin}", "top")
-        part("Resistor", (x, y), (10.2, y), named("R4", q, "pole_ohm"))
-        dot((10.2, y))
-        down("Capacitor", (10.2, y), named("C2", q, "pole_farad"), 2.4)
+        x, y = _filter(v)
         op = e.Opamp(leads=True).theta(0).at((11.6, y)).anchor("in2").label("U1a", loc="center")
-        line((10.2, y), (op.in2[0], op.in2[1]))
+        line((x, y), (op.in2[0], op.in2[1]))
         back, out = (op.in1[0], op.in1[1]), (op.out[0], op.out[1])
         line(back, (back[0], back[1] + 1.2), (out[0], back[1] + 1.2), out)
-        dot(out)
-        line(out, (out[0] + 1.0, out[1]))
-        port((out[0] + 1.0, out[1]), f"ADC pin\nGPIO{pinmap().board.adc_pins[0]} to {pinmap().board.adc_pins[-1]}")
+        _adc(out)
         up((20.2, 1.2), "3V3")
         down("Capacitor", (20.2, 1.2), named("C3", v.op_amp, "decouple_farad"), 2.2)
         note(
@@ -72,51 +83,34 @@ def passive(v: Values) -> Any:
 
 
 def amplifier(v: Values) -> Any:
-    """Draw a pad's piezo input with its amplifier, and the half supply that all share."""
-    a, r = v.amplifier, v.reference
-    with sheet("Piezo input with an amplifier: one for each pad, the half supply once", (-2.2, 5.0)) as drawing:
-        x, y = _input(v, named("R1", a, "bleed_ohm"))
-        part("Resistor", (x, y), (10, y), named("R3", a, "input_ohm"))
-        dot((10, y))
-        down("Capacitor", (10, y), named("C2", a, "node_farad"), 2.4)
-        part("Resistor", (10, y), (13, y), named("R4", a, "inner_ohm"))
-        dot((13, y))
-        op = e.Opamp(leads=True).at((13.6, y)).anchor("in1").label(f"U1a\n{v.op_amp.label('chip')}", loc="bottom")
-        line((13, y), (13.6, y))
-        out = (op.out[0], op.out[1])
-        part("Capacitor", (13, 1.7), (out[0], 1.7), named("C3", a, "feedback_farad"))
-        line((13, y), (13, 1.7))
-        line((10, y), (10, 3.6))
-        part("Resistor", (10, 3.6), (out[0], 3.6), named("R5", a, "feedback_ohm"))
-        line((out[0], 3.6), out)
-        dot((out[0], 1.7))
-        dot(out)
-        part("Resistor", out, (out[0] + 3, out[1]), named("R6", a, "output_ohm"))
-        end = (out[0] + 3, out[1])
-        dot(end)
-        down("Capacitor", end, named("C4", a, "output_farad"), 2.0)
-        line(end, (end[0] + 0.9, end[1]))
-        port((end[0] + 0.9, end[1]), "ADC pin")
-        plus = (op.in2[0], op.in2[1])
-        line(plus, (13, plus[1]), (13, -3.0))
-        port((13, -3.0), "HALF", "right")
-        # the half supply
-        up((1.2, -5.2), "3V3")
-        part("Resistor", (1.2, -5.2), (1.2, -7.4), named("R7", r, "high_ohm"), "bottom")
-        dot((1.2, -7.4))
-        down("Resistor", (1.2, -7.4), named("R8", r, "low_ohm"), 2.2)
-        line((1.2, -7.4), (4.4, -7.4))
-        dot((4.4, -7.4))
-        down("Capacitor", (4.4, -7.4), named("C5", r, "steady_farad"), 2.2)
-        line((4.4, -7.4), (6.2, -7.4))
-        port((6.2, -7.4), "HALF")
-        up((11.2, -5.2), "3V3")
-        down("Capacitor", (11.2, -5.2), named("C6", v.op_amp, "decouple_farad"), 2.2)
+    """Draw a pad's piezo input with its amplifier, as the printed board has it."""
+    a = v.amplifier
+    gain = 1.0 + a["feedback_ohm"] / a["gain_ohm"]
+    with sheet("Piezo input with an amplifier: one for each pad", (-2.2, 4.8)) as drawing:
+        x, y = _filter(v)
+        op = e.Opamp(leads=True).theta(0).at((14.6, y)).anchor("in2").label("U1a", loc="center")
+        line((x, y), (op.in2[0], op.in2[1]))
+        back, out = (op.in1[0], op.in1[1]), (op.out[0], op.out[1])
+        dot(back)
+        line(back, (back[0], back[1] + 2.6), (back[0] + 0.4, back[1] + 2.6))
+        part("Resistor", (back[0] + 0.4, back[1] + 2.6), (out[0], back[1] + 2.6), named("R11", a, "feedback_ohm"))
+        dot((back[0], back[1] + 1.2))
+        line((back[0], back[1] + 1.2), (back[0] + 0.4, back[1] + 1.2))
+        part("Capacitor", (back[0] + 0.4, back[1] + 1.2), (out[0], back[1] + 1.2), named("C5", a, "feedback_farad"))
+        line((out[0], back[1] + 2.6), out)
+        dot((out[0], back[1] + 1.2))
+        line(back, (13.4, back[1]), (13.4, y - 0.6))
+        part("Resistor", (13.4, y - 0.6), (13.4, y - 2.6), named("R10", a, "gain_ohm"), "bottom")
+        down("Capacitor", (13.4, y - 2.6), named("C6", a, "hold_farad"))
+        _adc(out)
+        up((22.6, 1.2), "3V3")
+        down("Capacitor", (22.6, 1.2), named("C3", v.op_amp, "decouple_farad"), 2.2)
         note(
-            (13.4, -5.2),
-            "C6 at pins 4 and 11 of U1, C3 close to it.\nOne chip has four amplifiers.",
+            (-2.2, -5.6),
+            f"Strokes: gain 1 + R11 / R10 = {gain:.1f}, and a third pole, R11 and C5. Rest: gain 1, as C6 holds it.\n"
+            "All else is as without the amplifier. For a follower leave out R10, C5 and C6, and put a wire for R11.\n"
+            f"U1: one {v.op_amp.label('chip')}, for all four pads, on the board's 3.3 V; C3 at its pins 4 and 11.",
         )
-        note((13.4, -6.6), "Gain R5 / (R2 + R3), upside down:\na stroke rings, so that costs nothing.")
     return drawing
 
 

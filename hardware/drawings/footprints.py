@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Point = tuple[float, float]
+BOARD_MM = (165.0, 44.5)
+"""The printed board. It lies where the perfboard and the RP2040 board lay, in the box of 200 x 46 mm."""
 GRID_MM = 1.27
 HEADER_MM, XH_MM = 2.54, 2.5
 PAD_MM, VIA_MM, VIA_HOLE_MM = 1.6, 0.8, 0.4
@@ -93,10 +95,14 @@ def draw_rectangle(left: float, top: float, right: float, bottom: float) -> tupl
     return (left, top), (right, top), (right, bottom), (left, bottom), (left, top)
 
 
-def make_axial(name: str, value: str, a: Point, b: Point) -> Part:
-    """Return a resistor (R), diode (D) or ceramic capacitor (C) with its leads at `a` and `b`."""
+def make_axial(name: str, value: str, a: Point, b: Point, half: float = 0.0) -> Part:
+    """Return a resistor (R), diode (D) or ceramic capacitor (C) with its leads at `a` and `b`.
+
+    `half` is half of the body's width, 0 for the usual one.
+    """
     kind = name[0]
-    length, half = {"R": (6.3, 1.15), "D": (4.0, 0.95), "C": (2.6, 1.25)}[kind]
+    length, usual = {"R": (6.3, 1.15), "D": (4.0, 0.95), "C": (2.6, 1.25)}[kind]
+    half = half or usual
     span = math.dist(a, b)
     ux, uy = (b[0] - a[0]) / span, (b[1] - a[1]) / span
     mx, my = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2

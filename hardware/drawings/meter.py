@@ -53,6 +53,8 @@ def board_resistors(found: Nets) -> list[Resistor]:
         "R7": v.shifter["data_ohm"],
         "R8": v.shifter["pulldown_ohm"],
         "R9": v.touch["electrode_ohm"],
+        "R10": v.amplifier["gain_ohm"],
+        "R11": v.amplifier["feedback_ohm"],
     }
     ends: dict[str, list[str]] = {}
     for net, leads in found.items():

@@ -1,7 +1,7 @@
 """Netlists for ngspice, made from the values of the circuits: what is drawn is what is simulated.
 
 Every netlist ends where the converter reads, at node `adc`. Nodes: `disc` the piezo's hot end, `node` the clamped one,
-`plus` the input of the passive build's follower.
+`plus` the amplifier's input.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ Input = Literal["passive", "amplifier"]
 INPUTS: tuple[Input, ...] = ("passive", "amplifier")
 START_S = 1e-3
 """When a stroke begins."""
+BIAS_OFF_S = 0.024
+"""How long the firmware switches the bias off in its self-test."""
 
 
 def ring(v: Values, volt: float) -> str:
@@ -35,7 +37,7 @@ def slap(v: Values, volt: float) -> str:
 def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False, bias: str = "") -> list[str]:
     """Return a pad's piezo input; `source` drives the disc, `leaky` takes every leak and offset at its worst.
 
-    `bias` drives the pin of the passive input's bias, which else is high.
+    `bias` drives the pin of the bias, which else is high.
     """
     p, disc, adc = v.piezo, v.model["disc"], v.model["adc"]
     lines = [
@@ -51,8 +53,6 @@ def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False, bias: s
     ]
     if leaky:
         lines += [f"Ileak node 0 {v.model['schottky']['leak_amp']:g}"]
-    if kind == "amplifier":
-        return lines + amplifier(v, leaky)
     q = v.passive
     offset = v.model["op_amp"]["offset_volt"] if leaky else 0.0
     if leaky:
@@ -66,7 +66,7 @@ def piezo(v: Values, kind: Input, source: str = "", leaky: bool = False, bias: s
         f"Rpole node plus {q['pole_ohm']:g}",
         f"Cpole plus 0 {q['pole_farad']:g}",
         f"Voff shifted plus {-offset:g}",
-        *op_amp(v, "f", "shifted", "adc", "adc"),
+        *(amplifier(v) if kind == "amplifier" else op_amp(v, "f", "shifted", "adc", "adc")),
     ]
 
 
@@ -84,41 +84,39 @@ FAULTS: dict[str, dict[str, str]] = {
     "R1 330 kΩ": {"Rhigh": "Rhigh bias disc 330k"},
     "R3 330 kΩ": {"Rlow": "Rlow disc 0 330k"},
 }
-"""Wiring faults of the passive input: its elements by name, with what they become; "" is missing."""
+"""Wiring faults of an input: its elements by name, with what they become; "" is missing."""
 
 
-def bias_step(v: Values, farad: float) -> list[str]:
-    """Return the passive piezo input with a disc of `farad` (0 for none), its bias off until START_S and then on."""
-    source = f"PWL(0 0 {START_S:g} 0 {START_S + 1e-6:g} {v.supply_volt:g})"
-    found = [line for line in piezo(v, "passive", bias=source) if not line.startswith("Cdisc")]
+def bias_step(v: Values, kind: Input, farad: float) -> list[str]:
+    """Return a piezo input with a disc of `farad` (0 for none), its bias off from START_S on for BIAS_OFF_S."""
+    on = START_S + BIAS_OFF_S
+    high = f"{v.supply_volt:g}"
+    source = f"PWL(0 {high} {START_S:g} {high} {START_S + 1e-6:g} 0 {on:g} 0 {on + 1e-6:g} {high})"
+    found = [line for line in piezo(v, kind, bias=source) if not line.startswith("Cdisc")]
     return [*found, f"Cdisc force disc {farad:g}"] if farad else found
 
 
-def faulty_piezo(v: Values, fault: str, leaky: bool = False) -> list[str]:
-    """Return the passive piezo input with one of `FAULTS`."""
+def bias_start(v: Values, kind: Input) -> list[str]:
+    """Return a piezo input whose bias is off, as before the firmware starts, and on from START_S."""
+    return piezo(v, kind, bias=f"PWL(0 0 {START_S:g} 0 {START_S + 1e-6:g} {v.supply_volt:g})")
+
+
+def faulty_piezo(v: Values, kind: Input, fault: str, leaky: bool = False) -> list[str]:
+    """Return a piezo input with one of `FAULTS`."""
     wrong = FAULTS[fault]
-    sound = [line for line in piezo(v, "passive", leaky=leaky) if line.split()[0] not in wrong]
+    sound = [line for line in piezo(v, kind, leaky=leaky) if line.split()[0] not in wrong]
     return sound + [line for line in wrong.values() if line]
 
 
-def amplifier(v: Values, leaky: bool = False) -> list[str]:
-    """Return the amplifier between `node` and `adc`, with the half supply it works around."""
-    a, r = v.amplifier, v.reference
-    offset = v.model["op_amp"]["offset_volt"] if leaky else 0.0
+def amplifier(v: Values) -> list[str]:
+    """Return the amplifier between `shifted` and `adc`: its gain for strokes, 1 for the rest, which `hold` keeps."""
+    a = v.amplifier
     return [
-        f"Rbleed disc 0 {a['bleed_ohm']:g}",
-        f"Rrh vdd half {r['high_ohm']:g}",
-        f"Rrl half 0 {r['low_ohm']:g}",
-        f"Crs half 0 {r['steady_farad']:g}",
-        f"Voff half plus {offset:g}",
-        f"Rin node mid {a['input_ohm']:g}",
-        f"Cmid mid 0 {a['node_farad']:g}",
-        f"Rinner mid minus {a['inner_ohm']:g}",
-        f"Rback mid out {a['feedback_ohm']:g}",
-        f"Cback minus out {a['feedback_farad']:g}",
-        *op_amp(v, "a", "plus", "minus", "out"),
-        f"Rout out adc {a['output_ohm']:g}",
-        f"Cout adc 0 {a['output_farad']:g}",
+        f"Rgain minus hold {a['gain_ohm']:g}",
+        f"Chold hold 0 {a['hold_farad']:g}",
+        f"Rback adc minus {a['feedback_ohm']:g}",
+        f"Cback adc minus {a['feedback_farad']:g}",
+        *op_amp(v, "a", "shifted", "minus", "adc"),
     ]
 
 

@@ -13,6 +13,8 @@ from pi_controller.pinmap import pinmap
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from netlists import Input
+
     Nets = dict[str, set[str]]
 
 AMPLIFIERS = {1: (1, 2, 3), 2: (7, 6, 5), 3: (8, 9, 10), 4: (14, 13, 12)}
@@ -30,8 +32,11 @@ def pads() -> range:
     return range(1, pinmap().pads.count + 1)
 
 
-def piezo_nets() -> Nets:
-    """Return the nets of [piezo], [passive] and [op_amp]; the outputs have the names of the board's pins."""
+def piezo_nets(kind: Input) -> Nets:
+    """Return the nets of [piezo], [passive], [op_amp], and [amplifier] if it is the `kind` of input.
+
+    The outputs have the names of the board's pins.
+    """
     nets: Nets = {"3V3": {"U1 4", "C3 a"}, "GND": {"U1 11", "C3 b"}, BIAS: set()}
     for pad, gpio in zip(pads(), pinmap().board.adc_pins, strict=True):
         out, minus, plus = AMPLIFIERS[pad]
@@ -41,7 +46,13 @@ def piezo_nets() -> Nets:
         nets[f"disc {pad}"] = {f"J{pad} in", f"R1.{pad} b", f"R3.{pad} a", f"R2.{pad} a"}
         nets[f"node {pad}"] = {f"R2.{pad} b", f"D1.{pad} b", f"D2.{pad} a", f"C1.{pad} a", f"R4.{pad} a"}
         nets[f"plus {pad}"] = {f"R4.{pad} b", f"C2.{pad} a", f"U1 {plus}"}
-        nets[f"GPIO{gpio}"] = {f"U1 {out}", f"U1 {minus}"}
+        if kind == "passive":
+            nets[f"GPIO{gpio}"] = {f"U1 {out}", f"U1 {minus}"}
+            continue
+        nets[f"GPIO{gpio}"] = {f"U1 {out}", f"R11.{pad} a", f"C5.{pad} a"}
+        nets[f"minus {pad}"] = {f"U1 {minus}", f"R11.{pad} b", f"C5.{pad} b", f"R10.{pad} a"}
+        nets[f"hold {pad}"] = {f"R10.{pad} b", f"C6.{pad} a"}
+        nets["GND"] |= {f"C6.{pad} b"}
     return nets
 
 
@@ -88,10 +99,10 @@ def merge_nets(*several: Nets) -> Nets:
 
 
 def perfboard_nets() -> Nets:
-    """Return the nets of the perfboard: piezo inputs and bus, with J5 to the RP2040 board."""
+    """Return the nets of the perfboard: passive piezo inputs and bus, with J5 to the RP2040 board."""
     adc = [f"GPIO{pin}" for pin in pinmap().board.adc_pins]
     to_board: Nets = {name: {f"J5 {name}"} for name in (*adc, BIAS, "3V3", "GND")}
-    return merge_nets(piezo_nets(), bus_nets(("J6", "J7", "J8")), to_board)
+    return merge_nets(piezo_nets("passive"), bus_nets(("J6", "J7", "J8")), to_board)
 
 
 def board_nets() -> Nets:
@@ -100,4 +111,6 @@ def board_nets() -> Nets:
     socket: Nets = {f"GPIO{pin}": {f"U3 {pin}"} for pin in (*board.adc_pins, board.bias_pin, board.strip_pin)}
     socket |= {"SDA": {f"U3 {board.i2c['sda']}"}, "SCL": {f"U3 {board.i2c['scl']}"}}
     socket |= {"3V3": {"U3 3V3"}, "GND": {"U3 GND"}}
-    return merge_nets(piezo_nets(), bus_nets(("J7", "J8", "J9", "J10")), touch_nets(), shifter_nets(), socket)
+    return merge_nets(
+        piezo_nets("amplifier"), bus_nets(("J7", "J8", "J9", "J10")), touch_nets(), shifter_nets(), socket
+    )

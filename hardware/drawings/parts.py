@@ -34,6 +34,8 @@ BOUGHT_AS: dict[Build, str] = {
     "paper": "paper",
 }
 """Which list of `parts.toml` a build buys by."""
+PRINTED = "printed"
+"""The list of `[circuits]` that the printed board has beside those of its build."""
 KINDS = {"ohm": ("resistor", "Ω"), "farad": ("capacitor", "F")}
 CABLES = {
     "ribbon": ("ribbon", 28),
@@ -168,20 +170,20 @@ def quantity(part: Part, build: Build) -> int:
     return wanted + part.spare if wanted else 0
 
 
-def circuits_of(parts: Parts, build: Build) -> list[tuple[str, Circuit, int]]:
-    """Return the circuits of a build: name, circuit, how often."""
+def circuits_of(parts: Parts, build: Build, bought_as: str = "") -> list[tuple[str, Circuit, int]]:
+    """Return the circuits of a build: name, circuit, how often; `bought_as` is their list if not the build's own."""
     found: list[tuple[str, Circuit, int]] = []
-    for name in parts.circuits[BOUGHT_AS[build]]:
+    for name in parts.circuits[bought_as or BOUGHT_AS[build]]:
         circuit = circuits().circuit(name)
         found.append((name, circuit, math.ceil(counted(build)[circuit.each])))
     return found
 
 
-def small(parts: Parts, build: Build) -> dict[str, tuple[int, set[str]]]:
-    """Return the small parts of a build's circuits: how many of each, and the circuits that they are in."""
+def small(parts: Parts, build: Build, bought_as: str = "") -> dict[str, tuple[int, set[str]]]:
+    """Return the small parts of the circuits of `circuits_of`: how many of each, and the circuits that they are in."""
     many: Counter[str] = Counter()
     where: defaultdict[str, set[str]] = defaultdict(set)
-    for _, circuit, times in circuits_of(parts, build):
+    for _, circuit, times in circuits_of(parts, build, bought_as):
         for name, value in circuit.parts.items():
             if isinstance(value, str):
                 said = value
@@ -215,6 +217,15 @@ def costs(parts: Parts, build: Build) -> dict[str, float]:
     return found
 
 
+def _list_printed(parts: Parts) -> list[str]:
+    """Return the table of what the printed board has beside the perfboard's small parts."""
+    rows = ["The printed board has an amplifier for each pad, so a mat with it takes these too:", ""]
+    rows += ["| part | euros | a mat |", "| --- | ---: | ---: |"]
+    for said, (count, _) in small(parts, "table", PRINTED).items():
+        rows.append(f"| {name_kind(parts, said)} | {small_price(parts, said):.2f} | {count} |")
+    return rows
+
+
 def page(parts: Parts) -> str:
     """Return `hardware/parts.md`."""
     head = [f"| part | purpose | euros | {' | '.join(BUILDS)} | instead |"]
@@ -235,6 +246,7 @@ def page(parts: Parts) -> str:
         many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in built)
         where = sorted(set().union(*(one[said][1] for one in smalls.values() if said in one)))
         rows.append(f"| {name_kind(parts, said)} | {small_price(parts, said):.2f} | {many} | {'; '.join(where)} |")
+    rows += ["", *_list_printed(parts)]
     each = {build: costs(parts, build) for build in BUILDS}
     rows += ["", "## The lot, euros", "", f"| | {' | '.join(BUILDS)} |", f"| --- |{' ---: |' * len(BUILDS)}"]
     for group in each["table"]:

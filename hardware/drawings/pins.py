@@ -204,7 +204,7 @@ def pages() -> Iterator[tuple[str, str]]:
         (
             f"{flat().height_mm:g} mm high instead of {built.height_mm:g}, chips {-flat().chip_z:g} mm "
             "below the surface: "
-            "no slats, no 15 mm plywood. Rim, dividers and walls stand on the base. What to change in the pin map, and "
+            "no slats, no 15 mm plywood. Rim, dividers and walls stand on the base. Its setting, and "
             "what it can: [the build guide](README.md#the-flat-mat)."
         ),
         table(("piece", "how many", "width x depth x height, mm", "of"), pieces(flat())),

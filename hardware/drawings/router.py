@@ -8,6 +8,7 @@ Deterministic: the same board gives the same tracks. A net that finds no way is 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -94,7 +95,7 @@ class Router:
     def hatch(self, net: str, layer: int, width: float, pitch: int, apart: Sequence[Shape]) -> None:
         """Lay crossing tracks of `net` wherever there is room, every `pitch` steps, but not on the shapes of `apart`.
 
-        Pieces of them that touch no copper of the net are left out.
+        Pieces of them that touch no copper of the net, and ends that lead to nothing, are left out.
         """
         free = self._free(net, width / 2)[layer]
         for shape in apart:
@@ -109,22 +110,24 @@ class Router:
                     edges.append(((i, j), (i, j + hop)))
         own = [pin.pad for pin in self.pins[net]]
         own += [track.shape for track in self.tracks if track.net == net and track.layer == layer]
-        on_copper = np.ones((self.nx, self.ny), bool)
+        off_copper = np.ones((self.nx, self.ny), bool)
         for shape in own:
-            self._mark(on_copper, shape, 0.0)
-        reached = _spread(edges, {cell for edge in edges for cell in edge if not on_copper[cell]})
-        for a, b in _merge_runs([edge for edge in edges if edge[0] in reached]):
+            self._mark(off_copper, shape, 0.0)
+        joined = {cell for edge in edges for cell in edge if not off_copper[cell]}
+        reached = _spread(edges, joined)
+        for a, b in _merge_runs(_cut_dead_ends([edge for edge in edges if edge[0] in reached], joined)):
             self.tracks.append(Track(net, layer, Shape((self._at((layer, *a)), self._at((layer, *b))), width / 2)))
 
     def _route_net(self, net: str) -> bool:
         nodes = {pin: self._node(pin.at) for pin in self.pins[net]}
-        free = self._free(net, self.rules.widths[net] / 2)
+        half = self.rules.widths[net] / 2
+        straight, diagonal = self._free(net, half), self._free(net, half, math.sqrt(2.0) * HALF_MM)
         for_via = self._free_for_via(net)
         first, *rest = self.pins[net]
         tree: set[Node] = {(layer, *nodes[first]) for layer in LAYERS}
         while rest:
             near = min(rest, key=lambda pin: min(_octile(nodes[pin], node[1:]) for node in tree))
-            path = self._find_path(tree, nodes[near], free, for_via)
+            path = self._find_path(tree, nodes[near], straight, diagonal, for_via)
             if not path:
                 return False
             rest.remove(near)
@@ -133,9 +136,15 @@ class Router:
             tree.update((layer, *nodes[near]) for layer in LAYERS)
         return True
 
-    def _find_path(self, tree: set[Node], goal: tuple[int, int], free: list[Grid], for_via: Grid) -> list[Node]:
-        """Return the cheapest way from the tree to `goal`, its nodes in order, or [] if there is none."""
-        grids, via_grid = [grid.tolist() for grid in free], for_via.tolist()
+    def _find_path(
+        self, tree: set[Node], goal: tuple[int, int], straight: list[Grid], diagonal: list[Grid], for_via: Grid
+    ) -> list[Node]:
+        """Return the cheapest way from the tree to `goal`, its nodes in order, or [] if there is none.
+
+        `straight` and `diagonal` say for each layer where a track in such a direction may be.
+        """
+        straights, diagonals = ([grid.tolist() for grid in grids] for grids in (straight, diagonal))
+        via_grid = for_via.tolist()
         cost: dict[Node, float] = dict.fromkeys(tree, 0.0)
         before: dict[Node, Node] = {}
         queue = sorted((_octile(node[1:], goal), 0.0, node) for node in tree)
@@ -151,11 +160,14 @@ class Router:
                 while path[-1] in before:
                     path.append(before[path[-1]])
                 return path[::-1]
-            grid, last = grids[layer], before.get(node)
+            last = before.get(node)
             offers: list[tuple[float, Node]] = [(so_far + VIA_COST, (1 - layer, i, j))] if via_grid[i][j] else []
             for di, dj in WAYS:
                 ni, nj = i + di, j + dj
-                if not (0 <= ni < self.nx and 0 <= nj < self.ny and grid[ni][nj] and grid[i + di // 2][j + dj // 2]):
+                if not (0 <= ni < self.nx and 0 <= nj < self.ny):
+                    continue
+                grid = (diagonals if di and dj else straights)[layer]
+                if not (grid[i][j] and grid[ni][nj] and grid[i + di // 2][j + dj // 2]):
                     continue
                 step = math.sqrt(2.0) if di and dj else AGAINST_COST if (dj if layer == 0 else di) else 1.0
                 if last is not None and (i - last[1], j - last[2]) != (di, dj):
@@ -180,8 +192,11 @@ class Router:
                 self.tracks.append(Track(net, a[0], Shape((self._at(start), self._at(b)), radius)))
                 start = b
 
-    def _free(self, net: str, half: float) -> list[Grid]:
-        """Return for each layer where the middle of a track of `net`, `half` as wide on either side, may be."""
+    def _free(self, net: str, half: float, apart: float = HALF_MM) -> list[Grid]:
+        """Return for each layer where the middle of a track of `net`, `half` as wide on either side, may be.
+
+        A track is tested at points that are `apart`; between two free ones it keeps its distance too.
+        """
         rules = self.rules
         found: list[Grid] = []
         for layer in LAYERS:
@@ -190,7 +205,7 @@ class Router:
             free[(self.xs < border) | (self.xs > self.size[0] - border), :] = False
             free[:, (self.ys < border) | (self.ys > self.size[1] - border)] = False
             for shape in self._copper(net, layer):
-                self._mark(free, shape, half + rules.clearance)
+                self._mark(free, shape, half + rules.clearance, apart / 2)
             found.append(free)
         return found
 
@@ -211,11 +226,12 @@ class Router:
         yield from (track.shape for track in self.tracks if track.net != net and track.layer == layer)
         yield from (Shape((via.at,), VIA_MM / 2) for via in self.vias if via.net != net)
 
-    def _mark(self, free: Grid, shape: Shape, reach: float) -> None:
-        """Make not free what is nearer to a shape than `reach`."""
+    def _mark(self, free: Grid, shape: Shape, reach: float, aside: float = 0.0) -> None:
+        """Make not free what is nearer to a shape than `reach`, or has a point so near within `aside` on a line."""
         left, top, right, bottom = shape.box
-        i0, i1 = max(int((left - reach) / HALF_MM), 0), min(int((right + reach) / HALF_MM) + 2, self.nx)
-        j0, j1 = max(int((top - reach) / HALF_MM), 0), min(int((bottom + reach) / HALF_MM) + 2, self.ny)
+        around = reach + aside
+        i0, i1 = max(int((left - around) / HALF_MM), 0), min(int((right + around) / HALF_MM) + 2, self.nx)
+        j0, j1 = max(int((top - around) / HALF_MM), 0), min(int((bottom + around) / HALF_MM) + 2, self.ny)
         x, y = self.xs[i0:i1, None], self.ys[None, j0:j1]
         if len(shape.points) > 2:  # pads with corners are squares along the axes
             dx = np.maximum(np.maximum(left - x, x - right), 0.0)
@@ -228,7 +244,7 @@ class Router:
             t = np.clip(((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / squared, 0.0, 1.0)
             apart = (x - ax - t * (bx - ax)) ** 2 + (y - ay - t * (by - ay)) ** 2
             least = reach + shape.radius
-        free[i0:i1, j0:j1] &= apart >= (least + MARGIN_MM) ** 2
+        free[i0:i1, j0:j1] &= apart >= (least + MARGIN_MM) ** 2 + aside**2
 
     def _node(self, at: Point) -> tuple[int, int]:
         return 2 * round(at[0] / STEP_MM), 2 * round(at[1] / STEP_MM)
@@ -249,6 +265,16 @@ def _spread(edges: list[tuple[Cell, Cell]], start: set[Cell]) -> set[Cell]:
         found.update(more)
         left += more
     return found
+
+
+def _cut_dead_ends(edges: list[tuple[Cell, Cell]], joined: set[Cell]) -> list[tuple[Cell, Cell]]:
+    """Return the edges without those that end alone, again and again, except on the cells of `joined`."""
+    while True:
+        ends = Counter(cell for edge in edges for cell in edge)
+        kept = [edge for edge in edges if all(ends[cell] > 1 or cell in joined for cell in edge)]
+        if len(kept) == len(edges):
+            return kept
+        edges = kept
 
 
 def _merge_runs(edges: list[tuple[Cell, Cell]]) -> Iterable[tuple[Cell, Cell]]:

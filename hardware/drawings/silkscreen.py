@@ -67,7 +67,7 @@ def width_of(label: Label) -> float:
 
 def shorten_value(value: str) -> str:
     """Return a value as it is printed on a board: "3.3 nF" is 3.3N, "100 kΩ" 100K."""
-    return value.replace(" ", "").replace("Ω", "").removesuffix("F").upper()
+    return value.replace(" ", "").replace("Ω", "").replace("µ", "u").removesuffix("F").upper()
 
 
 def labels(parts: Sequence[Part], size: Point) -> Iterator[Label]:
@@ -79,9 +79,9 @@ def labels(parts: Sequence[Part], size: Point) -> Iterator[Label]:
     left, middle = 22.0, size[1] / 2
     yield Label("MOCCASIN MAT", (left, middle - 1.15), LARGE_MM)
     yield Label("BOARD 1", (left, middle + 1.3), LARGE_MM)
-    yield Label(f"ALL DIODES {named['D1.1']}", (57.0, middle - 1.0), SMALL_MM)
-    yield Label("BAND TO THE SQUARE PAD", (57.0, middle + 1.0), SMALL_MM)
-    yield Label(f"R9.0 TO R9.11: {named['R9.0']}", (112.0, 27.3), SMALL_MM)
+    yield Label(f"ALL DIODES {named['D1.1']}", (72.3, middle - 1.0), SMALL_MM)
+    yield Label("BAND TO THE SQUARE PAD", (72.3, middle + 1.0), SMALL_MM)
+    yield Label(f"R9.0 TO R9.11: {named['R9.0']}", (127.3, 27.3), SMALL_MM)
     yield Label("MOCCASIN MAT BOARD 1", (left, middle - 1.15), 1.3, bottom=True)
     yield Label(LICENCE, (left, middle + 1.15), LETTER_MM, bottom=True)
 

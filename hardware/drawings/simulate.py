@@ -23,7 +23,7 @@ from values import Values, values
 
 from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
-from pi_controller.system.sensor_checks import MIDDLE_COUNTS, classify_rest
+from pi_controller.system.sensor_checks import MIDDLE_COUNTS, OFF_REST_COUNTS, classify_rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
 TOP = 2 ** pinmap().board.adc_bits - 1
 NEAR_COUNTS = 5.0
+"""A pad has recovered when it is as near to its rest, times its gain."""
 REFERENCE_HZ = 800.0
 UNITS = {"volt": "V", "hz": "Hz", "milliamp": "mA", "db": "dB", "ohm": "Ω", "picofarad": "pF"}
 BANDS_HZ = (100, 400, 1500, 2500, 3000, 3600)
-FIRST: dict[Input, str] = {"passive": "v(plus)", "amplifier": "v(adc)"}
+FIRST = "v(plus)"
 """The first pin of a chip that a blow arrives at."""
 
 
@@ -110,7 +111,7 @@ def piezo_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
     yield "feather_counts", counts(v, float(heard.max()))
     yield "half_peak_ms", 1e3 * (float(t[int(np.argmax(heard >= heard.max() / 2))]) - START_S)
     for name in ("blow", "slam"):
-        _, adc, first, clamp = _stroke(v, kind, netlists.ring(v, disc[f"{name}_volt"]), FIRST[kind], "i(Vup)")
+        _, adc, first, clamp = _stroke(v, kind, netlists.ring(v, disc[f"{name}_volt"]), FIRST, "i(Vup)")
         yield f"{name}_low_volt", float(min(adc.min(), first.min()))
         yield f"{name}_high_volt", float(max(adc.max(), first.max()))
         if name == "slam":
@@ -118,10 +119,10 @@ def piezo_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
     swing = float(heard.max()) / disc["feather_volt"]
     yield "whole_volt", (min(rest, v.supply_volt - rest) - v.model["op_amp"]["headroom_volt"]) / swing
     t, adc = _stroke(v, kind, netlists.slap(v, disc["blow_volt"]))
-    off = np.flatnonzero(np.abs(counts(v, adc - rest)) > NEAR_COUNTS)
+    gain = 1.0 + v.amplifier["feedback_ohm"] / v.amplifier["gain_ohm"] if kind == "amplifier" else 1.0
+    off = np.flatnonzero(np.abs(counts(v, adc - rest)) > gain * NEAR_COUNTS)
     yield "recovery_ms", 1e3 * (float(t[off[-1]]) - START_S - disc["slap_s"])
-    if kind == "passive":
-        yield from bias_figures(v)
+    yield from bias_figures(v, kind)
     hz, gain = run(netlists.piezo(v, kind), "ac dec 100 10 40k", "vm(adc)")
     level = 20 * np.log10(gain / np.interp(REFERENCE_HZ, hz, gain))
     yield "corner_hz", float(hz[np.flatnonzero(level > -3.0)[-1]])
@@ -129,30 +130,52 @@ def piezo_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
         yield f"at_{at}_hz_db", float(np.interp(at, hz, level))
 
 
-def bias_figures(v: Values) -> Iterator[tuple[str, float]]:
+def bias_figures(v: Values, kind: Input) -> Iterator[tuple[str, float]]:
     """Yield what the board's pin that feeds the bias does: the step of the self-test, and what its resistance costs."""
     disc, q, ohm = v.model["disc"], v.passive, v.model["gpio"]["output_ohm"]
     for name, farad in (("open", 0.0), ("small", disc["small_farad"]), ("large", disc["large_farad"])):
-        yield f"rise_{name}_ms", 1e3 * rise_s(v, farad)
-    sound = _rest(v, netlists.piezo(v, "passive"))
-    ideal = [line for line in netlists.piezo(v, "passive") if not line.startswith("Rgpio")] + ["Rgpio gpio bias 1m"]
+        yield f"rise_{name}_ms", 1e3 * rise_s(v, kind, farad)
+    adc = _step(v, kind, disc["farad"])[1]
+    yield "rise_off_counts", counts(v, float(adc[-1] - adc[0]))
+    yield "start_ms", start_ms(v, kind)
+    sound = _rest(v, netlists.piezo(v, kind))
+    ideal = [line for line in netlists.piezo(v, kind) if not line.startswith("Rgpio")] + ["Rgpio gpio bias 1m"]
     yield "bias_drop_counts", _rest(v, ideal) - sound
     # a pad's volts send a current through its R1 and the pin, and the other pads' R1 and R3 halve what that makes
     share = q["bias_low_ohm"] / (q["bias_high_ohm"] + q["bias_low_ohm"])
     yield "bias_crosstalk_db", 20 * float(np.log10(share * ohm / (q["bias_high_ohm"] + ohm)))
 
 
-def rise_s(v: Values, farad: float) -> float:
+def _step(v: Values, kind: Input, farad: float) -> tuple[Curve, Curve]:
+    """Return time and level of a pad with a disc of `farad` from before the self-test to its end."""
+    t, adc = run(netlists.bias_step(v, kind, farad), "tran 5u 60m 0 5u", "v(adc)")
+    return t, adc
+
+
+def rise_s(v: Values, kind: Input, farad: float) -> float:
     """Return how long a pad with a disc of `farad` rises, from a tenth to nine tenths of its rest, with its bias."""
-    t, adc = run(netlists.bias_step(v, farad), "tran 5u 40m 0 5u", "v(adc)")
-    low, high = np.interp([0.1 * adc[-1], 0.9 * adc[-1]], adc, t)
-    return float(high - low)
+    t, adc = _step(v, kind, farad)
+    low, high = 0.1 * adc[0], 0.9 * adc[0]
+    begins = int(np.searchsorted(t, START_S + netlists.BIAS_OFF_S))
+    ends = begins + int(np.argmax(adc[begins:] >= high)) + 1
+    began, ended = np.interp([low, high], adc[begins:ends], t[begins:ends])
+    return float(ended - began)
 
 
-def fault_rests(v: Values) -> dict[str, tuple[float, float]]:
+def start_ms(v: Values, kind: Input) -> float:
+    """Return how long after the firmware's start a pad is not yet where the doctor passes it."""
+    t, adc = run(netlists.bias_start(v, kind), "tran 1m 12 0 1m", "v(adc)")
+    off = np.flatnonzero(np.abs(counts(v, adc - adc[-1])) > OFF_REST_COUNTS)
+    return 1e3 * (float(t[off[-1]]) - START_S)
+
+
+def fault_rests(v: Values, kind: Input = "passive") -> dict[str, tuple[float, float]]:
     """Return where a pad with each of `netlists.FAULTS` rests, counts: usually, and with every leak at its worst."""
     return {
-        fault: (_rest(v, netlists.faulty_piezo(v, fault)), _rest(v, netlists.faulty_piezo(v, fault, leaky=True)))
+        fault: (
+            _rest(v, netlists.faulty_piezo(v, kind, fault)),
+            _rest(v, netlists.faulty_piezo(v, kind, fault, leaky=True)),
+        )
         for fault in netlists.FAULTS
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from footprints import BOARD_MM
 from geometry import Box, around, blocks, build, columns, outline, pads, plate, service, strips
 from page import BLACK, BLUE, COPPER, FOAM, GREEN, GREY, PALE, RED, THICK, THIN, WOOD, Page, View
 from places import light_rows
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 SIZE = 8
 """Magnetometers."""
 BLANKET_MM, HARDBOARD_MM, FOAM_LAYERS = 2.5, 3.2, 2
-BOARD = (150.0, 44.5)
 MUX = (31.0, 21.0)
 PIXELS_M, PIXELS = 144, 72
 
@@ -95,9 +95,9 @@ def above() -> str:
         )
     view.line(there[0][0] + 12, trunk, there[-1][0] + 12, trunk, colour=GREEN, dash="1.2 0.8")
     view.box(around(*harness.muxes_mm[1], *MUX), fill="#d8e8d8", line=GREEN)
-    view.box(around(*harness.box_mm, *BOARD), fill="#d8e8d8", line=GREEN)
+    view.box(around(*harness.box_mm, *BOARD_MM), fill="#d8e8d8", line=GREEN)
     out, (bx, by) = outline(), harness.box_mm
-    view.line(bx + BOARD[0] / 2, by, out.right + 20, by, out.right + 20, out.near - 12, colour=RED)
+    view.line(bx + BOARD_MM[0] / 2, by, out.right + 20, by, out.right + 20, out.near - 12, colour=RED)
     page.text(*view.at(out.right + 24, out.near - 28), "USB, to the Pi", anchor="end", colour=RED)
     page.text(146, 38, "the hitters' edge", anchor="middle", size=5, bold=True, colour=GREY)
     page.text(146, 158, "the hiders' edge: mark it on the blanket", anchor="middle", size=5, bold=True, colour=RED)

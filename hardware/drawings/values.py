@@ -55,7 +55,6 @@ class Values(msgspec.Struct, frozen=True):
     piezo: Circuit
     passive: Circuit
     amplifier: Circuit
-    reference: Circuit
     op_amp: Circuit
     fsr: Circuit
     bus: Circuit

@@ -15,7 +15,7 @@ from pi_controller.calibration.detectors import Detectors, magnetometer_name
 from pi_controller.calibration.steps import Bar, Finding, PadByPad
 from pi_controller.calibration.wrong_modules import CLEAR_CHI2, Cause, Diagnosis, WrongModuleSearch
 from pi_controller.pinmap import pinmap
-from pi_controller.sensing.bead_fit import FittedBead, shipped_fitter
+from pi_controller.sensing.bead_fit import FittedBead
 from pi_controller.sensing.bead_solver import BEAD_HEIGHT_MM, MARKED_AM2, Steel
 from pi_controller.sensing.beads import FLOOR_UT, ModuleCorrection
 from pi_controller.sensing.events import BeadsAtRest, MatEvent
@@ -41,6 +41,8 @@ SAME_UT = 4.0
 """A bead has not been moved if no module's field has changed by more."""
 WEAK = 0.6
 """A bead below this share of a marked bead's strength cannot be reliably distinguished from an unmarked ball."""
+MAX_DEPTH_ERROR_MM = 8.0
+"""The magnetometers of a mat that is built well lie as near to the depth that the settings say."""
 READING_NOISE_UT = 0.5
 """Noise of a reading averaged over the last scans, in the search for steel."""
 MAX_NAMED = 4
@@ -205,14 +207,13 @@ class BeadStep(PadByPad):
     def _find_steel(self, pad: int) -> None:
         """Look for steel under `pad` in its readings."""
         readings = [(reading.ut, reading.ok) for reading in self._readings if reading.pad == pad]
-        steel = shipped_fitter().find_steel(readings, READING_NOISE_UT)
+        steel = self._detectors.beads.fitter.find_steel(readings, READING_NOISE_UT)
         if steel is not None and all(self._fit_bead(*each, steel).pad == pad for each in readings):
             self._steel_at[pad] = steel
 
-    @staticmethod
-    def _fit_bead(ut: Array, ok: NDArray[np.bool_], steel: Steel | None) -> FittedBead:
+    def _fit_bead(self, ut: Array, ok: NDArray[np.bool_], steel: Steel | None) -> FittedBead:
         """Return the one bead of a reading over `steel`."""
-        found = shipped_fitter().fit(ut, ok, noise=1.0, most=1, steel=steel).beads
+        found = self._detectors.beads.fitter.fit(ut, ok, noise=1.0, most=1, steel=steel).beads
         return found[0] if found else FittedBead(0.0, 0.0, 0.0, (0.0, 0.0, 0.0), marked=True, pad=None, sd_mm=0.0)
 
     def _judge(self) -> None:
@@ -233,7 +234,9 @@ class BeadStep(PadByPad):
             self.found += [describe_cause(cause) for cause in diagnosis.causes]
             if self._steel_at:
                 nearest = min(self._steel_at.values(), key=lambda steel: steel.depth_mm)
-                self.found.append(f"{_describe_steel(nearest, list(self._steel_at))}: better {STEEL_HINT}")
+                self.found.append(
+                    f"{_describe_steel(nearest, self._chip_mm, list(self._steel_at))}: better {STEEL_HINT}"
+                )
 
     def _search(self, readings: Sequence[Reading], steel: Steel | None = None) -> Diagnosis:
         """Search for wrong modules in `readings` of a bead over `steel`."""
@@ -249,7 +252,7 @@ class BeadStep(PadByPad):
         ]
         variance = float(np.mean([reading.variance for reading in readings])) / len(self._detectors.scans)
         return WrongModuleSearch(
-            shipped_fitter().sensors_mm,
+            self._detectors.beads.fitter.sensors_mm,
             np.array([reading.ut for reading in readings]),
             np.array([reading.ok for reading in readings]),
             np.array(asked),
@@ -275,7 +278,9 @@ class BeadStep(PadByPad):
         if rest and not (found := self._search(rest)).explained:
             return found
         sure = all(
-            shipped_fitter().fit(reading.ut, reading.ok, noise=1.0, most=1, steel=self._steel_at[reading.pad]).sure
+            self._detectors.beads.fitter.fit(
+                reading.ut, reading.ok, noise=1.0, most=1, steel=self._steel_at[reading.pad]
+            ).sure
             for reading in self._readings
             if reading.pad in self._steel_at
         )
@@ -286,17 +291,22 @@ class BeadStep(PadByPad):
         """Report beads of the wrong kind or on the wrong pad; note their strength, and steel under all pads."""
         if len(self._steel_at) == self.pads:
             readings = [(reading.ut, reading.ok) for reading in self._readings]
-            self.steel = shipped_fitter().find_steel(readings, READING_NOISE_UT)
-        for pad in range(1, self.pads + 1):
-            beads: list[FittedBead] = []
-            for reading in self._readings:
-                if reading.pad == pad:
-                    ut, ok = reading.ut, reading.ok
-                    if self.correction is not None:
-                        ut, ok = self.correction.apply(ut), ok[self.correction.order]
-                    beads.append(self._fit_bead(ut, ok, self._steel_at.get(pad)))
-            if not beads:
-                continue
+            self.steel = self._detectors.beads.fitter.find_steel(readings, READING_NOISE_UT)
+        beads_on: dict[int, list[FittedBead]] = {}
+        for reading in self._readings:
+            ut, ok = reading.ut, reading.ok
+            if self.correction is not None:
+                ut, ok = self.correction.apply(ut), ok[self.correction.order]
+            bead = self._fit_bead(ut, ok, self._steel_at.get(reading.pad))
+            beads_on.setdefault(reading.pad, []).append(bead)
+        off_mm = float(np.median([bead.z_mm for beads in beads_on.values() for bead in beads])) - BEAD_HEIGHT_MM[0]
+        if abs(off_mm) > MAX_DEPTH_ERROR_MM:
+            for pad in beads_on:
+                self.states[pad - 1] = "bad"
+            what = f"the magnetometers lie about {off_mm - self._chip_mm:.0f} mm deep, not {-self._chip_mm:.0f}"
+            self.wrong.append(Finding(what, "set [board] depth_mm: 30, or 18 for a flat mat"))
+            return
+        for pad, beads in beads_on.items():
             self.moments[pad - 1] = float(np.mean([np.linalg.norm(bead.moment) for bead in beads]))
             elsewhere = [bead.pad for bead in beads if bead.pad != pad]
             if elsewhere:
@@ -308,12 +318,16 @@ class BeadStep(PadByPad):
             elif self.moments[pad - 1] < WEAK * MARKED_AM2:
                 self._fail_pad(pad, f"the bead on pad {pad} is weak", "use a bead with a magnet of 6 x 6 mm, N42")
 
+    @property
+    def _chip_mm(self) -> float:
+        return float(self._detectors.beads.fitter.sensors_mm[0, 2])
+
     def _report_contradiction(self, diagnosis: Diagnosis) -> None:
         """Report that no bead explains the readings, and the modules that contradict the others."""
         names = [magnetometer_name(number) for number in diagnosis.contradicting]
         if self._steel_at:
             pads = list(self._steel_at)
-            self._fail_pad(pads[0], _describe_steel(self._steel_at[pads[0]], pads), STEEL_HINT)
+            self._fail_pad(pads[0], _describe_steel(self._steel_at[pads[0]], self._chip_mm, pads), STEEL_HINT)
         if 0 < len(names) <= MAX_NAMED:
             verb = "contradicts" if len(names) == 1 else "contradict"
             what = f"{join_words(names)} {verb} the other magnetometers"
@@ -353,8 +367,8 @@ def describe_cause(cause: Cause) -> str:
     return f"{what}; the profile corrects it. Better {todo}, and calibrate again"
 
 
-def _describe_steel(steel: Steel, pads: Sequence[int]) -> str:
-    """Return what lies under `pads`, in plain words."""
-    under_mm = steel.depth_mm + pinmap().magnetometer_positions()[0][2]
+def _describe_steel(steel: Steel, chip_mm: float, pads: Sequence[int]) -> str:
+    """Return what lies under `pads`, in plain words; the magnetometers are at the height `chip_mm` (below 0)."""
+    under_mm = steel.depth_mm + chip_mm
     where = f"pad {pads[0]}" if len(pads) == 1 else f"pads {', '.join(map(str, pads))}"
     return f"iron or steel lies about {5 * round(under_mm / 5)} mm under the mat at {where}"

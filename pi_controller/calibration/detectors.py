@@ -61,17 +61,19 @@ class RunningStats:
 class Detectors:
     """Runs the detectors and keeps raw readings for the steps. `strikes` are the strike detector's settings.
 
-    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`).
+    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`), `depth_mm` how deep they lie.
     """
 
-    def __init__(self, strikes: StrikeSettings, magnetometers: int | None = None) -> None:
+    def __init__(
+        self, strikes: StrikeSettings, magnetometers: int | None = None, depth_mm: float | None = None
+    ) -> None:
         maps = pinmap()
         self.built: NDArray[np.bool_] = np.array(maps.magnetometers_built(magnetometers))
         """Whether each magnetometer is built, in wire order."""
         # one pad is tapped at a time, so the discs of the others rest although they are not dead
         self.settings = replace(strikes, suspect_db=0.0)
         self.hands = HandDetector(PADS, len(maps.touch.strips))
-        self.beads = BeadTracker(most=2, magnetometers=magnetometers)
+        self.beads = BeadTracker(most=2, magnetometers=magnetometers, depth_mm=depth_mm)
         self.strikes: StrikeDetector | None = None
         self.scans = deque[Field](maxlen=AVERAGED)
         self.counts: Array | None = None

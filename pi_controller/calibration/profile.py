@@ -230,7 +230,7 @@ def _misfit(profile: Profile) -> str:
         if not (np.abs(numbers) <= most).all() or not (magnets.scans >= 1.0 and magnets.scatter > 0.0):
             return "magnetometer readings that cannot be"
         depth_mm, strength = magnets.steel or (MAX_STEEL_MM, 0.0)
-        if not (-pinmap().magnetometer_positions()[0][2] < depth_mm <= MAX_STEEL_MM and 0.0 <= strength <= 1.0):
+        if not (0.0 < depth_mm <= MAX_STEEL_MM and 0.0 <= strength <= 1.0):
             return "steel under the mat that cannot be"
         if not _are_possible(magnets.modules, sensors):
             return "wrong modules that cannot be"

@@ -194,6 +194,7 @@ def calibrate(
             settings.strikes.sensor,
             settings.magnetometers,
             [step for step in STEPS if step not in needed],
+            settings.board.depth_mm,
         )
         publish = _page(settings, stack) if web else None
         source = _source(settings, sim, stack)
@@ -223,7 +224,7 @@ def _check_allowed(settings: Settings, section: str) -> None:
 
 def _source(settings: Settings, sim: Sequence[Fault] | None, stack: ExitStack) -> RealMat | SimulatedMat:
     if sim is not None:
-        conditions = Conditions(magnetometers=settings.magnetometers)
+        conditions = Conditions(magnetometers=settings.magnetometers, depth_mm=settings.board.depth_mm)
         return SimulatedMat(stack.enter_context(SimListening(SIM_SEED, conditions, sim)))
     source = make_source(settings)
     stack.callback(source.close)

@@ -36,9 +36,9 @@ class Walk:
     """One calibration. `strikes` are the strike detector's settings for `sensor` pads, the threshold's starting
     point.
 
-    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`); without any, no bead is asked for. Steps
-    whose names are in `skipped` are left out from the start. The bead's position is no secret here, because no game is
-    played.
+    `magnetometers` is how many the mat has (`PinMap.magnetometers_built`); without any, no bead is asked for. They lie
+    `depth_mm` below its surface. Steps whose names are in `skipped` are left out from the start. The bead's position is
+    no secret here, because no game is played.
     """
 
     def __init__(
@@ -47,9 +47,10 @@ class Walk:
         sensor: str = "piezo",
         magnetometers: int | None = None,
         skipped: Collection[str] = (),
+        depth_mm: float | None = None,
     ) -> None:
-        self._magnetometers = magnetometers
-        self._detectors = Detectors(strikes, magnetometers)
+        self._magnetometers, self._depth_mm = magnetometers, depth_mm
+        self._detectors = Detectors(strikes, magnetometers, depth_mm)
         self._sensor = sensor
         self.empty = EmptyStep(magnets_only={TapStep.name, SlideStep.name} <= {*skipped})
         self.taps, self.slides, self.beads = TapStep(), SlideStep(), BeadStep(PADS)
@@ -173,7 +174,7 @@ class Walk:
     def _take_link_up(self, up: LinkUp) -> None:
         if self.board_id and up.board_id != self.board_id:
             # another board: discard all measurements
-            self._detectors = Detectors(self._detectors.settings, self._magnetometers)
+            self._detectors = Detectors(self._detectors.settings, self._magnetometers, self._depth_mm)
             self._at, self._left_out = 0, set(self._skipped)
             for step in self._steps:
                 step.begin(self._detectors, self._t)

@@ -285,6 +285,9 @@ def _find_game_issues(name: str, options: dict[str, str]) -> list[SettingsIssue]
     return found or try_options(("options",), options)
 
 
+ALL_MAGNETOMETERS = 24
+MIN_DEPTH_OF_FEW_MM = 28.0
+"""With fewer than all in a flatter mat, a bead between them is not read on its pad."""
 MANY_MAGNETOMETERS = 16
 """With fewer, a mat surely reads one bead as two, or one at another place, now and then (hardware/README.md)."""
 NEEDS_MANY = ("two_beads", "bead_moved")
@@ -304,6 +307,12 @@ class BoardSection(Section):
     )
     magnetometers: Literal[24, 16, 12, 8] = Field(
         default=24, description="how many the mat has; with 12 or 8 a second or moved bead is always a question"
+    )
+    depth_mm: float = Field(
+        default=30.0,
+        ge=10.0,
+        le=40.0,
+        description="how deep its magnetometers lie below the cover's top; 18 in a flat mat",
     )
     write_timeout_s: float = Field(
         default=0.5, ge=0.05, le=5.0, description="seconds until a board that accepts no data counts as lost"
@@ -661,6 +670,10 @@ def _find_pin_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
 def _find_mat_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
     """Yield boards and recordings that do not fit the number of mats."""
     boards = (("board", settings.board), ("board_b", settings.board_b))
+    for name, board in boards:
+        if board.depth_mm < MIN_DEPTH_OF_FEW_MM and board.magnetometers < ALL_MAGNETOMETERS:
+            text = f"must be at least {MIN_DEPTH_OF_FEW_MM:g} with fewer than {ALL_MAGNETOMETERS} magnetometers"
+            yield SettingsIssue((name, "depth_mm"), text)
     if settings.mat.seats != "each":
         if settings.board_b.port != "none":
             yield SettingsIssue(("board_b", "port"), 'is used only if [mat] seats = "each"')

@@ -230,7 +230,11 @@ def apply_profile(settings: Settings, folder: Path) -> tuple[Settings, Profile |
 def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensors:
     """Build the sensors of a mat by `settings`."""
     return mat_sensors_for(
-        settings.game.name, settings.strikes.detector_settings(), profile, magnetometers=settings.magnetometers
+        settings.game.name,
+        settings.strikes.detector_settings(),
+        profile,
+        magnetometers=settings.magnetometers,
+        depth_mm=settings.board.depth_mm,
     )
 
 

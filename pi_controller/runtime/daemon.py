@@ -192,10 +192,11 @@ def mat_sensors_for(
     profile: Profile | None = None,
     *,
     magnetometers: int | None = None,
+    depth_mm: float | None = None,
 ) -> MatSensors:
     """Return the detectors of a mat on which `game` is played; `strikes` are the strike detector's settings.
 
-    `profile` is the calibration of this mat, which has so many `magnetometers`.
+    `profile` is the calibration of this mat, which has so many `magnetometers`, `depth_mm` below its surface.
     """
     touch = HandSettings() if profile is None else profile.hand_settings()
     base = None if profile is None else profile.baseline()
@@ -204,7 +205,7 @@ def mat_sensors_for(
     hidden = game_class(game).hidden
     if hidden is None or not hidden.unmarked:
         hands = HandDetector(settings=touch)
-        beads = BeadTracker(baseline=base, magnetometers=magnetometers, correction=correction)
+        beads = BeadTracker(baseline=base, magnetometers=magnetometers, depth_mm=depth_mm, correction=correction)
     else:
         hands = HandDetector(settings=touch, most_hands=4 if hidden.in_fists else 2)
         beads = BeadTracker(
@@ -214,6 +215,7 @@ def mat_sensors_for(
             highest_mm=FIST_HEIGHT_MM if hidden.in_fists else HIGHEST_MM,
             baseline=base,
             magnetometers=magnetometers,
+            depth_mm=depth_mm,
             correction=correction,
         )
     return MatSensors(strikes, hands=hands, beads=beads, board_id=board)

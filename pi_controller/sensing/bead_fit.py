@@ -324,7 +324,7 @@ KIND_CLEAR = 0.015
 
 
 STEEL_DEPTHS_MM = (36.0, 45.0, 56.0, 70.0, 90.0, 120.0)
-"""Depths below the mat's surface at which steel is tried first; the modules are at 30 mm."""
+"""Depths below the mat's surface at which steel is tried first; the modules are at 30 mm, in a flat mat at 18."""
 FINEST_STEEL = 0.04
 """Relative step of the depth and step of the strength at which the search for steel ends."""
 
@@ -381,12 +381,20 @@ class BeadFitter:
     """Fits readings of one mat. The first fit computes the grids (about 20 ms each); fits share no other state.
 
     `highest_mm` is the greatest height above the mat's surface that counts as on the mat. Set it above the default if
-    hands that hold magnets rest on the mat; an uncertain kind is then no doubt.
+    hands that hold magnets rest on the mat; an uncertain kind is then no doubt. `depth_mm` is how deep the
+    magnetometers lie (`PinMap.magnetometer_positions`).
     """
 
-    def __init__(self, pins: PinMap | None = None, *, step_mm: float = 25.0, highest_mm: float = HIGHEST_MM) -> None:
+    def __init__(
+        self,
+        pins: PinMap | None = None,
+        *,
+        step_mm: float = 25.0,
+        highest_mm: float = HIGHEST_MM,
+        depth_mm: float | None = None,
+    ) -> None:
         chosen = pinmap() if pins is None else pins
-        self.sensors_mm: Array = np.array(chosen.magnetometer_positions())
+        self.sensors_mm: Array = np.array(chosen.magnetometer_positions(depth_mm))
         self._pads: Pads = chosen.pads
         self._highest = highest_mm
         self._lifted = highest_mm > HIGHEST_MM
@@ -595,9 +603,9 @@ class BeadFitter:
 
 
 @cache
-def shipped_fitter(highest_mm: float = HIGHEST_MM) -> BeadFitter:
-    """Return the shared fitter for the pin map and magnets up to `highest_mm` above the mat."""
-    return BeadFitter(highest_mm=highest_mm)
+def shipped_fitter(highest_mm: float = HIGHEST_MM, depth_mm: float | None = None) -> BeadFitter:
+    """Return the shared fitter for the pin map, magnets up to `highest_mm` above the mat and chips `depth_mm` deep."""
+    return BeadFitter(highest_mm=highest_mm, depth_mm=depth_mm)
 
 
 def fit(

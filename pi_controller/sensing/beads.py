@@ -169,8 +169,8 @@ class BeadTracker:
     `highest_mm` above the mat raise no doubt, for fists that hold them may rest on it; a `fitter` passed in brings its
     own limit. `in_play` is the number of beads in play if known: once all are found, none is part of the baseline.
     `settle_s` is how long the field must be still to count as at rest. `baseline` is a stored one; without it, it is
-    learned. `magnetometers` is how many the mat has (`PinMap.magnetometers_built`). `correction` undoes wrong modules
-    in each scan; `baseline` and faults are by place then.
+    learned. `magnetometers` is how many the mat has (`PinMap.magnetometers_built`), `depth_mm` how deep they lie.
+    `correction` undoes wrong modules in each scan; `baseline` and faults are by place then.
     """
 
     def __init__(
@@ -184,16 +184,17 @@ class BeadTracker:
         settle_s: float = 0.25,
         baseline: Baseline | None = None,
         magnetometers: int | None = None,
+        depth_mm: float | None = None,
         correction: ModuleCorrection | None = None,
     ) -> None:
         self._correction = correction
-        self._fitter = fitter or shipped_fitter(highest_mm)
+        self.fitter = fitter or shipped_fitter(highest_mm, depth_mm)
         self._smallest = smallest
         self._most = most
         self._in_play = in_play
         self._settle_s = settle_s
         self.baseline = baseline
-        self._shape = self._fitter.sensors_mm.shape
+        self._shape = self.fitter.sensors_mm.shape
         self._noise = 1.0
         self._noise_scans = 0
         self._assume_empty = False
@@ -414,7 +415,7 @@ class BeadTracker:
         beads: list[Bead] = []
         sure, least = fit.sure, float("inf")
         for found in fit.beads:
-            field = found.field_at(self._fitter.sensors_mm)
+            field = found.field_at(self.fitter.sensors_mm)
             ratio = base.bead_log_odds(field) if sure else CERTAIN_LOG_ODDS
             if ratio < 0.0:
                 base.offsets = subtract_uniform_field(base.offsets + field, base.known)
@@ -440,7 +441,7 @@ class BeadTracker:
         return BeadsAtRest(t, tuple(found.bead() for found in fit.beads), fit.sure)
 
     def _fit(self, ut: Array, use: NDArray[np.bool_], noise: float) -> BeadFit:
-        fit = self._fitter.fit(
+        fit = self.fitter.fit(
             ut,
             use,
             noise=noise,
@@ -452,7 +453,7 @@ class BeadTracker:
         self._fitted = fit.beads
         close = np.zeros(self._shape)
         for bead in fit.beads:
-            close += bead.field_at(self._fitter.sensors_mm)
+            close += bead.field_at(self.fitter.sensors_mm)
         self._watch.explained = np.abs(close).max(axis=1) > TOWARDS_RAIL * self._range
         return fit
 

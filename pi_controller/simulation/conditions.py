@@ -23,6 +23,8 @@ class Conditions:
 
     magnetometers: int | None = None
     """How many the mat has (`PinMap.magnetometers_built`)."""
+    depth_mm: float | None = None
+    """How deep they lie below its surface; None as the pin map says."""
     bias_lsb: float = 12.0
     """Largest offset of a piezo's resting level from mid-scale (1 % resistors), counts."""
     adc_noise_lsb: float = 1.15

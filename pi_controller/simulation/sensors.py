@@ -54,7 +54,7 @@ class Magnets:
         self._range = pins.magnetometers.range_ut
         self._per_ut = pins.magnetometers.counts_per_ut
         fixed = rng(seed, Stream.MAT, 3)
-        drawn = np.array(pins.magnetometer_positions())
+        drawn = np.array(pins.magnetometer_positions(conditions.depth_mm))
         self.count = len(drawn)
         self._places = drawn + conditions.sensor_place_mm * fixed.standard_normal(drawn.shape)
         dip, heading = np.radians(fixed.uniform(55.0, 75.0)), fixed.uniform(0.0, 2 * np.pi)

@@ -131,7 +131,8 @@ class Simulation:
             table = Table(self.journal, game, dict(teams or TEAMS), referee, 0.0, seats)
             self.mat.world.seats = seats
             built = self.mat.world.conditions.magnetometers
-            sensors = mat_sensors_for(game.name, magnetometers=built)
+            depth_mm = self.mat.world.conditions.depth_mm
+            sensors = mat_sensors_for(game.name, magnetometers=built, depth_mm=depth_mm)
             self.buttons = MockButtons()
             self.strip = MemoryStrip(pinmap().lights.count)
             self.daemon = Daemon(

@@ -82,7 +82,8 @@ def examine_simulated(
 ) -> list[ReportLine]:
     """Return the lines for a simulated mat's sensors and link, after `LISTEN_S` virtual seconds."""
     ears = _listener(settings)
-    with SimListening(seed, Conditions(magnetometers=settings.magnetometers), faults) as sim:
+    conditions = Conditions(magnetometers=settings.magnetometers, depth_mm=settings.board.depth_mm)
+    with SimListening(seed, conditions, faults) as sim:
         sim.connection.session.request_self_test()
         while sim.t < LISTEN_S:
             ears.take(sim.tick())

@@ -447,7 +447,7 @@ def _explain_rest(counts: float, *, is_at_rail: bool) -> tuple[str, str] | None:
     rail, resistor, diode = ("ground", "R1", "D2") if counts < 0 else ("3.3 V", "R3", "D1")
     if fault == "rail":
         todo = f"look for a short of its disc or wire to {rail}, and check its bias resistor {resistor}"
-        return f"at its rail: it rests at {rail}", f"{todo}; with the amplifier also its clamp diodes"
+        return f"at its rail: it rests at {rail}", todo
     if fault == "diode":
         volt = VOLT_PER_COUNT * (MIDDLE_COUNTS - abs(counts))
         todo = f"turn {diode} round (D1's band to 3V3, D2's to R2); else check its bias resistors R1 and R3"

@@ -12,6 +12,7 @@ from pi_controller.board.session import Session
 from pi_controller.config import Settings
 from pi_controller.pinmap import pinmap
 from pi_controller.rules.registry import game
+from pi_controller.runtime.assembly import mat_sensors
 from pi_controller.sensing.beads import BeadTracker
 from pi_controller.simulation.conditions import Conditions
 from pi_controller.simulation.faults import parse_fault
@@ -67,6 +68,48 @@ def test_the_walk_passes(size):
     assert (profile.magnets is None) == (size == 0)
     if profile.magnets is not None:
         assert profile.magnets.known == pinmap().magnetometers_built(size)
+
+
+FLAT_MM = 18.0
+
+
+def test_the_doctor_and_the_walk_pass_a_flat_mat():
+    flat = Settings(board={"depth_mm": FLAT_MM})
+    assert [line for line in examine_simulated(flat, [], lambda _: None, 3) if line.outcome == "fail"] == []
+    assert walked(2, conditions=Conditions(depth_mm=FLAT_MM), depth_mm=FLAT_MM).view.passed
+
+
+@pytest.mark.parametrize(("lies", "said"), [(FLAT_MM, 30.0), (30.0, FLAT_MM)])
+def test_the_walk_names_a_depth_that_is_not_the_mats(lies, said):
+    view = walked(2, conditions=Conditions(depth_mm=lies), depth_mm=said).view
+    assert not view.passed
+    (found,) = [one for step in view.steps for one in step.wrong]
+    assert found.todo == "set [board] depth_mm: 30, or 18 for a flat mat"
+    assert abs(float(found.what.split()[4]) - lies) <= 3.0
+
+
+@pytest.mark.parametrize("lies", [27.0, 34.0])
+def test_the_walk_passes_magnetometers_a_few_millimetres_off_their_depth(lies):
+    assert walked(2, conditions=Conditions(depth_mm=lies), depth_mm=30.0).view.passed
+
+
+def test_the_settings_sensors_lie_as_deep_as_the_settings_say():
+    flat = mat_sensors(Settings(board={"depth_mm": FLAT_MM}))
+    assert set(flat.beads.fitter.sensors_mm[:, 2]) == {-FLAT_MM}
+    assert set(mat_sensors(Settings()).beads.fitter.sensors_mm[:, 2]) == {-pinmap().magnetometers.depth_mm}
+
+
+def test_a_flat_mat_of_few_magnetometers_is_refused():
+    assert Settings(board={"depth_mm": FLAT_MM}).find_conflicts() == []
+    (issue,) = Settings(board={"depth_mm": FLAT_MM, "magnetometers": 16}).find_conflicts()
+    assert issue.keys == ("board", "depth_mm")
+
+
+def test_a_whole_game_is_played_on_a_flat_mat(tmp_path):
+    rules = game("dakota", {"points": "1"})
+    with Simulation(4, tmp_path / "j.sqlite", rules, conditions=Conditions(depth_mm=FLAT_MM)) as table:
+        table.play()
+        assert compare(table.truth, [fact for _, fact in table.journal.read()], rules) == []
 
 
 @pytest.mark.parametrize("size", cases([8], SIZES))

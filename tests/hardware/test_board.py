@@ -79,7 +79,7 @@ def test_the_copper_joins_what_the_circuits_join_and_nothing_else(copper):
 def test_copper_keeps_its_distances(copper):
     gaps = measure_gaps(copper)
     print(f"\n{gaps}; {len(nets.board_nets())} nets, {len(copper.holes)} holes, {len(board.parts())} parts")
-    assert gaps.copper >= MAKERS_GAP_MM
+    assert gaps.copper >= board.CLEARANCE_MM > MAKERS_GAP_MM, "the router keeps it between the points that it tests too"
     assert gaps.edge >= MAKERS_EDGE_MM
     assert gaps.holes >= 0.5
     assert gaps.ring >= MAKERS_RING_MM
@@ -176,7 +176,8 @@ def rounded(point: tuple[float, float]) -> tuple[float, float]:
 def test_every_part_of_the_circuits_stands_on_it_once():
     v, pads = values(), len(nets.pads())
     electrodes = pads * len(pinmap().touch.strips)
-    circuits = ((v.piezo, pads), (v.passive, pads), (v.op_amp, 1), (v.bus, 1), (v.touch, electrodes), (v.shifter, 1))
+    circuits = ((v.piezo, pads), (v.passive, pads), (v.amplifier, pads), (v.op_amp, 1), (v.bus, 1))
+    circuits += ((v.touch, electrodes), (v.shifter, 1))
     said = Counter()
     for circuit, times in circuits:
         for name in circuit.parts:
@@ -186,6 +187,19 @@ def test_every_part_of_the_circuits_stands_on_it_once():
     assert there == said
     names = [part.name for part in board.parts()]
     assert len(names) == len(set(names))
+
+
+def test_without_the_amplifiers_parts_and_a_wire_for_r11_it_is_the_passive_input():
+    fitted = {}
+    for name, pins in nets.board_nets().items():
+        pad = name.split()[1] if name.startswith("minus") else ""
+        wired = f"GPIO{pinmap().board.adc_pins[int(pad) - 1]}" if pad else name
+        fitted.setdefault(wired, set()).update(
+            pin for pin in pins if pin.split(".")[0] not in {"R10", "R11", "C5", "C6"}
+        )
+    passive = nets.piezo_nets("passive")
+    mine = {name: {pin for pin in pins if pin in set().union(*passive.values())} for name, pins in fitted.items()}
+    assert {name: pins for name, pins in mine.items() if pins} == passive
 
 
 def test_plugs_have_the_order_of_the_cables():
@@ -290,15 +304,39 @@ def test_another_program_sees_copper_and_an_opening_at_every_hole(pictures):
     assert ndimage.label(drilled)[1] == len(PINS) + len(board.routed()[1])
 
 
+@pytest.fixture
+def needs_kicad():
+    """Skip without KiCad, but fail when MOCCASIN_CI says that it must be there."""
+    if not kicad.find_checker():
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail("there is neither kicad-cli nor the system Python's pcbnew")
+        pytest.skip("there is neither kicad-cli nor the system Python's pcbnew")
+
+
 @pytest.mark.kicad
-@pytest.mark.skipif(shutil.which("kicad-cli") is None, reason="there is no kicad-cli on the path")
-def test_kicad_finds_no_fault(tmp_path):
-    path = tmp_path / "mat-board.kicad_pcb"
-    path.write_text(kicad.board_file(), "utf-8")
-    report = tmp_path / "drc.txt"
-    subprocess.run(
-        ["kicad-cli", "pcb", "drc", "--severity-error", "--exit-code-violations", "-o", report, path], check=True
-    )
+def test_kicad_finds_no_fault(needs_kicad, tmp_path):
+    assert kicad.check_design_rules(kicad.board_file(), tmp_path) == []
+
+
+@pytest.mark.kicad
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ('(segment (start 41 20) (end 60 20) (width 0.4) (layer "F.Cu") (net 1))', "hort|learance|cross"),
+        ('(segment (start 0.6 20) (end 0.6 24) (width 0.4) (layer "F.Cu") (net 1))', "dge"),
+        ('(segment (start 2 20) (end 2 24) (width 0.3) (layer "F.Cu") (net 1))', "width"),
+    ],
+)
+def test_kicad_finds_a_track_that_breaks_a_rule(needs_kicad, tmp_path, wrong, said):
+    text = kicad.board_file().removesuffix(")\n") + f"{wrong}\n)\n"
+    assert any(re.search(said, one) for one in kicad.check_design_rules(text, tmp_path))
+
+
+@pytest.mark.kicad
+def test_kicad_finds_a_pin_that_nothing_joins(needs_kicad, tmp_path):
+    text = "\n".join(row for row in kicad.board_file().splitlines() if not row.startswith("(segment"))
+    assert any("unconnected" in one.lower() or "Missing connection" in one
+               for one in kicad.check_design_rules(text, tmp_path))  # fmt: skip
 
 
 def test_the_file_for_kicad_has_every_net_pad_and_track():

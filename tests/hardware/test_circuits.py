@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from xml.etree import ElementTree
 
 import bus
@@ -15,12 +16,14 @@ import numpy as np
 import parts
 import pytest
 import simulate
-from values import LICENCE, Circuit, engineering, values
+from values import HARDWARE, LICENCE, Circuit, engineering, values
 
+from pi_controller.board import wire
 from pi_controller.pinmap import pinmap
 from pi_controller.simulation import sensors
+from pi_controller.simulation.board import modules
 from pi_controller.simulation.faults import RESTS
-from pi_controller.system.sensor_checks import MIDDLE_COUNTS, MIN_DISC_MS, OFF_REST_COUNTS, classify_rest
+from pi_controller.system.sensor_checks import MIDDLE_COUNTS, MIN_DISC_MS, OFF_REST_COUNTS, classify_rest, explain_step
 
 V = values()
 NAMES = [(name, figure) for name in ("passive", "amplifier", "fsr", "bus") for figure in V.limits_of(name)]
@@ -68,10 +71,12 @@ def changed(circuit: str, **parts: float):
         ("passive", "pole_farad", 10e-9, "corner_hz"),
         ("piezo", "smooth_farad", 0.33e-9, "corner_hz"),
         ("piezo", "series_ohm", 220e3, "feather_counts"),
-        ("amplifier", "feedback_ohm", 68e3, "feather_counts"),
-        ("amplifier", "node_farad", 0.47e-9, "at_3000_hz_db"),
-        ("amplifier", "feedback_farad", 22e-12, "at_3600_hz_db"),
-        ("amplifier", "node_farad", 47e-9, "at_1500_hz_db"),
+        ("amplifier", "feedback_ohm", 100e3, "feather_counts"),
+        ("amplifier", "gain_ohm", 33e3, "whole_volt"),
+        ("amplifier", "feedback_farad", 10e-12, "at_3600_hz_db"),
+        ("amplifier", "feedback_farad", 220e-12, "at_1500_hz_db"),
+        ("amplifier", "hold_farad", 100e-9, "rise_small_ms"),
+        ("amplifier", "hold_farad", 470e-9, "rise_off_counts"),
     ],
 )
 def test_a_wrong_value_is_found(ngspice, circuit, part, value, figure):
@@ -86,6 +91,11 @@ def rests(ngspice):
     found = simulate.fault_rests(V)
     print("\n" + simulate.rest_table(found))
     return found
+
+
+def test_a_fault_rests_alike_behind_the_amplifier(rests):
+    for fault, amplified in simulate.fault_rests(V, "amplifier").items():
+        assert amplified == pytest.approx(rests[fault], abs=1), fault
 
 
 @pytest.mark.parametrize(
@@ -107,8 +117,9 @@ def test_the_rest_level_tells_a_wiring_fault(rests, fault, cause):
 
 
 def test_a_sound_pad_rests_where_the_doctor_passes_it(figures):
-    for name in ("rest_counts", "rest_worst_counts"):
-        assert classify_rest(figures["passive", name].value - MIDDLE_COUNTS) == ""
+    for kind in netlists.INPUTS:
+        for name in ("rest_counts", "rest_worst_counts"):
+            assert classify_rest(figures[kind, name].value - MIDDLE_COUNTS) == ""
 
 
 def test_the_simulated_board_rests_as_the_circuit(rests):
@@ -124,13 +135,14 @@ def test_the_page_shows_where_a_pad_with_a_fault_rests(rests):
     assert simulate.rest_table(rests) in page, "run python hardware/drawings/circuits.py --simulate"
 
 
-def test_the_doctor_tells_a_pad_without_a_disc_by_its_rise(figures):
-    limits = V.limits_of("passive")
+@pytest.mark.parametrize("kind", netlists.INPUTS)
+def test_the_doctor_tells_a_pad_without_a_disc_by_its_rise(figures, kind):
+    limits = V.limits_of(kind)
     assert limits["rise_open_ms"][1] < MIN_DISC_MS < limits["rise_small_ms"][0]
     for cable_farad in (100e-12, 1e-9):  # a long cable without its disc
-        assert 1e3 * simulate.rise_s(V, cable_farad) < MIN_DISC_MS
+        assert 1e3 * simulate.rise_s(V, kind, cable_farad) < MIN_DISC_MS
     worn = 0.4 * V.model["disc"]["farad"]
-    assert 1e3 * simulate.rise_s(V, worn) > MIN_DISC_MS
+    assert 1e3 * simulate.rise_s(V, kind, worn) > MIN_DISC_MS
 
 
 @pytest.mark.parametrize("farad", [0.0, 14e-9, 20e-9, 26e-9])
@@ -148,7 +160,52 @@ def test_the_simulated_board_rises_as_the_circuit(ngspice, farad):
     t = np.arange(0.0, 0.02, 1e-6)
     level = bias.levels(0.03 + t)[:, 1]
     assert level[0] == pytest.approx(0.0, abs=1e-6)
-    assert t[np.argmax(level >= 0.9)] - t[np.argmax(level >= 0.1)] == pytest.approx(simulate.rise_s(V, farad), rel=0.04)
+    assert t[np.argmax(level >= 0.9)] - t[np.argmax(level >= 0.1)] == pytest.approx(
+        simulate.rise_s(V, "passive", farad), rel=0.04
+    )
+
+
+class BoardOnCurves:
+    """A board whose pads have the levels of ngspice (`curves`: a time axis and volts each) as it switches its bias."""
+
+    SAMPLE_HZ, BLOCK = pinmap().board.sample_hz, pinmap().board.block_samples
+    LATE_S = 1.3e-3
+
+    def __init__(self, curves):
+        self.curves, self.told, self.off_s, self.now_s = curves, {}, None, 0.0
+        self.step = modules()["guards"].BiasStep(self, self.told.__setitem__)
+
+    def bias(self, on):
+        if not on:
+            self.off_s = self.now_s
+
+    def run(self, blocks=24):
+        """Give the self-test its blocks and return what it tells of each pad, ms."""
+        self.step.begin()
+        for n in range(blocks):
+            t = (n * self.BLOCK + np.arange(self.BLOCK) + 0.5) / self.SAMPLE_HZ
+            since = 0.0 * t if self.off_s is None else t - self.off_s + netlists.START_S
+            volts = np.array([np.interp(since, *curve) for curve in self.curves]).T
+            sums = np.rint(wire.READINGS * simulate.counts(V, volts))
+            self.now_s = (n + 1) * self.BLOCK / self.SAMPLE_HZ + self.LATE_S
+            if self.step.busy:
+                self.step.hold(bytearray(sums.astype("<u2").tobytes()), n)
+        return [wire.disc_ms(self.told[pad + 1]) for pad in range(len(self.curves))]
+
+
+@pytest.mark.parametrize("kind", netlists.INPUTS)
+def test_the_firmware_measures_the_rise_of_each_input(ngspice, kind):
+    farads = (0.0, 14e-9, 20e-9, 26e-9)
+    curves = [simulate.run(netlists.bias_step(V, kind, farad), "tran 5u 200m 0 20u", "v(adc)") for farad in farads]
+    board = BoardOnCurves(curves)
+    assert board.run() == pytest.approx([1e3 * simulate.rise_s(V, kind, farad) for farad in farads], abs=0.15)
+    assert [explain_step(pad, board.told) is None for pad in (1, 2, 3, 4)] == [False, True, True, True]
+
+
+def test_the_simulated_bias_is_off_as_long_as_the_boards():
+    source = (HARDWARE.parent / "firmware" / "guards.py").read_text("utf-8")
+    (blocks,) = re.findall(r"^LOW_BLOCKS = (\d+)", source, re.MULTILINE)
+    assert int(blocks) * pinmap().board.block_samples / pinmap().board.sample_hz == netlists.BIAS_OFF_S
 
 
 def test_without_clamps_the_pin_would_be_lost(ngspice):
@@ -219,11 +276,13 @@ def test_the_limits_are_those_of_the_chips_and_of_the_firmware():
     assert V.limits["both"]["corner_hz"][1] <= pinmap().board.sample_hz / 2
 
 
-def test_the_largest_stroke_that_is_shown_whole_is_shown_whole_and_a_larger_one_is_not(ngspice):
-    whole = dict(simulate.piezo_figures(V, "passive"))["whole_volt"]
+@pytest.mark.parametrize(("kind", "node"), [("passive", "v(plus)"), ("amplifier", "v(adc)")])
+def test_the_largest_stroke_that_is_shown_whole_is_shown_whole_and_a_larger_one_is_not(ngspice, kind, node):
+    whole = dict(simulate.piezo_figures(V, kind))["whole_volt"]
+    room = 0.06 if kind == "amplifier" else 0.0  # its output comes softly to its rails
     for share, inside in ((0.95, True), (1.1, False)):
-        plus = simulate.run(netlists.piezo(V, "passive", netlists.ring(V, share * whole)), "tran 5u 10m", "v(plus)")[1]
-        assert (plus.min() >= 0.0 and plus.max() <= V.supply_volt) == inside
+        level = simulate.run(netlists.piezo(V, kind, netlists.ring(V, share * whole)), "tran 5u 10m", node)[1]
+        assert (level.min() > room and level.max() < V.supply_volt - room) == inside
 
 
 @pytest.mark.parametrize("name", circuits.DRAWINGS)
@@ -261,6 +320,6 @@ def test_the_page_shows_the_figures_that_are_simulated(figures):
     page = rows((circuits.HERE.parent / "circuits.md").read_text("utf-8"))
     now = rows(simulate.table(list(figures.values())))
     assert page.keys() <= now.keys()
-    assert (len(page), len(now)) == (23, 52)
+    assert (len(page), len(now)) == (30, 61)
     for key, value in page.items():  # another ngspice may round otherwise
         assert value == pytest.approx(now[key], rel=0.05, abs=0.05), key

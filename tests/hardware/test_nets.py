@@ -12,13 +12,13 @@ from values import HARDWARE, values
 from pi_controller.pinmap import pinmap
 
 SPICE = {"Rhigh": "R1", "Rlow": "R3", "Rseries": "R2", "Rpole": "R4", "Csmooth": "C1", "Cpole": "C2", "Dup": "D1"}
-SPICE |= {"Ddown": "D2"}
+SPICE |= {"Ddown": "D2", "Rgain": "R10", "Rback": "R11", "Cback": "C5", "Chold": "C6"}
 
 
-def simulated() -> dict[str, tuple[str, str]]:
+def simulated(kind: netlists.Input) -> dict[str, tuple[str, str]]:
     """Return each part of the simulated piezo input with the nodes of its two leads."""
     found = {}
-    for line in netlists.piezo(values(), "passive"):
+    for line in netlists.piezo(values(), kind):
         name, *nodes = line.split()
         if name in SPICE:
             # an ammeter is between D1 and the supply; a diode's first node is its anode, our lead b
@@ -32,9 +32,11 @@ def node_of(lead: str, found: dict[str, set[str]]) -> str:
     return net
 
 
-def test_every_pads_input_is_the_simulated_one():
-    found = nets.piezo_nets()
-    for pad in nets.pads():
+@pytest.mark.parametrize(("kind", "count"), [("passive", 8), ("amplifier", 12)])
+def test_every_pads_input_is_the_simulated_one(kind, count):
+    found, there = nets.piezo_nets(kind), simulated(kind)
+    assert len(there) == count
+    for pad, gpio in zip(nets.pads(), pinmap().board.adc_pins, strict=True):
         names = {
             "vdd": "3V3",
             "bias": nets.BIAS,
@@ -42,19 +44,25 @@ def test_every_pads_input_is_the_simulated_one():
             "disc": f"disc {pad}",
             "node": f"node {pad}",
             "plus": f"plus {pad}",
+            "minus": f"minus {pad}",
+            "hold": f"hold {pad}",
+            "adc": f"GPIO{gpio}",
         }
-        for part, ends in simulated().items():
+        for part, ends in there.items():
             here = [node_of(f"{part}.{pad} {lead}", found) for lead in "ab"]
-            there = [names[end] for end in ends]
-            assert here == there if part[0] == "D" else sorted(here) == sorted(there), part
+            wanted = [names[end] for end in ends]
+            assert here == wanted if part[0] == "D" else sorted(here) == sorted(wanted), part
 
 
-def test_a_pads_amplifier_follows_to_the_pads_adc_pin():
-    found = nets.board_nets()
+def test_a_pads_amplifier_goes_to_the_pads_adc_pin():
+    perfboard, printed = nets.perfboard_nets(), nets.board_nets()
     for pad, gpio in zip(nets.pads(), pinmap().board.adc_pins, strict=True):
         out, minus, plus = nets.AMPLIFIERS[pad]
-        assert found[f"GPIO{gpio}"] == {f"U1 {out}", f"U1 {minus}", f"U3 {gpio}"}
-        assert f"U1 {plus}" in found[f"plus {pad}"]
+        assert perfboard[f"GPIO{gpio}"] == {f"U1 {out}", f"U1 {minus}", f"J5 GPIO{gpio}"}
+        assert printed[f"GPIO{gpio}"] == {f"U1 {out}", f"R11.{pad} a", f"C5.{pad} a", f"U3 {gpio}"}
+        assert f"U1 {minus}" in printed[f"minus {pad}"]
+        for found in (perfboard, printed):
+            assert f"U1 {plus}" in found[f"plus {pad}"]
     assert sorted(pin for pins in nets.AMPLIFIERS.values() for pin in pins) == [
         *range(1, 4),
         *range(5, 11),

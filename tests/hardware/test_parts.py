@@ -90,8 +90,13 @@ def test_the_sheets_of_wood_hold_the_pieces():
     assert many("plywood 6", "table") == 2
 
 
+def small_parts() -> set[str]:
+    """Return the small parts of the table's circuits and of the printed board."""
+    return set(parts.small(P, "table")) | set(parts.small(P, "table", parts.PRINTED))
+
+
 def test_each_number_is_of_a_part_that_is_bought():
-    bought = {part.name for part in P.part} | set(parts.small(P, "table"))
+    bought = {part.name for part in P.part} | small_parts()
     assert set(P.numbers) <= bought
     assert len(P.numbers) > 20
     page = (HARDWARE / "parts.md").read_text("utf-8")
@@ -111,7 +116,7 @@ def test_the_numbers_of_plugs_have_as_many_ways_as_the_plugs():
 
 
 def test_every_capacitor_has_its_kind_and_volts():
-    capacitors = {said for said in parts.small(P, "table") if said.startswith("capacitor")}
+    capacitors = {said for said in small_parts() if said.startswith("capacitor")}
     assert set(P.kinds) == capacitors
     assert all(re.search(r"\d V", P.kinds[said]) for said in capacitors)
     page = (HARDWARE / "parts.md").read_text("utf-8")
@@ -133,7 +138,7 @@ def test_the_total_is_the_sum_of_the_prices():
 
 def test_every_circuit_is_in_a_build_or_is_an_alternative():
     used = {name for circuits in P.circuits.values() for name in circuits}
-    alternatives = {"amplifier", "reference", "fsr"}
+    alternatives = {"fsr"}
     named = {name for name in values().__struct_fields__ if isinstance(getattr(values(), name), Circuit)}
     assert used | alternatives == named
     assert not used & alternatives
@@ -143,6 +148,15 @@ def test_every_circuit_is_in_a_build_or_is_an_alternative():
 def test_every_part_of_a_circuit_is_bought(build):
     wanted = sum(times * len(circuit.parts) for _, circuit, times in parts.circuits_of(P, build))
     assert wanted == sum(n for n, _ in parts.small(P, build).values())
+
+
+def test_the_printed_boards_additional_parts_are_those_of_its_list():
+    rows = [row.split("\t") for row in (HARDWARE / "board" / "mat-board-parts.tsv").read_text("utf-8").splitlines()[1:]]
+    there = {value: int(count) for count, value, *_ in rows}
+    more = parts.small(P, "table", parts.PRINTED)
+    assert len(more) == 4
+    for said, (count, _) in more.items():
+        assert there[said.split(" ", 1)[1]] == count
 
 
 def test_the_paper_build_needs_nothing_soldered():

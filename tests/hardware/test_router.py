@@ -79,6 +79,21 @@ def test_a_hatch_leaves_out_what_touches_no_pin_of_its_net():
     assert {(line.net, line.layer) for line in lines} == {("GND", 1)}
 
 
+def test_every_end_of_a_hatch_meets_another_line_or_a_pin():
+    pins = {"GND": [pin("1", 4, 4), pin("2", 11, 9)], "a": [pin("1", 18, 4), pin("2", 18, 8)]}
+    router = made(pins)
+    router.route()
+    before = len(router.tracks)
+    router.hatch("GND", 1, 0.4, 2, [])
+    lines, rest = router.tracks[before:], [one.pad for one in pins["GND"]]
+    rest += [track.shape for track in router.tracks[:before] if (track.net, track.layer) == ("GND", 1)]
+    assert len(lines) > 10
+    for line in lines:
+        others = rest + [other.shape for other in lines if other is not line]
+        for end in line.shape.points:
+            assert any(distance(Shape((end,), 0.0), other) <= 0.0 for other in others), end
+
+
 def test_a_hatch_keeps_off_other_nets_and_what_it_is_told():
     router = made(CROSSING | {"GND": [pin("1", 4, 3), pin("2", 4, 13)]})
     router.route()

@@ -28,10 +28,12 @@ def walked(
     meddle: Callable[[SimListening, Walk, WalkView], None] | None = None,
     level_dbfs: float = -30.0,
     limit_s: float = 500.0,
+    depth_mm: float | None = None,
 ) -> Walked:
-    """Walk to the end; `meddle` is called each tick before the person acts."""
+    """Walk to the end; `meddle` is called each tick before the person acts. `depth_mm` is that of the settings."""
     with SimListening(seed, conditions, [parse_fault(fault) for fault in faults]) as sim:
-        walk = Walk(StrikeSettings(), magnetometers=conditions.magnetometers if conditions else None)
+        size = conditions.magnetometers if conditions else None
+        walk = Walk(StrikeSettings(), magnetometers=size, depth_mm=depth_mm)
         who = Calibrator(sim.mat.world, level_dbfs, swap)
         view, seen = walk.view, []
         while not view.over and sim.t < limit_s:
