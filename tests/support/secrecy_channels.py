@@ -35,11 +35,17 @@ CHANNELS = {
 """What leaves a table."""
 
 PUBLIC = ("/", "/room", "/overlay", "/find", "/check", "/rules", "/view.json", "/healthz", "/metrics")
-SIGNED_IN = ("/judge", "/judge/sign-in", "/judge/state.json", "/judge/hits.json", "/judge/hit/1.svg", "/judge/people")
+SIGNED_IN = (
+    "/judge", "/judge/sign-in", "/judge/state.json", "/judge/hits.json", "/judge/hit/1.svg", "/judge/people",
+    "/judge/settings",
+)  # fmt: skip
 STREAMS = ("/events", "/events?page=overlay", "/judge/events")
 STATIC = ("/static/{name}", "/openapi.json", "/help", "/help/search", "/help/{path:path}")
 """The same for all tables: files, the documentation, and what is made of the program's types alone."""
-COMMANDS = ("/judge/command", "/judge/sign-in", "/judge/sign-out", "/judge/people")
+COMMANDS = (
+    "/judge/command", "/judge/sign-in", "/judge/sign-out", "/judge/people", "/judge/settings/save",
+    "/judge/settings/restart",
+)  # fmt: skip
 """Take a POST; only the first one speaks to the table."""
 WRITTEN = {"/judge/hit/1.svg": "/judge/hit/{n:int}.svg", "/events?page=overlay": "/events"}
 """How the program writes an address that has a part to fill in."""

@@ -34,6 +34,8 @@ def test_it_writes_what_it_showed_and_takes_all_of_it_back(pi, snapshot, capsys)
     assert new == {
         UNIT, RULES, TABLE, "etc/moccasin-mat/setup.json", "etc/sysusers.d/moccasin-mat.conf",
         "etc/systemd/system/multi-user.target.wants/moccasin-mat.service",
+        *(f"etc/systemd/system/moccasin-mat-settings-request.{kind}" for kind in ("path", "service")),
+        "etc/systemd/system/multi-user.target.wants/moccasin-mat-settings-request.path",
         "boot/firmware/config.txt.before-moccasin-mat",
     }  # fmt: skip
     shown = set(re.findall(r"^\+(?!\+\+)(.*)$", told, re.MULTILINE))

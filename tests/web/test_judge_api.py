@@ -17,7 +17,8 @@ from pi_controller.referee.facts import CommandIssued
 from pi_controller.table.commands import CommandQueue
 from pi_controller.table.view import View
 from pi_controller.web.accounts import FILE, Authenticator, Sessions, Users
-from pi_controller.web.judge_api import SESSION_CHECK_S, JudgeConsole, welcome
+from pi_controller.web.feed import Feed
+from pi_controller.web.judge_api import SESSION_CHECK_S, JudgeApi, JudgeConsole, welcome
 from pi_controller.web.roles import HEAD
 from pi_controller.web.sign_in import BURST
 
@@ -346,7 +347,9 @@ def test_sessions_outlive_a_restart_of_the_program(house, tmp_path):
 
 def test_the_first_head_judges_pin_is_shown_once_and_in_a_terminal_only(tmp_path):
     with closing(Users(tmp_path / FILE)) as users:
-        judges = JudgeConsole(CommandQueue(), users, [], Authenticator(users, Sessions(users), cheap(), time.time))
+        authenticator = Authenticator(users, Sessions(users), cheap(), time.time)
+        api = JudgeApi(CommandQueue(), Feed(), authenticator, tmp_path / "table.sqlite")
+        judges = JudgeConsole(api.command_queue, users, [], authenticator, api)
         told = welcome(judges, shows=False)  # to a log
         assert "new-head" in told
         assert not re.search(r"\d{6}", told)
