@@ -37,8 +37,10 @@ class StrikeSettings:
       `slow_db` is added for each halving of the rate below 4 kHz, where noise has fewer samples to average over.
     * With neighbours, a decision waits `wait_s` (drums reach some pads first), and `doubt_s` longer if the margin is
       below `clear_db`; a margin below `sure_db` is reported as unsure.
-    * A disc that feels nothing of strikes on other pads may be dead. A margin below `suspect_db` is unsure then: a
-      stroke on its pad reaches the others 22 to 45 dB weaker. 0 for sensors that never feel their neighbours.
+    * A stroke reaches other pads 22 to 45 dB weaker. One that is not `sure_raw_db` stronger than they are, in absolute
+      terms, is unsure: a drum near a pad that rests, or the second pad that the stick brushed.
+    * A disc that feels nothing of strikes on other pads may be dead. A margin below `suspect_db` is unsure then. 0 for
+      sensors that never feel their neighbours.
     * After a stroke, strokes are ignored for `lockout_s`, except a blow `escape_db` above it: the first one was a brush
       before the blow.
     * Strokes that begin within `arm_guard_s` after arming are ignored as already under way.
@@ -67,6 +69,7 @@ class StrikeSettings:
     doubt_s: float = 0.001
     clear_db: float = 6.0
     sure_db: float = 2.0
+    sure_raw_db: float = 10.0
     suspect_db: float = 13.5
     lockout_s: float = 0.25
     escape_db: float = 20.0

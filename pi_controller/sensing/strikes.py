@@ -456,7 +456,9 @@ class StrikeDetector:
         if hop - first < wait or self._is_spike(struck, first, hop + 1):
             return None
         struck.sort(key=lambda j: (starts[j], -above[j]))
-        sure = margin >= s.sure_db and (len(struck) == 1 or starts[struck[1]] - starts[struck[0]] >= 2)
+        others = np.delete(mean, struck)
+        apart = not len(others) or float(_db(mean[struck].min() / others.max())) >= s.sure_raw_db
+        sure = margin >= s.sure_db and apart and (len(struck) == 1 or starts[struck[1]] - starts[struck[0]] >= 2)
         if watch.doubtful(struck) or (watch.may_miss_strikes and lead < DOUBT_DB):
             sure = False
         onsets = tuple(self._origin + max(0, starts[j] * self._hop - LOOK_AHEAD) for j in struck)

@@ -225,6 +225,16 @@ def test_a_neighbour_is_not_named_for_a_struck_pad_that_was_rubbed_hard(rubbed, 
     assert 1 not in [d.pad for d in mat.felt()]
 
 
+@pytest.mark.parametrize(("rubbed", "sure"), [(60.0, False), (20.0, True)])
+def test_a_stroke_that_is_not_far_above_all_other_pads_is_a_question(rubbed, sure):
+    mat = Mat(2.0)
+    mat.rub(0.2, 1, rubbed, 1.7)
+    mat.stroke(1.0, 2, 700, crosstalk_db=12.5)
+    (found,) = mat.felt()
+    assert (found.pads, found.sure) == ((2,), sure)
+    assert found.margin_db > 2 * StrikeSettings().sure_db
+
+
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (3, 2), (4, 1)])
 def test_two_pads_struck_together_are_both_told_in_order(first, second):
     mat = Mat(2.0)
