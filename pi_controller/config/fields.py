@@ -199,6 +199,15 @@ def _check_hosts(value: object) -> object:
     return names
 
 
+def _check_origins(value: object) -> object:
+    names = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else (None,)
+    for name in names:
+        if not isinstance(name, str) or not re.fullmatch(r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?", name):
+            example = "https://museum.example"
+            raise ValueError(f"must be a list of sites like {example}, without a path, not {format_value(name)}")
+    return names
+
+
 def _expand_home(text: str) -> Path:
     try:
         return Path(text).expanduser()
@@ -318,6 +327,9 @@ HostOrNone = Annotated[
     str, AfterValidator(lambda text: text and _check_host(text)), _takes("an address or a host name, or empty")
 ]
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_check_hosts), _takes('a list of names: ["mat.example"]')]
+Origins = Annotated[
+    tuple[str, ...], BeforeValidator(_check_origins), _takes('a list of sites: ["https://museum.example"]')
+]
 
 _TAKES_DAY = 'a month and a day like "11-01", or empty'
 Day = Annotated[str, _matches(r"|(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", _TAKES_DAY), _takes(_TAKES_DAY)]

@@ -70,6 +70,10 @@ class WebSection(Section):
     language: fields.Language = Field(
         default="en", description="language of the sentences; called words stay in the game's own language"
     )
+    embed: fields.Origins = Field(
+        default=(),
+        description="sites that may show the public pages inside their own, and read /view.json; empty: none",
+    )
     judges: bool = Field(default=False, description="judges can sign in at /judge on any device and enter the play")
     idle_min: int = Field(
         default=30, ge=1, le=720, description="minutes without activity until a judge must sign in again"

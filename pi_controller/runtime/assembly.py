@@ -347,7 +347,8 @@ def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> W
         with requires_extra("metrics", "/metrics"):
             from pi_controller.web.metrics import metrics_route  # noqa: PLC0415
         more = [*more, metrics_route(feed)]
-    pages = PageSettings(web.address, web.event, settings.table.name, web.words, is_public_host(web.host))
+    reach = is_public_host(web.host)
+    pages = PageSettings(web.address, web.event, settings.table.name, web.words, reach, web.embed)
     return WebServer(
         feed,
         web.host,

@@ -27,6 +27,7 @@ class PageSettings(NamedTuple):
 
     `address` is the public address, if it is not this machine's own name or IP; `event` is the name of the event,
     `table` the table's, `words` the community's own text. `reach` is whether other machines can reach the pages.
+    `embed` are the sites that may show the public pages inside their own.
     """
 
     address: str = ""
@@ -34,6 +35,7 @@ class PageSettings(NamedTuple):
     table: str = ""
     words: str = ""
     reach: bool = False
+    embed: tuple[str, ...] = ()
 
     @property
     def hosts(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The web application: live page, help, event stream, view as JSON, health check and static files."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -33,6 +33,7 @@ from pi_controller.web.templates import render
 #
 # They show only the public view and accept only GET.
 
+Answer = Callable[[Request], Awaitable[Response]]
 PLACES = ("bottom", "top")
 """The overlay's positions on the picture, given as `place` in its URL."""
 _LATER = {"retry-after": "2"}
@@ -74,7 +75,37 @@ def public_routes(
         return HTMLResponse(check_page(feed.latest.view if feed.latest else None, language))
 
     pages = {"/": live, "/room": room, "/overlay": overlay_page, "/find": find, "/check": check}
-    return [Route(path, answer) for path, answer in pages.items()]
+    return [Route(path, _embeddable(answer, settings.embed)) for path, answer in pages.items()]
+
+
+def _embeddable(answer: Answer, sites: Sequence[str]) -> Answer:
+    """Return `answer` with a page that `sites` may show inside their own; with none it is unchanged."""
+    if not sites:
+        return answer
+    policy = CSP.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join(sites)}")
+
+    async def embedded(request: Request) -> Response:
+        response = await answer(request)
+        response.headers["content-security-policy"] = policy
+        return response
+
+    return embedded
+
+
+def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
+    """Return `answer` with data that scripts of `sites` may read; with none it is unchanged."""
+    if not sites:
+        return answer
+
+    async def read(request: Request) -> Response:
+        response = await answer(request)
+        response.headers["vary"] = "origin"
+        if (origin := request.headers.get("origin")) in sites:
+            response.headers["access-control-allow-origin"] = origin
+            response.headers["cross-origin-resource-policy"] = "cross-origin"
+        return response
+
+    return read
 
 
 def rules_route(in_force: Callable[[], tuple[Game[Any], RefereeSettings]], language: str = "en") -> Route:
@@ -302,18 +333,19 @@ def create_app(
     async def openapi_json(_: Request) -> Response:
         return Response(encode_openapi(), media_type="application/json")
 
+    pages = pages or PageSettings()
     public = public_routes(
         feed,
         language=language,
         now=now,
-        settings=pages or PageSettings(),
+        settings=pages,
         judged=any(route.path == "/judge" for route in more),
         ruled=any(route.path == "/rules" for route in more),
     )
     routes = [
         *public,
         Route("/events", events),
-        Route("/view.json", view_json),
+        Route("/view.json", _readable(view_json, pages.embed)),
         Route("/healthz", healthz),
         Route("/openapi.json", openapi_json),
     ]
