@@ -87,7 +87,7 @@ def _write_games(where: Path | Database, folder: Path, counted: Collection[str])
         for path in write_journals(where, Path(kept)):
             try:
                 with Journal(path, read_only=True) as journal:
-                    if journal.meta.epoch not in counted:
+                    if journal.meta is None or journal.meta.epoch not in counted:
                         continue
                     sheet = sheet_of(journal)
                 write_all(path, folder, sheet, "A4", pdf=False, wording=sheet_wording(sheet))

@@ -100,7 +100,8 @@ def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
     async def read(request: Request) -> Response:
         response = await answer(request)
         response.headers["vary"] = "origin"
-        if (origin := request.headers.get("origin")) in sites:
+        origin = request.headers.get("origin", "")
+        if origin in sites:
             response.headers["access-control-allow-origin"] = origin
             response.headers["cross-origin-resource-policy"] = "cross-origin"
         return response

@@ -53,7 +53,8 @@ def other(field):
         "web.proxy": "10.0.0.1", "web.address": "http://mat.example", "web.language": "dak",
         "web.hosts": ["mat.example"], "web.embed": ["https://mat.example"], "board.port": "/dev/ttyACM0",
         "board_b.port": None, "voice.device": "plughw:1", "game.name": "slahal", "game.options.hit_seconds": "20",
-        "referee.nearest": [2, 1], "strikes.sensor": "fsr", "mat.seats": "stay", "exhibit.languages": ["en", "dak"], "exhibit.self_test": "03:00",
+        "referee.nearest": [2, 1], "strikes.sensor": "fsr", "mat.seats": "stay",
+        "exhibit.languages": ["en", "dak"], "exhibit.self_test": "03:00",
     }  # fmt: skip
     if field.key in special:
         return special[field.key]
