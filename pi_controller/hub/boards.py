@@ -256,8 +256,9 @@ class Boards:
         return {name: str(part) for name, part in self._parts(page).items()}
 
     def page(self, page: str, **more: Any) -> str:
-        """Return a whole page: `boards`, `bracket` or `director`."""
-        values = {"title": self.title(), "regions": self._parts(page), **more}
+        """Return a whole page: `boards`, `hall`, `bracket` or `director`."""
+        parts = self._parts("boards" if page == "hall" else page)
+        values = {"title": self.title(), "regions": parts, **more}
         values["joins"] = self._joining() is not None
         return render(_HERE / f"{page}.html", self._language, **values)
 

@@ -147,6 +147,7 @@ class HubPages:
         routes = [
             Route("/", self._page("boards")),
             Route("/bracket", self._page("bracket")),
+            Route("/hall", self._page("hall")),
             Route("/team/{number:int}", self._team),
             Route("/events", self._events),
             Route("/results.csv", self._results_csv),
