@@ -52,7 +52,7 @@ def run(argv: Sequence[str]) -> int:
     from pi_controller.system.status import own_channel, report_start_faults
 
     with report_start_faults(own_channel()):
-        again = run_table(load_settings(path), path)
+        again = run_table(load_settings(path), path, partial(_report, path, "table.txt"))
     if again:  # as a new process, in which nothing of the old settings is left
         sys.stdout.flush()
         named = [] if path is None else ["--settings", str(path)]
@@ -116,17 +116,17 @@ def exhibit(argv: Sequence[str]) -> int:
 
         visitors = [Visitors(random.Random(args.seed), CIVIL)]  # noqa: S311 - it decides for simulated people alone
     with report_start_faults(own_channel()):
-        run_exhibit(settings, (path or Path()).parent, visitors, partial(_report, path))
+        run_exhibit(settings, (path or Path()).parent, visitors, partial(_report, path, "installation.txt"))
     return 0
 
 
-def _report(path: Path | None, told: str) -> bytes:
-    """Return the diagnostic report as a ZIP; `told` is the staff page's text."""
+def _report(path: Path | None, name: str, told: str) -> bytes:
+    """Return the diagnostic report as a ZIP; `told`, the page's text, is its file `name`."""
     from pi_controller.system import doctor, warning_log
     from pi_controller.system.doctor import examine_without_mat
 
     warnings = warning_log.read_log(make_place(system=True).state / warning_log.FILE)
-    more = {"installation.txt": told, warning_log.FILE: warnings}
+    more = {name: told, warning_log.FILE: warnings}
     # the service's full log contains the names of signed-in staff
     return doctor.pack_bundle(
         *examine_without_mat(path), f"only warnings are in this report, in {warning_log.FILE}\n", more

@@ -75,11 +75,12 @@ def assemble(
     *,
     file: Path | None = None,
     restart: Callable[[], None] | None = None,
+    report: Callable[[str], bytes] | None = None,
 ) -> Assembly:
     """Build the table of `settings`, which are stored in `folder`; `stack` closes it. Raises `MatError`.
 
     `clock` is the clock that will step the table, s since 1970. The web server is started. The head judge can change
-    the settings' `file` if `restart` starts the table again.
+    the settings' `file` if `restart` starts the table again, and take the `report` for who helps.
     """
     each = [settings, settings.for_mat_b] if settings.mat.seats == "each" else [settings]
     profiles = [apply_profile(one, folder) for one in each]
@@ -94,7 +95,7 @@ def assemble(
     )  # before any thread starts: opening pins changes the working folder for a moment
     if pressed is not None:
         stack.callback(pressed.close)
-    publish, server, command_queue, welcome = _web(settings, table, bar, clock, stack, file, restart)
+    publish, server, command_queue, welcome = _web(settings, table, bar, clock, stack, file, restart, report)
     if server is not None:
         server.start()
         stack.callback(server.stop)
@@ -309,6 +310,7 @@ def _web(
     stack: ExitStack,
     file: Path | None,
     restart: Callable[[], None] | None,
+    report: Callable[[str], bytes] | None,
 ) -> tuple[Callable[[View], None] | None, WebServer | None, CommandQueue | None, str]:
     if not settings.web.enabled:
         return None, None, None, ""
@@ -331,7 +333,9 @@ def _web(
             from pi_controller.web.settings_page import SettingsPage, settings_routes  # noqa: PLC0415
 
             save = None if file is None else saver(file, os.environ.get("RUNTIME_DIRECTORY", ""))
-            more += settings_routes(SettingsPage(judges.api, judges.command_queue, file, restart, save))
+            journal = table.journal.path
+            page = SettingsPage(judges.api, judges.command_queue, file, restart, save, journal, report)
+            more += settings_routes(page)
             judges.api.has_settings = True
         welcome_text = welcome(judges, shows=sys.stdout.isatty())
     return feed.publish, make_server(settings, feed, more), command_queue, welcome_text

@@ -89,10 +89,10 @@ def running() -> Iterator[tuple[Stop, Notifier, Callable[[], float], ExitStack]]
         yield stop, service, steady_clock(), stack
 
 
-def run_table(settings: Settings, file: Path | None) -> bool:
+def run_table(settings: Settings, file: Path | None, report: Callable[[str], bytes] | None = None) -> bool:
     """Run the table of `settings`, read from `file`, until it is stopped; return True if the caller starts it again.
 
-    Raises `MatError`.
+    `report` makes the report that the head judge can download. Raises `MatError`.
     """
     folder = (file or Path()).parent
     settings = in_language(settings)
@@ -100,7 +100,7 @@ def run_table(settings: Settings, file: Path | None) -> bool:
         if not service.managed:  # the systemd unit sets the umask of a service
             stack.callback(os.umask, os.umask(PRIVATE_UMASK))
         daemon, bar, command_queue, server, welcome = assemble(
-            settings, folder, clock, stack, file=file, restart=stop.restart
+            settings, folder, clock, stack, file=file, restart=stop.restart, report=report
         )
         shows = sys.stdout.isatty()
         if not shows:

@@ -1,4 +1,4 @@
-"""The settings in the browser, for the head judge: a page with every setting, saving, and starting the table again.
+"""The settings in the browser, for the head judge: every setting, a restart, a report for who helps, and the journal.
 
 Saved settings apply when the table starts again; a game in progress continues from its journal.
 """
@@ -6,7 +6,9 @@ Saved settings apply when the table starts again; a game in progress continues f
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from starlette.requests import Request
@@ -16,6 +18,7 @@ from starlette.routing import Route
 from pi_controller.config import edit
 from pi_controller.display.game_display import key_to_words
 from pi_controller.errors import SettingsError
+from pi_controller.journal.backup import copy_of
 from pi_controller.table.commands import CommandQueue
 from pi_controller.web import requests, roles
 from pi_controller.web.sign_in import SignInRoutes
@@ -33,6 +36,8 @@ TITLES = {
     "referee.fouls": "Fouls", "referee.answers": "Answers in time", "hub": "Tournament hub", "exhibit": "Exhibit",
 }  # fmt: skip
 """The heading of each section."""
+OPEN_PHASES = {"toss", "throw", "show", "over"}
+"""Phases in which nothing is hidden."""
 NO_FILE = "This table runs without a settings file. Start it with 'moccasin-mat run --settings table.toml'."
 
 Save = Callable[[Mapping[str, Any], str], str]
@@ -42,7 +47,8 @@ Save = Callable[[Mapping[str, Any], str], str]
 class SettingsPage:
     """The routes of the page. `file` is the settings file of the table, None if it has none.
 
-    `save` writes it, and `restart` starts the table again with what was saved. `command_queue` has the table's state.
+    `save` writes it, and `restart` starts the table again with what was saved. `command_queue` has the table's state,
+    `journal` is its journal. `report` makes the report for who helps.
     """
 
     def __init__(
@@ -52,9 +58,11 @@ class SettingsPage:
         file: Path | None,
         restart: Callable[[], None],
         save: Save | None,
+        journal: Path,
+        report: Callable[[str], bytes] | None = None,
     ) -> None:
         self._signed, self._command_queue, self._file, self._restart = signed, command_queue, file, restart
-        self._save = save
+        self._save, self._journal, self._report = save, journal, report
         self._in_force = "" if file is None else edit.read_written(file)[1]
         self._one = asyncio.Lock()
 
@@ -93,8 +101,7 @@ class SettingsPage:
         if not isinstance(changes, dict) or self._save is None:
             raise requests.RequestError("invalid", "changes must be an object", NO_FILE if self._save is None else "")
         chosen = cast("dict[str, Any]", changes)
-        if (wait := self._signed.charge_command(session)) > 0:
-            raise requests.RequestError("often", "too many changes at once", f"wait {wait:.1f} s")
+        self._limit(session)
         try:
             async with self._one:
                 saved = await asyncio.to_thread(self._save, chosen, version)
@@ -119,6 +126,35 @@ class SettingsPage:
         self._restart()
         return requests.json_response({"ok": True})
 
+    async def report(self, request: Request) -> Response:
+        """Answer with the report for who helps, a ZIP: the checks of the machine, the settings, and warnings."""
+        session = await self._require_head(request)
+        if self._report is None:
+            raise requests.RequestError("missing", "this table makes no report", "run 'moccasin-mat doctor'")
+        self._limit(session)
+        picture = self._command_queue.picture
+        content = await asyncio.to_thread(self._report, f"{picture.board if picture else 'not ready'}\n")
+        return _download(content, "moccasin-mat-report.zip", "application/zip")
+
+    async def copy(self, request: Request) -> Response:
+        """Answer with a copy of the journal; not during a hide, whose secrets are in it."""
+        session = await self._require_head(request)
+        picture = self._command_queue.picture
+        if picture is None or picture.view.phase not in OPEN_PHASES:
+            raise requests.RequestError("playing", "a hide is in progress", "take the copy when it is over")
+        self._limit(session)
+
+        def make_copy() -> bytes:
+            with TemporaryDirectory() as folder:
+                return copy_of(self._journal, Path(folder)).read_bytes()
+
+        name = f"{self._journal.stem}-{datetime.now():%Y-%m-%d-%H%M}.sqlite"  # noqa: DTZ005 - the hall's time
+        return _download(await asyncio.to_thread(make_copy), name, "application/vnd.sqlite3")
+
+    def _limit(self, session: Any) -> None:
+        if (wait := self._signed.charge_command(session)) > 0:
+            raise requests.RequestError("often", "too many requests at once", f"wait {wait:.1f} s")
+
     async def _require_head(self, request: Request) -> Any:
         requests.require_same_site(request)
         session = await self._signed.require_session(request)
@@ -133,7 +169,13 @@ def settings_routes(page: SettingsPage) -> list[Route]:
         requests.json_route("/judge/settings", page.page),
         requests.json_route("/judge/settings/save", page.change, "POST"),
         requests.json_route("/judge/settings/restart", page.restart, "POST"),
+        requests.json_route("/judge/settings/report.zip", page.report),
+        requests.json_route("/judge/settings/journal.sqlite", page.copy),
     ]
+
+
+def _download(content: bytes, name: str, media_type: str) -> Response:
+    return Response(content, media_type=media_type, headers={"content-disposition": f"attachment; filename={name}"})
 
 
 def _section(section: edit.SectionContent) -> dict[str, Any]:

@@ -1,7 +1,19 @@
 """The list of all ways out of a table (`secrecy_channels.py`) is complete: what only the program has, fails."""
 
 import secrecy_tables
-from secrecy_channels import COMMANDS, OBSERVERS, PUBLIC, SECTIONS, SIGNED_IN, STATIC, STREAMS, TOPICS, WRITTEN, kinds
+from secrecy_channels import (
+    COMMANDS,
+    DOWNLOADS,
+    OBSERVERS,
+    PUBLIC,
+    SECTIONS,
+    SIGNED_IN,
+    STATIC,
+    STREAMS,
+    TOPICS,
+    WRITTEN,
+    kinds,
+)  # fmt: skip
 from secrecy_outside import Outside
 from secrecy_venue import VENUE
 
@@ -27,7 +39,7 @@ def test_every_way_out_is_on_the_list(tmp_path):
         seen["files"] = {path.name: kinds(path) for path in table.folder.glob("*/**/*")}
 
     Outside(tmp_path).play([(0.5, look)], 0.6)
-    assert seen["routes"] == {written(path) for path in (*PUBLIC, *SIGNED_IN, *STREAMS, *STATIC, *COMMANDS)}
+    assert seen["routes"] == {written(path) for path in (*PUBLIC, *SIGNED_IN, *DOWNLOADS, *STREAMS, *STATIC, *COMMANDS)}
     assert seen["observers"] == OBSERVERS
     assert "" not in seen["files"].values(), seen["files"]
 

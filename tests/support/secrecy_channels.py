@@ -39,6 +39,8 @@ SIGNED_IN = (
     "/judge", "/judge/sign-in", "/judge/state.json", "/judge/hits.json", "/judge/hit/1.svg", "/judge/people",
     "/judge/settings",
 )  # fmt: skip
+DOWNLOADS = ("/judge/settings/report.zip", "/judge/settings/journal.sqlite")
+"""For the head judge: the machine's disk and warnings, other ones at each look, and the journal, refused in a hide."""
 STREAMS = ("/events", "/events?page=overlay", "/judge/events")
 STATIC = ("/static/{name}", "/openapi.json", "/help", "/help/search", "/help/{path:path}")
 """The same for all tables: files, the documentation, and what is made of the program's types alone."""

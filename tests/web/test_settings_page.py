@@ -14,6 +14,7 @@ from judge_house import PIN, House, say, sign_in
 from ports import free_port
 
 from pi_controller.config.edit import read_written, save_changes
+from pi_controller.journal.verify import verify_journal
 from pi_controller.web.accounts import FILE, PinHasher, Users
 from pi_controller.web.settings_page import SettingsPage, settings_routes
 
@@ -30,6 +31,9 @@ class HouseWithSettings(House):
         self.restarts = 0
         super().__init__(folder)
 
+    def report(self, told):
+        return f"report: {told}".encode()
+
     def add_page(self):
         def restart():
             self.restarts += 1
@@ -37,7 +41,15 @@ class HouseWithSettings(House):
         def save(changes, version):
             return save_changes(self.file, changes, version)
 
-        page = SettingsPage(self.judges.api, self.judges.command_queue, self.file, restart, save)
+        page = SettingsPage(
+            self.judges.api,
+            self.judges.command_queue,
+            self.file,
+            restart,
+            save,
+            self.settings.table.journal,
+            self.report,
+        )
         self.judges.routes.extend(settings_routes(page))
         self.judges.api.has_settings = True
 
@@ -147,6 +159,22 @@ def test_in_mid_game_it_starts_again_only_after_a_question(house):
         assert house.restarts == 0
         assert web.post(RESTART, json={"playing": True}).status_code == 200
         assert house.restarts == 1
+
+
+def test_the_head_judge_takes_a_report_and_a_copy_along(house, tmp_path):
+    with house.signed_in("Jo") as web:
+        assert web.get("/judge/settings/report.zip").status_code == 403
+        assert web.get("/judge/settings/journal.sqlite").status_code == 403
+    with house.signed_in() as web:
+        assert web.get("/judge/settings/report.zip").content.startswith(b"report: a table without a board")
+        copy = tmp_path / "copy.sqlite"
+        answer = web.get("/judge/settings/journal.sqlite")
+        assert answer.status_code == 200, answer.text
+        copy.write_bytes(answer.content)
+        assert verify_journal(copy).whole
+        assert say(web, "the-toss-1", "action", action={"do": "toss", "winner": "A"}).status_code == 200
+        answer = web.get("/judge/settings/journal.sqlite")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "playing"), "a hide is in progress"
 
 
 @pytest.fixture
