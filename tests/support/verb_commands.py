@@ -17,7 +17,7 @@ NEEDS_EXTRA = {
     "watch": "watch",
     "hub --demo --once": "hub",
     "hub setup venue": "hub",
-    "hub run venue": "hub",
+    "hub run trial": "hub",
     "hub journals venue out": "hub",
     "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": "mqtt",
     "run --settings hub.toml": "mqtt",
