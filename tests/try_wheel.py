@@ -51,7 +51,7 @@ WITH_EXTRA = {
     "watch": 2,
     "hub --demo --once": 0,
     "hub setup venue": 0,
-    "hub journals venue out": 0,
+    "hub journals venue out": 2,
     "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": 2,
     "languages": 0,
     "demo --language fr.po": 0,
