@@ -63,7 +63,7 @@ WITH_EXTRA = {
 """Exit statuses of the commands of NEEDS_EXTRA if the extra is there, without a board, a table or a hub."""
 OPTIONS = {"hub --demo --once": "--teams 2 --tables 1 --points 1 --pace 0 --page 0", "watch": "--once"}
 """More words of a command, which make it short."""
-LIMIT_S, SERVES_S = 120.0, 30.0
+LIMIT_S, SERVES_S = 600.0, 30.0
 
 
 class User(NamedTuple):

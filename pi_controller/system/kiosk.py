@@ -165,8 +165,6 @@ FLAGS = (
     "--disable-domain-reliability",
     "--disable-sync",
     "--disable-breakpad",
-    # a process that is dumped as it ends stays a zombie of the dump's program, and the whole browser waits for it
-    "--disable-crashpad-for-testing",
     # a slow machine is not a hanging one: the page's own sign of life decides
     "--disable-gpu-watchdog",
     "--ipc-connection-timeout=60",
