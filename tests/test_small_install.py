@@ -20,8 +20,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from programs import finish_program, start_program
+from verb_commands import FILES, NEEDS_EXTRA, SERVES, WORKS
 
 from pi_controller import extras
+from pi_controller.system import platform, service
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -116,35 +118,6 @@ sys.exit(main(["--print-manual"]))
     assert done.stderr == ""
 
 
-HUB = '[web]\nport = 0\n[hub]\naddress = "127.0.0.1"\ntable = "t01"\n'
-FILES = {
-    "hub.toml": HUB,
-    "metrics.toml": "[web]\nport = 0\nmetrics = true\n",
-    "french.toml": '[web]\nport = 0\nlanguage = "fr.po"\n',
-    "exhibit.toml": '[web]\nport = 0\n[exhibit]\nlanguages = ["fr.po"]\n',
-    "fr.po": 'msgid ""\nmsgstr ""\n',
-    "words/dakota/paguga.wav": "",
-}
-NEEDS_EXTRA = {
-    "watch": "watch",
-    "hub --demo --once": "hub",
-    "hub setup venue": "hub",
-    "hub run venue": "hub",
-    "hub journals venue out": "hub",
-    "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": "mqtt",
-    "run --settings hub.toml": "mqtt",
-    "run --settings metrics.toml": "metrics",
-    "run --settings french.toml": "languages",
-    "exhibit --sim --settings exhibit.toml": "languages",
-    "languages": "languages",
-    "demo --language fr.po": "languages",
-    "update stick": "update",
-    "flash": "flash",
-    "ports": "board",
-    "--print-completion bash": "completion",
-}
-
-
 @pytest.mark.parametrize(("command", "extra"), NEEDS_EXTRA.items())
 def test_a_missing_extra_is_named_with_its_command(installed, command, extra):
     installed.write(FILES)
@@ -162,49 +135,17 @@ def test_recordings_without_a_decoder_name_their_extra(installed):
     assert "-m pip install 'moccasin-mat[voice]'" in done.stdout
 
 
-WORKS = {
-    "demo --game slahal --seed 1 --port 0": 0,
-    "doctor --sim": 0,
-    "calibrate --sim": 0,
-    "chances dakota": 0,
-    "score dakota actions": 0,
-    "bracket": 0,
-    "referee dakota": 0,
-    "record actions --game dakota": 0,
-    "judges new-head": 0,
-    "judges list": 0,
-    "check-settings --example": 0,
-    "check-settings hub.toml": 0,
-    "languages --template": 0,
-    "setup --user --dry-run": 0,
-    "hub director venue": 0,
-    "exhibit --check": 0,
-    "exhibit --usage": 0,
-    "doctor": 1,
-    "record-sensors actions": 2,
-    "setup-table": 2,
-    "replay none.sqlite": 2,
-    "export none.sqlite": 2,
-    "verify none.sqlite": 2,
-    "recover none.sqlite new.sqlite": 2,
-    "review none.sqlite": 2,
-    "strikes none.wav": 2,
-    "score-strikes none.wav none.csv": 2,
-    "reset": 2,
-}
-
-
 @pytest.mark.parametrize(("command", "status"), WORKS.items())
 def test_a_verb_works_without_extras(installed, command, status):
-    installed.write(FILES | {"actions": '{"do": "toss", "winner": "A"}\n'})
+    installed.write(FILES)
     done = installed.run(*command.split(), home="/no/such/home")
     assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
 
 
-@pytest.mark.parametrize("command", ["run", "exhibit --sim"])
+@pytest.mark.parametrize("command", SERVES)
 def test_pages_are_served_without_extras_until_stopped(installed, command):
-    installed.write({"plain.toml": "[web]\nport = 0\n"})
-    process = installed.start(*command.split(), "--settings", "plain.toml")
+    installed.write(FILES)
+    process = installed.start(*command.split())
     try:
         line = process.stdout.readline()
         url = re.search(r"http://[\d.:]+/", line)[0]
@@ -240,6 +181,14 @@ def test_a_venv_of_root_is_changed_with_sudo(tmp_path, monkeypatch):
     (tmp_path / "pyvenv.cfg").write_text("")
     monkeypatch.setattr("os.access", lambda *_: False)
     assert extras.install_command("hub", tmp_path, clone="").startswith("sudo ")
+
+
+def test_a_user_that_the_machine_does_not_know_has_no_home(tmp_path, monkeypatch):
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    assert platform.home_folder() == Path("/nonexistent")
+    assert platform.expand_home("~/words") == Path("~/words")
+    assert service.installed_kind(root=tmp_path) == ""
 
 
 def test_every_extra_in_a_hint_exists():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
 from pi_controller.errors import UsageError
+from pi_controller.system.platform import expand_home
 from pi_controller.text import SUFFIX
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def voice(argv: Sequence[str]) -> int:
     settings = load_settings(settings_path(args))
     played = game(args.game or settings.game.name).name
     where = args.folder or settings.voice.folder
-    folder = Path(where).expanduser() if where else None
+    folder = expand_home(where) if where else None
     if folder is not None and not voice.is_folder(folder):
         raise UsageError(
             f"{folder} is not a folder", "name the folder of the recordings with [voice] folder or --folder"

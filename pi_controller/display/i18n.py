@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.errors import SettingsError
 from pi_controller.extras import requires_extra
+from pi_controller.system.platform import expand_home
 from pi_controller.text import SUFFIX, is_code, is_file
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def resolve_language(language: str) -> str:
     if not is_file(language):
         catalogue(language)
         return language
-    path = Path(language).expanduser()
+    path = expand_home(language)
     HOST_CATALOGUES[path.stem] = path
     catalogue.cache_clear()
     catalogue(path.stem)

@@ -437,7 +437,8 @@ class Bias:
         )  # amperes into each capacitor for a volt at each
         found = np.empty((len(t), PADS, 3))
         for pad, farad in enumerate(self.farads.tolist()):
-            rate, modes = np.linalg.eig(flow / np.array([[max(farad, 1e-12)], [SMOOTH_FARAD], [POLE_FARAD]]))
+            farads = np.array([[max(farad, 1e-12)], [SMOOTH_FARAD], [POLE_FARAD]])
+            rate, modes = map(np.real, np.linalg.eig(flow / farads))  # complex since numpy 2.5
             share = np.linalg.solve(modes, self._from[pad] - self._on)
             found[:, pad] = self._on + (np.exp(after[:, None] * rate) * share) @ modes.T
         return found

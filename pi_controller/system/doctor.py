@@ -29,6 +29,7 @@ from pi_controller.simulation.faults import Fault
 from pi_controller.simulation.mat import SimListening
 from pi_controller.system import doctor_checks
 from pi_controller.system.files import atomic_write
+from pi_controller.system.platform import home_folder
 from pi_controller.system.sensor_checks import LISTEN_S, Group, Report, ReportLine, SensorListener
 from pi_controller.system.service import log_choice, run_captured
 
@@ -247,7 +248,8 @@ def given_names(settings: Settings) -> set[str]:
 
 def redact(text: str, hidden: Iterable[str]) -> str:
     """Redact from `text` the words in `hidden`, longest first, and the path of the home folder."""
-    text = text.replace(str(Path.home()), "~") if len(str(Path.home())) > 1 else text
+    home = str(home_folder())
+    text = text.replace(home, "~") if len(home) > 1 else text
     for word in sorted(hidden, key=len, reverse=True):
         pattern = rf"(?<!\w){re.escape(word)}(?!\w)"
         text = re.sub(pattern, LEFT_OUT, text, flags=re.IGNORECASE if len(word) > 1 else 0)

@@ -37,6 +37,7 @@ from pi_controller.system.install import read
 from pi_controller.system.machine_health import LOW_DISK_BYTES
 from pi_controller.system.place import SetupError, make_place
 from pi_controller.system.plan import plan
+from pi_controller.system.platform import home_folder
 from pi_controller.system.sensor_checks import Group, ReportLine, SensorListener
 from pi_controller.system.status import RESULTS
 
@@ -537,7 +538,7 @@ def service_lines() -> list[ReportLine]:
         return [*found, SERVICE.absent("running", "systemd does not run this machine")]
     found.append(running_line(service.properties(system=system), system=system))
     if not system:
-        todo = "" if service.lingers() else f"sudo loginctl enable-linger {Path.home().name}"
+        todo = "" if service.lingers() else f"sudo loginctl enable-linger {home_folder().name}"
         name = "starts with the machine"
         found.append(SERVICE.fails(name, "only when its user logs in", todo) if todo else SERVICE.passes(name))
     return found

@@ -165,6 +165,9 @@ FLAGS = (
     "--disable-domain-reliability",
     "--disable-sync",
     "--disable-breakpad",
+    # a slow machine is not a hanging one: the page's own sign of life decides
+    "--disable-gpu-watchdog",
+    "--ipc-connection-timeout=60",
     "--no-pings",
     "--password-store=basic",
     f"--disable-features={','.join(_FEATURES)}",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from pi_controller.errors import MatError
+from pi_controller.system.platform import home_folder
 
 NAME = "moccasin-mat"
 """Name of the service, its user and its folders."""
@@ -106,4 +107,4 @@ def make_place(*, system: bool, root: Path | None = None) -> Place:
     program = Path(sys.executable).with_name(NAME)
     if not os.access(program, os.X_OK):
         raise SetupError(f"there is no command {program} to start", "install the package with pip, in a venv")
-    return Place(system, program, Path.home(), root.resolve() if root else Path("/"))
+    return Place(system, program, home_folder(), root.resolve() if root else Path("/"))

@@ -73,6 +73,17 @@ def own_name() -> str:
     return getpass.getuser()
 
 
+def home_folder() -> Path:
+    """Return the home folder of this user; `/nonexistent`, Debian's name for none, if the system knows no such user."""
+    found = expand_home("~")
+    return found if found.is_absolute() else Path("/nonexistent")
+
+
+def expand_home(path: str | Path) -> Path:
+    """Return `path` with a leading `~` or `~NAME` replaced by that user's home folder, if the system knows it."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - pathlib's raises RuntimeError for an unknown user
+
+
 def can_write(path: Path) -> bool:
     """Return whether this user may read and write `path`."""
     return os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids)

@@ -10,6 +10,7 @@ from pathlib import Path
 from pi_controller.system import kiosk as screen
 from pi_controller.system.install import SYSUSERS_FILE
 from pi_controller.system.place import NAME, SYSTEM_UNITS, UNIT, Place
+from pi_controller.system.platform import home_folder
 from pi_controller.system.settings_request import REQUEST
 
 COMMAND_TIMEOUT_S = 200.0
@@ -28,7 +29,7 @@ def installed_kind(home: Path | None = None, root: Path = Path("/")) -> str:
     """Return the installed kind of unit: "system", "user" or ""."""
     if (root / SYSTEM_UNITS.relative_to("/") / UNIT).exists():
         return "system"
-    return "user" if ((home or Path.home()) / ".config/systemd/user" / UNIT).exists() else ""
+    return "user" if ((home or home_folder()) / ".config/systemd/user" / UNIT).exists() else ""
 
 
 def systemctl(*, system: bool) -> list[str]:
@@ -128,7 +129,7 @@ def properties(*, system: bool) -> dict[str, str]:
 
 def lingers() -> bool:
     """Return True if this user's services start with the machine and continue after logout."""
-    return (LINGER / (os.environ.get("USER") or Path.home().name)).exists()
+    return (LINGER / (os.environ.get("USER") or home_folder().name)).exists()
 
 
 def log_choice(home: Path | None = None, root: Path = Path("/")) -> list[str]:

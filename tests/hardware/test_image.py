@@ -164,8 +164,9 @@ def test_the_driver_of_the_analogue_output_is_kept_and_loaded():
     driver = "/usr/lib/modules/6.1.0/kernel/drivers/staging/vc04_services/bcm2835-audio/snd-bcm2835.ko"
     assert any(fnmatch(driver, path) for path in build.LEFT_OUT)
     assert any(fnmatch(driver, path) for path in build.KEPT)
-    loaded = (FILES / "etc/modules-load.d/moccasin-mat.conf").read_text("utf-8").split("\n")
-    assert "snd_bcm2835" in loaded
+    rule = (FILES / "etc/udev/rules.d/72-card-sound.rules").read_text("utf-8")
+    assert "kmod load snd_bcm2835" in rule
+    assert not list(FILES.glob("etc/modules-load.d/*")), "the start of another machine would wait for a Pi's driver"
 
 
 def test_the_first_settings_are_good_and_open_to_the_hall(tmp_path):

@@ -30,32 +30,24 @@ OUTCOMES = {
     "notice": "passed over",
 }
 """What is said of a foul, by what follows from it first; nothing follows from what is passed over."""
-JUDGE = "called by the judge"
+JUDGE = "entered"
 HEAD = """# The fouls
 
-Generated from [`tests/scenarios/foul_*.txt`](../../tests/scenarios) by `python tests/referee/fouls_page.py`; the tests
-play every line of these stories. `[referee] preset` (`--preset` of the `referee` verb) selects a column; a line in
-`[referee.fouls]` (`--foul KIND=MODE`) overrides it.
+Generated from [`tests/scenarios/foul_*.txt`](../../tests/scenarios), which the tests play. `[referee] preset`
+(`--preset` of the `referee` verb) selects a column; a line in `[referee.fouls]` (`--foul KIND=MODE`) overrides it.
+[Its modes](../help/pages/reference/settings.md).
 
 """
 MEANING = """
-*called*: the table applies the foul; *asked*: the table waits for the judge's answer; *counts*: it is the hit; *goes
-on*: play continues with the bead in its new place; *passed over*: the table ignores it. The judge can enter a foul that
-was not sensed or was passed over at any time, and undo one that was called. If the mat is in doubt (missed hands, an
-unclear reading, a faulty sensor), every foul becomes a question.
+*called*: the table applies the foul; *asked*: the table waits for the judge's answer; *entered*: the judge alone
+notices it; *counts*: it is the hit; *goes on*: play continues with the bead in its new place; *passed over*: the
+table ignores it. The judge can enter any foul and undo any. If the mat is in doubt (missed hands, an unclear reading,
+a faulty sensor), every foul becomes a question.
 
-The mat detects early hits from ready on, if no hand is under a pad: hands that hide shake the pads like light hits.
-
-A hider's hand that goes under a pad while a hit is due can feel like a hit. A hit with such a hand, or with an
-unidentified one, at its pad is doubtful (`touch`); a hitter's own hand counts as a touch.
-
-For a quarter of a second after a hit, the mat detects only a hit that is 20 dB stronger. The judge enters a hit that
-was missed for this reason.
-
-## Modes
-
-| `[referee.fouls]` | meaning; differences of a mode |
-| --- | --- |
+The mat detects early hits from ready on, if no hand is under a pad: hands that hide shake the pads like light hits. A
+hit at a pad with a hider's or an unidentified hand under it is doubtful (`touch`); a hitter's own hand counts as a
+touch. For a quarter of a second after a hit, the mat detects only a hit that is 20 dB stronger; the judge enters one
+that was missed.
 """
 
 
@@ -98,18 +90,21 @@ def stories():
 
 
 def page():
-    """Return the page."""
+    """Return the page; presets with the same outcomes share a column."""
+    columns = {}
+    for preset, told in zip(PRESETS, zip(*(outcomes(fouls) for _, _, fouls in stories()), strict=True), strict=True):
+        columns.setdefault(told, []).append(preset)
     lines = [f"* **{preset}**: {about}" for preset, about in PRESETS.items()]
     lines += [
         "",
-        f"| foul | noticed by | {' | '.join(PRESETS)} | the rule |",
-        f"| {'--- | ' * (len(PRESETS) + 3)}".rstrip(),
+        f"| foul | noticed by | {' | '.join(map(', '.join, columns.values()))} | the rule |",
+        f"| {'--- | ' * (len(columns) + 3)}".rstrip(),
     ]
-    for name, rule, fouls in stories():
+    for number, (name, rule, _) in enumerate(stories()):
         link = f"[`{name}`](../../tests/scenarios/foul_{name}.txt)"
-        lines.append(f"| {link} | {noticed_by(name)} | {' | '.join(outcomes(fouls))} | {rule} |")
-    modes = [f"| `{kind}` | {sensed.about} |" for kind, sensed in FOUL_TREATMENTS.items()]
-    return HEAD + "\n".join(lines) + "\n" + MEANING + "\n".join(modes) + "\n"
+        told = " | ".join(column[number] for column in columns)
+        lines.append(f"| {link} | {noticed_by(name)} | {told} | {rule} |")
+    return HEAD + "\n".join(lines) + "\n" + MEANING
 
 
 def noticed_by(name):

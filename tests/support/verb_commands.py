@@ -1,0 +1,79 @@
+"""Harmless command lines of every verb, for an installed wheel: what each needs, and how it ends."""
+
+HUB = '[web]\nport = 0\n[hub]\naddress = "127.0.0.1"\ntable = "t01"\n'
+FILES = {
+    "hub.toml": HUB,
+    "plain.toml": "[web]\nport = 0\n",
+    "metrics.toml": "[web]\nport = 0\nmetrics = true\n",
+    "french.toml": '[web]\nport = 0\nlanguage = "fr.po"\n',
+    "exhibit.toml": '[web]\nport = 0\n[exhibit]\nlanguages = ["fr.po"]\n',
+    "fr.po": 'msgid ""\nmsgstr ""\n',
+    "words/dakota/paguga.wav": "",
+    "actions": '{"do": "toss", "winner": "A"}\n',
+}
+"""Files in the folder where the commands run."""
+
+NEEDS_EXTRA = {
+    "watch": "watch",
+    "hub --demo --once": "hub",
+    "hub setup venue": "hub",
+    "hub run trial": "hub",
+    "hub journals venue out": "hub",
+    "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": "mqtt",
+    "run --settings hub.toml": "mqtt",
+    "run --settings metrics.toml": "metrics",
+    "run --settings french.toml": "languages",
+    "exhibit --sim --settings exhibit.toml": "languages",
+    "languages": "languages",
+    "demo --language fr.po": "languages",
+    "update stick": "update",
+    "flash": "flash",
+    "ports": "board",
+    "--print-completion bash": "completion",
+}
+"""Commands that end with status 2 and the command that installs the named extra, if it is missing."""
+
+WORKS = {
+    "demo --game slahal --seed 1 --port 0": 0,
+    "doctor --sim": 0,
+    "calibrate --sim": 0,
+    "chances dakota": 0,
+    "score dakota actions": 0,
+    "bracket": 0,
+    "referee dakota": 0,
+    "record actions --game dakota": 0,
+    "judges new-head": 0,
+    "judges list": 0,
+    "check-settings --example": 0,
+    "check-settings hub.toml": 0,
+    "languages --template": 0,
+    "setup --user --dry-run": 0,
+    "hub director venue": 0,
+    "exhibit --check": 0,
+    "exhibit --usage": 0,
+    "doctor": 1,
+    "record-sensors actions": 2,
+    "setup-table": 2,
+    "replay none.sqlite": 2,
+    "export none.sqlite": 2,
+    "verify none.sqlite": 2,
+    "recover none.sqlite new.sqlite": 2,
+    "review none.sqlite": 2,
+    "strikes none.wav": 2,
+    "score-strikes none.wav none.csv": 2,
+    "reset": 2,
+}
+"""Exit statuses of commands that need no extra."""
+
+JOURNAL = {
+    "demo --game slahal --seed 2 --journal game.sqlite --no-web": 0,
+    "replay game.sqlite": 0,
+    "verify game.sqlite": 0,
+    "export game.sqlite -o game": 0,
+    "record game.sqlite": 0,
+    "recover game.sqlite -o copy.sqlite": 0,
+}
+"""Commands that play a game and read its journal, in this order."""
+
+SERVES = ("run --settings plain.toml", "exhibit --sim --settings plain.toml")
+"""Commands that serve a page until they are stopped, without extras."""
