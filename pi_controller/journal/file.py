@@ -264,6 +264,9 @@ def open_read_only(path: Path) -> sqlite3.Connection:
         # on a read-only medium SQLite cannot create its shared-memory file; there can be no writer either
         db.close()
         return _open_copy(path)
+    except BaseException:
+        db.close()
+        raise
     return db
 
 
@@ -275,7 +278,11 @@ def open_without_log(path: Path) -> sqlite3.Connection:
 def _open_copy(path: Path) -> sqlite3.Connection:
     with temporary_copy(path) as copy, closing(sqlite3.connect(copy)) as whole:
         memory = sqlite3.connect(":memory:", isolation_level=None)
-        whole.backup(memory)
+        try:
+            whole.backup(memory)
+        except BaseException:
+            memory.close()
+            raise
         return memory
 
 

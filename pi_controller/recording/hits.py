@@ -93,10 +93,10 @@ def _read_old(db: sqlite3.Connection, number: int | None, with_data: bool) -> It
     """Yield the rows of a file written before hits were stored as blocks, converted to those of today."""
     query = (
         "SELECT id, hide, t, pads, margin_db, sure, strikes, start, rate, full_scale, width, samples FROM hits "
-        "WHERE ?1 IS NULL OR id = ?1 ORDER BY id"
+        "WHERE :number IS NULL OR id = :number ORDER BY id"
     )
     for n, hide, t, pads, margin_db, sure, strikes, start, rate, full_scale, width, blob in db.execute(
-        query, (number,)
+        query, {"number": number}
     ):
         settings = msgspec.json.decode(strikes, type=StrikeSettings)
         samples = np.zeros((0, width), np.int16)

@@ -138,8 +138,9 @@ def read_rows(path: Path, kind: StoreKind, number: int | None = None, *, with_da
         if kind.read_old is not None and application == kind.old_id:
             return list(kind.read_old(db, number, with_data))
         data = "data" if with_data else "x''"
-        query = f"SELECT id, about, {data} FROM blocks WHERE ?1 IS NULL OR id = ?1 ORDER BY id"  # noqa: S608 - no input
-        return db.execute(query, (number,)).fetchall()
+        rows = f"SELECT id, about, {data} FROM blocks"  # noqa: S608 - no input
+        query = f"{rows} WHERE :number IS NULL OR id = :number ORDER BY id"
+        return db.execute(query, {"number": number}).fetchall()
 
 
 @contextmanager

@@ -365,9 +365,9 @@ class Users:
         with self.db() as db:
             db.execute("INSERT OR REPLACE INTO devices VALUES (?, ?, ?)", (hash_token(device), person, now))
             db.execute(
-                "DELETE FROM devices WHERE person = ?1 AND hash NOT IN"
-                " (SELECT hash FROM devices WHERE person = ?1 ORDER BY used DESC LIMIT ?2)",
-                (person, MAX_DEVICES_PER_PERSON),
+                "DELETE FROM devices WHERE person = :person AND hash NOT IN"
+                " (SELECT hash FROM devices WHERE person = :person ORDER BY used DESC LIMIT :most)",
+                {"person": person, "most": MAX_DEVICES_PER_PERSON},
             )
 
     @contextmanager
@@ -528,9 +528,9 @@ class Sessions:
             db.execute("DELETE FROM sessions WHERE began < ? OR began > ?", (now - MAX_SESSION_S, now + _SKEW_S))
             db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?)", (hash_token(token), person.id, now, now))
             db.execute(
-                "DELETE FROM sessions WHERE person = ?1 AND hash NOT IN"
-                " (SELECT hash FROM sessions WHERE person = ?1 ORDER BY began DESC, rowid DESC LIMIT ?2)",
-                (person.id, MAX_SESSIONS_PER_PERSON),
+                "DELETE FROM sessions WHERE person = :person AND hash NOT IN"
+                " (SELECT hash FROM sessions WHERE person = :person ORDER BY began DESC, rowid DESC LIMIT :most)",
+                {"person": person.id, "most": MAX_SESSIONS_PER_PERSON},
             )
         with self._lock:
             self._seen[hash_token(token)] = now

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from unittest import mock
 
@@ -153,7 +153,7 @@ def journals(folder, names):
     found = {}
     for name in names:
         for path in folder.glob(f"{name}*.sqlite"):
-            with file.open_read_only(path) as db:
+            with closing(file.open_read_only(path)) as db:
                 found[name, file.meta(db, 2).epoch] = list(file.rows(db, 2))
     return found
 

@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_each_journal_is_written_as_the_table_has_it(filled, tmp_path):
     for _ in range(2):
         ((path, count),) = write_journals(filled, tmp_path / "out").items()
     assert (path.name, count) == (f"t01-{A}.sqlite", 20)
-    with file.open_read_only(path) as db:
+    with closing(file.open_read_only(path)) as db:
         assert list(file.rows(db, 2)) == [record.row() for record in records(A, 20)]
     assert path.stat().st_mode & 0o077 == 0
     assert [one.name for one in (tmp_path / "out").iterdir()] == [path.name]
@@ -88,7 +89,7 @@ def test_a_backup_is_whole_and_no_file_is_written_over(tmp_path):
 
 def test_what_is_no_backup_is_refused_and_nothing_is_made(tmp_path):
     other = tmp_path / "other"
-    with sqlite3.connect(other) as db:
+    with closing(sqlite3.connect(other)) as db, db:
         db.execute("CREATE TABLE records(t)")
     (tmp_path / "text").write_text("no database\n" * 100)
     for wrong in (other, tmp_path / "text", tmp_path / "gone", tmp_path):

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 
 import msgspec
@@ -214,7 +215,7 @@ def until(holds):
 
 
 def records(path):
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         return db.execute("SELECT count(*) FROM records").fetchone()[0]
 
 

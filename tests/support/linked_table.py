@@ -1,6 +1,7 @@
 """A table that is linked to a hub, and a plain client of the hub's broker."""
 
 import random
+from contextlib import closing
 
 from brokers import VENUE
 
@@ -43,7 +44,7 @@ class Played:
             self.step()
 
     def rows(self, path=None):
-        with file.open_read_only(path or self.path) as db:
+        with closing(file.open_read_only(path or self.path)) as db:
             return list(file.rows(db, file.SCHEMA_VERSION))
 
     @property
