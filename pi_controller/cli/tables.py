@@ -52,7 +52,7 @@ def run(argv: Sequence[str]) -> int:
     from pi_controller.system.status import own_channel, report_start_faults
 
     with report_start_faults(own_channel()):
-        again = run_table(load_settings(path), path, partial(_report, path, "table.txt"))
+        again = run_table(load_settings(path), path, partial(_report, path, name="table.txt"))
     if again:  # as a new process, in which nothing of the old settings is left
         sys.stdout.flush()
         named = [] if path is None else ["--settings", str(path)]
@@ -116,11 +116,11 @@ def exhibit(argv: Sequence[str]) -> int:
 
         visitors = [Visitors(random.Random(args.seed), CIVIL)]  # noqa: S311 - it decides for simulated people alone
     with report_start_faults(own_channel()):
-        run_exhibit(settings, (path or Path()).parent, visitors, partial(_report, path, "installation.txt"))
+        run_exhibit(settings, (path or Path()).parent, visitors, partial(_report, path))
     return 0
 
 
-def _report(path: Path | None, name: str, told: str) -> bytes:
+def _report(path: Path | None, told: str, name: str = "installation.txt") -> bytes:
     """Return the diagnostic report as a ZIP; `told`, the page's text, is its file `name`."""
     from pi_controller.system import doctor, warning_log
     from pi_controller.system.doctor import examine_without_mat
