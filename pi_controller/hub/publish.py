@@ -43,7 +43,7 @@ def publish(where: Path | Database, out: Path, clock: Callable[[], float], langu
     Files of an earlier publication are replaced. `clock` returns s since 1970. Raises `PublishError`, if `out` holds
     anything else, and `StoreError`.
     """
-    if out.exists() and any(path.name not in {GAMES, STATIC, "index.html", "results.csv"} for path in _listed(out)):
+    if out.exists() and any(path.name not in {GAMES, STATIC, "index.html", "results.csv"} for path in _list_files(out)):
         raise PublishError(f"{out} is not empty and holds no published results", "name a new folder")
     with ExitStack() as stack:
         inbox = stack.enter_context(Inbox(where))
@@ -77,7 +77,7 @@ def zip_results(where: Path | Database, clock: Callable[[], float], language: st
     return packed.getvalue()
 
 
-def _listed(folder: Path) -> list[Path]:
+def _list_files(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else [folder]
 
 

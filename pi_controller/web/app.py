@@ -84,12 +84,12 @@ def _embeddable(answer: Answer, sites: Sequence[str]) -> Answer:
         return answer
     policy = CSP.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join(sites)}")
 
-    async def embedded(request: Request) -> Response:
+    async def answer_embeddable(request: Request) -> Response:
         response = await answer(request)
         response.headers["content-security-policy"] = policy
         return response
 
-    return embedded
+    return answer_embeddable
 
 
 def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
@@ -97,7 +97,7 @@ def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
     if not sites:
         return answer
 
-    async def read(request: Request) -> Response:
+    async def answer_readable(request: Request) -> Response:
         response = await answer(request)
         response.headers["vary"] = "origin"
         origin = request.headers.get("origin", "")
@@ -106,7 +106,7 @@ def _readable(answer: Answer, sites: Sequence[str]) -> Answer:
             response.headers["cross-origin-resource-policy"] = "cross-origin"
         return response
 
-    return read
+    return answer_readable
 
 
 def rules_route(in_force: Callable[[], tuple[Game[Any], RefereeSettings]], language: str = "en") -> Route:
