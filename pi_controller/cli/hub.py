@@ -163,10 +163,10 @@ def _journals(args: argparse.Namespace) -> int:
 
 
 def _publish(args: argparse.Namespace) -> int:
-    from pi_controller.hub.publish import publish
+    from pi_controller.hub.publish import publish_store
 
     out = Path(args.what)
-    games = publish(_store(args.folder), out, time.time)
+    games = publish_store(_store(args.folder), out, time.time)
     print(f"{out / 'index.html'}: the results with {games} score sheets. Open it, upload the folder, or hand it over.")
     return 0
 

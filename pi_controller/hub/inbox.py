@@ -9,7 +9,7 @@ and an alarm remains until people have checked it.
 import logging
 import sqlite3
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -403,16 +403,17 @@ class BackupSummary(NamedTuple):
     decision_t: float | None
 
 
-def write_journals(where: Path | Database, folder: Path) -> dict[Path, int]:
+def write_journals(where: Path | Database, folder: Path, only: Collection[str] | None = None) -> dict[Path, int]:
     """Write each journal in the hub's store to `folder`, as the table itself has it; return {file: records}.
 
-    Existing files are overwritten. Raises `StoreError`, `JournalError`.
+    `only` are the epochs of the journals to write, None for all. Existing files are overwritten. Raises `StoreError`,
+    `JournalError`.
     """
     written: dict[Path, int] = {}
     with Inbox(where) as inbox, _files_of(folder, "written"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for table, games in inbox.record_counts().items():
-            for epoch in (epoch for epoch, seq in games.items() if seq):
+            for epoch in (epoch for epoch, seq in games.items() if seq and (only is None or epoch in only)):
                 rows = list(inbox.rows(table, epoch))
                 if list(chain_rows(genesis(epoch), rows)) != rows:
                     raise StoreError(f"the hub's copy of {table} {epoch} was changed", "use the hub's last backup")

@@ -267,7 +267,7 @@ class HubPages:
         requests.require_same_site(request)
         session = await self._signing.require_session(request)
         self._not_too_often(session)
-        content = await asyncio.to_thread(zip_results, self._where, self._clock)
+        content = await asyncio.to_thread(zip_results, self._boards, self._where)
         headers = {"content-disposition": "attachment; filename=results.zip"}
         return Response(content, media_type="application/zip", headers=headers)
 

@@ -9,7 +9,6 @@ import logging
 import shutil
 import zipfile
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,40 +36,41 @@ class PublishError(MatError, OSError):
     code = "publish"
 
 
-def publish(where: Path | Database, out: Path, clock: Callable[[], float], language: str = "en") -> int:
-    """Write the site of the hub's store at `where` to the folder `out`; return how many games have a score sheet.
+def publish(boards: Boards, where: Path | Database, out: Path) -> int:
+    """Write the site of `boards`, whose store is at `where`, to the folder `out`; return how many games have a sheet.
 
-    Files of an earlier publication are replaced. `clock` returns s since 1970. Raises `PublishError`, if `out` holds
-    anything else, and `StoreError`.
+    Files of an earlier publication are replaced. Raises `PublishError`, if `out` holds anything else, and `StoreError`.
     """
     if out.exists() and any(path.name not in {GAMES, STATIC, "index.html", "results.csv"} for path in _list_files(out)):
         raise PublishError(f"{out} is not empty and holds no published results", "name a new folder")
-    with ExitStack() as stack:
-        inbox = stack.enter_context(Inbox(where))
-        tournament = stack.enter_context(TournamentLog(where))
-        boards = Boards(Director(tournament, inbox), clock, language)
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            shutil.rmtree(out / GAMES, ignore_errors=True)
-            counted = {str(row["journal"]) for row in boards.results()}
-            sheets = dict(_write_games(where, out / GAMES, counted))
-            (out / STATIC).mkdir(exist_ok=True)
-            for package in ("pi_controller.web", "pi_controller.hub"):
-                for path in files(package).joinpath(STATIC).iterdir():
-                    if path.name in _STYLES or path.name.endswith(".woff2"):
-                        (out / STATIC / path.name).write_bytes(path.read_bytes())
-            (out / "index.html").write_text(boards.results_page(sheets), "utf-8")
-            (out / "results.csv").write_bytes(b"\xef\xbb\xbf" + boards.results_csv().encode())
-        except OSError as error:
-            raise PublishError(f"cannot write to {out}: {error.strerror}", "choose a writable folder") from error
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(out / GAMES, ignore_errors=True)
+        counted = {str(row["journal"]) for row in boards.results()}
+        sheets = dict(_write_games(where, out / GAMES, counted))
+        (out / STATIC).mkdir(exist_ok=True)
+        for package in ("pi_controller.web", "pi_controller.hub"):
+            for path in files(package).joinpath(STATIC).iterdir():
+                if path.name in _STYLES or path.name.endswith(".woff2"):
+                    (out / STATIC / path.name).write_bytes(path.read_bytes())
+        (out / "index.html").write_text(boards.results_page(sheets), "utf-8")
+        (out / "results.csv").write_bytes(b"\xef\xbb\xbf" + boards.results_csv().encode())
+    except OSError as error:
+        raise PublishError(f"cannot write to {out}: {error.strerror}", "choose a writable folder") from error
     return len(sheets)
 
 
-def zip_results(where: Path | Database, clock: Callable[[], float], language: str = "en") -> bytes:
+def publish_store(where: Path | Database, out: Path, clock: Callable[[], float]) -> int:
+    """Write the site of the store at `where`, whether its hub runs or not; `clock` returns s since 1970."""
+    with Inbox(where) as inbox, TournamentLog(where) as tournament:
+        return publish(Boards(Director(tournament, inbox), clock), where, out)
+
+
+def zip_results(boards: Boards, where: Path | Database) -> bytes:
     """Return the site as a ZIP. Raises as `publish`."""
     packed = io.BytesIO()
     with TemporaryDirectory() as folder:
-        publish(where, out := Path(folder) / "results", clock, language)
+        publish(boards, where, out := Path(folder) / "results")
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(out.rglob("*")):
                 archive.write(path, path.relative_to(folder))
@@ -84,11 +84,9 @@ def _list_files(folder: Path) -> list[Path]:
 def _write_games(where: Path | Database, folder: Path, counted: Collection[str]) -> Iterator[tuple[str, str]]:
     """Write each journal in `counted` in all formats; yield its epoch and its files' address without the ending."""
     with TemporaryDirectory() as kept:
-        for path in write_journals(where, Path(kept)):
+        for path in write_journals(where, Path(kept), counted):
             try:
                 with Journal(path, read_only=True) as journal:
-                    if journal.meta is None or journal.meta.epoch not in counted:
-                        continue
                     sheet = sheet_of(journal)
                 write_all(path, folder, sheet, "A4", pdf=False, wording=sheet_wording(sheet))
             except MatError as error:  # a game that this version cannot read must not hide the others

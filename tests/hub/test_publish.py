@@ -14,7 +14,7 @@ from hub_site import Site
 from pi_controller.cli.hub import hub as main
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.publish import PublishError, publish
+from pi_controller.hub.publish import PublishError, publish_store
 from pi_controller.hub.store import TournamentLog
 from pi_controller.record.file import read
 from pi_controller.tournament import decisions as d
@@ -81,12 +81,12 @@ def test_nothing_of_somebody_else_is_overwritten(tmp_path):
     mine.mkdir()
     (mine / "lake.jpg").write_bytes(b"picture")
     with pytest.raises(PublishError):
-        publish(store, mine, time.time)
+        publish_store(store, mine, time.time)
     assert [path.name for path in mine.iterdir()] == ["lake.jpg"]
     (tmp_path / "file").write_text("x")
     with pytest.raises(PublishError):
-        publish(store, tmp_path / "file", time.time)
-    assert publish(store, tmp_path / "new", time.time) == 0
+        publish_store(store, tmp_path / "file", time.time)
+    assert publish_store(store, tmp_path / "new", time.time) == 0
 
 
 def test_the_director_takes_the_site_along(tmp_path):
