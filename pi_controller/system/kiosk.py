@@ -5,6 +5,7 @@ with a page on the disk, which waits for the installation's page. Rejected: X11 
 everything), WPE's cog (missing on some Debian versions).
 """
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,6 +51,18 @@ class Request(NamedTuple):
     def service_text(self, **values: object) -> str:
         """Return the text of the unit that fulfils the request."""
         return fill_in(f"{self.units}.service", request=RUN / self.file, **values)
+
+
+def read_request_file(path: Path, most: int) -> bytes:
+    """Return the first `most` bytes of the request at `path`. Raises `OSError` if it is no plain file.
+
+    The service's user can put anything there, also a link or a pipe.
+    """
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        return os.read(file, most)
+    finally:
+        os.close(file)
 
 
 RESTART = Request("kiosk-restart", SCREEN_RESTART, "the visitors' page does not ask any more")

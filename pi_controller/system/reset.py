@@ -28,7 +28,7 @@ from pi_controller.journal.file import is_being_written
 from pi_controller.system import place as places
 from pi_controller.system.files import atomic_write, remove_unfinished, sync
 from pi_controller.system.install import digest, read
-from pi_controller.system.kiosk import ERASE, KEEP
+from pi_controller.system.kiosk import ERASE, KEEP, read_request_file
 from pi_controller.system.place import DEFAULT_RESET_PARTS, NAME, Place, ResetPart
 from pi_controller.system.plan import first_settings, has_spi
 from pi_controller.system.status import save_last_line
@@ -42,16 +42,9 @@ class ResetError(MatError, RuntimeError):
 
 
 def read_request(path: Path) -> bool:
-    """Return whether the request at `path` erases the old files. Raises `ResetError` if there is no valid request.
-
-    The service's user can put anything there, also a link or a pipe.
-    """
+    """Return whether the request at `path` erases the old files. Raises `ResetError` if there is no valid request."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            return {KEEP: False, ERASE: True}[os.read(file, 16)]
-        finally:
-            os.close(file)
+        return {KEEP: False, ERASE: True}[read_request_file(path, 16)]
     except (OSError, KeyError) as error:
         raise ResetError(f"there is no valid request in {path}", "ask for the reset on the staff page") from error
 

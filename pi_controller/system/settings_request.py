@@ -4,7 +4,6 @@ The service may not write its settings, because the machine trusts their folder.
 unit watches (`kiosk.Request`); that unit refuses what the page could not change, and answers in the settings' folder.
 """
 
-import os
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from pi_controller.config import edit
 from pi_controller.errors import SettingsError
 from pi_controller.system.files import atomic_write
 from pi_controller.system.install import RUN, Change, Link, WholeFile, quote_path
-from pi_controller.system.kiosk import Request
+from pi_controller.system.kiosk import Request, read_request_file
 from pi_controller.system.place import Place
 
 REQUEST = Request("settings-request", "new-settings", "the head judge saves settings")
@@ -75,14 +74,8 @@ def accept(place: Place) -> str:
 
 
 def _read_request(path: Path) -> SaveRequest:
-    """Return the request. The service's user can put anything there, also a link or a pipe."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            data = os.read(file, MAX_BYTES + 1)
-        finally:
-            os.close(file)
-        return msgspec.json.decode(data, type=SaveRequest)
+        return msgspec.json.decode(read_request_file(path, MAX_BYTES + 1), type=SaveRequest)
     except (OSError, msgspec.MsgspecError) as error:
         raise SettingsError(f"there is no valid request in {path}", "save on the page of the settings") from error
 
