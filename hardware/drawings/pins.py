@@ -204,8 +204,8 @@ def pages() -> Iterator[tuple[str, str]]:
         (
             f"{flat().height_mm:g} mm high instead of {built.height_mm:g}, chips {-flat().chip_z:g} mm "
             "below the surface: "
-            "no slats, no 15 mm plywood. Rim, dividers and walls stand on the base. Its setting, and "
-            "what it can: [the build guide](README.md#the-flat-mat)."
+            "no slats, no 15 mm plywood. Rim, dividers and walls stand on the base. [The "
+            "build guide](README.md#the-flat-mat) has its setting and its figures."
         ),
         table(("piece", "how many", "width x depth x height, mm", "of"), pieces(flat())),
         "Drawing: [a pad cut through](drawings/pad-section-flat.svg); from above as the mat, without slats.",

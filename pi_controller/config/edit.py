@@ -113,16 +113,12 @@ def save_changes(path: Path, changes: Mapping[str, Any], version: str) -> str:
     new = change_text(path, text, changes)
     if new != text:
         try:
-            atomic_write(path.with_name(path.name + KEPT), path.read_bytes(), mode_of(path))
-            atomic_write(path, new.encode(), mode_of(path))
+            mode = path.stat().st_mode & 0o777
+            atomic_write(path.with_name(path.name + KEPT), path.read_bytes(), mode)
+            atomic_write(path, new.encode(), mode)
         except OSError as error:
             raise EditError(f"the settings cannot be written: {error}", f"who may write {path.parent}?") from error
     return version_of(new)
-
-
-def mode_of(path: Path) -> int:
-    """Return the permissions of a file."""
-    return path.stat().st_mode & 0o777
 
 
 def change_text(path: Path, text: str, changes: Mapping[str, Any]) -> str:
@@ -264,4 +260,6 @@ def _plain(value: object) -> Any:
     """Return a value as JSON has it."""
     if isinstance(value, tuple):
         return [_plain(one) for one in cast("tuple[object, ...]", value)]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)  # as people write it
     return str(value) if isinstance(value, Path) else value

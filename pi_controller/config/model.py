@@ -313,7 +313,7 @@ class BoardSection(Section):
         default=24, description="how many the mat has; with 12 or 8 a second or moved bead is always a question"
     )
     depth_mm: float = Field(
-        default=30.0,
+        default_factory=lambda: pinmap().magnetometers.depth_mm,
         ge=10.0,
         le=40.0,
         description="how deep its magnetometers lie below the cover's top; 18 in a flat mat",

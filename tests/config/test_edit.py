@@ -136,6 +136,15 @@ def test_options_of_another_game_do_not_stay(path):
     assert read_written(path)[0].game.options == {}
 
 
+def test_numbers_are_shown_as_people_write_them(path):
+    save(path, strips__current_cap_ma=123456.75 / 10, web__idle_min=60)
+    shown = {one.key: one.value for one in every_field(read_written(path)[0])}
+    assert repr(shown["strips.current_cap_ma"]) == "12345.675"
+    assert repr(shown["voice.volume"]) == "0.8"
+    assert repr(shown["recording.max_mb"]) == "1000"
+    assert repr(shown["backup.every_s"]) == "60"
+
+
 def test_permissions_stay(path):
     path.chmod(0o640)
     save(path, web__event="x")
