@@ -4,11 +4,12 @@ It has its own crystal (offset and drift against virtual time), a converter with
 oldest when full, and counters that continue until the next boot. Not evidence about a real board.
 """
 
+import builtins
 import importlib.util
 import struct
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -264,26 +265,34 @@ class Sampler(Protocol):
 
 @cache
 def modules() -> dict[str, Any]:
-    """Return the firmware's portable files as modules, by name. Raises `UsageError` if one is missing.
-
-    They import each other by short names, which are not visible to other modules.
-    """
+    """Return the firmware's portable files as modules, by name. Raises `UsageError` if one is missing."""
+    paths = {name: shipped_file("firmware", f"{name}.py") for name in PORTABLE}
+    for path in paths.values():
+        if not path.exists():
+            raise UsageError(f"the firmware's {path.name} is not there", "reinstall moccasin-mat")
     found: dict[str, ModuleType] = {"wire": wire}
-    hidden = {name: sys.modules.pop(name) for name in ("wire", *PORTABLE) if name in sys.modules}
-    try:
-        for name in PORTABLE:
-            sys.modules.update(found)
-            path = shipped_file("firmware", f"{name}.py")
-            spec = importlib.util.spec_from_file_location(f"moccasin_mat_firmware_{name}", path)
-            if spec is None or spec.loader is None or not path.exists():
-                raise UsageError(f"the firmware's {name}.py is not there", "reinstall moccasin-mat")
-            found[name] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(found[name])
-    finally:
-        for name in ("wire", *PORTABLE):
-            sys.modules.pop(name, None)
-        sys.modules.update(hidden)
-    return {name: found[name] for name in PORTABLE}
+    return {name: load_firmware(name, paths, found) for name in PORTABLE}
+
+
+def load_firmware(name: str, paths: Mapping[str, Path], found: dict[str, ModuleType]) -> ModuleType:
+    """Return the firmware's file `name` as a module, and add it and what it imports of `paths` to `found`.
+
+    Only these files see each other's short names: `sys.modules` and `sys.path` belong to all threads.
+    """
+
+    def import_short(wanted: str, *more: Any) -> ModuleType:
+        if wanted in found or wanted in paths:
+            return load_firmware(wanted, paths, found)
+        return builtins.__import__(wanted, *more)
+
+    if name not in found:
+        spec = importlib.util.spec_from_file_location(f"moccasin_mat_firmware_{name}", paths[name])
+        assert spec is not None
+        assert spec.loader is not None
+        found[name] = module = importlib.util.module_from_spec(spec)
+        vars(module)["__builtins__"] = {**vars(builtins), "__import__": import_short}
+        spec.loader.exec_module(module)
+    return found[name]
 
 
 class Firmware:

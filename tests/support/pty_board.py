@@ -5,7 +5,6 @@ the mat's main.py on it, and not asked to stay, the flashed sampler.py and wire.
 prompt. Around each start the port is gone for a moment, and comes back under its name in `by_id` as another device.
 """
 
-import importlib
 import json
 import os
 import pty
@@ -20,6 +19,7 @@ from pathlib import Path
 from load_file import load_file
 
 from pi_controller.board import wire
+from pi_controller.simulation.board import load_firmware
 
 ROOT = Path(__file__).parents[2]
 REPL = Path(__file__).with_name("repl.mjs")
@@ -143,19 +143,12 @@ def read(master, stop):
 
 def flashed(folder):
     """Return the sampler that lies on the board, with the files beside it."""
-    names = [path.stem for path in folder.glob("*.py")]
-    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    sys.path.insert(0, str(folder))
-    importlib.invalidate_caches()
+    paths = {path.stem: path for path in folder.glob("*.py")}
     wrote, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        return load_file(folder / "sampler.py", "flash_sampler")
+        return load_firmware("sampler", paths, {})
     finally:
         sys.dont_write_bytecode = wrote
-        sys.path.remove(str(folder))
-        for name in names:
-            sys.modules.pop(name, None)
-        sys.modules.update(hidden)
 
 
 class Quiet:
