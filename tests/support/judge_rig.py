@@ -131,11 +131,14 @@ class Rig:
         while not self._ended.is_set():
             t = self.clock()
             table.tick(t)
+            worked = []
             while not self._asked.empty():
                 work, done = self._asked.get()
-                done.set_result(work(table, t))
+                worked.append((done, work(table, t)))
             self.command_queue.process_commands(table, t)
             self.feed.publish(table.view)
+            for done, result in worked:  # the view that the test now sees has the work in it
+                done.set_result(result)
             self._begun.set()
             self._ended.wait(STEP_S)
         journal.close()

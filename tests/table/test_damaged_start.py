@@ -141,7 +141,7 @@ def test_table_starts_after_any_damage_and_loses_no_provable_record(killed, tmp_
             with Journal(path, read_only=True) as journal:
                 assert journal.seq >= could, (kind, target)
             if table.recovery:
-                kept = [one for one in folder.glob("game.damaged-20*") if one.suffix in (".sqlite", ".sqlite-wal")]
+                kept = [one for one in folder.glob("game.damaged-20??-*") if one.suffix in (".sqlite", ".sqlite-wal")]
                 assert kept, (kind, target)
 
 
@@ -215,7 +215,7 @@ def test_damaged_journal_on_a_full_disk_waits_for_room(path, small_disk, fill):
             start(path)
         assert "free some disk space" in caught.value.hint
     assert {one: one.read_bytes() for one in before} == before
-    assert not list(small_disk.glob("game.damaged-20*"))
+    assert not list(small_disk.glob("game.damaged-20??-*"))
     (small_disk / "photos").unlink()
     assert "records were recovered" in start(path).recovery
 
