@@ -248,9 +248,14 @@ def _calls(view: View, texts: dict[str, str], marks: dict[str, str], language: s
 
 
 def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
-    """Add the pads of this hide: struck, found, and after the hide the place that was sealed."""
-    for number, pad in zip(EVERY_PAD, page_of(view).pads(view, language), strict=True):
-        marks[f"pad_{number}"], texts[f"pad_{number}"] = pad.mark, pad.said
+    """Add the pads of this hide: struck and by whom, found, and after the hide the place that was sealed."""
+    page = page_of(view)
+    for number, pad in zip(EVERY_PAD, page.pads(view, language), strict=True):
+        marks[f"pad_{number}"], marks[f"high_{number}"] = pad.mark, pad.look
+        texts[f"pad_{number}"], texts[f"worth_{number}"] = pad.said, pad.worth
+    hid = view.before.get("hider") if view.phase in {"show", "over"} else None
+    hid = hid or page.turn(view)
+    marks["struck_by"] = opposing_team(hid).lower() if hid in ("A", "B") else ""
     texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
     marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
 
@@ -369,16 +374,11 @@ def _pads(
     view: View, texts: dict[str, str], marks: dict[str, str], counts: dict[str, tuple[int, int]], language: str
 ) -> None:
     """Add teams and pads under the keys of Hampa Apena, for another game with pads."""
-    text, page = catalogue(language).gettext, page_of(view)
-    for number, pad in zip(EVERY_PAD, page.pads(view, language), strict=True):
-        marks[f"pad_{number}"], marks[f"high_{number}"] = pad.mark, pad.look
-        texts[f"pad_{number}"], texts[f"worth_{number}"] = pad.said, pad.worth
-    hid = view.before.get("hider") if view.phase in {"show", "over"} else None
-    hid = hid or page.turn(view)
-    marks["struck_by"] = opposing_team(hid).lower() if hid in ("A", "B") else ""
     texts |= {"said_a": "", "said_b": ""}
     if not game_display.has_sheet(view):
         return
+    text, page = catalogue(language).gettext, page_of(view)
+    _mat(view, texts, marks, language)
     strip, sides, lights = page.strip(view, language), page.sides(view, language), pinmap().lights
     for cell in strip.cells:
         key, side = cell.player.lower(), sides[cell.player]
