@@ -522,7 +522,7 @@ def check_page(view: View | None, language: str = "en") -> str:
     return render(
         "check.html",
         language,
-        prefilled=_describe_prefill(view, text),
+        prefilled=_describe_prefill(view, language),
         games=[(name, game_display.game_name(name, language)) for name in sealed_games()],
         game=game,
         known=known,
@@ -530,12 +530,19 @@ def check_page(view: View | None, language: str = "en") -> str:
     )
 
 
-def _describe_prefill(view: View | None, text: Text) -> str:
+def _describe_prefill(view: View | None, language: str) -> str:
+    text = catalogue(language).gettext
     opened = view.opening if view is not None else None
     if view is None or opened is None:
         sentence = text("No seal has been opened at this table yet. Enter your notes.")
     else:
-        sentence = text("The fields show the last opened seal (hide {n}).").format(n=opened.hide)
+        pads = str(opened.pad)  # in slahal one digit for each bone
+        template = catalogue(language).ngettext(
+            "Hide {n}: the table wrote down pad {pads} before the hit.",
+            "Hide {n}: the table wrote down pads {pads} before the hit.",
+            len(pads),
+        )
+        sentence = template.format(n=opened.hide, pads=phrases.join_pads(pads, language))
     if view is None:
         return sentence
     for void in (*(opened.withdrawn if opened is not None else ()), *view.withdrawn):

@@ -153,10 +153,29 @@ def test_the_codes_lead_to_the_pages(chromium, feed):
 
 
 def verdict(page):
+    show_arithmetic(page)
     page.click("#check")
     shown = [one for one in page.locator("#verdict [data-verdict]").all() if one.is_visible()]
     assert len(shown) == 1
     return page.locator("#verdict").get_attribute("data-value")
+
+
+def show_arithmetic(page):
+    if page.locator("#arithmetic[open]").count() == 0:
+        page.click("#arithmetic summary")
+
+
+@pytest.mark.parametrize(("nonce", "answer"), [(NONCE.hex(), "match"), ("f" + NONCE.hex()[1:], "differ")])
+def test_the_answer_for_the_last_seal_is_there_without_a_touch(open_page, feed, nonce, answer):
+    seal = commitment("dakota", 7, 4, NONCE, NO_CONTEXT)
+    opening = Opening(7, seal, 4, nonce, *NO_CONTEXT)
+    feed.publish(msgspec.structs.replace(DAKOTA, seq=9, commit=None, opening=opening))
+    page = open_page("check", size=(390, 844))
+    page.wait_for_selector(f"#verdict[data-value={answer}]")
+    assert "7" in page.inner_text("[data-live=prefilled]")
+    assert "4" in page.inner_text("[data-live=prefilled]")
+    assert page.locator("#verdict").bounding_box()["y"] < 400, "above what explains it"
+    assert not page.locator("#nonce").is_visible()
 
 
 @pytest.mark.parametrize("bound", [NO_CONTEXT, CommitmentContext("Ann & Bo’s  Table", "0f" * 16, 41)])
@@ -227,6 +246,7 @@ def test_axe_finds_nothing_wrong(open_page, feed, path):
             feed.publish(msgspec.structs.replace(PHASES[state], seq=seq))
             says(page, "sentence", sentence(PHASES[state]))
         if path == "check":
+            show_arithmetic(page)
             page.fill("#hash", "0" * 64)
             assert verdict(page) == "differ"
         for scheme in ("light", "dark"):

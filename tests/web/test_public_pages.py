@@ -192,7 +192,7 @@ def test_the_check_page_brings_the_last_seal_opened():
     html = check_page(view)
     told = {name: field(html, name) for name in ("hide", "pad", "nonce", "hash")}
     assert check(told["hash"], "dakota", int(told["hide"]), int(told["pad"]), told["nonce"])
-    assert "(hide 7)" in texts(html)
+    assert "Hide 7: " in texts(html)
     assert '<option value="dakota" selected>' in html
 
 

@@ -51,7 +51,8 @@ function witness(/** @type {string} */ seal) {
   }
 }
 
-function check() {
+/** Check the values; `asked` by the visitor, who is led to the answer or to the field that is wrong. */
+function check(asked = true) {
   witness("");
   const wrong = [
     ["epoch", EPOCH],
@@ -66,19 +67,21 @@ function check() {
   }
   if (wrong) {
     tell(`bad_${wrong[0]}`);
-    return document.getElementById(/** @type {string} */ (wrong[0]))?.focus();
+    return asked ? document.getElementById(/** @type {string} */ (wrong[0]))?.focus() : undefined;
   }
   const bound = { table: value("table"), epoch: value("epoch"), event: value("event") };
   const made = commitment(bound, value("game"), value("hide"), value("pad"), value("nonce"));
   tell(made === value("hash") ? "match" : "differ");
   if (made === value("hash")) witness(made);
+  if (asked) document.getElementById("verdict")?.scrollIntoView({ block: "nearest" });
 }
 
 const button = document.getElementById("check");
 if (button instanceof HTMLButtonElement) {
-  button.addEventListener("click", check);
+  button.addEventListener("click", () => check());
   addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target instanceof HTMLInputElement) check();
   });
   button.disabled = false;
+  if (value("nonce")) check(false); // the last opened seal: the answer is there at once
 }
