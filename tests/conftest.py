@@ -124,8 +124,21 @@ def chromium() -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, headless=True)
+        for name in ("new_page", "new_context"):
+            setattr(browser, name, _make_patient(getattr(browser, name)))
         yield browser
         browser.close()
+
+
+def _make_patient(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what makes pages, or contexts of pages, that wait a minute: all tests may share a slow machine."""
+
+    def make_patient(**options: Any) -> Any:
+        made = make(**options)
+        made.set_default_timeout(60_000)
+        return made
+
+    return make_patient
 
 
 @pytest.fixture

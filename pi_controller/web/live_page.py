@@ -513,7 +513,6 @@ def sealed_games() -> tuple[str, ...]:
 
 def check_page(view: View | None, language: str = "en") -> str:
     """Return the page, prefilled with the last commitment that was opened in `view`."""
-    text = catalogue(language).gettext
     opened = view.opening if view is not None else None
     game = view.game if view is not None and view.game in sealed_games() else registry.DEFAULT_GAME
     known = asdict(opened) if opened is not None else dict[str, Any]()

@@ -124,7 +124,6 @@ STATES = {
 @contextmanager
 def console(chromium, site):
     page = chromium.new_page(viewport=PHONE, reduced_motion="reduce")
-    page.set_default_timeout(60_000)
     page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -48,7 +48,6 @@ class Opener:
         context = self._chromium.new_context(viewport={"width": size[0], "height": size[1]}, **how)
         self._contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
         page.on("console", lambda message: self._complaints.append(message.text))
         page.on("pageerror", lambda error: self._complaints.append(str(error)))
         page.on("request", lambda request: self.asked.append(request.url))

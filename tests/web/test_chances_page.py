@@ -88,7 +88,6 @@ def test_the_bar_in_a_browser(chromium, view, scripts, width):
         feed.publish(view(seq=1))
         context = chromium.new_context(viewport={"width": width, "height": 800}, java_script_enabled=scripts)
         tab = context.new_page()
-        tab.set_default_timeout(60_000)
         tab.goto(server.url)
 
         def bar():

@@ -47,7 +47,6 @@ def pages(chromium):
         context = chromium.new_context(reduced_motion="reduce", **how)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))

@@ -34,7 +34,6 @@ FORMS = """() => [...document.querySelectorAll("details .inside")].filter(one =>
 def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium, state):
     rig = Rig(tmp_path)
     page = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-    page.set_default_timeout(60_000)
     try:
         if state != "before the first hit":
             rig.do(lambda table, t: table.judge(JudgeProtest(t, "A", "the sleeve")))
@@ -89,7 +88,6 @@ NO = {"ok": True, "revision": 0, "seq": 1, "repeated": False}
 def test_a_sheet_filled_in_before_a_move_does_not_overwrite_it(tmp_path, chromium):
     rig = Rig(tmp_path)
     page = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-    page.set_default_timeout(60_000)
     try:
         sign_in(page, rig.url)
         page.evaluate("document.querySelector('#set').open = true")

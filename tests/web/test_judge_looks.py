@@ -47,7 +47,6 @@ def page(chromium, shown):
     """Return the console, for the head judge; the policy against scripts and styles in the page may not have spoken."""
     context = chromium.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     page, complaints = context.new_page(), []
-    page.set_default_timeout(60_000)
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     sign_in(page, shown.url)
