@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -36,9 +36,7 @@ class Postgres:
         """Start it, and return when it answers."""
         command = [BIN / "postgres", "-D", self.folder / "data", "-k", self.folder, "-c", "listen_addresses="]
         log = (self.folder / "log").open("ab")
-        self._server = subprocess.Popen(
-            command, stdout=log, stderr=log, cwd=self.folder, **self._as_user, process_group=0
-        )
+        self._server = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, **self._as_user)
         log.close()
         while True:
             try:
@@ -50,7 +48,12 @@ class Postgres:
 
     def kill(self):
         """Kill all its processes at once, as a power cut would."""
-        os.killpg(self._server.pid, signal.SIGKILL)
+        pid = self._server.pid
+        os.kill(pid, signal.SIGSTOP)  # it starts no more
+        # each has a session of its own, and would answer once more before it misses the one that is killed
+        for each in (pid, *children(pid)):
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
         self._server.wait()
         (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
 
@@ -67,6 +70,16 @@ class Postgres:
 
     def _run(self, name, *arguments):
         subprocess.run([BIN / name, *arguments], check=True, capture_output=True, cwd=self.folder, **self._as_user)
+
+
+def children(pid):
+    """Return the processes whose parent is `pid`."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            if int(stat.read_text("latin-1").rpartition(")")[2].split()[1]) == pid:
+                found.append(int(stat.parent.name))
+    return found
 
 
 @contextmanager
