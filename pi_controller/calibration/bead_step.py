@@ -368,7 +368,7 @@ def describe_cause(cause: Cause) -> str:
 
 
 def _describe_steel(steel: Steel, chip_mm: float, pads: Sequence[int]) -> str:
-    """Return what lies under `pads`, in plain words; `chip_mm` is the height of the magnetometers, below 0."""
+    """Return a sentence that says how deep the steel lies under `pads`. `chip_mm` is the magnetometers' z, below 0."""
     under_mm = steel.depth_mm + chip_mm
     where = f"pad {pads[0]}" if len(pads) == 1 else f"pads {', '.join(map(str, pads))}"
     return f"iron or steel lies about {5 * round(under_mm / 5)} mm under the mat at {where}"

@@ -275,7 +275,7 @@ def modules() -> dict[str, Any]:
 
 
 def load_firmware(name: str, paths: Mapping[str, Path], found: dict[str, ModuleType]) -> ModuleType:
-    """Return the firmware's file `name` as a module, and add it and what it imports of `paths` to `found`.
+    """Return the firmware file `name` as a module. It is added to `found`, and so are the files of `paths` it imports.
 
     Only these files see each other's short names: `sys.modules` and `sys.path` belong to all threads.
     """

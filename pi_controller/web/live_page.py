@@ -148,7 +148,7 @@ def _past(view: View, texts: dict[str, str], marks: dict[str, str], language: st
         texts |= {f"past_{i}": line.text, f"past_side_{i}": line.side, f"past_hide_{i}": line.number}
 
 
-def _labels(text: Callable[[str], str]) -> dict[str, str]:
+def _labels(text: Text) -> dict[str, str]:
     return {
         "label_points": text("points"),
         "label_middle": text("In the middle"),
@@ -194,7 +194,7 @@ def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language
         marks[f"{key}_stood"] = "" if stood is None else f"{stood:.2f}"
 
 
-def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Callable[[str], str]) -> None:
+def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Text) -> None:
     hitter = opposing_team(view.hider) if view.hider else None
     playing = view.phase not in {"toss", "over"}
     score: list[str] = []
