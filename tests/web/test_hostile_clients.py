@@ -215,6 +215,19 @@ def test_a_rush_from_one_address_is_turned_away_at_the_gate():
         assert let_in(gate) == {"127.0.0.66": 1}, "nobody waited meanwhile: it is let in again"
 
 
+def test_a_rush_is_over_when_its_last_is_let_in():
+    """asyncio lets in so many in a row: where that is all of them, it does not ask again before the next rush."""
+    with limits.LimitedListener(socket.AF_INET) as gate, ExitStack() as stack:
+        gate.bind(("127.0.0.1", 0))
+        gate.listen(32)
+        gate.setblocking(False)
+        for count in (64, 100):
+            for line in callers("127.0.0.66", gate.getsockname()[1], count):
+                stack.enter_context(closing(line))
+            for _ in range(count):
+                gate.accept()[0].close()
+
+
 def test_who_is_in_has_a_turn_while_many_are_turned_away():
     with limits.LimitedListener(socket.AF_INET) as gate, ExitStack() as stack:
         gate.bind(("127.0.0.1", 0))
