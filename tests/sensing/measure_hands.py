@@ -6,7 +6,8 @@ With `--worlds` the hiders are the steady, quick and slow ones, in surroundings 
 (`WORLDS`). A hand is *stuck* if the detector still has one under a pad ten seconds after the last one left.
 A simulation (`simulation/sensors.py`), not evidence about real hands. A hide is *exact* when the
 sure passes are those that were made, in number, pad and side; *unsure* when they are not, but a pass is told as
-unsure; else it is *silently wrong*.
+unsure, or the passes whose side is known are right and the referee asks about a further one of unknown side
+(`referee/hide.py`); else it is *silently wrong*.
 """
 
 from __future__ import annotations
@@ -197,7 +198,8 @@ def verdict(events: list[HandIn | HandOut], truth: list[tuple[int, str]]) -> str
     if Counter(e.pad for e in events if isinstance(e, HandOut) and e.sure) == pads:
         sides = {side for _, side in truth} | {None}
         return "no side" if all(side in sides for _, side in sure) else "wrong"
-    return "unsure" if unsure else "wrong"
+    sided = Counter({(pad, side): count for (pad, side), count in sure.items() if side is not None})
+    return "unsure" if unsure or sided == Counter(truth) else "wrong"
 
 
 def one(first: int, i: int) -> tuple[str, str, str, int]:
