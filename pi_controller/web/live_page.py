@@ -344,8 +344,8 @@ def page(
 #
 # A game with pads has the layout `pads`, which the script updates key by key; other games are shown by their table.
 
-LONG_SENTENCE_CHARS = 34
-"""A longer sentence is set smaller, on two lines."""
+LONG_SENTENCE_CHARS, LONG_NAME_CHARS = (34, 76), (14, 36)
+"""A longer sentence, or a team's longer name, is set smaller; a longer one than the second smaller still."""
 WIDE, HIGH = 600, 300
 """The box of the score chart's lines, in its own units."""
 
@@ -360,7 +360,9 @@ def room(view: View, language: str = "en", chances: chances_bar.ShownChances | N
     show = game_display.get_show(view.game)
     texts["gist"] = catalogue(language).gettext(show.gist) if show.gist else ""
     marks["turn"] = "" if show.of_players(view.sheet) else (page.turn(view) or "").lower()
-    marks["tell"] = "long" if len(texts["sentence"]) > LONG_SENTENCE_CHARS else ""
+    marks["tell"] = _length(texts["sentence"], LONG_SENTENCE_CHARS)
+    marks["tell_result"] = _length(texts["result"], LONG_SENTENCE_CHARS)
+    marks |= {key: _length(texts.get(key, ""), LONG_NAME_CHARS) for key in ("name_a", "name_b")}
     if layout == "pads":
         _pads(view, texts, marks, counts, language)
     if view.phase == "over" and not view.void:
@@ -368,6 +370,10 @@ def room(view: View, language: str = "en", chances: chances_bar.ShownChances | N
     elif layout == "pads":
         table = ""
     return Board(texts, marks, counts, layout, table)
+
+
+def _length(text: str, limits: tuple[int, int]) -> str:
+    return ("", "long", "longest")[sum(len(text) > limit for limit in limits)]
 
 
 def _pads(
@@ -404,6 +410,7 @@ def end(view: View, language: str = "en") -> str:
         {
             "key": cell.player.lower() if teams else f"p{number}",
             "name": drawing.player_name(view, cell.player),
+            "length": _length(drawing.player_name(view, cell.player), LONG_NAME_CHARS),
             "points": cell.points,
             "won": cell.player == winner,
             "of": of or MAX_STROKES,

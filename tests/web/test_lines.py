@@ -50,7 +50,7 @@ LONG = ("Očhéthi Šakówiŋ drum and singing society of the upper river", "ᐊ
 """Names of teams nearly as long as they may be."""
 
 
-@pytest.mark.parametrize("path", [""])
+@pytest.mark.parametrize("path", ["", "room"])
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_nothing_is_cut_in_half_and_no_number_broken(chromium, feed, path, size):
     server, tab = WebServer(feed, port=0, pages=WITH), chromium.new_page()

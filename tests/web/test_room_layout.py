@@ -48,7 +48,8 @@ MEASURE = """named => {
       tall: last.bottom - last.top};
   }).filter(Boolean);
   const names = [...document.querySelectorAll(".who h2 bdi")].filter(seen)
-    .filter(e => !e.closest(".seat, .middle")).map(e => parseFloat(getComputedStyle(e).fontSize));
+    .filter(e => !e.closest(".seat, .middle"))
+    .map(e => [parseFloat(getComputedStyle(e).fontSize), e.textContent.length]);
   const place = key => Object.fromEntries(boxes.map(e => [name(e), JSON.stringify(box(e))]));
   return {out, over, counts, names, place: place(),
     scroll: [document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]};
@@ -92,7 +93,7 @@ def test_every_box_has_its_place(room, size):
         found = room(phase, size, code=number % 2 == 0)
         off = [c for c in found["counts"] if not (-1 <= c["beside"] <= NEAR and abs(c["under"]) <= NEAR)]
         flat = [c for c in found["counts"] if c["tall"] < 2 * NEAR * min(1, size[0] / 1000)]
-        small = [n for n in found["names"] if n < 72 and min(size) >= 1080]
+        small = [name for name in found["names"] if name[0] < (72 if name[1] <= 14 else 34) and min(size) >= 1080]
         faults = {
             "out": found["out"], "over": found["over"], "off": off, "flat": flat, "small": small,
             "scroll": [n for n in found["scroll"] if n > 0],
