@@ -2,12 +2,18 @@
 
     python tests/mutation/halve_constants.py [strikes|hands|beads]
 
-Prints a row for each constant: the recorded set that differs first, or "none". Status 1 if a change went unnoticed.
+Prints a row for each constant: the recorded set that differs first; where none does, the constant is changed in a copy
+of the source, and the row names the first of the detector's tests that fails, or "none". Status 1 if a change went
+unnoticed.
 """
 
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +25,7 @@ import test_bead_figures  # noqa: E402
 import test_hands  # noqa: E402
 import test_strikes as recorded  # noqa: E402
 
-from pi_controller.sensing import bead_fit, bead_solver, beads, faults, filters, hands, strikes  # noqa: E402
+from pi_controller.sensing import bead_fit, bead_solver, beads, faults, filters, hands, strike_settings, strikes  # noqa: E402
 from pi_controller.sensing.strike_settings import StrikeSettings  # noqa: E402
 
 NO_TUNING = {
@@ -87,6 +93,31 @@ def changed(value, factor):
     return tuple(factor * each for each in value) if isinstance(value, tuple) else value * factor
 
 
+TESTS = {"strikes": ("test_strike", "test_hum"), "hands": ("test_hands", "test_stroke_hands"), "beads": ("test_bead",)}
+"""Beginnings of the names of each detector's tests."""
+
+
+def first_failing_test(detector, module, name, factor):
+    """Return the first test that fails when the number that `name` is set to is changed in a copy of `module`."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        kept = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache")
+        shutil.copytree(ROOT, copy, ignore=kept, symlinks=True)
+        path = copy / Path(module.__file__).relative_to(ROOT)
+        source = path.read_text("utf-8")
+        found = re.search(rf"^ *{name}(?:: [^=\n]+)? = ([^#\n]+)", source, re.MULTILINE)
+        numbers = re.sub(r"[\d.]+", lambda one: repr(changed(json.loads(one[0]), factor)), found[1])
+        path.write_text(source[: found.start(1)] + numbers + source[found.end(1) :], "utf-8")
+        files = [str(one) for begins in TESTS[detector] for one in sorted(copy.glob(f"tests/sensing/{begins}*.py"))]
+        command = [sys.executable, "-m", "pytest", "-q", "-n0", "-x", "-p", "no:cacheprovider", *files]
+        # the copy's package is found before the one that is installed
+        done = subprocess.run(
+            command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True, check=False
+        )
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return failed[1] if failed else None
+
+
 def try_constants():
     for module, name in constants():
         value = getattr(module, name)
@@ -94,7 +125,7 @@ def try_constants():
         for factor in FACTORS:
             for user in users:
                 setattr(user, name, changed(value, factor))
-            yield f"{module.__name__.rsplit('.', 1)[1]}.{name}", factor, first_difference(("pairs", "failing"))
+            yield module, name, factor, first_difference(("pairs", "failing"))
             for user in users:
                 setattr(user, name, value)
 
@@ -114,13 +145,12 @@ def try_settings():
                 recorded.StrikeSettings = lambda name=field.name, one=one, **more: replace(
                     shipped, **{name: one, **more}
                 )
-                index = "" if k is None else f"[{k}]"
-                yield f"StrikeSettings.{field.name}{index}", factor, first_difference(("four pads", "low"))
+                yield strike_settings, field.name, factor, first_difference(("four pads", "low"))
     recorded.StrikeSettings = StrikeSettings
 
 
 SEEN_NOWHERE = {
-    ("HandSettings.crosstalk_margin", 1.5), ("HandSettings.rise", 1.5), ("hands.LEAD", 1.5),
+    ("hands.crosstalk_margin", 1.5), ("hands.rise", 1.5), ("hands.LEAD", 1.5),
     ("hands.MAX_FAR_EDGE_LOSS", 1.5), ("hands.RISE", 1.5),
 }  # fmt: skip
 """Changes that none of 220 simulated hides shows: more lenient limits for what a real mat may do."""
@@ -137,13 +167,13 @@ def try_hands():
         value = getattr(shipped(), field.name)
         for factor in FACTORS:
             hands.HandSettings = partial(shipped, **{field.name: changed(value, factor)})
-            yield f"HandSettings.{field.name}", factor, first_other_hide()
+            yield hands, field.name, factor, first_other_hide()
     hands.HandSettings = shipped
     for name in ("SIDE_SCANS", "LEAD", "MAX_FAR_EDGE_LOSS", "RISE"):
         value = getattr(hands, name)
         for factor in FACTORS:
             setattr(hands, name, changed(value, factor))
-            yield f"hands.{name}", factor, first_other_hide()
+            yield hands, name, factor, first_other_hide()
         setattr(hands, name, value)
 
 
@@ -167,7 +197,7 @@ def try_beads():
             for factor in FACTORS:
                 for user in users:
                     setattr(user, name, changed(value, factor))
-                yield f"{module.__name__.rsplit('.', 1)[1]}.{name}", factor, first_other_scene()
+                yield module, name, factor, first_other_scene()
                 for user in users:
                     setattr(user, name, value)
 
@@ -175,10 +205,12 @@ def try_beads():
 def main():
     tries = {"strikes": (try_settings, try_constants), "hands": (try_hands,), "beads": (try_beads,)}
     unnoticed, chosen = 0, sys.argv[1:] or list(tries)
-    for tried in (one() for name in chosen for one in tries[name]):
-        for name, factor, noticed in tried:
-            unnoticed += noticed is None and (name, factor) not in SEEN_NOWHERE
-            print(f"{name:<34} x {factor}  {noticed or 'none'}", flush=True)
+    for detector, tried in ((name, one()) for name in chosen for one in tries[name]):
+        for module, name, factor, seen in tried:
+            row = f"{module.__name__.rsplit('.', 1)[1]}.{name}"
+            noticed = seen or first_failing_test(detector, module, name, factor)
+            unnoticed += noticed is None and (row, factor) not in SEEN_NOWHERE
+            print(f"{row:<34} x {factor}  {noticed or 'none'}", flush=True)
     print(f"{unnoticed} changes unnoticed")
     return int(unnoticed > 0)
 
