@@ -35,7 +35,8 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     """The table's setup at the time of recording, sufficient for a replay except for the judge's calls.
 
     `t` is when the table was opened (host seconds), `seq` the journal's last record before that. `strikes` and
-    `referee` are the settings used, `seats` is the seating. `game` is empty if no game was played.
+    `referee` are the settings used, `seats` is the seating. `game` is empty if no game was played. The mat has so many
+    `magnetometers`, `depth_mm` below its surface, and the calibration `profile`; None where the recording does not say.
     """
 
     t: float
@@ -51,6 +52,9 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     referee: dict[str, Any] = {}
     strikes: dict[str, Any] = {}
     seats: Seats = "stay"
+    magnetometers: int | None = None
+    depth_mm: float | None = None
+    profile: dict[str, Any] | None = None
 
     def strike_settings(self) -> StrikeSettings:
         """Return the strike detector's settings. Raises `RecordingError` if this program does not support them."""

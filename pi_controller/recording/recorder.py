@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -279,8 +280,10 @@ class Bench:
 MB = 1_000_000
 
 
-def make_observers(settings: Settings, table: Table, t: float, stack: ExitStack) -> list[Observer[Table]]:
-    """Return the observers for a table opened at `t`; `stack` closes them.
+def make_observers(
+    settings: Settings, table: Table, t: float, stack: ExitStack, profile: dict[str, Any] | None = None
+) -> list[Observer[Table]]:
+    """Return the observers for a table opened at `t`, whose mat has the calibration `profile`; `stack` closes them.
 
     An observer that cannot be opened is logged as a warning, and the table plays without it.
     """
@@ -291,7 +294,7 @@ def make_observers(settings: Settings, table: Table, t: float, stack: ExitStack)
             stack.callback(around.close)
             found.append(around)
         if settings.recording.sensors:
-            recorder = make_recorder(settings, table, t)
+            recorder = make_recorder(settings, table, t, profile)
             stack.callback(recorder.close)
             found.append(recorder)
     except (RecordingError, ReviewError) as error:
@@ -310,8 +313,11 @@ def open_review(table: Table) -> HitStore:
     return HitStore(path)
 
 
-def make_recorder(settings: Settings, table: Table, t: float) -> Recorder:
-    """Return a recorder for a table opened at `t`. Raises `RecordingError` if the folder cannot be written."""
+def make_recorder(settings: Settings, table: Table, t: float, profile: dict[str, Any] | None = None) -> Recorder:
+    """Return a recorder for a table opened at `t`, whose mat has the calibration `profile`.
+
+    Raises `RecordingError` if the folder cannot be written.
+    """
     wanted = settings.recording
     path = new_path(wanted.folder, t)
 
@@ -320,15 +326,15 @@ def make_recorder(settings: Settings, table: Table, t: float) -> Recorder:
 
     try:
         room(0)
-        return Recorder(RecordingWriter(path, header(settings, table, t)), table, room)
+        return Recorder(RecordingWriter(path, header(settings, table, t, profile)), table, room)
     except OSError as error:
         raise RecordingError(
             f"recordings cannot be kept in {wanted.folder}: {error.strerror}", "choose another folder"
         ) from error
 
 
-def header(settings: Settings, table: Table, t: float) -> Header:
-    """Return the recording's header for a table opened at `t`."""
+def header(settings: Settings, table: Table, t: float, profile: dict[str, Any] | None = None) -> Header:
+    """Return the recording's header for a table opened at `t`, whose mat has the calibration `profile`."""
     game, before = table.game, 0
     for seq, _, fact in table.journal.records():
         if fact.t == t:  # written by its opening
@@ -347,6 +353,9 @@ def header(settings: Settings, table: Table, t: float) -> Header:
         referee=settings_as_json(settings.referee_settings(game.settings)),
         strikes=settings_as_json(settings.strikes.detector_settings()),
         seats=table.seats,
+        magnetometers=settings.magnetometers,
+        depth_mm=settings.board.depth_mm,
+        profile=profile,
     )
 
 

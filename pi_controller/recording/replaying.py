@@ -19,6 +19,7 @@ import msgspec
 
 from pi_controller.board.connection import NoSource
 from pi_controller.board.messages import Gap, Message, Piezo
+from pi_controller.calibration.profile import Profile
 from pi_controller.errors import MatError
 from pi_controller.journal.journal import Journal
 from pi_controller.recording.format import (
@@ -48,6 +49,7 @@ from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand, 
 from pi_controller.rules import registry
 from pi_controller.runtime.daemon import Mat, Mats, mat_sensors_for
 from pi_controller.sensing.events import Button, MatEvent, Strike
+from pi_controller.sensing.sensors import MatSensors
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.table.table import Table
 
@@ -75,7 +77,7 @@ def replay_events(
     """Replay the detectors with the recording's strike settings, or `strikes`; with `always`, report every
     strike.
     """
-    mat_sensors = mat_sensors_for(header.game, strikes or header.strike_settings())
+    mat_sensors = _mat_sensors(header, strikes)
     out = ReplayedEvents()
     batch: list[Message] = []
     count = crc = 0
@@ -159,6 +161,23 @@ def count_records_before(header: Header, records: Records) -> int:
     return header.seq
 
 
+def _mat_sensors(header: Header, strikes: StrikeSettings | None) -> MatSensors:
+    """Return the detectors of the recorded mat, with its calibration."""
+    try:
+        profile = None if header.profile is None else msgspec.convert(header.profile, Profile)
+    except msgspec.ValidationError as error:
+        raise RecordingError(
+            f"the calibration profile of the recording cannot be used: {error}", "replay it with its own version"
+        ) from error
+    return mat_sensors_for(
+        header.game,
+        strikes or header.strike_settings(),
+        profile,
+        magnetometers=header.magnetometers,
+        depth_mm=header.depth_mm,
+    )
+
+
 @dataclass
 class ReplayedTable:
     """Result of replaying a table: its journal's records, its mat events, and why it stopped early, if it did."""
@@ -203,7 +222,7 @@ def _play(
     strikes: StrikeSettings | None,
     events: list[MatEvent],
 ) -> str:
-    mat = Mat(NoSource(), mat_sensors_for(header.game, strikes or header.strike_settings()))
+    mat = Mat(NoSource(), _mat_sensors(header, strikes))
     mats = Mats(table, [mat])
     batch: list[Message] = []
     call = next(calls, None)

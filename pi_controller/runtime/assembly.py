@@ -15,6 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from pi_controller.board.connection import BoardConnection, NoSource, Source
 from pi_controller.board.interfaces import Buttons, Strip
 from pi_controller.board.pins import pins_source
@@ -85,7 +87,7 @@ def assemble(
     each = [settings, settings.for_mat_b] if settings.mat.seats == "each" else [settings]
     profiles = [apply_profile(one, folder) for one in each]
     mats = [Mat(make_source(one, clock), mat_sensors(one, profile)) for one, profile in profiles]
-    settings, _ = profiles[0]
+    settings, profile = profiles[0]
     opened_at = clock()
     table = open_table(settings, opened_at)
     stack.callback(table.journal.close)
@@ -109,7 +111,8 @@ def assemble(
     if settings.recording.hits or settings.recording.sensors:
         from pi_controller.recording.recorder import make_observers  # noqa: PLC0415 - off by default
 
-        daemon.observers += make_observers(settings, table, opened_at, stack)
+        calibrated = None if profile is None else msgspec.to_builtins(profile)
+        daemon.observers += make_observers(settings, table, opened_at, stack, calibrated)
     daemon.observers += [*make_backup(settings, stack), *linked]
     return Assembly(daemon, bar, command_queue, server, welcome)
 

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
+from pi_controller.calibration.profile import Profile, TouchProfile
 from pi_controller.recording.format import RecordingError, RecordingGap
 from pi_controller.recording.replaying import (
     diff_strikes,
@@ -21,6 +23,7 @@ from pi_controller.recording.replaying import (
 from pi_controller.recording.store import Recording
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeHideAgain, JudgeUndo
 from pi_controller.rules import registry
+from pi_controller.sensing.events import HandIn
 from pi_controller.sensing.strikes import StrikeSettings
 from pi_controller.simulation.simulation import Simulation
 from pi_controller.simulation.truth import Mischief
@@ -107,9 +110,22 @@ def test_a_game_resumed_is_replayed_from_where_it_was(tmp_path, smooth):
 
 
 def replace_header(header, **changed):
-    import msgspec
-
     return msgspec.structs.replace(header, **changed)
+
+
+def test_the_mat_is_replayed_with_its_own_calibration(smooth):
+    recording = Recording(smooth.path)
+    entries = list(recording.entries())
+    rest = (100.0,) * 12
+    profile = Profile("p", "2026-11-01", "1", "b", touch=TouchProfile(900.0, 800.0, 850.0, rest, rest, rest))
+    assert any(isinstance(event, HandIn) for event in smooth.log.events)
+    deaf = replay_events(replace_header(recording.header, profile=msgspec.to_builtins(profile)), entries)
+    assert deaf.other > 0
+    assert not any(isinstance(event, HandIn) for event in deaf.events)
+    assert replay_events(replace_header(recording.header, depth_mm=18.0), entries).other > 0
+    assert replay_events(replace_header(recording.header, magnetometers=24, depth_mm=30.0), entries).other == 0
+    with pytest.raises(RecordingError, match="profile"):
+        replay_events(replace_header(recording.header, profile={"name": 7}), entries)
 
 
 def test_after_something_was_lost_it_says_so(smooth):

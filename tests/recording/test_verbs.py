@@ -156,6 +156,7 @@ def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
     recording = Recording(second)
     assert recording.header.seq == 3
     assert recording.header.teams == {"A": "A", "B": "B"}
+    assert (recording.header.magnetometers, recording.header.depth_mm) == (24, 30.0)
     entries = list(recording.entries())
     assert replay_events(recording.header, entries).other == 0
     again = replay_table(recording.header, entries, facts)
