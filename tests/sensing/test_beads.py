@@ -256,6 +256,16 @@ def test_what_a_hand_left_behind_is_not_said_while_it_moves() -> None:
     assert told(mat.rest(1)) == [((3,), True)]
 
 
+def test_a_reading_has_four_scans_however_slow_they_come() -> None:
+    mat = Mat(3)
+    mat.tracker.set_empty()
+    said = []
+    for _ in range(6):
+        mat.t += 0.15
+        said.append(mat.scan())
+    assert [bool(beads) for beads in said] == [False, False, False, True, False, False]
+
+
 def test_a_hole_in_the_scans_starts_the_settling_over() -> None:
     mat = Mat(9)
     mat.rest(2)
