@@ -27,13 +27,17 @@ from pi_controller.system.files import atomic_write
 KEPT = ".before"
 """Added to the name of a settings file: the file as it was before the last change from the page."""
 _LOCKING = "Set it in the settings file: a wrong value would lock this page."
+_BY_HOST = "Set it in the settings file: it decides which program gets what the pages show."
 FIXED: Mapping[Keys, str] = {
     **dict.fromkeys((("web", key) for key in ("enabled", "host", "port", "hosts", "proxy", "judges")), _LOCKING),
     ("table", "journal"): "Set it in the settings file: another journal is another game.",
     ("hub",): "'moccasin-mat hub join' sets it.",
+    ("observers", "load"): _BY_HOST,
+    ("strips", "scene"): _BY_HOST,
+    ("webhook",): _BY_HOST,
 }
 """Keys and sections that cannot be changed from a page, with the reason."""
-HIDDEN = frozenset({("hub", "password_file"), ("hub", "ca")})
+HIDDEN = frozenset({("hub", "password_file"), ("hub", "ca"), ("webhook", "key_file")})
 """Keys that are not shown on a page."""
 MAX_CHANGES = 200
 """Maximum keys of one change."""

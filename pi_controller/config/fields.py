@@ -208,6 +208,14 @@ def _check_origins(value: object) -> object:
     return names
 
 
+def _check_plugins(value: object) -> object:
+    names = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else (None,)
+    for name in names:
+        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", name):
+            raise ValueError('must be a list of names of installed observers: ["my_log"]')
+    return names
+
+
 def _expand_home(text: str) -> Path:
     try:
         return Path(text).expanduser()
@@ -329,6 +337,24 @@ HostOrNone = Annotated[
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_check_hosts), _takes('a list of names: ["mat.example"]')]
 Origins = Annotated[
     tuple[str, ...], BeforeValidator(_check_origins), _takes('a list of sites: ["https://museum.example"]')
+]
+
+Plugins = Annotated[
+    tuple[str, ...], BeforeValidator(_check_plugins), _takes('a list of names of installed observers: ["my_log"]')
+]
+Scene = Annotated[
+    str,
+    _matches(r"[A-Za-z0-9_.-]{0,60}", "the name of an installed scene, or empty"),
+    _takes("the name of an installed scene, or empty"),
+]
+Events = Annotated[
+    tuple[Literal["turn", "over", "question", "fault"], ...],
+    BeforeValidator(_as_tuple),
+    _takes('a list of some of these: ["turn", "over", "question", "fault"]'),
+]
+_TAKES_URL = 'an address like "https://example.org/moccasin", or empty'
+Url = Annotated[
+    str, _matches(r"|https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?(/[!-~]{0,1000})?", _TAKES_URL), _takes(_TAKES_URL)
 ]
 
 _TAKES_DAY = 'a month and a day like "11-01", or empty'

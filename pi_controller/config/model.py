@@ -139,6 +139,31 @@ class HubSection(Section):
         return self
 
 
+class ObserversSection(Section):
+    """Observers of other installed packages, which get what the pages show. None by default."""
+
+    load: fields.Plugins = Field(default=(), description="their names; the pages for developers say how to write one")
+
+
+class WebhookSection(Section):
+    """Tell another program of the game, by HTTP. Off by default."""
+
+    url: fields.Url = Field(default="", description="where the messages go; empty: nowhere")
+    key_file: fields.OptionalFile = Field(
+        default="", description="the file with the key, 16 characters or more, that signs each message"
+    )
+    events: fields.Events = Field(
+        default=("over", "fault"),
+        description='of what: "turn" is the end of each hide, "fault" the loss of the mat',
+    )
+
+    @model_validator(mode="after")
+    def _check_key(self) -> WebhookSection:
+        if self.url and not self.key_file:
+            raise_issues([SettingsIssue(("key_file",), "is missing: each message is signed")])
+        return self
+
+
 class GameSection(Section):
     """The game. [game.options] has the options of its rule set: 'moccasin-mat score GAME --help' lists them."""
 
@@ -358,6 +383,9 @@ class StripsSection(Section):
         ge=100.0,
         le=20000.0,
         description="maximum current of all pixels in mA; stay below the supply and the fuse",
+    )
+    scene: fields.Scene = Field(
+        default="", description="what the strips show: the scene of an installed package; empty: the sticks"
     )
 
 
@@ -610,6 +638,8 @@ class Settings(Section):
     backup: BackupSection = Field(default_factory=BackupSection)
     referee: RefereeSection = Field(default_factory=RefereeSection)
     hub: HubSection = Field(default_factory=HubSection)
+    observers: ObserversSection = Field(default_factory=ObserversSection)
+    webhook: WebhookSection = Field(default_factory=WebhookSection)
     exhibit: ExhibitSection = Field(default_factory=ExhibitSection)
 
     former_names: ClassVar[Mapping[fields.Keys, str]] = {("web", "odds"): "chances", ("odds",): "chances"}

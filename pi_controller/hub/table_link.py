@@ -27,7 +27,7 @@ from pi_controller.system.machine_health import MachineHealth, read_health
 from pi_controller.system.platform import run_async
 from pi_controller.table.commands import CommandQueue, CommandQueueError
 from pi_controller.table.table import Observer, Table
-from pi_controller.table.view import View
+from pi_controller.table.view import View, is_between_hides
 
 log = logging.getLogger(__name__)
 VIEW_S = 0.25
@@ -45,8 +45,6 @@ RETRY_S = 1.0
 CLOSING_S = 3.0
 """How long the table waits for the broker when it stops."""
 _PART_BYTES = 1 << 18
-_HIDDEN = frozenset({"hide", "check", "hit", "guess", "halted"})
-"""The phases in which a bead may be hidden."""
 
 
 class _News(NamedTuple):
@@ -56,11 +54,6 @@ class _News(NamedTuple):
     epoch: str
     released: int
     free: bool
-
-
-def is_between_hides(view: View) -> bool:
-    """Return whether no hide is in progress, so that all records may leave the table."""
-    return view.phase not in _HIDDEN or (view.phase == "hide" and not view.passes)
 
 
 class TableLink(Observer[Table]):

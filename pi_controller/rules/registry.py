@@ -41,13 +41,13 @@ class GamePackageError(UsageError):
 
 
 @cache
-def find_entry_points() -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Return the entry points of other packages' games by name; several for one name if packages conflict.
+def find_entry_points(group: str = GROUP) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """Return the entry points of other packages in `group` by name; several for one name if packages conflict.
 
     Cached: call `find_entry_points.cache_clear()` after installing or removing a package.
     """
     found: dict[str, tuple[EntryPoint, ...]] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
         if point not in found.get(point.name, ()):
             found[point.name] = (*found.get(point.name, ()), point)
     return found

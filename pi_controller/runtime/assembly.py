@@ -27,6 +27,7 @@ from pi_controller.calibration.profile import load_profile as read_profile
 from pi_controller.config import Settings
 from pi_controller.display.chances_bar import ChancesBar
 from pi_controller.display.i18n import resolve_language
+from pi_controller.display.lights import frame
 from pi_controller.display.voice import start_voice
 from pi_controller.errors import DamagedJournalError, JournalError, MatError
 from pi_controller.extras import requires_extra
@@ -106,13 +107,20 @@ def assemble(
         command_queue = command_queue or CommandQueue()
         linked = make_hub_link(settings, command_queue, stack)
     publish = start_voice(settings.voice, table.view, publish, stack)
-    daemon = Daemon(table, mats, pressed, make_strip(settings, mats[0].source), publish)
+    strip, scene = make_strip(settings, mats[0].source), frame
+    if strip is not None and settings.strips.scene:
+        from pi_controller.runtime.plugins import make_scene  # noqa: PLC0415 - needs a package of somebody else
+
+        scene = make_scene(settings.strips.scene, strip.count)
+    daemon = Daemon(table, mats, pressed, strip, publish, scene=scene)
     stack.callback(daemon.close)
     if settings.recording.hits or settings.recording.sensors:
         from pi_controller.recording.recorder import make_observers  # noqa: PLC0415 - off by default
 
         calibrated = None if profile is None else msgspec.to_builtins(profile)
         daemon.observers += make_observers(settings, table, opened_at, stack, calibrated)
+    if settings.observers.load or settings.webhook.url:
+        daemon.observers += make_watchers(settings, folder, stack)
     daemon.observers += [*make_backup(settings, stack), *linked]
     return Assembly(daemon, bar, command_queue, server, welcome)
 
@@ -240,6 +248,22 @@ def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensor
         magnetometers=settings.magnetometers,
         depth_mm=settings.board.depth_mm,
     )
+
+
+def make_watchers(settings: Settings, folder: Path, stack: ExitStack) -> list[Observer[Table]]:
+    """Start other packages' observers and the webhook, each in a thread of its own; `stack` closes them."""
+    from pi_controller.runtime.plugins import WatcherThread, make_watcher  # noqa: PLC0415 - off by default
+    from pi_controller.runtime.webhook import make_webhook  # noqa: PLC0415 - off by default
+
+    watchers = [(name, make_watcher(name, folder)) for name in settings.observers.load]
+    if settings.webhook.url:
+        watchers.append(("webhook", make_webhook(settings)))
+    found: list[Observer[Table]] = []
+    for name, watcher in watchers:
+        thread = WatcherThread(name, watcher, settings.table.journal)
+        stack.callback(thread.close)
+        found.append(thread)
+    return found
 
 
 def make_backup(settings: Settings, stack: ExitStack) -> list[Backup]:

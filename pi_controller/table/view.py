@@ -105,6 +105,15 @@ class View(msgspec.Struct, frozen=True):
     free: bool | None = None
 
 
+_HIDDEN = frozenset({"hide", "check", "hit", "guess", "halted"})
+"""The phases in which a bead may be hidden."""
+
+
+def is_between_hides(view: View) -> bool:
+    """Return whether no hide is in progress, so that all records may leave the table."""
+    return view.phase not in _HIDDEN or (view.phase == "hide" and not view.passes)
+
+
 def view_of(
     game: Game[Any],
     story: Story,

@@ -34,6 +34,7 @@ TITLES = {
     "buttons.pins": "Pins of the buttons", "web": "Pages", "voice": "Sound", "chances": "Chances of winning",
     "strikes": "Strikes", "recording": "Recordings", "backup": "Backup", "referee": "Referee",
     "referee.fouls": "Fouls", "referee.answers": "Answers in time", "hub": "Tournament hub", "exhibit": "Exhibit",
+    "observers": "Observers", "webhook": "Webhook",
 }  # fmt: skip
 """The heading of each section."""
 OPEN_PHASES = {"toss", "throw", "show", "over"}

@@ -89,7 +89,7 @@ def test_the_form_has_every_key_of_the_example():
             else:
                 yield ".".join((*path, key))
 
-    assert set(keys(data, ())) - listed == {"hub.password_file", "hub.ca"}
+    assert set(keys(data, ())) - listed == {"hub.password_file", "hub.ca", "webhook.key_file"}
     assert {"game.options.points", "game.options.hit_seconds"} <= listed
 
 
@@ -172,6 +172,8 @@ def test_what_would_lock_the_page_is_refused(path, keys):
     for one in fields:
         assert one.key in refused(path, {one.key: one.value}).issues
     refused(path, {"hub.password_file": "/etc/shadow"})
+    refused(path, {"webhook.url": "http://10.0.0.1/"})
+    refused(path, {"observers.load": ["my_log"]})
 
 
 def test_500_malformed_changes_change_nothing(path):

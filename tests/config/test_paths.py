@@ -68,6 +68,7 @@ def test_every_path_of_a_table_is_relative_to_its_file(file):
     assert {key for key, is_resolved in found.items() if not is_resolved} == FREE_TEXTS
     assert found.keys() - FREE_TEXTS == {
         "table.journal", "recording.folder", "backup.folder", "voice.folder", "hub.password_file", "hub.ca",
+        "webhook.key_file",
         "web.language", "exhibit.folder", "exhibit.languages",
     }  # fmt: skip
 

@@ -30,7 +30,7 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Events
 from pi_controller.hub.settings import STORE
 from pi_controller.hub.store import Database, StoreError, open_store
-from pi_controller.hub.table_link import TableLink, is_between_hides
+from pi_controller.hub.table_link import TableLink
 from pi_controller.journal import file
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.base import referee_for
@@ -38,6 +38,7 @@ from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
+from pi_controller.table.view import is_between_hides
 
 
 def play(folder, broker, every_s):

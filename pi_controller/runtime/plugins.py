@@ -1,0 +1,205 @@
+"""Observers and light scenes of other packages, found by entry points; both get only what the public pages show.
+
+    [project.entry-points."moccasin_mat.observers"]
+    my_log = "my_package:make_log"         # make_log(folder: Path) -> TableWatcher
+
+    [project.entry-points."moccasin_mat.scenes"]
+    my_scene = "my_package:draw"           # draw(view: View, t: float, pixels: int) -> list of (red, green, blue)
+
+The host switches them on: `[observers] load = ["my_log"]`, `[strips] scene = "my_scene"`. An observer runs in a thread
+of its own and gets copies: it can neither delay nor change play. One that raises is logged and left out until the next
+start. What Python code could reach beyond its arguments is not fenced off: a host installs only what they trust.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pi_controller.display.drawing import Rgb
+from pi_controller.display.lights import frame
+from pi_controller.errors import MatError, UsageError
+from pi_controller.journal.journal import Journal
+from pi_controller.rules.registry import find_entry_points
+from pi_controller.table.table import Observer, Table
+from pi_controller.table.view import View, is_between_hides
+from pi_controller.text import did_you_mean, format_value, join_words
+
+if TYPE_CHECKING:
+    from pi_controller.referee.facts import Fact
+
+log = logging.getLogger(__name__)
+
+OBSERVERS, SCENES = "moccasin_mat.observers", "moccasin_mat.scenes"
+"""The entry point groups."""
+MAX_WAITING = 100
+"""Views that wait for a slow observer; of more, the oldest are dropped."""
+CLOSING_S = 5.0
+"""Longest wait for an observer when the table stops, s."""
+
+Scene = Callable[[View, float], Sequence[Rgb]]
+
+
+class PluginError(UsageError):
+    """Another package's observer or scene that cannot be used."""
+
+    code = "plugin"
+
+
+class TableWatcher:
+    """What a package's observer overrides. All methods are called in one thread, in order.
+
+    `View` is what the live page shows. A `Fact` is a record of the journal; those of a hide come when it is over.
+    """
+
+    def on_view(self, view: View) -> None:
+        """Called with each new view; with the newest ones only if the observer is slow."""
+
+    def on_facts(self, facts: Sequence[tuple[int, Fact]]) -> None:
+        """Called with new records (their `seq` and the fact), between two hides."""
+
+    def close(self) -> None:
+        """Called once, when the table stops."""
+
+
+def load(group: str, name: str) -> Callable[..., Any]:
+    """Return the function that the entry point `name` of `group` names. Raises `PluginError`."""
+    found = find_entry_points(group)
+    kind = group.rpartition(".")[2].removesuffix("s")
+    if name not in found:
+        known = join_words(tuple(found)) or "none is installed"
+        raise PluginError(
+            f"there is no {kind} {format_value(name)}{did_you_mean(name, tuple(found))}", f"known: {known}"
+        )
+    point, *others = found[name]
+    if others:
+        raise _plugin_error(kind, point, f"{_package(others[0])} has one of that name too")
+    try:
+        made: object = point.load()
+    except Exception as error:
+        raise _plugin_error(kind, point, f"{type(error).__name__}: {error}") from error
+    if not callable(made):
+        raise _plugin_error(kind, point, f"{point.value} is no function")
+    return made
+
+
+def _plugin_error(kind: str, point: EntryPoint, why: str) -> PluginError:
+    return PluginError(
+        f"the {kind} {format_value(point.name)} of {_package(point)} cannot be used: {why}",
+        "update that package, or take its name out of the settings",
+    )
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+
+def make_watcher(name: str, folder: Path) -> TableWatcher:
+    """Return the observer `name`; `folder` is that of the settings file. Raises `PluginError`."""
+    make = load(OBSERVERS, name)
+    try:
+        return make(folder)
+    except MatError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise PluginError(f"the observer {format_value(name)} cannot be started: {why}", "see its manual") from error
+
+
+class WatcherThread(Observer[Table]):
+    """Passes copies of a table's views and facts to `watcher`, the observer `name`, in a thread of its own."""
+
+    def __init__(self, name: str, watcher: TableWatcher, journal: Path) -> None:
+        self._name, self._watcher, self._journal = name, watcher, journal
+        self._latest: View | None = None
+        self._waiting: deque[tuple[View, str]] = deque(maxlen=MAX_WAITING)
+        self._news = threading.Event()
+        self._stopping = False
+        self._told: tuple[str, int] = ("", 0)
+        """The journal's epoch and the last record that the observer has had."""
+        self._thread = threading.Thread(target=self._work, name=f"observer {name}", daemon=True)
+        self._thread.start()
+
+    def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
+        """Pass a new view to the thread."""
+        if table.view is not self._latest and (about := table.journal.meta) is not None:
+            self._latest = table.view
+            self._waiting.append((table.view, about.epoch))
+            self._news.set()
+
+    def close(self) -> None:
+        """Let the observer finish what waits; one that hangs is left behind."""
+        self._stopping = True
+        self._news.set()
+        self._thread.join(CLOSING_S)
+
+    def _work(self) -> None:
+        try:
+            while True:
+                self._news.wait()
+                self._news.clear()
+                stopping = self._stopping  # what came before it is still in the queue
+                while self._waiting:
+                    self._tell(*self._waiting.popleft())
+                if stopping:
+                    return self._watcher.close()
+        except Exception:
+            log.exception("the observer %s has failed and is off until the next start; the game continues", self._name)
+
+    def _tell(self, view: View, epoch: str) -> None:
+        self._watcher.on_view(_copy(view))
+        if not is_between_hides(view):
+            return
+        before = self._told[1] if self._told[0] == epoch else 0
+        facts = self._read_facts(epoch, before, view.seq)
+        self._told = (epoch, max(before, view.seq))
+        if facts:
+            self._watcher.on_facts(facts)
+
+    def _read_facts(self, epoch: str, after: int, to: int) -> list[tuple[int, Fact]]:
+        """Return the records after `after` up to `to`; none if the file is already the next game's."""
+        if to <= after:
+            return []
+        with Journal(self._journal, read_only=True) as journal:
+            if journal.meta is None or journal.meta.epoch != epoch:
+                return []
+            return [(seq, fact) for seq, _, fact in journal.records(to) if seq > after]
+
+
+def _copy(view: View) -> View:
+    return msgspec.convert(msgspec.to_builtins(view), View)
+
+
+def make_scene(name: str, pixels: int) -> Scene:
+    """Return the light scene `name`, "" for the built-in one. Raises `PluginError`.
+
+    The scene has to return `pixels` colours. If it raises or returns others, the built-in one is used from then on.
+    """
+    if not name:
+        return frame
+    draw, off = load(SCENES, name), False
+
+    def draw_safely(view: View, t: float) -> Sequence[Rgb]:
+        nonlocal off
+        if not off:
+            try:
+                colours = [tuple(map(int, pixel)) for pixel in draw(_copy(view), t, pixels)]
+                if len(colours) == pixels and all(
+                    len(one) == 3 and min(one) >= 0 and max(one) <= 255 for one in colours
+                ):
+                    return [(red, green, blue) for red, green, blue in colours]
+                why = f"it has to return {pixels} colours of three numbers from 0 to 255"
+            except Exception as error:  # noqa: BLE001 - another package's code
+                why = f"{type(error).__name__}: {error}"
+            off = True
+            log.warning("the light scene %s is off until the next start: %s", name, why)
+        return frame(view, t)
+
+    return draw_safely

@@ -1,0 +1,170 @@
+"""Observers and light scenes of other packages: they get what the pages show, and nothing they do disturbs the game."""
+
+import threading
+
+import msgspec
+import pytest
+
+from pi_controller.display.lights import frame
+from pi_controller.referee.facts import GameOpened
+from pi_controller.rules import registry
+from pi_controller.runtime import plugins
+from pi_controller.runtime.plugins import PluginError, TableWatcher, WatcherThread, load, make_scene, make_watcher
+from pi_controller.simulation.simulation import Simulation
+from pi_controller.simulation.truth import Mischief
+from pi_controller.table.view import View, is_between_hides
+
+SOURCE = """
+from pi_controller.errors import MatError
+from pi_controller.runtime.plugins import TableWatcher
+number = 7
+def make(folder): return TableWatcher()
+def fail(folder): raise RuntimeError("no such printer")
+def red(view, t, pixels): return [(200, 0, 0)] * pixels
+def short(view, t, pixels): return [(200, 0, 0)]
+def bright(view, t, pixels): return [(300, 0, 0)] * pixels
+def broken(view, t, pixels): return view.nothing
+"""
+POINTS = {
+    plugins.OBSERVERS: {"quiet": "make", "fails": "fail", "number": "number", "gone": "gone"},
+    plugins.SCENES: {"red": "red", "short": "short", "bright": "bright", "broken": "broken"},
+}
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Install a package with `POINTS`, as pip would write it."""
+    info = tmp_path / "seen-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: seen\nVersion: 1.2\n", "utf-8")
+    groups = [
+        f"[{group}]\n" + "".join(f"{n} = seen:{f}\n" for n, f in points.items()) for group, points in POINTS.items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(groups), "utf-8")
+    (tmp_path / "seen.py").write_text(SOURCE, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    registry.find_entry_points.cache_clear()
+    yield
+    registry.find_entry_points.cache_clear()
+
+
+class Kept(TableWatcher):
+    """Keeps everything, and spoils what it was given."""
+
+    def __init__(self):
+        self.views, self.facts, self.closed = [], [], 0
+
+    def on_view(self, view):
+        self.views.append(msgspec.convert(msgspec.to_builtins(view), View))
+        view.teams["A"] = "nobody"
+        view.teams.clear()
+
+    def on_facts(self, facts):
+        self.facts.append((self.views[-1], list(facts)))
+
+    def close(self):
+        self.closed += 1
+
+
+def play(path, watcher, steps=600):
+    """Play with the watcher in its thread; return the simulation's views and records, and how far play came."""
+    shown = []
+    with Simulation(3, path, registry.game("dakota", {"points": "1"}), mischief=Mischief(0, 0)) as simulation:
+        thread = WatcherThread("kept", watcher, path)
+        simulation.daemon.observers.append(thread)
+        for _ in range(steps):
+            simulation.tick()
+            view = simulation.daemon.table.view
+            if not shown or view is not shown[-1]:
+                shown.append(view)
+        thread.close()
+        records = list(simulation.daemon.table.journal.records())
+    return shown, records
+
+
+def test_an_observer_gets_every_view_and_the_records_of_a_hide_when_it_is_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(plugins, "MAX_WAITING", 100_000)
+    watcher = Kept()
+    shown, records = play(tmp_path / "j.sqlite", watcher)
+    assert watcher.views == shown
+    assert all(view.teams for view in shown), "it spoils its own copy only"
+    assert watcher.closed == 1
+    told = [one for _, facts in watcher.facts for one in facts]
+    released = max(view.seq for view in shown if is_between_hides(view))
+    assert told == [(seq, fact) for seq, _, fact in records if seq <= released]
+    assert isinstance(told[0][1], GameOpened)
+    assert all(is_between_hides(view) for view, _ in watcher.facts)
+    assert len(watcher.facts) > 3
+
+
+def test_one_that_fails_is_off_and_the_game_goes_on(tmp_path, caplog):
+    class Fails(Kept):
+        def on_view(self, view):
+            super().on_view(view)
+            raise RuntimeError("paper jam")
+
+    watcher = Fails()
+    shown, _ = play(tmp_path / "j.sqlite", watcher)
+    assert len(watcher.views) == 1
+    assert len(shown) > 10
+    assert "paper jam" in caplog.text
+
+
+def test_a_slow_one_delays_nothing_and_gets_the_newest_views(tmp_path, monkeypatch):
+    monkeypatch.setattr(plugins, "CLOSING_S", 0.0)
+    enters, may_go, done = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow(Kept):
+        def on_view(self, view):
+            enters.set()
+            may_go.wait()
+            super().on_view(view)
+
+        def close(self):
+            done.set()
+
+    monkeypatch.setattr(plugins, "MAX_WAITING", 5)
+    watcher = Slow()
+    shown, _ = play(tmp_path / "j.sqlite", watcher)  # it does not return before the game was played
+    assert enters.is_set()
+    assert watcher.views == []
+    may_go.set()
+    assert done.wait(30)
+    assert len(shown) > 10
+    assert [view.seq for view in watcher.views[-5:]] == [view.seq for view in shown[-5:]]
+    assert len(watcher.views) <= 6
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_observer_is_found_by_its_name(tmp_path):
+    assert isinstance(make_watcher("quiet", tmp_path), TableWatcher)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("quite", "quiet"), ("number", "no function"), ("gone", "AttributeError"), ("fails", "no such printer")],
+)
+def test_one_that_cannot_be_used_is_a_clear_error(tmp_path, name, says):
+    with pytest.raises(PluginError, match=says) as error:
+        make_watcher(name, tmp_path)
+    assert error.value.hint
+
+
+def test_without_packages_there_is_none():
+    with pytest.raises(PluginError, match="no scene"):
+        load(plugins.SCENES, "red")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_scene_draws_the_strip_and_a_faulty_one_leaves_it_to_the_sticks(tmp_path, caplog):
+    with Simulation(3, tmp_path / "j.sqlite", registry.game("dakota"), mischief=Mischief(0, 0)) as simulation:
+        view = simulation.daemon.table.view
+    usual = frame(view, 1.0)
+    assert make_scene("", len(usual)) is frame
+    assert make_scene("red", len(usual))(view, 1.0) == [(200, 0, 0)] * len(usual)
+    for name in ("short", "bright", "broken"):
+        caplog.clear()
+        draw = make_scene(name, len(usual))
+        assert [draw(view, 1.0), draw(view, 1.0)] == [usual, usual]
+        assert caplog.text.count(f"the light scene {name}") == 1

@@ -1,0 +1,136 @@
+"""The webhook: signed messages to a real HTTP server, sent again until they are accepted, and to nobody else."""
+
+import hashlib
+import hmac
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import msgspec
+import pytest
+from phases import PHASES
+from pydantic import ValidationError
+
+from pi_controller.config import Settings
+from pi_controller.errors import SettingsError
+from pi_controller.runtime.webhook import ATTEMPTS, SIGNATURE, Webhook, events_between, make_webhook, post_to
+
+KEY = b"correct horse battery"
+ALL = ("turn", "over", "question", "fault")
+
+
+@pytest.fixture
+def receiver():
+    """Return a server that keeps what it is sent; `answers` are its next statuses, then 204."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            server.came.append((self.path, self.headers[SIGNATURE], body))
+            status = server.answers.pop(0) if server.answers else 204
+            self.send_response(status)
+            if status == 302:
+                self.send_header("Location", f"{server.url}/elsewhere")
+            self.end_headers()
+
+        do_GET = do_POST  # noqa: N815 - what a redirect would become
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.came, server.answers, server.url = [], [], f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def tell(receiver, *phases, wanted=ALL):
+    """Send the views of `phases` one after the other; return for how long it waited before each further attempt."""
+    waited = []
+    hook = Webhook("Table 2", KEY, wanted, post_to(f"{receiver.url}/hook"), waited.append, lambda: 1764230400.25)
+    for phase in phases:
+        hook.on_view(PHASES[phase])
+    return waited
+
+
+def test_a_message_is_signed_and_has_the_public_view(receiver):
+    assert tell(receiver, "hit", "over") == []
+    ((path, signature, body),) = receiver.came
+    message = json.loads(body)
+    assert path == "/hook"
+    assert signature == "sha256=" + hmac.new(KEY, body, hashlib.sha256).hexdigest()
+    assert (message["event"], message["table"], message["sent"]) == ("over", "Table 2", 1764230400.25)
+    assert message["view"] == json.loads(msgspec.json.encode(PHASES["over"]))
+
+
+def test_only_what_the_host_wants_is_sent(receiver):
+    tell(receiver, "hit", "over", wanted=("question",))
+    assert receiver.came == []
+
+
+def test_what_is_not_accepted_is_sent_again_and_dropped_in_the_end(receiver, caplog):
+    receiver.answers = [500, 404]
+    assert tell(receiver, "hit", "over") == [1.0, 2.0]
+    assert len({body for _, _, body in receiver.came}) == 1
+    assert len(receiver.came) == 3
+    receiver.answers = [503] * ATTEMPTS
+    assert len(tell(receiver, "hit", "over")) == ATTEMPTS - 1
+    assert "webhook" in caplog.text
+
+
+def test_it_follows_no_redirect(receiver):
+    receiver.answers = [302]
+    tell(receiver, "hit", "over")
+    assert [path for path, _, _ in receiver.came] == ["/hook", "/hook"]
+
+
+def test_nobody_there_is_no_error_of_the_table(receiver):
+    waited = []
+    hook = Webhook("T", KEY, ALL, post_to("http://127.0.0.1:9/"), waited.append)
+    for phase in ("hit", "over"):
+        hook.on_view(PHASES[phase])
+    assert len(waited) == ATTEMPTS - 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "events"),
+    [
+        (None, "over", []), ("hit", "hit", []), ("hit", "second", []), ("hit", "found", ["turn"]),
+        ("hit", "over", ["over"]), ("hit", "asked", ["question"]), ("asked", "asked", []), ("over", "over", []),
+    ],
+)  # fmt: skip
+def test_what_is_an_event(before, after, events):
+    assert events_between(before and PHASES[before], PHASES[after]) == events
+
+
+def test_the_loss_of_the_mat_is_a_fault_and_its_return_is_none():
+    down, up = (msgspec.structs.replace(PHASES["hit"], link=link) for link in (False, True))
+    assert events_between(up, down) == ["fault"]
+    assert events_between(down, up) == []
+
+
+def settings_with(**webhook):
+    return Settings(webhook={"url": "https://example.org/hook", **webhook})
+
+
+def test_a_key_is_required_and_has_to_be_long(tmp_path):
+    with pytest.raises(ValidationError):
+        settings_with()
+    path = tmp_path / "key"
+    with pytest.raises(SettingsError, match="cannot be read"):
+        make_webhook(settings_with(key_file=str(path)))
+    path.write_text("short\n")
+    with pytest.raises(SettingsError, match="shorter"):
+        make_webhook(settings_with(key_file=str(path)))
+    path.write_bytes(KEY)
+    assert isinstance(make_webhook(settings_with(key_file=str(path))), Webhook)
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org/", "example.org", "file:///etc/passwd", "http://a b/"])
+def test_other_addresses_are_refused(url):
+    with pytest.raises(ValueError, match="url"):
+        Settings(webhook={"url": url, "key_file": "key"})
