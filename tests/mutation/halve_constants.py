@@ -163,7 +163,7 @@ SEEN_NOWHERE = {
     ("bead_fit.FREE_LIFT_MM", 1.5), ("beads.UNDECIDED_LOG_ODDS", 0.5), ("beads.UNDECIDED_LOG_ODDS", 1.5),
     ("beads.BY_OTHERS_MM", 1.5),
 }  # fmt: skip
-"""Changes that nothing shows, neither 220 simulated hides nor 200 cold starts and 6 scenes of each kind with beads:
+"""Changes that nothing shows, neither 480 simulated hides nor 200 cold starts and 6 scenes of each kind with beads:
 they move limits for what a real mat may do."""
 
 

@@ -509,9 +509,13 @@ TELLING = {
         (2141, "two hands", "trail and drift"),
         (2157, "shallow", "trail and drift"),
         (2217, "shallow", "damp trail of 35 %"),
+        (3000, "steady", "damp trail of 35 %"),
+        (3005, "shallow", "damp trail of 35 %"),
+        (3026, "slow", "a third stays"),
+        (3260, "lingering", "damp trail of 35 %"),
     )
 }
-"""Hides that differ for constants that the others do not show: found among 220."""
+"""Hides that differ for constants that the others do not show: found among 480."""
 HIDES = BY_STYLE | BY_WORLD | TELLING
 RECORDED = Path(__file__).with_name("hand_figures.json")
 
