@@ -223,9 +223,8 @@ def test_help_that_the_hitters_had_in_the_hide_just_settled_is_of_that_hide(rigs
     assert (rig.view.hider, rig.view.long) == ("B", {"A": 4, "B": 4})
     unfold(page, "fouls")
     helped = page.locator("[data-hide=last] [data-foul=hitter-outside_help]")
-    assert (
-        helped.locator(".outcome").inner_text() == "For Big Coulee: 8 sticks, 0 points (Long Hollow: 0). They hide next"
-    )
+    outcome = helped.locator("xpath=../preceding-sibling::p[1]")
+    assert outcome.inner_text() == "For Big Coulee: 8 sticks, 0 points (Long Hollow: 0). They hide next"
     press(page, "[data-hide=last] [data-foul=hitter-outside_help]")
     assert journal(tmp_path)[-1].action == {"do": "foul", "by": "hitter", "kind": "outside_help", "hide": "last"}
     assert (rig.view.hider, rig.view.long, rig.view.middle) == ("A", {"A": 8, "B": 0}, 12)

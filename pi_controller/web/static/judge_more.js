@@ -66,17 +66,18 @@ export function fouls(/** @type {Press} */ press) {
   });
 }
 
-/** Return the fouls of one hide. */
+/** Return the fouls of one hide: what each costs stands once, above those that cost it. */
 function part(/** @type {any} */ hide, /** @type {Press} */ press) {
   const parts = ["hider", "hitter"].flatMap((by_) => {
     const some = hide.buttons.filter((/** @type {any} */ one) => one.by === by_);
     if (!some.length) return [];
-    const buttons = some.map((/** @type {any} */ one) => {
-      const element = button("", (from) => press(one.say, from), { class: "act wide foul", "data-foul": `${one.by}-${one.kind}` });
-      element.append(make("span", { class: "label" }, one.label), make("span", { class: "outcome" }, one.outcome));
-      return element;
-    });
-    return [make("h2", {}, by_ === "hider" ? words.foul_hider : words.foul_hitter), make("div", { class: "stack" }, ...buttons)];
+    const outcomes = [...new Set(some.map((/** @type {any} */ one) => one.outcome))];
+    const groups = outcomes.flatMap((outcome) => [
+      make("p", { class: "outcome" }, outcome),
+      make("div", { class: "stack" }, ...some.filter((/** @type {any} */ one) => one.outcome === outcome).map((/** @type {any} */ one) =>
+        button(one.label, (from) => press(one.say, from), { class: "act wide foul", "data-foul": `${one.by}-${one.kind}` }))),
+    ]);
+    return [make("h2", {}, by_ === "hider" ? words.foul_hider : words.foul_hitter), ...groups];
   });
   return make("div", { class: "of-hide", "data-hide": hide.hide }, ...parts);
 }
