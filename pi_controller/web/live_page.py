@@ -29,7 +29,7 @@ Text = Callable[[str], str]
 
 CALLS = 3
 """Maximum calls shown at once."""
-_LIVE_LABELS = {"label_points", "label_middle", "label_mat", "label_seal"}
+_LIVE_LABELS = {"label_points_a", "label_points_b", "label_middle", "label_mat", "label_seal"}
 
 PAST = 4
 """How many of the last hides or throws the page shows."""
@@ -77,7 +77,7 @@ def make_board(view: View, language: str = "en", chances: chances_bar.ShownChanc
     texts["turn_worth"], marks["turn_worth"] = turn_worth, "yes" if turn_worth else ""
     _outcome(view, texts, marks, language)
     _standing(view, texts, marks, language)
-    _teams(view, texts, marks, text)
+    _teams(view, texts, marks, language)
     _question(view, texts, marks, language)
     _calls(view, texts, marks, language)
     _mat(view, texts, marks, language)
@@ -150,7 +150,8 @@ def _past(view: View, texts: dict[str, str], marks: dict[str, str], language: st
 
 def _labels(text: Text) -> dict[str, str]:
     return {
-        "label_points": text("points"),
+        "label_points_a": text("points"),
+        "label_points_b": text("points"),
         "label_middle": text("In the middle"),
         "label_mat": text("The four pads, as the hider sees them"),
         "label_called": text("Last called"),
@@ -194,7 +195,8 @@ def _standing(view: View, texts: dict[str, str], marks: dict[str, str], language
         marks[f"{key}_stood"] = "" if stood is None else f"{stood:.2f}"
 
 
-def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Text) -> None:
+def _teams(view: View, texts: dict[str, str], marks: dict[str, str], language: str) -> None:
+    text, plural = catalogue(language).gettext, catalogue(language).ngettext
     hitter = opposing_team(view.hider) if view.hider else None
     playing = view.phase not in {"toss", "over"}
     score: list[str] = []
@@ -213,6 +215,7 @@ def _teams(view: View, texts: dict[str, str], marks: dict[str, str], text: Text)
         marks[f"role_{key}"], texts[f"role_{key}"] = role, role_text
         texts[f"name_{key}"] = name
         texts[f"points_{key}"] = str(points)
+        texts[f"label_points_{key}"] = plural("point", "points", points)
         texts[f"long_{key}"] = str(view.long.get(team, 0))
         score.append(f"{name} {points}")
     texts["middle"] = str(view.middle)
@@ -383,19 +386,20 @@ def _pads(
     texts |= {"said_a": "", "said_b": ""}
     if not game_display.has_sheet(view):
         return
-    text, page = catalogue(language).gettext, page_of(view)
+    text, plural, page = catalogue(language).gettext, catalogue(language).ngettext, page_of(view)
     _mat(view, texts, marks, language)
     strip, sides, lights = page.strip(view, language), page.sides(view, language), pinmap().lights
     for cell in strip.cells:
         key, side = cell.player.lower(), sides[cell.player]
         texts |= {f"name_{key}": side.name, f"role_{key}": side.role, f"points_{key}": str(cell.points)}
+        texts[f"label_points_{key}"] = plural("short stick", "short sticks", cell.points)
         texts |= {f"long_{key}": str(cell.sticks), f"said_{key}": page.side_note(view, cell.player, text)}
         marks[f"role_{key}"] = side.mark
         slots = min(lights.short, max(cell.points, lights.short // 2 + 1))
         counts[f"short_{key}"] = (min(cell.points, slots), slots)
         counts[f"long_{key}"] = (cell.sticks or 0, MAX_STROKES)
     amount = strip.rest.amount if strip.rest else 0
-    texts |= {"middle": str(amount), "label_points": text("short sticks"), "hits": ""}
+    texts |= {"middle": str(amount), "hits": ""}
     texts["label_middle"] = text("In the pool")
     counts["middle"], marks["hits"] = (amount, MAX_STROKES), ""
 
