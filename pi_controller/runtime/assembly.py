@@ -27,7 +27,6 @@ from pi_controller.calibration.profile import load_profile as read_profile
 from pi_controller.config import Settings
 from pi_controller.display.chances_bar import ChancesBar
 from pi_controller.display.i18n import resolve_language
-from pi_controller.display.lights import frame
 from pi_controller.display.voice import start_voice
 from pi_controller.errors import DamagedJournalError, JournalError, MatError
 from pi_controller.extras import requires_extra
@@ -107,7 +106,7 @@ def assemble(
         command_queue = command_queue or CommandQueue()
         linked = make_hub_link(settings, command_queue, stack)
     publish = start_voice(settings.voice, table.view, publish, stack)
-    strip, scene = make_strip(settings, mats[0].source), frame
+    strip, scene = make_strip(settings, mats[0].source), None
     if strip is not None and settings.strips.scene:
         from pi_controller.runtime.plugins import make_scene  # noqa: PLC0415 - needs a package of somebody else
 

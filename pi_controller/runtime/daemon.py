@@ -232,7 +232,7 @@ class Daemon(Generic[TableT]):
 
     `mats` is the one between the teams, or the one before A and the one before B. `publish` is called with each new
     view; `observers` are called with everything that happens. `brightness` returns the share of the strip's own
-    brightness that is allowed now. `scene` returns the strip's colours for a view and a time.
+    brightness that is allowed now. `scene` returns the strip's colours for a view and a time; None is the sticks.
     """
 
     def __init__(
@@ -244,7 +244,7 @@ class Daemon(Generic[TableT]):
         publish: Callable[[View], None] | None = None,
         observers: Sequence[Observer[TableT]] = (),
         brightness: Callable[[], float] | None = None,
-        scene: Callable[[View, float], Sequence[Rgb]] = frame,
+        scene: Callable[[View, float], Sequence[Rgb]] | None = None,
     ) -> None:
         self.table = table
         self.mats = mats
@@ -348,7 +348,7 @@ class Daemon(Generic[TableT]):
             self._publish(view)
 
     def _light(self, strip: Strip, view: View | None, t: float) -> None:
-        lit: Sequence[Rgb] = [(0, 0, 0)] * strip.count if view is None else self._scene(view, t)
+        lit: Sequence[Rgb] = [(0, 0, 0)] * strip.count if view is None else (self._scene or frame)(view, t)
         if self._brightness is not None and (share := self._brightness()) < 1.0:
             lit = scale_brightness(lit, share)
         if lit == self._lit:

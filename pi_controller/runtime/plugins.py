@@ -178,12 +178,10 @@ def _copy(view: View) -> View:
 
 
 def make_scene(name: str, pixels: int) -> Scene:
-    """Return the light scene `name`, "" for the built-in one. Raises `PluginError`.
+    """Return the light scene `name`. Raises `PluginError`.
 
     The scene has to return `pixels` colours. If it raises or returns others, the built-in one is used from then on.
     """
-    if not name:
-        return frame
     draw, off = load(SCENES, name), False
 
     def draw_safely(view: View, t: float) -> Sequence[Rgb]:

@@ -161,7 +161,6 @@ def test_a_scene_draws_the_strip_and_a_faulty_one_leaves_it_to_the_sticks(tmp_pa
     with Simulation(3, tmp_path / "j.sqlite", registry.game("dakota"), mischief=Mischief(0, 0)) as simulation:
         view = simulation.daemon.table.view
     usual = frame(view, 1.0)
-    assert make_scene("", len(usual)) is frame
     assert make_scene("red", len(usual))(view, 1.0) == [(200, 0, 0)] * len(usual)
     for name in ("short", "bright", "broken"):
         caplog.clear()
