@@ -250,6 +250,20 @@ class ProtestDecided(_Fact, frozen=True, tag="ruling"):
     reason: Annotated[str, Meta(min_length=1, max_length=MAX_TEXT_CHARS)]
 
 
+class BreakPlanned(_Fact, frozen=True, tag="break"):
+    """Call no match from `begins` to `ends`, s since 1970: for a meal or a grand entry. Breaks are numbered from 1."""
+
+    begins: float
+    ends: float
+    why: _Word = ""
+
+
+class BreakCancelled(_Fact, frozen=True, tag="no_break"):
+    """Cancel a break, before it or in it."""
+
+    number: int
+
+
 class Announced(_Fact, frozen=True, tag="announce"):
     """Show an announcement on all boards; "" removes it."""
 
@@ -270,7 +284,7 @@ class Undone(_Fact, frozen=True, tag="undo"):
 
 
 _Preparation = Planned | Entered | Scratched | TeamsDrawn | Appointed | Dismissed
-_AtTables = TableUsed | Assigned | Recalled | MatchStarted | ClockSet
+_AtTables = TableUsed | Assigned | Recalled | MatchStarted | ClockSet | BreakPlanned | BreakCancelled
 _Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Protested | ProtestDecided
 _People = TeamWithdrawn | Reinstated | PlayerAbsent | PlayerReturned
 Fact = _Preparation | _AtTables | _Results | _People | Announced | StreamTableChosen | Undone

@@ -22,13 +22,15 @@ from pi_controller.rules.base import IllegalActionError, InvalidActionError, Jso
 from pi_controller.text import did_you_mean, format_value, join_words, strip_controls
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Competition, Pairing, State
-from pi_controller.tournament.schedule import Assignment, Hall, Waiting, assign, may_judge
+from pi_controller.tournament.schedule import Assignment, Break, Hall, Waiting, assign, may_judge
 from pi_controller.tournament.teams import Registration, normalize_name, parse_names
 
 # State of a tournament, and queries on it: ready matches, the schedule, the clock of a round.
 
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+MAX_BREAKS = 20
+MAX_BREAK_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,11 @@ class Tournament:
     stream: str = ""
     clock: d.RoundClock | None = None
     """The clock that was set last."""
+    breaks: tuple[Break, ...] = ()
+    """The breaks that were not cancelled, in the order of their numbers."""
+    last_break: int = 0
+    durations: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    """Time from the call of each played match until its table was free (s)."""
 
     @property
     def competition(self) -> Competition:
@@ -108,6 +115,7 @@ class Tournament:
             rest=plan.rest_s,
             sitting=sitting,
             own_judges=plan.judges == "tables",
+            breaks=self.breaks,
         )
         ready = self.ready
         if plan.clock == "round":  # teams that finish a round early wait for the others
@@ -169,8 +177,14 @@ class Tournament:
         """Return the tournament after `decision`. Raises `InvalidActionError` and `IllegalActionError`."""
         found = self._apply_fact(decision)
         left = {call.table for call in self.calls.values()} - {call.table for call in found.calls.values()}
-        return (
-            replace(found, freed=MappingProxyType({**self.freed, **dict.fromkeys(left, decision.t)})) if left else found
+        if not left:
+            return found
+        over = isinstance(decision.fact, d.Confirmed | d.Result | d.TieEntered)
+        played = {match: decision.t - call.t for match, call in self.calls.items() if over and match not in found.calls}
+        return replace(
+            found,
+            freed=MappingProxyType({**self.freed, **dict.fromkeys(left, decision.t)}),
+            durations=MappingProxyType({**self.durations, **played}),
         )
 
     def _apply_fact(self, decision: d.Decision) -> Tournament:
@@ -244,6 +258,12 @@ class Tournament:
                 return replace(self, protests=(*self.protests, protest))
             case d.ProtestDecided():
                 return self._decide_protest(fact)
+            case d.BreakPlanned():
+                return self._add_break(fact)
+            case d.BreakCancelled(number=number):
+                if all(one.number != number for one in self.breaks):
+                    raise IllegalActionError("there is no such break")
+                return replace(self, breaks=tuple(one for one in self.breaks if one.number != number))
             case d.Announced(text=text):
                 return replace(self, announcement=strip_controls(text))
             case d.StreamTableChosen(table=table):
@@ -405,6 +425,15 @@ class Tournament:
             raise IllegalActionError(f"round {fact.round} has no match to be played")
         left = clock.left_s if clock.since is None else 60.0 * (self.minutes or 0)
         return d.RoundClock(fact.round, left, t)
+
+    def _add_break(self, fact: d.BreakPlanned) -> Tournament:
+        if not 0 < fact.ends - fact.begins <= MAX_BREAK_S:
+            raise InvalidActionError("a break ends after it begins, at most a day later", "enter other times")
+        if len(self.breaks) >= MAX_BREAKS:
+            raise IllegalActionError(f"there are {MAX_BREAKS} breaks", "cancel one first")
+        number = self.last_break + 1
+        planned = Break(number, fact.begins, fact.ends, strip_controls(fact.why).strip())
+        return replace(self, breaks=(*self.breaks, planned), last_break=number)
 
     def _count_result(self, fact: d.Result | d.TieEntered, source: d.Source, t: float) -> Tournament:
         match, pairing = fact.match, self.pairing(fact.match)

@@ -27,10 +27,23 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A match that is ready but has to wait; `why` is team, rest, table or judge.
+class Break:
+    """A time in which no match is called, from `begins` to `ends` (s), for the reason `why`, which may be "".
 
-    `until` is when its teams have rested (s), if `why` is rest; else None.
+    Matches at tables go on, and the director can still call one by hand. Breaks are numbered from 1.
+    """
+
+    number: int
+    begins: float
+    ends: float
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A match that is ready but has to wait; `why` is break, team, rest, table or judge.
+
+    `until` is when the break ends or its teams have rested (s), if `why` is break or rest; else None.
     """
 
     match: str
@@ -57,6 +70,7 @@ class Hall:
     """Teams still at a game that no longer counts."""
     own_judges: bool = False
     """Whether each table finds its own judge, so that none is assigned."""
+    breaks: tuple[Break, ...] = ()
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -68,6 +82,18 @@ class Hall:
                 key=lambda table: (self.used.get(table, 0), self.freed.get(table, 0.0), natural_order(table)),
             )
         )
+
+
+def break_end(breaks: Sequence[Break], now: float) -> float | None:
+    """Return when the break at `now` ends (s), with those that follow without a pause; None if there is no break.
+
+    >>> break_end((Break(1, 0.0, 60.0), Break(2, 60.0, 90.0)), 30.0), break_end((), 30.0)
+    (90.0, None)
+    """
+    end = now
+    while later := [one.ends for one in breaks if one.begins <= end < one.ends]:
+        end = max(later)
+    return end if end > now else None
 
 
 def natural_order(name: str) -> tuple[tuple[str, int], ...]:
@@ -107,6 +133,7 @@ def assign(
     coming = {team for pairing in ready for team in pairing.teams}
     called: list[Assignment] = []
     waiting: list[Waiting] = []
+    closed = break_end(hall.breaks, now)
 
     def since(pairing: Pairing) -> float:
         return max(hall.ended.get(team, 0.0) for team in pairing.teams if team is not None)
@@ -121,7 +148,9 @@ def assign(
             for judge in registration.judges
             if judge not in judging and may_judge(registration, judge, teams, [*busy])
         ]
-        if busy & set(teams):
+        if closed is not None:
+            waiting.append(Waiting(pairing.id, teams, "break", closed))
+        elif busy & set(teams):
             waiting.append(Waiting(pairing.id, teams, "team"))
         elif rested > now:
             waiting.append(Waiting(pairing.id, teams, "rest", rested))
