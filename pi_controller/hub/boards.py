@@ -21,6 +21,8 @@ from pi_controller.system.machine_health import LOW_DISK_BYTES
 from pi_controller.text import join_words
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.director import Tournament
+from pi_controller.tournament.schedule import Break, break_end
+from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
 from pi_controller.web.bracket_page import bracket_values
 from pi_controller.web.game_page import page_of
 from pi_controller.web.templates import render
@@ -156,6 +158,10 @@ def _cells(view: View, language: str) -> list[dict[str, Any]]:
 
 
 _HERE = Path(__file__).parent
+TIMETABLE_S = 20.0
+"""A timetable is used for this long if no decision was made since."""
+DOUBT_S = 900.0
+"""If the range of an estimate is longer than this, or than its time ahead, it is shown."""
 LOG = 30
 """Maximum decisions in the console's log."""
 SPREADSHEET_MARKS = ("=", "+", "-", "@", "\t")
@@ -195,6 +201,8 @@ _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.PlayerReturned: mark("{player} can play again."),
     d.Protested: mark("{team} protests about match {match}: {text}"),
     d.ProtestDecided: mark("Protest of {team} about match {match}: {ruling}."),
+    d.BreakPlanned: mark("Break from {begins} to {ends}."),
+    d.BreakCancelled: mark("Break cancelled: {begins} to {ends}."),
     d.Announced: (mark("Announcement removed."), mark("Announcement: {text}")),
     d.StreamTableChosen: (mark("The stream shows no table."), mark("The stream shows {table}.")),
 }
@@ -241,6 +249,7 @@ class Boards:
         self.tables: tuple[TableStatus, ...] = ()
         self.rival = ""
         self._language = language
+        self._estimated: tuple[tuple[object, ...], float, Timetable | None] | None = None
 
     @property
     def now(self) -> Tournament:
@@ -289,7 +298,72 @@ class Boards:
             call=call,
             table=self.table_name(call.table) if call else "",
             ends=_time_of(now.call_deadline(call), "%H:%M") if call else "",
+            soon=self._next_start_of(team) if call is None else None,
+            break_=self._break_text(),
         )
+
+    def _next_start_of(self, team: str) -> tuple[str, str] | None:
+        """Return the next match of `team` and its expected start as text; None if the timetable has none."""
+        timetable = self.timetable()
+        mine = [one.id for one in self.now.pairings if team in one.teams and one.winner is None]
+        starts = [timetable.starts[match] for match in mine if match in timetable.starts] if timetable else []
+        first = min(starts, key=lambda one: one.expected, default=None)
+        return None if first is None else (first.match, self.describe_start(first))
+
+    def timetable(self) -> Timetable | None:
+        """Return the expected starts of matches at the tables that can take one; None if there are none."""
+        t, able = self._clock(), self.table_availability()
+        stamp = (len(self.director.history.decisions), *able.items())
+        known = self._estimated
+        if known is None or known[0] != stamp or not 0 <= t - known[1] < TIMETABLE_S:
+            tables = [table for table, can_take in able.items() if can_take]
+            known = self._estimated = stamp, t, estimate_timetable(self.now, tables, t)
+        return known[2]
+
+    def describe_start(self, start: ExpectedStart) -> str:
+        """Return when and where a match will be called, as text: with its range if that is wide."""
+        text, t = catalogue(self._language).gettext, self._clock()
+        ahead = start.expected - t
+        wide = start.latest - start.earliest > max(DOUBT_S, ahead)
+        if ahead < 150.0:  # s
+            when = text("very soon")
+        elif ahead < 3_600.0:
+            when = text("in about {n} minutes").format(n=_round_minutes(ahead))
+        else:
+            when = text("at about {time}").format(time=_time_of(_round_time(start.expected), "%H:%M"))
+        if self.table_name(start.table):
+            when = text("{table} {when}").format(table=self.table_name(start.table), when=when)
+        if not wide:
+            return when
+        first, last = (_time_of(_round_time(max(t, one)), "%H:%M") for one in (start.earliest, start.latest))
+        return text("{when}, between {first} and {last}").format(when=when, first=first, last=last)
+
+    def describe_durations(self, timetable: Timetable) -> str:
+        """Return the durations from which a timetable was estimated, as text."""
+        text, durations = catalogue(self._language).gettext, timetable.durations
+        middle, (low, high) = round(durations.median_s / 60), (round(one / 60) for one in durations.range_s)
+        if not durations.measured:
+            return text("Times are estimates: {n} minutes a match, until {count} are played.").format(
+                n=middle, count=MIN_PLAYED
+            )
+        return text(
+            "Times are estimates: a match takes {n} minutes (usually {low} to {high}), measured in {played} matches."
+        ).format(n=middle, low=low, high=high, played=durations.played)
+
+    def _break_text(self) -> str:
+        """Return the break that is now or begins next, as text; "" without one."""
+        text, t, breaks = catalogue(self._language).gettext, self._clock(), self.now.breaks
+        until = break_end(breaks, t)
+        if until is not None:
+            why = next((one.why for one in breaks if one.begins <= t < one.ends), "")
+            told = text("Break: no match is called before {time}.").format(time=_time_of(until, "%H:%M"))
+        else:
+            coming = min((one for one in breaks if one.begins > t), key=lambda one: one.begins, default=None)
+            if coming is None:
+                return ""
+            first, last = _time_of(coming.begins, "%H:%M"), _time_of(coming.ends, "%H:%M")
+            why, told = coming.why, text("Break from {first} to {last}.").format(first=first, last=last)
+        return f"{told.removesuffix('.')}: {why}." if why else told
 
     def results(self) -> list[dict[str, Any]]:
         """Return a row for each game that counts, in the order in which they ended."""
@@ -440,7 +514,18 @@ class Boards:
             for call in now.calls.values()
             if not call.started
         ]
-        return self._render("queue", calls=calls, waiting=waiting, drawn=bool(now.state.teams))
+        timetable = self.timetable() if waiting else None
+        starts: Mapping[str, ExpectedStart] = timetable.starts if timetable else {}
+        order = {match: n for n, match in enumerate(starts)}
+        return self._render(
+            "queue",
+            calls=calls,
+            waiting=sorted(waiting, key=lambda one: order.get(one.match, len(order))),
+            soon={one.match: self.describe_start(starts[one.match]) for one in waiting if one.match in starts},
+            basis=self.describe_durations(timetable) if timetable and starts else "",
+            break_=self._break_text(),
+            drawn=bool(now.state.teams),
+        )
 
     def _console(self) -> dict[str, Markup]:
         now, clock = self.now, self.now.round_clock
@@ -488,6 +573,15 @@ class Boards:
                 then=[(value, text(label)) for value, label in LATER_MATCH_CHOICES],
                 tables=here,
                 name=self.table_name,
+            ),
+            "breaks": self._render(
+                "breaks",
+                planned=now.plan is not None,
+                breaks=[
+                    (one, _time_of(one.begins, "%a %H:%M"), _time_of(one.ends, _end_form(one)))
+                    for one in now.breaks
+                    if one.ends > self._clock()
+                ],
             ),
             "setup": self._render(
                 "setup",
@@ -617,6 +711,12 @@ class Boards:
                 values["game"] = game_name(game, self._language)
             case d.Entered(teams=entered):
                 values["teams"] = join_words(team.name for team in entered)
+            case d.BreakPlanned(begins=begins, ends=ends):
+                values |= {"begins": _time_of(begins, "%H:%M"), "ends": _time_of(ends, "%H:%M")}
+            case d.BreakCancelled(number=number):
+                gone = next((one for one in before.breaks if one.number == number), None)
+                values["begins"] = _time_of(gone.begins if gone else None, "%H:%M")
+                values["ends"] = _time_of(gone.ends if gone else None, "%H:%M")
             case d.Appointed(judges=judges):
                 values["judges"] = join_words(judges)
             case d.ProtestDecided(protest=number):
@@ -634,6 +734,20 @@ class Boards:
 
 def _time_of(t: float | None, form: str = "%H:%M:%S") -> str:
     return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():{form}}"
+
+
+def _end_form(one: Break) -> str:
+    """Return the form of the time at which a break ends: with its day if that is another than the first."""
+    return "%H:%M" if _time_of(one.begins, "%j") == _time_of(one.ends, "%j") else "%a %H:%M"
+
+
+def _round_minutes(seconds: float) -> int:
+    """Return minutes in steps of 5, which are not more exact than the estimate."""
+    return max(5, 5 * round(seconds / 300))
+
+
+def _round_time(t: float) -> float:
+    return 300.0 * round(t / 300)
 
 
 def _escape_formula(field: str) -> str:

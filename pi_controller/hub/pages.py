@@ -11,7 +11,9 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from datetime import time as time_of_day
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -57,7 +59,7 @@ HOME = "/director"
 _HEADING = mark("Director")
 _DIRECTOR_ACTIONS = (
     "plan enter scratch draw appoint dismiss table assign recall confirm reject result tie clock correct withdraw "
-    "reinstate absent back protest announce stream undo"
+    "reinstate absent back protest announce stream break no_break undo"
 )
 RIGHTS: dict[str, frozenset[str]] = {
     "scorekeeper": frozenset({"protest"}),
@@ -362,6 +364,8 @@ class HubPages:
                     given = {"clock": "round" if timed else "tables", **given}  # as on the Lahal score sheet
             case "assign":
                 given = {**given, "order": secrets.token_hex(8)}
+            case "break":
+                given = {"do": "break", "why": given.get("why", ""), **break_times(given, self._clock())}
             case "undo":  # the hub chooses the decisions to undo
                 raise InvalidActionError("an undo reverses the last decision", "send it to /director/undo")
             case _:
@@ -380,6 +384,31 @@ class HubPages:
     def _not_too_often(self, session: Any) -> None:
         if (wait := self._signing.charge_command(session)) > 0:
             raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
+
+
+def break_times(given: Mapping[str, Any], t: float) -> dict[str, float]:
+    """Return `begins` and `ends` (s since 1970) of a break: `until`, the next time of day after `t`, and `from`.
+
+    Both are times of day of this machine, such as "14:00"; without `from` the break begins at `t`. Raises
+    `InvalidActionError`.
+    """
+    now = datetime.fromtimestamp(t).astimezone()
+
+    def on_day(key: str, day: datetime) -> datetime:
+        try:
+            return datetime.combine(day.date(), time_of_day.fromisoformat(str(given.get(key)))).astimezone()
+        except ValueError as error:
+            raise InvalidActionError("a break needs times of day", 'enter them as "14:00"') from error
+
+    ends = on_day("until", now)
+    if ends <= now:
+        ends = on_day("until", now + timedelta(days=1))
+    if not given.get("from"):
+        return {"begins": t, "ends": ends.timestamp()}
+    begins = on_day("from", ends)
+    if begins >= ends:
+        begins = on_day("from", ends - timedelta(days=1))
+    return {"begins": begins.timestamp(), "ends": ends.timestamp()}
 
 
 def _key(body: dict[str, Any]) -> str:

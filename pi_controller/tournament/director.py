@@ -30,7 +30,8 @@ from pi_controller.tournament.teams import Registration, normalize_name, parse_n
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 MAX_BREAKS = 20
-MAX_BREAK_S = 86_400.0
+MAX_BREAK_S = 90_000.0
+"""25 hours: a day on which summer time ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,7 +429,7 @@ class Tournament:
 
     def _add_break(self, fact: d.BreakPlanned) -> Tournament:
         if not 0 < fact.ends - fact.begins <= MAX_BREAK_S:
-            raise InvalidActionError("a break ends after it begins, at most a day later", "enter other times")
+            raise InvalidActionError("a break ends after it begins, at most 25 hours later", "enter other times")
         if len(self.breaks) >= MAX_BREAKS:
             raise IllegalActionError(f"there are {MAX_BREAKS} breaks", "cancel one first")
         number = self.last_break + 1

@@ -37,7 +37,7 @@ CHOOSE = """form => {
       const number = String(Math.min(Number(field.max || 9), Number(field.min || 0) + 3));
       const order = () => field.value.trim().split("\\n").reverse().join("\\n");
       const text = { order: order(), options: "points=7", table: "t09" }[field.name] ?? `chosen ${field.name}`;
-      field.value = field.type === "number" ? number : text;
+      field.value = { number, time: "14:00" }[field.type] ?? text;
       chosen[field.name] = field.value.split(/[\\n=]/);
     }
     field.dispatchEvent(new Event("input", { bubbles: true }));

@@ -21,13 +21,14 @@ from pi_controller.hub.boards import LATER_MATCH_CHOICES, Boards
 from pi_controller.hub.director import Director, GameAtTable
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.pages import RIGHTS
+from pi_controller.hub.pages import RIGHTS, break_times
 from pi_controller.hub.store import StoreError, TournamentLog
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.table.view import QuestionView
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.decisions import read_teams
 from pi_controller.tournament.director import History
+from pi_controller.tournament.timetable import Durations, ExpectedStart, Timetable
 
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 
@@ -365,6 +366,7 @@ def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
         {"do": "clock", "round": 1, "running": True},
         {"do": "protest", "match": "R1-1", "team": match.teams[0], "text": "the sleeve"},
         {"do": "absent", "player": "1b"},
+        {"do": "break", "until": "14:00"},
         {"do": "result", "match": "R1-2", "winner": other.teams[0], "sticks": {other.teams[0]: 7, other.teams[1]: 4}},
     ):
         assert site.decide(**fact).status_code == 200, fact
@@ -576,3 +578,67 @@ def test_a_call_posts_its_time_and_tells_the_director_when_it_is_over(site, tabl
     monkeypatch.undo()
     site.director.decide(call.t + 9.0, d.HUB, d.MatchStarted("W1-1"))
     assert posted not in site.web.get("/").text
+
+
+def test_the_boards_and_a_team_page_tell_when_a_match_is_expected(site, tables):
+    site.drawn()
+    site.pages.publish(tables[:1])
+    assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
+    assert "Table 1 in about 25 minutes" in site.web.get("/").text
+    assert "Table 1 in about 25 minutes" in site.web.get("/team/2").text
+    assert "Next: match" not in site.web.get("/team/1").text, "it is called"
+
+
+@pytest.mark.parametrize(
+    ("table", "minutes", "told"),
+    [
+        ("t01", (1, 0, 3), "Table 1 very soon"),
+        ("t01", (12, 8, 18), "Table 1 in about 10 minutes"),
+        ("", (12, 8, 18), "in about 10 minutes"),
+        ("t01", (12, 5, 25), "Table 1 in about 10 minutes, between 09:05 and 09:25"),
+        ("t01", (12, -5, 25), "Table 1 in about 10 minutes, between 09:00 and 09:25"),
+        ("t01", (71, 60, 90), "Table 1 at about 10:10"),
+    ],
+)
+def test_a_start_is_told_as_exactly_as_it_is_known(site, tables, monkeypatch, table, minutes, told):
+    t = datetime.fromisoformat("2026-07-01T09:00").astimezone().timestamp()
+    monkeypatch.setattr(site.pages._boards, "_clock", lambda: t)
+    site.pages.publish(tables)
+    expected, earliest, latest = (t + 60 * one for one in minutes)
+    assert site.pages._boards.describe_start(ExpectedStart("W1-1", table, earliest, expected, latest)) == told
+
+
+def test_the_durations_of_an_estimate_are_told(site):
+    played = Durations("dakota", "double", 7, 1_320.0, (600.0, 1_320.0, 1_800.0))
+    told = site.pages._boards.describe_durations(Timetable(played, {}))
+    assert "22 minutes (usually 9 to 33)" in told
+    assert "7 matches" in told
+
+
+def test_a_break_is_told_and_can_be_cancelled(site, tables):
+    site.drawn()
+    site.pages.publish(tables)
+    assert site.decide(do="break", until="14:00", why="Grand entry").status_code == 200
+    (planned,) = site.director.now.breaks
+    assert datetime.fromtimestamp(planned.ends).astimezone().strftime("%H:%M") == "14:00"
+    for page in ("/", "/team/1"):
+        assert "no match is called before 14:00: Grand entry" in site.web.get(page).text
+    assert "Grand entry" in site.web.get("/director").text
+    assert site.decide(do="break", until="soon").status_code == 400
+    assert site.decide(do="no_break", number=1).status_code == 200
+    assert "14:00" not in site.web.get("/team/1").text
+
+
+@pytest.mark.parametrize(
+    ("now", "given", "hours"),
+    [
+        ("09:00", {"from": "12:00", "until": "13:00"}, (3, 4)),
+        ("12:30", {"from": "12:00", "until": "13:00"}, (-0.5, 0.5)),
+        ("20:00", {"from": "22:00", "until": "09:00"}, (2, 13)),
+        ("09:00", {"until": "14:00"}, (0, 5)),
+    ],
+)
+def test_times_of_day_of_a_break_are_the_next_ones(now, given, hours):
+    t = datetime.fromisoformat(f"2026-07-01T{now}").astimezone().timestamp()
+    found = break_times(given, t)
+    assert (found["begins"] - t, found["ends"] - t) == tuple(3_600 * one for one in hours)
