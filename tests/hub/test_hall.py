@@ -1,12 +1,15 @@
 """The page for the wall: nothing runs off any screen, all parts come in turn, names are read from far away."""
 
+from datetime import datetime, timedelta
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hub_site import Site
 
 from pi_controller.hub.hub import TableStatus
 
-SIZES = [(800, 480), (1024, 768), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920)]
+FIRST_SIZE = (1920, 1080)
+SIZES = [(390, 844), (800, 480), (1024, 768), (1280, 720), FIRST_SIZE, (3840, 2160), (1080, 1920)]
 NAMES = (
     *("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim", "Lake Traverse", "Old Agency", "Heipa", "Veblen"),
     *("Sisseton", "Peever", "Agency Village", "Očhéthi Šakówiŋ", "Waubay", "Browns Valley", "W" * 40, "Red Iron"),
@@ -24,16 +27,24 @@ OUTSIDE = """() => {
     return shown.filter(isOutside).map(one => one.outerHTML.slice(0, 80));
 }"""
 
+FILLED = """() => {
+    const slide = document.querySelector(".slide.shown");
+    const [inside, around] = [slide.querySelector(".fitted"), slide].map(one => one.getBoundingClientRect());
+    return Math.max(inside.width / around.width, inside.height / around.height);
+}"""
+
 
 @pytest.fixture
 def site(tmp_path, view):
     made = Site(tmp_path)
     made.sign_in()
+    later = datetime.now().astimezone() + timedelta(minutes=45)
     for fact in (
         {"do": "plan", "title": "Wacipi", "options": {"points": "5"}},
         {"do": "enter", "teams": [{"name": team} for team in NAMES]},
         {"do": "draw", "order": NAMES},
         {"do": "announce", "text": "Lunch is from 12:30."},
+        {"do": "break", "until": f"{later:%H:%M}", "why": "Grand entry and the flags of all nations"},
     ):
         assert made.decide(**fact).status_code == 200
     pairs = list(zip(NAMES[::2], NAMES[1::2], strict=True))
@@ -50,7 +61,9 @@ def site(tmp_path, view):
 
 @pytest.fixture
 def wall(site, chromium):
-    context = chromium.new_context(viewport={"width": 1920, "height": 1080}, base_url=site.origin)
+    context = chromium.new_context(
+        viewport=dict(zip(("width", "height"), FIRST_SIZE, strict=True)), base_url=site.origin
+    )
     page = context.new_page()
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -91,9 +104,13 @@ def test_all_parts_come_in_turn_and_again(wall):
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_nothing_runs_off_the_screen(wall, size):
+    wall.evaluate("addEventListener('resize', () => (document.body.dataset.width = innerWidth))")
     wall.set_viewport_size({"width": size[0], "height": size[1]})
+    if size != FIRST_SIZE:  # the page is told of its size with the next frame
+        wall.wait_for_selector(f"body[data-width='{size[0]}']")
     for _ in range(7):
         assert wall.evaluate(OUTSIDE) == [], part(wall)
+        assert wall.evaluate(FILLED) > 0.9 or size[0] > 3000, part(wall)
         wall.keyboard.press("ArrowRight")
 
 

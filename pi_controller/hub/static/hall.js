@@ -7,6 +7,7 @@ const CARDS = 6; // tables at a time
 const MATCHES = 8;
 const STEPS = 12;
 const LARGEST = 5;
+const FILLED = 0.99; // of the width: a zoom rounds lengths up
 const TALL = 560; // units of a bracket from which its sides are shown one after the other
 const BESIDE = 16; // units to the right of the last box
 const ABOVE = 26; // units from the top of a side to the line of its heading
@@ -58,6 +59,7 @@ function pages(/** @type {HTMLElement} */ slide) {
 function fit(/** @type {HTMLElement} */ slide) {
   const inner = body(slide);
   let [low, high] = [0.1, LARGEST];
+  inner.style.setProperty("--width", `${slide.clientWidth * FILLED}px`);
   for (let n = 0; n < STEPS; n++) {
     const zoom = (low + high) / 2;
     inner.style.setProperty("--zoom", String(zoom));
