@@ -176,6 +176,11 @@ def bracket_parser() -> Parser:
         help="round robin: ties to be played off (default: those for first place)",
     )
     parser.add_argument(
+        "--third-place",
+        action="store_true",
+        help="single elimination: the losers of the semi-finals play for third place",
+    )
+    parser.add_argument(
         "--page", metavar="FILE", help="write the bracket and the standings at the end, as one HTML page"
     )
     parser.add_argument("--title", default="Tournament", help="title of the page")
@@ -195,11 +200,21 @@ def bracket(argv: Sequence[str]) -> int:
             competition = RoundRobin(args.best_of, withdrawn=args.withdrawn, play_off=args.play_off)
         case "groups":
             try:
-                competition = Groups(args.groups, args.through, args.knockout, args.best_of, withdrawn=args.withdrawn)
+                competition = Groups(
+                    args.groups,
+                    args.through,
+                    args.knockout,
+                    args.best_of,
+                    withdrawn=args.withdrawn,
+                    third_place=args.third_place,
+                )
             except ValueError as error:
-                raise UsageError(str(error), "choose other --groups or --through") from error
+                raise UsageError(str(error), "choose other --groups or --through, or no --third-place") from error
         case _:
-            competition = Elimination(args.format, args.best_of)
+            try:
+                competition = Elimination(args.format, args.best_of, args.third_place)
+            except ValueError as error:
+                raise UsageError(str(error), "choose --format single") from error
     state = competition.opening
 
     def play(action: Any) -> dict[str, Any]:

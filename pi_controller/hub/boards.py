@@ -507,7 +507,7 @@ class Boards:
         """Return the called and the waiting matches, in the order in which they will be called."""
         now = self.now
         waiting: Sequence[Any] = ()
-        if now.state.teams and now.champion is None:
+        if now.state.teams and not now.is_over:
             _, waiting = now.schedule((), self._clock())
         calls = [
             (call, self.table_name(call.table), _time_of(now.call_deadline(call), "%H:%M"))

@@ -256,7 +256,7 @@ class Director:
         """
         with self._lock:
             plan = self.now.plan
-            if plan is None or plan.calling != "automatic" or not self.now.state.teams or self.now.champion is not None:
+            if plan is None or plan.calling != "automatic" or not self.now.state.teams or self.now.is_over:
                 return
             here = set(tables)
             for call in list(self.now.calls.values()):
@@ -393,7 +393,7 @@ class Director:
     def note_game(self, table: str, view: View) -> None:
         """Add a note for the director if a connected table plays another game than the tournament, so gets no match."""
         about, plan = f"{table} game", self.now.plan
-        drawn = bool(self.now.state.teams) and self.now.champion is None
+        drawn = bool(self.now.state.teams) and not self.now.is_over
         wanted = (plan.game, registry.game_class(plan.game).version) if plan is not None else ("", "")
         if not drawn or table in self.now.unused or (view.game, view.version) == wanted:
             self.notes.pop(about, None)

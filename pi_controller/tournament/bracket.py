@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-Side = Literal["winners", "losers", "final"]
+Side = Literal["winners", "losers", "third", "final"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,8 @@ class Bracket:
 
 
 FINAL, RESET = "F1", "F2"
+THIRD = "P3"
+"""The match for third place."""
 
 _ORDERS: dict[int, tuple[str, ...]] = {
     2: (),
@@ -86,10 +88,17 @@ _ORDERS: dict[int, tuple[str, ...]] = {
 
 
 @cache
-def single(teams: int) -> Bracket:
-    """Build a single elimination of `teams` teams; the last match is on the side `final`. Raises `ValueError`."""
+def single(teams: int, third_place: bool = False) -> Bracket:
+    """Build a single elimination of `teams` teams; the last match is on the side `final`. Raises `ValueError`.
+
+    With `third_place` the losers of the semi-finals play the match before it, on the side `third`; if there are fewer
+    than four teams there is no such match.
+    """
     winners = _winners(_size(teams))
     *rest, last = (match for matches in winners for match in matches)
+    if third_place and len(winners) > 1:
+        first, second = (LoserOf(match.id) for match in winners[-2])
+        rest.append(Match(THIRD, first, second, "third", 1))
     return _remove_byes(teams, [*rest, Match(FINAL, last.a, last.b, "final", 1)], None)
 
 
@@ -203,7 +212,7 @@ def _remove_byes(teams: int, matches: list[Match], reset: Match | None) -> Brack
             stands[LoserOf(match.id)] = Bye()
         else:
             kept.append((match, a, b))
-    numbers: dict[Side, dict[int, int]] = {"winners": {}, "losers": {}, "final": {}}
+    numbers: dict[Side, dict[int, int]] = {"winners": {}, "losers": {}, "third": {}, "final": {}}
     places: dict[tuple[Side, int], int] = {}
     ids: dict[str, str] = {}
     renamed: list[Match] = []
@@ -211,7 +220,7 @@ def _remove_byes(teams: int, matches: list[Match], reset: Match | None) -> Brack
         rounds = numbers[match.side]
         number = rounds.setdefault(match.round, len(rounds) + 1)
         place = places[match.side, number] = places.get((match.side, number), 0) + 1
-        ids[match.id] = match.id if match.side == "final" else f"{match.id[0]}{number}-{place}"
+        ids[match.id] = match.id if match.side in {"third", "final"} else f"{match.id[0]}{number}-{place}"
         renamed.append(Match(ids[match.id], _renumber_source(a, ids), _renumber_source(b, ids), match.side, number))
     if reset is not None:
         final = renamed[-1]

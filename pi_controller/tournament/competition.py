@@ -141,6 +141,10 @@ class Competition(ABC):
     def champion(self, state: State) -> str | None:
         """Return the winner of the tournament; None while it is open."""
 
+    def is_over(self, state: State) -> bool:
+        """Return whether there is a champion and no match to play, not even for the third place."""
+        return self.champion(state) is not None and not self.ready(state)
+
     @abstractmethod
     def eliminated_teams(self, state: State) -> tuple[str, ...]:
         """Return the eliminated and withdrawn teams, in the order of seeds."""
@@ -279,7 +283,7 @@ class Competition(ABC):
             raise IllegalActionError(f"{format_value(team)} is out already: {state.withdrawn[team].replace('_', '-')}")
         if team in self.eliminated_teams(state):
             raise IllegalActionError(f"{format_value(team)} is eliminated already")
-        if self.champion(state) is not None:
+        if self.champion(state) is not None and not any(team in pairing.teams for pairing in self.ready(state)):
             raise IllegalActionError("the tournament is over", "correct the result that was wrong")
         return self._apply_consequences(replace(state, withdrawn=MappingProxyType({**state.withdrawn, team: why})))
 

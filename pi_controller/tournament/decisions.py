@@ -49,7 +49,8 @@ class Planned(_Fact, frozen=True, tag="plan"):
     or the tables find their own. `rest_s` is the time between two matches of a team, `grace_s` the time to come to the
     table after a call, 0 for no limit ("be prepared when called", chapter 12); the hub adds its defaults to a plan sent
     without them, and a stored plan without them has none. `clock`: each game has its own time, or one clock ends all
-    games of a round (Lahal's round robin).
+    games of a round (Lahal's round robin). `third_place`: a single elimination, also that after groups, has a match for
+    the third place.
     """
 
     tournament: _Word
@@ -63,6 +64,7 @@ class Planned(_Fact, frozen=True, tag="plan"):
     groups: Annotated[int, Meta(ge=2, le=26)] = 2
     through: Annotated[int, Meta(ge=1, le=16)] = 2
     knockout: Literal["single", "double"] = "single"
+    third_place: bool = False
     results: Literal["confirm", "at_once"] = "confirm"
     calling: Literal["automatic", "director"] = "automatic"
     judges: Literal["hub", "tables"] = "tables"
@@ -371,9 +373,11 @@ def make_competition(plan: Planned) -> Competition:
         case "round_robin":
             return _make(RoundRobin, plan.best_of, withdrawn=plan.withdrawn, play_off=plan.play_off)
         case "groups":
-            return _make(Groups, plan.groups, plan.through, plan.knockout, plan.best_of, withdrawn=plan.withdrawn)
+            third = plan.third_place and plan.knockout == "single"
+            options = plan.groups, plan.through, plan.knockout, plan.best_of
+            return _make(Groups, *options, withdrawn=plan.withdrawn, third_place=third)
         case kind:
-            return _make(Elimination, kind, plan.best_of)
+            return _make(Elimination, kind, plan.best_of, third_place=plan.third_place and kind == "single")
 
 
 @cache

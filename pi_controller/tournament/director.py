@@ -77,6 +77,11 @@ class Tournament:
         return self.competition.champion(self.state) if self.state.teams else None
 
     @property
+    def is_over(self) -> bool:
+        """True if the tournament has a champion and no match to play."""
+        return bool(self.state.teams) and self.competition.is_over(self.state)
+
+    @property
     def pairings(self) -> tuple[Pairing, ...]:
         """All matches known so far, each after those it depends on; none before the draw."""
         return self.competition.pairings(self.state) if self.state.teams else ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Literal
 
@@ -27,14 +27,16 @@ class Elimination(Competition):
     """An elimination of two or more teams.
 
     The final of a double elimination has a second match, its reset, only if the team from the losers' side wins the
-    first.
+    first. With `third_place` the losers of a single elimination's semi-finals play for the third place.
     """
 
-    def __init__(self, kind: Kind = "double", best_of: int = 1) -> None:
-        """Raise `ValueError` if `best_of` is not 1, 3 or 5."""
+    def __init__(self, kind: Kind = "double", best_of: int = 1, third_place: bool = False) -> None:
+        """Raise `ValueError` if `best_of` is not 1, 3 or 5, or if a double elimination is to have a third place."""
         super().__init__(best_of)
+        if third_place and kind != "single":
+            raise ValueError("a double elimination has its third place without a match for it")
         self.kind: Kind = kind
-        self._bracket = bracket.double if kind == "double" else bracket.single
+        self._bracket = bracket.double if kind == "double" else partial(bracket.single, third_place=third_place)
 
     def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
         if not state.teams:
@@ -63,9 +65,17 @@ class Elimination(Competition):
         return _find_dependents(self.bracket(state), match)
 
     def eliminated_teams(self, state: State) -> tuple[str, ...]:  # noqa: D102 - as the base class says
-        out = self._record(state).out
+        out = self._record(state).out.keys() - self._teams_for_third_place(state)
         champion = self.champion(state)
         return tuple(team for team in state.teams if team != champion and (team in out or team in state.withdrawn))
+
+    def _teams_for_third_place(self, state: State) -> frozenset[str]:
+        """Return the teams that have lost a semi-final and have yet to play for the third place."""
+        third = self._third(state)
+        return frozenset(filter(None, third.teams)) if third is not None and third.winner is None else frozenset()
+
+    def _third(self, state: State) -> Pairing | None:
+        return next((pairing for pairing in self.pairings(state) if pairing.side == "third"), None)
 
     def champion(self, state: State) -> str | None:  # noqa: D102 - as the base class says
         *_, last = self.pairings(state) or (None,)
@@ -74,20 +84,24 @@ class Elimination(Competition):
     def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
         """Return a row for each team: place, wins, losses (of matches, walkovers included), and why it withdrew.
 
-        The place is None while the team is in. Teams eliminated in the same round share the best of their places.
+        The place is None while the team has a match to play. Teams eliminated in the same round share the best of their
+        places.
         """
         if not state.teams:
             return ()
         record = self._record(state)
         side = "losers" if self.kind == "double" else "winners"
         knocking_out = [match.round for match in self.bracket(state).matches if match.side == side]
-        champion = self.champion(state)
+        champion, third = self.champion(state), self._third(state)
+        playing = self._teams_for_third_place(state)
 
         def place(team: str) -> int | None:
             if team == champion:
                 return 1
-            if team not in record.out:
+            if team not in record.out or team in playing:
                 return None
+            if third is not None and team in third.teams:
+                return 3 if team == third.winner else 4
             last = record.out[team]
             return 2 if last.side == "final" else 3 + sum(number > last.round for number in knocking_out)
 
@@ -103,7 +117,7 @@ class Elimination(Competition):
             )
             for team in state.teams
         ]
-        return tuple(sorted(rows, key=lambda row: row["place"] or 0))
+        return tuple(sorted(rows, key=lambda row: row["place"] or (3 if row["team"] in playing else 0)))
 
     def _record(self, state: State) -> _Record:
         record = _Record(dict.fromkeys(state.teams, 0), dict.fromkeys(state.teams, 0), {})

@@ -44,6 +44,7 @@ class Groups(Competition):
         best_of: int = 1,
         points: Points | None = None,
         withdrawn: WithdrawalPolicy = "forfeit",
+        third_place: bool = False,
     ) -> None:
         """Raise `ValueError` for invalid numbers."""
         super().__init__(best_of)
@@ -54,7 +55,7 @@ class Groups(Competition):
         self.letters = ascii_uppercase[:groups]
         self.places = through
         self.league = RoundRobin(best_of, points, withdrawn, play_off=through)
-        self.cup = Elimination(kind, best_of)
+        self.cup = Elimination(kind, best_of, third_place)
         self._kept = WeakKeyDictionary[State, _Parts]()
 
     def parts(self, state: State) -> _Parts:
@@ -194,7 +195,8 @@ class Groups(Competition):
             for letter, league in leagues.items()
             for row in self.league.standings(league)
         ]
-        return tuple(sorted(rows, key=lambda row: cast("int", row["place"] or 0)))
+        unplaced = 0 if self.champion(state) is None else 3  # after the final only the third place is open
+        return tuple(sorted(rows, key=lambda row: cast("int", row["place"] or unplaced)))
 
 
 def _part(state: State, teams: tuple[str, ...], prefix: str, gone: Mapping[str, str]) -> State:

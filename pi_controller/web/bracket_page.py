@@ -81,12 +81,14 @@ def page(competition: Competition, state: State, title: str, language: str = "en
 def bracket_values(competition: Competition, state: State, language: str = "en") -> dict[str, Any]:
     """Return the values for `bracket_parts.html`: drawing, standings, and rounds as text."""
     cup, its_state = _elimination(competition, state)
+    champion = competition.champion(state)
+    rows = competition.standings(state)
     return {
         "drawing": drawing(cup, its_state, language) if cup is not None and its_state.teams else None,
         "box": (WIDTH, HEIGHT),
         "rounds": _rounds(competition, competition.pairings(state), language),
-        "standings": sorted(competition.standings(state), key=_standing_key),
-        "champion": competition.champion(state),
+        "standings": sorted(rows, key=_standing_key) if champion is None else list(rows),
+        "champion": champion,
     }
 
 
@@ -137,6 +139,10 @@ def drawing(competition: Elimination, state: State, language: str = "en") -> Dra
             x += COLUMN
             at[match.id] = (x, y)
             headings.append(Heading(text("Final") if match.round == 1 else text("Second match"), x, y - 12))
+    for match in matches:
+        if match.side == "third":
+            at[match.id] = (x, y + ROW + _HEAD)
+            headings.append(Heading(text("Third place"), x, y + ROW + _HEAD - 12))
     boxes = tuple(_box(competition, state, match, pairings[match.id], at[match.id], text) for match in matches)
     lines = tuple(line for match in matches for line in _lines(match, at))
     height = max(y for _, y in at.values()) + HEIGHT + 18
@@ -215,6 +221,7 @@ def _rounds(competition: Competition, pairings: Sequence[Pairing], language: str
     names = {
         "winners": text("Winners' side, round {number}"),
         "losers": text("Losers' side, round {number}"),
+        "third": text("Third place"),
         "final": text("Final, match {number}"),
         None: text("Round {number}"),
     }

@@ -6,6 +6,7 @@ import io
 import re
 import secrets
 import sqlite3
+import time
 from contextlib import closing
 from datetime import datetime
 from typing import get_args
@@ -57,6 +58,24 @@ def test_the_director_plans_draws_calls_and_enters_a_result(site, tables):
     assert site.web.post("/director/undo", json={"key": secrets.token_hex(8)}).status_code == 200
     assert site.web.get("/results.json").json()["results"] == []
     assert site.web.get("/tournament.json").json()["teams"] == [*TEAMS]
+
+
+def test_a_match_for_third_place_is_called_after_the_final(site, tables):
+    site.sign_in()
+    site.pages.publish(tables)
+    for fact in (
+        {"do": "plan", "title": "Wacipi", "format": "single", "third_place": True, "rest_s": 0},
+        {"do": "enter", "teams": [{"name": team} for team in TEAMS]},
+        {"do": "draw", "order": [*TEAMS]},
+        {"do": "result", "match": "W1-1", "winner": TEAMS[0]},
+        {"do": "result", "match": "W1-2", "winner": TEAMS[1]},
+        {"do": "result", "match": "F1", "winner": TEAMS[0]},
+    ):
+        assert site.decide(**fact).status_code == 200, fact
+    assert site.director.now.champion == TEAMS[0]
+    assert "<b>P3</b>" in site.web.get("/").text
+    site.director.call_due(time.time() + 1.0, ["t01"])
+    assert [*site.director.now.calls] == ["P3"]
 
 
 def test_planned_groups_are_public_before_the_draw(site):

@@ -17,7 +17,8 @@ from pi_controller.tournament.bracket import LoserOf, WinnerOf, double
 @cache
 def kinds():
     """Return the kinds of elimination with how many losses put a team out."""
-    return {"double": (Elimination("double"), 2), "single": (Elimination("single"), 1)}
+    third = Elimination("single", third_place=True)
+    return {"double": (Elimination("double"), 2), "single": (Elimination("single"), 1), "third": (third, 1)}
 
 
 def play(cup, teams, rng, withdrawals=0, strengths=None):
@@ -28,13 +29,13 @@ def play(cup, teams, rng, withdrawals=0, strengths=None):
     """
     state = cup.play(cup.opening, {"do": "enter", "teams": list(teams)})
     met = []
-    while cup.champion(state) is None:
+    while not cup.is_over(state):
         ready = cup.ready(state)
         assert ready, "nobody is champion, and nothing can be played"
         busy = [team for pairing in ready for team in pairing.teams]
         assert len(busy) == len(set(busy)), "a team has two matches at once"
         if withdrawals and rng.random() < withdrawals:
-            out = set(cup.eliminated_teams(state))
+            out = {*cup.eliminated_teams(state), cup.champion(state)}
             team = rng.choice([team for team in teams if team not in out])
             why = rng.choice(["withdrawn", "disqualified", "no_show"])
             state = cup.play(state, {"do": "withdraw", "team": team, "why": why})
@@ -55,6 +56,9 @@ def check(cup, lives, teams, state):
         assert pairing.winner is not None, f"{pairing.id} was never played"
         first, second = pairing.teams
         assert first != second
+        if pairing.side == "third":
+            assert losses[first] == losses[second] == 1
+            continue
         assert losses[first] < lives, "a team plays on that is out"
         assert losses[second] < lives, "a team plays on that is out"
         if pairing.side == "winners":
@@ -66,10 +70,13 @@ def check(cup, lives, teams, state):
     assert losses[champion] < lives
     assert all(losses[team] == lives for team in teams if team != champion)
     number = len(teams)
-    assert len(pairings) == (number - 1 if lives == 1 else 2 * number - 2 + losses[champion])
+    third = [pairing for pairing in pairings if pairing.side == "third"]
+    assert len(pairings) - len(third) == (number - 1 if lives == 1 else 2 * number - 2 + losses[champion])
+    assert len(third) == (cup is kinds()["third"][0] and number >= 4)
     rows = cup.standings(state)
     assert [row["team"] for row in rows if row["place"] == 1] == [champion]
     places = [row["place"] for row in rows]
+    assert [row["team"] for row in rows if third and row["place"] == 3] == [one.winner for one in third]
     assert all(place == 1 + sum(other < place for other in places) for place in places), places
     assert set(cup.eliminated_teams(state)) == set(teams) - {champion}
 
@@ -77,7 +84,7 @@ def check(cup, lives, teams, state):
 def check_random(rng):
     """Play one random tournament of 2 to 128 teams, and where nobody went play it again in another order."""
     teams = [f"T{number}" for number in range(1, rng.randint(2, 128) + 1)]
-    cup, lives = kinds()[rng.choice(["double", "double", "single"])]
+    cup, lives = kinds()[rng.choice(["double", "double", "single", "third"])]
     state, met = play(cup, teams, rng, rng.choice([0, 0, 0.02, 0.2]))
     check(cup, lives, teams, state)
     if not state.withdrawn:

@@ -46,3 +46,15 @@ def test_formats_and_options(tmp_path, capsys):
         bracket(["--format", "swiss"])
     with pytest.raises(UsageError, match="cannot read"):
         bracket([str(tmp_path / "nothing")])
+
+
+def test_third_place_is_only_for_a_single_elimination(tmp_path, capsys):
+    lines = [
+        {"do": "enter", "teams": [*"abcd"]},
+        *({"do": "result", "match": f"W1-{n}", "winner": "ab"[n - 1]} for n in (1, 2)),
+    ]
+    status, answers = run(tmp_path, capsys, lines, "--format", "single", "--third-place")
+    assert (status, [one["match"] for one in answers[-1]["ready"]]) == (0, ["P3", "F1"])
+    for options in (["--format", "double"], ["--format", "groups", "--knockout", "double"]):
+        with pytest.raises(UsageError, match="third place"):
+            bracket([*options, "--third-place"])

@@ -73,6 +73,41 @@ def test_teams_meet_again_as_late_as_measured():
     assert first == 3
 
 
+def test_losers_of_the_semi_finals_play_for_third_place():
+    cup = Elimination("single", third_place=True)
+    state = won(won(entered(*"abcd", cup=cup), "W1-1", "a", cup), "W1-2", "b", cup)
+    assert ready(state, cup) == {"P3": ("d", "c"), "F1": ("a", "b")}
+    assert cup.eliminated_teams(state) == ()
+    after_final = won(state, "F1", "a", cup)
+    assert (cup.champion(after_final), cup.is_over(after_final)) == ("a", False)
+    assert [row["place"] for row in cup.standings(after_final)] == [1, 2, None, None]
+    after = won(after_final, "P3", "c", cup)
+    assert cup.is_over(after)
+    assert [(row["team"], row["place"]) for row in cup.standings(after)] == [("a", 1), ("b", 2), ("c", 3), ("d", 4)]
+    assert cup.eliminated_teams(after) == ("b", "c", "d")
+
+
+def test_a_team_can_withdraw_from_third_place_after_the_final():
+    cup = Elimination("single", third_place=True)
+    state = won(won(won(entered(*"abcd", cup=cup), "W1-1", "a", cup), "W1-2", "b", cup), "F1", "a", cup)
+    with pytest.raises(IllegalActionError, match="over"):
+        cup.play(state, {"do": "withdraw", "team": "a"})
+    after = cup.play(state, {"do": "withdraw", "team": "c", "why": "no_show"})
+    assert {row["team"]: row["place"] for row in cup.standings(after)} == {"a": 1, "b": 2, "d": 3, "c": 4}
+    assert cup.is_over(after)
+
+
+@pytest.mark.parametrize(("teams", "has_match"), [(2, False), (3, False), (4, True), (5, True), (6, True), (9, True)])
+def test_third_place_needs_two_semi_finals(teams, has_match):
+    assert ("third" in {match.side for match in single(teams, third_place=True).matches}) == has_match
+    assert "third" not in {match.side for match in single(teams).matches}
+
+
+def test_double_elimination_refuses_a_match_for_third_place():
+    with pytest.raises(ValueError, match="third place"):
+        Elimination("double", third_place=True)
+
+
 def test_two_teams_play_two_matches_or_three():
     state = won(entered("a", "b"), "W1-1", "a")
     assert ready(state) == {"F1": ("a", "b")}

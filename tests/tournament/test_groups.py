@@ -35,6 +35,17 @@ def in_cup(state):
     return state.qualifiers is not None
 
 
+def test_standings_name_the_champion_first_while_third_place_is_open():
+    cup = Groups(2, through=2, third_place=True)
+    state = finish(cup, entered(cup), random.Random(1), in_cup)
+    for match, winner in (("W1-1", "T1"), ("W1-2", "T2"), ("F1", "T1")):
+        state = cup.play(state, {"do": "result", "match": match, "winner": winner})
+    assert [pairing.id for pairing in cup.ready(state)] == ["P3"]
+    assert [row["place"] for row in cup.standings(state)] == [1, 2, None, None, 5, 5, 5, 5]
+    state = finish(cup, state, random.Random(1))
+    assert [row["place"] for row in cup.standings(state)] == [1, 2, 3, 4, 5, 5, 5, 5]
+
+
 def test_teams_are_dealt_there_and_back_and_the_best_of_each_go_on():
     cup = Groups(2, through=2)
     state = entered(cup)

@@ -53,7 +53,7 @@ def kinds(rng):
     return rng.choice(
         [
             Elimination("double", best_of),
-            Elimination("single", best_of),
+            Elimination("single", best_of, third_place=rng.choice([True, False])),
             RoundRobin(best_of, withdrawn=withdrawn, play_off=rng.choice(["first", "all"])),
             Groups(2, 2, rng.choice(["single", "double"]), best_of, withdrawn=withdrawn),
         ]

@@ -23,10 +23,10 @@ def played(competition, teams, results, seed=1):
     return state
 
 
-@pytest.mark.parametrize("kind", ["double", "single"])
+@pytest.mark.parametrize("kind", ["double", "single", "third place"])
 @pytest.mark.parametrize("teams", [2, 3, 5, 6, 8, 11, 16, 24, 33, 64])
 def test_no_two_matches_overlap_and_each_stands_after_those_it_hangs_on(kind, teams):
-    cup = Elimination(kind)
+    cup = Elimination("single", third_place=True) if kind == "third place" else Elimination(kind)
     drawn = drawing(cup, played(cup, [f"T{number}" for number in range(teams)], 999))
     assert len(drawn.boxes) == len(cup.pairings(played(cup, [f"T{number}" for number in range(teams)], 999)))
     for n, box in enumerate(drawn.boxes):
@@ -55,6 +55,17 @@ def test_who_is_still_in_stands_by_matches_lost_and_who_is_out_by_place():
     out = [row["place"] for row in rows[len(in_it) :]]
     assert out == sorted(out) != []
     assert all(row["place"] is not None for row in rows[len(in_it) :])
+
+
+def test_a_third_place_is_drawn_and_listed_below_the_champion():
+    cup = Elimination("single", third_place=True)
+    state = played(cup, list("abcd"), 2)
+    final = next(one for one in cup.ready(state) if one.id == "F1")
+    state = cup.play(state, {"do": "result", "match": "F1", "winner": final.teams[0]})
+    values = bracket_values(cup, state)
+    assert [heading.text for heading in values["drawing"].headings][-2:] == ["Final", "Third place"]
+    assert [row["place"] for row in values["standings"]] == [1, 2, None, None]
+    assert "Third place" in {one.name for one in values["rounds"]}
 
 
 def test_names_are_text_whatever_they_are():

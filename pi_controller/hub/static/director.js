@@ -147,7 +147,7 @@ function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null
   if (form.dataset.match) found.match = form.dataset.match;
   for (const key of ["best_of", "groups", "through", "rest_s", "grace_s", "game"]) if (found[key] && !Number.isNaN(Number(found[key]))) found[key] = Number(found[key]);
   for (const one of /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[data-minutes]"))) if (one.name in found) found[one.name] *= 60;
-  if ("sweep" in found) found.sweep = true;
+  for (const key of ["sweep", "third_place"]) if (key in found) found[key] = true;
   if (found.sticks_winner || found.sticks_other) {
     const other = JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== found.winner);
     found.sticks = { [found.winner]: Number(found.sticks_winner ?? 0), [other]: Number(found.sticks_other ?? 0) };
