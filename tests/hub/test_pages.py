@@ -627,6 +627,53 @@ def test_a_start_is_told_as_exactly_as_it_is_known(site, tables, monkeypatch, ta
     assert site.pages._boards.describe_start(ExpectedStart("W1-1", table, earliest, expected, latest)) == told
 
 
+RECORD_RINGING = """() => {
+  Object.assign(window, { tones: [], vibrations: [], locks: 0 });
+  window.AudioContext = class { currentTime = 0; destination = {}; async close() {}
+    createGain() { const gain = { setValueAtTime() {}, exponentialRampToValueAtTime() {} };
+      return { gain, connect: one => one } }
+    createOscillator() { const frequency = { value: 0 };
+      return { frequency, connect: one => one, stop() {}, start() { tones.push(frequency.value) } } } };
+  navigator.vibrate = times => vibrations.push(times);
+  Object.defineProperty(navigator, "wakeLock", { value: { request: async () => {
+    locks += 1; return { release: async () => { locks -= 1 } } } } });
+}"""
+
+
+@pytest.mark.chromium
+def test_a_team_page_rings_for_a_call_once_it_is_switched_on(site, tables, chromium):
+    site.drawn()
+    site.pages.publish(tables)
+    teams = [*site.director.now.state.teams]
+    number = teams.index(site.director.now.pairing("W1-1").teams[0]) + 1
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{site.origin}/team/{number}")
+    page.evaluate(RECORD_RINGING)
+
+    def call_again():
+        site.decide(do="recall", match="W1-1")
+        page.wait_for_selector("[data-call]", state="detached")
+        assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
+        page.wait_for_selector("[data-call]")
+
+    assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
+    page.wait_for_selector("[data-call]")
+    assert page.evaluate("[tones, vibrations, locks]") == [[], [], 0]
+    page.click("#ring")
+    page.wait_for_selector("#ring[aria-pressed=true]")
+    page.wait_for_function("locks === 1")
+    assert page.evaluate("tones") == [880], "the switch itself"
+    call_again()
+    page.wait_for_function("vibrations.length === 1")
+    assert page.evaluate("tones") == [880, *[659, 880] * 3]
+    site.director.decide(site.director.now.calls["W1-1"].t + 9.0, d.HUB, d.MatchStarted("W1-1"))
+    page.wait_for_selector("[data-call]", state="detached")
+    assert page.evaluate("vibrations.length") == 1
+    page.click("#ring")
+    page.wait_for_function("locks === 0")
+    page.close()
+
+
 def test_the_durations_of_an_estimate_are_told(site):
     played = Durations("dakota", "double", 7, 1_320.0, (600.0, 1_320.0, 1_800.0))
     told = site.pages._boards.describe_durations(Timetable(played, {}))
