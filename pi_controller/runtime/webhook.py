@@ -11,11 +11,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
-import threading
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +42,7 @@ Send = Callable[[bytes, str], None]
 
 
 class Webhook(TableWatcher):
-    """Sends the events named in `wanted`; `wait` sleeps for some seconds and returns True if the table stops."""
+    """Sends the events named in `wanted` by `send`; `wait` sleeps for some seconds before the next attempt."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class Webhook(TableWatcher):
         key: bytes,
         wanted: Iterable[str],
         send: Send,
-        wait: Callable[[float], bool],
+        wait: Callable[[float], object],
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._table, self._key, self._wanted = table, key, frozenset(wanted)
@@ -75,13 +74,15 @@ class Webhook(TableWatcher):
         }
         body = msgspec.json.encode(message)
         signature = f"sha256={hmac.new(self._key, body, hashlib.sha256).hexdigest()}"
+        why = OSError()
         for attempt in range(ATTEMPTS):
+            if attempt:
+                self._wait(2.0 ** (attempt - 1))
             try:
                 return self._send(body, signature)
             except OSError as error:
-                if attempt == ATTEMPTS - 1 or self._wait(2.0**attempt):
-                    log.warning("the webhook was not told of %s at hide %d: %s", event, view.hide, error)
-                    return None
+                why = error
+        log.warning("the webhook was not told of %s at hide %d: %s", event, view.hide, why)
         return None
 
 
@@ -99,16 +100,19 @@ def events_between(before: View | None, view: View) -> list[str]:
     return [event for event, happened in found.items() if happened]
 
 
-class _StayHere(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: a message goes to the address that the host wrote, and to no other."""
+class _AsItComes(urllib.request.HTTPErrorProcessor):
+    """Returns every answer: no redirect is followed, for a message goes to the address that the host wrote."""
 
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
-        """Return None: the redirect is an error."""
+    def http_response(self, request: Any, response: Any) -> Any:  # noqa: ARG002
+        """Return the answer, whatever its status."""
+        return response
+
+    https_response = http_response
 
 
 def post_to(url: str) -> Send:
     """Return the function that posts to `url`. A status other than 2xx is an `OSError`."""
-    opener = urllib.request.build_opener(_StayHere)
+    opener = urllib.request.build_opener(_AsItComes)
 
     def send(body: bytes, signature: str) -> None:
         headers = {
@@ -118,10 +122,12 @@ def post_to(url: str) -> Send:
         }
         request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310 - the settings allow http and https
         try:
-            with opener.open(request, timeout=TIMEOUT_S):
-                pass
-        except ValueError as error:  # an answer that is no HTTP
+            with opener.open(request, timeout=TIMEOUT_S) as answer:
+                status = answer.status
+        except (ValueError, HTTPException) as error:  # an answer that is no HTTP
             raise OSError(str(error)) from error
+        if status // 100 != 2:
+            raise OSError(f"it was answered with status {status}")
 
     return send
 
@@ -140,4 +146,4 @@ def make_webhook(settings: Settings) -> Webhook:
         raise SettingsError(
             f"the webhook's key {path} is shorter than {MIN_KEY_BYTES} characters", "write a long random text to it"
         )
-    return Webhook(settings.table.name, key, wanted.events, post_to(wanted.url), threading.Event().wait)
+    return Webhook(settings.table.name, key, wanted.events, post_to(wanted.url), time.sleep)

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -86,6 +87,26 @@ def test_it_follows_no_redirect(receiver):
     receiver.answers = [302]
     tell(receiver, "hit", "over")
     assert [path for path, _, _ in receiver.came] == ["/hook", "/hook"]
+
+
+def test_an_answer_that_is_no_http_is_one_more_attempt():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer():
+            for _ in range(ATTEMPTS):
+                line = server.accept()[0]
+                with line:
+                    line.recv(65536)
+                    line.sendall(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        waited = []
+        hook = Webhook("T", KEY, ALL, post_to(f"http://127.0.0.1:{server.getsockname()[1]}/"), waited.append)
+        for phase in ("hit", "over"):
+            hook.on_view(PHASES[phase])
+        thread.join(30)
+    assert waited == [2.0**n for n in range(ATTEMPTS - 1)]
 
 
 def test_nobody_there_is_no_error_of_the_table(receiver):
