@@ -338,11 +338,10 @@ class Journals:
     def rows(self, wanted: RecordRange) -> list[Row]:
         """Return the records of the range `wanted`."""
         path = next((one.path for one in self._kept if one.game.epoch == wanted.epoch), self._path)
-        with journal_file.journal_errors(path, "read"), closing(journal_file.open_read_only(path)) as db:
-            about = journal_file.meta(db, journal_file.SCHEMA_VERSION)
-            if about is None or about.epoch != wanted.epoch:  # the next game has just replaced this file
-                raise NextGameError(f"journal {path.name} is of another game")
-            return list(journal_file.rows(db, journal_file.SCHEMA_VERSION, wanted.last, wanted.first))
+        rows = journal_file.read_rows(path, wanted.epoch, wanted.first, wanted.last)
+        if rows is None:  # the next game has just replaced this file
+            raise NextGameError(f"journal {path.name} is of another game")
+        return rows
 
     def _find_journals(self, epoch: str) -> list[_JournalFile]:
         since = self._since.read_text("utf-8").strip() if self._since.is_file() else ""

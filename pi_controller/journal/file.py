@@ -330,6 +330,18 @@ def rows(db: sqlite3.Connection, version: int, to: int | None = None, first: int
         yield row
 
 
+def read_rows(path: Path, epoch: str, first: int, last: int) -> list[Row] | None:
+    """Return the records `first` to `last` of the journal at `path`, as stored; None if it is of another `epoch`.
+
+    Raises `JournalError`.
+    """
+    with journal_errors(path, "read"), closing(open_read_only(path)) as db:
+        about = meta(db, SCHEMA_VERSION)
+        if about is None or about.epoch != epoch:
+            return None
+        return list(rows(db, SCHEMA_VERSION, last, first))
+
+
 def meta(db: sqlite3.Connection, version: int) -> Meta | None:
     """Return the description of the journal; None in version 1. Raises `ValueError` if it is malformed."""
     if version < 2:

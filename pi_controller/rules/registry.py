@@ -130,7 +130,7 @@ def load_plugin(name: str) -> type[Game[Any]]:
     """Return the class of another package's game."""
     point, *others = find_entry_points()[name]
     if others:
-        raise _package_error(name, point, f"{_package(others[0])} has a game of that name too")
+        raise _package_error(name, point, f"{describe_package(others[0])} has a game of that name too")
     if not _NAME.fullmatch(name):
         raise _package_error(name, point, "a game's name has lowercase letters, digits and _, and begins with a letter")
     try:
@@ -152,10 +152,11 @@ def load_plugin(name: str) -> type[Game[Any]]:
 
 def _package_error(name: str, point: EntryPoint, why: str) -> GamePackageError:
     return GamePackageError(
-        f"the game {format_value(name)} of the package {_package(point)} cannot be played: {why}",
+        f"the game {format_value(name)} of the package {describe_package(point)} cannot be played: {why}",
         "update or uninstall that package; the other games can be played",
     )
 
 
-def _package(point: EntryPoint) -> str:
+def describe_package(point: EntryPoint) -> str:
+    """Return the name and version of the package that an entry point belongs to."""
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.value

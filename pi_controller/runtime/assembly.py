@@ -252,10 +252,11 @@ def mat_sensors(settings: Settings, profile: Profile | None = None) -> MatSensor
 def make_watchers(settings: Settings, folder: Path, stack: ExitStack) -> list[Observer[Table]]:
     """Start other packages' observers and the webhook, each in a thread of its own; `stack` closes them."""
     from pi_controller.runtime.plugins import WatcherThread, make_watcher  # noqa: PLC0415 - off by default
-    from pi_controller.runtime.webhook import make_webhook  # noqa: PLC0415 - off by default
 
     watchers = [(name, make_watcher(name, folder)) for name in settings.observers.load]
     if settings.webhook.url:
+        from pi_controller.runtime.webhook import make_webhook  # noqa: PLC0415 - off by default
+
         watchers.append(("webhook", make_webhook(settings)))
     found: list[Observer[Table]] = []
     for name, watcher in watchers:

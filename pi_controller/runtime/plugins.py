@@ -25,9 +25,9 @@ import msgspec
 
 from pi_controller.display.drawing import Rgb
 from pi_controller.display.lights import frame
-from pi_controller.errors import MatError, UsageError
-from pi_controller.journal.journal import Journal
-from pi_controller.rules.registry import find_entry_points
+from pi_controller.errors import JournalError, MatError, UsageError
+from pi_controller.journal import file
+from pi_controller.rules.registry import describe_package, find_entry_points
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.view import View, is_between_hides
 from pi_controller.text import did_you_mean, format_value, join_words
@@ -69,7 +69,7 @@ class TableWatcher:
         """Called once, when the table stops."""
 
 
-def load(group: str, name: str) -> Callable[..., Any]:
+def load_function(group: str, name: str) -> Callable[..., Any]:
     """Return the function that the entry point `name` of `group` names. Raises `PluginError`."""
     found = find_entry_points(group)
     kind = group.rpartition(".")[2].removesuffix("s")
@@ -80,7 +80,7 @@ def load(group: str, name: str) -> Callable[..., Any]:
         )
     point, *others = found[name]
     if others:
-        raise _plugin_error(kind, point, f"{_package(others[0])} has one of that name too")
+        raise _plugin_error(kind, point, f"{describe_package(others[0])} has one of that name too")
     try:
         made: object = point.load()
     except Exception as error:
@@ -92,18 +92,14 @@ def load(group: str, name: str) -> Callable[..., Any]:
 
 def _plugin_error(kind: str, point: EntryPoint, why: str) -> PluginError:
     return PluginError(
-        f"the {kind} {format_value(point.name)} of {_package(point)} cannot be used: {why}",
+        f"the {kind} {format_value(point.name)} of {describe_package(point)} cannot be used: {why}",
         "update that package, or take its name out of the settings",
     )
 
 
-def _package(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-
-
 def make_watcher(name: str, folder: Path) -> TableWatcher:
     """Return the observer `name`; `folder` is that of the settings file. Raises `PluginError`."""
-    make = load(OBSERVERS, name)
+    make = load_function(OBSERVERS, name)
     try:
         return make(folder)
     except MatError:
@@ -158,19 +154,18 @@ class WatcherThread(Observer[Table]):
         if not is_between_hides(view):
             return
         before = self._told[1] if self._told[0] == epoch else 0
-        facts = self._read_facts(epoch, before, view.seq)
+        try:
+            facts = self._read_facts(epoch, before, view.seq)
+        except JournalError:  # the next game is just replacing the file: what can be read comes with the next view
+            return
         self._told = (epoch, max(before, view.seq))
         if facts:
             self._watcher.on_facts(facts)
 
     def _read_facts(self, epoch: str, after: int, to: int) -> list[tuple[int, Fact]]:
         """Return the records after `after` up to `to`; none if the file is already the next game's."""
-        if to <= after:
-            return []
-        with Journal(self._journal, read_only=True) as journal:
-            if journal.meta is None or journal.meta.epoch != epoch:
-                return []
-            return [(seq, fact) for seq, _, fact in journal.records(to) if seq > after]
+        rows = file.read_rows(self._journal, epoch, after + 1, to) if to > after else None
+        return [(row.seq, file.decode(row.body)) for row in rows or ()]
 
 
 def _copy(view: View) -> View:
@@ -182,7 +177,7 @@ def make_scene(name: str, pixels: int) -> Scene:
 
     The scene has to return `pixels` colours. If it raises or returns others, the built-in one is used from then on.
     """
-    draw, off = load(SCENES, name), False
+    draw, off = load_function(SCENES, name), False
 
     def draw_safely(view: View, t: float) -> Sequence[Rgb]:
         nonlocal off

@@ -9,7 +9,14 @@ from pi_controller.display.lights import frame
 from pi_controller.referee.facts import GameOpened
 from pi_controller.rules import registry
 from pi_controller.runtime import plugins
-from pi_controller.runtime.plugins import PluginError, TableWatcher, WatcherThread, load, make_scene, make_watcher
+from pi_controller.runtime.plugins import (
+    PluginError,
+    TableWatcher,
+    WatcherThread,
+    load_function,
+    make_scene,
+    make_watcher,
+)
 from pi_controller.simulation.simulation import Simulation
 from pi_controller.simulation.truth import Mischief
 from pi_controller.table.view import View, is_between_hides
@@ -97,6 +104,21 @@ def test_an_observer_gets_every_view_and_the_records_of_a_hide_when_it_is_over(t
     assert len(watcher.facts) > 3
 
 
+def test_a_file_that_cannot_be_read_just_now_does_not_end_the_observer(tmp_path):
+    watcher = Kept()
+    thread = WatcherThread("kept", watcher, tmp_path / "missing.sqlite")
+    with Simulation(
+        3, tmp_path / "j.sqlite", registry.game("dakota", {"points": "1"}), mischief=Mischief(0, 0)
+    ) as simulation:
+        simulation.daemon.observers.append(thread)
+        for _ in range(300):
+            simulation.tick()
+    thread.close()
+    assert len(watcher.views) > 3
+    assert watcher.facts == []
+    assert watcher.closed == 1
+
+
 def test_one_that_fails_is_off_and_the_game_goes_on(tmp_path, caplog):
     class Fails(Kept):
         def on_view(self, view):
@@ -153,7 +175,7 @@ def test_one_that_cannot_be_used_is_a_clear_error(tmp_path, name, says):
 
 def test_without_packages_there_is_none():
     with pytest.raises(PluginError, match="no scene"):
-        load(plugins.SCENES, "red")
+        load_function(plugins.SCENES, "red")
 
 
 @pytest.mark.usefixtures("installed")
