@@ -208,14 +208,6 @@ def _check_origins(value: object) -> object:
     return names
 
 
-def _check_plugins(value: object) -> object:
-    names = tuple(cast("list[object]", value)) if isinstance(value, list | tuple) else (None,)
-    for name in names:
-        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", name):
-            raise ValueError('must be a list of names of installed observers: ["my_log"]')
-    return names
-
-
 def _expand_home(text: str) -> Path:
     try:
         return Path(text).expanduser()
@@ -339,14 +331,14 @@ Origins = Annotated[
     tuple[str, ...], BeforeValidator(_check_origins), _takes('a list of sites: ["https://museum.example"]')
 ]
 
+_PLUGIN_NAME = r"[A-Za-z0-9_.-]{1,60}"
 Plugins = Annotated[
-    tuple[str, ...], BeforeValidator(_check_plugins), _takes('a list of names of installed observers: ["my_log"]')
+    tuple[Annotated[str, _matches(_PLUGIN_NAME, "the name of an installed observer")], ...],
+    BeforeValidator(_as_tuple),
+    _takes('a list of names of installed observers: ["my_log"]'),
 ]
-Scene = Annotated[
-    str,
-    _matches(r"[A-Za-z0-9_.-]{0,60}", "the name of an installed scene, or empty"),
-    _takes("the name of an installed scene, or empty"),
-]
+_TAKES_SCENE = "the name of an installed scene, or empty"
+Scene = Annotated[str, _matches(f"|{_PLUGIN_NAME}", _TAKES_SCENE), _takes(_TAKES_SCENE)]
 Events = Annotated[
     tuple[Literal["turn", "over", "question", "fault"], ...],
     BeforeValidator(_as_tuple),

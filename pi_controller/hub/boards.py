@@ -342,7 +342,7 @@ class Boards:
         """Return the durations from which a timetable was estimated, as text."""
         text, durations = catalogue(self._language).gettext, timetable.durations
         middle, (low, high) = round(durations.median_s / 60), (round(one / 60) for one in durations.range_s)
-        if not durations.measured:
+        if not durations.is_measured:
             return text("Times are estimates: {n} minutes a match, until {count} are played.").format(
                 n=middle, count=MIN_PLAYED
             )

@@ -35,8 +35,9 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True):
     """The table's setup at the time of recording, sufficient for a replay except for the judge's calls.
 
     `t` is when the table was opened (host seconds), `seq` the journal's last record before that. `strikes` and
-    `referee` are the settings used, `seats` is the seating. `game` is empty if no game was played. The mat has so many
-    `magnetometers`, `depth_mm` below its surface, and the calibration `profile`; None where the recording does not say.
+    `referee` are the settings used, `seats` is the seating. `game` is empty if no game was played. `magnetometers`
+    is the number that the mat has, `depth_mm` their depth below its surface, and `profile` its calibration; they are
+    None in older recordings, and `profile` on a mat without one.
     """
 
     t: float

@@ -55,7 +55,7 @@ _LOW, _HIGH = 0.1, 0.9
 class Durations:
     """How long the matches of a `game` in a `format` take, s; `played` is how many were measured.
 
-    `measured` is False while fewer than `MIN_PLAYED` are over: then the median is the default.
+    `is_measured` is False while fewer than `MIN_PLAYED` are over: then the median is the default.
     """
 
     game: str
@@ -65,7 +65,7 @@ class Durations:
     points: tuple[float, ...] = field(repr=False)
 
     @property
-    def measured(self) -> bool:
+    def is_measured(self) -> bool:
         """True if the median is one of matches of this tournament, not the default."""
         return self.played >= MIN_PLAYED
 

@@ -413,8 +413,8 @@ def end(view: View, language: str = "en") -> str:
     rows = [
         {
             "key": cell.player.lower() if teams else f"p{number}",
-            "name": drawing.player_name(view, cell.player),
-            "length": _length(drawing.player_name(view, cell.player), LONG_NAME_CHARS),
+            "name": (name := drawing.player_name(view, cell.player)),
+            "length": _length(name, LONG_NAME_CHARS),
             "points": cell.points,
             "won": cell.player == winner,
             "of": of or MAX_STROKES,

@@ -42,10 +42,10 @@ def test_the_default_is_used_until_three_matches_are_played():
     made = hall()
     for played in range(MIN_PLAYED):
         found = measure_durations(made.now)
-        assert (found.played, found.measured, found.median_s) == (played, False, DEFAULT_GAME_S)
+        assert (found.played, found.is_measured, found.median_s) == (played, False, DEFAULT_GAME_S)
         play_matches(made, 1, 600.0)
     found = measure_durations(made.now)
-    assert (found.played, found.measured, found.median_s) == (MIN_PLAYED, True, 600.0)
+    assert (found.played, found.is_measured, found.median_s) == (MIN_PLAYED, True, 600.0)
     assert found.range_s[0] < 600.0 < found.range_s[1]
 
 
@@ -56,7 +56,7 @@ def test_a_best_of_three_takes_two_games_by_default():
 def test_a_result_entered_at_once_is_no_duration():
     made = hall()
     play_matches(made, MIN_PLAYED, 5.0)
-    assert not measure_durations(made.now).measured
+    assert not measure_durations(made.now).is_measured
 
 
 def test_time_to_play_shrinks_and_never_is_negative():

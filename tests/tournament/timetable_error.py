@@ -98,7 +98,7 @@ def play_day(seed, every_s, errors):
                             start.earliest,
                             start.latest,
                             start.table,
-                            found.durations.measured,
+                            found.durations.is_measured,
                         )
                         told.setdefault(start.match, []).append(line)
         t += 15.0
