@@ -270,14 +270,17 @@ class Users:
         with self._store_errors():
             create_private_file(path)
             self._db = sqlite3.connect(path, timeout=2.0, isolation_level=None, check_same_thread=False)
-            (application,) = self._db.execute("PRAGMA application_id").fetchone()
-            (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if tables and application != APPLICATION_ID:
+            try:
+                (application,) = self._db.execute("PRAGMA application_id").fetchone()
+                (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                if tables and application != APPLICATION_ID:
+                    raise UserStoreError(f"{path.name} belongs to another program", "move it away")
+                self._db.execute("PRAGMA foreign_keys = ON")
+                if not tables:
+                    self._db.executescript(_SCHEMA)
+            except BaseException:
                 self._db.close()
-                raise UserStoreError(f"{path.name} belongs to another program", "move it away")
-            self._db.execute("PRAGMA foreign_keys = ON")
-            if not tables:
-                self._db.executescript(_SCHEMA)
+                raise
 
     def close(self) -> None:
         """Close the file."""
