@@ -203,12 +203,15 @@ _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.ProtestDecided: mark("Protest of {team} about match {match}: {ruling}."),
     d.BreakPlanned: mark("Break from {begins} to {ends}."),
     d.BreakCancelled: mark("Break cancelled: {begins} to {ends}."),
+    d.CheckedIn: (mark("{team} is not checked in."), mark("{team} is checked in.")),
+    d.Pronounced: (mark("How {team} is said: removed."), mark("How {team} is said: {said}.")),
     d.Announced: (mark("Announcement removed."), mark("Announcement: {text}")),
     d.StreamTableChosen: (mark("The stream shows no table."), mark("The stream shows {table}.")),
 }
 """The sentence for each type of decision. Of two sentences the second is used if the field in `_SWITCHES` is set."""
 _SWITCHES: Mapping[type, str] = {
     d.TeamsDrawn: "seed", d.TableUsed: "on", d.ClockSet: "running", d.Announced: "text", d.StreamTableChosen: "table",
+    d.CheckedIn: "here", d.Pronounced: "said",
 }  # fmt: skip
 _REASONS: Mapping[str, str] = {
     "withdrawn": mark("withdrawn"),
@@ -265,7 +268,7 @@ class Boards:
         return {name: str(part) for name, part in self._parts(page).items()}
 
     def page(self, page: str, **more: Any) -> str:
-        """Return a whole page: `boards`, `hall`, `bracket` or `director`."""
+        """Return a whole page: `boards`, `hall`, `bracket`, `announcer` or `director`."""
         parts = self._parts("boards" if page == "hall" else page)
         values = {"title": self.title(), "regions": parts, **more}
         values["joins"] = self._joining() is not None
@@ -480,7 +483,9 @@ class Boards:
             found["bracket"] = self._bracket(page)
         if page in ("boards", "director"):
             found["clock"] = self._clock_shown()
-            found["queue"] = self._queue()
+            found["queue"] = self._render("queue", **self._queue())
+        if page == "announcer":
+            found["announcer"] = self._announcer()
         if page == "director":
             found |= self._console()
         return found
@@ -503,8 +508,8 @@ class Boards:
             teams=teams,
         )
 
-    def _queue(self) -> Markup:
-        """Return the called and the waiting matches, in the order in which they will be called."""
+    def _queue(self) -> dict[str, Any]:
+        """Return the values of the called and the waiting matches, in the order in which they will be called."""
         now = self.now
         waiting: Sequence[Any] = ()
         if now.state.teams and not now.is_over:
@@ -517,14 +522,45 @@ class Boards:
         timetable = self.timetable() if waiting else None
         starts: Mapping[str, ExpectedStart] = timetable.starts if timetable else {}
         order = {match: n for n, match in enumerate(starts)}
+        return {
+            "calls": calls,
+            "waiting": sorted(waiting, key=lambda one: order.get(one.match, len(order))),
+            "soon": {one.match: self.describe_start(starts[one.match]) for one in waiting if one.match in starts},
+            "basis": self.describe_durations(timetable) if timetable and starts else "",
+            "break_": self._break_text(),
+            "drawn": bool(now.state.teams),
+        }
+
+    def _announcer(self) -> Markup:
+        """Return the matches to announce now, those on deck (as many as there are tables), and as many after them."""
+        values, now = self._queue(), self.now
+        tables = max(1, sum(can_take for can_take in self.table_availability().values()))
+        waiting = values.pop("waiting")
         return self._render(
-            "queue",
-            calls=calls,
-            waiting=sorted(waiting, key=lambda one: order.get(one.match, len(order))),
-            soon={one.match: self.describe_start(starts[one.match]) for one in waiting if one.match in starts},
-            basis=self.describe_durations(timetable) if timetable and starts else "",
-            break_=self._break_text(),
-            drawn=bool(now.state.teams),
+            "announcer",
+            next_up=(waiting[:tables], waiting[tables : 2 * tables]),
+            said=now.said,
+            missing=set(now.state.teams) - now.here if now.here else (),
+            **values,
+        )
+
+    def start_list(self) -> str:
+        """Return the list of the matches that are not decided, with their players, to print."""
+        now, timetable = self.now, self.timetable()
+        starts: Mapping[str, ExpectedStart] = timetable.starts if timetable else {}
+        rows: list[dict[str, Any]] = []
+        for one in now.pairings:
+            if one.winner is not None or None in one.teams:
+                continue
+            table, t = "", None
+            if call := now.calls.get(one.id):
+                table, t = call.table, call.t
+            elif start := starts.get(one.id):
+                table, t = start.table, _round_time(start.expected)
+            rows.append({"match": one, "table": self.table_name(table), "t": t, "time": _time_of(t, "%H:%M")})
+        rows.sort(key=lambda row: (row["t"] is None, row["t"]))
+        return render(
+            _HERE / "start_list.html", self._language, title=self.title(), rows=rows, players=now.registration.teams
         )
 
     def _console(self) -> dict[str, Markup]:
@@ -595,6 +631,7 @@ class Boards:
                     (team, [name for name in players if name not in now.registration.out])
                     for team, players in now.registration.teams.items()
                 ],
+                absent=join_words(team for team in now.entered if team not in now.here) if now.here else "",
                 alive=[team for team in now.state.teams if team not in now.state.withdrawn],
             ),
             "joining": self._render(

@@ -59,10 +59,10 @@ HOME = "/director"
 _HEADING = mark("Director")
 _DIRECTOR_ACTIONS = (
     "plan enter scratch draw appoint dismiss table assign recall confirm reject result tie clock correct withdraw "
-    "reinstate absent back protest announce stream break no_break undo"
+    "reinstate absent back check_in pronounce protest announce stream break no_break undo"
 )
 RIGHTS: dict[str, frozenset[str]] = {
-    "scorekeeper": frozenset({"protest"}),
+    "scorekeeper": frozenset({"protest", "check_in"}),
     "judge": frozenset({"protest"}),
     "committee": frozenset({"protest", "ruling"}),
     "head": frozenset(_DIRECTOR_ACTIONS.split()),
@@ -150,6 +150,9 @@ class HubPages:
             Route("/", self._page("boards")),
             Route("/bracket", self._page("bracket")),
             Route("/hall", self._page("hall")),
+            Route("/announcer", self._page("announcer")),
+            Route("/start-list", self._rendered_page(self._boards.start_list)),
+            Route("/results", self._rendered_page(lambda: self._boards.results_page({}))),
             Route("/team/{number:int}", self._team),
             Route("/events", self._events),
             Route("/results.csv", self._results_csv),
@@ -179,8 +182,11 @@ class HubPages:
     # public pages
 
     def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        return self._rendered_page(lambda: self._boards.page(name))
+
+    def _rendered_page(self, content: Callable[[], str]) -> Callable[[Request], Awaitable[Response]]:
         async def page(_: Request) -> Response:
-            return HTMLResponse(await asyncio.to_thread(self._boards.page, name))
+            return HTMLResponse(await asyncio.to_thread(content))
 
         return page
 
@@ -211,7 +217,7 @@ class HubPages:
         page, team = request.query_params.get("page", "boards"), request.query_params.get("team", "")
         if team.isascii() and team.isdecimal() and len(team) <= 3:
             page = f"team/{int(team)}"
-        elif page not in ("boards", "tables") or team:
+        elif page not in ("boards", "tables", "announcer") or team:
             raise HTTPException(404)
         return await self._stream_response(request, page)
 

@@ -266,6 +266,20 @@ class BreakCancelled(_Fact, frozen=True, tag="no_break"):
     number: int
 
 
+class CheckedIn(_Fact, frozen=True, tag="check_in"):
+    """The captain of a team has checked in, or this is taken back."""
+
+    team: _Name
+    here: bool
+
+
+class Pronounced(_Fact, frozen=True, tag="pronounce"):
+    """How the name of a team is said, for the announcer; "" removes it."""
+
+    team: _Name
+    said: _Word
+
+
 class Announced(_Fact, frozen=True, tag="announce"):
     """Show an announcement on all boards; "" removes it."""
 
@@ -288,7 +302,7 @@ class Undone(_Fact, frozen=True, tag="undo"):
 _Preparation = Planned | Entered | Scratched | TeamsDrawn | Appointed | Dismissed
 _AtTables = TableUsed | Assigned | Recalled | MatchStarted | ClockSet | BreakPlanned | BreakCancelled
 _Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Protested | ProtestDecided
-_People = TeamWithdrawn | Reinstated | PlayerAbsent | PlayerReturned
+_People = TeamWithdrawn | Reinstated | PlayerAbsent | PlayerReturned | CheckedIn | Pronounced
 Fact = _Preparation | _AtTables | _Results | _People | Announced | StreamTableChosen | Undone
 PLAY_FACTS = (MatchStarted, Reported, Confirmed, Result, TieEntered)
 """Decisions that an undo never takes along, because people have played."""

@@ -62,6 +62,10 @@ class Tournament:
     """The clock that was set last."""
     breaks: tuple[Break, ...] = ()
     """The breaks that were not cancelled, in the order of their numbers."""
+    here: frozenset[str] = frozenset()
+    """The teams whose captains have checked in."""
+    said: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    """How the names of teams are said, by team."""
     last_break: int = 0
     durations: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     """Time from the call of each played match until its table was free (s)."""
@@ -205,7 +209,8 @@ class Tournament:
                 team = self._find_team(fact.team)
                 registration = replace(self.registration, teams=_without(self.registration.teams, team))
                 entered = tuple(name for name in self.entered if name != team)
-                return replace(self, entered=entered, registration=registration)
+                here, said = self.here - {team}, _without(self.said, team)
+                return replace(self, entered=entered, registration=registration, here=here, said=said)
             case d.TeamsDrawn():
                 return self._draw_teams(fact)
             case d.Appointed(judges=judges):
@@ -270,6 +275,13 @@ class Tournament:
                 if all(one.number != number for one in self.breaks):
                     raise IllegalActionError("there is no such break")
                 return replace(self, breaks=tuple(one for one in self.breaks if one.number != number))
+            case d.CheckedIn(here=here):
+                team = self._find_team(fact.team)
+                return replace(self, here=self.here | {team} if here else self.here - {team})
+            case d.Pronounced(said=said):
+                team, said = self._find_team(fact.team), strip_controls(said).strip()
+                kept = _without(self.said, team)
+                return replace(self, said=MappingProxyType({**kept, team: said}) if said else kept)
             case d.Announced(text=text):
                 return replace(self, announcement=strip_controls(text))
             case d.StreamTableChosen(table=table):

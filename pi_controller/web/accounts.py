@@ -271,16 +271,20 @@ class Users:
             create_private_file(path)
             self._db = sqlite3.connect(path, timeout=2.0, isolation_level=None, check_same_thread=False)
             try:
-                (application,) = self._db.execute("PRAGMA application_id").fetchone()
-                (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-                if tables and application != APPLICATION_ID:
-                    raise UserStoreError(f"{path.name} belongs to another program", "move it away")
-                self._db.execute("PRAGMA foreign_keys = ON")
-                if not tables:
-                    self._db.executescript(_SCHEMA)
+                self._prepare()
             except BaseException:
                 self._db.close()
                 raise
+
+    def _prepare(self) -> None:
+        """Check whose file this is and make its tables. Raises `UserStoreError` and SQLite's errors."""
+        (application,) = self._db.execute("PRAGMA application_id").fetchone()
+        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and application != APPLICATION_ID:
+            raise UserStoreError(f"{self.path.name} belongs to another program", "move it away")
+        self._db.execute("PRAGMA foreign_keys = ON")
+        if not tables:
+            self._db.executescript(_SCHEMA)
 
     def close(self) -> None:
         """Close the file."""

@@ -569,7 +569,7 @@ def test_the_console_works_and_anybody_can_read_the_pages(site, tables, chromium
     page.get_by_text("Recall match").wait_for(state="detached")
     for size in SIZES:
         page.set_viewport_size({"width": size[0], "height": size[1]})
-        for path in ("", "bracket", "team/1", "director"):
+        for path in ("", "bracket", "team/1", "announcer", "start-list", "results", "director"):
             page.goto(f"{site.origin}/{path}")
             page.evaluate(Axe().axe_script)
             found = page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes.length]))")
@@ -672,6 +672,76 @@ def test_a_team_page_rings_for_a_call_once_it_is_switched_on(site, tables, chrom
     page.click("#ring")
     page.wait_for_function("locks === 0")
     page.close()
+
+
+def test_who_is_not_checked_in_is_told_to_the_director_and_the_announcer(site):
+    site.sign_in()
+    site.decide(do="plan", title="Wacipi")
+    site.decide(do="enter", teams=[{"name": team} for team in TEAMS])
+    assert "Not checked in" not in site.web.get("/director").text, "nobody is checked in here"
+    site.sign_in("scorekeeper", "Kim")
+    for team in TEAMS[:3]:
+        assert site.decide(do="check_in", team=team, here=True).status_code == 200
+    assert f"Not checked in: {TEAMS[3]}." in html.unescape(site.web.get("/director").text)
+    assert site.decide(do="draw", order=[*TEAMS]).status_code == 403, "a scorekeeper checks in and draws nothing"
+    site.sign_in("head", "Bea")
+    assert site.decide(do="draw", order=[*TEAMS]).status_code == 200
+    late = [team for match in site.director.now.ready for team in match.teams if team == TEAMS[3]]
+    assert site.web.get("/announcer").text.count("not checked in") == len(late) == 1
+    site.decide(do="check_in", team=TEAMS[3], here=True)
+    assert "not checked in" not in site.web.get("/announcer").text
+
+
+def test_the_start_list_has_the_matches_that_are_not_decided_with_table_and_players(site, tables):
+    site.sign_in()
+    site.pages.publish(tables)
+    site.decide(do="plan", title="Wacipi", calling="director")
+    site.decide(do="enter", teams=[{"name": team, "players": [f"{team} a", f"{team} b"]} for team in TEAMS])
+    assert "No match is waiting" in site.web.get("/start-list").text
+    site.decide(do="draw", order=[*TEAMS])
+    site.decide(do="assign", match="W1-2", table="t01")
+    listed = html.unescape(site.web.get("/start-list").text)
+    rows = [row for row in re.findall(r"<tr>.*?</tr>", listed) if "<td>W" in row]
+    assert [re.findall(r"<td>(W1-\d)", row) for row in rows] == [["W1-2"], ["W1-1"]], "in the order of their times"
+    assert "Table 1" in rows[0]
+    first, second = site.director.now.pairing("W1-2").teams
+    assert all(f"{team} {player}" in rows[0] for team in (first, second) for player in "ab")
+    for n, match in enumerate(("W1-1", "W1-2")):
+        winner = site.director.now.pairing(match).teams[0]
+        assert site.decide(do="result", match=match, winner=winner).status_code == 200
+        assert f"<td>{match}" not in site.web.get("/start-list").text
+        assert site.web.get("/results").text.split("Every game")[-1].count("<td>W1-") == n + 1
+
+
+@pytest.mark.chromium
+def test_the_announcer_sees_what_to_say_and_marks_what_was_said(site, tables, chromium):
+    site.drawn()
+    site.decide(do="pronounce", team=TEAMS[0], said="big koo-lee")
+    site.pages.publish(tables)
+    match = next(one for one in site.director.now.ready if TEAMS[0] in one.teams)
+    other = next(one for one in site.director.now.ready if one != match)
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{site.origin}/announcer")
+    assert page.locator("[data-call]").count() == 0
+    assert page.locator(".later .call").count() == 2
+    assert site.decide(do="assign", match=match.id, table="t01").status_code == 200
+    call = page.locator("[data-call]")
+    call.wait_for()
+    assert "Table 1" in call.inner_text()
+    assert "big koo-lee" in call.inner_text()
+    assert page.locator(".later .call").count() == 1
+    page.locator("[data-call] button").click()
+    page.locator("[data-call] [aria-pressed=true]").wait_for()
+    site.decide(do="assign", match=other.id, table="t02")
+    page.locator(f"[data-call^='{other.id} '] [aria-pressed=false]").wait_for()
+    assert page.locator("[aria-pressed=true]").count() == 1
+    page.reload()
+    page.locator(f"[data-call^='{match.id} '] [aria-pressed=true]").wait_for()
+    site.decide(do="recall", match=match.id)
+    page.locator(f"[data-call^='{match.id} ']").wait_for(state="detached")
+    site.decide(do="assign", match=match.id, table="t01")
+    page.locator(f"[data-call^='{match.id} '] [aria-pressed=false]").wait_for()  # a new call is said again
+    page.context.close()
 
 
 def test_the_durations_of_an_estimate_are_told(site):

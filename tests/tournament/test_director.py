@@ -66,6 +66,26 @@ def test_what_follows_from_a_decision_goes_with_it_unless_people_have_played():
         hall.undo()
 
 
+def test_check_in_and_how_a_name_is_said_go_with_the_team_and_are_taken_back():
+    hall = Hall()
+    hall.do(d.CheckedIn(TEAMS[0], here=True), d.CheckedIn(TEAMS[1], here=True), d.Pronounced(TEAMS[1], " Veb-len\n"))
+    assert (hall.now.here, hall.now.said) == ({*TEAMS[:2]}, {TEAMS[1]: "Veb-len"})
+    hall.do(d.CheckedIn(TEAMS[0], here=False), d.Pronounced(TEAMS[1], "Veblen"))
+    assert (hall.now.here, hall.now.said) == ({TEAMS[1]}, {TEAMS[1]: "Veblen"})
+    hall.undo()
+    assert hall.now.said == {TEAMS[1]: "Veb-len"}
+    hall.do(d.Pronounced(TEAMS[1], " "))
+    assert hall.now.said == {}
+    hall.undo()
+    hall.do(d.Scratched(TEAMS[1]), d.Entered((d.Entry(TEAMS[1]),)))
+    assert (hall.now.here, hall.now.said) == (frozenset(), {}), "it is entered anew"
+    for fact in (d.CheckedIn("Veblen Heights", here=True), d.Pronounced("Veblen Heights", "x")):
+        with pytest.raises(InvalidActionError, match="no team"):
+            hall.do(fact)
+    hall.do(d.TeamsDrawn(order=TEAMS), d.CheckedIn(TEAMS[2], here=True))
+    assert hall.now.here == {TEAMS[2]}, "a late captain, after the draw"
+
+
 def test_a_reported_result_counts_when_it_is_confirmed_and_only_once():
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS))

@@ -139,7 +139,7 @@ document.addEventListener("click", async (event) => {
 function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null} */ by) {
   /** @type {Record<string, any>} */
   const found = { do: form.dataset.do };
-  for (const [key, value] of new FormData(form)) if (value !== "" || key === "text") found[key] = String(value);
+  for (const [key, value] of new FormData(form)) if (value !== "" || key === "text" || key === "said") found[key] = String(value);
   if (by?.getAttribute("name")) found[by.getAttribute("name") ?? ""] = by.getAttribute("value");
   if (form.dataset.protest) found.protest = Number(form.dataset.protest);
   const chosen = /** @type {HTMLSelectElement | null} */ (form.querySelector("select[name=match]"))?.selectedOptions[0];

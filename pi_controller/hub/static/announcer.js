@@ -1,0 +1,43 @@
+// The announcer's page: remembers on this device which calls were announced.
+// @ts-check
+import "./boards.js";
+
+const KEY = "announced";
+const KEPT = 200; // calls
+const part = /** @type {HTMLElement} */ (document.querySelector("[data-region=announcer]"));
+
+/** Return the calls announced, by match and time; none where the browser keeps nothing. */
+function load() {
+  try {
+    return /** @type {string[]} */ (JSON.parse(localStorage.getItem(KEY) ?? "[]"));
+  } catch {
+    return [];
+  }
+}
+
+const announced = new Set(load());
+
+/** Show on each call whether it was announced. */
+function show() {
+  for (const one of /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("[data-call]"))) {
+    const done = announced.has(one.dataset.call ?? "");
+    const button = /** @type {HTMLButtonElement} */ (one.querySelector("button"));
+    button.hidden = false;
+    button.setAttribute("aria-pressed", String(done));
+    one.dataset.done = done ? "yes" : "";
+  }
+}
+
+part.addEventListener("click", (event) => {
+  const call = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button")?.closest("[data-call]") ?? null)?.dataset.call;
+  if (call === undefined) return;
+  if (!announced.delete(call)) announced.add(call);
+  try {
+    localStorage.setItem(KEY, JSON.stringify([...announced].slice(-KEPT)));
+  } catch {
+    // a private window may keep nothing: the marks last as long as the page
+  }
+  show();
+});
+new MutationObserver(show).observe(part, { childList: true });
+show();
