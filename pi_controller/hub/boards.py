@@ -624,7 +624,7 @@ class Boards:
                 now=now,
                 rest_s=d.DEFAULT_REST_S,
                 grace_s=d.DEFAULT_GRACE_S,
-                games=registry.names(),
+                games=[(game, game_name(game, self._language)) for game in registry.names()],
                 playing=[(call.match, call.teams) for call in now.calls.values()]
                 + [(pairing.id, pairing.teams) for pairing in ready],
                 players=[

@@ -220,6 +220,31 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(site, chromium, vie
                     assert value in told or "ask" not in json.loads(key) or value in OTHER_WORDS, (key, told)
 
 
+def test_the_plan_asks_and_sends_only_what_its_format_has(site, chromium):
+    site.sign_in()
+    with console(chromium, site) as page:
+        asked = {}
+        for kind in ("groups", "single", "double", "round_robin"):
+            page.select_option("[data-do=plan] [name=format]", kind)
+            fields = page.locator("[data-do=plan] [data-for] [name]:visible")
+            asked[kind] = {one.get_attribute("name") for one in fields.all()}
+        assert asked == {
+            "double": set(),
+            "single": {"third_place"},
+            "round_robin": {"clock", "withdrawn", "play_off"},
+            "groups": {"groups", "through", "knockout", "third_place", "withdrawn"},
+        }
+        page.select_option("[data-do=plan] [name=clock]", "round")
+        page.select_option("[data-do=plan] [name=game]", "slahal")
+        page.select_option("[data-do=plan] [name=format]", "single")
+        page.check("[data-do=plan] [name=third_place]")
+        page.fill("[data-do=plan] [name=title]", "Wacipi")
+        page.locator("[data-do=plan] button").first.click()
+        page.locator("h2", has_text="Teams (0)").wait_for()
+    plan = site.director.now.plan
+    assert (plan.format, plan.game, plan.clock, plan.third_place) == ("single", "slahal", "tables", True)
+
+
 def drawn(site, view):
     site.sign_in()
     site.pages.publish(tables(view))

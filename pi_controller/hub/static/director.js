@@ -140,6 +140,8 @@ function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null
   /** @type {Record<string, any>} */
   const found = { do: form.dataset.do };
   for (const [key, value] of new FormData(form)) if (value !== "" || key === "text" || key === "said") found[key] = String(value);
+  for (const one of form.querySelectorAll("[data-for]")) // a choice that the chosen format has not is not sent
+    if (getComputedStyle(one).display === "none") delete found[one.querySelector("[name]")?.getAttribute("name") ?? ""];
   if (by?.getAttribute("name")) found[by.getAttribute("name") ?? ""] = by.getAttribute("value");
   if (form.dataset.protest) found.protest = Number(form.dataset.protest);
   const chosen = /** @type {HTMLSelectElement | null} */ (form.querySelector("select[name=match]"))?.selectedOptions[0];
