@@ -7,7 +7,6 @@ steps the installation. If the queue is full, the touch is dropped.
 
 from __future__ import annotations
 
-import ipaddress
 import queue
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
@@ -27,6 +26,7 @@ from pi_controller.exhibit.exhibit import Exhibit
 from pi_controller.exhibit.host_files import HostTexts
 from pi_controller.exhibit.screen import Screen, build_screen
 from pi_controller.web import requests
+from pi_controller.web.limits import is_loopback
 from pi_controller.web.pushed_page import PushedPage
 from pi_controller.web.requests import RequestError, require_text
 from pi_controller.web.templates import render
@@ -154,7 +154,7 @@ class ExhibitPage(PushedPage[PageContent]):
 
     async def _touch(self, request: Request) -> Response:
         try:
-            if not self._anywhere and not _of_this_machine(requests.client_ip(request)):
+            if not self._anywhere and not is_loopback(requests.client_ip(request)):
                 raise RequestError(
                     "origin", "touches are accepted only from the installation's own screen", "see [exhibit] touch"
                 )
@@ -171,7 +171,7 @@ class ExhibitPage(PushedPage[PageContent]):
         return requests.json_response({"ok": True}, 202)
 
     async def _record_presence(self, request: Request) -> Response:
-        if _of_this_machine(requests.client_ip(request)):
+        if is_loopback(requests.client_ip(request)):
             self.seen = self._clock()
         return Response(status_code=204)
 
@@ -205,13 +205,6 @@ def language_name(code: str) -> str:
         return "English"
     named = catalogue(code).info().get("language-name", "")
     return named or code
-
-
-def _of_this_machine(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False
 
 
 def host_lines(texts: HostTexts) -> Sequence[str]:

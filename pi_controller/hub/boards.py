@@ -274,6 +274,10 @@ class Boards:
         values["joins"] = self._joining() is not None
         return render(_HERE / f"{page}.html", self._language, **values)
 
+    def encrypted_page(self, where: str) -> str:
+        """Return the page that leads to the sign-in at the address `where`; "" if there is no encryption yet."""
+        return render(_HERE / "encrypted.html", self._language, where=where)
+
     def team(self, number: int) -> str | None:
         """Return the page of team `number`, counted in order of seeds from 1; None if there is no such team."""
         now = self.now
@@ -556,9 +560,9 @@ class Boards:
             if call := now.calls.get(one.id):
                 table, t = call.table, call.t
             elif start := starts.get(one.id):
-                table, t = start.table, _round_time(start.expected)
+                table, t = start.table, max(self._clock(), _round_time(start.expected))
             rows.append({"match": one, "table": self.table_name(table), "t": t, "time": _time_of(t, "%H:%M")})
-        rows.sort(key=lambda row: (row["t"] is None, row["t"]))
+        rows.sort(key=lambda row: (row["match"].id not in now.calls, row["t"] is None, row["t"]))
         return render(
             _HERE / "start_list.html", self._language, title=self.title(), rows=rows, players=now.registration.teams
         )

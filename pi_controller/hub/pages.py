@@ -10,6 +10,7 @@ import asyncio
 import logging
 import re
 import secrets
+import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
@@ -39,7 +40,7 @@ from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions,
 from pi_controller.web.address import qr_code
 from pi_controller.web.app import file_response, help_routes
 from pi_controller.web.feed import Feed
-from pi_controller.web.limits import HEADERS, RequestFilter
+from pi_controller.web.limits import HEADERS, RequestFilter, is_loopback
 from pi_controller.web.pushed_page import event_stream
 from pi_controller.web.roles import has_right
 from pi_controller.web.server import WebServer
@@ -75,7 +76,12 @@ class HubPages:
     """Serves the pages of the hub in `folder`. `publish` may be called from any thread."""
 
     def __init__(
-        self, settings: HubSettings, folder: Path, director: Director, clock: Callable[[], float] = time.time
+        self,
+        settings: HubSettings,
+        folder: Path,
+        director: Director,
+        clock: Callable[[], float] = time.time,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.hub: Hub | None = None
         self.users = Users(folder / FILE)
@@ -96,15 +102,23 @@ class HubPages:
             for path in files(package).joinpath("static").iterdir()
             if (ending := f".{path.name.rpartition('.')[2]}") in _TYPES
         }
-        self._server = WebServer(self._bell, settings.page.host, settings.page.port, app=self._app)
+        page = settings.page
+        self._plain_sign_in = page.plain_sign_in
+        self._server = WebServer(self._bell, page.host, page.port, app=self._app)
+        self._secure = WebServer(self._bell, page.host, page.https, app=self._app, tls=tls) if tls else None
         self._feed = Feed()
-        stream = settings.page.stream
-        self._stream = WebServer(self._feed, settings.page.host, stream) if stream is not None else None
+        stream = page.stream
+        self._stream = WebServer(self._feed, page.host, stream) if stream is not None else None
 
     @property
     def url(self) -> str:
         """The URL of the boards on this machine."""
         return self._server.url
+
+    @property
+    def secure_url(self) -> str:
+        """The URL of the same pages with encryption, on this machine; "" if there is no certificate."""
+        return self._secure.url if self._secure else ""
 
     @property
     def stream_url(self) -> str:
@@ -113,15 +127,15 @@ class HubPages:
 
     def start(self) -> None:
         """Start listening. Raises `WebError`."""
-        self._server.start()
-        if self._stream is not None:
-            self._stream.start()
+        for server in (self._server, self._secure, self._stream):
+            if server is not None:
+                server.start()
 
     def close(self) -> None:
         """End all streams, stop listening and close the user database. Closing twice is fine."""
-        if self._stream is not None:
-            self._stream.stop()
-        self._server.stop()
+        for server in (self._stream, self._secure, self._server):
+            if server is not None:
+                server.stop()
         self.users.close()
 
     def welcome(self, *, shows: bool) -> str:
@@ -133,7 +147,7 @@ class HubPages:
         if not shows:
             return "nobody can sign in as the director yet: 'moccasin-mat hub director FOLDER' makes a PIN"
         name, pin = new_head(self.users, self._signing.authenticator.pins, "Director")
-        return f"sign in at {self.url}director as {name!r} with the PIN {pin} (shown this once)"
+        return f"sign in at {self.secure_url or self.url}director as {name!r} with the PIN {pin} (shown this once)"
 
     def publish(self, tables: tuple[TableStatus, ...]) -> None:
         """Show the new state of `tables`."""
@@ -162,7 +176,7 @@ class HubPages:
             Route("/static/{name}", self._file),
             *help_routes(),
             requests.json_route(HOME, self._console),
-            requests.json_route(f"{HOME}/sign-in", self._signing.sign_in, "GET", "POST"),
+            requests.json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
             requests.json_route(f"{HOME}/events", self._console_events),
             requests.json_route(f"{HOME}/results.zip", self._results_site),
@@ -261,9 +275,31 @@ class HubPages:
         try:
             session = await self._signing.require_session(request)
         except requests.RequestError:
-            return await self._signing.form_response()
+            return await self._sign_in_page(request)
         me = {"me": session.person.name, "role": session.person.role}
         return HTMLResponse(await asyncio.to_thread(self._boards.page, "director", **me))
+
+    async def _sign_in(self, request: Request) -> Response:
+        if request.method != "POST":
+            return await self._console(request)
+        if not self._may_sign_in(request):
+            raise requests.RequestError(
+                "plain", "the PIN would cross the network without encryption", "sign in at the encrypted address"
+            )
+        return await self._signing.sign_in(request)
+
+    def _may_sign_in(self, request: Request) -> bool:
+        """Return whether a PIN may be sent: encrypted, within this machine, or because the host allows it."""
+        return request.url.scheme == "https" or self._plain_sign_in or is_loopback(requests.client_ip(request))
+
+    async def _sign_in_page(self, request: Request) -> Response:
+        """Return the sign-in page, or where it is if it is not here."""
+        if self._may_sign_in(request):
+            readable = request.url.scheme != "https" and not is_loopback(requests.client_ip(request))
+            return await self._signing.form_response(readable=readable)
+        name, port = request.url.hostname or "", self._secure.port if self._secure else 0
+        where = f"https://{f'[{name}]' if ':' in name else name}:{port}{HOME}" if port else ""
+        return HTMLResponse(await asyncio.to_thread(self._boards.encrypted_page, where))
 
     async def _console_events(self, request: Request) -> Response:
         requests.require_same_site(request)

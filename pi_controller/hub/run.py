@@ -17,7 +17,7 @@ from pi_controller.hub.join_server import JoinServer
 from pi_controller.hub.mqtt import Retry
 from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import broker_from_settings, load_hub, store_from_settings
-from pi_controller.hub.setup import CONF, is_broker_config_outdated
+from pi_controller.hub.setup import CONF, format_fingerprint, is_broker_config_outdated, load_server_tls
 from pi_controller.hub.store import Database, DatabaseUnavailableError, TournamentLog
 from pi_controller.system.platform import call_at_stop_signals, run_async
 
@@ -123,7 +123,7 @@ class HubRun:
             if opened is None:
                 return
             inbox, self.director, known = opened
-            pages = HubPages(settings, folder, self.director)
+            pages = HubPages(settings, folder, self.director, tls=load_server_tls(folder))
             stack.callback(pages.close)
             pages.start()
             self.url = pages.url
@@ -131,6 +131,9 @@ class HubRun:
                 await stack.enter_async_context(embedded_broker(broker.port))
                 self._said(f"a broker of its own, for tables on this machine: 127.0.0.1 port {broker.port}")
             self._said(f"all tables: {pages.url}")
+            if pages.secure_url:
+                self._said(f"encrypted, for signing in: {pages.secure_url}director")
+                self._said(f"SHA-256 of its certificate: {format_fingerprint(folder)}")
             if pages.stream_url:
                 self._said(f"the table that the director points at: {pages.stream_url}overlay")
             if not settings.embedded and is_broker_config_outdated(folder):

@@ -47,6 +47,15 @@ class PageSection(Section):
 
     host: Host = Field(default="127.0.0.1", description='"0.0.0.0" serves everyone on the network')
     port: int = Field(default=8090, ge=0, le=65535, description="0: any free port")
+    https: int = Field(
+        default=8443,
+        ge=0,
+        le=65535,
+        description="the port of the same pages with encryption, once 'hub setup' has made the venue's certificate",
+    )
+    plain_sign_in: bool = Field(
+        default=False, description="sign in from other machines without encryption: the network can read the PINs"
+    )
     stream: int | None = Field(
         default=None,
         ge=0,

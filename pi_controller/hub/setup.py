@@ -9,9 +9,11 @@ import re
 import secrets
 import shutil
 import signal
+import ssl
 import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -181,6 +183,27 @@ def write_certificates(folder: Path, venue: str, hosts: Sequence[str], now: date
     )
     write_private_file(folder / SERVER_KEY, _pem(server_key))
     write_private_file(folder / SERVER, server.public_bytes(serialization.Encoding.PEM))
+
+
+def load_server_tls(folder: Path) -> ssl.SSLContext | None:
+    """Return TLS with the certificate of the hub in `folder`; None before `hub setup`. Raises `HubSetupError`."""
+    if not (folder / SERVER).is_file():
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2  # phones of 2014 have it
+    try:
+        context.load_cert_chain(folder / SERVER, folder / SERVER_KEY)
+    except OSError as error:
+        raise HubSetupError(
+            f"the hub's certificate cannot be used: {error.strerror or error}", "run 'moccasin-mat hub setup' again"
+        ) from error
+    return context
+
+
+def format_fingerprint(folder: Path) -> str:
+    """Return the SHA-256 of the certificate of the hub in `folder`, as browsers show it. Raises `OSError`."""
+    der = ssl.PEM_cert_to_DER_cert((folder / SERVER).read_text("ascii"))
+    return sha256(der).digest().hex(":").upper()
 
 
 def _builder(

@@ -264,16 +264,25 @@ def _make_replacement(
 
 
 def sign_in(
-    language: str = "en", names: Sequence[str] = (), home: str = "/judge", *, heading: str = "", back_s: float = 0.0
+    language: str = "en",
+    names: Sequence[str] = (),
+    home: str = "/judge",
+    *,
+    heading: str = "",
+    back_s: float = 0.0,
+    readable: bool = False,
 ) -> str:
     """Return the sign-in page of the console at `home`; `heading` (marked, English) replaces its heading.
 
     `names` are shown as buttons; if there are more than `MAX_SIGN_IN_NAMES` the name is typed. After `back_s` seconds
-    without a touch the page returns to the public page; 0 for never.
+    without a touch the page returns to the public page; 0 for never. With `readable` it warns that the PIN is not
+    encrypted.
     """
     heading = catalogue(language).gettext(heading) if heading else ""
     shown = names if len(names) <= MAX_SIGN_IN_NAMES else ()
-    return render("sign_in.html", language, heading=heading, names=shown, home=home, back_s=f"{back_s:g}")
+    return render(
+        "sign_in.html", language, heading=heading, names=shown, home=home, back_s=f"{back_s:g}", readable=readable
+    )
 
 
 def page(

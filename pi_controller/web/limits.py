@@ -6,6 +6,7 @@ import ipaddress
 import re
 import select
 import socket
+import ssl
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import h11
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.utils import get_remote_addr
 from uvicorn.server import ServerState
 
 if TYPE_CHECKING:
@@ -112,6 +114,15 @@ def client_network(address: str) -> str:
             return str(found.ipv4_mapped)
         return str(ipaddress.ip_network((found, 64), strict=False))
     return str(found)
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether a client's address is this machine's own."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return (getattr(found, "ipv4_mapped", None) or found).is_loopback
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,13 +274,19 @@ class TimedProtocol(H11Protocol):
 
     _deadline: asyncio.TimerHandle | None = None
     _share: ConnectionSlot | None = None
+    _line: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Start the deadline for the first request."""
         super().connection_made(transport)
-        state = self.server_state
+        self._count(transport)
+
+    def _count(self, line: asyncio.Transport) -> None:
+        """Take a slot for a new connection, and start its deadline."""
+        self._line, state = line, self.server_state
         if isinstance(state, LimitedServerState):
-            self._share = state.shares.take(client_network(self.client[0] if self.client else ""), transport.abort)
+            client = get_remote_addr(line)
+            self._share = state.shares.take(client_network(client[0] if client else ""), line.abort)
             self.app_state = {**self.app_state, _KEEP: self._keep}
         self._wait()
 
@@ -283,10 +300,13 @@ class TimedProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the deadline and release the connection's slot."""
+        self._leave()
+        super().connection_lost(exc)
+
+    def _leave(self) -> None:
         self._stop()
         if self._share is not None and isinstance(self.server_state, LimitedServerState):
             self.server_state.shares.release(self._share)
-        super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
         """Answer invalid HTTP with the usual headers; in the middle of another response only close the connection."""
@@ -315,5 +335,56 @@ class TimedProtocol(H11Protocol):
 
     def _hang_up(self) -> None:
         self._deadline = None
-        if not self._is_answering() and self.transport is not None:
-            self.transport.abort()
+        if not self._is_answering() and self._line is not None:
+            self._line.abort()
+
+
+class TlsProtocol(TimedProtocol):
+    """The same over TLS by `context`. A connection is counted, and has its deadline, before its handshake.
+
+    asyncio's own TLS server would tell of a connection only after the handshake.
+    """
+
+    _shaking: asyncio.Task[None] | None = None
+    _lost = False
+
+    def __init__(self, context: ssl.SSLContext, **uvicorns: Any) -> None:
+        super().__init__(**uvicorns)
+        self._context = context
+        self._early = b""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Count the connection and start its handshake."""
+        self._count(transport)
+        self._shaking = self.loop.create_task(self._shake_hands(transport))
+
+    async def _shake_hands(self, line: asyncio.Transport) -> None:
+        try:
+            encrypted = await self.loop.start_tls(line, self, self._context, server_side=True)
+        except BaseException as error:
+            self._leave()
+            line.abort()
+            if not isinstance(error, OSError):  # the client's faults and timeouts are
+                raise
+            return
+        if self._lost or encrypted is None or line.is_closing():  # an aborted handshake ends without an error
+            self._leave()
+            return
+        H11Protocol.connection_made(self, encrypted)
+        if self._early:
+            self.data_received(self._early)
+
+    def data_received(self, data: bytes) -> None:
+        """Process decrypted bytes; those that come with the end of the handshake wait until it is known here."""
+        if self.transport is None:
+            self._early += data
+        else:
+            super().data_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Release the connection's slot, also if it is lost at the end of its handshake."""
+        self._lost = True
+        if self.transport is None:
+            self._leave()
+        else:
+            super().connection_lost(exc)

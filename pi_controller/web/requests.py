@@ -33,9 +33,9 @@ MAX_BODY_BYTES = 16 * 1024
 BODY_S = 10.0
 """Timeout for receiving a body, s."""
 _STATUS = {
-    "invalid": 400, "pin": 401, "signed_out": 401, "role": 403, "origin": 403, "missing": 404, "slow": 408,
-    "illegal": 409, "playing": 409, "key": 409, "stale": 409, "people": 409, "large": 413, "type": 415, "often": 429,
-    "journal": 503, "busy": 503, "waiting": 503, "store": 503, "review": 503,
+    "invalid": 400, "pin": 401, "signed_out": 401, "role": 403, "origin": 403, "plain": 403, "missing": 404,
+    "slow": 408, "illegal": 409, "playing": 409, "key": 409, "stale": 409, "people": 409, "large": 413, "type": 415,
+    "often": 429, "journal": 503, "busy": 503, "waiting": 503, "store": 503, "review": 503,
 }  # fmt: skip
 
 

@@ -2,9 +2,12 @@
 
 import asyncio
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 from starlette.routing import Route
@@ -15,7 +18,7 @@ from pi_controller.system.platform import max_open_files
 from pi_controller.web.address import PageSettings
 from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
-from pi_controller.web.limits import MAX_HEADER_BYTES, LimitedListener, LimitedServerState, TimedProtocol
+from pi_controller.web.limits import MAX_HEADER_BYTES, LimitedListener, LimitedServerState, TimedProtocol, TlsProtocol
 
 _SEND_BUFFER = 64 * 1024  # bytes that the kernel buffers for a watcher that does not read
 _DEAD_AFTER_MS = 30_000  # a watcher without a TCP acknowledgement for this long is gone
@@ -84,7 +87,8 @@ class WebServer:
 
     It accepts this machine's name, also with `.local`, `localhost`, addresses and the names in `hosts`. Forwarding
     headers are trusted only from `proxy`, an address. `language`, `more` and `pages` as for `create_app`; `app` creates
-    another application, which gets the accepted hosts and must end its streams when the feed hangs up.
+    another application, which gets the accepted hosts and must end its streams when the feed hangs up. With `tls` all
+    connections are encrypted.
     """
 
     def __init__(
@@ -99,12 +103,14 @@ class WebServer:
         app: Callable[[list[str]], ASGIApp] | None = None,
         more: Sequence[Route] = (),
         pages: PageSettings | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.host = host
         self.port = port
         self.pages = pages or PageSettings()
         self._feed = feed
         self._proxy = proxy
+        self._tls = tls
         name = socket.gethostname()
         known = [name, f"{name}.local", *hosts, *self.pages.hosts]
         self.app: ASGIApp = (
@@ -120,7 +126,7 @@ class WebServer:
     def url(self) -> str:
         """The URL of the page on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - only read here
-        return f"http://[{host}]:{self.port}/" if ":" in host else f"http://{host}:{self.port}/"
+        return f"http{'s' * bool(self._tls)}://{f'[{host}]' if ':' in host else host}:{self.port}/"
 
     def start(self) -> None:
         """Start listening. Raises `WebError` if the port is in use or the address is not one of this machine's."""
@@ -130,7 +136,7 @@ class WebServer:
         config = uvicorn.Config(
             self.app,
             loop="asyncio",
-            http=TimedProtocol,
+            http=TimedProtocol if self._tls is None else cast("Any", partial(TlsProtocol, self._tls)),
             h11_max_incomplete_event_size=MAX_HEADER_BYTES,
             ws="none",
             lifespan="off",

@@ -47,11 +47,13 @@ class SignInRoutes:
             return await self.form_response()
         return RedirectResponse(self.home, 303)
 
-    async def form_response(self) -> Response:
-        """Return the sign-in page."""
+    async def form_response(self, *, readable: bool = False) -> Response:
+        """Return the sign-in page; if the network can read what is sent, `readable`, it says so."""
         people = await asyncio.to_thread(self.authenticator.users.list_users)
         names = [one.name for one in people]
-        page = console_page.sign_in(self.language, names, self.home, heading=self._heading, back_s=self._back_s)
+        page = console_page.sign_in(
+            self.language, names, self.home, heading=self._heading, back_s=self._back_s, readable=readable
+        )
         return HTMLResponse(page)
 
     async def sign_in(self, request: Request) -> Response:

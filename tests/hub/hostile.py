@@ -302,7 +302,7 @@ def hostile(folder, records, seed=1, server=None):
     )
     broker.start()
     with (broker.folder / FILE).open("a") as settings:
-        settings.write(f"[page]\nport = {port}\n")
+        settings.write(f"[page]\nport = {port}\nhttps = 0\n")
         settings.write(f'[store]\ndatabase = "{server.url}"\n' if server else "")
     planned(where)
     path = folder / "hub.log"

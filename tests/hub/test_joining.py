@@ -60,7 +60,7 @@ class House:
         self.account = broker.account
         self.folder, self.said = broker.folder, []
         with (self.folder / "hub.toml").open("a") as settings:
-            settings.write('[page]\nport = 0\n[enrolment]\nhost = "127.0.0.1"\nport = 0\n')
+            settings.write('[page]\nport = 0\nhttps = 0\n[enrolment]\nhost = "127.0.0.1"\nport = 0\n')
         self.run = HubRun(self.folder, self.said.append, shows=True)
         self._closing, self._loop = asyncio.Event(), asyncio.new_event_loop()
         self._thread = threading.Thread(target=run_to_its_end, args=(self._loop, self.run.run(self._closing)))

@@ -265,7 +265,7 @@ def test_a_second_hub_at_the_broker_is_noticed(hall, tmp_path, caplog):
 def card(hall, name, place):
     """Return a Pi with a copy of the card of the table `name`, put in `place`."""
     (hall.folder / place).mkdir()
-    for path in hall.folder.glob(f"{name}.*"):
+    for path in hall.folder.glob(f"{name}[.-]*"):  # the journals of earlier games, too
         shutil.copy(path, hall.folder / place / path.name)
     return Played(hall.folder / place / f"{name}.sqlite", hall.broker.account(name))
 

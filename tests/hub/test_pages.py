@@ -702,7 +702,7 @@ def test_the_start_list_has_the_matches_that_are_not_decided_with_table_and_play
     site.decide(do="assign", match="W1-2", table="t01")
     listed = html.unescape(site.web.get("/start-list").text)
     rows = [row for row in re.findall(r"<tr>.*?</tr>", listed) if "<td>W" in row]
-    assert [re.findall(r"<td>(W1-\d)", row) for row in rows] == [["W1-2"], ["W1-1"]], "in the order of their times"
+    assert [re.findall(r"<td>(W1-\d)", row) for row in rows] == [["W1-2"], ["W1-1"]], "a called match first"
     assert "Table 1" in rows[0]
     first, second = site.director.now.pairing("W1-2").teams
     assert all(f"{team} {player}" in rows[0] for team in (first, second) for player in "ab")

@@ -65,7 +65,7 @@ class Mosquitto:
     def hub_settings(self, database=None):
         """Have `hub run` in this folder take any port for its pages, and keep what comes in `database`."""
         with (self.folder / FILE).open("a") as settings:
-            settings.write("[page]\nport = 0\n")
+            settings.write("[page]\nport = 0\nhttps = 0\n")
             if database is not None:
                 settings.write(f'[store]\ndatabase = "{database}"\n')
 

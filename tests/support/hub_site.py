@@ -8,21 +8,25 @@ from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import HubSettings
+from pi_controller.hub.setup import load_server_tls
 from pi_controller.hub.store import TournamentLog
 
 TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
 
 
 class Site:
-    """A hub's pages without a broker; `post` sends as the console's own page does."""
+    """A hub's pages without a broker; `post` sends as the console's own page does.
 
-    def __init__(self, folder):
+    With the venue's certificate in `folder` the pages are served with encryption too. `page` has more settings of it.
+    """
+
+    def __init__(self, folder, **page):
         self.folder = folder
         self.inbox = Inbox(folder / "hub.sqlite")
         self.log = TournamentLog(folder / "hub.sqlite")
         self.director = Director(self.log, self.inbox)
-        settings = HubSettings.model_validate({"page": {"port": 0, "stream": 0}})
-        self.pages = HubPages(settings, folder, self.director)
+        settings = HubSettings.model_validate({"page": {"port": 0, "https": 0, "stream": 0, **page}})
+        self.pages = HubPages(settings, folder, self.director, tls=load_server_tls(folder))
         self.pages.start()
         self.origin = self.pages.url.rstrip("/")
         self.web = httpx.Client(base_url=self.origin, headers={"origin": self.origin}, timeout=30, verify=False)
