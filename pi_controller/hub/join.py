@@ -1,17 +1,17 @@
-"""Join a hub: the code that the director shows, the two lines that table and hub exchange, and the table's side.
+"""Join a hub: the code that the director shows, what table and hub exchange, and the table's side.
 
-The table calls the hub over TLS but has no certificate to recognise it by. The code replaces one: its first part is a
-one-time secret, its second part is the beginning of the SHA-256 of the hub's temporary certificate. The table sends the
-secret only if that matches, so a machine in the middle can neither read nor change the exchange. Needs none of the
-hub's extra packages.
+The table calls the hub over HTTPS but has no certificate to recognise it by. The code replaces one: its first part is a
+one-time secret, its second part is the beginning of the SHA-256 of the hub's certificate. The table sends the secret
+only if that matches, so a machine in the middle can neither read nor change the exchange. Needs none of the hub's
+extra packages.
 """
 
 import hashlib
 import os
 import secrets
-import socket
 import ssl
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,17 +24,18 @@ from pi_controller.config import read_settings
 from pi_controller.config.load import key_lines
 from pi_controller.config.model import HubSection
 from pi_controller.errors import MatError, SettingsError, UsageError
-from pi_controller.hub.settings import PORT
+from pi_controller.hub.settings import HTTPS_PORT
 from pi_controller.system.files import atomic_write, write_private_file
 from pi_controller.system.platform import is_root
 
-VERSION = 1
-MAX_LINE_BYTES = 16 * 1024
-"""Maximum length of a line of the exchange."""
+VERSION = 2
+PATH = "/join"
+"""Where the hub takes a table's request."""
+MAX_ANSWER_BYTES = 16 * 1024
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Crockford's base 32: no letter that looks like a digit."""
 SECRET_CHARS, FINGERPRINT_CHARS = 7, 12
-"""Characters of each part: a secret of 35 bits, and 60 bits of the hash of a certificate that is a few hours old."""
+"""Characters of each part: a secret of 35 bits that is valid for minutes, and 60 bits of the certificate's hash."""
 _TAKEN_FOR = str.maketrans("ILO", "110", "- \t\r\n")
 
 
@@ -106,7 +107,7 @@ def _check(signs: str) -> str:
 
 
 class JoinRequest(msgspec.Struct, frozen=True, tag="join"):
-    """The table's line; `program` is the version of its program."""
+    """The table's request; `program` is the version of its program."""
 
     version: int
     once: str
@@ -129,15 +130,10 @@ class Account(msgspec.Struct, frozen=True, tag="joined"):
 
 
 class JoinRefused(msgspec.Struct, frozen=True, tag="refused"):
-    """The hub's line if the table gets no account: the reason and a hint."""
+    """The hub's answer if the table gets no account: the reason and a hint."""
 
     what: str
     todo: str = ""
-
-
-def encode_line(message: JoinRequest | Account | JoinRefused) -> bytes:
-    """Encode a message as a line of JSON."""
-    return msgspec.json.encode(message) + b"\n"
 
 
 # The table's side: call the hub, get the account, and write it to disk completely or not at all.
@@ -174,10 +170,10 @@ def table_settings(host: str, port: int, venue: str, table: str, password: str, 
 
 
 def parse_hub_address(text: str) -> tuple[str, int]:
-    """Return host and port of "hub.local", "hub.local:8884" or "[2001:db8::7]:8884". Raises `UsageError`."""
+    """Return host and port of "hub.local", "hub.local:8443" or "[2001:db8::7]:8443". Raises `UsageError`."""
     host, colon, port = text.rpartition(":")
     if not colon or "]" in port or (":" in host and not host.startswith("[")):
-        host, port = text, str(PORT)
+        host, port = text, str(HTTPS_PORT)
     host = host.removeprefix("[").removesuffix("]")
     if not host or not port.isdecimal() or not 1 <= int(port) <= 65535 or "/" in host:
         raise UsageError(f"{text!r} is not an address of a hub", "type it exactly as shown on the director's console")
@@ -205,13 +201,14 @@ def request_account(host: str, port: int, code: JoinCode) -> Account:
     # the certificate is checked against the code instead
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        with socket.create_connection((host, port), CALL_S) as plain, context.wrap_socket(plain) as line:
-            right = code.matches_certificate(line.getpeercert(binary_form=True) or b"")
+        with closing(HTTPSConnection(host, port, timeout=CALL_S, context=context)) as line:
+            line.connect()
+            right = code.matches_certificate(line.sock.getpeercert(binary_form=True) or b"")
             answer = _send_request(line, code) if right else b""
     except OSError as error:
         raise JoinError(
             f"the hub at {host} port {port} does not answer: {error.strerror or error}",
-            "check that both are on one network and that the code is still valid: else the hub does not listen",
+            "check the address, and that both are on one network",
         ) from error
     if not right:
         raise JoinError(
@@ -222,10 +219,14 @@ def request_account(host: str, port: int, code: JoinCode) -> Account:
     return _parse_answer(answer)
 
 
-def _send_request(line: ssl.SSLSocket, code: JoinCode) -> bytes:
-    line.sendall(encode_line(JoinRequest(VERSION, code.secret, __version__)))
-    with line.makefile("rb") as lines:
-        return lines.readline(MAX_LINE_BYTES)
+def _send_request(line: HTTPSConnection, code: JoinCode) -> bytes:
+    request = msgspec.json.encode(JoinRequest(VERSION, code.secret, __version__))
+    try:
+        # the hub takes this name whatever its own is; it is known by its certificate
+        line.request("POST", PATH, request, {"host": "localhost", "content-type": "application/json"})
+        return line.getresponse().read(MAX_ANSWER_BYTES)
+    except HTTPException:
+        return b""
 
 
 def _parse_answer(answer: bytes) -> Account:

@@ -1,16 +1,14 @@
-"""Register tables at the hub: one-time join codes and the TLS port that accepts them.
+"""Register tables at the hub: one-time join codes, and the answer to a table that sends one over HTTPS (see `join`).
 
-The port listens only while a code is open, with a temporary certificate (see `join`). A code is for one table, can
-be used once and expires after some minutes. Wrong codes are throttled in the same way as wrong PINs.
+A code is for one table, can be used once and expires after some minutes. Wrong codes are throttled in the same way as
+wrong PINs.
 """
 
 import asyncio
 import logging
 import ssl
-import tempfile
 import time
 from collections.abc import Callable, Collection, Coroutine
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,20 +21,15 @@ from pi_controller.errors import MatError
 from pi_controller.hub import join
 from pi_controller.hub.home_assistant import ACCOUNT as HOME
 from pi_controller.hub.mqtt import Broker, can_sign_in
-from pi_controller.hub.settings import ACCOUNT, PORT, HubSettings
-from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, make_join_certificate, reload_broker
+from pi_controller.hub.settings import ACCOUNT, HTTPS_PORT, HubSettings
+from pi_controller.hub.setup import JOINED, SERVER, TABLES, has_joined, issue_account, reload_broker
 from pi_controller.system.files import write_private_file
 from pi_controller.web.accounts import Rate, Throttle, throttle_keys
-from pi_controller.web.limits import ConnectionLimits, client_network
+from pi_controller.web.limits import is_loopback
 
 log = logging.getLogger(__name__)
 CODE_LIFETIME_S = 600.0
 """How long a code is valid."""
-LINE_S = 10.0
-"""Timeout for a table's TLS handshake and its line."""
-MAX_IDLE, MAX_IDLE_OF_PLACE = 32, 8
-"""Connections that have not sent their line yet: in total, and of one address. Beyond, the oldest one of the client
-with the most is closed."""
 MAX_OPEN_CODES = 64
 TRIES_A_SECOND, BURST = 2.0, 20.0
 """Rate limit for codes, of all clients together."""
@@ -132,10 +125,11 @@ class JoinCodes:
 
 
 class JoinServer:
-    """Registers tables at the hub of `folder`. `known` returns the tables from which the hub has received anything.
+    """Registers tables at the hub of `folder`, which answers them at the HTTPS port `port`.
 
-    `compare_version` is called with each table that has joined and the version of its program. Runs in the event loop
-    that creates it; use `run_from_thread` from other threads.
+    `known` returns the tables from which the hub has received anything. `compare_version` is called with each table
+    that has joined and the version of its program. Runs in the event loop that creates it; use `run_from_thread` from
+    other threads.
     """
 
     def __init__(
@@ -145,6 +139,7 @@ class JoinServer:
         broker: Broker,
         known: Callable[[], Collection[str]],
         compare_version: Callable[[str, str], None],
+        port: int,
     ) -> None:
         self._folder = folder
         self._settings = settings
@@ -154,14 +149,7 @@ class JoinServer:
         self._codes = JoinCodes()
         self._loop = asyncio.get_running_loop()
         self._making = asyncio.Lock()
-        self._calls = 0
-        self._idle = ConnectionLimits(MAX_IDLE, MAX_IDLE_OF_PLACE)
-        self._complained: set[str] = set()
-        """Clients that were logged since the port opened."""
-        self._context: ssl.SSLContext | None = None
-        self._server: asyncio.Server | None = None
-        self._certificate = b""
-        self.port = 0
+        self._port = port
         self.waiting: tuple[JoinableTable, ...] = ()
         """The tables that may join; may be read from any thread."""
 
@@ -178,27 +166,25 @@ class JoinServer:
             what = f"no table can have the account {table!r}"
             raise JoinServerError(what, 'use up to 31 lower case letters, digits, - and _, as in "t09"')
         self._reject_known_table(table, anew=anew)
-        if self._server is None:
-            await self._listen()
-        code, now = join.new_code(self._certificate), time.time()
+        code, now = join.new_code(self._read_certificate()), time.time()
         self._codes.open(table, code, now, anew=anew)
-        self._update_listener()
-        self._loop.call_later(CODE_LIFETIME_S + 1.0, self._update_listener)
+        self._update_waiting()
+        self._loop.call_later(CODE_LIFETIME_S + 1.0, self._update_waiting)
         address = self._settings.broker.address
         at = f"[{address}]" if ":" in address else address
-        at = at if self.port == PORT else f"{at}:{self.port}"
+        at = at if self._port == HTTPS_PORT else f"{at}:{self._port}"
         return IssuedCode(str(code), f"moccasin-mat hub join {at} {code}", now + CODE_LIFETIME_S)
 
     async def revoke_code(self, table: str) -> None:
         """Revoke the code for `table`."""
         self._codes.close(table)
-        self._update_listener()
+        self._update_waiting()
 
     def close(self) -> None:
-        """Revoke all codes and stop listening."""
+        """Revoke all codes."""
         for one in self._codes.waiting(time.time()):
             self._codes.close(one.table)
-        self._update_listener()
+        self._update_waiting()
 
     def _reject_known_table(self, table: str, *, anew: bool) -> None:
         if not anew and (has_joined(self._folder, table) or table in self._known()):
@@ -207,75 +193,28 @@ class JoinServer:
                 "choose another name, or choose the option for a new card: the old card then loses access",
             )
 
-    async def _listen(self) -> None:
-        made = make_join_certificate(datetime.fromtimestamp(time.time(), UTC))
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_3
-        with tempfile.TemporaryDirectory(dir=self._folder) as place:  # ssl only reads certificates from files
-            for name, content in (("crt", made.pem), ("key", made.key)):
-                write_private_file(Path(place) / name, content)
-            context.load_cert_chain(Path(place) / "crt", Path(place) / "key")
-        wanted = self._settings.enrolment
-        try:
-            self._server = await asyncio.start_server(
-                self._handle_connection, wanted.host, wanted.port, limit=join.MAX_LINE_BYTES
-            )  # TLS starts later, so that connections are counted before their handshake
-        except OSError as error:
+    def _read_certificate(self) -> bytes:
+        """Return the hub's certificate (DER). Raises `JoinServerError` if tables cannot reach the hub with it."""
+        page, broker = self._settings.page, self._settings.broker
+        if is_loopback(page.host) and not is_loopback(broker.address):
             raise JoinServerError(
-                f"cannot listen for tables at port {wanted.port}: {error.strerror or error}",
-                "choose another port in [enrolment] of hub.toml",
+                "only this machine reaches the hub's pages, and tables join there",
+                'set [page] host = "0.0.0.0" in hub.toml, and start the hub again',
+            )
+        try:
+            return ssl.PEM_cert_to_DER_cert((self._folder / SERVER).read_text("ascii"))
+        except (OSError, ValueError) as error:
+            raise JoinServerError(
+                "the hub has no certificate by which tables recognise it", "run 'moccasin-mat hub setup' again"
             ) from error
-        self._certificate, self._context = made.der, context
-        self._complained.clear()
-        self.port = self._server.sockets[0].getsockname()[1]
 
-    def _update_listener(self) -> None:
-        """Update `waiting`, and stop listening if no code is open."""
+    def _update_waiting(self) -> None:
         self.waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(time.time()))
-        if not self.waiting and not self._calls and self._server is not None:
-            self._server.close()
-            self._server = None
 
-    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._calls += 1
-        address = str((writer.get_extra_info("peername") or [""])[0])  # there is no peer if it has disconnected already
+    async def answer(self, body: bytes, address: str) -> join.Account | join.JoinRefused:
+        """Answer the request in the `body` that a table at `address` sent."""
         try:
-            line = await self._line_of(reader, writer, client_network(address))
-            writer.write(join.encode_line(await self._answer(line, address)))
-            async with asyncio.timeout(LINE_S):
-                await writer.drain()
-        except (OSError, ValueError, TimeoutError) as error:
-            writer.transport.abort()
-            if (place := client_network(address)) not in self._complained and len(self._complained) < MAX_IDLE:
-                self._complained.add(place)
-                log.warning("unreadable join request from %s: %s", address, type(error).__name__)
-        finally:
-            self._calls -= 1
-            self._update_listener()
-            writer.close()
-            with suppress(OSError, TimeoutError):
-                async with asyncio.timeout(LINE_S):
-                    await writer.wait_closed()
-
-    async def _line_of(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: str) -> bytes:
-        """Read a table's line over TLS. Raises `TimeoutError`, also if the connection is dropped for others."""
-        assert self._context is not None
-        async with asyncio.timeout(LINE_S) as limit:
-
-            def drop() -> None:
-                with suppress(RuntimeError):  # it has just timed out
-                    limit.reschedule(0.0)
-
-            share = self._idle.take(place, drop)
-            try:
-                await writer.start_tls(self._context, ssl_handshake_timeout=LINE_S)
-                return await reader.readline()
-            finally:
-                self._idle.release(share)
-
-    async def _answer(self, line: bytes, address: str) -> join.Account | join.JoinRefused:
-        try:
-            request = msgspec.json.decode(line, type=join.JoinRequest)
+            request = msgspec.json.decode(body, type=join.JoinRequest)
         except (msgspec.MsgspecError, UnicodeDecodeError):
             return join.JoinRefused(
                 "the hub cannot read this request", "check that table and hub have the same version"
@@ -300,6 +239,8 @@ class JoinServer:
                 error = MatError(f"the account cannot be written: {error.strerror}")
             log.warning("refused %s at %s: %s", taken.table, address, error.message)
             return join.JoinRefused(error.message, error.hint)
+        finally:
+            self._update_waiting()
         log.info("%s has joined from %s", taken.table, address)
         self._compare_version(account.table, request.program[:MAX_VERSION_CHARS])
         return msgspec.structs.replace(account, program=__version__)

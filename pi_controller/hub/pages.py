@@ -29,6 +29,7 @@ from starlette.routing import Route
 
 from pi_controller.display.i18n import mark
 from pi_controller.hub.boards import Boards
+from pi_controller.hub.join import PATH
 from pi_controller.hub.publish import zip_results
 from pi_controller.hub.settings import store_from_settings
 from pi_controller.rules import registry
@@ -121,6 +122,11 @@ class HubPages:
         return self._secure.url if self._secure else ""
 
     @property
+    def secure_port(self) -> int:
+        """The port of the pages with encryption; 0 without."""
+        return self._secure.port if self._secure else 0
+
+    @property
     def stream_url(self) -> str:
         """The URL of the pages of the selected table; "" if they are not served."""
         return self._stream.url if self._stream else ""
@@ -175,6 +181,7 @@ class HubPages:
             Route("/tables.json", self._json(lambda: {"tables": self._boards.tables_json()})),
             Route("/static/{name}", self._file),
             *help_routes(),
+            requests.json_route(PATH, self._join_table, "POST"),
             requests.json_route(HOME, self._console),
             requests.json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
@@ -297,7 +304,7 @@ class HubPages:
         if self._may_sign_in(request):
             readable = request.url.scheme != "https" and not is_loopback(requests.client_ip(request))
             return await self._signing.form_response(readable=readable)
-        name, port = request.url.hostname or "", self._secure.port if self._secure else 0
+        name, port = request.url.hostname or "", self.secure_port
         where = f"https://{f'[{name}]' if ':' in name else name}:{port}{HOME}" if port else ""
         return HTMLResponse(await asyncio.to_thread(self._boards.encrypted_page, where))
 
@@ -392,6 +399,14 @@ class HubPages:
         return requests.json_response(
             {"ok": True, "table": table, **opened._asdict(), "good_s": opened.ends - self._clock(), "qr": code}
         )
+
+    async def _join_table(self, request: Request) -> Response:
+        """Answer a table that joins by a code, which may not cross the network in the clear."""
+        if request.url.scheme != "https" or self.join_server is None:
+            raise HTTPException(404)
+        answer = self.join_server.answer(await requests.read_body(request), requests.client_ip(request))
+        content = msgspec.json.encode(await self.join_server.run_from_thread(answer))
+        return Response(content, media_type="application/json")
 
     def _fact(self, given: dict[str, Any]) -> d.Fact:
         """Parse a fact and add the fields that only the hub can set. Raises `InvalidActionError`."""

@@ -152,7 +152,9 @@ class HubRun:
             )
             pages.hub = hub
             if not settings.embedded:
-                pages.join_server = JoinServer(folder, settings, broker, hub.known_tables, hub.compare_version)
+                pages.join_server = JoinServer(
+                    folder, settings, broker, hub.known_tables, hub.compare_version, pages.secure_port
+                )
                 stack.callback(pages.join_server.close)
             assert self._listening is not None
             self._listening.set_result(None)

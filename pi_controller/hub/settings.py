@@ -12,8 +12,8 @@ from pi_controller.hub.mqtt import Broker, check_ca_file, read_password
 from pi_controller.hub.store import Database
 
 FILE = "hub.toml"
-PORT = 8884
-"""Default port for joining tables."""
+HTTPS_PORT = 8443
+"""Default port of the pages with encryption, where tables join."""
 STORE = "hub.sqlite"
 ACCOUNT = "hub"
 
@@ -48,7 +48,7 @@ class PageSection(Section):
     host: Host = Field(default="127.0.0.1", description='"0.0.0.0" serves everyone on the network')
     port: int = Field(default=8090, ge=0, le=65535, description="0: any free port")
     https: int = Field(
-        default=8443,
+        default=HTTPS_PORT,
         ge=0,
         le=65535,
         description="the port of the same pages with encryption, once 'hub setup' has made the venue's certificate",
@@ -72,13 +72,6 @@ class HomeAssistantSection(Section):
     )
 
 
-class EnrolmentSection(Section):
-    """The port for joining tables; it listens only while a join code is open."""
-
-    host: Host = Field(default="0.0.0.0", description="by default for everyone on the network")  # noqa: S104 - for tables
-    port: int = Field(default=PORT, ge=0, le=65535, description="0: any free port")
-
-
 class StoreSection(Section):
     """Storage of the tables' journals and the tournament."""
 
@@ -96,7 +89,6 @@ class HubSettings(Section):
     venue: VenueSection = Field(default_factory=VenueSection)
     broker: BrokerSection = Field(default_factory=BrokerSection)
     page: PageSection = Field(default_factory=PageSection)
-    enrolment: EnrolmentSection = Field(default_factory=EnrolmentSection)
     store: StoreSection = Field(default_factory=StoreSection)
     home_assistant: HomeAssistantSection = Field(default_factory=HomeAssistantSection)
 

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -126,7 +125,7 @@ def reload_broker(folder: Path) -> None:
         ) from error
 
 
-# Create the hub's TLS certificates: the venue's CA, the broker's certificate, and a temporary one for joining.
+# Create the hub's TLS certificates: the venue's CA, and the certificate of broker and pages.
 
 
 CA_DAYS, SERVER_DAYS = 3650, 820
@@ -134,23 +133,6 @@ CA_KEY, SERVER, SERVER_KEY = "ca.key", "server.crt", "server.key"
 _ENCIPHERING = ("key_encipherment", "data_encipherment", "encipher_only", "decipher_only")
 _OTHER_USES = dict.fromkeys(("digital_signature", "content_commitment", "key_agreement", *_ENCIPHERING), False)
 """What the venue's CA may not do with its key."""
-
-
-class CertificateWithKey(NamedTuple):
-    """A certificate as PEM, its private key as PEM, and the certificate as DER."""
-
-    pem: bytes
-    key: bytes
-    der: bytes
-
-
-def make_join_certificate(now: datetime) -> CertificateWithKey:
-    """Return a self-signed certificate; tables recognise it by its fingerprint in the join code."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Moccasin Mat, joining")])
-    made = _builder(name, name, key, now, 1).sign(key, hashes.SHA256())
-    encodings = serialization.Encoding
-    return CertificateWithKey(made.public_bytes(encodings.PEM), _pem(key), made.public_bytes(encodings.DER))
 
 
 def write_certificates(folder: Path, venue: str, hosts: Sequence[str], now: datetime) -> None:

@@ -105,13 +105,7 @@ async def read_json_body(request: Request) -> dict[str, Any]:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise RequestError("type", "only JSON is accepted", "send it as application/json")
-    try:
-        async with asyncio.timeout(BODY_S):
-            body = await _body(request)
-    except TimeoutError:
-        raise RequestError("slow", "the request did not arrive completely", "send it again") from None
-    except ClientDisconnect:
-        raise RequestError("slow", "the client has disconnected") from None
+    body = await read_body(request)
     try:
         content: object = msgspec.json.decode(body)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -119,6 +113,17 @@ async def read_json_body(request: Request) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise RequestError("invalid", "the body is not a JSON object", "send an object")
     return cast("dict[str, Any]", content)
+
+
+async def read_body(request: Request) -> bytes:
+    """Return the body of a request, of at most `MAX_BODY_BYTES`. Raises `RequestError`."""
+    try:
+        async with asyncio.timeout(BODY_S):
+            return await _body(request)
+    except TimeoutError:
+        raise RequestError("slow", "the request did not arrive completely", "send it again") from None
+    except ClientDisconnect:
+        raise RequestError("slow", "the client has disconnected") from None
 
 
 async def _body(request: Request) -> bytes:
