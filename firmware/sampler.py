@@ -1,7 +1,7 @@
 """What the mat board does, pass after pass: receive from the host, send what the sensors saw. It touches no chip.
 
-The same file runs on the board, and in the simulator against a simulated board. All that differs is behind `board`;
-`firmware/README.md` says what is asked of it.
+The same file runs on the board, and in the simulator against a simulated board. All that differs is behind `board`:
+`board.Board`, or `SimBoard` of `pi_controller/simulation/board.py`.
 
 A pass that has nothing special to do makes no object, and no number in it is beyond MicroPython's small integers (31
 bits): frames are made once and filled again and again, and time is kept as hundredths of a second since boot, `now`,

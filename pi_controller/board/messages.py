@@ -101,8 +101,8 @@ class BoardEvent:
     """An event of the board itself, delivered exactly once and in order for each boot.
 
     `number` counts from 1 in each boot, `kind` is a key of `WORDS`, `part` and `value` are described in
-    `firmware/README.md`. `lost` is the number of events before this one that never arrived. `t` may be long before the
-    link came up.
+    `help/pages/reference/wire.md`. `lost` is the number of events before this one that never arrived. `t` may be long
+    before the link came up.
     """
 
     t: float

@@ -1,7 +1,7 @@
 """Encodes and decodes the payload of each frame type. CPython and MicroPython both run this file and `frames.py`.
 
-`firmware/README.md` documents every byte. The two files may only use features that MicroPython has (no typing,
-dataclasses, `__future__`, or deleting from a bytearray).
+`help/pages/reference/wire.md` documents every byte. The two files may only use features that MicroPython has (no
+typing, dataclasses, `__future__`, or deleting from a bytearray).
 """
 
 import struct
@@ -83,7 +83,7 @@ POWER, BUTTON, WATCHDOG, RESTART = 1, 2, 3, 4
 # DONE's results.
 OBEYED, REFUSED = 0, 1
 
-# EVENT's kinds with the meaning of `part` and `value`; `firmware/README.md` has them as a table.
+# EVENT's kinds with the meaning of `part` and `value`; `help/pages/reference/wire.md` has them as a table.
 STARTED = 1  # part: reason; value: starts in a row without a calm run
 BROWN_OUT = 2  # value: starts from power in a row without a calm run
 LOST = 3  # value: blocks

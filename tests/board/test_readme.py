@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pi_controller.board import wire
 
-PAGE = (Path(__file__).parents[2] / "firmware" / "README.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "pi_controller" / "help" / "pages" / "reference" / "wire.md").read_text("utf-8")
 NAMES = {
     getattr(wire, name): name
     for name in (

@@ -153,10 +153,10 @@ def page() -> str:
         doctor = [f"{name}: {found}" for name, found, _ in ask_doctor(fault)]
         findings = [line for line in calibrate(fault) if line[2] or is_named(kind, fault, [line])]
         todo = dict.fromkeys(todo for *_, todo in (*ask_doctor(fault), *findings) if todo)
-        says = [what for _, what, _ in findings]
+        says = {re.sub(r"pad \d", "", what): what for _, what, _ in reversed(findings)}  # of sentences alike the first
         columns = (
             "<br>".join(doctor) or "all pass",
-            "<br>".join(says) or "all pass",
+            "<br>".join(reversed(says.values())) or "all pass",
             kind.wrong,
             "<br>".join(todo) or CORRECTED,
         )
@@ -165,7 +165,8 @@ def page() -> str:
     return f"""# I see this sentence: what do I do?
 
 What `moccasin-mat doctor` and `moccasin-mat calibrate` say of wires that are wrong, each on a simulated mat with that
-one fault. Numbers and names of parts are examples. `python tests/doctor/wiring_faults.py --page` makes this page.
+one fault. Numbers and names of parts are examples; what is said of each pad alike is listed once.
+`python tests/doctor/wiring_faults.py --page` makes this page.
 
 {head}
 {chr(10).join(rows)}
