@@ -175,8 +175,7 @@ def test_ctrl_c_in_the_questions_writes_nothing(terminal, tmp_path):
         screen.until("Which game?")
         screen.type("1")
         screen.until("The names of the two teams")
-        screen.press("\x03")
-        assert screen.ended() == 130
+        assert screen.interrupt() == 130
         assert list(tmp_path.iterdir()) == []
 
 
@@ -186,8 +185,7 @@ def test_the_offer_of_questions_can_be_left_aside(terminal, tmp_path):
     screen.type("skip")
     while not re.search("live page: |port 8080", "\n".join(screen.lines())):  # another program may have it
         screen.more()
-    screen.press("\x03")
-    screen.ended()
+    screen.interrupt()
     assert not (tmp_path / "table.toml").exists()
 
 

@@ -14,6 +14,7 @@ import pyte
 
 COLUMNS, ROWS = 80, 24
 PATIENCE_S = 120.0
+AGAIN_S = 5.0
 
 
 class SmallTerminal:
@@ -56,6 +57,18 @@ class SmallTerminal:
         """Read to the end; return the exit status."""
         while self._read():
             pass
+        return self._process.wait(PATIENCE_S)
+
+    def interrupt(self):
+        """Press Ctrl-C, and again after 5 s of silence; read to the end and return the exit status.
+
+        Python's `input` does not see a Ctrl-C in the moment between its prompt and its reading.
+        """
+        reading = True
+        while reading:
+            self.press("\x03")
+            while reading and select.select([self._fd], [], [], AGAIN_S)[0]:
+                reading = self._read()
         return self._process.wait(PATIENCE_S)
 
     def close(self):
