@@ -275,7 +275,9 @@ def test_the_end_names_each_sides_sticks_and_how_the_visitor_hid(cloths, most):
     rig.play_on(choose)
     shown = build_screen(rig.exhibit)
     a, _, b = sticks(game.view)
-    assert re.search(rf"your side {a}\b.* the mat {b}\b", shown.lead)
+    score, habit = shown.report[:2]
+    assert re.search(rf"your side {a}\b.* the mat.* {b}\b", score, re.IGNORECASE)
+    assert [row.won for row in shown.rows] == [a > b, False, b > a]
     assert 1 < len(game.hidden_under) <= 4
-    assert str(len(game.hidden_under)) in shown.under
-    assert most in shown.under
+    assert str(len(game.hidden_under)) in habit
+    assert most in habit
