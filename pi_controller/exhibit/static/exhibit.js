@@ -8,6 +8,7 @@ const AGAIN_MS = 1_000;
 const CORNER_PX = 96;
 const HELD_MS = 3_000;
 const REVEAL_MS = 1_300; // the stick comes down and the cloth is turned back before the sticks move
+const COUNTING_MS = 800;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const ring = document.createElement("div"); // where a finger touches
 ring.className = "ring";
@@ -65,11 +66,34 @@ function marks() {
   return [...screen.querySelectorAll(".pad")].map((pad) => pad.getAttribute("data-value")).join();
 }
 
+/** The number of sticks that each number on the page is or counts to. @type {WeakMap<Element, number>} */
+const targets = new WeakMap();
+
+/** Bring the numbers of sticks up to date: at once, or counting while the sticks move. */
+function countSticks(/** @type {boolean} */ slowly) {
+  for (const told of screen.querySelectorAll("[data-counted]")) {
+    const end = Number(told.getAttribute("data-counted"));
+    if (targets.get(told) === end) continue;
+    targets.set(told, end);
+    if (slowly) setTimeout(countOn, REVEAL_MS, told, end, COUNTING_MS / Math.max(1, Math.abs(end - Number(told.textContent))));
+    else told.textContent = String(end);
+  }
+}
+
+/** Count `told` one nearer to `end`, and so on, unless it has another end by now. */
+function countOn(/** @type {Element} */ told, /** @type {number} */ end, /** @type {number} */ pause) {
+  const now = Number(told.textContent);
+  if (targets.get(told) !== end || now === end) return;
+  told.textContent = String(now + Math.sign(end - now));
+  setTimeout(countOn, pause, told, end, pause);
+}
+
 /** Show a picture; who had chosen something with the keyboard keeps it where it is still there. */
 function draw(/** @type {Screen} */ shown) {
   const chosen = document.activeElement?.getAttribute("data-do");
   const before = marks();
-  const landed = shown.stage === document.body.dataset.stage ? noteSticks(REVEAL_MS) : () => {};
+  const same = shown.stage === document.body.dataset.stage;
+  const landed = same ? noteSticks(REVEAL_MS) : () => {};
   const fresh = document.createElement("div");
   fresh.id = "screen";
   fresh.innerHTML = shown.html;
@@ -78,6 +102,7 @@ function draw(/** @type {Screen} */ shown) {
   document.documentElement.lang = shown.language;
   Object.assign(document.body.dataset, { stage: shown.stage, low: shown.low ? "yes" : "", turn: String(shown.turn) });
   landed();
+  countSticks(same && !still.matches);
   if (!still.matches && shown.stage === "play" && marks() !== before) {
     // what happened is told after it is seen
     screen.querySelector(".lead")?.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 300, delay: 900, fill: "backwards" });
@@ -134,7 +159,8 @@ addEventListener("pointerdown", (event) => {
   if (still.matches) return;
   const at = `translate(${event.clientX}px, ${event.clientY}px)`;
   ring.animate([{ opacity: 1, transform: `${at} scale(0.3)` }, { opacity: 0, transform: `${at} scale(1.3)` }], 450);
-  if (touched.matches("button")) touched.animate([{ scale: 0.95 }, { scale: 1 }], { duration: 250, easing: "ease-out" });
+  const moved = touched.closest(".pad, button");
+  if (moved) moved.animate([{ scale: 0.95 }, { scale: 1 }], { duration: 250, easing: "ease-out" });
 });
 
 document.addEventListener("click", (event) => {
