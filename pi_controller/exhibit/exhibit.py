@@ -58,6 +58,19 @@ class SessionStart(NamedTuple):
     close: Callable[[], None]
 
 
+class GuessCount(NamedTuple):
+    """The mat's guesses of one day: its first hits `made`, and how many of them were `right`."""
+
+    day: str = ""
+    made: int = 0
+    right: int = 0
+
+    def add(self, day: str, made: int, right: int) -> GuessCount:
+        """Return the count with more guesses of `day`; a new day begins at zero."""
+        before = self if self.day == day else GuessCount(day)
+        return GuessCount(day, before.made + made, before.right + right)
+
+
 class EndedSession(NamedTuple):
     """A session that has ended: the game played, its ending, its length in seconds, and the number of hides begun."""
 
@@ -115,6 +128,8 @@ class Exhibit:
         """The game on the screen: a visitor's, or the idle demonstration."""
         self.session_log: SessionLog | None = None
         """The log of the game in progress, else of the last one; it contains no unopened seals."""
+        self.guess_count = GuessCount()
+        """The mat's guesses of today, of sessions that have ended; kept in memory alone."""
         self.turn = 1
         """Number of the current set of controls: a touch carries the number of the set it was meant for."""
         self._games, self._rng, self._pace, self._ended, self._local = games, rng, pace or Pace(), ended, local
@@ -176,8 +191,11 @@ class Exhibit:
                 return ("here", "leave")
             case "play":
                 game = self.game
-                shown = ("how",) if game is not None and game.guessed is not None else ()
-                return (*(game.touches if game is not None else ()), *shown, "leave")
+                if game is None:
+                    return ("leave",)
+                skip = ("skip",) if game.may_skip(self._now) else ()
+                shown = ("how",) if game.guessed is not None else ()
+                return (*game.touches, *skip, *shown, "leave")
             case "result" if self._now - self.stage.began < self.times.longest_s:
                 return ("again", "choose", "leave")
             case "result":
@@ -281,6 +299,8 @@ class Exhibit:
                 self.how = not self.how
             case "here":
                 pass
+            case "skip" if self.game is not None:
+                self.game.skip(t)
             case _:
                 if self.game is not None:
                     self.game.touch(t, name)
@@ -340,6 +360,8 @@ class Exhibit:
         if not game.over:
             game.close(t)
         self._close_table()
+        today = self._local(t).date().isoformat()
+        self.guess_count = self.guess_count.add(today, game.guesses, game.right_guesses)
         if self._ended is not None:
             self._ended(t, EndedSession(self.kind, ending, max(0.0, t - self.stage.began), game.view.hide))
 
@@ -351,9 +373,8 @@ class Exhibit:
         begun = self._games.begin_show(t)
         self._close = begun.close
         opponent = RandomOpponent(self._rng)
-        pace = self._pace._replace(think_s=2 * self._pace.think_s)
         self.game = VisitorGame(
-            begun.table, _SHOW_SIDES, opponent, self._rng, begun.session_log, t, pace=pace, hides=_SHOW_HIDES
+            begun.table, _SHOW_SIDES, opponent, self._rng, begun.session_log, t, pace=self._pace, hides=_SHOW_HIDES
         )
 
     def _drop_game(self) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pi_controller.exhibit.staff_desk import StaffPage
 
 _STATIC = {
-    "mat.css": ("pi_controller.web", "text/css"),
+    "drawings.css": ("pi_controller.web", "text/css"),
     "exhibit.css": ("pi_controller.exhibit", "text/css"),
     "exhibit.js": ("pi_controller.exhibit", "text/javascript"),
     "here.js": ("pi_controller.exhibit", "text/javascript"),
@@ -195,7 +195,7 @@ def render_screen(
     screen: Screen, host: HostTexts, languages: Sequence[tuple[str, str]] = (), pictures: str = "/host/"
 ) -> Markup:
     """Return `screen` as HTML with the host's texts; `pictures` is the path of the host's pictures."""
-    html = render(_SCREEN, screen.language, s=screen, host=host, languages=languages, long=range(20), pictures=pictures)
+    html = render(_SCREEN, screen.language, s=screen, host=host, languages=languages, pictures=pictures)
     return Markup(html)  # noqa: S704 - escaped by it
 
 

@@ -49,15 +49,23 @@ class Pad(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """Sticks of a side or of the middle: `count` of them, the last `new` just arrived, `gone` just left."""
+    """Sticks of a side or of the middle: `count` of them, the last `new` just arrived; `won` if the side won."""
 
     key: str
     name: str
     role: str
     count: int
     new: int
-    gone: int
     points: int
+    won: bool = False
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """The mat's sealed guess or hiding place: a sentence about it, and the pads on its paper once it is opened."""
+
+    said: str
+    opened: bool = False
+    pads: str = ""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -84,8 +92,18 @@ class Screen(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...] = ()
     step: Step | None = None
     words: tuple[Step, ...] = ()
+    mat: str = "screen"
+    """The kind of mat: the cloths of a real one lie in a row on an upright screen, too."""
+    touch: str = ""
+    """The touch that the stage itself accepts, besides the controls; "" for none."""
+    envelope: Envelope | None = None
+    curtain: bool = False
+    """True while a curtain hides the cloths, until the other side has the screen."""
+    report: tuple[str, ...] = ()
+    """Sentences on a game that has ended."""
     seal: str = ""
-    how: str = ""
+    how: tuple[str, ...] = ()
+    """The explanation of the mat's guess, if a visitor asked for it; `seal` is shown with it."""
     until: float | None = None
     until_says: str = ""
     credit: str = ""
@@ -115,12 +133,17 @@ def build_screen(exhibit: Exhibit) -> Screen:
         lead=lead,
         under=under,
         choices=_choices(exhibit, text),
-        pads=_pads(game, view, exhibit) if game is not None and view is not None else (),
-        rows=_rows(view, lesson, text) if view is not None else (),
+        pads=_pads(game, view, exhibit) if game is not None and view is not None and stage != "result" else (),
+        rows=_rows(view, lesson, text, ended=stage == "result") if view is not None else (),
         step=_step(lesson) if lesson is not None and stage == "play" else None,
         words=_words(view, language) if view is not None and lesson is None else (),
-        seal=_seal(game, text) if game is not None and stage == "play" else "",
-        how=_explain_guess(game, text) if game is not None and exhibit.how else "",
+        mat=exhibit.section.mat,
+        touch="start" if stage == "attract" else "skip" if "skip" in exhibit.touches else "",
+        envelope=_envelope(game, text) if game is not None and stage == "play" else None,
+        curtain=game is not None and game.awaits == "handover",
+        report=_report(game, exhibit, text) if game is not None and stage == "result" else (),
+        seal=_seal(game, text) if game is not None and exhibit.how else "",
+        how=_explain_guess(game, text) if game is not None and exhibit.how else (),
         until=until,
         until_says=until_says,
         credit=" ".join(filter(None, (host.attribution, credit("dakota", language)))),
@@ -140,10 +163,7 @@ def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
     host, game = exhibit.host.texts, exhibit.game
     match exhibit.stage.name:
         case "attract":
-            what = host.what or text(
-                "A game for two sides. One hides a bead under one of four cloths; the other has two hits to find it."
-            )
-            return what, _caption(game, exhibit, text) if game is not None else ""
+            return text("Can you find the bead?"), host.what
         case "choose":
             return text("How do you want to play?"), ""
         case "about":
@@ -155,28 +175,13 @@ def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
         case "notice":
             return exhibit.notice or text("Out of order for a while. Please come back later."), ""
         case "result" if game is not None:
-            return _result(game, exhibit, text), _farewell(game, exhibit, text)
+            return _leader(game, exhibit, text), ""
         case "play" if exhibit.asked:
             return text("Are you still there?"), ""
         case "play" if game is not None:
             return _moment(game, exhibit, text)
         case _:
             return text("Thank you for playing."), ""
-
-
-def _caption(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
-    """Return a caption of the demonstration game for beginners."""
-    match game.view.phase:
-        case "toss":
-            return text("A coin toss decides who hides first.")
-        case "hide" | "check":
-            return text("The hand goes under each cloth, so the other side cannot see where the bead stays.")
-        case "hit" if game.view.hits:
-            return text("Not there. Now try to miss: finding the bead with the second hit costs more sticks.")
-        case "hit":
-            return text("Now the other side hits a cloth with its stick. The first hit tries to find the bead.")
-        case _:
-            return phrases.result(_with_side_names(game.view, exhibit, text), exhibit.language)
 
 
 def _moment(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
@@ -199,17 +204,15 @@ def _moment(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
                 return text("{side} hides. The others look away.").format(side=side), text(
                     "Touch the cloth where you want to leave the bead."
                 )
-            return text("You hide. Touch the cloth where you want to leave the bead."), text(
-                "The mat has already guessed and sealed its guess."
-            )
+            return text("You hide. Touch the cloth where you want to leave the bead."), ""
         case "hide", "visitor", _ if game.awaits == "ready":
             return text("{side} hides the bead: go under each cloth once and leave it under one.").format(side=side), ""
         case "hide" | "check", "mat", _:
-            return text("The mat hides the bead in a random place and seals it."), text(
-                "The hand goes under each cloth, so the other side cannot see where the bead stays."
-            )
+            return text("The mat hides the bead in a random place and seals it."), ""
         case "hide" | "check", _, _:
             return text("The hand goes under each cloth, so the other side cannot see where the bead stays."), ""
+        case "hit", _, "visitor" if game.awaits == "handover":
+            return text("Give the screen to the other side. Ready?"), ""
         case "hit", _, "visitor":
             second = bool(view.hits)
             if second:
@@ -224,21 +227,50 @@ def _moment(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
             return phrases.result(view, exhibit.language) or phrases.sentence(view, exhibit.language), ""
 
 
-def _result(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
+def _leader(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
+    """Return who has won or is ahead at the end of a game."""
     view = _with_side_names(game.view, exhibit, text)
     if view.winner in view.teams:
-        return text("{side} has won the short game.").format(side=view.teams[view.winner or ""])
+        return text("{side} wins the point!").format(side=view.teams[view.winner or ""])
     a, _, b = sticks(view)
-    return text("The game ends. Sticks: {one} {a}, {other} {b}.").format(
-        one=view.teams["A"], a=a, other=view.teams["B"], b=b
+    if a == b:
+        return text("The sides are equal.")
+    return text("{side} is ahead!").format(side=view.teams["A" if a > b else "B"])
+
+
+def _report(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, ...]:
+    """Return the score, the visitor's first; how the visitor hid; and how well the mat guesses today.
+
+    The score is in points if a point was won, which moves the sticks; else in long sticks.
+    """
+    view = game.view
+    a, b = (view.short["A"], view.short["B"]) if view.winner is not None else (view.long["A"], view.long["B"])
+    if exhibit.kind == "teams":
+        score = (
+            text("Points: the blue side {a}, the red side {b}.")
+            if view.winner is not None
+            else text("The blue side {a}, the red side {b}.")
+        )
+        return (score.format(a=a, b=b), text("Thank you for playing."))
+    score = (
+        text("Points: your side {yours}, the mat’s side {mats}.")
+        if view.winner is not None
+        else text("Your side {yours}, the mat’s side {mats}.")
     )
+    said = [score.format(yours=a, mats=b)]
+    said.append(_habits(game, text) or text("Thank you for playing."))
+    count = exhibit.guess_count
+    if game.guesses and count.made:
+        template = text("Today the mat guessed right {right} of {made} times. Luck alone: {chance} of {made}.")
+        said.append(template.format(right=count.right, made=count.made, chance=round(count.made / len(EVERY_PAD))))
+    return tuple(said)
 
 
-def _farewell(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
-    """Return what a visitor who played against the mat may like to know of the own hides, or else the thanks."""
+def _habits(game: VisitorGame, text: Callable[[str], str]) -> str:
+    """Return a sentence on how the visitor hid; "" after fewer than two hides."""
     hidden = game.hidden_under
-    if exhibit.kind == "teams" or len(hidden) < 2:
-        return text("Thank you for playing.")
+    if len(hidden) < 2:
+        return ""
     pad, most = Counter(hidden).most_common(1)[0]
     if most == 1:
         return text("You hid it {times} times, never twice under one cloth.").format(times=len(hidden))
@@ -264,12 +296,14 @@ def _choices(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[Choice, ...]
         "game:learn": (text("Show me how"), "main", text("a short guided game")),
         "game:mat": (text("Against the mat"), "plain", text("you hide and it guesses, it hides and you hit")),
         "game:teams": (text("Two sides"), "plain", text("play each other, the mat counts the sticks")),
-        "again": (text("Play again"), "main", ""),
+        "again": (text("Rematch"), "main", ""),
         "choose": (text("Something else"), "plain", ""),
         "here": (text("Yes, keep playing"), "main", ""),
         "next": (text("Continue"), "main", ""),
+        "handover": (text("We are ready"), "main", ""),
+        "skip": (text("Skip"), "quiet", ""),
         "ready": (text("I have hidden it"), "main", ""),
-        "how": (text("How did it guess?"), "quiet", ""),
+        "how": (text("Show me"), "quiet", ""),
         "leave": (text("Back to the start"), "quiet", ""),
     }
     order = ("game:learn", "game:mat", "game:teams")
@@ -296,7 +330,7 @@ def _pads(game: VisitorGame, view: View, exhibit: Exhibit) -> tuple[Pad, ...]:
     )
 
 
-def _rows(view: View, lesson: Lesson | None, text: Callable[[str], str]) -> tuple[Row, ...]:
+def _rows(view: View, lesson: Lesson | None, text: Callable[[str], str], *, ended: bool) -> tuple[Row, ...]:
     before, after = (lesson.before, lesson.after) if lesson is not None else _sticks_before_and_now(view)
     role = {"hide": text("hides"), "hit": text("hits")}
     names = (_capitalise(view.teams["A"]), text("In the middle"), _capitalise(view.teams["B"]))
@@ -304,8 +338,17 @@ def _rows(view: View, lesson: Lesson | None, text: Callable[[str], str]) -> tupl
         "" if view.hider is None or view.phase in ("over", "show") else role["hide" if view.hider == side else "hit"]
         for side in "AB"
     )
+    most = view.winner or ("A" if after[0] > after[2] else "B" if after[2] > after[0] else "")
     return tuple(
-        Row(key, name, one, now, max(0, now - was), max(0, was - now), view.short.get(key.upper(), 0))
+        Row(
+            key,
+            name,
+            "" if ended else one,
+            now,
+            0 if ended else max(0, now - was),
+            view.short.get(key.upper(), 0),
+            won=ended and key.upper() == most,
+        )
         for key, name, one, now, was in zip(
             ("a", "middle", "b"), names, (roles[0], "", roles[1]), after, before, strict=True
         )
@@ -346,18 +389,28 @@ def _seal(game: VisitorGame, text: Callable[[str], str]) -> str:
     return text("Sealed before the hit: cloth {pad}. {seal}").format(pad=first, seal=short)
 
 
-def _explain_guess(game: VisitorGame, text: Callable[[str], str]) -> str:
+def _envelope(game: VisitorGame, text: Callable[[str], str]) -> Envelope | None:
+    """Return the envelope with the mat's guess, or with the place where it hid the bead; None if nothing is sealed."""
+    if not game.seal:
+        return None
+    hides = game.hider == "mat"
+    if not game.opened:
+        return Envelope(text("The bead’s place is in here.") if hides else text("The mat’s guess is in here."))
+    said = text("Sealed before you hit.") if hides else text("Sealed before you hid.")
+    return Envelope(said, opened=True, pads=" · ".join(game.opened))
+
+
+def _explain_guess(game: VisitorGame, text: Callable[[str], str]) -> tuple[str, ...]:
     guess = game.guessed
     if guess is None:
-        return ""
+        return ()
     reasons = {
         "none": text("It guessed at random: it does not know your habits yet."),
         "often": text("You have chosen cloth {pad} more often than the others."),
         "after": text("After your last cloth, you often chose cloth {pad}."),
         "steps": text("You often move in the same pattern. It led to cloth {pad}."),
     }
-    told = reasons[guess.habit].format(pad=guess.first)
-    return " ".join((told, text("It forgets this when you leave.")))
+    return reasons[guess.habit].format(pad=guess.first), text("It forgets this when you leave.")
 
 
 def _deadline(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[float | None, str]:

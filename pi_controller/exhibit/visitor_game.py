@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Player = Literal["visitor", "mat"]
-Await = Literal["", "pads", "strike", "ready", "question", "next"]
-"""The action expected from a visitor: none, a hiding place, a hit, ready, an answer, or reading a step."""
+Await = Literal["", "pads", "handover", "strike", "ready", "question", "next"]
+"""The action expected from a visitor: none, a hiding place, to give the screen to the other side, a hit, ready, an
+answer, or reading a step."""
+SKIP_AFTER_S = 0.7
+"""How long the mat's turn lasts before a touch skips it: the second tap of a double one must not."""
 MARGIN_DB = 20.0
 """Margin of a stroke made on the screen: far above any doubt."""
 EVENT_GAP_S = 0.01
@@ -76,6 +79,8 @@ class VisitorGame:
         self.opened = ""
         self.guessed: Guess | None = None
         """The mat's guess for this hide, once it is open."""
+        self.guesses, self.right_guesses = 0, 0
+        """How often the mat's first hit was settled in this game, and how often it found the bead."""
         self.hidden_under: list[int] = []
         """The pads that visitors left the bead under, one of each hide that is over."""
         self._opponent, self._rng, self._log, self._hides = opponent, rng, session_log, hides
@@ -89,6 +94,8 @@ class VisitorGame:
         self._by: Player | None = None  # who made the stroke being settled: visitors may report one the mat missed
         self._hits = 0
         self._learned = False
+        self._handover = False  # the screen shows a curtain until the other side has it
+        self._skipped = False  # the mat does not wait any more before its next action
         self._sticks = sticks(table.view)
         self._key: tuple[object, ...] = ()
         self._since = self._step_since = t
@@ -143,8 +150,27 @@ class VisitorGame:
         if view.phase == "hide" and self.hider == "visitor":
             return "pads" if self.kind == "screen" else "ready"
         if view.phase == "hit" and self.hitter == "visitor":
-            return "strike"
+            return "handover" if self._handover else "strike"
         return ""
+
+    def may_skip(self, t: float) -> bool:
+        """Return True if at `t` the mat acts or shows a result, and a touch may end that at once."""
+        view = self.view
+        if self._ended or self.awaits or t - self._since < SKIP_AFTER_S or self._skipped:
+            return False
+        if self._script or view.phase in ("toss", "show", "over"):
+            return True
+        return (view.phase == "hide" and self.hider == "mat") or (view.phase == "hit" and self.hitter == "mat")
+
+    def skip(self, t: float) -> None:
+        """Do the mat's next moves at `t` instead of after a while, in the same order whatever pad holds the bead."""
+        if not self._script:
+            self._skipped = True
+            return
+        moves = list(self._script)
+        self._script.clear()
+        for n, (_, act) in enumerate(moves):
+            self._script.append((t + n * EVENT_GAP_S, act))
 
     @property
     def touches(self) -> Sequence[str]:
@@ -173,6 +199,8 @@ class VisitorGame:
         match self.awaits:
             case "next":
                 self._read_on(t)
+            case "handover":
+                self._handover = False
             case "pads":
                 self._hide(t, int(value))
             case "strike":
@@ -238,7 +266,7 @@ class VisitorGame:
             self._open(t)
         key = (self.view.phase, self.view.hide, len(self.view.hits), self.view.question, bool(self._script))
         if key != self._key:
-            self._key, self._since = key, t
+            self._key, self._since, self._skipped = key, t, False
         if self.lessons is not None and self.lessons.open_step:
             if t - self._step_since >= self.pace.step_s:
                 self._read_on(t)
@@ -255,7 +283,7 @@ class VisitorGame:
         self._script.clear()
 
     def _go_on(self, t: float) -> None:
-        view, waited = self.view, t - self._since
+        view, waited = self.view, math.inf if self._skipped else t - self._since
         if view.phase == "halted":
             self._ended = True
         elif view.question is not None:
@@ -279,6 +307,7 @@ class VisitorGame:
         self._hide_begun, self.seal, self.opened, self.guessed = self.view.hide, "", "", None
         self._round += 1
         self._guess, self._place, self._by, self._hits, self._learned = None, None, None, 0, False
+        self._handover = False
         self._hid, self._hitter = self.hider, self.sides[opposing_team(self.view.hider or "A")]
         if self._hitter == "mat":
             self._guess = self._opponent.guess()
@@ -307,6 +336,7 @@ class VisitorGame:
         self._feel(way(t, pad, "hider"))
 
     def _finish_hiding(self, t: float) -> None:
+        self._handover = self.hider == self._hitter == "visitor"
         self._hidden(t)
         self._feel(events.Button(t, "ready"))
         self._feel(events.BeadsAtRest(t + EVENT_GAP_S, (events.Bead(self._place),)))
@@ -371,6 +401,8 @@ class VisitorGame:
                 case ActionPlayed(action={"do": "hit"} as action):
                     self._hits += 1
                     found, pad = bool(action["found"]), action.get("pad")
+                    if self._by == "mat" and self._hits == 1:
+                        self.guesses, self.right_guesses = self.guesses + 1, self.right_guesses + found
                     self._log.add("struck", fact.t, hide=self._round, pad=pad, by=self._by, found=found, said=said)
                     if self.lessons is not None:
                         self.lessons.hit(self._hits, fact.calls, self._sticks, sticks(self.view), found=found)

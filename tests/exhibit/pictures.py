@@ -12,6 +12,10 @@ from headless import ARGUMENTS, CHROMIUM
 from screen_faults import GLASS
 
 SIZES = ((390, 844), *GLASS)
+SETTLED = """() => Promise.all(document.getAnimations()
+  .filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime))
+  .map((one) => one.finished.catch(() => 0)))"""
+"""Wait until every movement that ends has ended."""
 
 
 def main(folder, wanted):
@@ -23,7 +27,7 @@ def main(folder, wanted):
                 for width, height in SIZES:
                     tab = browser.new_page(viewport={"width": width, "height": height})
                     tab.goto(page.url)
-                    tab.wait_for_timeout(400)
+                    tab.evaluate(SETTLED)
                     beyond = tab.evaluate(
                         "[document.documentElement.scrollWidth - innerWidth, document.body.scrollHeight - innerHeight]"
                     )

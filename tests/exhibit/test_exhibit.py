@@ -23,6 +23,44 @@ def test_from_a_touch_to_a_game_and_back():
     assert [(one.kind, one.ending) for one in rig.sessions] == [("mat", "finished")]
 
 
+def test_attract_shows_a_whole_hide_within_20_s():
+    rig = Rig(2)
+    assert len(build_screen(rig.exhibit).lead.split()) <= 6
+    rig.until(lambda: rig.game.view.phase == "hide")
+    for hide in (1, 2, 3):
+        begun = rig.t
+        rig.until(lambda hide=hide: rig.game.view.hide > hide)
+        assert rig.t - begun <= 20
+
+
+def test_a_touch_skips_the_mats_turn_but_a_second_tap_does_not():
+    rig = Rig(1)
+    rig.begin("mat")
+    rig.awaits("pads")
+    rig.touch("pad:2")
+    rig.advance(STEP_S)
+    assert not rig.touch("skip"), "the second tap of a double one"
+    rig.until(lambda: "skip" in rig.exhibit.touches)
+    assert rig.touch("skip")
+    rig.advance(STEP_S)
+    assert rig.game.view.phase == "hit"
+    rig.play_on()
+    rig.check_log()
+
+
+def test_a_curtain_covers_the_cloths_until_the_other_side_is_ready():
+    rig = Rig(1)
+    rig.begin("teams")
+    rig.awaits("pads")
+    rig.touch("pad:2")
+    rig.awaits("handover")
+    assert build_screen(rig.exhibit).curtain
+    assert not rig.touch("pad:2")
+    rig.touch("handover")
+    assert not build_screen(rig.exhibit).curtain
+    assert rig.touch("pad:2")
+
+
 @pytest.mark.parametrize("kind", ["mat", "teams", "learn"])
 @pytest.mark.parametrize("mat", ["screen", "eye"])
 @pytest.mark.parametrize("seed", range(4))
@@ -275,7 +313,9 @@ def test_the_end_names_each_sides_sticks_and_how_the_visitor_hid(cloths, most):
     rig.play_on(choose)
     shown = build_screen(rig.exhibit)
     a, _, b = sticks(game.view)
-    assert re.search(rf"your side {a}\b.* the mat {b}\b", shown.lead)
+    score, habit = shown.report[:2]
+    assert re.search(rf"your side {a}\b.* the mat.* {b}\b", score, re.IGNORECASE)
+    assert [row.won for row in shown.rows] == [a > b, False, b > a]
     assert 1 < len(game.hidden_under) <= 4
-    assert str(len(game.hidden_under)) in shown.under
-    assert most in shown.under
+    assert str(len(game.hidden_under)) in habit
+    assert most in habit

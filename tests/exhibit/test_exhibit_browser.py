@@ -103,6 +103,50 @@ def test_every_screen_of_a_session_lies_whole_on_a_kiosks_glass(browser):
         tab.close()
 
 
+MOVED = """() => {
+  const told = new Set(["offset", "computedOffset", "easing", "composite", "transformOrigin"]);
+  return document.getAnimations().filter((one) => one.animationName !== "more")
+    .flatMap((one) => one.effect.getKeyframes()).flatMap((frame) => Object.keys(frame))
+    .filter((name) => !told.has(name));
+}"""
+"""The properties that movements on the page change, without the arrow of a page that scrolls."""
+
+
+@pytest.mark.parametrize("reduced", ["no-preference", "reduce"])
+def test_only_transform_and_opacity_move_and_nothing_with_reduced_motion(browser, reduced):
+    rig = STATES["aiming"]()
+    moved = set()
+    with served(rig) as (page, show):
+        tab = browser.new_page(viewport={"width": 1920, "height": 1080}, reduced_motion=reduced)
+        tab.goto(page.url)
+        while rig.game.view.phase != "show":
+            rig.advance(STEP_S)
+            show()
+            turn = rig.exhibit.turn
+            tab.wait_for_function("turn => document.body.dataset.turn === String(turn)", arg=turn)
+            moved |= set(tab.evaluate(MOVED))
+        tab.close()
+    assert moved == (set() if reduced == "reduce" else {"transform", "opacity"})
+
+
+def test_a_touch_is_answered_by_a_movement_at_once(browser):
+    with served(STATES["hiding"]()) as (page, _):
+        tab = browser.new_page(viewport={"width": 1280, "height": 800})
+        tab.goto(page.url)
+        for touched in ('[data-do="pad:2"]', "[data-do=leave]"):
+            moves = tab.evaluate(
+                """(name) => {
+                  const touched = document.querySelector(name);
+                  touched.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+                  const moved = touched.closest(".pad, button").getAnimations();
+                  return [moved.length, document.querySelector(".ring").getAnimations().length];
+                }""",
+                touched,
+            )
+            assert min(moves) > 0, "before the browser shows its next picture"
+        tab.close()
+
+
 def test_what_does_not_fit_is_scrolled_and_an_arrow_says_that_there_is_more(browser):
     rig = STATES["about"]()
     rig.exhibit.host.texts = HostTexts(introduction="The game as it was told here.\n" * 60)

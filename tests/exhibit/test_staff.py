@@ -445,9 +445,11 @@ def test_it_is_the_same_wherever_the_bead_is():
         rig.awaits("pads")
         rig.touch(f"pad:{pad}")
         seen = []
-        while rig.game.awaits != "strike":
+        while rig.game.awaits != "handover":
             seen.append(shown(rig))
             rig.advance(0.25)
+        rig.touch("handover")
+        seen.append(shown(rig))
         pictures.append(seen)
     assert len(pictures[0]) > 5
     assert all(one == pictures[0] for one in pictures)

@@ -209,7 +209,17 @@ def teams():
     rig.begin("teams")
     rig.awaits("pads")
     rig.touch("pad:2")
-    rig.awaits("strike")
+    rig.awaits("handover")
+    rig.touch("handover")
+    return rig
+
+
+def curtain():
+    rig = Rig(1)
+    rig.begin("teams")
+    rig.awaits("pads")
+    rig.touch("pad:2")
+    rig.awaits("handover")
     return rig
 
 
@@ -257,6 +267,7 @@ STATES: dict[str, Callable[[], Rig]] = {
     "moving": moving,
     "aiming": aiming,
     "shown": shown,
+    "curtain": curtain,
     "teams": teams,
     "under_way": lambda: taught("under_way"),
     "paguga": lambda: taught("paguga"),

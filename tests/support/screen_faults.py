@@ -13,7 +13,7 @@ from pi_controller.exhibit.screen import Screen, build_screen
 if TYPE_CHECKING:
     from pi_controller.exhibit.host_files import HostTexts
 
-GLASS = ((800, 480), (1024, 600), (1280, 800), (1366, 768), (1920, 1080), (720, 1280), (1080, 1920))
+GLASS = ((800, 480), (1024, 600), (1280, 800), (1366, 768), (1920, 1080), (3840, 2160), (720, 1280), (1080, 1920))
 """Touch screens of kiosks, in pixels: width and height."""
 WIDE_LETTERS = ':root { --serif: "DejaVu Serif"; --sans: "DejaVu Sans"; }'
 """The letters of a kiosk, which has no others; they are wider than most."""
@@ -43,9 +43,10 @@ FAULTS = """([screens, low]) => {
     const lines = [], texts = document.createTreeWalker(screen, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode, parent = text.parentElement, said = text.data.trim();
-      if (!said || parent.closest(".unseen") || !parent.checkVisibility()) continue;
+      if (!said || parent.closest(".unseen") || !parent.checkVisibility({ visibilityProperty: true })) continue;
       const size = parseFloat(getComputedStyle(parent).fontSize);
-      if (size < 15.99) wrong(`“${said}” has letters of ${size} px`);
+      const least = parent.closest(".credit") ? 16 : Math.max(16, (24 / 1080) * Math.min(innerWidth, innerHeight));
+      if (size < least - 0.01) wrong(`“${said}” has letters of ${size} px`);
       const range = document.createRange();
       range.selectNodeContents(text);
       for (const line of range.getClientRects()) {
@@ -58,13 +59,14 @@ FAULTS = """([screens, low]) => {
         lines.push([line, text, said]);
       }
     }
-    const parts = "header, .lead-in, .cards, .board, .step, .called, .host, .how, .choices, footer";
+    const parts = "header, .cards, .pads, .bundle, .letter, .card, .report, .called, .host, .choices, footer";
     const blocks = [...screen.querySelectorAll(parts)].filter((block) => block.checkVisibility());
     for (const [n, one] of blocks.entries()) {
       for (const other of blocks.slice(0, n)) {
         const [wide, high] = common(one.getBoundingClientRect(), other.getBoundingClientRect());
         const [above, under] = [one, other].map((block) => block.className || block.tagName);
-        if (wide > 1 && high > 1 && !other.contains(one)) wrong(`${above} lies on ${under}`);
+        const covers = one.matches(".card") && other.matches(".pads"); // a card lies on the cloths
+        if (wide > 1 && high > 1 && !covers && !other.contains(one)) wrong(`${above} lies on ${under}`);
       }
     }
   }

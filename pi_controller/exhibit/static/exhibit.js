@@ -1,11 +1,18 @@
 // The installation's page: draws what the table sends, sends back what is touched, and comes back by itself.
 // @ts-check
 import { tellHere } from "./here.js";
+import { noteSticks } from "./motion.js";
 
 const SILENT_MS = 25_000;
 const AGAIN_MS = 1_000;
 const CORNER_PX = 96;
 const HELD_MS = 3_000;
+const REVEAL_MS = 1_300; // the stick comes down and the cloth is turned back before the sticks move
+const COUNTING_MS = 800;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const ring = document.createElement("div"); // where a finger touches
+ring.className = "ring";
+document.body.append(ring);
 const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));
 const news = /** @type {HTMLElement} */ (document.getElementById("news"));
 const away = /** @type {HTMLElement} */ (document.getElementById("away"));
@@ -17,13 +24,89 @@ let said = "";
 /** @typedef {{ html: string, stage: string, turn: number, low: boolean, language: string, title: string,
  *   said: string, left: number | null, bright: number }} Screen */
 
+/** Whether `old` stays on the page as `fresh`: the same kept part, or an equal one. */
+function stays(/** @type {Element} */ old, /** @type {Element} */ fresh) {
+  const keep = fresh.getAttribute("data-keep");
+  return keep === null ? old.isEqualNode(fresh) : old.tagName === fresh.tagName && old.getAttribute("data-keep") === keep;
+}
+
+/** Make the children of `old` those of `fresh`; parts with `data-keep` stay, so that their movements go on. */
+function update(/** @type {Element} */ old, /** @type {Element} */ fresh) {
+  for (const name of old.getAttributeNames()) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const name of fresh.getAttributeNames()) {
+    const value = String(fresh.getAttribute(name));
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  if (old.isEqualNode(fresh)) return;
+  let next = old.firstElementChild;
+  for (const child of [...fresh.children]) {
+    let kept = next;
+    while (kept && !stays(kept, child)) kept = kept.nextElementSibling;
+    if (!kept) {
+      old.insertBefore(child, next);
+      continue;
+    }
+    while (next && next !== kept) {
+      const gone = next;
+      next = next.nextElementSibling;
+      gone.remove();
+    }
+    if (child.hasAttribute("data-keep")) update(kept, child);
+    next = kept.nextElementSibling;
+  }
+  while (next) {
+    const gone = next;
+    next = next.nextElementSibling;
+    gone.remove();
+  }
+}
+
+/** The marks of the cloths: they change when a cloth is turned back. */
+function marks() {
+  return [...screen.querySelectorAll(".pad")].map((pad) => pad.getAttribute("data-value")).join();
+}
+
+/** The number of sticks that each number on the page is or counts to. @type {WeakMap<Element, number>} */
+const targets = new WeakMap();
+
+/** Bring the numbers of sticks up to date: at once, or counting while the sticks move. */
+function countSticks(/** @type {boolean} */ slowly) {
+  for (const told of screen.querySelectorAll("[data-counted]")) {
+    const end = Number(told.getAttribute("data-counted"));
+    if (targets.get(told) === end) continue;
+    targets.set(told, end);
+    if (slowly) setTimeout(countOn, REVEAL_MS, told, end, COUNTING_MS / Math.max(1, Math.abs(end - Number(told.textContent))));
+    else told.textContent = String(end);
+  }
+}
+
+/** Count `told` one nearer to `end`, and so on, unless it has another end by now. */
+function countOn(/** @type {Element} */ told, /** @type {number} */ end, /** @type {number} */ pause) {
+  const now = Number(told.textContent);
+  if (targets.get(told) !== end || now === end) return;
+  told.textContent = String(now + Math.sign(end - now));
+  setTimeout(countOn, pause, told, end, pause);
+}
+
 /** Show a picture; who had chosen something with the keyboard keeps it where it is still there. */
 function draw(/** @type {Screen} */ shown) {
   const chosen = document.activeElement?.getAttribute("data-do");
-  screen.innerHTML = shown.html;
+  const before = marks();
+  const same = shown.stage === document.body.dataset.stage;
+  const landed = same ? noteSticks(REVEAL_MS) : () => {};
+  const fresh = document.createElement("div");
+  fresh.id = "screen";
+  fresh.innerHTML = shown.html;
+  update(screen, fresh);
   document.title = shown.title;
   document.documentElement.lang = shown.language;
   Object.assign(document.body.dataset, { stage: shown.stage, low: shown.low ? "yes" : "", turn: String(shown.turn) });
+  landed();
+  countSticks(same && !still.matches);
+  if (!still.matches && shown.stage === "play" && marks() !== before) {
+    // what happened is told after it is seen
+    screen.querySelector(".lead")?.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 300, delay: 900, fill: "backwards" });
+  }
   document.body.style.setProperty("--shade", String(1 - shown.bright));
   ends = shown.left === null ? Infinity : performance.now() + shown.left * 1000;
   if (chosen) /** @type {HTMLElement | null} */ (screen.querySelector(`[data-do="${chosen}"]`))?.focus();
@@ -64,15 +147,30 @@ setInterval(() => {
   if (performance.now() - heard > SILENT_MS) open();
 }, 5_000);
 
+/** The control that is touched, or the stage, which starts a game or skips the mat's turn. */
+function touchedBy(/** @type {Event} */ event) {
+  return event.target instanceof Element ? event.target.closest("[data-do], [data-touch]") : null;
+}
+
+/** Answer a finger at once: a ring where it touches, and the control gives way. */
+addEventListener("pointerdown", (event) => {
+  const touched = touchedBy(event);
+  if (!touched) return;
+  if (still.matches) return;
+  const at = `translate(${event.clientX}px, ${event.clientY}px)`;
+  ring.animate([{ opacity: 1, transform: `${at} scale(0.3)` }, { opacity: 0, transform: `${at} scale(1.3)` }], 450);
+  const moved = touched.closest(".pad, button");
+  if (moved) moved.animate([{ scale: 0.95 }, { scale: 1 }], { duration: 250, easing: "ease-out" });
+});
+
 document.addEventListener("click", (event) => {
-  const touched = event.target instanceof Element ? event.target.closest("[data-do]") : null;
+  const touched = touchedBy(event);
   if (!touched) return;
   const turn = Number(document.body.dataset.turn);
-  touched.classList.add("pressed");
   fetch("/touch", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ do: touched.getAttribute("data-do"), turn }),
+    body: JSON.stringify({ do: touched.getAttribute("data-do") ?? touched.getAttribute("data-touch"), turn }),
   }).catch(() => {
     away.hidden = false;
   });

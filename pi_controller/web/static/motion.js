@@ -14,26 +14,26 @@ function rows() {
 }
 
 /** Store the position of each stick before a change; the returned function animates them from there. */
-export function noteSticks() {
-  if (still.matches || !document.body.classList.contains("room")) return () => {};
+export function noteSticks(/** @type {number} */ delay = 0) {
+  if (still.matches || !document.body.matches(".room, .exhibit")) return () => {};
   const before = rows().map((row) => row.map((stick) => stick.getBoundingClientRect()));
   return () => {
     const after = rows();
     if (after.length !== before.length) return;
     const from = after.flatMap((row, i) => before[i].slice(row.length));
     const to = after.flatMap((row, i) => row.slice(before[i].length));
-    to.slice(0, from.length).forEach((stick, i) => fly(stick, from[i], i / to.length));
+    to.slice(0, from.length).forEach((stick, i) => fly(stick, from[i], i / to.length, delay));
   };
 }
 
 /** Animate `stick` from the position of another one. */
-function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @type {number} */ late) {
+function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @type {number} */ late, wait = 0) {
   const there = stick.getBoundingClientRect();
   if (!there.width || !there.height || !from.width) return;
   const x = from.x + from.width / 2 - there.x - there.width / 2;
   const y = from.bottom - there.bottom;
   const size = from.height / there.height;
-  const delay = late * APART * FLIGHT_MS;
+  const spread = late * APART * FLIGHT_MS;
   stick.classList.add("flying");
   const flight = stick.animate(
     [
@@ -41,7 +41,7 @@ function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @typ
       { transform: `translate(${x / 2}px, ${y / 2 - there.height / 4}px) rotate(${x < 0 ? -12 : 12}deg)`, transformOrigin: "bottom" },
       { transform: "none", transformOrigin: "bottom" },
     ],
-    { duration: FLIGHT_MS - delay, delay, easing: "ease-in-out", fill: "backwards" },
+    { duration: FLIGHT_MS - spread, delay: wait + spread, easing: "ease-in-out", fill: "backwards" },
   );
   flight.onfinish = () => stick.classList.remove("flying");
 }
