@@ -50,6 +50,14 @@ def line_to(site):
     return socket.create_connection(("127.0.0.1", site.pages._secure.port), PATIENCE_S)
 
 
+def hear(line):
+    """Return the next bytes of a connection, b"" at its end, however it ends."""
+    try:
+        return line.recv(4096)
+    except ConnectionError:
+        return b""
+
+
 def new_user(site):
     pin = f"{secrets.randbelow(10**8):08d}"
     site.pages.users.add("Ann", "head", site.pages._signing.authenticator.pins.hash(pin))
@@ -136,18 +144,17 @@ def test_a_damaged_certificate_is_told(tmp_path, content):
         load_server_tls(tmp_path)
 
 
-def test_who_says_nothing_or_no_tls_is_closed_and_the_others_are_served(tmp_path, monkeypatch, caplog):
+def test_who_says_nothing_or_no_tls_is_closed(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(limits, "HEADER_TIMEOUT_S", 0.3)
     site = Site(certified(tmp_path / "hub"))
     lines = [line_to(site) for _ in range(6)]
     try:
         for line in lines[3:]:
             line.sendall(b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
-        with web_to(site, site.folder / CA) as web:
-            assert web.get("/").status_code == 200
         for line in lines:
-            heard = b"".join(iter(lambda line=line: line.recv(4096), b""))
+            heard = b"".join(iter(lambda line=line: hear(line), b""))
             assert b"HTTP" not in heard
+        monkeypatch.undo()  # whoever speaks TLS has more time, on a slow machine too
         with web_to(site, site.folder / CA) as web:
             assert web.get("/").status_code == 200
         shares, ends = site.pages._secure.http.server_state.shares, time.monotonic() + PATIENCE_S
@@ -165,7 +172,7 @@ def test_connections_count_before_their_handshake(site):
     shares = site.pages._secure.http.server_state.shares = ConnectionLimits(4)
     idle = [line_to(site) for _ in range(12)]
     try:
-        assert [line.recv(1) for line in idle[:8]] == [b""] * 8, "the oldest ones make room"
+        assert [hear(line) for line in idle[:8]] == [b""] * 8, "the oldest ones make room"
         with web_to(site, site.folder / CA) as web:
             assert web.get("/").status_code == 200
         assert len(shares) <= 4
@@ -180,7 +187,7 @@ def test_the_hub_stops_in_the_middle_of_a_handshake(tmp_path):
         with web_to(site, site.folder / CA) as web:
             assert web.get("/").status_code == 200  # it has accepted the idle one before
         site.close()
-        assert line.recv(1) == b""
+        assert hear(line) == b""
 
 
 @pytest.mark.chromium
