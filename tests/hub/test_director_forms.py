@@ -128,6 +128,10 @@ def console(chromium, site):
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(f"{site.origin}/director")
+    # the first update replaces every form that nobody has touched: what is found before is not on the page any more
+    page.wait_for_function(
+        "[...document.querySelectorAll('[data-region]')].every(one => one.dataset.html !== undefined)"
+    )
     page.evaluate("document.querySelectorAll('details').forEach(one => (one.open = true))")
     yield page
     page.context.close()
