@@ -121,6 +121,10 @@ STATES = {
 }
 
 
+UPDATED = "() => [...document.querySelectorAll('[data-region]')].every(one => one.dataset.html !== undefined)"
+"""A function, not an expression: the page's policy forbids `eval`."""
+
+
 @contextmanager
 def console(chromium, site):
     page = chromium.new_page(viewport=PHONE, reduced_motion="reduce")
@@ -128,10 +132,8 @@ def console(chromium, site):
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(f"{site.origin}/director")
-    # the first update replaces every form that nobody has touched: what is found before is not on the page any more
-    page.wait_for_function(
-        "[...document.querySelectorAll('[data-region]')].every(one => one.dataset.html !== undefined)"
-    )
+    # the first update replaces every form that nobody has touched: one found before is not on the page any more
+    page.wait_for_function(UPDATED)
     page.evaluate("document.querySelectorAll('details').forEach(one => (one.open = true))")
     yield page
     page.context.close()
