@@ -6,7 +6,6 @@ wrong PINs.
 
 import asyncio
 import logging
-import ssl
 import time
 from collections.abc import Callable, Collection, Coroutine
 from datetime import UTC, datetime
@@ -22,7 +21,7 @@ from pi_controller.hub import join
 from pi_controller.hub.home_assistant import ACCOUNT as HOME
 from pi_controller.hub.mqtt import Broker, can_sign_in
 from pi_controller.hub.settings import ACCOUNT, HTTPS_PORT, HubSettings
-from pi_controller.hub.setup import JOINED, SERVER, TABLES, has_joined, issue_account, reload_broker
+from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, reload_broker
 from pi_controller.system.files import write_private_file
 from pi_controller.web.accounts import Rate, Throttle, throttle_keys
 from pi_controller.web.limits import is_loopback
@@ -125,7 +124,7 @@ class JoinCodes:
 
 
 class JoinServer:
-    """Registers tables at the hub of `folder`, which answers them at the HTTPS port `port`.
+    """Registers tables at the hub of `folder`, which answers them at the HTTPS port `port` with `certificate` (DER).
 
     `known` returns the tables from which the hub has received anything. `compare_version` is called with each table
     that has joined and the version of its program. Runs in the event loop that creates it; use `run_from_thread` from
@@ -140,6 +139,7 @@ class JoinServer:
         known: Callable[[], Collection[str]],
         compare_version: Callable[[str, str], None],
         port: int,
+        certificate: bytes,
     ) -> None:
         self._folder = folder
         self._settings = settings
@@ -149,7 +149,7 @@ class JoinServer:
         self._codes = JoinCodes()
         self._loop = asyncio.get_running_loop()
         self._making = asyncio.Lock()
-        self._port = port
+        self._port, self._certificate = port, certificate
         self.waiting: tuple[JoinableTable, ...] = ()
         """The tables that may join; may be read from any thread."""
 
@@ -166,7 +166,8 @@ class JoinServer:
             what = f"no table can have the account {table!r}"
             raise JoinServerError(what, 'use up to 31 lower case letters, digits, - and _, as in "t09"')
         self._reject_known_table(table, anew=anew)
-        code, now = join.new_code(self._read_certificate()), time.time()
+        self._reject_unreachable()
+        code, now = join.new_code(self._certificate), time.time()
         self._codes.open(table, code, now, anew=anew)
         self._update_waiting()
         self._loop.call_later(CODE_LIFETIME_S + 1.0, self._update_waiting)
@@ -193,20 +194,18 @@ class JoinServer:
                 "choose another name, or choose the option for a new card: the old card then loses access",
             )
 
-    def _read_certificate(self) -> bytes:
-        """Return the hub's certificate (DER). Raises `JoinServerError` if tables cannot reach the hub with it."""
+    def _reject_unreachable(self) -> None:
+        """Raise `JoinServerError` if tables cannot reach this hub, or cannot recognise it."""
         page, broker = self._settings.page, self._settings.broker
         if is_loopback(page.host) and not is_loopback(broker.address):
             raise JoinServerError(
                 "only this machine reaches the hub's pages, and tables join there",
                 'set [page] host = "0.0.0.0" in hub.toml, and start the hub again',
             )
-        try:
-            return ssl.PEM_cert_to_DER_cert((self._folder / SERVER).read_text("ascii"))
-        except (OSError, ValueError) as error:
+        if not self._certificate:
             raise JoinServerError(
                 "the hub has no certificate by which tables recognise it", "run 'moccasin-mat hub setup' again"
-            ) from error
+            )
 
     def _update_waiting(self) -> None:
         self.waiting = tuple(JoinableTable(one.table, one.ends) for one in self._codes.waiting(time.time()))

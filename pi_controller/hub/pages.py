@@ -289,23 +289,19 @@ class HubPages:
     async def _sign_in(self, request: Request) -> Response:
         if request.method != "POST":
             return await self._console(request)
-        if not self._may_sign_in(request):
+        if not (self._plain_sign_in or _is_private(request)):
             raise requests.RequestError(
                 "plain", "the PIN would cross the network without encryption", "sign in at the encrypted address"
             )
         return await self._signing.sign_in(request)
 
-    def _may_sign_in(self, request: Request) -> bool:
-        """Return whether a PIN may be sent: encrypted, within this machine, or because the host allows it."""
-        return request.url.scheme == "https" or self._plain_sign_in or is_loopback(requests.client_ip(request))
-
     async def _sign_in_page(self, request: Request) -> Response:
         """Return the sign-in page, or where it is if it is not here."""
-        if self._may_sign_in(request):
-            readable = request.url.scheme != "https" and not is_loopback(requests.client_ip(request))
-            return await self._signing.form_response(readable=readable)
-        name, port = request.url.hostname or "", self.secure_port
-        where = f"https://{f'[{name}]' if ':' in name else name}:{port}{HOME}" if port else ""
+        private = _is_private(request)
+        if private or self._plain_sign_in:
+            return await self._signing.form_response(readable=not private)
+        port = self.secure_port
+        where = str(request.url.replace(scheme="https", port=port, path=HOME, query="")) if port else ""
         return HTMLResponse(await asyncio.to_thread(self._boards.encrypted_page, where))
 
     async def _console_events(self, request: Request) -> Response:
@@ -441,6 +437,11 @@ class HubPages:
     def _not_too_often(self, session: Any) -> None:
         if (wait := self._signing.charge_command(session)) > 0:
             raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
+
+
+def _is_private(request: Request) -> bool:
+    """Return whether nobody in the network can read the request: encrypted, or from this machine."""
+    return request.url.scheme == "https" or is_loopback(requests.client_ip(request))
 
 
 def break_times(given: Mapping[str, Any], t: float) -> dict[str, float]:

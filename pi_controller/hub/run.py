@@ -17,7 +17,13 @@ from pi_controller.hub.join_server import JoinServer
 from pi_controller.hub.mqtt import Retry
 from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import broker_from_settings, load_hub, store_from_settings
-from pi_controller.hub.setup import CONF, format_fingerprint, is_broker_config_outdated, load_server_tls
+from pi_controller.hub.setup import (
+    CONF,
+    format_fingerprint,
+    is_broker_config_outdated,
+    load_server_tls,
+    read_certificate,
+)
 from pi_controller.hub.store import Database, DatabaseUnavailableError, TournamentLog
 from pi_controller.system.platform import call_at_stop_signals, run_async
 
@@ -123,7 +129,9 @@ class HubRun:
             if opened is None:
                 return
             inbox, self.director, known = opened
-            pages = HubPages(settings, folder, self.director, tls=load_server_tls(folder))
+            tls = load_server_tls(folder)
+            certificate = read_certificate(folder)  # a later `hub setup` writes another one, which is not in use yet
+            pages = HubPages(settings, folder, self.director, tls=tls)
             stack.callback(pages.close)
             pages.start()
             self.url = pages.url
@@ -133,7 +141,7 @@ class HubRun:
             self._said(f"all tables: {pages.url}")
             if pages.secure_url:
                 self._said(f"encrypted, for signing in: {pages.secure_url}director")
-                self._said(f"SHA-256 of its certificate: {format_fingerprint(folder)}")
+                self._said(f"SHA-256 of its certificate: {format_fingerprint(certificate)}")
             if pages.stream_url:
                 self._said(f"the table that the director points at: {pages.stream_url}overlay")
             if not settings.embedded and is_broker_config_outdated(folder):
@@ -153,7 +161,7 @@ class HubRun:
             pages.hub = hub
             if not settings.embedded:
                 pages.join_server = JoinServer(
-                    folder, settings, broker, hub.known_tables, hub.compare_version, pages.secure_port
+                    folder, settings, broker, hub.known_tables, hub.compare_version, pages.secure_port, certificate
                 )
                 stack.callback(pages.join_server.close)
             assert self._listening is not None

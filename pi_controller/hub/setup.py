@@ -182,10 +182,15 @@ def load_server_tls(folder: Path) -> ssl.SSLContext | None:
     return context
 
 
-def format_fingerprint(folder: Path) -> str:
-    """Return the SHA-256 of the certificate of the hub in `folder`, as browsers show it. Raises `OSError`."""
-    der = ssl.PEM_cert_to_DER_cert((folder / SERVER).read_text("ascii"))
-    return sha256(der).digest().hex(":").upper()
+def read_certificate(folder: Path) -> bytes:
+    """Return the certificate (DER) of the hub in `folder`, b"" before `hub setup`. Raises `OSError`, `ValueError`."""
+    path = folder / SERVER
+    return ssl.PEM_cert_to_DER_cert(path.read_text("ascii")) if path.is_file() else b""
+
+
+def format_fingerprint(certificate: bytes) -> str:
+    """Return the SHA-256 of a certificate (DER) as browsers show it."""
+    return sha256(certificate).digest().hex(":").upper()
 
 
 def _builder(

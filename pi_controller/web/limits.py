@@ -346,7 +346,6 @@ class TlsProtocol(TimedProtocol):
     """
 
     _shaking: asyncio.Task[None] | None = None
-    _lost = False
 
     def __init__(self, context: ssl.SSLContext, **uvicorns: Any) -> None:
         super().__init__(**uvicorns)
@@ -367,7 +366,7 @@ class TlsProtocol(TimedProtocol):
             if not isinstance(error, OSError):  # the client's faults and timeouts are
                 raise
             return
-        if self._lost or encrypted is None or line.is_closing():  # an aborted handshake ends without an error
+        if encrypted is None or line.is_closing():  # an aborted handshake ends without an error
             self._leave()
             return
         H11Protocol.connection_made(self, encrypted)
@@ -383,7 +382,6 @@ class TlsProtocol(TimedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Release the connection's slot, also if it is lost at the end of its handshake."""
-        self._lost = True
         if self.transport is None:
             self._leave()
         else:

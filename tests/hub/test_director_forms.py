@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from itertools import count
 
 import pytest
+from headless import wait_until
 from hub_site import Site
 from markupsafe import Markup
 
@@ -183,14 +184,6 @@ def sent_by(page, form, sent):
         page.locator("#said").inner_text(),
     )
     return sent[-1].post_data, told
-
-
-def wait_until(page, happened):
-    """Wait until `happened()`, at most 30 s: a loaded machine may take its time for one request."""
-    for _ in range(1500):
-        if happened():
-            return
-        page.wait_for_timeout(20)
 
 
 IN_MINUTES = {"rest_s", "grace_s"}

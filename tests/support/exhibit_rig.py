@@ -204,22 +204,18 @@ def shown():
     return rig
 
 
-def teams():
-    rig = Rig(1)
-    rig.begin("teams")
-    rig.awaits("pads")
-    rig.touch("pad:2")
-    rig.awaits("handover")
-    rig.touch("handover")
-    return rig
-
-
 def curtain():
     rig = Rig(1)
     rig.begin("teams")
     rig.awaits("pads")
     rig.touch("pad:2")
     rig.awaits("handover")
+    return rig
+
+
+def teams():
+    rig = curtain()
+    rig.touch("handover")
     return rig
 
 

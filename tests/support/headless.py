@@ -15,3 +15,11 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+def wait_until(page, happened):
+    """Wait until `happened()`, at most 30 s: a loaded machine may take its time for one request."""
+    for _ in range(1500):
+        if happened():
+            return
+        page.wait_for_timeout(20)

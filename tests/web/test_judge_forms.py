@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from headless import wait_until
 from judge_rig import Rig, sign_in
 
 from pi_controller.referee.judge import JudgeProtest, JudgeTeams
@@ -67,10 +68,7 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium,
             button = page.locator(f"#{id_} {first}")
             button = button if button.count() else page.locator(f"#{id_} :is([id$=-send], #people-role ~ button)")
             button.first.click()
-            for _ in range(1500):  # 30 s: a loaded machine may take its time
-                if sent:
-                    break
-                page.wait_for_timeout(20)
+            wait_until(page, lambda: sent)
             told = json.dumps(json.loads(sent[0]), ensure_ascii=False)
             if id_ == "protest-inside" and state != "before the first hit":  # two forms in one section
                 ruled = state == "a protest is ruled on"

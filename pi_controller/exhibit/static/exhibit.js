@@ -155,8 +155,7 @@ function touchedBy(/** @type {Event} */ event) {
 /** Answer a finger at once: a ring where it touches, and the control gives way. */
 addEventListener("pointerdown", (event) => {
   const touched = touchedBy(event);
-  if (!touched) return;
-  if (still.matches) return;
+  if (!touched || still.matches) return;
   const at = `translate(${event.clientX}px, ${event.clientY}px)`;
   ring.animate([{ opacity: 1, transform: `${at} scale(0.3)` }, { opacity: 0, transform: `${at} scale(1.3)` }], 450);
   const moved = touched.closest(".pad, button");
