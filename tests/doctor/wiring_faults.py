@@ -165,7 +165,7 @@ def page() -> str:
     return f"""# I see this sentence: what do I do?
 
 What `moccasin-mat doctor` and `moccasin-mat calibrate` say of wires that are wrong, each on a simulated mat with that
-one fault. Numbers and names of parts are examples; what is said of each pad alike is listed once.
+one fault. Numbers and names of parts are examples; a message that is the same for every pad is listed once.
 `python tests/doctor/wiring_faults.py --page` makes this page.
 
 {head}
