@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cases import cases
-from headless import ARGUMENTS, CHROMIUM
+from headless import ARGUMENTS, CHROMIUM, await_updates
 from hypothesis import Phase, settings
 
 from pi_controller.table.view import View
@@ -131,26 +131,28 @@ def chromium() -> Iterator[Any]:
 
 
 def _make_patient(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what makes pages, or contexts of pages, that wait a minute: all tests may share a slow machine."""
+    """Return what makes pages, or contexts of pages, that wait a minute: all tests may share a slow machine.
+
+    MOCCASIN_BROWSER_MS delays each answer to a page by so many milliseconds: a test that does not wait for what it
+    needs fails then.
+    """
 
     def make_patient(**options: Any) -> Any:
         made = make(**options)
         made.set_default_timeout(60_000)
-        return made
+        if hasattr(made, "new_page"):
+            make_page = made.new_page
+            made.new_page = lambda: await_updates(_slow_down(make_page()))
+            return made
+        return await_updates(_slow_down(made))
 
     return make_patient
 
 
-@pytest.fixture
-def by_id(tmp_path: Path) -> Callable[..., Path]:
-    """Plug boards in: `by_id(*names)` returns the folder where their ports are under these names."""
-    folder = tmp_path / "by-id"
-    folder.mkdir()
-
-    def plug(*names: str) -> Path:
-        for n, name in enumerate(names):
-            (tmp_path / f"ttyACM{n}").touch()
-            (folder / name).symlink_to(tmp_path / f"ttyACM{n}")
-        return folder
-
-    return plug
+def _slow_down(page: Any) -> Any:
+    if latency := float(os.environ.get("MOCCASIN_BROWSER_MS", "0")):
+        client = page.context.new_cdp_session(page)
+        client.send("Network.enable")
+        speed = {"offline": False, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1}
+        client.send("Network.emulateNetworkConditions", speed)
+    return page

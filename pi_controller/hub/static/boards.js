@@ -8,6 +8,9 @@ let heard = performance.now();
 /** The newest HTML of each part: one that cannot be redrawn now waits for it.
  * @type {Map<HTMLElement, string>} */
 const newest = new Map();
+/** The HTML of each part as it was loaded: a first update that is the same need not replace it.
+ * @type {Map<Element, string>} */
+const loaded = new Map([...document.querySelectorAll("[data-region]")].map((part) => [part, part.innerHTML]));
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
 /** A form, or a row with a field beside its buttons. */
@@ -52,6 +55,9 @@ function put(/** @type {HTMLElement} */ part, /** @type {string} */ html) {
   if (at instanceof HTMLSelectElement || kept.some((form) => form.contains(at))) return;
   const fresh = document.createElement("template");
   fresh.innerHTML = html; // the server has escaped every text in it
+  const same = fresh.innerHTML === loaded.get(part);
+  loaded.delete(part);
+  if (same) return void (part.dataset.html = html);
   const places = new Map([.../** @type {NodeListOf<HTMLElement>} */ (fresh.content.querySelectorAll(FORM))].map((form) => [formKey(form), form]));
   if (kept.some((form) => !places.has(formKey(form)))) return;
   for (const form of kept) places.get(formKey(form))?.replaceWith(form);

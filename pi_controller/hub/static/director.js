@@ -274,3 +274,6 @@ async function people(/** @type {Record<string, any> | null} */ change) {
 document.getElementById("people")?.addEventListener("toggle", (event) => {
   if (/** @type {HTMLDetailsElement} */ (event.target).open) people(null);
 });
+
+// before this script was loaded, a touched button would have done nothing, silently
+document.querySelector("main")?.removeAttribute("inert");

@@ -75,13 +75,14 @@ function console_() {
     const game = ["action", "answer", "hidden", "hide_again"].includes(call.judge);
     if (!asked(from, true, game)) return;
     const before = state.log.at(-1)?.seq ?? 0;
-    from.dataset.busy = "yes";
+    from.dataset.busy = document.body.dataset.busy = "yes"; // the body too: an update may replace the button
     announce(words.sending);
     const outcome = await sender.send(call, seen);
     catching = true;
     if ((outcome?.revision ?? 0) > state.view.revision) await fresh(); // else the next touch would be for the old state
     catching = false;
     delete from.dataset.busy;
+    delete document.body.dataset.busy;
     if (!outcome) return;
     replacing = false;
     if (outcome.ok) {
