@@ -164,9 +164,12 @@ def _journals(args: argparse.Namespace) -> int:
 
 def _publish(args: argparse.Namespace) -> int:
     from pi_controller.hub.publish import publish_store
+    from pi_controller.hub.settings import load_hub
+    from pi_controller.web.host_marks import load_host_marks
 
     out = Path(args.what)
-    games = publish_store(_store(args.folder), out, time.time)
+    host = load_host_marks(load_hub(args.folder).marks)
+    games = publish_store(_store(args.folder), out, time.time, host)
     print(f"{out / 'index.html'}: the results with {games} score sheets. Open it, upload the folder, or hand it over.")
     return 0
 

@@ -208,6 +208,18 @@ def _check_origins(value: object) -> object:
     return names
 
 
+def contrast(one: str, two: str) -> float:
+    """Return how far two colours (`#rrggbb`) stand out from each other, from 1 to 21 (WCAG 2.2, 1.4.3)."""
+
+    def luminance(colour: str) -> float:
+        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    high, low = sorted((luminance(one), luminance(two)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
 def _expand_home(text: str) -> Path:
     try:
         return Path(text).expanduser()
@@ -309,6 +321,11 @@ Profile = Annotated[
 SoundDevice = Annotated[str, AfterValidator(_check_sound_device), _takes("the name of a loudspeaker, in quotes")]
 
 Name = Annotated[str, AfterValidator(_check_name), _takes("a name of 1 to 40 characters")]
+OptionalName = Annotated[
+    str,
+    AfterValidator(lambda text: _check_name(text) if text else text),
+    _takes("a name of up to 40 characters, or empty"),
+]
 Words = Annotated[str, AfterValidator(_check_words), _takes("a text of up to 300 characters")]
 Options = Annotated[dict[str, str], BeforeValidator(_parse_options), _takes("a section")]
 
@@ -363,6 +380,14 @@ OptionalPath = Annotated[str, AfterValidator(_parse_optional_path), SettingsPath
 """The path of a file or folder, or an empty text."""
 OptionalFile = Annotated[OptionalPath, _TAKES_FILE]
 OptionalFolder = Annotated[OptionalPath, _TAKES_FOLDER]
+Images = Annotated[
+    tuple[Annotated[str, AfterValidator(_parse_optional_path), SettingsPath()], ...],
+    BeforeValidator(_as_tuple),
+    Field(max_length=2),
+    _takes('a list of up to two files: ["ours.png"]'),
+]
+_TAKES_COLOUR = 'a colour like "#7a1f1f", or empty'
+Colour = Annotated[str, _matches("|#[0-9A-Fa-f]{6}", _TAKES_COLOUR), _takes(_TAKES_COLOUR)]
 Language = Annotated[
     str,
     AfterValidator(_check_language),

@@ -25,6 +25,8 @@ from pi_controller.sensing.strike_settings import LOCKOUT_S, SETTINGS_BY_SENSOR,
 from pi_controller.text import format_value, join_words
 
 MINUTES_A_DAY = 24 * 60
+MIN_CONTRAST = 4.5
+"""Of text on its ground (WCAG 2.2, 1.4.3)."""
 MatKind = Literal["screen", "sensors", "eye"]
 _STRIKES = StrikeSettings()
 
@@ -85,6 +87,34 @@ class WebSection(Section):
         default=False,
         description="announce the pages on the network (_http._tcp) with avahi-daemon; then run 'setup' again",
     )
+
+
+class MarksSection(Section):
+    """The host's own marks, on the public pages and on paper. None by default."""
+
+    name: fields.OptionalName = Field(
+        default="", description="who invites: a community, a museum, a club; empty: no marks"
+    )
+    ground: fields.Colour = Field(default="", description="colour behind the name; empty: the page's own")
+    ink: fields.Colour = Field(default="", description="colour of the name; empty: the page's own")
+    images: fields.Images = Field(
+        default=(),
+        description="up to two images (PNG or JPEG) beside the name; nothing of a community's without its consent",
+    )
+
+    @model_validator(mode="after")
+    def _check_marks(self) -> MarksSection:
+        found: list[SettingsIssue] = []
+        if (self.ground or self.ink or self.images) and not self.name:
+            found.append(SettingsIssue(("name",), "is missing: the marks say whose they are"))
+        if bool(self.ground) != bool(self.ink):
+            missing = "ink" if self.ground else "ground"
+            found.append(SettingsIssue((missing,), "is missing: name both colours or none"))
+        elif self.ground and (ratio := fields.contrast(self.ground, self.ink)) < MIN_CONTRAST:
+            todo = f"choose a darker and a lighter colour: at least {MIN_CONTRAST}"
+            found.append(SettingsIssue(("ink",), f"is hard to read on that ground (contrast {ratio:.1f}): {todo}"))
+        raise_issues(found)
+        return self
 
 
 class RecordingSection(Section):
@@ -631,6 +661,7 @@ class Settings(Section):
     strips: StripsSection = Field(default_factory=StripsSection)
     buttons: ButtonsSection = Field(default_factory=ButtonsSection)
     web: WebSection = Field(default_factory=WebSection)
+    marks: MarksSection = Field(default_factory=MarksSection)
     voice: VoiceSection = Field(default_factory=VoiceSection)
     chances: ChancesSection = Field(default_factory=ChancesSection)
     strikes: StrikesSection = Field(default_factory=StrikesSection)

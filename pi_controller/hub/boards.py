@@ -25,6 +25,7 @@ from pi_controller.tournament.schedule import Break, break_end
 from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timetable, estimate_timetable
 from pi_controller.web.bracket_page import bracket_values
 from pi_controller.web.game_page import page_of
+from pi_controller.web.host_marks import HostMarks
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _with_reason(sentence: str, reason: str, text: Callable[[str], str] = str) -
 class Boards:
     """Renders the pages in `language` from the state of `director` and the tables; `clock` returns s since 1970.
 
-    `joining` returns the tables that may join now, or None if this hub takes no joins.
+    `joining` returns the tables that may join now, or None if this hub takes no joins; `host` are the host's marks.
     """
 
     def __init__(
@@ -245,8 +246,10 @@ class Boards:
         clock: Callable[[], float],
         language: str = "en",
         joining: Callable[[], Sequence[JoinableTable] | None] = lambda: None,
+        host: HostMarks | None = None,
     ) -> None:
         self.director = director
+        self.host = host
         self._joining = joining
         self._clock = clock
         self.tables: tuple[TableStatus, ...] = ()
@@ -270,7 +273,7 @@ class Boards:
     def page(self, page: str, **more: Any) -> str:
         """Return a whole page: `boards`, `hall`, `bracket`, `announcer` or `director`."""
         parts = self._parts("boards" if page == "hall" else page)
-        values = {"title": self.title(), "regions": parts, **more}
+        values = {"title": self.title(), "regions": parts, "host": self.host, **more}
         values["joins"] = self._joining() is not None
         return render(_HERE / f"{page}.html", self._language, **values)
 
@@ -285,7 +288,8 @@ class Boards:
         if not 1 <= number <= len(teams):
             return None
         team, part = teams[number - 1], self._team(number)
-        return render(_HERE / "team.html", self._language, title=self.title(), team=team, number=number, part=part)
+        values = {"title": self.title(), "host": self.host, "team": team, "number": number, "part": part}
+        return render(_HERE / "team.html", self._language, **values)
 
     def _team(self, number: int) -> Markup:
         now = self.now
@@ -420,7 +424,7 @@ class Boards:
             }
             for row in self.results()
         ]
-        values = {"title": self.title(), "regions": self._parts("results"), "rows": rows}
+        values = {"title": self.title(), "host": self.host, "regions": self._parts("results"), "rows": rows}
         return render(_HERE / "results.html", self._language, **values)
 
     def tournament_json(self) -> dict[str, Any]:
@@ -564,7 +568,12 @@ class Boards:
             rows.append({"match": one, "table": self.table_name(table), "t": t, "time": _time_of(t, "%H:%M")})
         rows.sort(key=lambda row: (row["match"].id not in now.calls, row["t"] is None, row["t"]))
         return render(
-            _HERE / "start_list.html", self._language, title=self.title(), rows=rows, players=now.registration.teams
+            _HERE / "start_list.html",
+            self._language,
+            title=self.title(),
+            host=self.host,
+            rows=rows,
+            players=now.registration.teams,
         )
 
     def _console(self) -> dict[str, Markup]:

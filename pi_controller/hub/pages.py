@@ -12,7 +12,7 @@ import re
 import secrets
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from datetime import time as time_of_day
 from importlib.resources import files
@@ -38,9 +38,10 @@ from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import LaterMatchesStartedError
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Sessions, Users
-from pi_controller.web.address import qr_code
+from pi_controller.web.address import PageSettings, qr_code
 from pi_controller.web.app import file_response, help_routes
 from pi_controller.web.feed import Feed
+from pi_controller.web.host_marks import load_host_marks
 from pi_controller.web.limits import HEADERS, RequestFilter, is_loopback
 from pi_controller.web.pushed_page import event_stream
 from pi_controller.web.roles import has_right
@@ -50,7 +51,7 @@ from pi_controller.web.sign_in import SignInRoutes
 if TYPE_CHECKING:
     from pi_controller.hub.director import DecisionResult, Director
     from pi_controller.hub.hub import Hub, TableStatus
-    from pi_controller.hub.join_server import IssuedCode, JoinServer
+    from pi_controller.hub.join_server import IssuedCode, JoinableTable, JoinServer
     from pi_controller.hub.settings import HubSettings
 
 log = logging.getLogger(__name__)
@@ -90,7 +91,8 @@ class HubPages:
         self._director = director
         self._clock = clock
         self.join_server: JoinServer | None = None
-        self._boards = Boards(director, clock, joining=lambda: self.join_server.waiting if self.join_server else None)
+        host = load_host_marks(settings.marks)
+        self._boards = Boards(director, clock, joining=self._joining_tables, host=host)
         self._bell = Feed()  # ends the streams when the server stops
         self._version = 0
         self._rendered: dict[str, tuple[object, bytes]] = {}
@@ -103,13 +105,18 @@ class HubPages:
             for path in files(package).joinpath("static").iterdir()
             if (ending := f".{path.name.rpartition('.')[2]}") in _TYPES
         }
+        self._static |= host.static_files() if host else {}
         page = settings.page
         self._plain_sign_in = page.plain_sign_in
         self._server = WebServer(self._bell, page.host, page.port, app=self._app)
         self._secure = WebServer(self._bell, page.host, page.https, app=self._app, tls=tls) if tls else None
         self._feed = Feed()
         stream = page.stream
-        self._stream = WebServer(self._feed, page.host, stream) if stream is not None else None
+        shown = PageSettings(host=host)
+        self._stream = WebServer(self._feed, page.host, stream, pages=shown) if stream is not None else None
+
+    def _joining_tables(self) -> Sequence[JoinableTable] | None:
+        return self.join_server.waiting if self.join_server else None
 
     @property
     def url(self) -> str:

@@ -22,6 +22,7 @@ from pi_controller.hub.store import Database, TournamentLog
 from pi_controller.journal.export import write_all
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import sheet_of
+from pi_controller.web.host_marks import HostMarks
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +54,8 @@ def publish(boards: Boards, where: Path | Database, out: Path) -> int:
             for path in files(package).joinpath(STATIC).iterdir():
                 if path.name in _STYLES or path.name.endswith(".woff2"):
                     (out / STATIC / path.name).write_bytes(path.read_bytes())
+        for name, (content, _) in (boards.host.static_files() if boards.host else {}).items():
+            (out / STATIC / name).write_bytes(content)
         (out / "index.html").write_text(boards.results_page(sheets), "utf-8")
         (out / "results.csv").write_bytes(b"\xef\xbb\xbf" + boards.results_csv().encode())
     except OSError as error:
@@ -60,10 +63,10 @@ def publish(boards: Boards, where: Path | Database, out: Path) -> int:
     return len(sheets)
 
 
-def publish_store(where: Path | Database, out: Path, clock: Callable[[], float]) -> int:
+def publish_store(where: Path | Database, out: Path, clock: Callable[[], float], host: HostMarks | None = None) -> int:
     """Write the site of the store at `where`, whether its hub runs or not; `clock` returns s since 1970."""
     with Inbox(where) as inbox, TournamentLog(where) as tournament:
-        return publish(Boards(Director(tournament, inbox), clock), where, out)
+        return publish(Boards(Director(tournament, inbox), clock, host=host), where, out)
 
 
 def zip_results(boards: Boards, where: Path | Database) -> bytes:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from pi_controller.config.fields import Host, HostOrNone, OptionalPath, Section, TopicName
 from pi_controller.config.load import read_model
+from pi_controller.config.model import MarksSection
 from pi_controller.hub.mqtt import Broker, check_ca_file, read_password
 from pi_controller.hub.store import Database
 
@@ -89,6 +90,7 @@ class HubSettings(Section):
     venue: VenueSection = Field(default_factory=VenueSection)
     broker: BrokerSection = Field(default_factory=BrokerSection)
     page: PageSection = Field(default_factory=PageSection)
+    marks: MarksSection = Field(default_factory=MarksSection)
     store: StoreSection = Field(default_factory=StoreSection)
     home_assistant: HomeAssistantSection = Field(default_factory=HomeAssistantSection)
 

@@ -371,6 +371,7 @@ def _web(
 def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> WebServer:
     """Return the web server for the pages of `feed` by `settings`, not yet started, with the routes `more`."""
     from pi_controller.web.address import PageSettings, is_public_host  # noqa: PLC0415 - a table without pages needs no server
+    from pi_controller.web.host_marks import load_host_marks  # noqa: PLC0415
     from pi_controller.web.server import WebServer  # noqa: PLC0415
 
     web = settings.web
@@ -379,7 +380,8 @@ def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> W
             from pi_controller.web.metrics import metrics_route  # noqa: PLC0415
         more = [*more, metrics_route(feed)]
     reach = is_public_host(web.host)
-    pages = PageSettings(web.address, web.event, settings.table.name, web.words, reach, web.embed)
+    host = load_host_marks(settings.marks)
+    pages = PageSettings(web.address, web.event, settings.table.name, web.words, reach, web.embed, host)
     return WebServer(
         feed,
         web.host,

@@ -15,6 +15,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     import segno
 
+    from pi_controller.web.host_marks import HostMarks
+
 _ELSEWHERE = ("192.0.2.1", 9)  # a documentation address: nothing is sent, the system only chooses the interface
 _QUIET = 4  # modules of empty border, required by the standard
 _INK = Style(color="#000000", bgcolor="#ffffff")
@@ -27,7 +29,7 @@ class PageSettings(NamedTuple):
 
     `address` is the public address, if it is not this machine's own name or IP; `event` is the name of the event,
     `table` the table's, `words` the community's own text. `reach` is whether other machines can reach the pages.
-    `embed` are the sites that may show the public pages inside their own.
+    `embed` are the sites that may show the public pages inside their own, `host` the host's own marks.
     """
 
     address: str = ""
@@ -36,6 +38,7 @@ class PageSettings(NamedTuple):
     words: str = ""
     reach: bool = False
     embed: tuple[str, ...] = ()
+    host: HostMarks | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:

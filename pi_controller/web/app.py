@@ -52,7 +52,8 @@ def public_routes(
         if latest is None:
             return HTMLResponse(render(waiting, language), 503, _LATER)
         board, as_of = make(latest.view, language, latest.chances), f"{now():%H:%M:%S}"
-        return HTMLResponse(page(board, language=language, as_of=as_of, t=feed.clock(), **values))
+        shown = page(board, language=language, as_of=as_of, t=feed.clock(), host=settings.host, **values)
+        return HTMLResponse(shown)
 
     async def live(_: Request) -> Response:
         return board_response(make_board, ruled=ruled)
@@ -174,6 +175,7 @@ def find_page(
         judged=judged,
         ruled=ruled,
         event=_event(pages),
+        host=pages.host,
         words=pages.words,
         credit=f"{game_name(game, language)}. {credit(game, language)}" if game else "",
     )
@@ -289,7 +291,9 @@ def create_app(
     POST. `pages` are the organiser's settings of the public pages. Raises `SettingsError` for an unknown language.
     """
     catalogue(language)
+    pages = pages or PageSettings()
     files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in _STATIC.iterdir() if path.suffix in _TYPES}
+    files |= pages.host.static_files() if pages.host else {}
     numbers = itertools.count()
     watching = ConnectionLimits(max_watchers)
 
@@ -334,7 +338,6 @@ def create_app(
     async def openapi_json(_: Request) -> Response:
         return Response(encode_openapi(), media_type="application/json")
 
-    pages = pages or PageSettings()
     public = public_routes(
         feed,
         language=language,

@@ -73,6 +73,8 @@ def other(field):
         return next(one for one in possible_answers(field.key.rpartition(".")[2]) if one != field.value)
     if field.key.endswith((".quiet_from", ".quiet_to", ".opens", ".closes", ".dim_from", ".dim_to")):
         return None  # these come in pairs
+    if field.key in {"marks.ground", "marks.ink", "marks.images"}:
+        return None  # these come with a name
     if field.key.endswith((".season_from", ".season_to")):
         return None
     return "other"

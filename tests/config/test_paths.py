@@ -14,7 +14,7 @@ from pi_controller.config.load import read_model
 from pi_controller.errors import SettingsError
 from pi_controller.hub.settings import HubSettings
 
-FREE_TEXTS = {"table.name", "teams.a", "teams.b", "web.event", "web.words", "voice.device"}
+FREE_TEXTS = {"table.name", "teams.a", "teams.b", "web.event", "web.words", "voice.device", "marks.name"}
 """Texts that may look like a path and are none."""
 PROBE = "sub/dak.po"
 """A text that every type of path takes: a file, a folder, a language's catalogue."""
@@ -77,6 +77,7 @@ def test_every_path_of_a_hub_is_relative_to_its_file(file):
     assert find_paths(HubSettings, file) == {
         "broker.password_file": True,
         "broker.ca": True,
+        "marks.name": False,
         "store.password_file": True,
     }
 

@@ -17,15 +17,18 @@ TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
 class Site:
     """A hub's pages without a broker; `post` sends as the console's own page does.
 
-    With the venue's certificate in `folder` the pages are served with encryption too. `page` has more settings of it.
+    With the venue's certificate in `folder` the pages are served with encryption too. `page` has more settings of it,
+    `marks` the host's marks.
     """
 
-    def __init__(self, folder, **page):
+    def __init__(self, folder, marks=None, **page):
         self.folder = folder
         self.inbox = Inbox(folder / "hub.sqlite")
         self.log = TournamentLog(folder / "hub.sqlite")
         self.director = Director(self.log, self.inbox)
-        settings = HubSettings.model_validate({"page": {"port": 0, "https": 0, "stream": 0, **page}})
+        settings = HubSettings.model_validate(
+            {"page": {"port": 0, "https": 0, "stream": 0, **page}, "marks": marks or {}}
+        )
         self.pages = HubPages(settings, folder, self.director, tls=load_server_tls(folder))
         self.pages.start()
         self.origin = self.pages.url.rstrip("/")

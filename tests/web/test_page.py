@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contrast import contrast
 
 import pi_controller.web
+from pi_controller.config.fields import contrast
 from pi_controller.table.view import Hit, Opening, QuestionView
 from pi_controller.web.live_page import make_board, page
 from pi_controller.web.templates import render

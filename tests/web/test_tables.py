@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contrast import contrast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from played import GAMES, NAMES, SETTINGS, play, views
 
 import pi_controller.web
+from pi_controller.config.fields import contrast
 from pi_controller.table.view import Opening
 from pi_controller.web.feed import BLOCK, Feed, event
 from pi_controller.web.live_page import make_board, page

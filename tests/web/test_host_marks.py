@@ -1,0 +1,216 @@
+"""The host's own marks: checked, written again without anything but pixels, readable, on the public pages alone."""
+
+import gc
+import io
+import re
+import zipfile
+import zlib
+
+import httpx
+import pytest
+from hub_site import Site
+from PIL import Image, PngImagePlugin
+from pydantic import ValidationError
+
+from pi_controller.config.load import read_settings
+from pi_controller.config.model import MarksSection
+from pi_controller.errors import SettingsError
+from pi_controller.web.address import PageSettings
+from pi_controller.web.host_marks import MAX_BYTES, MAX_PIXELS, MAX_SIDE, HostMarks, encode_images, load_host_marks
+from pi_controller.web.server import WebServer
+
+FULL = (1920, 1080)
+NAME = 'Ċaŋkdeska <b>Çikana</b> "Community"'
+LAID = """async () => {
+    const host = document.querySelector(".host");
+    await Promise.all([...host.querySelectorAll("img")].map(one => one.decode()));
+    const box = host.getBoundingClientRect();
+    const isOver = b => b.width > 1 && b.left < box.right - 1 && b.right > box.left + 1
+        && b.height > 1 && b.top < box.bottom - 1 && b.bottom > box.top + 1;
+    const over = [...document.querySelectorAll("h1, [data-live=sentence], .score, .situation, .badge")]
+        .filter(one => one.checkVisibility() && isOver(one.getBoundingClientRect())).map(one => one.outerHTML);
+    const style = getComputedStyle(host);
+    return { box: [box.left, box.top, box.right, box.bottom], over, ground: style.backgroundColor, ink: style.color };
+}"""
+COLOURS = {"ground": "#7a1f1f", "ink": "#ffffff"}
+
+
+def image_file(path, size=(900, 300), kind="PNG", **how):
+    Image.new("RGB", size, "#3366aa").save(path, kind, **how)
+    return path
+
+
+def list_chunks(png):
+    """Return the names of the chunks of a PNG file, and what follows the last one."""
+    names, at = [], 8
+    while not names or names[-1] != "IEND":
+        length, name = int.from_bytes(png[at : at + 4]), png[at + 4 : at + 8].decode()
+        names.append(name)
+        at += 12 + length
+    return names, png[at:]
+
+
+def test_an_image_is_written_again_with_its_pixels_alone(tmp_path):
+    told = PngImagePlugin.PngInfo()
+    told.add_text("Comment", "<script>alert(1)</script>")
+    png = image_file(tmp_path / "ours.png", pnginfo=told)
+    png.write_bytes(png.read_bytes() + b"<script>alert(2)</script>")
+    jpeg = image_file(
+        tmp_path / "ours.jpg", (300, 900), "JPEG", comment=b"<script>", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\0"
+    )
+    for made, (width, height) in zip(encode_images([png, jpeg]), [(MAX_SIDE, 160), (160, MAX_SIDE)], strict=True):
+        names, rest = list_chunks(made)
+        assert (set(names) <= {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"}, rest) == (True, b"")
+        image = Image.open(io.BytesIO(made))
+        assert image.size == (width, height)
+        red, green, blue, alpha = image.convert("RGBA").getpixel((5, 5))
+        assert abs(red - 0x33) + abs(green - 0x66) + abs(blue - 0xAA) < 12
+        assert alpha == 255
+
+
+def bomb():
+    """Return a small PNG file that says it has more pixels than a small machine can hold."""
+    side = int(MAX_PIXELS**0.5) + 1
+
+    def chunk(name, content):
+        return len(content).to_bytes(4) + name + content + zlib.crc32(name + content).to_bytes(4)
+
+    header = side.to_bytes(4) + side.to_bytes(4) + bytes([8, 0, 0, 0, 0])
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
+        b"\x89PNG\r\n\x1a\n",
+        b"GIF89a\x01\0\x01\0\0\0\0;",
+        bytes(MAX_BYTES + 1),
+        bomb(),
+    ],
+    ids=["empty", "svg", "cut", "gif", "large", "bomb"],
+)
+def test_a_file_that_is_no_image_to_trust_is_refused_by_name(tmp_path, content):
+    (path := tmp_path / "ours.png").write_bytes(content)
+    with pytest.raises(SettingsError, match=r"ours\.png") as told:
+        encode_images([path])
+    assert "[marks] images" in told.value.hint
+
+
+def test_a_cut_image_and_a_missing_one_are_refused(tmp_path):
+    whole = image_file(tmp_path / "ours.png").read_bytes()
+    (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
+    for name in ("cut.png", "none.png"):
+        with pytest.raises(SettingsError, match=name):
+            encode_images([tmp_path / name])
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        (COLOURS, "name"),
+        ({"name": "Us", "ground": "#7a1f1f"}, "ink"),
+        ({"name": "Us", "ink": "#7a1f1f"}, "ground"),
+        ({"name": "Us", "ground": "#777777", "ink": "#888888"}, "ink"),
+        ({"name": "Us", "ground": "red", "ink": "#ffffff"}, "ground"),
+        ({"name": "Us", "ground": "#7a1f1f", "ink": "#fff;}body{display:none"}, "ink"),
+        ({"name": "Us", "images": ["a.png", "b.png", "c.png"]}, "images"),
+        ({"name": "W" * 41}, "name"),
+    ],
+)
+def test_marks_that_cannot_be_read_are_refused_with_their_key(tmp_path, given, key):
+    path = tmp_path / "table.toml"
+    lines = (f"{name} = {value if isinstance(value, list) else repr(value)}" for name, value in given.items())
+    path.write_text("[marks]\n" + "\n".join(lines).replace("'", '"'))
+    with pytest.raises(SettingsError, match=rf"\b{key}\b"):
+        read_settings(path)
+
+
+def test_the_weakest_contrast_that_is_accepted_is_that_of_text():
+    assert MarksSection(name="Us", ground="#767676", ink="#ffffff").ink  # 4.54
+    with pytest.raises(ValidationError):
+        MarksSection(name="Us", ground="#787878", ink="#ffffff")  # 4.42
+
+
+def test_images_are_found_beside_the_settings(tmp_path):
+    image_file(tmp_path / "ours.png")
+    (tmp_path / "table.toml").write_text('[marks]\nname = "Us"\nimages = ["ours.png"]\n')
+    marks = load_host_marks(read_settings(tmp_path / "table.toml").marks)
+    assert len(marks.images) == 1
+    assert load_host_marks(MarksSection()) is None
+
+
+@pytest.fixture
+def marks(tmp_path):
+    images = [image_file(tmp_path / "one.png"), image_file(tmp_path / "two.jpg", (300, 300), "JPEG")]
+    return HostMarks(NAME, **COLOURS, images=encode_images(images))
+
+
+@pytest.fixture
+def server(feed, marks):
+    server = WebServer(feed, port=0, pages=PageSettings(host=marks))
+    server.start()
+    yield server
+    server.stop()
+    gc.collect()
+
+
+def test_the_pages_have_the_marks_and_serve_their_files(server, marks):
+    for path in ("", "room", "overlay", "find"):
+        page = httpx.get(server.url + path).text
+        assert "&lt;b&gt;" in page, path
+        assert page.count("/static/host-") == 2, path
+        for name in re.findall(r'"/(static/host[^"]+)"', page):
+            assert httpx.get(server.url + name).status_code == 200
+    assert httpx.get(f"{server.url}static/host-1.png").content == marks.images[0]
+    assert "#7a1f1f" in httpx.get(f"{server.url}static/host.css").text
+    assert "static/host" not in httpx.get(f"{server.url}check").text, "what proves a commitment has no marks"
+
+
+def test_without_marks_a_page_asks_for_none(feed):
+    server = WebServer(feed, port=0)
+    server.start()
+    for path in ("", "room", "overlay", "find"):
+        assert "host.css" not in httpx.get(server.url + path).text
+    server.stop()
+    gc.collect()
+
+
+@pytest.mark.chromium
+@pytest.mark.parametrize(
+    ("path", "size"),
+    [
+        *[(path, size) for path in ("", "room", "find") for size in ((390, 844), (800, 480), FULL)],
+        *[(f"overlay?place={place}", FULL) for place in ("bottom", "top")],
+    ],
+)
+def test_the_marks_lie_whole_on_the_page_and_hide_nothing(open_page, path, size):
+    page = open_page(path, size=size)
+    found = page.evaluate(LAID)
+    left, top, right, bottom = found["box"]
+    assert left >= 0
+    assert top >= 0
+    assert right <= size[0]
+    assert bottom <= size[1]
+    assert bottom - top > 10
+    assert found["over"] == []
+    assert (found["ground"], found["ink"]) == ("rgb(122, 31, 31)", "rgb(255, 255, 255)")
+
+
+def test_a_hub_shows_them_on_boards_paper_and_the_published_results(tmp_path):
+    image = image_file(tmp_path / "ours.png")
+    site = Site(tmp_path, marks={"name": NAME, **COLOURS, "images": [str(image)]})
+    try:
+        site.drawn()
+        png = site.web.get("/static/host-1.png").content
+        assert list_chunks(png)[0][0] == "IHDR"
+        for path in ("/", "/hall", "/bracket", "/start-list", "/announcer", "/team/1"):
+            page = site.web.get(path).text
+            assert (page.count("/static/host-1.png"), "&lt;b&gt;Çikana" in page) == (1, True), path
+        assert "host-1.png" in httpx.get(f"{site.pages.stream_url}find").text
+        packed = zipfile.ZipFile(io.BytesIO(site.web.get("/director/results.zip").content))
+        assert packed.read("results/static/host-1.png") == png
+        assert 'src="static/host-1.png"' in packed.read("results/index.html").decode()
+    finally:
+        site.close()
