@@ -94,6 +94,8 @@ class CardDesk:
             later = True  # the hub is in the other network: its code is asked there
             machine.pop("hub", None)
             self._ask_machine(machine, {})
+        elif choice.use == "gathering" and not choice.code and not state.hub and read_settings(self._file).hub.address:
+            self._ask_machine(machine, {})  # it stays at its hub
         elif choice.use == "gathering":
             with self._joined(choice.code) as hub:
                 self._ask_machine(machine, hub)

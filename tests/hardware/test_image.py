@@ -771,14 +771,14 @@ def test_the_first_screen_with_a_network_fits_the_smallest_console():
 
     screen = program("screen")
     head = "sign in at /judge as Head judge with the PIN 123456: write it down, it is shown until the next start"
-    for hub, at in ((None, "/judge/start"), (False, ""), (True, "")):
+    for hub, at in ((None, "8080/judge/start"), (False, "8080"), (True, "8090")):
         machine = screen.MachineState(hub, True, machine_settings.new_network_name(), "", "abcd-efgh-jkmn")
         drawn = StringIO()
         shown = screen.page("Table 1", ["http://10.42.0.1:8080"], head, "", "ready", None, machine)
         Console(file=drawn, width=80, soft_wrap=True).print(shown)
         lines = drawn.getvalue().splitlines()
         assert sum(-(-max(1, len(line)) // 80) for line in lines) <= 25
-        for part in (machine.network, "abcd-efgh-jkmn", f"http://10.42.0.1:8080{at}"):
+        for part in (machine.network, "abcd-efgh-jkmn", f"Page: http://10.42.0.1:{at}"):
             assert any(part in line for line in lines)
         assert (":8443/director" in drawn.getvalue()) == bool(hub)
 

@@ -4,7 +4,7 @@
 const by = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const text = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (by(id));
 const form = /** @type {HTMLFormElement} */ (by("choose"));
-const { network = "", name = "", joined = "" } = document.body.dataset;
+const { network = "", name = "" } = document.body.dataset;
 let playing = false; // a game in progress may be interrupted
 
 const chosen = (/** @type {string} */ group) => String(new FormData(form).get(group) ?? "");
@@ -24,7 +24,6 @@ function update() {
     later: gathering && moves(),
   };
   for (const [id, on] of Object.entries(shown)) document.getElementById(id)?.toggleAttribute("hidden", !on);
-  by("save").setAttribute("aria-disabled", String(!use || !kind));
 }
 
 /** Choose the country of the browser's language if none is chosen yet. */
@@ -50,7 +49,6 @@ function finish(/** @type {{ restarts: string, code_later: boolean, network: str
 
 async function send() {
   const [use, kind] = [chosen("use"), chosen("network")];
-  if (!use || !kind) return;
   /** @type {Record<string, unknown>} */
   const body = { use, network: kind, country: kind === "cable" ? "" : text("country").value };
   if (kind === "join") Object.assign(body, { name: text("name").value, password: text("password").value });
@@ -62,7 +60,7 @@ async function send() {
     const answer = await fetch("/judge/start/choose", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     const said = await answer.json();
     if (said.ok) return finish(said);
-    playing = said.error.code === "playing";
+    playing = said.error.code === "playing"; // the next touch confirms it
     const problem = [said.error.what, said.error.todo].filter(Boolean).join(": ");
     by("trouble").textContent = `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
   } catch {
@@ -77,5 +75,5 @@ form.addEventListener("submit", (event) => {
   if (by("save").getAttribute("aria-disabled") !== "true") send();
 });
 guessCountry();
-if (joined) text("code").placeholder = "only for another hub";
 update();
+by("save").setAttribute("aria-disabled", "false");

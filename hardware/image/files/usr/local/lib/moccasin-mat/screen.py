@@ -75,7 +75,8 @@ def page(
 
 def _codes(urls: list[str], machine: MachineState) -> list[RenderableType]:
     """Return the codes of the machine's own network and of the page, with their texts."""
-    first = urls[0] if machine.hub is not None else urls[0] + START_PAGE
+    host = urlsplit(urls[0]).hostname
+    first = urls[0] + START_PAGE if machine.hub is None else f"http://{host}:{HUB_PORT}" if machine.hub else urls[0]
     lines: list[RenderableType] = [qr_text(first), Text("  or  ".join([first, *urls[1:]]), style="bold")]
     if machine.password:
         both = Table.grid(padding=(0, 4, 0, 0))
@@ -83,8 +84,7 @@ def _codes(urls: list[str], machine: MachineState) -> list[RenderableType]:
         network = f"1. Wi-Fi: {machine.network}  password: {machine.password}"
         lines = [both, Text(network, style="bold"), Text(f"2. Page: {first}", style="bold")]
     if machine.hub:
-        host = urlsplit(urls[0]).hostname
-        lines.append(Text(f"boards: http://{host}:{HUB_PORT}   director: https://{host}:{HTTPS_PORT}/director"))
+        lines.append(Text(f"director: https://{host}:{HTTPS_PORT}/director   this table: {urls[0]}"))
     return [*lines, Text("every page: /find   judges: /judge")]
 
 
