@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 
 Use = Literal["table", "gathering", "hub", "both"]
 NetworkKind = Literal["own", "join", "cable"]
+NOT_PLAYING = {"toss", "over", "halted"}
+"""Phases before, after and between games."""
 MAX_CHARS = {"code": 200, "name": 64, "password": 64, "country": 2}
 
 
@@ -119,8 +121,7 @@ class StartPage:
         session = await self._require_head(request)
         choice, playing = parse_choice(await requests.read_json_body(request))
         picture = self._command_queue.picture
-        view = picture.view if picture is not None else None
-        if view is not None and view.hide > 0 and view.phase not in {"over", "halted"} and not playing:
+        if picture is not None and picture.view.phase not in NOT_PLAYING and not playing:
             raise requests.RequestError("playing", "a game is in progress", "it continues afterwards: save once more")
         if (wait := self._signed.charge_command(session)) > 0:
             raise requests.RequestError("often", "too many requests at once", f"wait {wait:.1f} s")
