@@ -78,6 +78,7 @@ class CardDesk:
             countries=machine_settings.list_countries(),
             at_hub=f"{hub.table} at {hub.address}" if hub.address else "",
             hub=bool(state.hub),
+            fingerprint=self._fingerprint() if state.hub else "",
         )
 
     def apply(self, choice: StartChoice) -> StartResult:
@@ -115,6 +116,15 @@ class CardDesk:
     @property
     def _has_wifi(self) -> bool:
         return machine_settings.has_wifi(self._root)
+
+    def _fingerprint(self) -> str:
+        """Return the SHA-256 of the hub's certificate as browsers show it, "" if there is none."""
+        from pi_controller.hub import setup  # noqa: PLC0415 - only a hub needs it
+
+        with suppress(OSError, ValueError):
+            if certificate := setup.read_certificate(self._private / FOLDER):
+                return setup.format_fingerprint(certificate)
+        return ""
 
     def _state(self) -> MachineState:
         return machine_settings.read_state(self._run) or MachineState()

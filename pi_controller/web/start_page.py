@@ -50,7 +50,8 @@ class StartChoice(msgspec.Struct, frozen=True):
 class CardState(msgspec.Struct, frozen=True, kw_only=True):
     """What the card is: its use ("" before it was `chosen`) and its network; `password` of its own network only.
 
-    `wifi` is whether the machine has a Wi-Fi device, `at_hub` the table's place at a hub or "", `hub` whether one runs.
+    `wifi` is whether the machine has a Wi-Fi device, `at_hub` the table's place at a hub or "". `hub` is whether one
+    runs here, and `fingerprint` the SHA-256 of its certificate.
     """
 
     use: str
@@ -63,6 +64,7 @@ class CardState(msgspec.Struct, frozen=True, kw_only=True):
     countries: Mapping[str, str]
     at_hub: str = ""
     hub: bool = False
+    fingerprint: str = ""
 
     def __repr__(self) -> str:
         """Return it without the password, for messages and tracebacks."""

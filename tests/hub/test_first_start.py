@@ -117,7 +117,9 @@ def test_a_hub_has_its_files_and_the_head_judge_as_director(machine, use, monkey
         assert cheap().verify(users.find_by_name("Ann")[1], PIN)
     own = read_settings(machine.file).hub
     assert (own.address, own.table) == (("127.0.0.1", "t01") if use == "both" else ("", ""))
-    assert machine.desk.describe().use == use
+    card = machine.desk.describe()
+    assert card.use == use
+    assert len(card.fingerprint.split(":")) == 32
     monkeypatch.setattr(socket, "gethostname", lambda: "mat-hub")
     machine.apply("table")
     assert not (machine.folders.run / "hub").exists()

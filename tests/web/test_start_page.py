@@ -29,7 +29,9 @@ STATES = {
     "no Wi-Fi": msgspec.structs.replace(FIRST, wifi=False, network="cable", name="", password=""),
     "in the hub's Wi-Fi": msgspec.structs.replace(FIRST, use="gathering", network="join", name="Hub", password=""),
     "joined": msgspec.structs.replace(FIRST, use="gathering", chosen=True, at_hub="t02 at 10.42.0.1", country="CA"),
-    "a hub": msgspec.structs.replace(FIRST, use="both", chosen=True, hub=True, at_hub="t01 at 127.0.0.1"),
+    "a hub": msgspec.structs.replace(
+        FIRST, use="both", chosen=True, hub=True, at_hub="t01 at 127.0.0.1", fingerprint=":".join(["AB"] * 32)
+    ),
 }
 OTHERS = "() => document.documentElement.scrollWidth > innerWidth"
 
