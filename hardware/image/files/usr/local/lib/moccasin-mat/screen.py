@@ -116,6 +116,16 @@ def condition() -> str:
     return f"the table does not run ({state})\n{log.strip()}"
 
 
+def hub_condition() -> str:
+    """Return a line if the hub of this machine does not run; "" if it does."""
+    units = ("moccasin-mat-broker", "moccasin-mat-hub")
+    told = subprocess.run(
+        ["systemctl", "is-active", *units], capture_output=True, text=True, check=False
+    ).stdout.split()
+    still = [f"{unit} is {state}" for unit, state in zip(units, told, strict=False) if state != "active"]
+    return f"the hub does not run yet: {', '.join(still)}" if still else ""
+
+
 def main() -> int:
     """Show it, and again whenever it changed. Ends never by itself."""
     console = Console(force_terminal=True, color_system="standard", highlight=False, soft_wrap=True)
@@ -126,6 +136,8 @@ def main() -> int:
         machine = None if KIOSK.exists() else read_state(CARD)
         if machine is not None and not has_wifi():
             machine = msgspec.structs.replace(machine, password="")
+        if machine is not None and machine.hub:
+            faults = "\n".join(filter(None, (faults, hub_condition())))
         try:
             settings = read_settings(SYSTEM_SETTINGS)
             name, web = settings.table.name, settings.web
