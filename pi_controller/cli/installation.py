@@ -234,6 +234,10 @@ def update(argv: Sequence[str]) -> int:
         raise
     print(done)
     save_last_line(programs.folder, done)
+    if (places.SYSTEM_UNITS / places.HUB_UNIT).exists() and (
+        wrong := run(["systemctl", "try-restart", places.HUB_UNIT])
+    ):
+        print(f"the hub still runs the earlier version: {wrong}")
     return 0
 
 

@@ -85,7 +85,7 @@ class CardDesk:
         """Make the card what was chosen. Raises `MatError`, and then has changed nothing."""
         state = self._state()
         wifi = self._wifi_changes(choice, state)
-        moves = bool({"wifi.network", "wifi.own"} & set(wifi))
+        moves = self._has_wifi and bool({"wifi.network", "wifi.own"} & set(wifi))
         machine = {**wifi, **_hub_changes(choice.use, state)}
         name, password = str(wifi.get("wifi.network", state.network)), wifi.get("wifi.password", state.password)
         own = bool(wifi.get("wifi.own", state.own)) and self._has_wifi

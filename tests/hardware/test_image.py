@@ -20,8 +20,8 @@ from pi_controller.config import format_example, read_settings
 from pi_controller.system import machine_settings
 from pi_controller.system.install import unit
 from pi_controller.system.machine_settings import Wifi, wpa_settings
+from pi_controller.system.place import HUB_UNIT, make_place
 from pi_controller.system.place import PROGRAMS as PROGRAMS_FOLDER
-from pi_controller.system.place import make_place
 from pi_controller.system.plan import first_settings
 from pi_controller.system.status import SCREEN_RESTART, FaultChannel
 
@@ -742,6 +742,7 @@ def test_the_units_of_hub_and_own_network_wait_for_the_files_that_the_card_write
         text = (UNITS / f"moccasin-mat-{name}").read_text("utf-8")
         assert f"\nConditionPathExists={path}\n" in text
         assert "\nAfter=moccasin-mat-card.service" in text
+    assert (UNITS / HUB_UNIT).is_file(), "an update starts it again by this name"
     portal = (UNITS / "moccasin-mat-portal.socket").read_text("utf-8")
     assert f"\nListenStream={machine_settings.OWN_ADDRESS}:80\n" in portal
     assert {"mosquitto.service", "wpa_supplicant.service"} <= set(build.OFF)

@@ -180,6 +180,17 @@ def test_a_machine_without_wifi_says_so(tmp_path):
         made.close()
 
 
+def test_a_table_on_a_cable_joins_at_once(tmp_path, account, monkeypatch):
+    monkeypatch.setattr(join, "request_account", lambda *_: account)
+    made = CardMachine(tmp_path, wifi=False)
+    try:
+        done = made.apply("gathering", "cable", country="", code=f"10.42.0.1 {CODE}")
+        assert not done.code_later
+        assert made.desk.describe().use == "gathering"
+    finally:
+        made.close()
+
+
 def test_without_mosquitto_the_card_says_what_it_lacks(machine, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     before = machine.content()

@@ -69,7 +69,12 @@ async function send() {
   by("save").setAttribute("aria-disabled", "false");
 }
 
-form.addEventListener("input", update);
+form.addEventListener("input", (event) => {
+  // the hub is in another network than the card's own
+  const join = /** @type {HTMLInputElement} */ (form.querySelector("[name=network][value=join]"));
+  if (/** @type {HTMLInputElement} */ (event.target).value === "gathering" && chosen("network") === "own") join.checked = true;
+  update();
+});
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   if (by("save").getAttribute("aria-disabled") !== "true") send();
