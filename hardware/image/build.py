@@ -44,8 +44,11 @@ except ModuleNotFoundError as error:
 PACKAGES = {
     "starts the Pi": ["raspi-firmware", "linux-image-arm64", "initramfs-tools", "zstd", "e2fsprogs", "fdisk"],
     "the system": ["systemd", "systemd-sysv", "udev", "dbus", "kmod", "tzdata", "busybox"],
-    "the network": ["iproute2", "systemd-resolved", "systemd-timesyncd", "avahi-daemon", "openssh-server"],
-    "Wi-Fi": ["wpasupplicant", "firmware-brcm80211", "wireless-regdb"],
+    "the network": [
+        *("iproute2", "systemd-resolved", "systemd-timesyncd", "avahi-daemon", "libnss-mdns", "openssh-server"),
+    ],
+    "Wi-Fi": ["wpasupplicant", "dnsmasq-base", "firmware-brcm80211", "wireless-regdb"],
+    "the hub": ["mosquitto"],
     "the table": ["python3", "python3-venv", "ca-certificates"],
     "sound": ["alsa-utils", "espeak-ng"],
     "a clock with a battery": ["util-linux-extra"],
@@ -100,8 +103,12 @@ KEPT = [
 INITRAMFS = "files/etc/initramfs-tools"
 MODELS = ("Raspberry Pi 3", "Raspberry Pi 4", "Raspberry Pi Zero 2")
 ON = [
+    "moccasin-mat-broker",
     "moccasin-mat-card",
     "moccasin-mat-grow",
+    "moccasin-mat-hub",
+    "moccasin-mat-own-network",
+    "moccasin-mat-portal.socket",
     "moccasin-mat-screen",
     "moccasin-mat-settle",
     "moccasin-mat-warnings.path",
@@ -119,7 +126,7 @@ OFF = [
         "container-getty@.service",
     ),
     *("systemd-networkd-wait-online.service", "systemd-firstboot.service", "systemd-machine-id-commit.service"),
-    *("wpa_supplicant.service", "debug-shell.service", "ssh.socket"),
+    *("wpa_supplicant.service", "mosquitto.service", "debug-shell.service", "ssh.socket"),
     *(
         "apt-daily.timer",
         "apt-daily-upgrade.timer",
@@ -186,7 +193,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="DATE",
         help='of Debian, 20261124T000000Z, or "none" (the date in --versions, if it has one)',
     )
-    parser.add_argument("--extras", default="pi-lights,flash,voice", help="of the project's packages (%(default)s)")
+    parser.add_argument("--extras", default="pi-lights,flash,voice,hub", help="of the project's packages (%(default)s)")
     parser.add_argument("--packages", nargs="+", default=[], metavar="NAME", help="further packages of Debian")
     parser.add_argument("--work", type=Path, help="keep Debian's and Python's packages there for the next build")
     parser.add_argument(
@@ -388,6 +395,7 @@ def _forget(root: Path) -> None:
     (root / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n", "utf-8")
     for name, to in (
         ("etc/localtime", "/run/moccasin-mat-card/localtime"),
+        ("etc/systemd/network/10-own.network", "/run/moccasin-mat-card/own.network"),
         ("etc/resolv.conf", "/run/systemd/resolve/stub-resolv.conf"),
         ("var/lib/dbus/machine-id", "/etc/machine-id"),
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,13 +61,24 @@ def setup(argv: Sequence[str]) -> int:
     if args.undo:
         return _undo_setup(here, yes=args.yes)
     if args.save_requested:
-        from pi_controller.system.settings_request import accept
-
-        print(accept(here))
-        return 0
+        return _save_requested(here)
     from pi_controller.system.plan import plan
 
     return _set_up(plan(here, config_txt=args.config_txt, kiosk=args.kiosk), dry=args.dry_run, yes=args.yes)
+
+
+def _save_requested(here: Place) -> int:
+    from pi_controller.system.service import run
+    from pi_controller.system.settings_request import RESTART_AFTER_S, accept
+
+    line, restarts = accept(here)
+    print(line)
+    if restarts and here.live:
+        time.sleep(RESTART_AFTER_S)
+        if wrong := run(["systemctl", "reboot"]):
+            print(f"the machine could not be started again: {wrong}")
+            return 1
+    return 0
 
 
 def _set_up(made: Plan, *, dry: bool, yes: bool) -> int:
@@ -222,6 +234,10 @@ def update(argv: Sequence[str]) -> int:
         raise
     print(done)
     save_last_line(programs.folder, done)
+    if (places.SYSTEM_UNITS / places.HUB_UNIT).exists() and (
+        wrong := run(["systemctl", "try-restart", places.HUB_UNIT])
+    ):
+        print(f"the hub still runs the earlier version: {wrong}")
     return 0
 
 

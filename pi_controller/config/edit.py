@@ -111,36 +111,54 @@ def save_changes(path: Path, changes: Mapping[str, Any], version: str) -> str:
     `version` is that of the file for which the changes were made. Raises `StaleError` if it is another one by now, and
     `EditError` with the fault of each key; then nothing was written.
     """
-    text = read_text(path)
-    if version_of(text) != version:
-        raise StaleError("somebody else has changed the settings", "load them again, and make your changes once more")
-    new = change_text(path, text, changes)
-    if new != text:
-        try:
-            mode = path.stat().st_mode & 0o777
-            atomic_write(path.with_name(path.name + KEPT), path.read_bytes(), mode)
-            atomic_write(path, new.encode(), mode)
-        except OSError as error:
-            raise EditError(f"the settings cannot be written: {error}", f"who may write {path.parent}?") from error
+    new = change_version(path, version, changes)
+    write_kept(path, new)
     return version_of(new)
 
 
-def change_text(path: Path, text: str, changes: Mapping[str, Any]) -> str:
-    """Return `text`, the content of the settings file `path`, with `changes`. Raises `EditError` with all faults."""
+def change_version(path: Path, version: str, changes: Mapping[str, Any], hub: Mapping[str, Any] | None = None) -> str:
+    """Return the settings file `path`, if it has this `version`, with `changes`; see `change_text`.
+
+    Raises `StaleError` for another version, and `EditError`.
+    """
+    text = read_text(path)
+    if version_of(text) != version:
+        raise StaleError("somebody else has changed the settings", "load them again, and make your changes once more")
+    return change_text(path, text, changes, hub)
+
+
+def write_kept(path: Path, new: str) -> None:
+    """Replace the file `path` by `new` and keep the file as it was beside it. Raises `EditError`."""
+    try:
+        before, mode = path.read_bytes(), path.stat().st_mode & 0o777
+        if before != new.encode():
+            atomic_write(path.with_name(path.name + KEPT), before, mode)
+            atomic_write(path, new.encode(), mode)
+    except OSError as error:
+        raise EditError(f"the settings cannot be written: {error}", f"who may write {path.parent}?") from error
+
+
+def change_text(path: Path, text: str, changes: Mapping[str, Any], hub: Mapping[str, Any] | None = None) -> str:
+    """Return `text`, the content of the settings file `path`, with `changes`. Raises `EditError` with all faults.
+
+    `hub` has new values of the section [hub], which the page of the settings cannot change.
+    """
     chosen = {tuple(key.split(".")): value for key, value in changes.items()}
+    joined = {("hub", key): value for key, value in (hub or {}).items()}
     shown = {
         field.key: field for section in list_settings(parse_model(path, text, Settings)) for field in section.fields
     }
     unknown = [key for key in changes if key not in shown]
-    if unknown or not 0 < len(changes) <= MAX_CHANGES:
+    if unknown or not 0 < len(changes) + len(joined) <= MAX_CHANGES:
         raise EditError(f"these are no settings of this page: {', '.join(unknown) or len(changes)}"[:300])
     if fixed := {key: shown[key].fixed for key in changes if shown[key].fixed}:
         raise EditError("some settings cannot be changed here", issues=fixed)
+    chosen |= joined
     data = _with_changes(tomllib.loads(text), chosen)
     settings, issues = validate_data(Settings, data)
     if settings is None or issues:
         raise EditError("some values are not possible", "correct them and save again", _texts(issues))
-    new = _edit(text, chosen)
+    new = edit_text(text, chosen)
     return new if _loads(new) == data else format_changes(settings)
 
 
@@ -166,8 +184,8 @@ def _with_changes(data: dict[str, Any], chosen: Mapping[Keys, Any]) -> dict[str,
     return data
 
 
-def _edit(text: str, chosen: Mapping[Keys, Any]) -> str:
-    """Return `text` with the values of `chosen` in their places; a new key follows the heading of its section."""
+def edit_text(text: str, chosen: Mapping[Keys, Any]) -> str:
+    """Return the TOML `text` with the values of `chosen` in their places; a new key follows its section's heading."""
     places = KeyScanner(text)
     edits: list[tuple[int, int, str]] = []
     added: dict[Keys, list[str]] = {}
@@ -178,7 +196,9 @@ def _edit(text: str, chosen: Mapping[Keys, Any]) -> str:
             added.setdefault(keys[:-1], []).append(f"{keys[-1]} = {format_value(value)}")
     end = ""
     for section, lines in added.items():
-        if section in places.headings:
+        if not section:  # keys without a section come before all headings
+            edits.append((0, 0, "\n".join([*lines, ""])))
+        elif section in places.headings:
             at = text.find("\n", places.headings[section])
             at = len(text) if at < 0 else at
             edits.append((at, at, "\n" + "\n".join(lines)))

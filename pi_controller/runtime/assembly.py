@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from pi_controller.exhibit.installation import Installation
     from pi_controller.hub.table_link import TableLink
     from pi_controller.web.feed import Feed
+    from pi_controller.web.judge_api import JudgeConsole
     from pi_controller.web.server import WebServer
 
 log = logging.getLogger(__name__)
@@ -364,8 +366,27 @@ def _web(
             page = SettingsPage(judges.api, judges.command_queue, file, restart, save, journal, report)
             more += settings_routes(page)
             judges.api.has_settings = True
+            if file is not None:
+                more += start_page_routes(settings, file, judges, restart)
         welcome_text = welcome(judges, shows=sys.stdout.isatty())
     return feed.publish, make_server(settings, feed, more), command_queue, welcome_text
+
+
+def start_page_routes(
+    settings: Settings, file: Path, judges: JudgeConsole, restart: Callable[[], None]
+) -> Sequence[Route]:
+    """Return the routes of a card's choice; [] if this machine does not run from a card."""
+    from pi_controller.system import machine_settings, settings_request  # noqa: PLC0415
+
+    folder = os.environ.get("RUNTIME_DIRECTORY", "")
+    if not folder or not settings_request.REQUEST.path.exists() or machine_settings.read_state() is None:
+        return []
+    from pi_controller.hub.first_start import CardDesk  # noqa: PLC0415 - only a card has the choice
+    from pi_controller.web.start_page import StartPage, start_routes  # noqa: PLC0415
+
+    desk = CardDesk(settings, file, judges.users, partial(settings_request.ask_machine, file, folder))
+    judges.api.has_start = True
+    return start_routes(StartPage(judges.api, judges.command_queue, desk, restart))
 
 
 def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> WebServer:

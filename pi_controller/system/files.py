@@ -70,11 +70,11 @@ def atomic_write(path: Path, content: bytes, mode: int | None = None) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            if mode is not None:
+            if mode is not None:  # before there is anything to read
                 with suppress(OSError):  # the boot partition's file system has no permissions
                     platform.set_mode(file, mode)
+            file.write(content)
+            file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
     finally:

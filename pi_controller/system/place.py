@@ -11,6 +11,8 @@ from pi_controller.system.platform import home_folder
 NAME = "moccasin-mat"
 """Name of the service, its user and its folders."""
 UNIT = f"{NAME}.service"
+HUB_UNIT = f"{NAME}-hub.service"
+"""On a card: the hub of a tournament."""
 SYSTEM_UNITS = Path("/etc/systemd/system")
 SETTINGS = "table.toml"
 SYSTEM_SETTINGS = Path("/etc") / NAME / SETTINGS

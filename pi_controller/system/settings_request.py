@@ -1,4 +1,4 @@
-"""Save the settings of a system service: its page asks, and a unit of the machine writes the file.
+"""Save the settings of a system service: its page asks, and a unit of the machine writes the files.
 
 The service may not write its settings, because the machine trusts their folder. It puts the changes into a file that a
 unit watches (`kiosk.Request`); that unit refuses what the page could not change, and answers in the settings' folder.
@@ -6,6 +6,7 @@ unit watches (`kiosk.Request`); that unit refuses what the page could not change
 
 import secrets
 import time
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from typing import Any
 import msgspec
 
 from pi_controller.config import edit
+from pi_controller.config.load import read_text, validate_data
 from pi_controller.errors import SettingsError
+from pi_controller.system import machine_settings
 from pi_controller.system.files import atomic_write
 from pi_controller.system.install import RUN, Change, Link, WholeFile, quote_path
 from pi_controller.system.kiosk import Request, read_request_file
@@ -23,17 +26,27 @@ REQUEST = Request("settings-request", "new-settings", "the head judge saves sett
 ANSWER = "settings-answer.json"
 """The answer, beside the settings."""
 MAX_BYTES = 65_536
+MACHINE_KEYS = frozenset({"name", "hub", *(f"wifi.{key}" for key in machine_settings.Wifi.model_fields)})
+"""Keys of machine.toml that the page may change."""
 ANSWER_S = 20.0
 """How long the page waits for the answer."""
 POLL_S = 0.1
+RESTART_AFTER_S = 2.0
+"""Time for the page's last answer before the machine starts again."""
 
 
 class SaveRequest(msgspec.Struct, frozen=True):
-    """Changes made for a `version` of the settings; the answer has the same `number`."""
+    """Changes made for a `version` of the settings; the answer has the same `number`.
+
+    On a card `machine` has changes of machine.toml ({"wifi.own": true}), after which the machine starts again, and
+    `hub` new values of the table's section [hub].
+    """
 
     number: str
     version: str
     changes: dict[str, Any]
+    machine: dict[str, Any] = {}
+    hub: dict[str, Any] = {}
 
 
 class SaveAnswer(msgspec.Struct, frozen=True):
@@ -58,19 +71,54 @@ def changes(place: Place) -> list[Change]:
     ]
 
 
-def accept(place: Place) -> str:
-    """Save what the page asks for and answer it; return a line for the log. Raises `SettingsError`."""
+def accept(place: Place) -> tuple[str, bool]:
+    """Save what the page asks for and answer it; return a line for the log, and True if the machine must start again.
+
+    The line names keys and no values: one of them can be a password. Raises `SettingsError`.
+    """
     asked = _read_request(place.on_disk(RUN / REQUEST.file))
     settings = place.on_disk(place.settings)
+    restarts = False
     try:
-        saved = edit.save_changes(settings, asked.changes, asked.version)
-        answer, line = SaveAnswer(asked.number, saved), f"saved: {', '.join(asked.changes)}"
+        saved = _save(asked, settings)
+        restarts = bool(asked.machine)
+        keys = (*asked.changes, *(f"hub.{key}" for key in asked.hub), *asked.machine)
+        answer, line = SaveAnswer(asked.number, saved), f"saved: {', '.join(keys)}"
     except SettingsError as error:
         issues = error.issues if isinstance(error, edit.EditError) else {}
         answer = SaveAnswer(asked.number, "", error.code, error.message, error.hint, issues)
         line = f"refused: {error.message}"
     atomic_write(settings.with_name(ANSWER), msgspec.json.encode(answer), 0o644)
-    return line
+    return line, restarts
+
+
+def _save(asked: SaveRequest, settings: Path) -> str:
+    """Write table.toml and machine.toml, after both were checked; return the version of table.toml."""
+    machine = settings.with_name(machine_settings.FILE)
+    new_machine = change_machine(machine, asked.machine) if asked.machine else ""
+    if not asked.changes and not asked.hub:
+        new = read_text(settings)
+    else:
+        new = edit.change_version(settings, asked.version, asked.changes, asked.hub)
+    if asked.machine:
+        if not machine.exists():
+            atomic_write(machine, b"", 0o600)
+        edit.write_kept(machine, new_machine)
+    edit.write_kept(settings, new)
+    return edit.version_of(new)
+
+
+def change_machine(path: Path, changes: Mapping[str, Any]) -> str:
+    """Return the content of machine.toml at `path` with `changes`. Raises `EditError` with the fault of each key."""
+    if others := sorted(set(changes) - MACHINE_KEYS):
+        raise edit.EditError(f"these are no settings of this page: {', '.join(others)}"[:300])
+    text = read_text(path) if path.exists() else ""
+    new = edit.edit_text(text, {tuple(key.split(".")): value for key, value in changes.items()})
+    _, issues = validate_data(machine_settings.Machine, tomllib.loads(new))
+    if issues:
+        found = {".".join(issue.keys): issue.text for issue in issues}
+        raise edit.EditError("some values are not possible", "correct them and save again", found)
+    return new
 
 
 def _read_request(path: Path) -> SaveRequest:
@@ -97,10 +145,20 @@ def saver(
     return save
 
 
+def ask_machine(file: Path, folder: str, machine: Mapping[str, Any], hub: Mapping[str, Any]) -> None:
+    """Have the machine's unit save the choices of a card's page beside the settings `file`. Raises `EditError`.
+
+    `folder` is the service's run folder from systemd.
+    """
+    version = edit.version_of(read_text(file))
+    asked = SaveRequest(secrets.token_hex(8), version, {}, dict(machine), dict(hub))
+    ask(asked, Path(folder) / REQUEST.file, file.with_name(ANSWER))
+
+
 def ask(asked: SaveRequest, request: Path, answer: Path, sleep: Callable[[float], None] = time.sleep) -> str:
     """Write the request and wait for its answer; return the new version. Raises `EditError`."""
     try:
-        atomic_write(request, msgspec.json.encode(asked))
+        atomic_write(request, msgspec.json.encode(asked), 0o600)
     except OSError as error:
         raise edit.EditError(f"the settings cannot be saved: {error}", "is the disk full?") from error
     for _ in range(round(ANSWER_S / POLL_S)):

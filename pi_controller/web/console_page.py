@@ -293,12 +293,13 @@ def page(
     as_of: str = "",
     me: str = "",
     settings: bool = False,
+    start: bool = False,
     beat_s: float = BEAT_S,
     settle_s: float = SETTLE_S,
 ) -> str:
     """Return the console with `content` for the signed-in user `me`; the script updates it from then on.
 
-    With `settings` it links the settings page.
+    With `settings` it links the settings page, with `start` that of a card's choice.
     """
     shown = live_page.make_board(view, language)
     return render(
@@ -312,6 +313,7 @@ def page(
         as_of_time=as_of,
         me=me,
         settings=settings,
+        start=start,
         beat=f"{beat_s:g}",
         settle=f"{settle_s:g}",
         facts=content.facts,

@@ -125,6 +125,8 @@ class JudgeApi(SignInRoutes):
         self._singer = singer
         self.has_settings = False
         """True if the settings page is served, too."""
+        self.has_start = False
+        """True if the page of a card's choice is served, too."""
         self._latest: JudgeSnapshot | None = None
         self._one = asyncio.Lock()
         self._streams = limits.ConnectionLimits(MAX_STREAMS, MAX_STREAMS_PER_SESSION)
@@ -145,6 +147,7 @@ class JudgeApi(SignInRoutes):
             as_of=f"{datetime.now().astimezone():%H:%M:%S}",
             me=session.person.name,
             settings=self.has_settings and roles.has_right(session.person.role, "settings"),
+            start=self.has_start and roles.has_right(session.person.role, "settings"),
             beat_s=self._heartbeat_s,
             settle_s=self._settle_s,
         )

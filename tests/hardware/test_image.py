@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -16,9 +17,11 @@ import build
 import pytest
 
 from pi_controller.config import format_example, read_settings
+from pi_controller.system import machine_settings
 from pi_controller.system.install import unit
+from pi_controller.system.machine_settings import Wifi, wpa_settings
+from pi_controller.system.place import HUB_UNIT, make_place
 from pi_controller.system.place import PROGRAMS as PROGRAMS_FOLDER
-from pi_controller.system.place import make_place
 from pi_controller.system.plan import first_settings
 from pi_controller.system.status import SCREEN_RESTART, FaultChannel
 
@@ -157,7 +160,9 @@ def test_the_packages_have_what_the_card_runs():
     assert "tzdata" in packages, "card.py looks for time zones"
     assert "fdisk" in packages, "grow.sh calls sfdisk"
     assert {"alsa-utils", "espeak-ng", "util-linux-extra"} <= packages, "aplay, the English voice, hwclock"
-    assert "voice" in build.parser().parse_args(["card.img"]).extras.split(","), "recordings are read by soundfile"
+    assert {"mosquitto", "dnsmasq-base", "libnss-mdns"} <= packages, "a hub, the machine's own Wi-Fi, names of hubs"
+    extras = build.parser().parse_args(["card.img"]).extras.split(",")
+    assert {"voice", "hub"} <= set(extras), "recordings are read by soundfile; the hub makes certificates"
 
 
 def test_the_driver_of_the_analogue_output_is_kept_and_loaded():
@@ -282,9 +287,8 @@ def test_the_cards_example_is_a_machine_file(card, folders):
     assert card.take_machine(folders) == (card.Machine(), "")
     if not card.ZONES.is_dir():
         pytest.skip("there are no time zones here: apt install tzdata")
-    full = re.sub(
-        r"^# (?=(name|zone|country|network|password|hidden|rotate|output|chip) =|\[)", "", text, flags=re.MULTILINE
-    )
+    keys = "name|zone|hub|country|network|password|hidden|own|rotate|output|chip"
+    full = re.sub(rf"^# (?=({keys}) =|\[)", "", text, flags=re.MULTILINE)
     (folders.boot / "machine.toml").write_text(full, "utf-8")
     machine, fault = card.take_machine(folders)
     assert fault == ""
@@ -308,17 +312,17 @@ def test_a_machine_file_with_a_fault_is_not_taken(card, folders, text, place):
     assert machine == card.Machine()
 
 
-def test_a_wifis_name_and_password_are_no_settings_of_wpa_supplicant(card):
-    wifi = card.Wifi(network='a"\n}\nnetwork={', password='"} ssid="\\ x', country="CA")
-    lines = card.wpa_settings(wifi).splitlines()
+def test_a_wifis_name_and_password_are_no_settings_of_wpa_supplicant():
+    wifi = Wifi(network='a"\n}\nnetwork={', password='"} ssid="\\ x', country="CA")
+    lines = wpa_settings(wifi).splitlines()
     assert lines[:2] == ["country=CA", "network={"]
     assert len(lines) == 7
     assert lines[-1] == "}"
     assert bytes.fromhex(lines[2].split("=")[1]).decode() == wifi.network
-    assert "key_mgmt=NONE" in card.wpa_settings(card.Wifi(network="open", country="US"))
-    assert card.wpa_settings(card.Wifi()) == ""
+    assert "key_mgmt=NONE" in wpa_settings(Wifi(network="open", country="US"))
+    assert wpa_settings(Wifi()) == ""
     with pytest.raises(ValueError, match="8 to 63"):
-        card.Wifi(network="x", password="line\nbreak")
+        Wifi(network="x", password="line\nbreak")
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
@@ -673,6 +677,111 @@ def test_settings_that_a_reset_set_aside_are_not_taken_until_they_change(card, f
     (folders.boot / "table.toml").write_text(text, "utf-8")
     assert card.take_table(folders) == ""
     assert (folders.settings / "table.toml").read_text("utf-8") == text
+
+
+def test_what_the_page_saved_stays_until_the_boot_partition_changes(card, folders):
+    boot, kept = folders.boot / "table.toml", folders.settings / "table.toml"
+    text = '[table]\nname = "Our hall"\njournal = "/var/lib/moccasin-mat/table.sqlite"\n'
+    boot.write_text(text, "utf-8")
+    assert card.take_table(folders) == ""
+    by_page = text.replace("Our", "Their")
+    kept.write_text(by_page, "utf-8")
+    assert card.take_table(folders) == ""
+    assert kept.read_text("utf-8") == by_page
+    boot.write_text(text.replace("Our", "Another"), "utf-8")
+    assert card.take_table(folders) == ""
+    assert kept.read_text("utf-8") == boot.read_text("utf-8")
+    kept.unlink()
+    assert card.take_table(folders) == ""
+    assert kept.exists(), "settings that were lost come from the boot partition again"
+
+
+def test_a_card_without_wifi_opens_a_network_of_its_own_once(card, folders):
+    (folders.boot / "machine.toml").write_text('name = "hall-2"\n', "utf-8")
+    first = card.open_first_network(folders, card.take_machine(folders)[0])
+    assert first.wifi.own
+    assert first.name == "hall-2"
+    again = card.open_first_network(folders, card.take_machine(folders)[0])
+    assert again == first
+    assert (folders.settings / "machine.toml").stat().st_mode & 0o077 == 0
+    for wifi in ({"own": False}, {"network": "Hall", "country": "US"}):
+        machine = card.Machine.model_validate({"wifi": wifi})
+        assert card.open_first_network(folders, machine) == machine
+
+
+def test_only_a_machine_with_its_own_network_leads_phones_to_the_page(card, folders):
+    own = {"own": True, "network": "Mat", "password": "correct horse"}
+    for wifi, hub, files in (
+        (own, None, {"wpa_supplicant.conf", "own.network", "dnsmasq.conf", "portal"}),
+        (own, True, {"wpa_supplicant.conf", "own.network", "dnsmasq.conf", "portal", "hub"}),
+        ({"network": "Hall", "country": "US"}, False, {"wpa_supplicant.conf"}),
+        ({"own": False}, True, {"hub"}),
+    ):
+        for path in folders.run.iterdir():
+            path.unlink()
+        card.write_machine_files(folders, card.Machine.model_validate({"hub": hub, "wifi": wifi}), os.getgid())
+        assert {path.name for path in folders.run.iterdir()} == files | {"machine.json"}
+        if "portal" in files:
+            where = (folders.run / "portal").read_text("utf-8").strip()
+            assert where == ("http://10.42.0.1:8090/" if hub else "http://10.42.0.1:8080/judge/start")
+            for name in files - {"wpa_supplicant.conf"}:
+                assert "correct horse" not in (folders.run / name).read_text("utf-8")
+            for name in ("wpa_supplicant.conf", "machine.json"):
+                assert (folders.run / name).stat().st_mode & 0o007 == 0
+
+
+def test_the_units_of_hub_and_own_network_wait_for_the_files_that_the_card_writes():
+    run = str(machine_settings.CARD_RUN)
+    conditions = {
+        "own-network.service": f"{run}/dnsmasq.conf",
+        "portal.socket": f"{run}/portal",
+        "hub.service": f"{run}/hub",
+        "broker.service": f"{run}/hub",
+    }
+    for name, path in conditions.items():
+        text = (UNITS / f"moccasin-mat-{name}").read_text("utf-8")
+        assert f"\nConditionPathExists={path}\n" in text
+        assert "\nAfter=moccasin-mat-card.service" in text
+    assert (UNITS / HUB_UNIT).is_file(), "an update starts it again by this name"
+    portal = (UNITS / "moccasin-mat-portal.socket").read_text("utf-8")
+    assert f"\nListenStream={machine_settings.OWN_ADDRESS}:80\n" in portal
+    assert {"mosquitto.service", "wpa_supplicant.service"} <= set(build.OFF)
+
+
+@pytest.mark.parametrize("asked", ["GET /generate_204 HTTP/1.1", "GET /hotspot-detect.html HTTP/1.0", "nonsense", ""])
+def test_a_phone_that_asks_for_the_internet_is_led_to_the_page(tmp_path, asked):
+    (tmp_path / "portal").write_text("http://10.42.0.1:8080/judge/start\n", "utf-8")
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        head = f"{asked}\r\nHost: connectivitycheck.example\r\n\r\n" if asked else ""
+        ours.sendall(head.encode())
+        ours.shutdown(socket.SHUT_WR)
+        command = ["sh", str(PROGRAMS / "portal.sh"), str(tmp_path / "portal")]
+        subprocess.run(command, stdin=theirs, stdout=theirs, check=True, timeout=20)
+        theirs.close()
+        answer = ours.makefile("rb").read().decode()
+    assert answer.startswith("HTTP/1.1 302 ")
+    assert "\r\nLocation: http://10.42.0.1:8080/judge/start\r\n" in answer
+    assert answer.endswith("\r\n\r\n")
+
+
+def test_the_first_screen_with_a_network_fits_the_smallest_console():
+    from io import StringIO
+
+    from rich.console import Console
+
+    screen = program("screen")
+    head = "sign in at /judge as Head judge with the PIN 123456: write it down, it is shown until the next start"
+    for hub, at in ((None, "8080/judge/start"), (False, "8080"), (True, "8090")):
+        machine = screen.MachineState(hub, True, machine_settings.new_network_name(), "", "abcd-efgh-jkmn")
+        drawn = StringIO()
+        shown = screen.page("Table 1", ["http://10.42.0.1:8080"], head, "", "ready", None, machine)
+        Console(file=drawn, width=80, soft_wrap=True).print(shown)
+        lines = drawn.getvalue().splitlines()
+        assert sum(-(-max(1, len(line)) // 80) for line in lines) <= 25
+        for part in (machine.network, "abcd-efgh-jkmn", f"Page: http://10.42.0.1:{at}"):
+            assert any(part in line for line in lines)
+        assert (":8443/director" in drawn.getvalue()) == bool(hub)
 
 
 def test_the_kiosk_card_has_its_packages_and_sets_up_its_screen():

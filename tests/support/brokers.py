@@ -37,6 +37,13 @@ class Mosquitto:
         write_hub_files(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC), **more)
         self.process = None
 
+    @classmethod
+    def of_files(cls, folder: Path, port):
+        """Return the broker of files that were written before."""
+        made = cls.__new__(cls)
+        made.folder, made.port, made.process = folder, port, None
+        return made
+
     def start(self):
         assert MOSQUITTO
         log = (self.folder / "log").open("ab")

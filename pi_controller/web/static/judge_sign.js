@@ -69,7 +69,8 @@ export function signIn() {
         body: JSON.stringify({ name: name.value.trim(), pin: pin.value }),
       });
       const told = await answer.json();
-      if (answer.ok) return location.replace(home);
+      // the page that asked for the sign-in, such as the choice of a card
+      if (answer.ok) return location.replace(location.pathname.endsWith("/sign-in") ? home : location.pathname);
       say(send, words.send);
       pin.value = "";
       if (keyboard) pin.focus();

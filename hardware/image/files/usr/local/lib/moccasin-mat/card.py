@@ -6,6 +6,7 @@ shows, and to the log. Whatever is wrong, the machine starts with what was good 
 
 from __future__ import annotations
 
+import grp
 import os
 import re
 import shutil
@@ -16,26 +17,24 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import AfterValidator, BeforeValidator, model_validator
-
-from pi_controller.config import SettingsIssue, read_settings
-from pi_controller.config.fields import Section, raise_issues
+from pi_controller.config import Settings, edit, read_settings
 from pi_controller.config.load import read_model
 from pi_controller.errors import MatError, SettingsError
+from pi_controller.system import machine_settings
 from pi_controller.system.install import digest, read, replace
 from pi_controller.system.kiosk import shown_port
+from pi_controller.system.machine_settings import FILE as MACHINE
+from pi_controller.system.machine_settings import ZONES, Machine
 from pi_controller.system.place import KEYS_CHANGED, RESETS, SET_ASIDE, SETTINGS, make_place
 from pi_controller.system.plan import written_folders
-from pi_controller.text import format_value, strip_controls
+from pi_controller.text import strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME = "moccasin-mat"
-ZONES = Path("/usr/share/zoneinfo")
-MACHINE = "machine.toml"
 KEYS = ("authorized_keys", "authorized_keys.txt")
 HOST_KEY = "ssh_host_ed25519_key"
 SIGNER = "update_key.pub"
@@ -49,83 +48,6 @@ I2C_NODE = "i2c@7e804000"
 CLOCK_ADDRESS = 0x68
 CHIP_S = 8.0
 """So long the clock chip's bus and driver are waited for."""
-
-
-def _host_name(text: str) -> str:
-    if re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", text):
-        return text
-    raise ValueError(f"must be up to 63 small letters, digits and -, not {format_value(text)}")
-
-
-def _zone(text: str) -> str:
-    if re.fullmatch(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*", text) and (ZONES / text).is_file():
-        return text
-    raise ValueError(f'must be a time zone like "America/Winnipeg", not {format_value(text)}')
-
-
-def _country(text: str) -> str:
-    if re.fullmatch(r"[A-Z]{2}|", text):
-        return text
-    raise ValueError(f'must be two capital letters like "US", not {format_value(text)}')
-
-
-def _network(text: str) -> str:
-    if len(text.encode()) <= 32:
-        return text
-    raise ValueError("must be the name of a Wi-Fi, 32 bytes at most")
-
-
-def _password(text: object) -> str:
-    # none of its faults shows what was written
-    if isinstance(text, str) and re.fullmatch(r"|[ -~]{8,63}|[0-9a-fA-F]{64}", text):
-        return text
-    raise ValueError("must be text in quotes, of 8 to 63 letters, digits and signs, or empty for an open network")
-
-
-def _output(text: str) -> str:
-    if re.fullmatch(r"|[A-Za-z]+(-[A-Z])?-[0-9]+", text):
-        return text
-    raise ValueError(f'must be an output like "HDMI-A-1", not {format_value(text)}')
-
-
-class Wifi(Section):
-    """The Wi-Fi; `network` is "" for none."""
-
-    country: Annotated[str, AfterValidator(_country)] = ""
-    network: Annotated[str, AfterValidator(_network)] = ""
-    password: Annotated[str, BeforeValidator(_password)] = ""
-    hidden: bool = False
-
-    @model_validator(mode="after")
-    def _country_is_known(self) -> Wifi:
-        if self.network and not self.country:
-            raise_issues(
-                [SettingsIssue(("country",), 'is missing: two capital letters like "US"; what may be sent differs')]
-            )
-        return self
-
-
-class Screen(Section):
-    """The machine's own screen: turned clockwise by so many degrees; `output` is "" for the first."""
-
-    rotate: Literal[0, 90, 180, 270] = 0
-    output: Annotated[str, AfterValidator(_output)] = ""
-
-
-class Clock(Section):
-    """A clock with a battery on the Pi's pins 1, 3, 5 and 6; "" for none."""
-
-    chip: Literal["", "ds3231"] = ""
-
-
-class Machine(Section):
-    """`machine.toml`: what is of the machine and not of its table."""
-
-    name: Annotated[str, AfterValidator(_host_name)] = NAME
-    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    wifi: Wifi = Wifi()
-    screen: Screen = Screen()
-    clock: Clock = Clock()
 
 
 @dataclass(frozen=True)
@@ -200,9 +122,25 @@ def take_machine(card: Card) -> tuple[Machine, str]:
     return Machine(), fault
 
 
+def open_first_network(card: Card, machine: Machine) -> Machine:
+    """Give a machine without a Wi-Fi one of its own, once, so that a phone reaches its page; return what holds now."""
+    wifi = machine.wifi
+    if wifi.network or wifi.own is not None:
+        return machine
+    path = card.settings / MACHINE
+    values = {"network": machine_settings.new_network_name(), "password": machine_settings.new_password(), "own": True}
+    with suppress(MatError, OSError):
+        replace(path, edit.edit_text(read(path) or "", {("wifi", key): value for key, value in values.items()}), 0o600)
+        return read_model(path, Machine)
+    return machine
+
+
 def _take(card: Card, name: str, check: Callable[[Path], object], mode: int) -> str:
-    """Keep file `name` of the boot partition, once `check` finds no fault with it beside the one kept before."""
-    kept, candidate = card.settings / name, card.settings / f"new-{name}"
+    """Keep file `name` of the boot partition, once `check` finds no fault with it beside the one kept before.
+
+    A file that was taken before is not taken again: the head judge may have changed the kept one on the page since.
+    """
+    kept, candidate, taken = card.settings / name, card.settings / f"new-{name}", card.state / f"taken-{name}"
     last = "the last good one holds" if kept.exists() else "the defaults hold"
     text = None
     with suppress(OSError):
@@ -210,10 +148,13 @@ def _take(card: Card, name: str, check: Callable[[Path], object], mode: int) -> 
     if text is None:
         return f"there is no {name} on the boot partition that can be read; {last}"
     try:
+        if kept.exists() and read(taken) == digest(text):
+            return ""
         replace(candidate, text, mode)
         check(candidate)
         if text != read(kept):
             replace(kept, text, mode)
+        replace(taken, digest(text), 0o644)
     except MatError as error:
         return f"{error.message.replace(str(candidate), name)}\n{error.hint}\n{name} was not taken: {last}"
     except OSError as error:
@@ -222,21 +163,6 @@ def _take(card: Card, name: str, check: Callable[[Path], object], mode: int) -> 
         with suppress(OSError):
             candidate.unlink(missing_ok=True)
     return ""
-
-
-def wpa_settings(wifi: Wifi) -> str:
-    """Return wpa_supplicant's settings for a Wi-Fi; "" for none."""
-    if not wifi.network:
-        return ""
-    secret = wifi.password if len(wifi.password) == 64 else f'"{wifi.password}"'
-    lines = [
-        f"ssid={wifi.network.encode().hex()}",
-        *(["scan_ssid=1"] if wifi.hidden else []),
-        *(["key_mgmt=WPA-PSK WPA-PSK-SHA256 SAE", "ieee80211w=1", f"psk={secret}"] if wifi.password else []),
-        *([] if wifi.password else ["key_mgmt=NONE"]),
-    ]
-    country = f"country={wifi.country}\n" if wifi.country else ""
-    return country + "network={\n" + "".join(f"\t{line}\n" for line in lines) + "}\n"
 
 
 def take_keys(card: Card) -> str:
@@ -370,6 +296,8 @@ def main() -> int:
     faults = [lost or tell_emptied(card), take_table(card)]
     machine, fault = take_machine(card)
     faults.append(fault)
+    if shown_port(make_place(system=True)) is None:  # an installation has no page for its network
+        machine = open_first_network(card, machine)
     for step in (
         lambda: take_keys(card),
         lambda: take_signers(card),
@@ -400,9 +328,27 @@ def patience(seconds: float) -> Callable[[], bool]:
     return wait
 
 
-def _in_force(card: Card, machine: Machine) -> None:
-    if wpa := wpa_settings(machine.wifi):
+def write_machine_files(card: Card, machine: Machine, group: int) -> None:
+    """Write what units and table need to know of `machine`; the table has the group id `group`."""
+    if wpa := machine_settings.wpa_settings(machine.wifi):
         replace(card.run / "wpa_supplicant.conf", wpa, 0o600)
+    if machine.wifi.own:
+        replace(card.run / "own.network", machine_settings.networkd_settings(), 0o644)
+        replace(card.run / "dnsmasq.conf", machine_settings.dnsmasq_settings(), 0o644)
+        replace(card.run / "portal", machine_settings.first_page(machine, _page_port(card)) + "\n", 0o644)
+    if machine.hub:
+        replace(card.run / "hub", "", 0o644)
+    machine_settings.write_state(card.run, machine_settings.describe_machine(machine), group)
+
+
+def _page_port(card: Card) -> int:
+    with suppress(MatError):
+        return read_settings(card.settings / SETTINGS).web.port
+    return Settings().web.port
+
+
+def _in_force(card: Card, machine: Machine) -> None:
+    write_machine_files(card, machine, grp.getgrnam(NAME).gr_gid)
     if any((card.boot / name).exists() for name in NEW_HEAD):
         replace(card.run / NEW_HEAD[0], "", 0o644)
     zone = card.run / "localtime"

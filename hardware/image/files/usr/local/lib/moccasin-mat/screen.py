@@ -11,13 +11,26 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from rich.console import Console, Group
+import msgspec
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import MatError
 from pi_controller.system.install import RUN
+from pi_controller.system.machine_settings import (
+    HTTPS_PORT,
+    HUB_PORT,
+    OWN_ADDRESS,
+    START_PAGE,
+    MachineState,
+    has_wifi,
+    read_state,
+    wifi_code,
+)
 from pi_controller.system.place import SYSTEM_SETTINGS, UNIT
 from pi_controller.system.service import properties
 from pi_controller.system.status import FaultChannel, StartFault
@@ -32,23 +45,47 @@ EVERY_S = 3.0
 CLEAR = "\033[H\033[2J\033[3J"
 
 
-def page(name: str, urls: list[str], head: str, faults: str, table: str, fault: StartFault | None = None) -> Group:
+def page(
+    name: str,
+    urls: list[str],
+    head: str,
+    faults: str,
+    table: str,
+    fault: StartFault | None = None,
+    machine: MachineState | None = None,
+) -> Group:
     """Return what the screen shows; `urls` the surest first, `head` whom the first PIN is for, `table` how it is.
 
-    With a `fault` the table has no page: the screen says what is wrong and what to do.
+    With a `fault` the table has no page: the screen says what is wrong and what to do. `machine` is the machine with a
+    network of its own, a hub, or a first start; None for the table alone.
     """
-    lines = [Text(f"{name}: {table}", style="bold")]
+    lines: list[RenderableType] = [Text(f"{name}: {table}", style="bold")]
     if fault is not None:
         card = f"card {fault.card or '-'}, version {fault.version}, since {fault.since}, {fault.code}"
         lines += [Text(fault.message, style="bold"), Text(f"What to do: {fault.hint}"), Text(card)]
         if faults:
             lines.append(Text(""))
     elif urls:
-        lines += [qr_text(urls[0]), Text("  or  ".join(urls), style="bold"), Text("every page: /find   judges: /judge")]
+        lines += _codes(urls, machine or MachineState(hub=False))
     else:
-        lines.append(Text("No network yet: plug in a cable, or name a Wi-Fi in machine.toml on the card."))
+        lines.append(Text("No network yet, and this machine has no Wi-Fi of its own: plug in a network cable."))
     lines += [Text(line) for line in filter(None, (head, faults))]
     return Group(*lines)
+
+
+def _codes(urls: list[str], machine: MachineState) -> list[RenderableType]:
+    """Return the codes of the machine's own network and of the page, with their texts."""
+    host = urlsplit(urls[0]).hostname
+    first = urls[0] + START_PAGE if machine.hub is None else f"http://{host}:{HUB_PORT}" if machine.hub else urls[0]
+    lines: list[RenderableType] = [qr_text(first), Text("  or  ".join([first, *urls[1:]]), style="bold")]
+    if machine.password:
+        both = Table.grid(padding=(0, 4, 0, 0))
+        both.add_row(qr_text(wifi_code(machine.network, machine.password)), qr_text(first))
+        network = f"1. Wi-Fi: {machine.network}  password: {machine.password}"
+        lines = [both, Text(network, style="bold"), Text(f"2. Page: {first}", style="bold")]
+    if machine.hub:
+        lines.append(Text(f"director: https://{host}:{HTTPS_PORT}/director   this table: {urls[0]}"))
+    return [*lines, Text("every page: /find   judges: /judge")]
 
 
 def head_judge(settings: Settings, *, wanted: bool, covered: bool = False) -> str:
@@ -79,6 +116,16 @@ def condition() -> str:
     return f"the table does not run ({state})\n{log.strip()}"
 
 
+def hub_condition() -> str:
+    """Return a line if the hub of this machine does not run; "" if it does."""
+    units = ("moccasin-mat-broker", "moccasin-mat-hub")
+    told = subprocess.run(
+        ["systemctl", "is-active", *units], capture_output=True, text=True, check=False
+    ).stdout.split()
+    still = [f"{unit} is {state}" for unit, state in zip(units, told, strict=False) if state != "active"]
+    return f"the hub does not run yet: {', '.join(still)}" if still else ""
+
+
 def main() -> int:
     """Show it, and again whenever it changed. Ends never by itself."""
     console = Console(force_terminal=True, color_system="standard", highlight=False, soft_wrap=True)
@@ -86,11 +133,17 @@ def main() -> int:
     while True:
         faults, fault = _read(CARD / "faults"), FaultChannel(RUN).read()
         table, urls, name = condition(), [], "Moccasin Mat"
+        machine = None if KIOSK.exists() else read_state(CARD)
+        if machine is not None and not has_wifi():
+            machine = msgspec.structs.replace(machine, password="")
+        if machine is not None and machine.hub:
+            faults = "\n".join(filter(None, (faults, hub_condition())))
         try:
             settings = read_settings(SYSTEM_SETTINGS)
             name, web = settings.table.name, settings.web
             if web.enabled:
-                urls = list_urls(PageSettings(address=web.address, reach=is_public_host(web.host)), web.port)
+                at = OWN_ADDRESS if machine is not None and machine.password else ""
+                urls = list_urls(PageSettings(address=web.address, reach=is_public_host(web.host)), web.port, asked=at)
             if not asked and properties(system=True).get("ActiveState") == "active":
                 head, asked = (
                     head_judge(settings, wanted=(CARD / "new-head-judge").exists(), covered=KIOSK.exists()),
@@ -99,7 +152,7 @@ def main() -> int:
         except MatError as error:
             faults = faults if fault is not None else "\n".join(filter(None, (faults, str(error))))
         with console.capture() as drawn:
-            console.print(page(name, urls, head, faults, table, fault))
+            console.print(page(name, urls, head, faults, table, fault, machine))
         if drawn.get() != shown:
             shown = drawn.get()
             print(CLEAR + shown, end="", flush=True)

@@ -1,0 +1,181 @@
+"""The card's Wi-Fi: what wpa_supplicant and dnsmasq themselves take, and whose eyes the password is for."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import struct
+import subprocess
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from ports import free_port
+from pydantic import ValidationError
+
+from pi_controller.hub.settings import HTTPS_PORT, HubSettings
+from pi_controller.system import machine_settings as ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SBIN = "/usr/sbin:/usr/local/sbin:/sbin"
+WPA = shutil.which("wpa_supplicant", path=SBIN)
+DNSMASQ = shutil.which("dnsmasq", path=SBIN)
+OWN = {"own": True, "network": 'Mat "7"', "password": "correct horse", "country": "CA"}
+
+
+def require(program: str | None, package: str) -> str:
+    """Return the program; skip without it, but fail when MOCCASIN_CI says it must be there."""
+    if program is None:
+        if os.environ.get("MOCCASIN_CI") == "1":
+            pytest.fail(f"apt install {package}")
+        pytest.skip(f"apt install {package}")
+    return program
+
+
+def complaints(folder: Path, settings: str) -> str:
+    """Return what wpa_supplicant says about lines of its settings; it ends at a device that is not there."""
+    path = folder / "wpa.conf"
+    path.write_text(settings, "utf-8")
+    command = [require(WPA, "wpasupplicant"), "-c", str(path), "-D", "wired", "-i", "no-such-device", "-t"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    said = done.stdout + done.stderr
+    assert "initialized wpa_supplicant" in said
+    return "\n".join(
+        line for line in said.splitlines() if re.search(r"Line \d+|[Ii]nvalid|[Ff]ailed to (read|parse)", line)
+    )
+
+
+@pytest.mark.parametrize(
+    "wifi",
+    [
+        OWN,
+        {key: value for key, value in OWN.items() if key != "country"},
+        {"network": "Hall", "country": "US"},
+        {"network": "Hall", "password": "a" * 64, "country": "US", "hidden": True},
+        {"network": "Hall", "password": 'quo"te \\ here', "country": "US"},
+    ],
+)
+def test_wpa_supplicant_takes_the_settings(tmp_path, wifi):
+    assert complaints(tmp_path, ms.wpa_settings(ms.Wifi(**wifi))) == ""
+
+
+def test_wpa_supplicant_would_complain(tmp_path):
+    wrong = ms.wpa_settings(ms.Wifi(**OWN)).replace("pairwise", "pairwize")
+    assert "pairwize" in complaints(tmp_path, wrong)
+
+
+def test_an_own_network_is_an_access_point_with_wpa2():
+    lines = ms.wpa_settings(ms.Wifi(**OWN)).split()
+    assert {"mode=2", "key_mgmt=WPA-PSK", "proto=RSN", "pairwise=CCMP", "country=CA"} <= set(lines)
+    assert "mode=2" not in ms.wpa_settings(ms.Wifi(network="Hall", country="US"))
+
+
+@pytest.mark.parametrize("missing", ["network", "password"])
+def test_an_own_network_needs_name_and_password(missing):
+    with pytest.raises(ValidationError, match=r"SettingsIssue|issues"):
+        ms.Wifi(**{key: value for key, value in OWN.items() if key != missing})
+    assert ms.Wifi(own=True, network="Mat", password="correct horse").country == ""
+
+
+@contextmanager
+def running_dnsmasq(folder: Path) -> Iterator[int]:
+    """Run dnsmasq with the settings of the own network, but for device and port; provide its port."""
+    port = free_port()
+    changed = {"interface": "lo", "except-interface": None, "dhcp-range": None, "dhcp-leasefile": None}
+    lines = [line for line in ms.dnsmasq_settings().splitlines() if line.partition("=")[0] not in changed]
+    path = folder / "dnsmasq.conf"
+    path.write_text("\n".join([*lines, "interface=lo", f"port={port}", f"pid-file={folder / 'pid'}", ""]), "utf-8")
+    command = [
+        require(DNSMASQ, "dnsmasq-base"),
+        "--keep-in-foreground",
+        f"--conf-file={path}",
+        "--user=",
+        "--log-facility=-",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert process.stdout
+        assert any("started" in line for line in iter(process.stdout.readline, "")), "it says that it runs"
+        yield port
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def addresses(port: int, name: str) -> list[str]:
+    """Return the IPv4 addresses that the server at `port` gives for `name`."""
+    labels = b"".join(bytes([len(one)]) + one.encode() for one in name.split("."))
+    query = struct.pack(">6H", 7, 0x100, 1, 0, 0, 0) + labels + b"\0" + struct.pack(">2H", 1, 1)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.settimeout(20)
+        line.sendto(query, ("127.0.0.1", port))
+        answer = line.recv(512)
+    (count,) = struct.unpack(">H", answer[6:8])
+    return [socket.inet_ntoa(answer[-4:])] if count == 1 else []
+
+
+def test_every_name_is_this_machine_in_its_own_network(tmp_path):
+    with running_dnsmasq(tmp_path) as port:
+        for name in ("connectivitycheck.gstatic.com", "captive.apple.com", "mat-hub.local"):
+            assert addresses(port, name) == [ms.OWN_ADDRESS]
+
+
+def test_dnsmasq_takes_the_settings(tmp_path):
+    path = tmp_path / "dnsmasq.conf"
+    for text, good in ((ms.dnsmasq_settings(), True), (ms.dnsmasq_settings().replace("12h", "12parsecs"), False)):
+        path.write_text(text, "utf-8")
+        command = [require(DNSMASQ, "dnsmasq-base"), "--test", f"--conf-file={path}"]
+        assert (subprocess.run(command, capture_output=True, check=False).returncode == 0) == good
+
+
+def test_passwords_are_long_and_differ():
+    made = {ms.new_password() for _ in range(50)}
+    assert len(made) == 50
+    assert all(re.fullmatch(r"([a-hj-km-np-z2-9]{4}-){2}[a-hj-km-np-z2-9]{4}", one) for one in made)
+
+
+def test_a_phone_reads_name_and_password_from_the_code():
+    text = ms.wifi_code('Mat; "7"', "pass;word")
+    assert text.startswith("WIFI:")
+    assert r"S:Mat\; " in text
+    assert r"P:pass\;word" in text
+
+
+def test_the_state_is_for_root_and_the_table_and_never_shows_the_password(tmp_path):
+    machine = ms.Machine.model_validate({"hub": True, "wifi": OWN})
+    ms.write_state(tmp_path, ms.describe_machine(machine), os.getgid())
+    assert (tmp_path / ms.STATE).stat().st_mode & 0o777 == 0o640
+    state = ms.read_state(tmp_path)
+    assert state is not None
+    assert (state.hub, state.own, state.network, state.password) == (True, True, OWN["network"], OWN["password"])
+    assert str(OWN["password"]) not in repr(state)
+    joined = ms.describe_machine(ms.Machine.model_validate({"wifi": OWN | {"own": False}}))
+    assert joined.password == "", "the password of somebody else's network stays with root"
+    (tmp_path / ms.STATE).write_bytes(msgspec.json.encode([1]))
+    assert ms.read_state(tmp_path) is None
+
+
+def test_a_wifi_device_is_found(tmp_path):
+    assert not ms.has_wifi(tmp_path)
+    (tmp_path / "sys/class/net/eth0").mkdir(parents=True)
+    assert not ms.has_wifi(tmp_path)
+    (tmp_path / "sys/class/net/wlan0/wireless").mkdir(parents=True)
+    assert ms.has_wifi(tmp_path)
+
+
+def test_the_ports_are_those_of_the_hub():
+    page = HubSettings().page
+    assert (page.port, page.https) == (ms.HUB_PORT, ms.HTTPS_PORT)
+    assert ms.HTTPS_PORT == HTTPS_PORT
+
+
+def test_countries_have_codes_and_names(tmp_path):
+    (tmp_path / ms.COUNTRIES).write_text("# code\tname\nUS\tUnited States\nCA\tCanada\n", "utf-8")
+    assert list(ms.list_countries(tmp_path).items()) == [("CA", "Canada"), ("US", "United States")]
+    assert ms.list_countries(tmp_path / "none") == {}
