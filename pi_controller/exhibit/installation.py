@@ -18,13 +18,14 @@ from pi_controller.board.messages import Message
 from pi_controller.calibration.profile import Profile
 from pi_controller.config import Settings
 from pi_controller.display.sound import AplaySound, Sound
-from pi_controller.display.voice import start_voice
+from pi_controller.display.voice import Voice, make_voice
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, local_time
 from pi_controller.exhibit.health import CrashCounter, MachineWatch, SensorDrift, boot_id, watch_unit
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import IDLE
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.self_test import SelfTest, check_installation
+from pi_controller.exhibit.spoken import Prompter
 from pi_controller.exhibit.staff_desk import StaffDesk, StaffPage
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.referee.facts import Seats
@@ -119,7 +120,10 @@ class Installation(Observer["Installation"]):
         self.page.start()
         stack.callback(self.page.stop)
         stack.callback(lambda: self.exhibit.close(clock()))
-        self._voice = start_voice(settings.voice, self.games.begin_show(t).table.view, None, stack)
+        self._voice: Voice | None = make_voice(
+            settings.voice, self.games.begin_show(t).table.view, stack, prompted=True
+        )
+        self._prompter = Prompter()
 
     @property
     def view(self) -> View | None:
@@ -156,6 +160,7 @@ class Installation(Observer["Installation"]):
             self.touched = self.exhibit.touch(t, touch.name, touch.turn) or self.touched
         self.staff.step(t)
         self.exhibit.tick(t)
+        self._speak()
         self.on_mat_change(t)
         if t - self._polled >= POLL_S:
             self._polled = t
@@ -173,7 +178,15 @@ class Installation(Observer["Installation"]):
     def announce(self, view: View) -> None:
         """Pass a new view of a visitor's game to the voice; the game in attract mode is silent."""
         if self._voice is not None and self.exhibit.stage.name in ("play", "result"):
-            self._voice(view)
+            self._voice.hear(view)
+
+    def _speak(self) -> None:
+        """Pass a new prompt to the voice; a visitor's action cuts off the prompt before, but no result."""
+        prompt = self._prompter.step(self.exhibit)
+        if self._voice is None or prompt is None:
+            return
+        self._voice.say(prompt.news, cut=prompt.cut)
+        self._voice.say(prompt.ask)
 
     def wall_time(self, t: float) -> float:
         """Return the wall clock's time at `t`."""

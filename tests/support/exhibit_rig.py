@@ -100,6 +100,13 @@ class Rig:
         assert self.touch("start")
         assert self.touch(f"game:{kind}")
 
+    def leave(self) -> None:
+        """Go back to the start; a game is stopped by a second touch."""
+        assert self.touch("leave")
+        if self.stage == "play":
+            self.advance(1.0)
+            assert self.touch("leave")
+
     def until(self, wanted, limit_s: float = 120.0) -> None:
         end = self.t + limit_s
         while not wanted():
