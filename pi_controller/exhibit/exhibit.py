@@ -45,6 +45,8 @@ KINDS: tuple[Kind, ...] = ("learn", "mat", "teams")
 """The ways to play, in the order of the screen."""
 SWITCHES = ("toss_a", "toss_b", "ready", "shown")
 """Names of the four large buttons that choose 1 to 4."""
+PRESS_GAP_S = 0.3
+"""Time after a choice in which no button counts."""
 SKIP_KEY, HOW_KEY, LEAVE_KEY = 1, 8, 9
 """Numbers of the controls beside the game: leaving has none of the four buttons' numbers, so no hasty press leaves."""
 _SIDES: Mapping[Kind, Mapping[str, Player]] = {
@@ -146,6 +148,7 @@ class Exhibit:
         self._of_the_board: dict[type, Link | SensorFaultsChange] = {}
         """The last link and sensor states of the board, passed on to the next game."""
         self._offered: tuple[object, ...] = ()
+        self._chosen_at = float("-inf")
         self.stage = Stage(self.idle_stage(t), t, t, t)
         self._renew_show(t)
         self._update_turn()
@@ -257,6 +260,7 @@ class Exhibit:
             return False
         else:
             self._apply_touch(t, what, value, name)
+            self._chosen_at, self._offered = t, ()  # the next touch is for a later screen, even if that looks the same
         if self.stage.name not in IDLE and not (name == "leave" and self.leaving):
             self.stage = self.stage.record_use(t)
         self._update_turn()
@@ -265,8 +269,11 @@ class Exhibit:
     def press(self, t: float, number: int) -> bool:
         """Handle a visitor's press of key or button `number`; return True if it chose a control.
 
-        Each number starts a session from attract. A number that chooses nothing repeats the prompt.
+        Each number starts a session from attract. A number that chooses nothing repeats the prompt. Buttons do not
+        know the screen they were meant for, so of several pressed at once one counts.
         """
+        if t - self._chosen_at < PRESS_GAP_S:
+            return False
         name = self.numbers.get(1 if self.stage.name == "attract" else number)
         return self.touch(t, name or "repeat", self.turn) and name is not None
 
