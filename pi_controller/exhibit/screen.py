@@ -255,11 +255,7 @@ def _report(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
     view = game.view
     a, b = (view.short["A"], view.short["B"]) if view.winner is not None else (view.long["A"], view.long["B"])
     if exhibit.kind == "teams":
-        score = (
-            text("Points: the blue side {a}, the red side {b}.")
-            if view.winner is not None
-            else text("The blue side {a}, the red side {b}.")
-        )
+        score = text("Points: side A {a}, side B {b}.") if view.winner is not None else text("Side A {a}, side B {b}.")
         return (score.format(a=a, b=b), text("Thank you for playing."))
     score = (
         text("Points: your side {yours}, the mat’s side {mats}.")
@@ -292,7 +288,7 @@ def name_sides(view: View, exhibit: Exhibit, language: str) -> View:
     """Return the view with the sides' names in `language`."""
     text = catalogue(language).gettext
     if exhibit.stage.name in IDLE or exhibit.kind == "teams":
-        names = {"A": text("the blue side"), "B": text("the red side")}
+        names = {"A": text("side A"), "B": text("side B")}
     else:
         names = {"A": text("your side"), "B": text("the mat")}
     return msgspec.structs.replace(view, teams=names)

@@ -49,13 +49,12 @@ class Prompter:
             return Prompt(cut=True) if before not in ("", *IDLE) else None
         screen = build_screen(exhibit, LANGUAGE)
         news, ask = _news(exhibit), _ask(exhibit, screen)
-        if before in ("", *IDLE):
-            ask = f"{ask} {HELP}"
         repeated = exhibit.repeats != self._repeats
         acted = exhibit.stage.touched != self._used
         self._repeats, self._used = exhibit.repeats, exhibit.stage.touched
+        said = f"{ask} {HELP}" if before in IDLE else ask
         fresh = Prompt(
-            news if news != self._news or repeated else "", ask if ask != self._ask or repeated else "", acted
+            news if news != self._news or repeated else "", said if ask != self._ask or repeated else "", acted
         )
         self._news, self._ask = news, ask
         return fresh if fresh.news or fresh.ask else None

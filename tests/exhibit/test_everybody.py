@@ -1,14 +1,18 @@
 """Seven visitors for whom a screen is not made by itself: each plays, or walks off, and the installation bears it."""
 
+import io
 import random
 import re
 from contextlib import ExitStack
 from itertools import pairwise
 
+import numpy as np
 import pytest
+from contrast import luminance
 from exhibit_rig import STATES, STEP_S, Rig, served
 from headless import wait_until
 from memory_sound import MemorySound
+from PIL import Image
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.config import read_settings
@@ -224,27 +228,97 @@ def play_in_a_browser(chromium, choose):
     assert rig.sessions[-1].ending == "finished"
 
 
-# Wheelchair height.
+# A visitor in a wheelchair, and a left-handed one.
 
 
-@pytest.mark.parametrize("size", [(1080, 1920), (1920, 1080)])
-def test_with_lower_controls_everything_to_touch_is_in_the_lower_half(chromium, size):
-    tab = chromium.new_page(viewport={"width": size[0], "height": size[1]})
-    for state, make in STATES.items():
-        rig = make()
+BOXES = """() => [...document.querySelectorAll("[data-do]")].filter((one) => one.checkVisibility())
+  .map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.top, box.bottom, box.width, box.height])"""
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_everything_to_touch_is_in_reach_of_who_sits_and_of_the_left_hand(chromium, state):
+    tab = chromium.new_page(viewport={"width": 1920, "height": 1080})
+    rig = STATES[state]()
+    with served(rig) as (page, show):
+        tab.goto(page.url)
+        tab.wait_for_selector(f'[data-stage="{rig.stage}"] [data-do]')
+        lefts = [left for left, *_ in tab.evaluate(BOXES)]
         rig.exhibit.low = True
-        with served(rig) as (page, _):
-            tab.goto(page.url)
-            tab.wait_for_function("() => document.body.dataset.low === 'yes'")
-            boxes = tab.evaluate(
-                "[...document.querySelectorAll('[data-do]')].filter(e => e.checkVisibility())"
-                ".map(e => e.getBoundingClientRect()).map(r => [r.top, r.bottom, r.width, r.height])"
-            )
-        assert boxes, state
-        assert min(top for top, *_ in boxes) >= size[1] / 2 - 0.5, state
-        assert max(bottom for _, bottom, *_ in boxes) <= size[1] + 0.5, state
-        assert min(min(width, height) for *_, width, height in boxes) >= 44, state
+        show()
+        tab.wait_for_function("() => document.body.dataset.low === 'yes'")
+        if rig.exhibit.touches:
+            assert min(lefts) < 1920 / 2, "something leads on that is not on the right"
+        for width, height in ((1080, 1920), (1920, 1080)):
+            tab.set_viewport_size({"width": width, "height": height})
+            boxes = tab.evaluate(BOXES)
+            assert boxes
+            assert min(top for _, top, *_ in boxes) >= height / 2 - 0.5, width
+            assert max(bottom for _, _, bottom, *_ in boxes) <= height + 0.5, width
+            assert min(min(wide, high) for *_, wide, high in boxes) >= 44, width
     tab.close()
+
+
+# A colour-blind visitor.
+
+
+SEEN = ("achromatopsia", "protanopia", "deuteranopia", "tritanopia")
+DISTINCT = 3.0
+"""Contrast of parts of a picture that have to be told from each other (WCAG 2.2, 1.4.11)."""
+
+
+def crop(tab, selector, size=None):
+    """Return a part of the page as it is seen, as red, green and blue."""
+    picture = Image.open(io.BytesIO(tab.locator(selector).first.screenshot())).convert("RGB")
+    return np.asarray(picture.resize(size) if size else picture, dtype=float)
+
+
+def shade(colour):
+    """Return the luminance of a pixel."""
+    return luminance("#" + bytes(int(one) for one in colour).hex())
+
+
+def brightest_and_darkest(picture):
+    flat = sorted(shade(one) for one in picture[::2, ::2].reshape(-1, 3))
+    return flat[len(flat) // 20], flat[-len(flat) // 20 - 1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_without_colours_sides_and_aim_are_told_apart(chromium, scheme):
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    tab = context.new_page()
+    eye = context.new_cdp_session(tab)
+    with served(STATES["aiming"]()) as (page, _):
+        tab.goto(page.url)
+        tab.wait_for_selector(".pad[data-aim]")
+        for kind in SEEN:
+            eye.send("Emulation.setEmulatedVisionDeficiency", {"type": kind})
+            a, b = (crop(tab, f".bundle.{side} .shape", (24, 24)).mean(axis=2) for side in "ab")
+            differ = np.mean(abs((a > a.mean()).astype(int) - (b > b.mean())))
+            assert differ > 0.08, f"the badges are one picture: {differ:.2f}"
+            low, high = brightest_and_darkest(crop(tab, ".bundle.a .shape"))
+            assert (high + 0.05) / (low + 0.05) > DISTINCT, (kind, "badge")
+            aimed, other = (
+                np.median(crop(tab, f".pad{which} > .digit"), axis=(0, 1))
+                for which in ("[data-aim]", ":not([data-aim])")
+            )
+            first, second = sorted(shade(one) for one in (aimed, other))
+            assert (second + 0.05) / (first + 0.05) > DISTINCT, (kind, "the aimed cloth")
+    context.close()
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_colour_names_a_side(state):
+    rig = STATES[state]()
+    said = str(render_screen(build_screen(rig.exhibit), rig.exhibit.host.texts))
+    assert not re.search(r"\b(blue|red|green|yellow|golden?)\b", re.sub(r"<[^>]*>", " ", said), re.IGNORECASE)
+
+
+def test_every_row_of_sticks_has_its_own_name_and_place():
+    for make in STATES.values():
+        rows = build_screen(make().exhibit).rows
+        assert len({row.name for row in rows}) == len(rows)
 
 
 # A child who hits everything at once.
@@ -277,7 +351,7 @@ def test_everything_at_once_loses_no_game(mat, kind):
     while rig.stage == "play":
         assert rig.t < end
         assert len(everything_at_once(rig)) <= 1, "of all fingers at once one counts"
-        rig.advance(STEP_S)
+        rig.advance(4 * STEP_S)
         assert rig.stage != "attract", "no touch of everything leaves the game"
         assert rig.game is game
         hides.append(game.view.hide)
@@ -352,7 +426,7 @@ def test_who_presses_back_is_asked_and_either_answer_counts():
 # Somebody who walks off.
 
 
-VISITED = [state for state in STATES if state not in ("attract", "rest")]
+VISITED = [state for state in STATES if state not in ("attract", "rest", "buttons")]
 
 
 @pytest.mark.parametrize("state", VISITED)

@@ -245,6 +245,19 @@ def asked():
     return rig
 
 
+def leaving():
+    rig = hiding()
+    rig.touch("leave")
+    rig.advance(1.0)
+    return rig
+
+
+def buttons():
+    rig = Rig(four_buttons=True)
+    rig.touch("start")
+    return rig
+
+
 def result():
     rig = Rig(3)
     rig.begin("mat")
@@ -276,6 +289,8 @@ STATES: dict[str, Callable[[], Rig]] = {
     "paguga": lambda: taught("paguga"),
     "sahdogan": lambda: taught("sahdogan"),
     "asked": asked,
+    "leaving": leaving,
+    "buttons": buttons,
     "result": result,
     "rest": rest,
     "low": low,
