@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -45,6 +45,8 @@ KINDS: tuple[Kind, ...] = ("learn", "mat", "teams")
 """The ways to play, in the order of the screen."""
 SWITCHES = ("toss_a", "toss_b", "ready", "shown")
 """Names of the four large buttons that choose 1 to 4."""
+UNTIL_REOPENED = datetime.fromisoformat("9999-12-31")
+"""Closed until the staff opens again, because there are no opening hours."""
 PRESS_GAP_S = 0.3
 """Time after a choice in which no button counts."""
 SKIP_KEY, HOW_KEY, LEAVE_KEY = 1, 8, 9
@@ -93,6 +95,15 @@ def local_time(t: float) -> datetime:
     return datetime.fromtimestamp(t).astimezone()
 
 
+def find_next_opening(section: ExhibitSection, now: datetime) -> datetime | None:
+    """Return the opening hour after a day that is closed at the local time `now`; None without opening hours."""
+    if not section.opens:
+        return None
+    opening = datetime.combine(now.date(), time.fromisoformat(section.opens))
+    ahead = opening > now and not section.is_open_at(now.time())  # closed in the morning means: for the whole day
+    return opening + timedelta(days=1) if ahead or opening <= now else opening
+
+
 class Exhibit:
     """One installation with the settings `section`, from `t` on; `rng` must be a `SystemRandom` at a real table.
 
@@ -123,6 +134,8 @@ class Exhibit:
         """True if the screen explains how the mat guesses."""
         self.notice = ""
         """The staff's notice to visitors in place of a game; "" for none."""
+        self.closed_until: datetime | None = None
+        """Local time until which the staff has closed the installation, without a time zone; None: it is not closed."""
         self.clock_set = True
         """True if the machine's time is known; until then the opening hours are ignored."""
         self.keys_changed = False
@@ -154,6 +167,16 @@ class Exhibit:
         self._update_turn()
 
     # ---- output
+
+    @property
+    def closed_today(self) -> bool:
+        """True while the staff has closed the installation."""
+        return self.closed_until is not None and self._local(self._now).replace(tzinfo=None) < self.closed_until
+
+    def close_today(self, t: float) -> None:
+        """Show visitors a closed page until the next opening hour; without hours until `closed_until` is None again."""
+        now = self._local(t).replace(tzinfo=None)
+        self.closed_until = find_next_opening(self.section, now) or UNTIL_REOPENED
 
     @property
     def in_season(self) -> bool:
@@ -237,7 +260,8 @@ class Exhibit:
         if self.notice or self.danger:
             return "notice"
         now = self._local(t)
-        closed = self.clock_set and not self.section.is_open_at(now.time())
+        closed = self.closed_until is not None and now.replace(tzinfo=None) < self.closed_until
+        closed = closed or (self.clock_set and not self.section.is_open_at(now.time()))
         resting = closed or not self.section.is_in_season(now.date())
         return "rest" if resting else "attract"
 

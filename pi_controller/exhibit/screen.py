@@ -176,7 +176,9 @@ def _sentences(exhibit: Exhibit, language: str) -> tuple[str, str]:
         case "about":
             return text("About this game"), ""
         case "rest":
-            closed = host.closed or text("Closed until the doors open again.")
+            today = exhibit.closed_today
+            sign = text("Closed today. Please come back another day.") if today else ""
+            closed = host.closed or sign or text("Closed until the doors open again.")
             season = host.out_of_season or text("Closed: the game is not played here at this time of the year.")
             return (closed if exhibit.in_season else season), ""
         case "notice":

@@ -202,11 +202,11 @@ def test_a_clock_that_is_not_set_is_told(tmp_path):
     rig.exhibit.clock_set = False
     rig.advance(1.0)
     assert rig.stage == "attract"
-    assert any("clock is not set" in one for one in shown(rig).faults)
+    assert any("clock is not set" in one.what for one in shown(rig).faults)
     rig.exhibit.clock_set = True
     rig.advance(1.0)
     assert rig.stage == "rest"
-    assert not any("clock is not set" in one for one in shown(rig).faults)
+    assert not any("clock is not set" in one.what for one in shown(rig).faults)
 
 
 def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
@@ -386,7 +386,7 @@ def test_changed_keys_are_no_fault_of_the_cards_files(tmp_path, signed_in, monke
     monkeypatch.setattr("pi_controller.exhibit.staff_desk.CARD_FAULTS", tmp_path / "faults")
     with installed(tmp_path, keys=tmp_path / "keys") as (installation, url):
         assert "machine.toml was not taken" in signed_in(url).get(HOME).text
-        assert not any("SHA256" in one or KEYS_CHANGED in one for one in installation.staff.page.shown.faults)
+        assert not any("SHA256" in one.what or KEYS_CHANGED in one.what for one in installation.staff.page.shown.faults)
 
 
 def test_the_report_is_for_judges_alone(tmp_path, signed_in):
@@ -426,13 +426,13 @@ def shown(rig):
 
 def test_it_says_what_is_wrong(tmp_path):
     rig = Rig(mat="sensors", record=True, folder=tmp_path / "not there")
-    assert "does not respond" in " ".join(shown(rig).faults)
+    assert "does not respond" in " ".join(one.what for one in shown(rig).faults)
     rig.exhibit.handle_mat_event(0.0, Link(0.0, up=True))
     rig.exhibit.handle_mat_event(0.0, SensorFaultsChange(0.0, (SensorFault("disc", 3, "no signal"),)))
-    assert shown(rig).faults == ("Pad 3: a sensor is faulty (no signal)",)
+    assert [(one.kind, one.what) for one in shown(rig).faults] == [("sensors", "Pad 3: a sensor is faulty (no signal)")]
     rig.begin("mat")
     rig.exhibit.host = HostFiles(tmp_path / "no texts either")
-    texts, recording, _ = shown(rig).faults
+    texts, recording, _ = (one.what for one in shown(rig).faults)
     assert "texts.toml" in texts
     assert "not recorded" in recording
 
@@ -521,7 +521,7 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path):
         offered = "[...document.querySelectorAll('main form, main button[data-do]')]"
         forms = tab.evaluate(f"{offered}.map(one => ({{id: one.id, ...one.dataset}}))")
         assert [one["id"] for one in forms if one["id"]] == ["own", "clock"]
-        assert [one["do"] for one in forms if not one["id"]] == [*["notice"] * len(READY_NOTICES), "sound"]
+        assert [one["do"] for one in forms if not one["id"]] == ["close", *["notice"] * len(READY_NOTICES), "sound"]
         tab.fill("#own input", "Back at noon")
         tab.fill("#clock input", "2026-12-24T18:30")
         for n in range(10):
