@@ -140,7 +140,7 @@ def change_text(path: Path, text: str, changes: Mapping[str, Any]) -> str:
     settings, issues = validate_data(Settings, data)
     if settings is None or issues:
         raise EditError("some values are not possible", "correct them and save again", _texts(issues))
-    new = _edit(text, chosen)
+    new = edit_text(text, chosen)
     return new if _loads(new) == data else format_changes(settings)
 
 
@@ -166,8 +166,11 @@ def _with_changes(data: dict[str, Any], chosen: Mapping[Keys, Any]) -> dict[str,
     return data
 
 
-def _edit(text: str, chosen: Mapping[Keys, Any]) -> str:
-    """Return `text` with the values of `chosen` in their places; a new key follows the heading of its section."""
+def edit_text(text: str, chosen: Mapping[Keys, Any]) -> str:
+    """Return `text` with the values of `chosen` in their places; a new key follows the heading of its section.
+
+    New keys without a section come first.
+    """
     places = KeyScanner(text)
     edits: list[tuple[int, int, str]] = []
     added: dict[Keys, list[str]] = {}
@@ -177,6 +180,8 @@ def _edit(text: str, chosen: Mapping[Keys, Any]) -> str:
         else:
             added.setdefault(keys[:-1], []).append(f"{keys[-1]} = {format_value(value)}")
     end = ""
+    if first := added.pop((), None):
+        edits.append((0, 0, "\n".join((*first, ""))))
     for section, lines in added.items():
         if section in places.headings:
             at = text.find("\n", places.headings[section])

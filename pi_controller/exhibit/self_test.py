@@ -69,7 +69,7 @@ class SelfTest:
         kept: Path | None = None,
     ) -> None:
         self.verdict = _load_verdict(kept)
-        self._hour, self._begin, self._local, self._path = hour, begin, local, kept
+        self.hour, self._begin, self._local, self._path = hour, begin, local, kept
         self._running: Iterator[Check] | None = None
         self._found: list[Check] = []
         self._done_for = self._last_hour(self.verdict.t) if self.verdict is not None else None
@@ -81,7 +81,7 @@ class SelfTest:
 
     def step(self, t: float, *, idle: bool) -> bool:
         """Run one step of a due test if the installation is `idle`; return True if the test has finished."""
-        if not idle or self._hour is None:
+        if not idle or self.hour is None:
             return False
         if self._running is None:
             if self._last_hour(t) == self._done_for:
@@ -100,10 +100,10 @@ class SelfTest:
 
     def _last_hour(self, t: float) -> datetime | None:
         """Return the last time before `t` at which a test was due."""
-        if self._hour is None:
+        if self.hour is None:
             return None
         now = self._local(t).replace(tzinfo=None)
-        due = datetime.combine(now.date(), self._hour)
+        due = datetime.combine(now.date(), self.hour)
         return due if due <= now else due - timedelta(days=1)
 
 

@@ -32,7 +32,7 @@ from starlette.routing import Route
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
-from pi_controller.errors import SettingsError
+from pi_controller.errors import MatError, SettingsError
 from pi_controller.exhibit.exhibit import UNTIL_REOPENED, Exhibit, SessionGames, local_time
 from pi_controller.exhibit.faults import STEPS, Fault, find_faults, list_steps
 from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts, store_state
@@ -41,6 +41,7 @@ from pi_controller.exhibit.lessons import IDLE, StageName
 from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import Verdict
+from pi_controller.exhibit.staff_setup import Save, SetupHooks, StaffSetup
 from pi_controller.exhibit.usage import COLUMNS, Bar, Usage
 from pi_controller.system.files import atomic_write
 from pi_controller.system.kiosk import request_reset
@@ -76,7 +77,7 @@ READY_NOTICES = (
 )
 """Notices to choose from if there is no keyboard, in the installation's first language."""
 
-Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "reset", "close", "open"]
+Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "reset", "close", "open", "drop"]
 PREVIEWED: tuple[StageName, ...] = ("attract", "about", "rest")
 """Stages that show the host's texts."""
 REFRESH_S = 1.0
@@ -90,14 +91,17 @@ class Order:
     """A command of the staff. The loop sets `done` when it is finished, and `fault` if it failed.
 
     `mark` identifies the texts to publish, `t` is the time to set, s since 1970. With `erased` a reset erases the old
-    files.
+    files. `drafted` are texts to preview, `settings` are new settings; `refused` is why they were refused.
     """
 
-    do: Do
+    do: Do | Literal["draft", "settings"]
     notice: str = ""
     mark: str = ""
     t: float = 0.0
     erased: bool = False
+    drafted: Mapping[str, str] = field(default_factory=dict[str, str])
+    settings: Settings | None = None
+    refused: MatError | None = None
     fault: str = ""
     done: threading.Event = field(default_factory=threading.Event)
 
@@ -111,6 +115,7 @@ class Preview(NamedTuple):
     mark: str
     stages: Mapping[str, Markup]
     pictures: Mapping[str, tuple[bytes, str]]
+    draft: bool = False
 
 
 def preview_of(exhibit: Exhibit, games: SessionGames, t: float) -> Preview:
@@ -126,7 +131,8 @@ def preview_of(exhibit: Exhibit, games: SessionGames, t: float) -> Preview:
         screen = replace(build_screen(shown), until=None)
         stages[name] = render_screen(screen, candidate.texts, pictures=f"{HOME}/preview/host/")
     shown.close(t)
-    return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures)
+    draft = waiting is not None and waiting.draft
+    return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures, draft)
 
 
 class StaffView(msgspec.Struct, frozen=True):
@@ -241,7 +247,8 @@ def _by_pad(drift: tuple[DriftReading, ...]) -> Iterable[tuple[str, tuple[tuple[
 class StaffPage:
     """Serves `/staff` with the accounts in `folder`; `orders` is the queue for the loop. `clock` is the installation's.
 
-    `report` makes a diagnostic report from this page's text; with None no report is offered.
+    `report` makes a diagnostic report from this page's text; with None no report is offered. `file` is the settings
+    file, which `save` writes; None without one.
     """
 
     def __init__(
@@ -251,7 +258,12 @@ class StaffPage:
         language: str,
         pins: PinHasher | None = None,
         report: Callable[[str], bytes] | None = None,
+        file: Path | None = None,
+        save: Save | None = None,
     ) -> None:
+        self.setup = StaffSetup(
+            SetupHooks(self._require_staff, self._render, self._apply, self._propose), file, save, language
+        )
         self.orders: queue.Queue[Order] = queue.Queue(_MAX_ORDERS)
         self.shown: StaffView | None = None
         """Content of the page, set by the loop."""
@@ -270,6 +282,7 @@ class StaffPage:
             json_route(f"{HOME}/sign-out", self._sign_out, "POST"),
             json_route(f"{HOME}/do", self._take_order, "POST"),
             json_route(f"{HOME}/problems", self._problems_page),
+            *self.setup.routes(),
             json_route(f"{HOME}/reset", self._reset_page),
             json_route(f"{HOME}/usage.csv", self._csv),
             json_route(f"{HOME}/report.zip", self._zip),
@@ -376,21 +389,33 @@ class StaffPage:
                 order = Order(do, t=t)
             case "reset":
                 order = await self._confirmed_reset(request, body)
-            case "end" | "supply" | "sound" | "keys" | "close" | "open":
+            case "end" | "supply" | "sound" | "keys" | "close" | "open" | "drop":
                 order = Order(do)
             case _:
                 known = ", ".join(get_args(Do))
                 raise RequestError("invalid", f"do must be one of {known}")
+        await self._give_order(order)
+        log.info("%s did at the staff page: %s", session.person.name, do)
+        return requests.json_response({"ok": True})
+
+    async def _give_order(self, order: Order) -> None:
+        """Wait until the loop has executed `order`. Raises `MatError` if it was refused."""
         try:
             self.orders.put_nowait(order)
         except queue.Full:
             raise RequestError("busy", "the installation does not answer", "try again in a moment") from None
-        if not await asyncio.to_thread(order.done.wait, _SOUND_TIMEOUT_S if do == "sound" else _ORDER_TIMEOUT_S):
+        if not await asyncio.to_thread(order.done.wait, _SOUND_TIMEOUT_S if order.do == "sound" else _ORDER_TIMEOUT_S):
             raise RequestError("busy", "the installation does not answer", "look again in a moment")
+        if order.refused is not None:
+            raise order.refused
         if order.fault:
             raise RequestError("refused", order.fault)
-        log.info("%s did at the staff page: %s", session.person.name, do)
-        return requests.json_response({"ok": True})
+
+    async def _propose(self, texts: Mapping[str, str]) -> None:
+        await self._give_order(Order("draft", drafted=texts))
+
+    async def _apply(self, settings: Settings) -> None:
+        await self._give_order(Order("settings", settings=settings))
 
     async def _problems_page(self, request: Request) -> Response:
         """Answer with the faults found now, and all kinds of faults, each with the next step."""
@@ -412,7 +437,8 @@ class StaffPage:
             raise HTTPException(404)
         text = catalogue(self._language).gettext
         names = {"attract": text("Start"), "about": text("About this game"), "rest": text("Closed")}
-        return self._render("preview", screen=screen, stage=stage, stages=names.items())
+        draft = self.preview.draft
+        return self._render("preview", screen=screen, stage=stage, stages=names.items(), draft=draft)
 
     async def _picture(self, request: Request) -> Response:
         await self._require_staff(request)
@@ -529,6 +555,7 @@ class StaffDesk:
         if (previewed := (host.texts, host.waiting)) != self._previewed:
             self._previewed = previewed
             self.page.preview = preview_of(self._exhibit, at.games, t)
+            self.page.setup.texts = (host.waiting or host).texts
         shown = build_staff_view(
             self._exhibit,
             at.settings,
@@ -558,7 +585,19 @@ class StaffDesk:
             case "supply":
                 self._at.watch.dismiss_under_voltage()
             case "texts":
-                self._exhibit.host.publish(order.mark)
+                try:
+                    self._exhibit.host.publish(order.mark)
+                except MatError as error:
+                    order.refused = error
+            case "draft":
+                try:
+                    self._exhibit.host.propose(order.drafted)
+                except MatError as error:
+                    order.refused = error
+            case "drop":
+                self._exhibit.host.discard_draft()
+            case "settings" if order.settings is not None:
+                self._at.apply_settings(order.settings)
             case "keys":
                 self._confirm_keys()
             case "clock":

@@ -8,7 +8,7 @@ import threading
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 
@@ -18,77 +18,31 @@ from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig, at
 from headless import ARGUMENTS, CHROMIUM
 from memory_sound import MemorySound
+from staff_rig import PIN, installed, sign_in, until
 
 from pi_controller import __version__
 from pi_controller.cli.tables import _report as exhibit_report
-from pi_controller.config import read_settings
 from pi_controller.config.model import VoiceSection
 from pi_controller.exhibit.exhibit import EndedSession
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.staff_desk import HOME, NOTICE, READY_NOTICES, build_staff_view
 from pi_controller.exhibit.usage import Usage
-from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.runtime.run import steady_clock
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
 from pi_controller.system import kiosk
 from pi_controller.system.machine_health import MachineHealth
 from pi_controller.system.place import KEYS_CHANGED, RESET_REQUEST, SET_CLOCK_REQUEST, Place
 from pi_controller.system.reset import read_request
 from pi_controller.web import accounts
-from pi_controller.web.accounts import FILE, PinHasher, Users
+from pi_controller.web.accounts import FILE
 
-PIN = "314159"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
-
-
-@contextmanager
-def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None, report=None):
-    """Run an installation on this machine's clock, its page at a free port; yield it and its page's address."""
-    settings = folder / "table.toml"
-    settings.write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
-    if people:
-        users, pins = Users(folder / FILE), PinHasher(passes=1, kib=8)
-        users.add("Head", "head", pins.hash(PIN))
-        users.add("Keeper", "scorekeeper", pins.hash(PIN))
-        users.add("Judge", "judge", pins.hash(PIN))
-        users.close()
-    clock, ended = steady_clock(), threading.Event()
-    with ExitStack() as stack:
-        made = {"read": read, "sound": sound, "key_changes": keys or folder / "none", "report": report}
-        daemon = assemble_exhibit(read_settings(settings), folder, clock, stack, **made)
-        installation = daemon.table
-
-        def steps():
-            while not ended.wait(0.02):
-                daemon.step(clock())
-
-        thread = threading.Thread(target=steps)
-        thread.start()
-        try:
-            yield installation, installation.page.url.rstrip("/")
-        finally:
-            ended.set()
-            thread.join()
 
 
 @pytest.fixture
 def signed_in():
     """Sign in at an address; return the client."""
     with ExitStack() as stack:
-
-        def sign_in(url, name="Head"):
-            client = stack.enter_context(httpx.Client(base_url=url, headers={"origin": url}, verify=False))
-            assert client.post(f"{HOME}/sign-in", json={"name": name, "pin": PIN}).status_code == 200
-            return client
-
-        yield sign_in
-
-
-def until(wanted, limit_s=20.0):
-    end = time.monotonic() + limit_s
-    while not wanted():
-        assert time.monotonic() < end
-        time.sleep(0.02)  # the installation's own thread
+        yield partial(sign_in, stack)
 
 
 def test_nobody_signs_in_before_a_pin_was_made_and_nothing_is_written(tmp_path):
