@@ -29,7 +29,7 @@ STEPS: Mapping[Kind, tuple[str, str]] = {
         mark("A text for visitors is broken"),
         mark("Visitors see the last good texts. Correct the texts on the page “Set up”."),
     ),
-    "clock": (mark("The clock is wrong"), mark("Set the clock on this page.")),
+    "clock": (mark("The clock is wrong"), mark("Set the clock on the staff page.")),
     "recording": (
         mark("Games are not recorded"),
         mark("Visitors can play. Make room on the disk, then download the report and send it to your support person."),

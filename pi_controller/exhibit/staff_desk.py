@@ -338,8 +338,9 @@ class StaffPage:
 
     def _render(self, page: str, **values: object) -> Response:
         """Return the page `page`.html with `values`, the mark of the previewed texts, and the time to sign out."""
-        path, back_s = Path(__file__).with_name(f"{page}.html"), f"{IDLE_SIGN_OUT_S:g}"
-        return HTMLResponse(render(path, self._language, mark=self.preview.mark, back_s=back_s, **values))
+        path = Path(__file__).with_name(f"{page}.html")
+        values = {"mark": self.preview.mark, "back_s": f"{IDLE_SIGN_OUT_S:g}"} | values
+        return HTMLResponse(render(path, self._language, **values))
 
     async def _sign_in(self, request: Request) -> Response:
         return await self._signing_in().sign_in(request)

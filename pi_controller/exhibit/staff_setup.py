@@ -24,6 +24,7 @@ from pi_controller.errors import SettingsError
 from pi_controller.exhibit.host_files import HostTexts
 from pi_controller.web import requests
 from pi_controller.web.accounts import Session
+from pi_controller.web.limits import is_loopback
 from pi_controller.web.requests import RequestError, json_route, require_text
 from pi_controller.web.roles import has_right
 
@@ -63,6 +64,8 @@ TEXTS: Mapping[str, str] = {
     "wording_approved_on": mark("Date of the wording’s approval"),
 }
 """The texts on this page with their labels; pictures, labels and stories stay in `texts.toml`."""
+PHONE_SIGN_OUT_S = 900.0
+"""A phone of the staff signs out after this time without a touch: texts need thought."""
 LONG_TEXTS = frozenset({"what", "introduction", "closed", "out_of_season", "credits"})
 MAX_TEXT_CHARS = 4000
 
@@ -127,8 +130,9 @@ class StaffSetup:
         texts = [(key, text(label), getattr(self.texts, key), key in LONG_TEXTS) for key, label in TEXTS.items()]
         head = has_right(session.person.role, "settings")
         saved = "saved" in request.query_params
+        more = {} if is_loopback(requests.client_ip(request)) else {"back_s": f"{PHONE_SIGN_OUT_S:g}"}
         return self._hooks.render(
-            "setup", fields=fields, version=version, fault=fault, texts=texts, head=head, saved=saved
+            "setup", fields=fields, version=version, fault=fault, texts=texts, head=head, saved=saved, **more
         )
 
     async def _save_settings(self, request: Request) -> Response:

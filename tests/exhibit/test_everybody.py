@@ -363,6 +363,20 @@ def test_everything_at_once_loses_no_game(mat, kind):
     assert rig.stage == "attract"
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_of_four_buttons_at_once_one_counts(seed):
+    rig = Rig(seed, four_buttons=True)
+    rig.begin("mat")
+    while rig.game.awaits != "strike":
+        if rig.game.touches:
+            rig.touch("pad:1")
+        rig.advance(STEP_S)
+    before = rig.exhibit.session_log.lines().count('"struck"')
+    for name in SWITCHES:
+        rig.exhibit.handle_mat_event(rig.t, Button(rig.t, name))
+    assert rig.exhibit.session_log.lines().count('"struck"') == before + 1
+
+
 def test_a_finger_counts_while_another_rests_on_the_glass(chromium):
     rig = STATES["hiding"]()
     with served(rig) as (page, show):
