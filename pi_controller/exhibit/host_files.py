@@ -26,6 +26,8 @@ from pi_controller.text import is_invisible
 log = logging.getLogger(__name__)
 
 TEXTS = "texts.toml"
+OWN_TEXTS = "exhibit-texts"
+"""Folder of the texts from the staff page, beside the journal, if the settings name no folder."""
 TEXTS_HINT = "'moccasin-mat exhibit --check FOLDER' checks it; the help page 'Texts, hours, staff' has an example"
 """Hint added to every fault of the host's texts."""
 MAX_PICTURE_BYTES = 4_000_000

@@ -21,7 +21,7 @@ from pi_controller.display.sound import AplaySound, Sound
 from pi_controller.display.voice import Voice, make_voice
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, local_time
 from pi_controller.exhibit.health import CrashCounter, MachineWatch, SensorDrift, boot_id, watch_unit
-from pi_controller.exhibit.host_files import HostFiles
+from pi_controller.exhibit.host_files import OWN_TEXTS, HostFiles
 from pi_controller.exhibit.lessons import IDLE
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.self_test import SelfTest, check_installation
@@ -83,7 +83,7 @@ class Installation(Observer["Installation"]):
         self._wall, self._clock_set = wall, clock_set
         self._set_by = 0.0 if wall is None else wall() - t
         kept = folder / ".exhibit-texts" if section.folder else None
-        own = folder / "exhibit-texts" if recoveries is not None else None
+        own = folder / OWN_TEXTS if recoveries is not None else None
         texts = Path(section.folder) if section.folder else own
         host = HostFiles(texts, kept, approve=section.approve_texts, optional=not section.folder)
         self.usage = Usage(usage_path(settings))
