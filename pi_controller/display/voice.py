@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import subprocess
 import threading
 import time
@@ -251,7 +252,9 @@ log = logging.getLogger(__name__)
 
 STALE_S = 3.0
 MAX_WAITING_VIEWS = 32
-MAX_WAITING_PROMPTS = 4
+MAX_WAITING_PROMPTS = 24
+"""Sentences of prompts that may wait; the oldest are dropped."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _CLOSE_S = 1.0
 _SILENT_S = 60.0
 """Pause after a failure of the English voice: it may hang each time, and words would wait for it."""
@@ -327,8 +330,7 @@ class Voice:
                 self._prompts.clear()
                 self._following.clear()
                 self._sound.stop()
-            if sentence:
-                self._prompts.append(sentence)
+            self._prompts.extend(filter(None, _SENTENCE_END.split(sentence)))  # each is short enough to be a clip
         try:
             self._play()
         except SoundError as error:
@@ -446,10 +448,11 @@ class Voice:
 # It is used for English sentences and English words only: it knows neither Dakota nor Ojibwe, and would distort their
 # words. Rejected: pyttsx3 (runs the same espeak-ng inside our process), piper (its voices are hundreds of MB).
 
+SPEECH_PROGRAM = "espeak-ng"
 _TIMEOUT_S = 3.0
 
 
-def speak(sentence: str, program: str = "espeak-ng") -> Clip:
+def speak(sentence: str, program: str = SPEECH_PROGRAM) -> Clip:
     """Return `sentence` as speech. Raises `SoundError`, or `RecordingError` if the output is not audio."""
     try:
         done = subprocess.run(

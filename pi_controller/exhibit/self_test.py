@@ -11,11 +11,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, time, timedelta
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from pi_controller.display.sound import SILENCE, Sound, SoundError
+from pi_controller.display.voice import SPEECH_PROGRAM
 from pi_controller.errors import MatError
 from pi_controller.exhibit.exhibit import local_time
 from pi_controller.exhibit.health import WARM_C, store_state
@@ -148,6 +150,8 @@ def check_installation(at: Installation, t: float, before: Verdict | None) -> It
         yield Check("lights", dark)
     if at.settings.voice.is_audible:
         yield from _check_loudspeaker(at.sound)
+    if at.settings.voice.english and which(SPEECH_PROGRAM) is None:
+        yield Check("loudspeaker", f"{SPEECH_PROGRAM} is not installed, so nothing is said aloud")
     yield Check("texts", at.exhibit.host.fault)
     for path in at.games.list_journals():
         yield Check("journals", _journal_fault(path))

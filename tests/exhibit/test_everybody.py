@@ -18,7 +18,7 @@ from pi_controller.board.buttons import MockButtons
 from pi_controller.config import read_settings
 from pi_controller.display.game_display import word, words_of
 from pi_controller.display.sound import Clip, tones
-from pi_controller.display.voice import Voice, is_english_word
+from pi_controller.display.voice import MAX_WORD_S, Voice, is_english_word
 from pi_controller.exhibit.exhibit import SWITCHES
 from pi_controller.exhibit.pages import render_screen
 from pi_controller.exhibit.screen import build_screen
@@ -29,6 +29,8 @@ from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
 GAMES = {"learn": 1, "mat": 2, "teams": 3}
+WORDS_A_SECOND = 2.5
+"""The speed of the host's speech."""
 NAMES = {word(call, "en", "dakota").shown for call in words_of("dakota") if not is_english_word(call, "dakota")}
 
 
@@ -86,6 +88,8 @@ def test_a_game_is_played_by_what_is_heard_alone(kind):
     assert rig.sessions[-1].hides >= 3
     said = " ".join(one for _, one in listener.heard)
     assert not any(name in said for name in NAMES), "a speech that knows English only would garble these words"
+    longest = max(len(one.split()) for one in re.split(r"(?<=[.!?])\s+", said))
+    assert longest / WORDS_A_SECOND < MAX_WORD_S, "the voice would not play it"
     assert listener.offered, "the result tells how to go on"
     listener.press(1)
     assert rig.stage == "play"
@@ -137,6 +141,22 @@ def test_a_number_that_chooses_nothing_says_the_prompt_again():
     listener.press(7)
     assert last.startswith(listener.heard[-1][1])
     assert len(listener.heard) == 2
+
+
+def test_a_press_ends_the_prompts_before_it_and_nothing_else_does():
+    now = [0.0]
+    sound = MemorySound(lambda: now[0])
+
+    def speak(said):
+        return Clip(said, tones(0.0, seconds=0.1).samples, 44100)
+
+    voice = Voice(sound, lambda: now[0], speak=speak, prompted=True)
+    for said, cut in (("One. Two.", False), ("Three.", False), ("Four. Five.", True), ("", True)):
+        voice.say(said, cut=cut)
+        for _ in range(2 if cut else 1):
+            voice.step()
+            now[0] += 4.0  # later than a called word may be
+    assert [name for _, name, _ in sound.played] == ["One.", "Two.", "Four.", "Five."]
 
 
 def test_four_buttons_play_a_whole_game_and_the_loudspeaker_says_what_to_do(tmp_path, monkeypatch):

@@ -11,10 +11,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig
 from headless import wait_until
+from memory_sound import MemorySound
 from staff_rig import PIN, installed, sign_in, until
 
 from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
+from pi_controller.exhibit import self_test
 from pi_controller.exhibit.exhibit import EndedSession, find_next_opening
 from pi_controller.exhibit.faults import KINDS, STEPS, find_faults
 from pi_controller.exhibit.health import DriftReading, KioskWatch, MachineWatch, facts
@@ -216,6 +218,15 @@ def test_every_fault_has_its_next_step():
     assert [one.kind for one in found].count("card") == 2, "by the file system, and by the self-test"
     assert all(one.what and one.step == STEPS[one.kind][1] for one in found)
     assert set(parts) - {"sensors"} <= {one.kind for one in found}
+
+
+@pytest.mark.parametrize("program", [None, "/usr/bin/espeak-ng"])
+def test_speech_without_its_program_is_a_fault(tmp_path, monkeypatch, program):
+    monkeypatch.setattr(self_test, "which", lambda _: program)
+    with installed(tmp_path, toml="[voice]\nenglish = true\n", sound=MemorySound(time.monotonic)) as (installation, _):
+        checks = self_test.check_installation(installation, time.time(), None)
+        wrong = [one.wrong for one in checks if one.part == "loudspeaker" and one.wrong]
+    assert len(wrong) == (program is None)
 
 
 def test_the_page_of_problems_has_each_step(tmp_path, signed_in):
