@@ -191,7 +191,8 @@ def test_four_buttons_play_a_whole_game_and_the_loudspeaker_says_what_to_do(tmp_
             step()
             numbers = [n for n in exhibit.numbers if n <= 4]
             if exhibit.stage.name == "choose":
-                press(2)
+                if seen.count("choose") > 20:  # the choices are heard first
+                    press(2)
             elif exhibit.game is not None and exhibit.game.touches and numbers:
                 press(rng.choice(numbers))
         heard = [name for _, name, _ in sound.played]
