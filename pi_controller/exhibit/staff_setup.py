@@ -43,9 +43,9 @@ SETTINGS: Mapping[Keys, str] = {
     ("exhibit", "dim_lights"): mark("Brightness of the lights while dimmed"),
     ("voice", "english"): mark("Say aloud what to do, in English"),
     ("voice", "volume"): mark("Volume"),
+    ("voice", "quiet_volume"): mark("Volume while quiet"),
     ("voice", "quiet_from"): mark("Quiet from"),
     ("voice", "quiet_to"): mark("Quiet until"),
-    ("voice", "quiet_volume"): mark("Volume while quiet"),
     ("exhibit", "usage"): mark("Count the sessions of each day"),
 }
 """The settings on this page with their labels; all others are set in the settings file."""
