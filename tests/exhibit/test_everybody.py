@@ -364,7 +364,7 @@ def everything_at_once(rig):
 @pytest.mark.parametrize("mat", ["screen", "sensors", "eye"])
 @pytest.mark.parametrize("kind", GAMES)
 def test_everything_at_once_loses_no_game(mat, kind):
-    rig = Rig(5, mat=mat, hides=3, four_buttons=True)
+    rig = Rig(5, mat=mat, hides=3, four_buttons=True, longest_min=4)
     rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
     rig.begin(kind)
     game, hides = rig.game, [rig.game.view.hide]
