@@ -116,7 +116,8 @@ def exhibit(argv: Sequence[str]) -> int:
 
         visitors = [Visitors(random.Random(args.seed), CIVIL)]  # noqa: S311 - it decides for simulated people alone
     with report_start_faults(own_channel()):
-        run_exhibit(settings, (path or Path()).parent, visitors, partial(_report, path))
+        file = None if args.sim else path
+        run_exhibit(settings, (path or Path()).parent, visitors, partial(_report, path), file)
     return 0
 
 

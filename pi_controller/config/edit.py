@@ -185,7 +185,10 @@ def _with_changes(data: dict[str, Any], chosen: Mapping[Keys, Any]) -> dict[str,
 
 
 def edit_text(text: str, chosen: Mapping[Keys, Any]) -> str:
-    """Return the TOML `text` with the values of `chosen` in their places; a new key follows its section's heading."""
+    """Return `text` with the values of `chosen` in their places; a new key follows the heading of its section.
+
+    New keys without a section come first.
+    """
     places = KeyScanner(text)
     edits: list[tuple[int, int, str]] = []
     added: dict[Keys, list[str]] = {}

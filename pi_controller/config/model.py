@@ -559,6 +559,10 @@ class ExhibitSection(Section):
         default="here",
         description='"here": only a browser on this machine can play, "network": any browser that opens the page',
     )
+    four_buttons: bool = Field(
+        default=False,
+        description="toss_a, toss_b, ready and shown of [buttons.pins] are four large buttons that choose 1 to 4",
+    )
     folder: fields.OptionalFolder = Field(
         default="",
         description="the host's texts.toml and pictures; empty: none; 'moccasin-mat exhibit --check' checks them",

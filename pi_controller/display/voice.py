@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import subprocess
 import threading
 import time
@@ -251,6 +252,9 @@ log = logging.getLogger(__name__)
 
 STALE_S = 3.0
 MAX_WAITING_VIEWS = 32
+MAX_WAITING_PROMPTS = 24
+"""Sentences of prompts that may wait; the oldest are dropped."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _CLOSE_S = 1.0
 _SILENT_S = 60.0
 """Pause after a failure of the English voice: it may hang each time, and words would wait for it."""
@@ -267,7 +271,8 @@ class Voice:
     """Plays announcements: `folder` has the recordings (None: none), `speak` turns an English sentence into sound
     (None: off).
 
-    `gain` returns the current volume (0 to 1), `clock` a monotonic time in seconds.
+    `gain` returns the current volume (0 to 1), `clock` a monotonic time in seconds. With `prompted` the sentences are
+    those of `say` alone.
     """
 
     def __init__(
@@ -277,13 +282,18 @@ class Voice:
         folder: Path | None = None,
         speak: Callable[[str], Clip] | None = None,
         gain: Callable[[], float] = lambda: 1.0,
+        *,
+        prompted: bool = False,
     ) -> None:
         self._sound = sound
         self._clock = clock
         self._folder = folder
         self._speak = speak
         self._gain = gain
+        self._prompted = prompted
         self.views: deque[tuple[float, View]] = deque(maxlen=MAX_WAITING_VIEWS)
+        self._said: deque[tuple[str, bool]] = deque(maxlen=MAX_WAITING_VIEWS)
+        self._prompts: deque[str] = deque(maxlen=MAX_WAITING_PROMPTS)
         self._wake = threading.Event()
         self._ended = False
         self._before: View | None = None
@@ -302,10 +312,25 @@ class Voice:
         self.views.append((self._clock(), view))
         self._wake.set()
 
+    def say(self, sentence: str, *, cut: bool = False) -> None:
+        """Queue a prompt, from any thread. With `cut` it replaces all others; "" ends them.
+
+        A prompt is never stale: it is what a visitor has to do now.
+        """
+        self._said.append((sentence, cut))
+        self._wake.set()
+
     def step(self) -> bool:
-        """Process the waiting views and play; return whether any sound is playing or waiting."""
+        """Process the waiting views and prompts, and play; return whether any sound is playing or waiting."""
         while self.views:
             self._take(*self.views.popleft())
+        while self._said:
+            sentence, cut = self._said.popleft()
+            if cut:
+                self._prompts.clear()
+                self._following.clear()
+                self._sound.stop()
+            self._prompts.extend(filter(None, _SENTENCE_END.split(sentence)))  # each is short enough to be a clip
         try:
             self._play()
         except SoundError as error:
@@ -314,7 +339,7 @@ class Voice:
             if not self._lost:
                 log.warning("the voice is silent: %s (%s); it is retried with each word", error.message, error.hint)
             self._lost = True
-        return self._sounds or bool(self._words or self._following or self._sentence)
+        return self._sounds or bool(self._words or self._following or self._sentence or self._prompts)
 
     def start(self) -> None:
         """Start a thread that calls `step` until `close`."""
@@ -349,7 +374,7 @@ class Voice:
             self._words.append(_Cue(t, clips))
         if new.words:
             self._sentence = None  # it belongs to an earlier moment
-        if new.sentence and self._speak is not None:
+        if new.sentence and self._speak is not None and not self._prompted:
             self._sentence = t, new.sentence
 
     def _play(self) -> None:
@@ -371,6 +396,10 @@ class Voice:
         elif self._sentence is not None and self._speak is not None:
             (t, sentence), self._sentence = self._sentence, None
             clip = self._speak_sentence(sentence) if now - t <= STALE_S else None
+            if clip is not None:
+                self._begin(clip)
+        elif self._prompts:
+            clip = self._speak_sentence(self._prompts.popleft())
             if clip is not None:
                 self._begin(clip)
 
@@ -419,10 +448,11 @@ class Voice:
 # It is used for English sentences and English words only: it knows neither Dakota nor Ojibwe, and would distort their
 # words. Rejected: pyttsx3 (runs the same espeak-ng inside our process), piper (its voices are hundreds of MB).
 
+SPEECH_PROGRAM = "espeak-ng"
 _TIMEOUT_S = 3.0
 
 
-def speak(sentence: str, program: str = "espeak-ng") -> Clip:
+def speak(sentence: str, program: str = SPEECH_PROGRAM) -> Clip:
     """Return `sentence` as speech. Raises `SoundError`, or `RecordingError` if the output is not audio."""
     try:
         done = subprocess.run(
@@ -456,8 +486,25 @@ def start_voice(
 
     `view` is the view at the start. `stack` closes the voice. `sound` replaces the loudspeaker in tests.
     """
-    if not wanted.is_audible:
+    voice = make_voice(wanted, view, stack, sound)
+    if voice is None:
         return publish
+    if publish is None:
+        return voice.hear
+
+    def publish_and_hear(view: View) -> None:
+        publish(view)
+        voice.hear(view)
+
+    return publish_and_hear
+
+
+def make_voice(
+    wanted: VoiceSection, view: View, stack: ExitStack, sound: Sound | None = None, *, prompted: bool = False
+) -> Voice | None:
+    """Start a voice; None if `wanted` has no sound. The arguments are those of `start_voice` and `Voice`."""
+    if not wanted.is_audible:
+        return None
     folder = Path(wanted.folder) if wanted.folder else None
     if folder is not None and not is_folder(folder):
         log.warning("there are no recordings to play: %s is not a folder; see [voice] folder", folder)
@@ -467,15 +514,9 @@ def start_voice(
         folder,
         speak if wanted.english else None,
         lambda: wanted.volume_at(datetime.now().astimezone().time()),
+        prompted=prompted,
     )
     voice.hear(view)
     voice.start()
     stack.callback(voice.close)
-    if publish is None:
-        return voice.hear
-
-    def publish_and_hear(view: View) -> None:
-        publish(view)
-        voice.hear(view)
-
-    return publish_and_hear
+    return voice

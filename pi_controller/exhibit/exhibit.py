@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -27,8 +27,9 @@ from pi_controller.errors import MatError
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import IDLE, Lessons, Pace, Stage, StageName, Times
 from pi_controller.exhibit.session_log import SessionLog
-from pi_controller.exhibit.visitor_game import HabitReader, Player, RandomOpponent, VisitorGame
+from pi_controller.exhibit.visitor_game import SKIP_AFTER_S, HabitReader, Player, RandomOpponent, VisitorGame
 from pi_controller.journal.journal import Journal, MemoryJournal
+from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.base import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules import registry
@@ -40,7 +41,16 @@ log = logging.getLogger(__name__)
 Kind = Literal["mat", "teams", "learn"]
 Ending = Literal["finished", "left", "nobody", "time"]
 """How a session ends: the game was played, the visitor left, the visitors were gone, or the time was up."""
-KINDS: tuple[Kind, ...] = ("mat", "teams", "learn")
+KINDS: tuple[Kind, ...] = ("learn", "mat", "teams")
+"""The ways to play, in the order of the screen."""
+SWITCHES = ("toss_a", "toss_b", "ready", "shown")
+"""Names of the four large buttons that choose 1 to 4."""
+UNTIL_REOPENED = datetime.fromisoformat("9999-12-31")
+"""Closed until the staff opens again, because there are no opening hours."""
+PRESS_GAP_S = 0.3
+"""Time after a choice in which no button counts."""
+SKIP_KEY, HOW_KEY, LEAVE_KEY = 1, 8, 9
+"""Numbers of the controls beside the game: leaving has none of the four buttons' numbers, so no hasty press leaves."""
 _SIDES: Mapping[Kind, Mapping[str, Player]] = {
     "mat": {"A": "visitor", "B": "mat"},
     "teams": {"A": "visitor", "B": "visitor"},
@@ -85,6 +95,15 @@ def local_time(t: float) -> datetime:
     return datetime.fromtimestamp(t).astimezone()
 
 
+def find_next_opening(section: ExhibitSection, now: datetime) -> datetime | None:
+    """Return the opening hour after a day that is closed at the local time `now`; None without opening hours."""
+    if not section.opens:
+        return None
+    opening = datetime.combine(now.date(), time.fromisoformat(section.opens))
+    ahead = opening > now and not section.is_open_at(now.time())  # closed in the morning means: for the whole day
+    return opening + timedelta(days=1) if ahead or opening <= now else opening
+
+
 class Exhibit:
     """One installation with the settings `section`, from `t` on; `rng` must be a `SystemRandom` at a real table.
 
@@ -115,6 +134,8 @@ class Exhibit:
         """True if the screen explains how the mat guesses."""
         self.notice = ""
         """The staff's notice to visitors in place of a game; "" for none."""
+        self.closed_until: datetime | None = None
+        """Local time until which the staff has closed the installation, without a time zone; None: it is not closed."""
         self.clock_set = True
         """True if the machine's time is known; until then the opening hours are ignored."""
         self.keys_changed = False
@@ -130,6 +151,8 @@ class Exhibit:
         """The log of the game in progress, else of the last one; it contains no unopened seals."""
         self.guess_count = GuessCount()
         """The mat's guesses of today, of sessions that have ended; kept in memory alone."""
+        self.repeats = 0
+        """How often a visitor asked to hear the last prompt again."""
         self.turn = 1
         """Number of the current set of controls: a touch carries the number of the set it was meant for."""
         self._games, self._rng, self._pace, self._ended, self._local = games, rng, pace or Pace(), ended, local
@@ -138,11 +161,22 @@ class Exhibit:
         self._of_the_board: dict[type, Link | SensorFaultsChange] = {}
         """The last link and sensor states of the board, passed on to the next game."""
         self._offered: tuple[object, ...] = ()
+        self._chosen_at = float("-inf")
         self.stage = Stage(self.idle_stage(t), t, t, t)
         self._renew_show(t)
         self._update_turn()
 
     # ---- output
+
+    @property
+    def closed_today(self) -> bool:
+        """True while the staff has closed the installation."""
+        return self.closed_until is not None and self._local(self._now).replace(tzinfo=None) < self.closed_until
+
+    def close_today(self, t: float) -> None:
+        """Show visitors a closed page until the next opening hour; without hours until `closed_until` is None again."""
+        now = self._local(t).replace(tzinfo=None)
+        self.closed_until = find_next_opening(self.section, now) or UNTIL_REOPENED
 
     @property
     def in_season(self) -> bool:
@@ -172,6 +206,11 @@ class Exhibit:
         return self.stage.asked is not None
 
     @property
+    def leaving(self) -> bool:
+        """True while visitors are asked if they want to stop their game."""
+        return self.stage.leaving
+
+    @property
     def ends_at(self) -> float | None:
         """When the current screen ends by itself and the installation returns to its beginning; None if it stays."""
         until = self.stage.deadline(self.times)
@@ -187,8 +226,9 @@ class Exhibit:
                 return ("start", "leave")
             case "choose":
                 return (*(f"game:{kind}" for kind in KINDS), "leave")
-            case "play" if self.asked:
-                return ("here", "leave")
+            case "play" if self.stage.asked is not None:
+                hasty = self.leaving and self._now - self.stage.asked < SKIP_AFTER_S
+                return ("here",) if hasty else ("here", "leave")
             case "play":
                 game = self.game
                 if game is None:
@@ -203,12 +243,25 @@ class Exhibit:
             case _:
                 return ()
 
+    @property
+    def numbers(self) -> Mapping[int, str]:
+        """The controls by the numbers of keys and of the four buttons: a cloth by its own, others in screen order."""
+        touches = self.touches
+        if self.stage.name != "play" or self.asked:
+            return dict(enumerate(touches, 1))
+        beside = {"skip": SKIP_KEY, "how": HOW_KEY, "leave": LEAVE_KEY}
+        found = {int(do[4:]): do for do in touches if do.startswith("pad:")}
+        others = [do for do in touches if do not in beside and not do.startswith("pad:")]
+        found |= dict(enumerate(others, len(EVERY_PAD) + 1 if found else 1))
+        return found | {beside[do]: do for do in touches if do in beside}
+
     def idle_stage(self, t: float) -> StageName:
         """Return the stage at `t` if no visitor has a session."""
         if self.notice or self.danger:
             return "notice"
         now = self._local(t)
-        closed = self.clock_set and not self.section.is_open_at(now.time())
+        closed = self.closed_until is not None and now.replace(tzinfo=None) < self.closed_until
+        closed = closed or (self.clock_set and not self.section.is_open_at(now.time()))
         resting = closed or not self.section.is_in_season(now.date())
         return "rest" if resting else "attract"
 
@@ -225,21 +278,39 @@ class Exhibit:
             self.language = value
         elif name == "low":
             self.low = not self.low
+        elif name == "repeat":
+            self.repeats += 1
         elif (turn is not None and turn != self.turn) or name not in self.touches:
             return False
         else:
             self._apply_touch(t, what, value, name)
-        if self.stage.name not in IDLE:
+            self._chosen_at, self._offered = t, ()  # the next touch is for a later screen, even if that looks the same
+        if self.stage.name not in IDLE and not (name == "leave" and self.leaving):
             self.stage = self.stage.record_use(t)
         self._update_turn()
         return True
+
+    def press(self, t: float, number: int) -> bool:
+        """Handle a visitor's press of key or button `number`; return True if it chose a control.
+
+        Each number starts a session from attract. A number that chooses nothing repeats the prompt. Buttons do not
+        know the screen they were meant for, so of several pressed at once one counts.
+        """
+        if t - self._chosen_at < PRESS_GAP_S:
+            return False
+        name = self.numbers.get(1 if self.stage.name == "attract" else number)
+        return self.touch(t, name or "repeat", self.turn) and name is not None
 
     def handle_mat_event(self, t: float, event: MatEvent) -> None:
         """Handle an event of a real mat or a button."""
         t = self._now = max(t, self._now)
         if isinstance(event, Link | SensorFaultsChange):
             self._of_the_board[type(event)] = event
-        if self.stage.name == "attract":
+        if isinstance(event, Button) and self.section.four_buttons and event.name in SWITCHES:
+            self.press(t, SWITCHES.index(event.name) + 1)
+        elif isinstance(event, Button) and self.asked:
+            self.touch(t, "here")
+        elif self.stage.name == "attract":
             if isinstance(event, HandIn | Button):
                 self._enter(t, "choose")
         elif self.stage.name == "choose" and isinstance(event, Button):
@@ -262,7 +333,9 @@ class Exhibit:
         before = self.stage
         after = before.advance(t, self.times, idle=self.idle_stage(t), over=over)
         if after.name != before.name:
-            self._leave_stage(t, before, over=over)
+            by_time = t - before.began >= self.times.longest_s
+            gone = before.asked is not None and not before.leaving
+            self._leave_stage(t, before, "finished" if over else "time" if by_time else "nobody" if gone else "left")
             self.stage = after
             self._arrive(t)
         self.stage = after
@@ -293,6 +366,8 @@ class Exhibit:
                 self._begin(t, value)  # pyright: ignore[reportArgumentType] - one of KINDS: it was offered
             case "again":
                 self._begin(t, self.kind)
+            case "leave" if self.stage.name == "play" and not self.asked:
+                self.stage = dataclasses.replace(self.stage, asked=t, leaving=True)
             case "leave":
                 self._enter(t, self.idle_stage(t))
             case "how":
@@ -307,14 +382,12 @@ class Exhibit:
 
     def _enter(self, t: float, name: StageName) -> None:
         before, self.stage = self.stage, self.stage.enter(name, t)
-        self._leave_stage(t, before, over=False)
+        self._leave_stage(t, before, "left")
         self._arrive(t)
 
-    def _leave_stage(self, t: float, before: Stage, *, over: bool) -> None:
+    def _leave_stage(self, t: float, before: Stage, ending: Ending) -> None:
         """End the session or the demonstration of the stage `before`."""
         if before.name == "play":
-            by_time = t - before.began >= self.times.longest_s
-            ending: Ending = "finished" if over else "time" if by_time else "nobody" if before.asked else "left"
             self._end_session(t, ending)
         elif before.name == "attract":
             self._drop_game()

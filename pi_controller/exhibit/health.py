@@ -19,6 +19,7 @@ import numpy as np
 from pi_controller.board.messages import Message, Piezo, Touch
 from pi_controller.calibration.detectors import RunningStats
 from pi_controller.calibration.profile import Profile
+from pi_controller.exhibit import faults
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.system.files import atomic_write
@@ -90,32 +91,35 @@ class MachineWatch:
 
 
 class Fact(NamedTuple):
-    """A property of the machine, as `name` and `value`; `wrong` if somebody must act."""
+    """A property of the machine, as `name` and `value`; `wrong` if somebody must act, on a fault of `kind`."""
 
     name: str
     value: str
     wrong: bool = False
+    kind: faults.Kind | None = None
 
 
 def facts(watch: MachineWatch, text: Callable[[str], str]) -> list[Fact]:
     """Return the machine's properties in the language of `text`; those that cannot be read are left out."""
     health, found = watch.health, list[Fact]()
     if health.temperature_c is not None:
-        found.append(Fact(text("Temperature"), f"{health.temperature_c:.0f} °C", health.temperature_c >= WARM_C))
+        found.append(
+            Fact(text("Temperature"), f"{health.temperature_c:.0f} °C", health.temperature_c >= WARM_C, "heat")
+        )
     if health.under_voltage is not None or watch.under_voltage:
         if health.under_voltage:
             supply = text("too weak now")
         else:
             supply = text("was too weak") if watch.under_voltage else text("good")
-        found.append(Fact(text("Power supply"), supply, watch.under_voltage))
+        found.append(Fact(text("Power supply"), supply, watch.under_voltage, "supply"))
     if health.free_bytes is not None:
         room = text("{gb} GB free").format(gb=f"{health.free_bytes / 1e9:.1f}")
-        found.append(Fact(text("Disk"), room, health.free_bytes < LOW_DISK_BYTES))
+        found.append(Fact(text("Disk"), room, health.free_bytes < LOW_DISK_BYTES, "disk"))
     if health.fs_errors is not None:
         errors = (
             text("{n} reported by the file system").format(n=health.fs_errors) if health.fs_errors else text("none")
         )
-        found.append(Fact(text("Disk errors"), errors, health.fs_errors > 0))
+        found.append(Fact(text("Disk errors"), errors, health.fs_errors > 0, "card"))
     return found
 
 
@@ -187,7 +191,7 @@ class KioskWatch:
             return []
         often = text("restarted {n} times in an hour").format(n=len(self.restarts))
         gone = text("has failed: switch the machine off and on")
-        return [Fact(text("Visitors’ screen"), f"{often}; {gone}" if self.given_up else often, self.given_up)]
+        return [Fact(text("Visitors’ screen"), f"{often}; {gone}" if self.given_up else often, self.given_up, "screen")]
 
 
 def watch_unit(running: Path, asked: Path) -> KioskWatch:

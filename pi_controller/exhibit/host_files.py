@@ -8,21 +8,26 @@ if a folder for copies is given, and the staff page shows the faults with their 
 from __future__ import annotations
 
 import logging
+import tomllib
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, NamedTuple, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
+from pi_controller.config.edit import KEPT, EditError, edit_text
 from pi_controller.config.fields import Section
-from pi_controller.config.load import read_model
+from pi_controller.config.load import read_model, validate_data
 from pi_controller.errors import MatError, SettingsError
-from pi_controller.system.files import atomic_write
+from pi_controller.system.files import atomic_write, explain_refusal
 from pi_controller.text import is_invisible
 
 log = logging.getLogger(__name__)
 
 TEXTS = "texts.toml"
+OWN_TEXTS = "exhibit-texts"
+"""Folder of the texts from the staff page, beside the journal, if the settings name no folder."""
 TEXTS_HINT = "'moccasin-mat exhibit --check FOLDER' checks it; the help page 'Texts, hours, staff' has an example"
 """Hint added to every fault of the host's texts."""
 MAX_PICTURE_BYTES = 4_000_000
@@ -100,33 +105,41 @@ class HostTexts(Section):
 
 
 class PendingTexts(NamedTuple):
-    """Texts and pictures awaiting the staff's approval; `mark` identifies them, `content` is the file itself."""
+    """Texts and pictures awaiting the staff's approval; `mark` identifies them, `content` is the file itself.
+
+    A `draft` was written on the staff page and is not in the file yet.
+    """
 
     texts: HostTexts
     pictures: dict[str, tuple[bytes, str]]
     content: bytes
     mark: str
+    draft: bool = False
 
 
 class HostFiles:
     """The host's texts and pictures in `folder` (None for none); `kept` is the folder for copies of the last good ones.
 
-    With `approve`, changed texts are `waiting` until `publish` is called.
+    With `approve`, changed texts are `waiting` until `publish` is called. An `optional` folder may have no texts.
     """
 
-    def __init__(self, folder: Path | None, kept: Path | None = None, *, approve: bool = False) -> None:
+    def __init__(
+        self, folder: Path | None, kept: Path | None = None, *, approve: bool = False, optional: bool = False
+    ) -> None:
         self.texts = HostTexts()
         self.pictures: dict[str, tuple[bytes, str]] = {}
         self.waiting: PendingTexts | None = None
         self.fault = ""
         """The faults of the files on the disk; "" if there are none."""
-        self._folder, self._kept, self._approve = folder, kept, approve
+        self._folder, self._kept, self._approve, self._optional = folder, kept, approve, optional
         self._seen: object = None
+        self._content = b""
         if kept is not None and (kept / TEXTS).is_file():
             try:
                 self.texts, self.pictures = read_host_texts(kept)
-            except MatError as error:
-                log.warning("the saved copy of the texts cannot be read: %s", error.message)
+                self._content = (kept / TEXTS).read_bytes()
+            except (MatError, OSError) as error:
+                log.warning("the saved copy of the texts cannot be read: %s", error)
         self.reload()
 
     def reload(self) -> bool:
@@ -134,6 +147,8 @@ class HostFiles:
         if self._folder is None or (seen := _stamps(self._folder)) == self._seen:
             return False
         self._seen = seen
+        if self._optional and not (self._folder / TEXTS).exists():
+            return False
         try:
             texts, pictures = read_host_texts(self._folder)
             content = (self._folder / TEXTS).read_bytes()
@@ -151,15 +166,59 @@ class HostFiles:
         return changed
 
     def publish(self, mark: str) -> bool:
-        """Show visitors the waiting texts if `mark` still identifies them; return True if they are shown."""
+        """Show visitors the waiting texts if `mark` still identifies them; return True if they are shown.
+
+        A draft is written to the file first. Raises `SettingsError` if it cannot be written; nothing is changed then.
+        """
         if self.waiting is None or self.waiting.mark != mark:
             return False
+        if self.waiting.draft:
+            self._write(self.waiting.content)
         self._show(self.waiting)
-        self.waiting = None
+        self.waiting, self.fault = None, ""
         return True
 
+    def propose(self, changes: Mapping[str, str]) -> None:
+        """Let the texts shown now, with `changes`, wait as a draft. Raises `EditError` with the fault of each text."""
+        if self._folder is None:
+            raise EditError("texts cannot be saved here", "name a folder in the settings: [exhibit] folder")
+        text = self._content.decode("utf-8")
+        data = tomllib.loads(text)
+        chosen = {(key,): value for key, value in changes.items() if value != data.get(key, "")}
+        data |= {key: value for (key,), value in chosen.items()}
+        texts, issues = validate_data(HostTexts, data)
+        if texts is None or issues:
+            told = {".".join(map(str, one.keys)): one.text for one in issues}
+            raise EditError("some texts are not possible", "correct them and look at the preview again", told)
+        new = edit_text(text, chosen)
+        if tomllib.loads(new) != data:
+            raise EditError(f"{TEXTS} cannot be changed here", "change it with a text editor on a laptop")
+        content = new.encode()
+        self.waiting = PendingTexts(texts, self.pictures, content, _mark(content, self.pictures), draft=True)
+
+    def discard_draft(self) -> None:
+        """Forget the draft, and look at the files again."""
+        if self.waiting is not None and self.waiting.draft:
+            self.waiting, self._seen = None, None
+            self.reload()
+
+    def _write(self, content: bytes) -> None:
+        """Write the file; the file before is beside it."""
+        if self._folder is None:
+            return
+        path = self._folder / TEXTS
+        try:
+            self._folder.mkdir(exist_ok=True)
+            if path.exists():
+                atomic_write(path.with_name(TEXTS + KEPT), path.read_bytes())
+            atomic_write(path, content)
+        except OSError as error:
+            why = explain_refusal([path]) or "make room on the disk, then try again"
+            raise SettingsError(f"the texts cannot be saved: {error.strerror}", why) from error
+        self._seen = _stamps(self._folder)
+
     def _show(self, new: PendingTexts) -> None:
-        self.texts, self.pictures = new.texts, new.pictures
+        self.texts, self.pictures, self._content = new.texts, new.pictures, new.content
         if self._kept is None:
             return
         try:

@@ -18,14 +18,16 @@ from pi_controller.board.messages import Message
 from pi_controller.calibration.profile import Profile
 from pi_controller.config import Settings
 from pi_controller.display.sound import AplaySound, Sound
-from pi_controller.display.voice import start_voice
+from pi_controller.display.voice import Voice, make_voice
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, local_time
 from pi_controller.exhibit.health import CrashCounter, MachineWatch, SensorDrift, boot_id, watch_unit
-from pi_controller.exhibit.host_files import HostFiles
+from pi_controller.exhibit.host_files import OWN_TEXTS, HostFiles
 from pi_controller.exhibit.lessons import IDLE
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.self_test import SelfTest, check_installation
+from pi_controller.exhibit.spoken import Prompter
 from pi_controller.exhibit.staff_desk import StaffDesk, StaffPage
+from pi_controller.exhibit.staff_setup import select_settings
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.referee.facts import Seats
 from pi_controller.runtime.daemon import Mat
@@ -33,6 +35,7 @@ from pi_controller.sensing.events import MatEvent
 from pi_controller.system.kiosk import RUNNING, reset_request_path, restart_request_path
 from pi_controller.system.machine_health import MachineHealth, is_clock_set, read_health
 from pi_controller.system.place import KEY_CHANGES
+from pi_controller.system.settings_request import saver
 from pi_controller.table.table import Observer
 from pi_controller.table.view import View
 
@@ -49,7 +52,8 @@ class Installation(Observer["Installation"]):
     `wall` is the wall clock, which the network may set while `clock` runs on evenly: opening hours follow it (None:
     `clock`). `read` reads the health of the machine, `clock_set` returns whether its clock was set. `sound` is
     the loudspeaker to test. `key_changes` is the file that lists changes of the keys on the card.
-    `report` makes the report that the staff can download. `stack` closes the installation.
+    `report` makes the report that the staff can download. `file` is the settings file that the staff may change.
+    `stack` closes the installation.
     """
 
     seats: Seats = "stay"
@@ -69,6 +73,7 @@ class Installation(Observer["Installation"]):
         wall: Callable[[], float] | None = None,
         read: Callable[[MachineHealth | None], MachineHealth] | None = None,
         report: Callable[[str], bytes] | None = None,
+        file: Path | None = None,
         sound: Sound | None = None,
         clock_set: Callable[[float], bool] = is_clock_set,
         key_changes: Path = KEY_CHANGES,
@@ -78,7 +83,9 @@ class Installation(Observer["Installation"]):
         self._wall, self._clock_set = wall, clock_set
         self._set_by = 0.0 if wall is None else wall() - t
         kept = folder / ".exhibit-texts" if section.folder else None
-        host = HostFiles(Path(section.folder) if section.folder else None, kept, approve=section.approve_texts)
+        own = folder / OWN_TEXTS if recoveries is not None else None
+        texts = Path(section.folder) if section.folder else own
+        host = HostFiles(texts, kept, approve=section.approve_texts, optional=not section.folder)
         self.usage = Usage(usage_path(settings))
         self.games = SessionGames(settings, local=self.local)
         self.exhibit = Exhibit(
@@ -98,7 +105,8 @@ class Installation(Observer["Installation"]):
         self.sound = sound or AplaySound(settings.voice.device)
         kept_verdict = self.state_file(".exhibit-self-test")
         self.self_test = SelfTest(section.self_test_hour, partial(check_installation, self), local_time, kept_verdict)
-        staff = StaffPage(folder, clock, section.languages[0], report=report)
+        save = None if file is None else saver(file, run)
+        staff = StaffPage(folder, clock, section.languages[0], report=report, file=file, save=save)
         self.staff = StaffDesk(self, staff, key_changes, reset_request_path(run), t)
         self.page = ExhibitPage(
             settings.web.host,
@@ -119,7 +127,9 @@ class Installation(Observer["Installation"]):
         self.page.start()
         stack.callback(self.page.stop)
         stack.callback(lambda: self.exhibit.close(clock()))
-        self._voice = start_voice(settings.voice, self.games.begin_show(t).table.view, None, stack)
+        self._stack = stack
+        self._voice = self._start_voice(t)
+        self._prompter = Prompter()
 
     @property
     def view(self) -> View | None:
@@ -156,6 +166,7 @@ class Installation(Observer["Installation"]):
             self.touched = self.exhibit.touch(t, touch.name, touch.turn) or self.touched
         self.staff.step(t)
         self.exhibit.tick(t)
+        self._speak()
         self.on_mat_change(t)
         if t - self._polled >= POLL_S:
             self._polled = t
@@ -173,7 +184,33 @@ class Installation(Observer["Installation"]):
     def announce(self, view: View) -> None:
         """Pass a new view of a visitor's game to the voice; the game in attract mode is silent."""
         if self._voice is not None and self.exhibit.stage.name in ("play", "result"):
-            self._voice(view)
+            self._voice.hear(view)
+
+    def _speak(self) -> None:
+        """Pass a new prompt to the voice; a visitor's action cuts off the prompt before, but no result."""
+        prompt = self._prompter.step(self.exhibit)
+        if self._voice is None or prompt is None:
+            return
+        self._voice.say(prompt.news, cut=prompt.cut)
+        self._voice.say(prompt.ask)
+
+    def apply_settings(self, new: Settings) -> None:
+        """Use the staff's new settings at once; a game in progress goes on."""
+        before, self.settings = self.settings, select_settings(self.settings, new)
+        section = self.exhibit.section = self.settings.exhibit
+        if self._is_idle:
+            self.exhibit.language = section.languages[0]
+        if section.usage != before.exhibit.usage:
+            self.usage = Usage(usage_path(self.settings))
+        self.self_test.hour = section.self_test_hour
+        if self.settings.voice != before.voice:
+            if self._voice is not None:
+                self._voice.close()
+            self._voice = self._start_voice(self._polled)
+
+    def _start_voice(self, t: float) -> Voice | None:
+        view = self.games.begin_show(t).table.view
+        return make_voice(self.settings.voice, view, self._stack, prompted=True)
 
     def wall_time(self, t: float) -> float:
         """Return the wall clock's time at `t`."""

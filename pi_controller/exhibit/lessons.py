@@ -184,7 +184,8 @@ class Pace(NamedTuple):
 class Stage:
     """The current stage, entered at `since`; `touched` is the time of the visitor's last action.
 
-    `began` is when this visitor's session began, `asked` the time of the question "still there?".
+    `began` is when this visitor's session began, `asked` the time of the question "still there?", or if `leaving` is
+    True, of the question whether the game should end.
     """
 
     name: StageName = "attract"
@@ -192,6 +193,7 @@ class Stage:
     touched: float = 0.0
     began: float = 0.0
     asked: float | None = None
+    leaving: bool = False
 
     def enter(self, name: StageName, t: float) -> Stage:
         """Return the stage `name`, entered at `t`; entering from an idle stage begins a session."""
@@ -200,7 +202,7 @@ class Stage:
 
     def record_use(self, t: float) -> Stage:
         """Return this stage after an action of a visitor at `t`, which also answers "still there?"."""
-        return replace(self, touched=max(self.touched, t), asked=None)
+        return replace(self, touched=max(self.touched, t), asked=None, leaving=False)
 
     def deadline(self, times: Times) -> float | None:
         """Return when this stage ends without a visitor's action; None for an idle stage."""

@@ -29,12 +29,13 @@ SHORT_SEAL = 16
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """A control: its touch name `do`, its label, and its style `look` (`main`, `plain` or `quiet`)."""
+    """A control: its touch name `do`, its label, its style `look` (`main`, `plain` or `quiet`), its key's `number`."""
 
     do: str
     label: str
     look: str = "plain"
     about: str = ""
+    number: int = 0
 
 
 class Pad(msgspec.Struct, frozen=True):
@@ -92,6 +93,8 @@ class Screen(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...] = ()
     step: Step | None = None
     words: tuple[Step, ...] = ()
+    numbered: bool = False
+    """True if the controls show their numbers, for four large buttons."""
     mat: str = "screen"
     """The kind of mat: the cloths of a real one lie in a row on an upright screen, too."""
     touch: str = ""
@@ -113,16 +116,16 @@ class Screen(msgspec.Struct, frozen=True):
     """Brightness of the page, 0 to 1."""
 
 
-def build_screen(exhibit: Exhibit) -> Screen:
-    """Return the current screen of `exhibit`."""
-    language = exhibit.language
+def build_screen(exhibit: Exhibit, language: str = "") -> Screen:
+    """Return the current screen of `exhibit` in `language`; "" is the visitors'."""
+    language = language or exhibit.language
     text = catalogue(language).gettext
     host, stage = exhibit.host.texts, exhibit.stage.name
     title = host.title or game_name("dakota", language)
-    lead, under = (_capitalise(said) for said in _sentences(exhibit, text))
+    lead, under = (_capitalise(said) for said in _sentences(exhibit, language))
     game = exhibit.game if stage in ("attract", "play", "result") else None
     lesson = game.lessons.lesson(language) if game is not None and game.lessons is not None else None
-    view = _with_side_names(game.view, exhibit, text) if game is not None else None
+    view = name_sides(game.view, exhibit, language) if game is not None else None
     until, until_says = _deadline(exhibit, text)
     return Screen(
         stage=stage,
@@ -132,11 +135,14 @@ def build_screen(exhibit: Exhibit) -> Screen:
         title=title,
         lead=lead,
         under=under,
-        choices=_choices(exhibit, text),
-        pads=_pads(game, view, exhibit) if game is not None and view is not None and stage != "result" else (),
+        choices=_choices(exhibit, language),
+        pads=_pads(game, view, exhibit, language)
+        if game is not None and view is not None and stage != "result"
+        else (),
         rows=_rows(view, lesson, text, ended=stage == "result") if view is not None else (),
         step=_step(lesson) if lesson is not None and stage == "play" else None,
         words=_words(view, language) if view is not None and lesson is None else (),
+        numbered=exhibit.section.four_buttons,
         mat=exhibit.section.mat,
         touch="start" if stage == "attract" else "skip" if "skip" in exhibit.touches else "",
         envelope=_envelope(game, text) if game is not None and stage == "play" else None,
@@ -158,8 +164,9 @@ def _capitalise(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
+def _sentences(exhibit: Exhibit, language: str) -> tuple[str, str]:
     """Return the main sentence of the screen, and a smaller one below it."""
+    text = catalogue(language).gettext
     host, game = exhibit.host.texts, exhibit.game
     match exhibit.stage.name:
         case "attract":
@@ -169,33 +176,36 @@ def _sentences(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
         case "about":
             return text("About this game"), ""
         case "rest":
-            closed = host.closed or text("Closed until the doors open again.")
+            today = exhibit.closed_today
+            sign = text("Closed today. Please come back another day.") if today else ""
+            closed = host.closed or sign or text("Closed until the doors open again.")
             season = host.out_of_season or text("Closed: the game is not played here at this time of the year.")
             return (closed if exhibit.in_season else season), ""
         case "notice":
             return exhibit.notice or text("Out of order for a while. Please come back later."), ""
         case "result" if game is not None:
-            return _leader(game, exhibit, text), ""
+            return _leader(game, exhibit, language), ""
+        case "play" if exhibit.leaving:
+            return text("Stop this game?"), ""
         case "play" if exhibit.asked:
             return text("Are you still there?"), ""
         case "play" if game is not None:
-            return _moment(game, exhibit, text)
+            return _moment(game, exhibit, language)
         case _:
             return text("Thank you for playing."), ""
 
 
-def _moment(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> tuple[str, str]:
-    view = _with_side_names(game.view, exhibit, text)
+def _moment(game: VisitorGame, exhibit: Exhibit, language: str) -> tuple[str, str]:
+    text = catalogue(language).gettext
+    view = name_sides(game.view, exhibit, language)
     teams = exhibit.kind == "teams"
     side = view.teams.get(view.hider or "", "")
     hitters = view.teams.get("B" if view.hider == "A" else "A", "")
     if game.awaits == "next":
-        return phrases.result(view, exhibit.language) if view.phase in ("show", "over") else text(
-            "Before we continue"
-        ), ""
+        return phrases.result(view, language) if view.phase in ("show", "over") else text("Before we continue"), ""
     if game.awaits == "question" and view.question is not None:
         about = text("Lift the cloth and look: is the bead there?") if view.question.about == "found" else ""
-        return about or phrases.question(view.question, exhibit.language), ""
+        return about or phrases.question(view.question, language), ""
     match view.phase, game.hider, game.hitter:
         case "toss", _, _:
             return text("A coin toss decides who hides first."), ""
@@ -219,17 +229,18 @@ def _moment(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
                 lead = text("Second hit. Now try not to find it.")
             else:
                 lead = text("First hit. Touch the cloth where you think the bead is.")
-            return (f"{hitters}: {lead}" if teams else lead), phrases.describe_stakes(view, exhibit.language)
+            return (f"{hitters}: {lead}" if teams else lead), phrases.describe_stakes(view, language)
         case "hit", _, _:
             lead = text("The mat hits the lit cloth.") if game.aim else text("The mat is about to hit.")
-            return lead, phrases.describe_stakes(view, exhibit.language)
+            return lead, phrases.describe_stakes(view, language)
         case _:
-            return phrases.result(view, exhibit.language) or phrases.sentence(view, exhibit.language), ""
+            return phrases.result(view, language) or phrases.sentence(view, language), ""
 
 
-def _leader(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> str:
+def _leader(game: VisitorGame, exhibit: Exhibit, language: str) -> str:
     """Return who has won or is ahead at the end of a game."""
-    view = _with_side_names(game.view, exhibit, text)
+    text = catalogue(language).gettext
+    view = name_sides(game.view, exhibit, language)
     if view.winner in view.teams:
         return text("{side} wins the point!").format(side=view.teams[view.winner or ""])
     a, _, b = sticks(view)
@@ -246,11 +257,7 @@ def _report(game: VisitorGame, exhibit: Exhibit, text: Callable[[str], str]) -> 
     view = game.view
     a, b = (view.short["A"], view.short["B"]) if view.winner is not None else (view.long["A"], view.long["B"])
     if exhibit.kind == "teams":
-        score = (
-            text("Points: the blue side {a}, the red side {b}.")
-            if view.winner is not None
-            else text("The blue side {a}, the red side {b}.")
-        )
+        score = text("Points: side A {a}, side B {b}.") if view.winner is not None else text("Side A {a}, side B {b}.")
         return (score.format(a=a, b=b), text("Thank you for playing."))
     score = (
         text("Points: your side {yours}, the mat’s side {mats}.")
@@ -279,17 +286,19 @@ def _habits(game: VisitorGame, text: Callable[[str], str]) -> str:
     )
 
 
-def _with_side_names(view: View, exhibit: Exhibit, text: Callable[[str], str]) -> View:
-    """Return the view with the sides' names in the visitors' language."""
+def name_sides(view: View, exhibit: Exhibit, language: str) -> View:
+    """Return the view with the sides' names in `language`."""
+    text = catalogue(language).gettext
     if exhibit.stage.name in IDLE or exhibit.kind == "teams":
-        names = {"A": text("the blue side"), "B": text("the red side")}
+        names = {"A": text("side A"), "B": text("side B")}
     else:
         names = {"A": text("your side"), "B": text("the mat")}
     return msgspec.structs.replace(view, teams=names)
 
 
-def _choices(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[Choice, ...]:
+def _choices(exhibit: Exhibit, language: str) -> tuple[Choice, ...]:
     """Return the controls other than the cloths, in the order of the screen."""
+    text = catalogue(language).gettext
     labels = {
         "start": (text("Touch here to play"), "main", ""),
         "about": (text("About this game"), "quiet", ""),
@@ -306,17 +315,18 @@ def _choices(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[Choice, ...]
         "how": (text("Show me"), "quiet", ""),
         "leave": (text("Back to the start"), "quiet", ""),
     }
-    order = ("game:learn", "game:mat", "game:teams")
-    touches = sorted(exhibit.touches, key=lambda do: order.index(do) if do in order else len(order))
-    made = [Choice(do, *labels[do]) for do in touches if do in labels]
-    answers = [do for do in touches if do.startswith("answer:")]
-    made += [Choice(do, phrases.choice(do.partition(":")[2], exhibit.language), "main") for do in answers]
+    numbers = {do: number for number, do in exhibit.numbers.items()}
+    made = [Choice(do, *labels[do], numbers.get(do, 0)) for do in exhibit.touches if do in labels]
+    answers = [do for do in exhibit.touches if do.startswith("answer:")]
+    made += [
+        Choice(do, phrases.choice(do.partition(":")[2], language), "main", "", numbers.get(do, 0)) for do in answers
+    ]
     return tuple(sorted(made, key=lambda one: ("main", "plain", "quiet").index(one.look)))
 
 
-def _pads(game: VisitorGame, view: View, exhibit: Exhibit) -> tuple[Pad, ...]:
+def _pads(game: VisitorGame, view: View, exhibit: Exhibit, language: str) -> tuple[Pad, ...]:
     touches = set(exhibit.touches)
-    drawn = page_of(view).pads(view, exhibit.language)
+    drawn = page_of(view).pads(view, language)
     return tuple(
         Pad(
             number,

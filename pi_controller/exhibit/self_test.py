@@ -11,11 +11,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, time, timedelta
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from pi_controller.display.sound import SILENCE, Sound, SoundError
+from pi_controller.display.voice import SPEECH_PROGRAM
 from pi_controller.errors import MatError
 from pi_controller.exhibit.exhibit import local_time
 from pi_controller.exhibit.health import WARM_C, store_state
@@ -69,7 +71,7 @@ class SelfTest:
         kept: Path | None = None,
     ) -> None:
         self.verdict = _load_verdict(kept)
-        self._hour, self._begin, self._local, self._path = hour, begin, local, kept
+        self.hour, self._begin, self._local, self._path = hour, begin, local, kept
         self._running: Iterator[Check] | None = None
         self._found: list[Check] = []
         self._done_for = self._last_hour(self.verdict.t) if self.verdict is not None else None
@@ -81,7 +83,7 @@ class SelfTest:
 
     def step(self, t: float, *, idle: bool) -> bool:
         """Run one step of a due test if the installation is `idle`; return True if the test has finished."""
-        if not idle or self._hour is None:
+        if not idle or self.hour is None:
             return False
         if self._running is None:
             if self._last_hour(t) == self._done_for:
@@ -100,10 +102,10 @@ class SelfTest:
 
     def _last_hour(self, t: float) -> datetime | None:
         """Return the last time before `t` at which a test was due."""
-        if self._hour is None:
+        if self.hour is None:
             return None
         now = self._local(t).replace(tzinfo=None)
-        due = datetime.combine(now.date(), self._hour)
+        due = datetime.combine(now.date(), self.hour)
         return due if due <= now else due - timedelta(days=1)
 
 
@@ -148,6 +150,8 @@ def check_installation(at: Installation, t: float, before: Verdict | None) -> It
         yield Check("lights", dark)
     if at.settings.voice.is_audible:
         yield from _check_loudspeaker(at.sound)
+    if at.settings.voice.english and which(SPEECH_PROGRAM) is None:
+        yield Check("loudspeaker", f"{SPEECH_PROGRAM} is not installed, so nothing is said aloud")
     yield Check("texts", at.exhibit.host.fault)
     for path in at.games.list_journals():
         yield Check("journals", _journal_fault(path))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import msgspec
 from markupsafe import Markup
@@ -32,15 +32,17 @@ from starlette.routing import Route
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
-from pi_controller.errors import SettingsError
-from pi_controller.exhibit.exhibit import Exhibit, SessionGames, local_time
+from pi_controller.errors import MatError, SettingsError
+from pi_controller.exhibit.exhibit import UNTIL_REOPENED, Exhibit, SessionGames, local_time
+from pi_controller.exhibit.faults import STEPS, Fault, find_faults, list_steps
 from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts, store_state
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import IDLE, StageName
 from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import Verdict
-from pi_controller.exhibit.usage import COLUMNS, Usage
+from pi_controller.exhibit.staff_setup import Save, SetupHooks, StaffSetup
+from pi_controller.exhibit.usage import COLUMNS, Bar, Usage
 from pi_controller.system.files import atomic_write
 from pi_controller.system.kiosk import request_reset
 from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, RESETS, SET_CLOCK_REQUEST
@@ -71,12 +73,11 @@ RESET_RIGHT = "people"
 _HEADING = mark("Staff")
 READY_NOTICES = (
     mark("Closed for a moment. Please come back later."),
-    mark("Closed today. Please come back another day."),
     mark("Under repair. Please come back later."),
 )
 """Notices to choose from if there is no keyboard, in the installation's first language."""
 
-Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "reset"]
+Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "reset", "close", "open", "drop"]
 PREVIEWED: tuple[StageName, ...] = ("attract", "about", "rest")
 """Stages that show the host's texts."""
 REFRESH_S = 1.0
@@ -90,14 +91,17 @@ class Order:
     """A command of the staff. The loop sets `done` when it is finished, and `fault` if it failed.
 
     `mark` identifies the texts to publish, `t` is the time to set, s since 1970. With `erased` a reset erases the old
-    files.
+    files. `drafted` are texts to preview, `settings` are new settings; `refused` is why they were refused.
     """
 
-    do: Do
+    do: Do | Literal["draft", "settings"]
     notice: str = ""
     mark: str = ""
     t: float = 0.0
     erased: bool = False
+    drafted: Mapping[str, str] = field(default_factory=dict[str, str])
+    settings: Settings | None = None
+    refused: MatError | None = None
     fault: str = ""
     done: threading.Event = field(default_factory=threading.Event)
 
@@ -111,6 +115,7 @@ class Preview(NamedTuple):
     mark: str
     stages: Mapping[str, Markup]
     pictures: Mapping[str, tuple[bytes, str]]
+    draft: bool = False
 
 
 def preview_of(exhibit: Exhibit, games: SessionGames, t: float) -> Preview:
@@ -126,7 +131,8 @@ def preview_of(exhibit: Exhibit, games: SessionGames, t: float) -> Preview:
         screen = replace(build_screen(shown), until=None)
         stages[name] = render_screen(screen, candidate.texts, pictures=f"{HOME}/preview/host/")
     shown.close(t)
-    return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures)
+    draft = waiting is not None and waiting.draft
+    return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures, draft)
 
 
 class StaffView(msgspec.Struct, frozen=True):
@@ -134,12 +140,16 @@ class StaffView(msgspec.Struct, frozen=True):
 
     stage: str
     notice: str
-    faults: tuple[str, ...]
+    closed: str
+    """Until when the staff has closed the installation; "" if it has not."""
+    faults: tuple[Fault, ...]
     hours: tuple[tuple[str, str], ...]
     texts: tuple[str, ...]
     pictures: tuple[str, ...]
     """Names of the host's published pictures."""
     usage: tuple[tuple[str, ...], ...]
+    chart: tuple[Bar, ...]
+    """Sessions of the last days."""
     csv: str
     machine: tuple[Fact, ...] = ()
     supply: bool = False
@@ -185,15 +195,13 @@ def build_staff_view(
     machine = tuple(facts(watch, text)) if watch is not None else ()
     machine += tuple(screen.facts(text)) if screen is not None else ()
     machine += (Fact(text("Update"), update),) if update else ()
-    faults = _faults(exhibit, drift, text)
-    if recoveries is not None and recoveries.count:
-        restarts = text("Restarted by itself {n} times since the machine was switched on.")
-        faults.append(restarts.format(n=recoveries.count))
+    restarts = recoveries.count if recoveries is not None else 0
     days = sorted(usage.days.items(), reverse=True)[:DAYS]
     return StaffView(
         stage=exhibit.stage.name,
         notice=exhibit.notice,
-        faults=(*faults, *(f"{one.name}: {one.value}" for one in machine if one.wrong)),
+        closed=_describe_closing(exhibit, text),
+        faults=tuple(find_faults(exhibit, drift, machine, verdict, restarts, text)),
         hours=(
             (text("Open"), f"{section.opens} – {section.closes}" if section.opens else always),
             (text("Season"), f"{section.season_from} – {section.season_to}" if section.season_from else always),
@@ -204,6 +212,7 @@ def build_staff_view(
         texts=tuple(host_lines(exhibit.host.texts)),
         pictures=tuple(exhibit.host.pictures),
         usage=tuple((day, *(str(counts[one]) for one in COLUMNS)) for day, counts in days) if section.usage else (),
+        chart=usage.bars(local(t).date(), DAYS) if section.usage else (),
         csv=usage.csv() if section.usage else "",
         machine=machine,
         supply=watch is not None and watch.under_voltage,
@@ -212,6 +221,14 @@ def build_staff_view(
         tested="" if verdict is None else f"{local(verdict.t):%Y-%m-%d %H:%M}",
         now=f"{local(t):%Y-%m-%d %H:%M}",
     )
+
+
+def _describe_closing(exhibit: Exhibit, text: Callable[[str], str]) -> str:
+    if not exhibit.closed_today or (until := exhibit.closed_until) is None:
+        return ""
+    if until == UNTIL_REOPENED:
+        return text("Closed until you open it again.")
+    return text("Closed until {time}.").format(time=f"{until:%Y-%m-%d %H:%M}")
 
 
 def _by_pad(drift: tuple[DriftReading, ...]) -> Iterable[tuple[str, tuple[tuple[str, bool], ...]]]:
@@ -227,36 +244,11 @@ def _by_pad(drift: tuple[DriftReading, ...]) -> Iterable[tuple[str, tuple[tuple[
         )
 
 
-def _faults(exhibit: Exhibit, drift: tuple[DriftReading, ...], text: Callable[[str], str]) -> list[str]:
-    """Return the faults, a line each; parts that come from files and boards are in English."""
-    found: list[str] = []
-    if exhibit.host.fault:
-        found.append(text("The host’s new texts were not used: {fault}").format(fault=exhibit.host.fault))
-    if not exhibit.clock_set:
-        found.append(text("The clock is not set, so opening hours do not work. Set it below."))
-    if exhibit.fault:
-        found.append(text("Games are not recorded: {fault}").format(fault=exhibit.fault))
-    if exhibit.section.mat == "sensors":
-        link = exhibit.board
-        if link is None or not link.up:
-            why = link.why if link is not None else ""
-            found.append(text("The mat’s board does not respond. {why}").format(why=why).strip())
-        found += [
-            text("Pad {pad}: a sensor is faulty ({why})").format(pad=one.pad, why=one.why)
-            for one in exhibit.sensor_faults
-        ]
-        for one in drift:
-            if one.far and one.strip is None:
-                found.append(text("Pad {pad}: the hit sensor has become noisy").format(pad=one.pad))
-            elif one.far:
-                found.append(text("Pad {pad}: a touch strip has drifted: calibrate the mat").format(pad=one.pad))
-    return found
-
-
 class StaffPage:
     """Serves `/staff` with the accounts in `folder`; `orders` is the queue for the loop. `clock` is the installation's.
 
-    `report` makes a diagnostic report from this page's text; with None no report is offered.
+    `report` makes a diagnostic report from this page's text; with None no report is offered. `file` is the settings
+    file, which `save` writes; None without one.
     """
 
     def __init__(
@@ -266,7 +258,12 @@ class StaffPage:
         language: str,
         pins: PinHasher | None = None,
         report: Callable[[str], bytes] | None = None,
+        file: Path | None = None,
+        save: Save | None = None,
     ) -> None:
+        self.setup = StaffSetup(
+            SetupHooks(self._require_staff, self._render, self._apply, self._propose), file, save, language
+        )
         self.orders: queue.Queue[Order] = queue.Queue(_MAX_ORDERS)
         self.shown: StaffView | None = None
         """Content of the page, set by the loop."""
@@ -284,6 +281,8 @@ class StaffPage:
             json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
             json_route(f"{HOME}/sign-out", self._sign_out, "POST"),
             json_route(f"{HOME}/do", self._take_order, "POST"),
+            json_route(f"{HOME}/problems", self._problems_page),
+            *self.setup.routes(),
             json_route(f"{HOME}/reset", self._reset_page),
             json_route(f"{HOME}/usage.csv", self._csv),
             json_route(f"{HOME}/report.zip", self._zip),
@@ -332,14 +331,16 @@ class StaffPage:
             may_reset=may_reset,
             notices=[text(one) for one in READY_NOTICES],
             columns=COLUMNS,
+            kinds=(("mat", text("Against the mat")), ("teams", text("Two sides")), ("learn", text("Show me how"))),
             longest=MAX_NOTICE_CHARS,
             report=self._report is not None,
         )
 
     def _render(self, page: str, **values: object) -> Response:
         """Return the page `page`.html with `values`, the mark of the previewed texts, and the time to sign out."""
-        path, back_s = Path(__file__).with_name(f"{page}.html"), f"{IDLE_SIGN_OUT_S:g}"
-        return HTMLResponse(render(path, self._language, mark=self.preview.mark, back_s=back_s, **values))
+        path = Path(__file__).with_name(f"{page}.html")
+        values = {"mark": self.preview.mark, "back_s": f"{IDLE_SIGN_OUT_S:g}"} | values
+        return HTMLResponse(render(path, self._language, **values))
 
     async def _sign_in(self, request: Request) -> Response:
         return await self._signing_in().sign_in(request)
@@ -389,20 +390,39 @@ class StaffPage:
                 order = Order(do, t=t)
             case "reset":
                 order = await self._confirmed_reset(request, body)
-            case "end" | "supply" | "sound" | "keys":
+            case "end" | "supply" | "sound" | "keys" | "close" | "open" | "drop":
                 order = Order(do)
             case _:
-                raise RequestError("invalid", "do must be notice, end, supply, texts, sound, clock, keys or reset")
+                known = ", ".join(get_args(Do))
+                raise RequestError("invalid", f"do must be one of {known}")
+        await self._give_order(order)
+        log.info("%s did at the staff page: %s", session.person.name, do)
+        return requests.json_response({"ok": True})
+
+    async def _give_order(self, order: Order) -> None:
+        """Wait until the loop has executed `order`. Raises `MatError` if it was refused."""
         try:
             self.orders.put_nowait(order)
         except queue.Full:
             raise RequestError("busy", "the installation does not answer", "try again in a moment") from None
-        if not await asyncio.to_thread(order.done.wait, _SOUND_TIMEOUT_S if do == "sound" else _ORDER_TIMEOUT_S):
+        if not await asyncio.to_thread(order.done.wait, _SOUND_TIMEOUT_S if order.do == "sound" else _ORDER_TIMEOUT_S):
             raise RequestError("busy", "the installation does not answer", "look again in a moment")
+        if order.refused is not None:
+            raise order.refused
         if order.fault:
             raise RequestError("refused", order.fault)
-        log.info("%s did at the staff page: %s", session.person.name, do)
-        return requests.json_response({"ok": True})
+
+    async def _propose(self, texts: Mapping[str, str]) -> None:
+        await self._give_order(Order("draft", drafted=texts))
+
+    async def _apply(self, settings: Settings) -> None:
+        await self._give_order(Order("settings", settings=settings))
+
+    async def _problems_page(self, request: Request) -> Response:
+        """Answer with the faults found now, and all kinds of faults, each with the next step."""
+        await self._require_staff(request)
+        shown, text = self.shown, catalogue(self._language).gettext
+        return self._render("problems", faults=() if shown is None else shown.faults, steps=list_steps(text))
 
     async def _reset_page(self, request: Request) -> Response:
         """Answer with the page that lists what a reset changes and asks for the PIN."""
@@ -418,7 +438,8 @@ class StaffPage:
             raise HTTPException(404)
         text = catalogue(self._language).gettext
         names = {"attract": text("Start"), "about": text("About this game"), "rest": text("Closed")}
-        return self._render("preview", screen=screen, stage=stage, stages=names.items())
+        draft = self.preview.draft
+        return self._render("preview", screen=screen, stage=stage, stages=names.items(), draft=draft)
 
     async def _picture(self, request: Request) -> Response:
         await self._require_staff(request)
@@ -458,7 +479,7 @@ def describe_installation(shown: StaffView | None) -> str:
     """
     if shown is None:
         return ""
-    faults = SettingsError("\n".join(shown.faults)).places
+    faults = SettingsError("\n".join(one.what for one in shown.faults)).places
     machine = [f"{one.name}: {one.value}{' (wrong)' if one.wrong else ''}" for one in shown.machine]
     drift = [
         f"pad {pad}: {', '.join(f'{now}*' if far else now for now, far in sensors)}" for pad, sensors in shown.drift
@@ -498,6 +519,8 @@ class StaffDesk:
         self._notice = at.state_file(".exhibit-notice")
         if notice := NOTICE if at.recoveries is not None and at.recoveries.too_many else self._kept_notice():
             self._exhibit.set_notice(t, notice)
+        self._closed = at.state_file(".exhibit-closed")
+        self._exhibit.closed_until = self._kept_closing()
         self._previewed: object = None
         self.read_machine()
         self.refresh(t)
@@ -533,6 +556,7 @@ class StaffDesk:
         if (previewed := (host.texts, host.waiting)) != self._previewed:
             self._previewed = previewed
             self.page.preview = preview_of(self._exhibit, at.games, t)
+            self.page.setup.texts = (host.waiting or host).texts
         shown = build_staff_view(
             self._exhibit,
             at.settings,
@@ -562,16 +586,34 @@ class StaffDesk:
             case "supply":
                 self._at.watch.dismiss_under_voltage()
             case "texts":
-                self._exhibit.host.publish(order.mark)
+                try:
+                    self._exhibit.host.publish(order.mark)
+                except MatError as error:
+                    order.refused = error
+            case "draft":
+                try:
+                    self._exhibit.host.propose(order.drafted)
+                except MatError as error:
+                    order.refused = error
+            case "drop":
+                self._exhibit.host.discard_draft()
+            case "settings" if order.settings is not None:
+                self._at.apply_settings(order.settings)
             case "keys":
                 self._confirm_keys()
             case "clock":
                 _request_clock(order)
             case "reset":
                 self._request_reset(order)
+            case "close":
+                self._exhibit.close_today(t)
+                self._keep(self._closed, f"{self._exhibit.closed_until}")
+            case "open":
+                self._exhibit.closed_until = None
+                self._keep(self._closed, "")
             case _:
                 self._exhibit.set_notice(t, order.notice)
-                self._keep_notice(self._exhibit.notice)
+                self._keep(self._notice, self._exhibit.notice)
 
     def _confirm_keys(self) -> None:
         """Save that the staff has seen the changes of the keys."""
@@ -606,11 +648,12 @@ class StaffDesk:
         if order is not None:
             order.done.set()
 
-    def _card_faults(self) -> list[str]:
+    def _card_faults(self) -> list[Fault]:
         """Return the faults in the files that a laptop writes on the card, without changed keys."""
         keys = _read_lines(self._key_changes)
         told = (one for one in _read_lines(CARD_FAULTS) if one not in keys)
-        return [one for one in told if one and not one.startswith(KEYS_CHANGED)]
+        step = catalogue(self._exhibit.section.languages[0]).gettext(STEPS["settings"][1])
+        return [Fault("settings", one, step) for one in told if one and not one.startswith(KEYS_CHANGED)]
 
     def _kept_notice(self) -> str:
         """Return the staff's notice saved before the last start."""
@@ -619,15 +662,24 @@ class StaffDesk:
         except (OSError, UnicodeError):
             return ""
 
-    def _keep_notice(self, notice: str) -> None:
-        """Save the staff's notice, so that it is shown again after a power cut."""
-        if notice or self._notice is None:
-            store_state(self._notice, notice, "cannot save the notice for the next start")
+    def _kept_closing(self) -> datetime | None:
+        """Return until when the staff had closed the installation before the last start."""
+        try:
+            if self._closed is None:
+                return None
+            return datetime.fromisoformat(self._closed.read_text("utf-8")).replace(tzinfo=None)
+        except (OSError, ValueError):
+            return None
+
+    def _keep(self, path: Path | None, content: str) -> None:
+        """Save the staff's notice or closing, so that it is shown again after a power cut; remove the file if empty."""
+        if content or path is None:
+            store_state(path, content, "the staff's notice or closing cannot be saved for the next start")
             return
         try:
-            self._notice.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
         except OSError as error:
-            log.warning("cannot save the notice for the next start: %s", error)
+            log.warning("the staff's notice or closing cannot be saved for the next start: %s", error)
 
 
 def _request_clock(order: Order) -> None:

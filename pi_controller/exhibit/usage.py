@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import logging
-from datetime import date
+from collections.abc import Mapping
+from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pi_controller.config import Settings
 from pi_controller.exhibit.health import store_state
@@ -21,8 +22,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 COLUMNS = ("sessions", "mat", "teams", "learn", "finished", "left", "nobody", "time", "hides", "seconds")
+SESSION_KINDS = ("mat", "teams", "learn")
 MAX_DAYS = 3660
 """Ten years; after that the oldest day is dropped."""
+
+
+class Bar(NamedTuple):
+    """A day of the chart: its `total` of sessions, and `parts` from the bottom: the kind, its top and height in %."""
+
+    day: str
+    total: int
+    parts: tuple[tuple[str, float, float], ...]
 
 
 class Usage:
@@ -50,11 +60,26 @@ class Usage:
             del self.days[min(self.days)]
         store_state(self._path, json.dumps(self.days, indent=0) + "\n", "the counts of sessions cannot be written")
 
+    def bars(self, last: date, days: int) -> tuple[Bar, ...]:
+        """Return the sessions of `days` days up to `last`, as bars of a chart; () without any session in them."""
+        wanted = [(last - timedelta(days=days - 1 - n)).isoformat() for n in range(days)]
+        most = max((self.days[day]["sessions"] for day in wanted if day in self.days), default=0)
+        return tuple(_bar(day, self.days.get(day, {}), most) for day in wanted) if most else ()
+
     def csv(self) -> str:
         """Return the counts as CSV, a line for each day."""
         lines = [",".join(("day", *COLUMNS))]
         lines += [",".join((day, *(str(row[one]) for one in COLUMNS))) for day, row in sorted(self.days.items())]
         return "\n".join(lines) + "\n"
+
+
+def _bar(day: str, counts: Mapping[str, int], most: int) -> Bar:
+    parts, top = list[tuple[str, float, float]](), 100.0
+    for kind in SESSION_KINDS:
+        height = 100.0 * counts.get(kind, 0) / most
+        top -= height
+        parts.append((kind, round(top, 1), round(height, 1)))
+    return Bar(day, counts.get("sessions", 0), tuple(parts))
 
 
 def usage_path(settings: Settings) -> Path | None:

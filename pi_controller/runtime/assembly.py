@@ -152,7 +152,8 @@ def assemble_exhibit(
     if senses:
         settings, profile = apply_profile(settings, folder)
     mat = Mat(make_source(settings, clock) if senses else NoSource(), mat_sensors(settings, profile))
-    pressed = make_buttons(settings, clock) if wired else None  # before any thread starts
+    # before any thread starts
+    pressed = make_buttons(settings, clock) if wired or section.four_buttons else None
     if pressed is not None:
         stack.callback(pressed.close)
     strip = make_strip(settings, mat.source) if wired else None

@@ -120,14 +120,15 @@ def run_exhibit(
     folder: Path,
     visitors: Sequence[Observer[Installation]] = (),
     report: Callable[[str], bytes] | None = None,
+    file: Path | None = None,
 ) -> None:
     """Run the exhibit of `settings`, which are stored in `folder`, until it is stopped. Raises `MatError`.
 
-    `visitors` are simulated. `report` makes the report that the staff can download.
+    `visitors` are simulated. `report` makes the report that the staff can download, `file` is the settings file.
     """
     with running() as (stop, service, clock, stack):
         daemon = assemble_exhibit(
-            settings, folder, clock, stack, visitors, sim=bool(visitors), wall=time.time, report=report
+            settings, folder, clock, stack, visitors, sim=bool(visitors), wall=time.time, report=report, file=file
         )
         print(f"the installation's page: {daemon.table.page.url}   Ctrl-C ends it", flush=True)
         if visitors:

@@ -177,7 +177,7 @@ class Visitors(Observer["Installation"]):
         if disturbed:
             if self._visitor is not None:  # the simulated visitor leaves
                 self._visitor = None
-                exhibit.touch(t, "leave", exhibit.turn)
+                exhibit.end_session(t)
                 exhibit.touch(t, "start", exhibit.turn)
             self._comes_at = t + ABSENCE_S
         idle = exhibit.stage.name in IDLE

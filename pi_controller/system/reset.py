@@ -21,9 +21,10 @@ import msgspec
 
 from pi_controller.board.gpio import read_pi_model as pi_model
 from pi_controller.config import Settings, format_example, read_settings
+from pi_controller.config.edit import KEPT
 from pi_controller.errors import MatError
 from pi_controller.exhibit.exhibit import SESSION_FILE
-from pi_controller.exhibit.host_files import PICTURES, TEXTS
+from pi_controller.exhibit.host_files import OWN_TEXTS, PICTURES, TEXTS
 from pi_controller.journal.file import is_being_written
 from pi_controller.system import place as places
 from pi_controller.system.files import atomic_write, remove_unfinished, sync
@@ -33,6 +34,10 @@ from pi_controller.system.place import DEFAULT_RESET_PARTS, NAME, Place, ResetPa
 from pi_controller.system.plan import first_settings, has_spi
 from pi_controller.system.status import save_last_line
 from pi_controller.web.accounts import FILE as PEOPLE
+
+STATE_FILES = (".exhibit-notice", ".exhibit-closed", ".exhibit-self-test")
+"""Files beside the journal that hold what the staff chose."""
+TEXT_FILES = (TEXTS, f"{TEXTS}{KEPT}")
 
 
 class ResetError(MatError, RuntimeError):
@@ -165,9 +170,9 @@ class Resets:
         match part:
             case "settings":
                 yield ResetItem(part, settings)
-                yield from (ResetItem(part, state / name) for name in (".exhibit-notice", ".exhibit-self-test"))
+                yield from (ResetItem(part, state / name) for name in STATE_FILES)
             case "texts":
-                yield ResetItem(part, state / ".exhibit-texts")
+                yield from (ResetItem(part, state / name) for name in (".exhibit-texts", OWN_TEXTS))
                 yield from self._of_the_host(part)
             case "people":
                 yield from (ResetItem(part, state / f"{PEOPLE}{end}") for end in _SQLITE)
@@ -187,7 +192,7 @@ class Resets:
             folder = self._on_disk(named)
             if folder in own:
                 files = folder.iterdir() if folder.is_dir() else ()
-                yield from (ResetItem(part, one) for one in files if one.name == TEXTS or one.suffix in PICTURES)
+                yield from (ResetItem(part, one) for one in files if one.name in TEXT_FILES or one.suffix in PICTURES)
             elif any(folder.is_relative_to(one) for one in own):
                 yield ResetItem(part, folder)
             else:

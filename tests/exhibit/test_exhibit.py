@@ -268,7 +268,7 @@ def test_recorded_games_are_journalled_and_pruned_but_never_the_one_in_play(tmp_
     for _ in range(3):
         rig.begin("mat")
         rig.advance(10)
-        rig.touch("leave")
+        rig.leave()
     kept = sorted(tmp_path.glob("exhibit-*.sqlite"))
     assert len(kept) == 3
     (tmp_path / "exhibit-notes.txt").write_text("the host's own")

@@ -169,21 +169,6 @@ def test_what_does_not_fit_is_scrolled_and_an_arrow_says_that_there_is_more(brow
         tab.close()
 
 
-def test_within_reach_of_who_sits_everything_to_touch_is_in_the_lower_half(browser):
-    for state in ("attract", "choose", "teams", "paguga", "asked", "result"):
-        rig = STATES[state]()
-        rig.exhibit.low = True
-        with served(rig) as (page, _):
-            for width, height in ((1080, 1920), (1920, 1080)):
-                tab = browser.new_page(viewport={"width": width, "height": height})
-                tab.goto(page.url)
-                tops = tab.evaluate(
-                    "[...document.querySelectorAll('[data-do]')].map(e => e.getBoundingClientRect().top)"
-                )
-                assert min(tops) > height / 2, (state, width)
-                tab.close()
-
-
 def test_the_page_comes_back_and_a_language_is_a_touch(browser):
     rig = Rig(languages=("en", "oj"))
     with served(rig) as (page, show):

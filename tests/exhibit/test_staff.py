@@ -8,7 +8,7 @@ import threading
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 
@@ -18,77 +18,31 @@ from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig, at
 from headless import ARGUMENTS, CHROMIUM
 from memory_sound import MemorySound
+from staff_rig import PIN, installed, sign_in, until
 
 from pi_controller import __version__
 from pi_controller.cli.tables import _report as exhibit_report
-from pi_controller.config import read_settings
 from pi_controller.config.model import VoiceSection
 from pi_controller.exhibit.exhibit import EndedSession
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.staff_desk import HOME, NOTICE, READY_NOTICES, build_staff_view
 from pi_controller.exhibit.usage import Usage
-from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.runtime.run import steady_clock
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
 from pi_controller.system import kiosk
 from pi_controller.system.machine_health import MachineHealth
 from pi_controller.system.place import KEYS_CHANGED, RESET_REQUEST, SET_CLOCK_REQUEST, Place
 from pi_controller.system.reset import read_request
 from pi_controller.web import accounts
-from pi_controller.web.accounts import FILE, PinHasher, Users
+from pi_controller.web.accounts import FILE
 
-PIN = "314159"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
-
-
-@contextmanager
-def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None, report=None):
-    """Run an installation on this machine's clock, its page at a free port; yield it and its page's address."""
-    settings = folder / "table.toml"
-    settings.write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
-    if people:
-        users, pins = Users(folder / FILE), PinHasher(passes=1, kib=8)
-        users.add("Head", "head", pins.hash(PIN))
-        users.add("Keeper", "scorekeeper", pins.hash(PIN))
-        users.add("Judge", "judge", pins.hash(PIN))
-        users.close()
-    clock, ended = steady_clock(), threading.Event()
-    with ExitStack() as stack:
-        made = {"read": read, "sound": sound, "key_changes": keys or folder / "none", "report": report}
-        daemon = assemble_exhibit(read_settings(settings), folder, clock, stack, **made)
-        installation = daemon.table
-
-        def steps():
-            while not ended.wait(0.02):
-                daemon.step(clock())
-
-        thread = threading.Thread(target=steps)
-        thread.start()
-        try:
-            yield installation, installation.page.url.rstrip("/")
-        finally:
-            ended.set()
-            thread.join()
 
 
 @pytest.fixture
 def signed_in():
     """Sign in at an address; return the client."""
     with ExitStack() as stack:
-
-        def sign_in(url, name="Head"):
-            client = stack.enter_context(httpx.Client(base_url=url, headers={"origin": url}, verify=False))
-            assert client.post(f"{HOME}/sign-in", json={"name": name, "pin": PIN}).status_code == 200
-            return client
-
-        yield sign_in
-
-
-def until(wanted, limit_s=20.0):
-    end = time.monotonic() + limit_s
-    while not wanted():
-        assert time.monotonic() < end
-        time.sleep(0.02)  # the installation's own thread
+        yield partial(sign_in, stack)
 
 
 def test_nobody_signs_in_before_a_pin_was_made_and_nothing_is_written(tmp_path):
@@ -202,11 +156,11 @@ def test_a_clock_that_is_not_set_is_told(tmp_path):
     rig.exhibit.clock_set = False
     rig.advance(1.0)
     assert rig.stage == "attract"
-    assert any("clock is not set" in one for one in shown(rig).faults)
+    assert any("clock is not set" in one.what for one in shown(rig).faults)
     rig.exhibit.clock_set = True
     rig.advance(1.0)
     assert rig.stage == "rest"
-    assert not any("clock is not set" in one for one in shown(rig).faults)
+    assert not any("clock is not set" in one.what for one in shown(rig).faults)
 
 
 def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
@@ -386,7 +340,7 @@ def test_changed_keys_are_no_fault_of_the_cards_files(tmp_path, signed_in, monke
     monkeypatch.setattr("pi_controller.exhibit.staff_desk.CARD_FAULTS", tmp_path / "faults")
     with installed(tmp_path, keys=tmp_path / "keys") as (installation, url):
         assert "machine.toml was not taken" in signed_in(url).get(HOME).text
-        assert not any("SHA256" in one or KEYS_CHANGED in one for one in installation.staff.page.shown.faults)
+        assert not any("SHA256" in one.what or KEYS_CHANGED in one.what for one in installation.staff.page.shown.faults)
 
 
 def test_the_report_is_for_judges_alone(tmp_path, signed_in):
@@ -426,13 +380,13 @@ def shown(rig):
 
 def test_it_says_what_is_wrong(tmp_path):
     rig = Rig(mat="sensors", record=True, folder=tmp_path / "not there")
-    assert "does not respond" in " ".join(shown(rig).faults)
+    assert "does not respond" in " ".join(one.what for one in shown(rig).faults)
     rig.exhibit.handle_mat_event(0.0, Link(0.0, up=True))
     rig.exhibit.handle_mat_event(0.0, SensorFaultsChange(0.0, (SensorFault("disc", 3, "no signal"),)))
-    assert shown(rig).faults == ("Pad 3: a sensor is faulty (no signal)",)
+    assert [(one.kind, one.what) for one in shown(rig).faults] == [("sensors", "Pad 3: a sensor is faulty (no signal)")]
     rig.begin("mat")
     rig.exhibit.host = HostFiles(tmp_path / "no texts either")
-    texts, recording, _ = shown(rig).faults
+    texts, recording, _ = (one.what for one in shown(rig).faults)
     assert "texts.toml" in texts
     assert "not recorded" in recording
 
@@ -521,7 +475,7 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path):
         offered = "[...document.querySelectorAll('main form, main button[data-do]')]"
         forms = tab.evaluate(f"{offered}.map(one => ({{id: one.id, ...one.dataset}}))")
         assert [one["id"] for one in forms if one["id"]] == ["own", "clock"]
-        assert [one["do"] for one in forms if not one["id"]] == [*["notice"] * len(READY_NOTICES), "sound"]
+        assert [one["do"] for one in forms if not one["id"]] == ["close", *["notice"] * len(READY_NOTICES), "sound"]
         tab.fill("#own input", "Back at noon")
         tab.fill("#clock input", "2026-12-24T18:30")
         for n in range(10):

@@ -100,6 +100,13 @@ class Rig:
         assert self.touch("start")
         assert self.touch(f"game:{kind}")
 
+    def leave(self) -> None:
+        """Go back to the start; a game is stopped by a second touch."""
+        assert self.touch("leave")
+        if self.stage == "play":
+            self.advance(1.0)
+            assert self.touch("leave")
+
     def until(self, wanted, limit_s: float = 120.0) -> None:
         end = self.t + limit_s
         while not wanted():
@@ -238,6 +245,19 @@ def asked():
     return rig
 
 
+def leaving():
+    rig = hiding()
+    rig.touch("leave")
+    rig.advance(1.0)
+    return rig
+
+
+def buttons():
+    rig = Rig(four_buttons=True)
+    rig.touch("start")
+    return rig
+
+
 def result():
     rig = Rig(3)
     rig.begin("mat")
@@ -269,6 +289,8 @@ STATES: dict[str, Callable[[], Rig]] = {
     "paguga": lambda: taught("paguga"),
     "sahdogan": lambda: taught("sahdogan"),
     "asked": asked,
+    "leaving": leaving,
+    "buttons": buttons,
     "result": result,
     "rest": rest,
     "low": low,

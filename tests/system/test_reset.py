@@ -32,7 +32,8 @@ folder = "/var/lib/moccasin-mat/host"
 folder = "/srv/voices"
 """
 GONE = {
-    ".exhibit-notice", ".exhibit-self-test", ".exhibit-texts/texts.toml", "host/texts.toml", "host/house.png",
+    ".exhibit-notice", ".exhibit-closed", ".exhibit-self-test", ".exhibit-texts/texts.toml", "exhibit-texts/texts.toml",
+    "host/texts.toml", "host/house.png",
     "judges.sqlite", "exhibit-usage.json",
     "exhibit-2026-11-03-191502-1a2b.sqlite", "exhibit-2026-11-03-191502-1a2b.sqlite.lock",
     "exhibit-2026-11-03-191502-1a2b.jsonl",

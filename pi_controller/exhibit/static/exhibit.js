@@ -110,7 +110,8 @@ function draw(/** @type {Screen} */ shown) {
   document.body.style.setProperty("--shade", String(1 - shown.bright));
   ends = shown.left === null ? Infinity : performance.now() + shown.left * 1000;
   if (chosen) /** @type {HTMLElement | null} */ (screen.querySelector(`[data-do="${chosen}"]`))?.focus();
-  if (shown.said !== said && shown.stage !== "attract") news.textContent = shown.said;
+  if (shown.stage === "attract") news.textContent = ""; // nothing of the last visitor stays
+  else if (shown.said !== said) news.textContent = shown.said;
   said = shown.said;
   count();
 }
@@ -162,17 +163,46 @@ addEventListener("pointerdown", (event) => {
   if (moved) moved.animate([{ scale: 0.95 }, { scale: 1 }], { duration: 250, easing: "ease-out" });
 });
 
-document.addEventListener("click", (event) => {
-  const touched = touchedBy(event);
-  if (!touched) return;
-  const turn = Number(document.body.dataset.turn);
+const nameOf = (/** @type {Element} */ touched) => touched.getAttribute("data-do") ?? touched.getAttribute("data-touch") ?? "";
+const turnNow = () => Number(document.body.dataset.turn);
+
+/** Send a touch of the control `name` on the screen numbered `turn`. */
+function send(/** @type {string} */ name, /** @type {number} */ turn) {
   fetch("/touch", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ do: touched.getAttribute("data-do") ?? touched.getAttribute("data-touch"), turn }),
+    body: JSON.stringify({ do: name, turn }),
   }).catch(() => {
     away.hidden = false;
   });
+}
+
+document.addEventListener("click", (event) => {
+  const touched = touchedBy(event);
+  if (touched && /** @type {PointerEvent} */ (event).pointerType !== "touch") send(nameOf(touched), turnNow());
+});
+
+/** Where each finger went down: while one rests on the glass, a browser makes no clicks of the others.
+ * @type {Map<number, { name: string, turn: number }>} */
+const fingers = new Map();
+addEventListener("pointerdown", (event) => {
+  const touched = touchedBy(event);
+  if (touched && event.pointerType === "touch") fingers.set(event.pointerId, { name: nameOf(touched), turn: turnNow() });
+});
+addEventListener("pointerup", (event) => {
+  const down = fingers.get(event.pointerId);
+  fingers.delete(event.pointerId);
+  const under = document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-do], [data-touch]");
+  if (down && under && nameOf(under) === down.name) send(down.name, down.turn);
+});
+addEventListener("pointercancel", (event) => fingers.delete(event.pointerId));
+
+/** Keys 1 to 9 choose as the voice says them; every other number says the last prompt again. */
+addEventListener("keydown", (event) => {
+  if (event.repeat || event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
+  const number = document.body.dataset.stage === "attract" ? "1" : event.key;
+  const chosen = screen.querySelector(`[data-number="${number}"]`);
+  send(chosen ? nameOf(chosen) : "repeat", turnNow());
 });
 
 /** Who holds the corner of the screen long enough comes to the staff page; nobody does by chance. */

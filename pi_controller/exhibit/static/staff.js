@@ -15,7 +15,14 @@ async function send(/** @type {string} */ path, /** @type {object} */ content, h
     body: JSON.stringify(content),
   });
   if (answer.ok) return true;
-  const { code, what, todo } = (await answer.json()).error;
+  const { code, what, todo, issues = {} } = (await answer.json()).error;
+  for (const field of document.querySelectorAll(".field")) {
+    const issue = issues[field.getAttribute("data-key") ?? ""] ?? "";
+    /** @type {HTMLElement} */ (field.querySelector(".issue")).textContent = issue;
+    if (issue) field.querySelector("input, textarea")?.setAttribute("aria-invalid", "true");
+    else field.querySelector("input, textarea")?.removeAttribute("aria-invalid");
+  }
+  /** @type {HTMLElement | null} */ (document.querySelector("[aria-invalid]"))?.focus();
   if (code === "signed_out") location.replace(home);
   else problem.textContent = [what, todo].filter(Boolean).join("; ");
   return false;
@@ -23,7 +30,7 @@ async function send(/** @type {string} */ path, /** @type {object} */ content, h
 
 const signOut = () => send("/staff/sign-out", {}, "/");
 document.getElementById("out")?.addEventListener("click", async () => (await signOut()) && location.replace("/"));
-for (const button of document.querySelectorAll(".staff [data-do]")) {
+for (const button of document.querySelectorAll(".staff [data-do], .bar [data-do]")) {
   button.addEventListener("click", async () => {
     const { do: what, notice = "", mark = "" } = /** @type {HTMLElement} */ (button).dataset;
     const content = { do: what, notice, ...(mark && { mark }) };
@@ -44,6 +51,30 @@ if (now) {
 document.getElementById("clock")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   if (now?.value && (await send("/staff/do", { do: "clock", now: now.value }))) location.reload();
+});
+/** The value of a field as the settings file has it. */
+function read(/** @type {HTMLElement} */ field) {
+  const input = /** @type {HTMLInputElement} */ (field.querySelector("input"));
+  const text = input.value.trim();
+  if (field.dataset.kind === "switch") return input.checked;
+  if (field.dataset.kind === "list") return text.split(",").map((one) => one.trim()).filter(Boolean);
+  const number = Number(text.replace(",", "."));
+  return field.dataset.kind === "number" && text && !Number.isNaN(number) ? number : text;
+}
+const fields = (/** @type {HTMLFormElement} */ form) => /** @type {HTMLElement[]} */ ([...form.querySelectorAll(".field")]);
+document.getElementById("settings")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+  const changed = fields(form).filter((field) => JSON.stringify(read(field)) !== JSON.stringify(JSON.parse(field.dataset.value ?? "null")));
+  const changes = Object.fromEntries(changed.map((field) => [field.dataset.key, read(field)]));
+  if (await send("/staff/setup/settings", { version: form.dataset.version, changes })) location.assign("/staff/setup?saved");
+});
+document.getElementById("texts")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+  const text = (/** @type {HTMLElement} */ field) => /** @type {HTMLInputElement} */ (field.querySelector("input, textarea")).value;
+  const texts = Object.fromEntries(fields(form).map((field) => [field.dataset.key, text(field)]));
+  if (await send("/staff/setup/texts", { texts })) location.assign("/staff/preview/about");
 });
 const reset = /** @type {HTMLFormElement | null} */ (document.getElementById("reset"));
 if (reset) {

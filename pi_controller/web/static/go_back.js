@@ -7,7 +7,7 @@ export function goBack(/** @type {number} */ seconds, /** @type {() => Promise<u
   if (!seconds) return;
   let touched = performance.now();
   let going = false;
-  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => (touched = performance.now()));
+  for (const kind of ["pointerdown", "keydown", "input"]) addEventListener(kind, () => (touched = performance.now()));
   setInterval(async () => {
     if (going || performance.now() - touched < seconds * 1000) return;
     going = true;

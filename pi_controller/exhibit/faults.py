@@ -1,0 +1,158 @@
+"""Faults of an installation, and the staff's next step for each: the one table of them.
+
+The staff page shows it, and so does the page of all problems. A fault found now comes with its own words; the next step
+is that of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Literal, get_args
+
+import msgspec
+
+from pi_controller.display.i18n import mark
+from pi_controller.system.status import SETTINGS_HINT
+
+if TYPE_CHECKING:
+    from pi_controller.exhibit.exhibit import Exhibit
+    from pi_controller.exhibit.health import DriftReading, Fact
+    from pi_controller.exhibit.self_test import Verdict
+
+Kind = Literal[
+    "texts", "clock", "recording", "link", "sensors", "noise", "drift", "lights", "loudspeaker", "heat", "supply",
+    "disk", "card", "settings", "journals", "screen", "restarts",
+]  # fmt: skip
+KINDS: tuple[Kind, ...] = get_args(Kind)
+STEPS: Mapping[Kind, tuple[str, str]] = {
+    "texts": (
+        mark("A text for visitors is broken"),
+        mark("Visitors see the last good texts. Correct the texts on the page “Set up”."),
+    ),
+    "clock": (mark("The clock is wrong"), mark("Set the clock on the staff page.")),
+    "recording": (
+        mark("Games are not recorded"),
+        mark("Visitors can play. Make room on the disk, then download the report and send it to your support person."),
+    ),
+    "link": (
+        mark("The mat’s board does not respond"),
+        mark("Unplug the USB cable at both ends and plug it in again. The game goes on when the board is back."),
+    ),
+    "sensors": (
+        mark("A sensor is faulty"),
+        mark(
+            "Lift the cover and look for a loose wire at this pad. If it stays, send the report to your support person."
+        ),
+    ),
+    "noise": (
+        mark("A hit sensor is noisy"),
+        mark(
+            "Look for something loose on the mat, and for telephones and loudspeakers near it. Then calibrate the mat."
+        ),
+    ),
+    "drift": (
+        mark("A touch strip has drifted"),
+        mark("Dry the cover: a wet cover feels like a hand. Then calibrate the mat."),
+    ),
+    "lights": (mark("The lights are off"), mark("Check the plug of the light strip and its power supply.")),
+    "loudspeaker": (
+        mark("The loudspeaker is silent"),
+        mark("Check its plug and its switch, then press “Play a sound”."),
+    ),
+    "heat": (
+        mark("The machine is too hot"),
+        mark("Give it shade and air. Visitors see a notice until it is cooler."),
+    ),
+    "supply": (
+        mark("The power supply is weak"),
+        mark("Use the maker’s power supply and a short cable. Then press “The power supply is fixed”."),
+    ),
+    "disk": (
+        mark("The disk is full"),
+        mark("Record fewer games: set a smaller size or fewer days in the settings. Old games are then removed."),
+    ),
+    "card": (
+        mark("The card or disk has errors"),
+        mark("Save the texts and the counts, and write a new card soon. Until then visitors can play."),
+    ),
+    "settings": (mark("A file on the card is wrong"), SETTINGS_HINT),
+    "journals": (
+        mark("A recorded game is damaged"),
+        mark("The damage is in this file alone. Send the report to your support person."),
+    ),
+    "screen": (
+        mark("The visitors’ screen was restarted often"),
+        mark("Switch the machine off and on. If it happens again, send the report to your support person."),
+    ),
+    "restarts": (
+        mark("The program has restarted by itself"),
+        mark("Download the report and send it to your support person."),
+    ),
+}
+"""By kind: its name, and what the staff does."""
+FOUND_BY_TEST: tuple[Kind, ...] = ("lights", "loudspeaker", "journals")
+"""Parts that only the self-test checks; all others are watched all the time."""
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """A fault found now: in words, and the next step."""
+
+    kind: Kind
+    what: str
+    step: str
+
+
+def list_steps(text: Callable[[str], str]) -> list[Fault]:
+    """Return all kinds of faults with their names and next steps, in the language of `text`."""
+    return [Fault(kind, *map(text, STEPS[kind])) for kind in KINDS]
+
+
+def find_faults(
+    exhibit: Exhibit,
+    drift: Iterable[DriftReading],
+    machine: Iterable[Fact],
+    verdict: Verdict | None,
+    restarts: int,
+    text: Callable[[str], str],
+) -> list[Fault]:
+    """Return the faults known now; parts that come from files and boards are in English.
+
+    `machine` has the facts of the machine, `verdict` is that of the last self-test, `restarts` counts crashes.
+    """
+    found: list[tuple[Kind, str]] = []
+    if exhibit.host.fault:
+        found.append(("texts", text("The host’s new texts were not used: {fault}").format(fault=exhibit.host.fault)))
+    if not exhibit.clock_set:
+        found.append(("clock", text("The clock is not set, so opening hours do not work. Set it below.")))
+    if exhibit.fault:
+        found.append(("recording", text("Games are not recorded: {fault}").format(fault=exhibit.fault)))
+    if exhibit.section.mat == "sensors":
+        found += _find_mat_faults(exhibit, drift, text)
+    if restarts:
+        often = text("Restarted by itself {n} times since the machine was switched on.")
+        found.append(("restarts", often.format(n=restarts)))
+    for fact in machine:
+        if fact.wrong and fact.kind is not None:
+            found.append((fact.kind, f"{fact.name}: {fact.value}"))
+    for check in verdict.wrong if verdict is not None else ():
+        if check.part in FOUND_BY_TEST:
+            found.append((check.part, f"{text(STEPS[check.part][0])}: {check.wrong}"))
+        elif check.part == "disk" and "cannot be written" in check.wrong:
+            found.append(("card", check.wrong))
+    return [Fault(kind, what, text(STEPS[kind][1])) for kind, what in found]
+
+
+def _find_mat_faults(
+    exhibit: Exhibit, drift: Iterable[DriftReading], text: Callable[[str], str]
+) -> Iterable[tuple[Kind, str]]:
+    link = exhibit.board
+    if link is None or not link.up:
+        why = link.why if link is not None else ""
+        yield "link", text("The mat’s board does not respond. {why}").format(why=why).strip()
+    for one in exhibit.sensor_faults:
+        yield "sensors", text("Pad {pad}: a sensor is faulty ({why})").format(pad=one.pad, why=one.why)
+    for reading in drift:
+        if reading.far and reading.strip is None:
+            yield "noise", text("Pad {pad}: the hit sensor has become noisy").format(pad=reading.pad)
+        elif reading.far:
+            yield "drift", text("Pad {pad}: a touch strip has drifted: calibrate the mat").format(pad=reading.pad)

@@ -1,0 +1,510 @@
+"""Seven visitors for whom a screen is not made by itself: each plays, or walks off, and the installation bears it."""
+
+import io
+import random
+import re
+from contextlib import ExitStack
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from contrast import luminance
+from exhibit_rig import STATES, STEP_S, Rig, served
+from headless import wait_until
+from memory_sound import MemorySound
+from PIL import Image
+
+from pi_controller.board.buttons import MockButtons
+from pi_controller.config import read_settings
+from pi_controller.display.game_display import word, words_of
+from pi_controller.display.sound import Clip, tones
+from pi_controller.display.voice import MAX_WORD_S, Voice, is_english_word
+from pi_controller.exhibit.exhibit import SWITCHES
+from pi_controller.exhibit.pages import render_screen
+from pi_controller.exhibit.screen import build_screen
+from pi_controller.exhibit.spoken import Prompter
+from pi_controller.pads import EVERY_PAD
+from pi_controller.runtime import assembly
+from pi_controller.runtime.assembly import assemble_exhibit
+from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
+
+GAMES = {"learn": 1, "mat": 2, "teams": 3}
+WORDS_A_SECOND = 2.5
+"""The speed of the host's speech."""
+NAMES = {word(call, "en", "dakota").shown for call in words_of("dakota") if not is_english_word(call, "dakota")}
+
+
+# A blind visitor: hears the prompts, and presses numbers or hits the mat.
+
+
+class Listener:
+    """Plays by what is heard alone: presses a number that the last prompt offers."""
+
+    def __init__(self, rig, rng):
+        self.rig, self.rng, self.prompter = rig, rng, Prompter()
+        self.heard, self.offered = [], ()
+        self.listen()
+
+    def listen(self):
+        prompt = self.prompter.step(self.rig.exhibit)
+        if prompt is None:
+            return
+        self.heard += [(self.rig.t, said) for said in prompt[:2] if said]
+        if prompt.ask or prompt.news:
+            several = re.search(r"Press ((?:\d, )*\d) or (\d)\.", prompt.ask)
+            offered = [*several[1].split(", "), several[2]] if several else re.findall(r"(\d): ", prompt.ask)
+            self.offered = tuple(map(int, offered))
+
+    def press(self, number):
+        self.rig.advance(0.5)
+        self.offered = ()
+        self.rig.exhibit.press(self.rig.t, number)
+        self.listen()
+
+    def wait(self, wanted, limit_s=120.0):
+        end = self.rig.t + limit_s
+        while not wanted():
+            assert self.rig.t < end, self.heard[-3:]
+            self.rig.advance(STEP_S)
+            self.listen()
+
+    def play(self, kind):
+        """Play a whole game; each press is one that was offered aloud."""
+        self.press(1)
+        assert len(self.offered) == 4
+        self.press(GAMES[kind])
+        while self.rig.stage == "play":
+            self.wait(lambda: self.offered or self.rig.stage != "play")
+            if self.rig.stage == "play":
+                self.press(self.rng.choice(self.offered))
+
+
+@pytest.mark.parametrize("kind", GAMES)
+def test_a_game_is_played_by_what_is_heard_alone(kind):
+    rig = Rig(4, hides=5)
+    listener = Listener(rig, random.Random(2))
+    listener.play(kind)
+    assert rig.sessions[-1].ending == "finished"
+    assert rig.sessions[-1].hides >= 3
+    said = " ".join(one for _, one in listener.heard)
+    assert not any(name in said for name in NAMES), "a speech that knows English only would garble these words"
+    longest = max(len(one.split()) for one in re.split(r"(?<=[.!?])\s+", said))
+    assert longest / WORDS_A_SECOND < MAX_WORD_S, "the voice would not play it"
+    assert listener.offered, "the result tells how to go on"
+    listener.press(1)
+    assert rig.stage == "play"
+
+
+def heard_until_a_hit(kind, place, pressed):
+    """Return everything heard, with its time, of a hide under `place`, until a hit has told where it is."""
+    rig = Rig(1)
+    listener = Listener(rig, random.Random(0))
+    listener.press(1)
+    listener.press(GAMES[kind])
+    listener.wait(lambda: rig.game.awaits == "pads")
+    pressed(rig, listener, place)
+    listener.wait(lambda: rig.game.awaits == "handover" or rig.game.view.hits)
+    return listener.heard if rig.game.awaits == "handover" else [one for one in listener.heard if one[0] < rig.t]
+
+
+def press_number(rig, listener, place):
+    listener.press(place)
+
+
+def touch_cloth(rig, listener, place):
+    assert rig.touch(f"pad:{place}")
+    listener.listen()
+
+
+@pytest.mark.parametrize("pressed", [press_number, touch_cloth])
+@pytest.mark.parametrize("kind", ["mat", "teams"])
+def test_what_is_heard_does_not_tell_where_the_bead_is(kind, pressed):
+    first, *others = [heard_until_a_hit(kind, place, pressed) for place in EVERY_PAD]
+    assert len(first) > 4
+    assert all(one == first for one in others)
+
+
+def test_the_place_is_heard_once_the_hit_has_shown_it():
+    rig = Rig(4, hides=5)
+    listener = Listener(rig, random.Random(2))
+    listener.play("mat")
+    told = [one for _, one in listener.heard if "hit, pad" in one]
+    assert len(told) >= 5
+    assert all("under pad" in one or "not found" in one for one in told)
+
+
+def test_a_number_that_chooses_nothing_says_the_prompt_again():
+    rig = Rig(1)
+    listener = Listener(rig, random.Random(0))
+    listener.press(1)
+    last = listener.heard[-1][1]
+    listener.press(7)
+    assert last.startswith(listener.heard[-1][1])
+    assert len(listener.heard) == 2
+
+
+def test_a_press_ends_the_prompts_before_it_and_nothing_else_does():
+    now = [0.0]
+    sound = MemorySound(lambda: now[0])
+
+    def speak(said):
+        return Clip(said, tones(0.0, seconds=0.1).samples, 44100)
+
+    voice = Voice(sound, lambda: now[0], speak=speak, prompted=True)
+    for said, cut in (("One. Two.", False), ("Three.", False), ("Four. Five.", True), ("", True)):
+        voice.say(said, cut=cut)
+        for _ in range(2 if cut else 1):
+            voice.step()
+            now[0] += 4.0  # later than a called word may be
+    assert [name for _, name, _ in sound.played] == ["One.", "Two.", "Four.", "Five."]
+
+
+def test_four_buttons_play_a_whole_game_and_the_loudspeaker_says_what_to_do(tmp_path, monkeypatch):
+    buttons, now = MockButtons(), [1_700_000_000.0]
+    sound, voices = MemorySound(lambda: now[0]), []
+    monkeypatch.setattr(assembly, "make_buttons", lambda settings, clock: buttons)
+    monkeypatch.setattr("pi_controller.display.voice.AplaySound", lambda _: sound)
+    monkeypatch.setattr(
+        "pi_controller.display.voice.speak", lambda said: Clip(said, tones(0.0, seconds=0.1).samples, 44100)
+    )
+    monkeypatch.setattr(Voice, "start", lambda voice: voices.append(voice))  # noqa: PLW0108 - bound to a voice
+    (tmp_path / "table.toml").write_text(
+        "[web]\nport = 0\n[voice]\nenglish = true\n[exhibit]\nfour_buttons = true\nhides = 3\nanswer_s = 5\n"
+    )
+    with ExitStack() as stack:
+        daemon = assemble_exhibit(read_settings(tmp_path / "table.toml"), tmp_path, lambda: now[0], stack)
+        exhibit, rng, seen = daemon.table.exhibit, random.Random(3), []
+
+        def step(seconds=0.2):
+            now[0] += seconds
+            daemon.step(now[0])
+            voices[0].step()
+            seen.append(exhibit.stage.name)
+            assert len(seen) < 5000, seen[-1]
+
+        def press(number):
+            buttons.press(SWITCHES[number - 1], now[0], 0.05)
+
+        step()
+        press(4)
+        while exhibit.stage.name != "result":
+            step()
+            numbers = [n for n in exhibit.numbers if n <= 4]
+            if exhibit.stage.name == "choose":
+                if seen.count("choose") > 20:  # the choices are heard first
+                    press(2)
+            elif exhibit.game is not None and exhibit.game.touches and numbers:
+                press(rng.choice(numbers))
+        heard = [name for _, name, _ in sound.played]
+        while exhibit.stage.name != "attract":
+            step()
+        before = len(sound.played)
+        for _ in range(100):
+            step()
+    assert {"attract", "choose", "play", "result"} == set(seen)
+    assert any("Against the mat" in one for one in heard)
+    assert any("Press 1, 2, 3 or 4." in one for one in heard)
+    assert any("hit, pad" in one for one in heard)
+    assert len(sound.played) == before, "it is silent while nobody plays"
+
+
+def test_the_number_keys_play_a_whole_game_in_a_browser(chromium):
+    play_in_a_browser(chromium, lambda tab, do, number: tab.keyboard.press(str(number)))
+
+
+def test_the_tab_and_enter_keys_play_a_whole_game_in_a_browser(chromium):
+    def choose(tab, do, number):
+        for _ in range(20):
+            if tab.evaluate("document.activeElement.getAttribute('data-do')") == do:
+                break
+            tab.keyboard.press("Tab")
+        tab.keyboard.press("Enter")
+
+    play_in_a_browser(chromium, choose)
+
+
+def play_in_a_browser(chromium, choose):
+    rig = Rig(1, hides=2, ask_after_s=600, answer_s=600)
+    with served(rig) as (page, show):
+        tab = chromium.new_page(viewport={"width": 1280, "height": 800})
+        tab.goto(page.url)
+
+        def act(do):
+            turn = rig.exhibit.turn
+            tab.wait_for_function("turn => document.body.dataset.turn === String(turn)", arg=turn)
+            number = next(number for number, name in rig.exhibit.numbers.items() if name == do)
+            choose(tab, do, number)
+            wait_until(tab, lambda: (show(), rig.exhibit.turn != turn)[1])
+
+        act("start")
+        act("game:mat")
+        while rig.stage == "play":
+            if rig.game.touches:
+                act(rig.game.touches[0])
+            rig.advance(STEP_S)
+            show()
+        tab.wait_for_function("() => document.body.dataset.stage === 'result'")
+        act("leave")
+        tab.close()
+    assert rig.sessions[-1].ending == "finished"
+
+
+# A visitor in a wheelchair, and a left-handed one.
+
+
+BOXES = """() => [...document.querySelectorAll("[data-do]")].filter((one) => one.checkVisibility())
+  .map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.top, box.bottom, box.width, box.height])"""
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_everything_to_touch_is_in_reach_of_who_sits_and_of_the_left_hand(chromium, state):
+    tab = chromium.new_page(viewport={"width": 1920, "height": 1080})
+    rig = STATES[state]()
+    with served(rig) as (page, show):
+        tab.goto(page.url)
+        tab.wait_for_selector(f'[data-stage="{rig.stage}"] [data-do]')
+        lefts = [left for left, *_ in tab.evaluate(BOXES)]
+        rig.exhibit.low = True
+        show()
+        tab.wait_for_function("() => document.body.dataset.low === 'yes'")
+        if rig.exhibit.touches:
+            assert min(lefts) < 1920 / 2, "something leads on that is not on the right"
+        for width, height in ((1080, 1920), (1920, 1080)):
+            tab.set_viewport_size({"width": width, "height": height})
+            boxes = tab.evaluate(BOXES)
+            assert boxes
+            assert min(top for _, top, *_ in boxes) >= height / 2 - 0.5, width
+            assert max(bottom for _, _, bottom, *_ in boxes) <= height + 0.5, width
+            assert min(min(wide, high) for *_, wide, high in boxes) >= 44, width
+    tab.close()
+
+
+# A colour-blind visitor.
+
+
+SEEN = ("achromatopsia", "protanopia", "deuteranopia", "tritanopia")
+DISTINCT = 3.0
+"""Contrast of parts of a picture that have to be told from each other (WCAG 2.2, 1.4.11)."""
+
+
+def crop(tab, selector, size=None):
+    """Return a part of the page as it is seen, as red, green and blue."""
+    picture = Image.open(io.BytesIO(tab.locator(selector).first.screenshot())).convert("RGB")
+    return np.asarray(picture.resize(size) if size else picture, dtype=float)
+
+
+def shade(colour):
+    """Return the luminance of a pixel."""
+    return luminance("#" + bytes(int(one) for one in colour).hex())
+
+
+def brightest_and_darkest(picture):
+    flat = sorted(shade(one) for one in picture[::2, ::2].reshape(-1, 3))
+    return flat[len(flat) // 20], flat[-len(flat) // 20 - 1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_without_colours_sides_and_aim_are_told_apart(chromium, scheme):
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    tab = context.new_page()
+    eye = context.new_cdp_session(tab)
+    with served(STATES["aiming"]()) as (page, _):
+        tab.goto(page.url)
+        tab.wait_for_selector(".pad[data-aim]")
+        for kind in SEEN:
+            eye.send("Emulation.setEmulatedVisionDeficiency", {"type": kind})
+            a, b = (crop(tab, f".bundle.{side} .shape", (24, 24)).mean(axis=2) for side in "ab")
+            differ = np.mean(abs((a > a.mean()).astype(int) - (b > b.mean())))
+            assert differ > 0.08, f"the badges are one picture: {differ:.2f}"
+            low, high = brightest_and_darkest(crop(tab, ".bundle.a .shape"))
+            assert (high + 0.05) / (low + 0.05) > DISTINCT, (kind, "badge")
+            aimed, other = (
+                np.median(crop(tab, f".pad{which} > .digit"), axis=(0, 1))
+                for which in ("[data-aim]", ":not([data-aim])")
+            )
+            first, second = sorted(shade(one) for one in (aimed, other))
+            assert (second + 0.05) / (first + 0.05) > DISTINCT, (kind, "the aimed cloth")
+    context.close()
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_colour_names_a_side(state):
+    rig = STATES[state]()
+    said = str(render_screen(build_screen(rig.exhibit), rig.exhibit.host.texts))
+    assert not re.search(r"\b(blue|red|green|yellow|golden?)\b", re.sub(r"<[^>]*>", " ", said), re.IGNORECASE)
+
+
+def test_every_row_of_sticks_has_its_own_name_and_place():
+    for make in STATES.values():
+        rows = build_screen(make().exhibit).rows
+        assert len({row.name for row in rows}) == len(rows)
+
+
+# A child who hits everything at once.
+
+
+def everything_at_once(rig):
+    """Touch each control with a finger and hit all pads, in one instant."""
+    exhibit, t = rig.exhibit, rig.t
+    turn, names = exhibit.turn, [*exhibit.touches, *(f"pad:{pad}" for pad in EVERY_PAD), "ready", "next", "low"]
+    taken = [name for name in names if exhibit.touch(t, name, turn) and name != "low"]
+    for name in SWITCHES:
+        exhibit.handle_mat_event(t, Button(t, name))
+    exhibit.handle_mat_event(t, Strike(t, EVERY_PAD, 12.0))
+    for pad in EVERY_PAD:
+        exhibit.handle_mat_event(t, HandIn(t, pad, None))
+        exhibit.handle_mat_event(t, Strike(t, (pad,), 30.0))
+        exhibit.handle_mat_event(t, HandOut(t, pad))
+    exhibit.handle_mat_event(t, BeadsAtRest(t, (Bead(1), Bead(4))))
+    return taken
+
+
+@pytest.mark.parametrize("mat", ["screen", "sensors", "eye"])
+@pytest.mark.parametrize("kind", GAMES)
+def test_everything_at_once_loses_no_game(mat, kind):
+    rig = Rig(5, mat=mat, hides=3, four_buttons=True, longest_min=4)
+    rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
+    rig.begin(kind)
+    game, hides = rig.game, [rig.game.view.hide]
+    end = rig.t + 1000
+    while rig.stage == "play":
+        assert rig.t < end
+        assert len(everything_at_once(rig)) <= 1, "of all fingers at once one counts"
+        rig.advance(4 * STEP_S)
+        assert rig.stage != "attract", "no touch of everything leaves the game"
+        assert rig.game is game
+        hides.append(game.view.hide)
+    assert rig.stage == "result"
+    assert all(after - before in (0, 1) for before, after in pairwise(hides)), "no hide is skipped"
+    assert rig.sessions[-1].ending in ("finished", "time")
+    rig.check_log()
+    rig.advance(rig.exhibit.times.answer_s + 1)
+    assert rig.stage == "attract"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_four_buttons_at_once_one_counts(seed):
+    rig = Rig(seed, four_buttons=True)
+    rig.begin("mat")
+    while rig.game.awaits != "strike":
+        if rig.game.touches:
+            rig.touch("pad:1")
+        rig.advance(STEP_S)
+    before = rig.exhibit.session_log.lines().count('"struck"')
+    for name in SWITCHES:
+        rig.exhibit.handle_mat_event(rig.t, Button(rig.t, name))
+    assert rig.exhibit.session_log.lines().count('"struck"') == before + 1
+
+
+def test_a_finger_counts_while_another_rests_on_the_glass(chromium):
+    rig = STATES["hiding"]()
+    with served(rig) as (page, show):
+        context = chromium.new_context(viewport={"width": 1280, "height": 800}, has_touch=True)
+        tab = context.new_page()
+        tab.goto(page.url)
+        tab.wait_for_selector('[data-do="pad:2"]')
+        glass = context.new_cdp_session(tab)
+        box = tab.locator('[data-do="pad:2"]').bounding_box()
+        rests, taps = {"x": 640, "y": 20, "id": 0}, {"x": box["x"] + 40, "y": box["y"] + 90, "id": 1}
+        for kind, points in (
+            ("touchStart", [rests]),
+            ("touchStart", [rests, taps]),
+            ("touchEnd", [rests]),
+            ("touchEnd", []),
+        ):
+            glass.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        wait_until(tab, lambda: (show(), rig.game.awaits != "pads")[1])
+        assert rig.game.awaits != "pads"
+        context.close()
+
+
+# Two children who quarrel.
+
+
+def test_two_who_quarrel_play_to_the_end():
+    rig = Rig(6, hides=4)
+    first, second = random.Random(1), random.Random(2)
+    rig.begin("teams")
+    game = rig.game
+    while rig.stage == "play":
+        for child in (first, second):  # both touch what one of them may, then one wants out and the other does not
+            wanted = [*rig.exhibit.touches, "pad:1", "pad:4", "handover", "skip"]
+            rig.exhibit.touch(rig.t, child.choice(wanted), rig.exhibit.turn)
+        if rig.exhibit.leaving:
+            assert "leave" not in rig.exhibit.touches, "the second touch of a hasty finger does not leave"
+            assert rig.touch("here")
+        rig.advance(STEP_S)
+        assert rig.stage in ("play", "result")
+        assert rig.game is game
+    assert rig.sessions[-1].ending == "finished"
+    rig.check_log()
+    turn = rig.exhibit.turn
+    assert rig.exhibit.touch(rig.t, "again", turn)
+    assert not rig.exhibit.touch(rig.t, "choose", turn), "one of two contradictory choices counts"
+    assert not rig.exhibit.touch(rig.t, "leave", turn)
+    assert (rig.stage, rig.exhibit.kind) == ("play", "teams")
+
+
+def test_who_presses_back_is_asked_and_either_answer_counts():
+    rig = STATES["hiding"]()
+    assert rig.touch("leave")
+    assert (rig.stage, rig.exhibit.leaving) == ("play", True)
+    assert rig.touch("here")
+    assert rig.game.awaits == "pads"
+    rig.leave()
+    assert rig.stage == "attract"
+    assert rig.sessions[-1].ending == "left"
+
+
+# Somebody who walks off.
+
+
+VISITED = [state for state in STATES if state not in ("attract", "rest", "buttons")]
+
+
+@pytest.mark.parametrize("state", VISITED)
+def test_who_walks_off_leaves_nothing_behind(state):
+    rig = STATES[state]()
+    rig.exhibit.section = rig.exhibit.section.model_copy(update={"languages": ("en", "oj")})
+    rig.touch("language:oj")
+    rig.touch("low")
+    times, began = rig.exhibit.times, rig.t
+    if "how" in rig.exhibit.touches:
+        rig.touch("how")
+    allowed = times.answer_s if rig.stage != "play" else times.ask_after_s + times.leave_after_s
+    prompter = Prompter()
+    prompter.step(rig.exhibit)
+    last = None
+    while rig.stage != "attract":
+        assert rig.t - began <= allowed + 2 * STEP_S
+        rig.advance(STEP_S)
+        last = prompter.step(rig.exhibit) or last
+    fresh = Rig(9, languages=("en", "oj"))
+    assert drawn(rig) == drawn(fresh)
+    assert (last.cut, last.news, last.ask) == (True, "", ""), "no prompt of the earlier visitor is heard any more"
+    rig.begin("mat")
+    assert rig.exhibit.language == "en"
+    assert rig.game.hidden_under == []
+    assert rig.game._opponent._last is None, "the mat knows no habit of the earlier visitor"
+
+
+def drawn(rig):
+    """Return the attract screen without the game that plays itself there."""
+    screen = build_screen(rig.exhibit)
+    html = str(render_screen(screen, rig.exhibit.host.texts, (("en", "English"), ("oj", "oj"))))
+    return re.sub(r'<section class="stage".*</section>', "", html, flags=re.DOTALL)
+
+
+def test_who_walks_off_is_not_read_by_the_next_screen_reader(chromium):
+    rig = STATES["curtain"]()
+    with served(rig) as (page, show):
+        tab = chromium.new_page()
+        tab.goto(page.url)
+        tab.wait_for_function("() => document.getElementById('news').textContent !== ''")
+        rig.advance(rig.exhibit.times.ask_after_s + rig.exhibit.times.leave_after_s + 1)
+        show()
+        tab.wait_for_function("() => document.body.dataset.stage === 'attract'")
+        assert tab.text_content("#news") == ""
+        tab.close()

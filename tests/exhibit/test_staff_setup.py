@@ -1,0 +1,388 @@
+"""The staff's first hour without a shell: settings, texts, next steps, the counts as a picture, closed today."""
+
+import os
+import time
+from contextlib import ExitStack
+from datetime import date, datetime, timedelta
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from exhibit_rig import Rig
+from headless import wait_until
+from memory_sound import MemorySound
+from staff_rig import PIN, installed, sign_in, until
+
+from pi_controller.config import read_settings
+from pi_controller.config.model import ExhibitSection
+from pi_controller.exhibit import self_test
+from pi_controller.exhibit.exhibit import EndedSession, find_next_opening
+from pi_controller.exhibit.faults import KINDS, STEPS, find_faults
+from pi_controller.exhibit.health import DriftReading, KioskWatch, MachineWatch, facts
+from pi_controller.exhibit.host_files import TEXTS, HostFiles
+from pi_controller.exhibit.screen import build_screen
+from pi_controller.exhibit.self_test import Check, Part, Verdict
+from pi_controller.exhibit.staff_desk import HOME
+from pi_controller.exhibit.staff_setup import PATH
+from pi_controller.exhibit.usage import Usage
+from pi_controller.sensing.events import SensorFault, SensorFaultsChange
+from pi_controller.system.machine_health import MachineHealth
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+
+
+@pytest.fixture
+def signed_in():
+    with ExitStack() as stack:
+        yield lambda url, name="Head": sign_in(stack, url, name)
+
+
+def version_in(client):
+    return client.get(PATH).text.partition('data-version="')[2].partition('"')[0]
+
+
+def save(client, version=None, **changes):
+    changes = {key.replace("__", "."): value for key, value in changes.items()}
+    return client.post(f"{PATH}/settings", json={"version": version or version_in(client), "changes": changes})
+
+
+# Settings.
+
+
+def test_hours_sound_and_light_are_saved_and_apply_at_once(tmp_path, signed_in):
+    with installed(tmp_path, file=True) as (installation, url):
+        client = signed_in(url)
+        answer = save(
+            client, exhibit__opens="00:00", exhibit__closes="00:01", exhibit__dim_page=0.4, voice__volume=0.25,
+            exhibit__usage=True,
+        )  # fmt: skip
+        assert answer.status_code == 200
+        until(lambda: installation.exhibit.stage.name == "rest")
+        assert installation.settings.voice.volume == 0.25
+        assert installation.exhibit.section.dim_page == 0.4
+        installation.record_session(0.0, EndedSession("mat", "finished", 60.0, 3))
+        assert installation.usage.days
+    saved = read_settings(tmp_path / "table.toml")
+    assert (saved.exhibit.opens, saved.exhibit.closes, saved.exhibit.usage) == ("00:00", "00:01", True)
+    assert saved.voice.volume == 0.25
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("exhibit__opens", "25:00"),
+        ("exhibit__opens", "09:00"),  # without an end
+        ("exhibit__dim_page", 7),
+        ("voice__volume", "loud"),
+        ("exhibit__languages", []),
+    ],
+)
+def test_a_wrong_value_names_its_field_and_changes_nothing(tmp_path, signed_in, key, value):
+    with installed(tmp_path, file=True) as (installation, url):
+        client, before = signed_in(url), (tmp_path / "table.toml").read_bytes()
+        kept = installation.settings
+        error = save(client, **{key: value}).json()["error"]
+        assert error["issues"], error
+        assert all(key.startswith(("exhibit.", "voice.")) for key in error["issues"])
+        assert error["todo"]
+        assert (tmp_path / "table.toml").read_bytes() == before
+        assert installation.settings is kept
+
+
+def test_only_the_settings_of_the_page_are_taken_and_only_from_the_head_judge(tmp_path, signed_in):
+    with installed(tmp_path, file=True) as (_, url):
+        head, before = signed_in(url), (tmp_path / "table.toml").read_bytes()
+        assert save(head, web__port=1).status_code == 400
+        assert save(head, exhibit__record=True).status_code == 400
+        assert save(head).status_code == 400
+        assert save(head, version="0" * 16, exhibit__dim_page=0.4).status_code == 409
+        judge = signed_in(url, "Judge")
+        assert save(judge, version_in(head), exhibit__dim_page=0.4).json()["error"]["code"] == "role"
+        assert "data-version" not in judge.get(PATH).text
+        keeper = signed_in(url, "Keeper")
+        assert keeper.get(PATH).status_code == 403
+        assert keeper.post(f"{PATH}/texts", json={"texts": {"title": "x"}}).status_code == 403
+        for path in (PATH, f"{HOME}/problems"):
+            assert httpx.get(url + path).status_code == 401
+        for path, body in (("settings", {"version": "x", "changes": {}}), ("texts", {"texts": {}})):
+            assert httpx.post(f"{url}{PATH}/{path}", json=body, headers={"origin": url}).status_code == 401
+            assert head.post(f"{PATH}/{path}", json=body, headers={"origin": "http://else.example"}).status_code == 403
+        assert (tmp_path / "table.toml").read_bytes() == before
+
+
+def test_without_a_settings_file_nothing_is_offered_to_save(tmp_path, signed_in):
+    with installed(tmp_path) as (_, url):
+        client = signed_in(url)
+        assert "data-version" not in client.get(PATH).text
+        assert save(client, "x", exhibit__dim_page=0.4).status_code == 400
+
+
+# Texts.
+
+
+def test_a_draft_is_previewed_before_visitors_see_it_and_saved_then(tmp_path, signed_in):
+    with installed(tmp_path) as (installation, url):
+        client = signed_in(url)
+        draft = {"title": "Come in", "introduction": 'Two lines\nand "quotes" \\ <b>'}
+        assert client.post(f"{PATH}/texts", json={"texts": draft}).status_code == 200
+        assert "Come in" in client.get(f"{HOME}/preview/attract").text
+        assert "&lt;b&gt;" in client.get(f"{HOME}/preview/about").text
+        assert "Come in" not in httpx.get(url).text
+        assert not (tmp_path / "exhibit-texts").exists()
+        mark = installation.exhibit.host.waiting.mark
+        assert client.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).status_code == 200
+        until(lambda: "Come in" in httpx.get(url).text)
+        assert 'value="Come in"' in client.get(PATH).text
+    with installed(tmp_path, people=False) as (installation, url):
+        assert installation.exhibit.host.texts.introduction == draft["introduction"]
+        assert "Come in" in httpx.get(url).text
+
+
+def test_a_draft_can_be_discarded(tmp_path, signed_in):
+    with installed(tmp_path) as (installation, url):
+        client = signed_in(url)
+        assert client.post(f"{PATH}/texts", json={"texts": {"title": "No"}}).status_code == 200
+        assert client.post(f"{HOME}/do", json={"do": "drop"}).status_code == 200
+        assert installation.exhibit.host.waiting is None
+        assert list(tmp_path.glob("exhibit-texts/*")) == []
+
+
+@pytest.mark.parametrize("texts", [{"title": "x" * 161}, {"title": "bell\x07"}, {"title": "ok", "credits": "\u202e"}])
+def test_a_text_that_is_not_possible_names_its_field_and_changes_nothing(tmp_path, signed_in, texts):
+    with installed(tmp_path) as (installation, url):
+        answer = signed_in(url).post(f"{PATH}/texts", json={"texts": texts})
+        assert answer.status_code in (400, 409)
+        if answer.status_code == 409:
+            assert set(answer.json()["error"]["issues"]) == {list(texts)[-1]}
+        assert installation.exhibit.host.waiting is None
+
+
+def test_other_parts_and_comments_of_the_file_stay(tmp_path):
+    (tmp_path / TEXTS).write_text('# ours\ntitle = "Old"\n\n[[stories]]\ntitle = "A story"\nteller = "T"\ntext = "x"\n')
+    host = HostFiles(tmp_path)
+    host.propose({"title": "New", "credits": "Us"})
+    assert host.texts.title == "Old"
+    assert host.publish(host.waiting.mark)
+    text = (tmp_path / TEXTS).read_text("utf-8")
+    assert "# ours" in text
+    again = HostFiles(tmp_path)
+    assert (again.texts.title, again.texts.credits, again.texts.stories[0].teller) == ("New", "Us", "T")
+    assert 'title = "Old"' in (tmp_path / f"{TEXTS}.before").read_text("utf-8")
+
+
+def test_a_broken_file_is_replaced_by_the_last_good_texts_with_the_changes(tmp_path):
+    (tmp_path / TEXTS).write_text('title = "Good"\n')
+    host = HostFiles(tmp_path)
+    (tmp_path / TEXTS).write_text("titel")
+    host.reload()
+    assert host.fault
+    host.propose({"credits": "Us"})
+    assert host.publish(host.waiting.mark)
+    assert host.fault == ""
+    assert HostFiles(tmp_path).texts.title == "Good"
+
+
+def test_texts_that_cannot_be_written_are_told_and_not_shown(tmp_path, signed_in):
+    (tmp_path / "exhibit-texts").write_text("a file in the way")
+    with installed(tmp_path) as (installation, url):
+        client = signed_in(url)
+        assert client.post(f"{PATH}/texts", json={"texts": {"title": "New"}}).status_code == 200
+        mark = installation.exhibit.host.waiting.mark
+        error = client.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).json()["error"]
+        assert "cannot be saved" in error["what"]
+        assert error["todo"]
+        assert installation.exhibit.host.texts.title == ""
+
+
+# What is wrong and what to do.
+
+
+def test_every_fault_has_its_next_step():
+    rig = Rig(mat="sensors")
+    rig.exhibit.host.fault = rig.exhibit.fault = "x"
+    rig.exhibit.clock_set = False
+    rig.exhibit.handle_mat_event(0.0, SensorFaultsChange(0.0, (SensorFault("disc", 3, "no signal"),)))
+    drift = [DriftReading(1, None, 9.0, 1.0, far=True), DriftReading(1, 0, 9.0, 1.0, far=True)]
+    bad = MachineHealth(90.0, under_voltage=True, under_voltage_since_start=True, free_bytes=1, fs_errors=2)
+    watch = MachineWatch(lambda _: bad)
+    watch.check(0.0)
+    screen = KioskWatch(lambda: 1, lambda: None)
+    screen.restarts, screen.given_up = [0.0], True
+    parts = Part.__args__
+    verdict = Verdict(0.0, tuple(Check(part, "the disk cannot be written: x") for part in parts))
+    machine = [*facts(watch, str), *screen.facts(str)]
+    found = find_faults(rig.exhibit, drift, machine, verdict, 2, str)
+    assert {one.kind for one in found} == set(KINDS) - {"settings"}, "the last one is the card's"
+    assert [one.kind for one in found].count("card") == 2, "by the file system, and by the self-test"
+    assert all(one.what and one.step == STEPS[one.kind][1] for one in found)
+    assert set(parts) - {"sensors"} <= {one.kind for one in found}
+
+
+@pytest.mark.parametrize("program", [None, "/usr/bin/espeak-ng"])
+def test_speech_without_its_program_is_a_fault(tmp_path, monkeypatch, program):
+    monkeypatch.setattr(self_test, "which", lambda _: program)
+    with installed(tmp_path, toml="[voice]\nenglish = true\n", sound=MemorySound(time.monotonic)) as (installation, _):
+        checks = self_test.check_installation(installation, time.time(), None)
+        wrong = [one.wrong for one in checks if one.part == "loudspeaker" and one.wrong]
+    assert len(wrong) == (program is None)
+
+
+def test_the_page_of_problems_has_each_step(tmp_path, signed_in):
+    with installed(tmp_path) as (_, url):
+        page = signed_in(url).get(f"{HOME}/problems").text
+    assert page.count("<dt>") == len(KINDS)
+
+
+# Closed today.
+
+
+@pytest.mark.parametrize(
+    ("now", "until_"),
+    [
+        ("2026-05-03T10:00", "2026-05-04T09:00"),
+        ("2026-05-03T07:00", "2026-05-04T09:00"),
+        ("2026-05-03T19:00", "2026-05-04T09:00"),
+    ],
+)
+def test_closed_today_lasts_until_the_next_day_opens(now, until_):
+    section = ExhibitSection(opens="09:00", closes="17:00")
+    assert find_next_opening(section, datetime.fromisoformat(now)) == datetime.fromisoformat(until_)
+
+
+def test_a_night_club_opens_again_the_same_day():
+    section = ExhibitSection(opens="18:00", closes="02:00")
+    found = find_next_opening(section, datetime.fromisoformat("2026-05-03T01:00"))
+    assert found == datetime.fromisoformat("2026-05-03T18:00")
+
+
+def test_closed_today_lets_a_game_end_and_opens_by_itself():
+    rig = Rig(t=10 * HOUR, opens="09:00", closes="17:00")
+    rig.begin("mat")
+    rig.exhibit.close_today(rig.t)
+    assert rig.stage == "play"
+    rig.advance(120)
+    assert rig.stage == "rest"
+    sign = build_screen(rig.exhibit).lead
+    rig.t = DAY + 8 * HOUR
+    rig.advance(1)
+    assert rig.stage == "rest"
+    rig.t = DAY + 9 * HOUR
+    rig.advance(1)
+    assert rig.stage == "attract"
+    plain = Rig(t=3 * HOUR, opens="09:00", closes="17:00")
+    assert sign != build_screen(plain.exhibit).lead
+
+
+def test_closed_today_outlives_a_restart_until_it_is_opened_again(tmp_path, signed_in):
+    with installed(tmp_path) as (installation, url):
+        client = signed_in(url)
+        assert client.post(f"{HOME}/do", json={"do": "close"}).status_code == 200
+        assert installation.exhibit.stage.name == "rest"
+        assert 'data-do="open"' in client.get(HOME).text
+    with installed(tmp_path, people=False) as (installation, url):
+        until(lambda: installation.exhibit.stage.name == "rest")
+        assert signed_in(url).post(f"{HOME}/do", json={"do": "open"}).status_code == 200
+        assert installation.exhibit.stage.name == "attract"
+    with installed(tmp_path, people=False) as (installation, _):
+        assert installation.exhibit.stage.name == "attract"
+
+
+# The counts as a picture.
+
+
+def test_bars_are_of_calendar_days_and_their_parts_add_up():
+    usage = Usage(None)
+    usage.days = {
+        "2026-05-03": {"sessions": 4, "mat": 1, "teams": 2, "learn": 1},
+        "2026-05-01": {"sessions": 2, "mat": 2, "teams": 0, "learn": 0},
+    }
+    bars = usage.bars(date(2026, 5, 3), 3)
+    assert [(bar.day, bar.total) for bar in bars] == [("2026-05-01", 2), ("2026-05-02", 0), ("2026-05-03", 4)]
+    assert [sum(height for *_, height in bar.parts) for bar in bars] == [50.0, 0.0, 100.0]
+    assert usage.bars(date(2026, 5, 3) - timedelta(days=30), 3) == ()
+
+
+class Drawn(HTMLParser):
+    """Collects the attributes of the picture's shapes, and what a page would load."""
+
+    def __init__(self):
+        super().__init__()
+        self.shapes, self.loaded = [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "rect":
+            self.shapes.append(dict(attrs))
+        self.loaded += [value for name, value in attrs if name in ("src", "href") and "//" in (value or "")]
+
+
+def test_the_picture_draws_each_kind_apart_and_loads_nothing(tmp_path, signed_in):
+    with installed(tmp_path, toml="usage = true\n") as (installation, url):
+        for kind in ("mat", "teams", "teams", "learn"):
+            installation.record_session(time.time(), EndedSession(kind, "finished", 60.0, 3))
+        client = signed_in(url)
+        until(lambda: "<svg" in client.get(HOME).text)
+        drawn = Drawn()
+        drawn.feed(client.get(HOME).text)
+        assert client.get(f"{HOME}/usage.csv").text.splitlines()[1].split(",")[1:5] == ["4", "1", "2", "1"]
+    bars = {shape["class"]: float(shape["height"]) for shape in drawn.shapes if shape.get("x") == "3"}
+    assert bars == {"mat": 25.0, "teams": 50.0, "learn": 25.0}
+    assert drawn.loaded == []
+
+
+# On a phone.
+
+
+@pytest.mark.chromium
+def test_the_first_hour_on_a_phone(tmp_path, chromium):
+    with installed(tmp_path, toml="usage = true\n", file=True) as (installation, url):
+        for kind in ("mat", "teams", "teams", "learn"):
+            installation.record_session(time.time(), EndedSession(kind, "finished", 60.0, 3))
+        tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+        tab.goto(url + HOME)
+        tab.click('[data-name="Head"]')
+        for digit in PIN:
+            tab.click(f'[data-digit="{digit}"]')
+        tab.click("[type=submit]")
+        tab.wait_for_selector(f'body.staff [href="{PATH}"]')
+        look(tab, "staff")
+        tab.click(f'[href="{HOME}/problems"]')
+        tab.wait_for_selector(".steps")
+        look(tab, "problems")
+        tab.goto(url + PATH)
+        tab.fill('[data-key="exhibit.opens"] input', "9 o'clock")
+        tab.click("#settings [type=submit]")
+        tab.wait_for_selector('[data-key="exhibit.opens"] .issue:not(:empty)')
+        look(tab, "setup")
+        tab.fill('[data-key="exhibit.opens"] input', "09:00")
+        tab.fill('[data-key="exhibit.closes"] input', "17:00")
+        tab.fill('[data-key="exhibit.dim_page"] input', "0,5")
+        tab.click("#settings [type=submit]")
+        tab.wait_for_selector('[role=status]:has-text("Saved")')
+        assert installation.exhibit.section.opens == "09:00"
+        assert installation.exhibit.section.dim_page == 0.5
+        tab.fill("#t-introduction", "Welcome.\nCome and play.")
+        tab.click("#texts [type=submit]")
+        tab.wait_for_selector(".bar [data-do=texts]")
+        look(tab, "preview")
+        assert installation.exhibit.host.texts.introduction == ""
+        tab.click(".bar [data-do=texts]")
+        wait_until(tab, lambda: installation.exhibit.host.texts.introduction.startswith("Welcome"))
+        tab.close()
+
+
+def look(tab, name):
+    """Check the page on a phone and a small screen, and keep a picture where somebody wants pictures."""
+    for width, height in ((800, 480), (390, 844)):
+        tab.set_viewport_size({"width": width, "height": height})
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
+        if folder := os.environ.get("MOCCASIN_PICTURES"):
+            tab.screenshot(path=f"{folder}/{name}-{width}x{height}.png", full_page=True)
+    touched = (
+        "[...document.querySelectorAll('main :is(button, .actions a, input, textarea):not([type=checkbox]), .bar *')]"
+    )
+    small = "filter(e => e.matches('button, a, input, textarea') && e.checkVisibility() && e.offsetHeight < 44)"
+    assert tab.evaluate(f"{touched}.{small}.map(e => e.outerHTML)") == [], name
+    found = Axe().run(tab)
+    assert found.violations_count == 0, f"{name}: {found.generate_report()}"

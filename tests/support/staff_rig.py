@@ -1,0 +1,65 @@
+"""An installation on this machine's clock, with staff who may sign in; shared by the tests of the staff page."""
+
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+
+import httpx
+
+from pi_controller.config import read_settings
+from pi_controller.exhibit.staff_desk import HOME
+from pi_controller.runtime.assembly import assemble_exhibit
+from pi_controller.runtime.run import steady_clock
+from pi_controller.web.accounts import FILE, PinHasher, Users
+
+PIN = "314159"
+
+
+@contextmanager
+def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None, report=None, file=False):
+    """Run an installation on this machine's clock, its page at a free port; yield it and its page's address."""
+    settings = folder / "table.toml"
+    settings.write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
+    if people:
+        users, pins = Users(folder / FILE), PinHasher(passes=1, kib=8)
+        users.add("Head", "head", pins.hash(PIN))
+        users.add("Keeper", "scorekeeper", pins.hash(PIN))
+        users.add("Judge", "judge", pins.hash(PIN))
+        users.close()
+    clock, ended = steady_clock(), threading.Event()
+    with ExitStack() as stack:
+        made = {
+            "read": read,
+            "sound": sound,
+            "key_changes": keys or folder / "none",
+            "report": report,
+            "file": settings if file else None,
+        }
+        daemon = assemble_exhibit(read_settings(settings), folder, clock, stack, **made)
+        installation = daemon.table
+
+        def steps():
+            while not ended.wait(0.02):
+                daemon.step(clock())
+
+        thread = threading.Thread(target=steps)
+        thread.start()
+        try:
+            yield installation, installation.page.url.rstrip("/")
+        finally:
+            ended.set()
+            thread.join()
+
+
+def sign_in(stack, url, name="Head"):
+    """Sign in at an address until `stack` ends; return the client."""
+    client = stack.enter_context(httpx.Client(base_url=url, headers={"origin": url}, verify=False))
+    assert client.post(f"{HOME}/sign-in", json={"name": name, "pin": PIN}).status_code == 200
+    return client
+
+
+def until(wanted, limit_s=20.0):
+    end = time.monotonic() + limit_s
+    while not wanted():
+        assert time.monotonic() < end
+        time.sleep(0.02)  # the installation's own thread
