@@ -47,6 +47,10 @@ def check_settings(argv: Sequence[str]) -> int:
         print(format_example(game_defaults(args.game)), end="")
         return 0
     settings = load_settings(None if args.file is None else Path(args.file))
+    if settings.marks.images:
+        from pi_controller.web.host_marks import encode_images
+
+        encode_images(list(map(Path, settings.marks.images)))
     print("ok")
     if settings.web.chances and (missing := explain_missing_chances(settings)):
         print(f"note: {missing}")

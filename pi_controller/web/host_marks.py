@@ -5,15 +5,17 @@ as a small PNG, so that a page never carries what else was in the file.
 """
 
 import io
+import logging
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.config.model import MarksSection
-from pi_controller.errors import SettingsError
+from pi_controller.errors import MatError, SettingsError
 from pi_controller.extras import requires_extra
 
+log = logging.getLogger(__name__)
 MAX_BYTES = 8_000_000
 MAX_PIXELS = 40_000_000
 """An image of a camera; a larger one could fill a small machine's memory."""
@@ -43,10 +45,17 @@ class HostMarks(NamedTuple):
 
 
 def load_host_marks(settings: MarksSection) -> HostMarks | None:
-    """Return the marks of `settings`, None without a name. Raises `SettingsError` for an image that cannot be used."""
-    if not settings.name:
-        return None
-    return HostMarks(settings.name, settings.ground, settings.ink, encode_images(list(map(Path, settings.images))))
+    """Return the marks of `settings`, None without a name.
+
+    An image that cannot be used is left out with a warning: no game waits for a logo. `check-settings` refuses it.
+    """
+    images: list[bytes] = []
+    for path in settings.images if settings.name else ():
+        try:
+            images.extend(encode_images([Path(path)]))
+        except MatError as error:
+            log.warning("%s; %s", error.message, error.hint)
+    return HostMarks(settings.name, settings.ground, settings.ink, tuple(images)) if settings.name else None
 
 
 def encode_images(paths: Sequence[Path]) -> tuple[bytes, ...]:

@@ -12,6 +12,7 @@ from hub_site import Site
 from PIL import Image, PngImagePlugin
 from pydantic import ValidationError
 
+from pi_controller.cli import main
 from pi_controller.config.load import read_settings
 from pi_controller.config.model import MarksSection
 from pi_controller.errors import SettingsError
@@ -139,6 +140,18 @@ def test_images_are_found_beside_the_settings(tmp_path):
     marks = load_host_marks(read_settings(tmp_path / "table.toml").marks)
     assert len(marks.images) == 1
     assert load_host_marks(MarksSection()) is None
+
+
+def test_an_image_that_cannot_be_used_stops_no_table_but_is_told(tmp_path, caplog, capsys):
+    image_file(tmp_path / "ours.png")
+    path = tmp_path / "table.toml"
+    path.write_text('[marks]\nname = "Us"\nimages = ["gone.png", "ours.png"]\n')
+    assert len(load_host_marks(read_settings(path).marks).images) == 1
+    assert "gone.png" in caplog.text
+    assert main(["check-settings", str(path)]) != 0
+    assert "gone.png" in capsys.readouterr().err
+    image_file(tmp_path / "gone.png")
+    assert main(["check-settings", str(path)]) == 0
 
 
 @pytest.fixture
