@@ -156,3 +156,18 @@ def _slow_down(page: Any) -> Any:
         speed = {"offline": False, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1}
         client.send("Network.emulateNetworkConditions", speed)
     return page
+
+
+@pytest.fixture
+def by_id(tmp_path: Path) -> Callable[..., Path]:
+    """Plug boards in: `by_id(*names)` returns the folder where their ports are under these names."""
+    folder = tmp_path / "by-id"
+    folder.mkdir()
+
+    def plug(*names: str) -> Path:
+        for n, name in enumerate(names):
+            (tmp_path / f"ttyACM{n}").touch()
+            (folder / name).symlink_to(tmp_path / f"ttyACM{n}")
+        return folder
+
+    return plug
