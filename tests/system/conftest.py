@@ -110,8 +110,12 @@ def plug(tmp_path, webassembly):
 
 
 @pytest.fixture
-def flash():
-    """Return a function that flashes a board and returns the exit status and what was shown."""
+def flash(monkeypatch):
+    """Return a function that flashes a board and returns the exit status and what was shown.
+
+    The board may take a minute for its first answer: it starts as a process of a machine that is busy.
+    """
+    monkeypatch.setattr(flash_board, "FIRST_ANSWER_S", 60.0)
 
     def flashed(board, firmware, mode="write", **options):
         shown = io.StringIO()
