@@ -208,14 +208,15 @@ def _check_origins(value: object) -> object:
     return names
 
 
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour (`#rrggbb`), from 0 to 1 (WCAG 2.2)."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 def contrast(one: str, two: str) -> float:
     """Return how far two colours (`#rrggbb`) stand out from each other, from 1 to 21 (WCAG 2.2, 1.4.3)."""
-
-    def luminance(colour: str) -> float:
-        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
     high, low = sorted((luminance(one), luminance(two)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 

@@ -413,18 +413,23 @@ class Boards:
             writer.writerow([_escape_formula(str(field)) for field in fields])
         return out.getvalue()
 
-    def results_page(self, sheets: Mapping[str, str]) -> str:
-        """Return the page of a published site; `sheets` has the address of each journal's files without the ending."""
+    def results_page(self, sheets: Mapping[str, str] | None = None) -> str:
+        """Return the page of all results, to print; or with `sheets` that of a published site, without scripts.
+
+        `sheets` has the address of each journal's files without the ending.
+        """
         rows = [
             {
                 **row,
                 "table": self.table_name(row["table"]) if row["table"] else "",
                 "ended": _time_of(row["ended"], "%Y-%m-%d %H:%M"),
-                "sheet": sheets.get(row["journal"], ""),
+                "sheet": (sheets or {}).get(row["journal"], ""),
             }
             for row in self.results()
         ]
         values = {"title": self.title(), "host": self.host, "regions": self._parts("results"), "rows": rows}
+        if sheets is None:
+            values["script"] = "print.js"
         return render(_HERE / "results.html", self._language, **values)
 
     def tournament_json(self) -> dict[str, Any]:

@@ -179,7 +179,7 @@ class HubPages:
             Route("/hall", self._page("hall")),
             Route("/announcer", self._page("announcer")),
             Route("/start-list", self._rendered_page(self._boards.start_list)),
-            Route("/results", self._rendered_page(lambda: self._boards.results_page({}))),
+            Route("/results", self._rendered_page(self._boards.results_page)),
             Route("/team/{number:int}", self._team),
             Route("/events", self._events),
             Route("/results.csv", self._results_csv),

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from contrast import luminance
 from exhibit_rig import STATES, STEP_S, Rig, served
 from headless import wait_until
 from memory_sound import MemorySound
@@ -16,6 +15,7 @@ from PIL import Image
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.config import read_settings
+from pi_controller.config.fields import luminance
 from pi_controller.display.game_display import word, words_of
 from pi_controller.display.sound import Clip, tones
 from pi_controller.display.voice import MAX_WORD_S, Voice, is_english_word

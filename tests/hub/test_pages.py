@@ -710,7 +710,10 @@ def test_the_start_list_has_the_matches_that_are_not_decided_with_table_and_play
         winner = site.director.now.pairing(match).teams[0]
         assert site.decide(do="result", match=match, winner=winner).status_code == 200
         assert f"<td>{match}" not in site.web.get("/start-list").text
-        assert site.web.get("/results").text.split("Every game")[-1].count("<td>W1-") == n + 1
+        results = site.web.get("/results").text
+        assert results.split("Every game")[-1].count("<td>W1-") == n + 1
+        assert 'id="print"' in results
+        assert site.web.get("/static/print.js").status_code == 200
 
 
 @pytest.mark.chromium

@@ -41,6 +41,7 @@ def test_the_site_has_every_game_that_ended(site):
     index = (site / "index.html").read_text("utf-8")
     assert all(team in index for team in TEAMS)
     assert "Cup &lt;b&gt;of&lt;/b&gt; the lake" in index
+    assert "<script" not in index
     (sheet,) = (site / "games").glob("*.html")
     assert f"games/{sheet.stem}.html" in index
     assert TEAMS[0] in sheet.read_text("utf-8")

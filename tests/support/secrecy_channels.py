@@ -72,6 +72,7 @@ SECTIONS = frozenset(
         "referee",
         "hub",
         "observers",
+        "marks",
         "webhook",
         "exhibit",
     ]
