@@ -97,7 +97,8 @@ def be_tables(folder, names, port, begin, rate):
             if there > shown[n]:
                 shown[n] = there
                 view = msgspec.structs.replace(views[there - 1], seq=there)
-                link.on_step(now, SimpleNamespace(view=view, journal=SimpleNamespace(meta=metas[n]), free=False), False)
+                journal = SimpleNamespace(meta=metas[n])
+                link.on_step(now, SimpleNamespace(view=view, journal=journal, can_begin_game=False), False)
         time.sleep(TURN_S)
 
 
