@@ -360,6 +360,7 @@ def test_the_first_hour_on_a_phone(tmp_path, chromium):
         tab.fill('[data-key="exhibit.dim_page"] input', "0,5")
         tab.click("#settings [type=submit]")
         tab.wait_for_selector('[role=status]:has-text("Saved")')
+        tab.wait_for_load_state()
         assert installation.exhibit.section.opens == "09:00"
         assert installation.exhibit.section.dim_page == 0.5
         tab.fill("#t-introduction", "Welcome.\nCome and play.")
@@ -374,6 +375,7 @@ def test_the_first_hour_on_a_phone(tmp_path, chromium):
 
 def look(tab, name):
     """Check the page on a phone and a small screen, and keep a picture where somebody wants pictures."""
+    tab.wait_for_load_state()  # with its styles and scripts
     for width, height in ((800, 480), (390, 844)):
         tab.set_viewport_size({"width": width, "height": height})
         assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
