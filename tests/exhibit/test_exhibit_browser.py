@@ -7,25 +7,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from cases import cases
 from exhibit_rig import STATES, STEP_S, Rig, served
-from headless import ARGUMENTS, CHROMIUM
 from screen_faults import FAULTS, GLASS, INSTALLED, WIDE_LETTERS, drawn_screens
 
 from pi_controller.exhibit.host_files import HostTexts
 
 pytestmark = pytest.mark.chromium
 SIZES = {"phone": (390, 844), "portrait": (1080, 1920), "projector": (1920, 1080)}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
 
 
 def wait(rig, show, wanted, limit_s=120.0):
@@ -38,10 +25,10 @@ def wait(rig, show, wanted, limit_s=120.0):
         time.sleep(0.005)  # the page's own thread
 
 
-def test_a_whole_game_by_touch_alone(browser):
+def test_a_whole_game_by_touch_alone(chromium):
     rig = Rig(1, hides=3, ask_after_s=600, answer_s=600)
     with served(rig) as (page, show):
-        tab = browser.new_page(viewport={"width": 1080, "height": 1920}, has_touch=True)
+        tab = chromium.new_page(viewport={"width": 1080, "height": 1920}, has_touch=True)
         tab.goto(page.url)
         tab.tap("[data-do=start]")
         wait(rig, show, lambda: rig.stage == "choose")
@@ -66,10 +53,10 @@ def test_a_whole_game_by_touch_alone(browser):
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_is_read_by_everybody_and_fits(browser, state):
+def test_every_state_is_read_by_everybody_and_fits(chromium, state):
     scheme = ("light", "dark")[list(STATES).index(state) % 2]
     with served(STATES[state]()) as (page, _):
-        tab = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
+        tab = chromium.new_page(color_scheme=scheme, reduced_motion="reduce")
         tab.goto(page.url)
         for size, (width, height) in SIZES.items():
             tab.set_viewport_size({"width": width, "height": height})
@@ -86,11 +73,11 @@ def test_every_state_is_read_by_everybody_and_fits(browser, state):
         tab.close()
 
 
-def test_every_screen_of_a_session_lies_whole_on_a_kiosks_glass(browser):
+def test_every_screen_of_a_session_lies_whole_on_a_kiosks_glass(chromium):
     screens = drawn_screens()
     assert {one["stage"] for one in screens} == {"attract", "choose", "about", "play", "result", "rest", "notice"}
     with served(STATES["choose"]()) as (page, _):
-        tab = browser.new_page(reduced_motion="reduce", bypass_csp=True)
+        tab = chromium.new_page(reduced_motion="reduce", bypass_csp=True)
         tab.route("**/exhibit.js", lambda route: route.abort())  # the screens are put in from here
         tab.goto(page.url)
         if not tab.evaluate(INSTALLED):
@@ -113,11 +100,11 @@ MOVED = """() => {
 
 
 @pytest.mark.parametrize("reduced", ["no-preference", "reduce"])
-def test_only_transform_and_opacity_move_and_nothing_with_reduced_motion(browser, reduced):
+def test_only_transform_and_opacity_move_and_nothing_with_reduced_motion(chromium, reduced):
     rig = STATES["aiming"]()
     moved = set()
     with served(rig) as (page, show):
-        tab = browser.new_page(viewport={"width": 1920, "height": 1080}, reduced_motion=reduced)
+        tab = chromium.new_page(viewport={"width": 1920, "height": 1080}, reduced_motion=reduced)
         tab.goto(page.url)
         while rig.game.view.phase != "show":
             rig.advance(STEP_S)
@@ -129,9 +116,9 @@ def test_only_transform_and_opacity_move_and_nothing_with_reduced_motion(browser
     assert moved == (set() if reduced == "reduce" else {"transform", "opacity"})
 
 
-def test_a_touch_is_answered_by_a_movement_at_once(browser):
+def test_a_touch_is_answered_by_a_movement_at_once(chromium):
     with served(STATES["hiding"]()) as (page, _):
-        tab = browser.new_page(viewport={"width": 1280, "height": 800})
+        tab = chromium.new_page(viewport={"width": 1280, "height": 800})
         tab.goto(page.url)
         for touched in ('[data-do="pad:2"]', "[data-do=leave]"):
             moves = tab.evaluate(
@@ -147,11 +134,11 @@ def test_a_touch_is_answered_by_a_movement_at_once(browser):
         tab.close()
 
 
-def test_what_does_not_fit_is_scrolled_and_an_arrow_says_that_there_is_more(browser):
+def test_what_does_not_fit_is_scrolled_and_an_arrow_says_that_there_is_more(chromium):
     rig = STATES["about"]()
     rig.exhibit.host.texts = HostTexts(introduction="The game as it was told here.\n" * 60)
     with served(rig) as (page, _):
-        tab = browser.new_page(viewport={"width": 1280, "height": 800})
+        tab = chromium.new_page(viewport={"width": 1280, "height": 800})
         tab.goto(page.url)
         arrow = "getComputedStyle(document.querySelector('.choices'), '::before').visibility"
         assert tab.evaluate("document.scrollingElement.scrollHeight") > 1500
@@ -169,10 +156,10 @@ def test_what_does_not_fit_is_scrolled_and_an_arrow_says_that_there_is_more(brow
         tab.close()
 
 
-def test_the_page_comes_back_and_a_language_is_a_touch(browser):
+def test_the_page_comes_back_and_a_language_is_a_touch(chromium):
     rig = Rig(languages=("en", "oj"))
     with served(rig) as (page, show):
-        tab = browser.new_page()
+        tab = chromium.new_page()
         tab.goto(page.url)
         tab.click('[data-do="language:oj"]')
         wait(rig, show, lambda: rig.exhibit.language == "oj")

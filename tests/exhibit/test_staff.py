@@ -16,7 +16,6 @@ import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig, at
-from headless import ARGUMENTS, CHROMIUM
 from memory_sound import MemorySound
 from staff_rig import PIN, installed, sign_in, until
 
@@ -410,13 +409,8 @@ def test_it_is_the_same_wherever_the_bead_is():
 
 
 @pytest.mark.chromium
-def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path):
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with installed(tmp_path, toml="usage = true\n") as (installation, url), sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path, chromium):
+    with installed(tmp_path, toml="usage = true\n") as (installation, url):
         tab = chromium.new_page(viewport={"width": 1080, "height": 1920}, reduced_motion="reduce")
         tab.clock.install()
         tab.goto(url)
@@ -430,6 +424,7 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path):
         tab.clock.run_for(3_500)
         tab.mouse.up()
         tab.wait_for_url(f"**{HOME}")
+        tab.wait_for_load_state()
         assert Axe().run(tab).violations_count == 0
         tab.click('[data-name="Head"]')
         for digit in PIN:
@@ -438,6 +433,7 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path):
         until(lambda: installation.staff.page.shown.usage)
         tab.click("[type=submit]")
         tab.wait_for_selector("body.staff")
+        tab.wait_for_load_state()
         for width, height in ((390, 844), (1080, 1920), (1920, 1080)):
             tab.set_viewport_size({"width": width, "height": height})
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
@@ -454,17 +450,12 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path):
         tab.wait_for_selector("#sign-in")
         tab.clock.run_for(61_000)
         tab.wait_for_url(f"{url}/")
-        chromium.close()
+        tab.close()
 
 
 @pytest.mark.chromium
-def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path):
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with installed(tmp_path, toml="usage = true\n") as (installation, url), sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium):
+    with installed(tmp_path, toml="usage = true\n") as (installation, url):
         tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
         tab.goto(url + HOME)
         tab.click('[data-name="Head"]')
@@ -472,6 +463,7 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path):
             tab.click(f'[data-digit="{digit}"]')
         tab.click("[type=submit]")
         tab.wait_for_selector("body.staff")
+        tab.wait_for_load_state()
         offered = "[...document.querySelectorAll('main form, main button[data-do]')]"
         forms = tab.evaluate(f"{offered}.map(one => ({{id: one.id, ...one.dataset}}))")
         assert [one["id"] for one in forms if one["id"]] == ["own", "clock"]
@@ -497,17 +489,12 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path):
             with tab.expect_response("**/staff/do"):
                 tab.locator("main :is(form button, button[data-do])").nth(n).click()
             assert sent.pop() == typed.get(form["id"], {"do": form.get("do"), "notice": form.get("notice", "")})
-        chromium.close()
+        tab.close()
 
 
 @pytest.mark.chromium
-def test_a_reset_is_asked_for_once_more_and_confirmed_by_touch(tmp_path, watched):
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with installed(tmp_path) as (_, url), sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+def test_a_reset_is_asked_for_once_more_and_confirmed_by_touch(tmp_path, chromium, watched):
+    with installed(tmp_path) as (_, url):
         tab = chromium.new_page(viewport={"width": 800, "height": 480}, reduced_motion="reduce")
         tab.goto(url + HOME)
         tab.click('[data-name="Head"]')
@@ -515,9 +502,11 @@ def test_a_reset_is_asked_for_once_more_and_confirmed_by_touch(tmp_path, watched
             tab.click(f'[data-digit="{digit}"]')
         tab.click("[type=submit]")
         tab.wait_for_selector("body.staff")
+        tab.wait_for_load_state()
         keep_picture(tab, "staff")
         tab.click(f'[href="{HOME}/reset"]')
         tab.wait_for_selector("#reset")
+        tab.wait_for_load_state()
         for width, height in ((390, 844), (1280, 800), (800, 480)):
             tab.set_viewport_size({"width": width, "height": height})
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
@@ -542,7 +531,7 @@ def test_a_reset_is_asked_for_once_more_and_confirmed_by_touch(tmp_path, watched
         assert tab.locator("#reset").count() == 0
         assert read_request(watched)
         keep_picture(tab, "started")
-        chromium.close()
+        tab.close()
 
 
 def keep_picture(tab, name):

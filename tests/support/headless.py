@@ -25,7 +25,7 @@ COUNT_STREAMS = """(() => {
       window.streamsAwaited += 1;
       const came = () => { if (!this.came) window.streamsAwaited -= 1; this.came = true; };
       for (const name of ["view", "judge", "regions", "screen", "walk", "error"])
-        this.addEventListener(name, () => setTimeout(came));
+        this.addEventListener(name, came);
     }
   };
 })()"""

@@ -43,7 +43,7 @@ document.getElementById("own")?.addEventListener("submit", async (event) => {
   if (notice.trim() && (await send("/staff/do", { do: "notice", notice }))) location.reload();
 });
 const now = /** @type {HTMLInputElement | null} */ (document.getElementById("now"));
-if (now) {
+if (now && now.value === now.defaultValue) {
   // a phone knows the time; on the machine's own screen it is the machine's
   const here = new Date();
   now.value = new Date(here.getTime() - here.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
