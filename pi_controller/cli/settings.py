@@ -48,9 +48,10 @@ def check_settings(argv: Sequence[str]) -> int:
         return 0
     settings = load_settings(None if args.file is None else Path(args.file))
     if settings.marks.images:
-        from pi_controller.web.host_marks import encode_images
+        from pi_controller.web.host_marks import encode_image
 
-        encode_images(list(map(Path, settings.marks.images)))
+        for path in settings.marks.images:
+            encode_image(Path(path))
     print("ok")
     if settings.web.chances and (missing := explain_missing_chances(settings)):
         print(f"note: {missing}")

@@ -16,8 +16,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pi_controller.config.example import format_changes, format_value
-from pi_controller.config.fields import Keys, SettingsIssue, describe_values, list_fields
-from pi_controller.config.load import KeyScanner, parse_model, read_text, validate_data
+from pi_controller.config.fields import Keys, describe_values, list_fields
+from pi_controller.config.load import KeyScanner, Model, parse_model, read_text, validate_data
 from pi_controller.config.model import GameSection, Settings
 from pi_controller.errors import SettingsError
 from pi_controller.rules import registry
@@ -155,19 +155,26 @@ def change_text(path: Path, text: str, changes: Mapping[str, Any], hub: Mapping[
         raise EditError("some settings cannot be changed here", issues=fixed)
     chosen |= joined
     data = _with_changes(tomllib.loads(text), chosen)
-    settings, issues = validate_data(Settings, data)
-    if settings is None or issues:
-        raise EditError("some values are not possible", "correct them and save again", _texts(issues))
+    settings = require_valid(Settings, data)
     new = edit_text(text, chosen)
     return new if _loads(new) == data else format_changes(settings)
 
 
-def _texts(issues: list[SettingsIssue]) -> dict[str, str]:
+def require_valid(
+    model: type[Model],
+    data: dict[str, Any],
+    what: str = "some values are not possible",
+    todo: str = "correct them and save again",
+) -> Model:
+    """Return the content of an edited file as `model`. Raises `EditError` with `what`, `todo` and each key's faults."""
+    made, issues = validate_data(model, data)
+    if made is not None and not issues:
+        return made
     found: dict[str, str] = {}
     for issue in issues:
-        key = ".".join(issue.keys)
+        key = ".".join(map(str, issue.keys))
         found[key] = f"{found[key]}; {issue.text}" if key in found else issue.text
-    return found
+    raise EditError(what, todo, found)
 
 
 def _with_changes(data: dict[str, Any], chosen: Mapping[Keys, Any]) -> dict[str, Any]:

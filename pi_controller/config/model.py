@@ -99,7 +99,7 @@ class MarksSection(Section):
     ink: fields.Colour = Field(default="", description="colour of the name; empty: the page's own")
     images: fields.Images = Field(
         default=(),
-        description="up to two images (PNG or JPEG) beside the name; nothing of a community's without its consent",
+        description="up to two images (PNG or JPEG) beside the name; show what is a community's only with its consent",
     )
 
     @model_validator(mode="after")

@@ -100,8 +100,9 @@ def find_next_opening(section: ExhibitSection, now: datetime) -> datetime | None
     if not section.opens:
         return None
     opening = datetime.combine(now.date(), time.fromisoformat(section.opens))
-    ahead = opening > now and not section.is_open_at(now.time())  # closed in the morning means: for the whole day
-    return opening + timedelta(days=1) if ahead or opening <= now else opening
+    # before the opening hour the coming day is closed; but hours over midnight may still be those of the day before
+    opens_today = opening > now and section.is_open_at(now.time())
+    return opening if opens_today else opening + timedelta(days=1)
 
 
 class Exhibit:
@@ -171,7 +172,10 @@ class Exhibit:
     @property
     def closed_today(self) -> bool:
         """True while the staff has closed the installation."""
-        return self.closed_until is not None and self._local(self._now).replace(tzinfo=None) < self.closed_until
+        return self._is_closed_by_staff(self._local(self._now))
+
+    def _is_closed_by_staff(self, now: datetime) -> bool:
+        return self.closed_until is not None and now.replace(tzinfo=None) < self.closed_until
 
     def close_today(self, t: float) -> None:
         """Show visitors a closed page until the next opening hour; without hours until `closed_until` is None again."""
@@ -260,8 +264,7 @@ class Exhibit:
         if self.notice or self.danger:
             return "notice"
         now = self._local(t)
-        closed = self.closed_until is not None and now.replace(tzinfo=None) < self.closed_until
-        closed = closed or (self.clock_set and not self.section.is_open_at(now.time()))
+        closed = self._is_closed_by_staff(now) or (self.clock_set and not self.section.is_open_at(now.time()))
         resting = closed or not self.section.is_in_season(now.date())
         return "rest" if resting else "attract"
 
@@ -293,8 +296,8 @@ class Exhibit:
     def press(self, t: float, number: int) -> bool:
         """Handle a visitor's press of key or button `number`; return True if it chose a control.
 
-        Each number starts a session from attract. A number that chooses nothing repeats the prompt. Buttons do not
-        know the screen they were meant for, so of several pressed at once one counts.
+        At the stage `attract` any number starts a session; later a number that chooses nothing repeats the prompt. A
+        button does not know for which screen it was meant, so only one of several pressed at once counts.
         """
         if t - self._chosen_at < PRESS_GAP_S:
             return False

@@ -16,9 +16,9 @@ from typing import Annotated, NamedTuple, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
-from pi_controller.config.edit import KEPT, EditError, edit_text
+from pi_controller.config.edit import KEPT, EditError, edit_text, require_valid
 from pi_controller.config.fields import Section
-from pi_controller.config.load import read_model, validate_data
+from pi_controller.config.load import read_model
 from pi_controller.errors import MatError, SettingsError
 from pi_controller.system.files import atomic_write, explain_refusal
 from pi_controller.text import is_invisible
@@ -168,7 +168,7 @@ class HostFiles:
     def publish(self, mark: str) -> bool:
         """Show visitors the waiting texts if `mark` still identifies them; return True if they are shown.
 
-        A draft is written to the file first. Raises `SettingsError` if it cannot be written; nothing is changed then.
+        A draft is written to the file first. Raises `SettingsError` if it cannot be written, and then changes nothing.
         """
         if self.waiting is None or self.waiting.mark != mark:
             return False
@@ -186,10 +186,8 @@ class HostFiles:
         data = tomllib.loads(text)
         chosen = {(key,): value for key, value in changes.items() if value != data.get(key, "")}
         data |= {key: value for (key,), value in chosen.items()}
-        texts, issues = validate_data(HostTexts, data)
-        if texts is None or issues:
-            told = {".".join(map(str, one.keys)): one.text for one in issues}
-            raise EditError("some texts are not possible", "correct them and look at the preview again", told)
+        todo = "correct them and look at the preview again"
+        texts = require_valid(HostTexts, data, "some texts are not possible", todo)
         new = edit_text(text, chosen)
         if tomllib.loads(new) != data:
             raise EditError(f"{TEXTS} cannot be changed here", "change it with a text editor on a laptop")

@@ -532,7 +532,10 @@ class StaffDesk:
             if order.do == "sound":
                 self._play_sound(t, order)
                 continue
-            self._execute(t, order)
+            try:
+                self._execute(t, order)
+            except MatError as error:
+                order.refused = error
             self._exhibit.tick(t)
             self.refresh(t)
             order.done.set()
@@ -586,15 +589,9 @@ class StaffDesk:
             case "supply":
                 self._at.watch.dismiss_under_voltage()
             case "texts":
-                try:
-                    self._exhibit.host.publish(order.mark)
-                except MatError as error:
-                    order.refused = error
+                self._exhibit.host.publish(order.mark)
             case "draft":
-                try:
-                    self._exhibit.host.propose(order.drafted)
-                except MatError as error:
-                    order.refused = error
+                self._exhibit.host.propose(order.drafted)
             case "drop":
                 self._exhibit.host.discard_draft()
             case "settings" if order.settings is not None:

@@ -27,6 +27,7 @@ from pi_controller.web.accounts import Session
 from pi_controller.web.limits import is_loopback
 from pi_controller.web.requests import RequestError, json_route, require_text
 from pi_controller.web.roles import has_right
+from pi_controller.web.settings_page import Save, refuse_changes
 
 log = logging.getLogger(__name__)
 
@@ -68,9 +69,6 @@ PHONE_SIGN_OUT_S = 900.0
 """A phone of the staff signs out after this time without a touch: texts need thought."""
 LONG_TEXTS = frozenset({"what", "introduction", "closed", "out_of_season", "credits"})
 MAX_TEXT_CHARS = 4000
-
-Save = Callable[[Mapping[str, Any], str], str]
-"""Save changes made for a version of the file; return the new version."""
 
 
 class SetupHooks(NamedTuple):
@@ -155,7 +153,7 @@ class StaffSetup:
                 await asyncio.to_thread(self._save, chosen, version)
                 new, _ = await asyncio.to_thread(edit.read_written, self._file)
         except edit.EditError as error:
-            return _refuse(error)
+            return refuse_changes(error)
         await self._hooks.apply(new)
         log.info("%s changed the settings: %s", session.person.name, ", ".join(chosen))
         return requests.json_response({"ok": True})
@@ -173,10 +171,5 @@ class StaffSetup:
         try:
             await self._hooks.propose({key: require_text(sent, key, MAX_TEXT_CHARS, 0).strip() for key in sent})
         except edit.EditError as error:
-            return _refuse(error)
+            return refuse_changes(error)
         return requests.json_response({"ok": True})
-
-
-def _refuse(error: edit.EditError) -> Response:
-    told = {"code": error.code, "what": error.message, "todo": error.hint, "issues": error.issues}
-    return requests.json_response({"error": told}, 409)

@@ -98,7 +98,7 @@ class CardDesk:
         elif choice.use == "gathering" and not choice.code and not state.hub and read_settings(self._file).hub.address:
             self._ask_machine(machine, {})  # it stays at its hub
         elif choice.use == "gathering":
-            with self._joined(choice.code) as hub:
+            with self._join_hub(choice.code) as hub:
                 self._ask_machine(machine, hub)
         elif choice.use == "table":
             self._ask_machine(machine, self._leave_hub())
@@ -132,20 +132,20 @@ class CardDesk:
     def _wifi_changes(self, choice: StartChoice, state: MachineState) -> dict[str, Any]:
         """Return the changed keys of [wifi]. Raises `UsageError`."""
         if choice.network == "cable":
-            return _changed({"own": False, "network": "", "password": ""}, state)
+            return _find_wifi_changes({"own": False, "network": "", "password": ""}, state)
         if not self._has_wifi:
             raise UsageError("this machine has no Wi-Fi", "plug in a network cable, and choose the cable")
         if not choice.country:
             raise UsageError("the country is missing", "choose it: each country has its own rules for Wi-Fi")
         if choice.network == "own":
             if state.own:
-                return _changed({"country": choice.country}, state)
+                return _find_wifi_changes({"country": choice.country}, state)
             made = {"network": machine_settings.new_network_name(), "password": machine_settings.new_password()}
-            return _changed({"own": True, "country": choice.country, **made}, state)
+            return _find_wifi_changes({"own": True, "country": choice.country, **made}, state)
         if not choice.name:
             raise UsageError("the name of the Wi-Fi is missing", "type it exactly as a phone shows it")
         wanted = {"own": False, "network": choice.name, "country": choice.country}
-        changed = _changed(wanted, state)
+        changed = _find_wifi_changes(wanted, state)
         if choice.password or "wifi.network" in changed or state.own:  # an empty field keeps the known password
             changed |= {"wifi.own": False, "wifi.network": choice.name, "wifi.password": choice.password}
         return changed
@@ -154,7 +154,7 @@ class CardDesk:
         return {"address": ""} if read_settings(self._file).hub.address else {}
 
     @contextmanager
-    def _joined(self, code: str) -> Generator[dict[str, Any]]:
+    def _join_hub(self, code: str) -> Generator[dict[str, Any]]:
         """Join the hub by what its console shows; provide the values of [hub].
 
         If the block fails the account's files are as before. Raises `JoinError`, `UsageError`.
@@ -234,7 +234,7 @@ def parse_join_text(text: str) -> tuple[str, join.JoinCode]:
     return words[0], join.parse_code(words[1])
 
 
-def _changed(wanted: Mapping[str, Any], state: MachineState) -> dict[str, Any]:
+def _find_wifi_changes(wanted: Mapping[str, Any], state: MachineState) -> dict[str, Any]:
     """Return the keys of [wifi] whose values differ from those in force."""
     known = {"own": state.own, "network": state.network, "country": state.country}
     found = {key: value for key, value in wanted.items() if key != "password" and known[key] != value}

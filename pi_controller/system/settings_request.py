@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from pi_controller.config import edit
-from pi_controller.config.load import read_text, validate_data
+from pi_controller.config.load import read_text
 from pi_controller.errors import SettingsError
 from pi_controller.system import machine_settings
 from pi_controller.system.files import atomic_write
@@ -114,10 +114,7 @@ def change_machine(path: Path, changes: Mapping[str, Any]) -> str:
         raise edit.EditError(f"these are no settings of this page: {', '.join(others)}"[:300])
     text = read_text(path) if path.exists() else ""
     new = edit.edit_text(text, {tuple(key.split(".")): value for key, value in changes.items()})
-    _, issues = validate_data(machine_settings.Machine, tomllib.loads(new))
-    if issues:
-        found = {".".join(issue.keys): issue.text for issue in issues}
-        raise edit.EditError("some values are not possible", "correct them and save again", found)
+    edit.require_valid(machine_settings.Machine, tomllib.loads(new))
     return new
 
 

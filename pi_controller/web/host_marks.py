@@ -7,7 +7,6 @@ as a small PNG, so that a page never carries what else was in the file.
 import io
 import logging
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,41 +51,36 @@ def load_host_marks(settings: MarksSection) -> HostMarks | None:
     images: list[bytes] = []
     for path in settings.images if settings.name else ():
         try:
-            images.extend(encode_images([Path(path)]))
+            images.append(encode_image(Path(path)))
         except MatError as error:
             log.warning("%s; %s", error.message, error.hint)
     return HostMarks(settings.name, settings.ground, settings.ink, tuple(images)) if settings.name else None
 
 
-def encode_images(paths: Sequence[Path]) -> tuple[bytes, ...]:
-    """Return each image as a PNG of at most `MAX_SIDE` pixels a side. Raises `SettingsError`, `MissingExtraError`."""
-    if not paths:
-        return ()
+def encode_image(path: Path) -> bytes:
+    """Return an image as a PNG of at most `MAX_SIDE` pixels a side. Raises `SettingsError`, `MissingExtraError`."""
     with requires_extra("marks", "an image of the host"):
         from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - a table without images needs no Pillow
 
-    def encode(path: Path) -> bytes:
-        try:
-            with path.open("rb") as file:
-                content = file.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise SettingsError(f"cannot read the image {path}: {error.strerror}", _HINT) from error
-        if len(content) > MAX_BYTES:
-            raise SettingsError(f"the image {path} is larger than {MAX_BYTES // 1_000_000} MB", _HINT)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of metadata, which is dropped, and of the size, which is checked here
-                image = Image.open(io.BytesIO(content), formats=("PNG", "JPEG"))
-                if image.width * image.height > MAX_PIXELS:
-                    raise SettingsError(f"the image {path} has {image.width} x {image.height} pixels", _HINT)
-                small = image.convert("RGBA")
-        except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError) as error:
-            raise SettingsError(f"{path} is not a PNG or JPEG image that can be read", _HINT) from error
-        small.thumbnail((MAX_SIDE, MAX_SIDE))
-        clean = Image.new("RGBA", small.size)
-        clean.paste(small)  # pixels alone: no text, profile or other chunk of the file
-        made = io.BytesIO()
-        clean.save(made, "PNG", optimize=True)
-        return made.getvalue()
-
-    return tuple(map(encode, paths))
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise SettingsError(f"cannot read the image {path}: {error.strerror}", _HINT) from error
+    if len(content) > MAX_BYTES:
+        raise SettingsError(f"the image {path} is larger than {MAX_BYTES // 1_000_000} MB", _HINT)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of metadata, which is dropped, and of the size, which is checked here
+            image = Image.open(io.BytesIO(content), formats=("PNG", "JPEG"))
+            if image.width * image.height > MAX_PIXELS:
+                raise SettingsError(f"the image {path} has {image.width} x {image.height} pixels", _HINT)
+            small = image.convert("RGBA")
+    except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError) as error:
+        raise SettingsError(f"{path} is not a PNG or JPEG image that can be read", _HINT) from error
+    small.thumbnail((MAX_SIDE, MAX_SIDE))
+    clean = Image.new("RGBA", small.size)
+    clean.paste(small)  # pixels alone: no text, profile or other chunk of the file
+    made = io.BytesIO()
+    clean.save(made, "PNG", optimize=True)
+    return made.getvalue()

@@ -20,7 +20,7 @@ from pi_controller.display.game_display import key_to_words
 from pi_controller.errors import SettingsError
 from pi_controller.journal.backup import copy_of
 from pi_controller.table.commands import CommandQueue
-from pi_controller.web import requests, roles
+from pi_controller.web import requests
 from pi_controller.web.sign_in import SignInRoutes
 from pi_controller.web.templates import render
 
@@ -109,8 +109,7 @@ class SettingsPage:
                 saved = await asyncio.to_thread(self._save, chosen, version)
         except edit.EditError as error:
             log.info("%s: settings were refused: %s", session.person.name, ", ".join(error.issues) or error.code)
-            told = {"code": error.code, "what": error.message, "todo": error.hint, "issues": error.issues}
-            return requests.json_response({"error": told}, 409)
+            return refuse_changes(error)
         log.info("%s changed the settings: %s", session.person.name, ", ".join(chosen))
         return requests.json_response({"ok": True, "version": saved, "waits": saved != self._in_force})
 
@@ -158,11 +157,13 @@ class SettingsPage:
             raise requests.RequestError("often", "too many requests at once", f"wait {wait:.1f} s")
 
     async def _require_head(self, request: Request) -> Any:
-        requests.require_same_site(request)
-        session = await self._signed.require_session(request)
-        if not roles.has_right(session.person.role, "settings"):
-            raise requests.RequestError("role", "only the head judge may change the settings", "ask the head judge")
-        return session
+        return await self._signed.require_right(request, "settings", "change the settings")
+
+
+def refuse_changes(error: edit.EditError) -> Response:
+    """Return the answer to refused changes, with the fault of each key."""
+    told = {"code": error.code, "what": error.message, "todo": error.hint, "issues": error.issues}
+    return requests.json_response({"error": told}, 409)
 
 
 def settings_routes(page: SettingsPage) -> list[Route]:

@@ -90,10 +90,7 @@ class SignInRoutes:
 
     async def people(self, request: Request) -> Response:
         """Answer with the users, or change them; for the head judge."""
-        requests.require_same_site(request)
-        session = await self.require_session(request)
-        if not roles.has_right(session.person.role, "people"):
-            raise requests.RequestError("role", "only the head judge may manage the users", "ask the head judge")
+        session = await self.require_right(request, "people", "manage the users")
         if request.method != "POST":
             return requests.json_response(await requests.list_people(self.authenticator))
         body = await requests.read_json_body(request)
@@ -108,6 +105,17 @@ class SignInRoutes:
         if session is None:
             raise requests.RequestError("signed_out", "you are not signed in", "sign in")
         limits.keep_connection(request.scope)
+        return session
+
+    async def require_right(self, request: Request, right: roles.Right, deed: str) -> accounts.Session:
+        """Return the session of a head judge's request from this site; `deed` tells what others may not do.
+
+        Raises `RequestError`.
+        """
+        requests.require_same_site(request)
+        session = await self.require_session(request)
+        if not roles.has_right(session.person.role, right):
+            raise requests.RequestError("role", f"only the head judge may {deed}", "ask the head judge")
         return session
 
     def charge_command(self, session: accounts.Session) -> float:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from pi_controller.system.machine_settings import HTTPS_PORT, HUB_PORT, START_PAGE, wifi_code
 from pi_controller.table.commands import CommandQueue
-from pi_controller.web import requests, roles
+from pi_controller.web import requests
 from pi_controller.web.sign_in import SignInRoutes
 from pi_controller.web.templates import render
 
@@ -135,13 +135,7 @@ class StartPage:
         return requests.json_response({"ok": True, **msgspec.to_builtins(done)})
 
     async def _require_head(self, request: Request) -> Any:
-        requests.require_same_site(request)
-        session = await self._signed.require_session(request)
-        if not roles.has_right(session.person.role, "settings"):
-            raise requests.RequestError(
-                "role", "only the head judge may choose what this card is for", "ask the head judge"
-            )
-        return session
+        return await self._signed.require_right(request, "settings", "choose what this card is for")
 
 
 def parse_choice(body: dict[str, Any]) -> tuple[StartChoice, bool]:

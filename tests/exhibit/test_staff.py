@@ -17,7 +17,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig, at
 from memory_sound import MemorySound
-from staff_rig import PIN, installed, sign_in, until
+from staff_rig import PIN, installed, sign_in, sign_in_by_touch, type_pin, until
 
 from pi_controller import __version__
 from pi_controller.cli.tables import _report as exhibit_report
@@ -427,8 +427,7 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path, chromium):
         tab.wait_for_load_state()
         assert Axe().run(tab).violations_count == 0
         tab.click('[data-name="Head"]')
-        for digit in PIN:
-            tab.click(f'[data-digit="{digit}"]')
+        type_pin(tab)
         installation.record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
         until(lambda: installation.staff.page.shown.usage)
         tab.click("[type=submit]")
@@ -457,13 +456,7 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path, chromium):
 def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
         tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-        tab.goto(url + HOME)
-        tab.click('[data-name="Head"]')
-        for digit in PIN:
-            tab.click(f'[data-digit="{digit}"]')
-        tab.click("[type=submit]")
-        tab.wait_for_selector("body.staff")
-        tab.wait_for_load_state()
+        sign_in_by_touch(tab, url)
         offered = "[...document.querySelectorAll('main form, main button[data-do]')]"
         forms = tab.evaluate(f"{offered}.map(one => ({{id: one.id, ...one.dataset}}))")
         assert [one["id"] for one in forms if one["id"]] == ["own", "clock"]
@@ -496,13 +489,7 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium)
 def test_a_reset_is_asked_for_once_more_and_confirmed_by_touch(tmp_path, chromium, watched):
     with installed(tmp_path) as (_, url):
         tab = chromium.new_page(viewport={"width": 800, "height": 480}, reduced_motion="reduce")
-        tab.goto(url + HOME)
-        tab.click('[data-name="Head"]')
-        for digit in PIN:
-            tab.click(f'[data-digit="{digit}"]')
-        tab.click("[type=submit]")
-        tab.wait_for_selector("body.staff")
-        tab.wait_for_load_state()
+        sign_in_by_touch(tab, url)
         keep_picture(tab, "staff")
         tab.click(f'[href="{HOME}/reset"]')
         tab.wait_for_selector("#reset")
@@ -524,8 +511,7 @@ def test_a_reset_is_asked_for_once_more_and_confirmed_by_touch(tmp_path, chromiu
         assert tab.is_visible("#reset")
         assert not watched.exists()
         tab.check('[value="erase"]')
-        for digit in PIN:
-            tab.click(f'[data-digit="{digit}"]')
+        type_pin(tab)
         tab.click("#reset [type=submit]")
         tab.wait_for_selector("#started:visible")
         assert tab.locator("#reset").count() == 0

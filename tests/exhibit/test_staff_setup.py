@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig
 from headless import wait_until
 from memory_sound import MemorySound
-from staff_rig import PIN, installed, sign_in, until
+from staff_rig import installed, sign_in, sign_in_by_touch, until
 
 from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
@@ -340,11 +340,7 @@ def test_the_first_hour_on_a_phone(tmp_path, chromium):
         for kind in ("mat", "teams", "teams", "learn"):
             installation.record_session(time.time(), EndedSession(kind, "finished", 60.0, 3))
         tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-        tab.goto(url + HOME)
-        tab.click('[data-name="Head"]')
-        for digit in PIN:
-            tab.click(f'[data-digit="{digit}"]')
-        tab.click("[type=submit]")
+        sign_in_by_touch(tab, url)
         tab.wait_for_selector(f'body.staff [href="{PATH}"]')
         look(tab, "staff")
         tab.click(f'[href="{HOME}/problems"]')

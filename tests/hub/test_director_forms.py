@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from itertools import count
 
 import pytest
-from headless import wait_until
+from headless import UPDATED, wait_until
 from hub_site import Site
 from markupsafe import Markup
 
@@ -120,10 +120,6 @@ STATES = {
     "a judge for each match": lambda site: at_play(site, judges="hub"),
     "round robin": lambda site: at_play(site, game="slahal", format="round_robin"),
 }
-
-
-UPDATED = "() => [...document.querySelectorAll('[data-region]')].every(one => one.dataset.html !== undefined)"
-"""A function, not an expression: the page's policy forbids `eval`."""
 
 
 @contextmanager

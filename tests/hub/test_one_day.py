@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from brokers import PATIENCE_S, Mosquitto, needs_mosquitto, run_to_its_end
 from card_machine import CardMachine
-from headless import wait_until
+from headless import UPDATED, wait_until
 from hub_hall import Played
 from judge_house import PIN, House
 from ports import free_port
@@ -26,7 +26,6 @@ from pi_controller.web.start_page import StartPage, start_routes
 
 pytestmark = [pytest.mark.chromium, needs_mosquitto]
 TEAMS = ("Lower Sioux", "Spirit Lake", "Prairie Island", "Upper Sioux", "Big Coulee", "Long Hollow", "Veblen", "Peever")
-UPDATED = "() => [...document.querySelectorAll('[data-region]')].every(one => one.dataset.html !== undefined)"
 MAX_TOUCHES, MAX_TYPED, MAX_PAGES = 68, 18, 6
 """What the walk takes now, 48 touches of them for six sign-ins. A longer one is a fault."""
 

@@ -16,6 +16,8 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
+UPDATED = "() => [...document.querySelectorAll('[data-region]')].every(one => one.dataset.html !== undefined)"
+"""Whether every part of a hub's page has had its first update. A function: the page's policy forbids `eval`."""
 COUNT_STREAMS = """(() => {
   const Stream = window.EventSource;
   window.streamsAwaited = 0;

@@ -17,7 +17,7 @@ from pi_controller.config.load import read_settings
 from pi_controller.config.model import MarksSection
 from pi_controller.errors import SettingsError
 from pi_controller.web.address import PageSettings
-from pi_controller.web.host_marks import MAX_BYTES, MAX_PIXELS, MAX_SIDE, HostMarks, encode_images, load_host_marks
+from pi_controller.web.host_marks import MAX_BYTES, MAX_PIXELS, MAX_SIDE, HostMarks, encode_image, load_host_marks
 from pi_controller.web.server import WebServer
 
 FULL = (1920, 1080)
@@ -59,7 +59,7 @@ def test_an_image_is_written_again_with_its_pixels_alone(tmp_path):
     jpeg = image_file(
         tmp_path / "ours.jpg", (300, 900), "JPEG", comment=b"<script>", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\0"
     )
-    for made, (width, height) in zip(encode_images([png, jpeg]), [(MAX_SIDE, 160), (160, MAX_SIDE)], strict=True):
+    for made, (width, height) in zip(map(encode_image, [png, jpeg]), [(MAX_SIDE, 160), (160, MAX_SIDE)], strict=True):
         names, rest = list_chunks(made)
         assert (set(names) <= {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"}, rest) == (True, b"")
         image = Image.open(io.BytesIO(made))
@@ -95,7 +95,7 @@ def bomb():
 def test_a_file_that_is_no_image_to_trust_is_refused_by_name(tmp_path, content):
     (path := tmp_path / "ours.png").write_bytes(content)
     with pytest.raises(SettingsError, match=r"ours\.png") as told:
-        encode_images([path])
+        encode_image(path)
     assert "[marks] images" in told.value.hint
 
 
@@ -104,7 +104,7 @@ def test_a_cut_image_and_a_missing_one_are_refused(tmp_path):
     (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
     for name in ("cut.png", "none.png"):
         with pytest.raises(SettingsError, match=name):
-            encode_images([tmp_path / name])
+            encode_image(tmp_path / name)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_an_image_that_cannot_be_used_stops_no_table_but_is_told(tmp_path, caplo
 @pytest.fixture
 def marks(tmp_path):
     images = [image_file(tmp_path / "one.png"), image_file(tmp_path / "two.jpg", (300, 300), "JPEG")]
-    return HostMarks(NAME, **COLOURS, images=encode_images(images))
+    return HostMarks(NAME, **COLOURS, images=tuple(map(encode_image, images)))
 
 
 @pytest.fixture
