@@ -15,6 +15,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,9 +78,7 @@ def test_the_card_starts_to_the_page_and_again_after_a_power_cut(card):
         pi.picture(card.folder / "screen.ppm")
         if keep := os.environ.get("MOCCASIN_PICTURES"):
             shutil.copy(card.folder / "screen.ppm", keep)
-        name, pin = re.search(r"sign in at /judge as (.+) with the PIN (\S+):", screen.replace("\n", " ")).groups()
-        assert name == "Head judge"
-        judge = Judge(pi, pin)
+        judge = Judge(pi, read_pin(screen))
         acknowledged = judge.say("action", action=TOSS)
         for _ in range(10):
             judge.say("action", action=MISS)
@@ -101,6 +100,54 @@ def test_the_card_starts_to_the_page_and_again_after_a_power_cut(card):
         screen = pi.screen()
         assert "[web] port: must be a whole number" in screen
         assert "PIN" not in screen  # somebody can sign in, so no new PIN is made
+
+
+def read_pin(screen: str) -> str:
+    """Return the first PIN of the head judge."""
+    name, pin = re.search(r"sign in at /judge as (.+) with the PIN (\S+):", screen.replace("\n", " ")).groups()
+    assert name == "Head judge"
+    return pin
+
+
+def test_its_first_page_makes_it_the_hub_of_a_gathering_with_a_table(card):
+    pi = virt(card)
+    with pi.machine:
+        pi.start()
+        pin = read_pin(pi.screen())
+        judge = Judge(pi, pin)
+        assert pi.run("systemctl is-active moccasin-mat-hub moccasin-mat-broker").stdout.split() == ["inactive"] * 2
+        started = pi.told("cat /proc/sys/kernel/random/boot_id")
+        chosen = judge.web.post("/judge/start/choose", json={"use": "both", "network": "cable"})
+        assert chosen.status_code == 200, chosen.text
+        assert chosen.json()["restarts"] == "machine"
+        judge.web.close()
+        begun = time.monotonic()
+        until(lambda: hub_tables(pi).get("t01", {}).get("state") == "ready", "the card's own table is at its hub")
+        print(f"\nfrom the choice to the table at its hub: {time.monotonic() - begun:.0f} s")
+        assert pi.told("cat /proc/sys/kernel/random/boot_id") != started
+        assert pi.told("systemctl --failed --plain --no-legend") == ""
+        with httpx.Client(base_url=f"https://127.0.0.1:{pi.director_port}", verify=False, timeout=60) as director:
+            said = {"name": "Head judge", "pin": pin}
+            signed = director.post("/director/sign-in", json=said, headers={"origin": str(director.base_url)})
+            assert signed.status_code == 200, signed.text
+        judge = Judge(pi, pin)
+        judge.say("action", action=TOSS)
+        judge.web.close()
+        print(pi.told("free -m; ps -eo rss,args --sort=-rss | head -8 | cut -c1-100; systemd-analyze time"))
+        pi.machine.cut()
+    with pi.machine:
+        pi.start()
+        until(
+            lambda: hub_tables(pi).get("t01", {}).get("state") == "ready", "it is a hub, also after a power cut"
+        )
+
+
+def hub_tables(pi: Pi) -> dict[str, Any]:
+    """Return the tables by their names as the hub's page tells them, {} without a hub."""
+    with suppress(httpx.TransportError):
+        told = httpx.get(f"http://127.0.0.1:{pi.hub_port}/tables.json", timeout=10).raise_for_status().json()
+        return {table["table"]: table for table in told["tables"]}
+    return {}
 
 
 def nothing_is_written_but_the_last_partition(pi: Pi) -> None:

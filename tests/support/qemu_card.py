@@ -104,11 +104,14 @@ class Card:
 
 
 class Pi:
-    """The machine with the card in it; `model` is qemu's, `more` what is plugged in."""
+    """The machine with the card in it; `model` is qemu's, `more` what is plugged in.
+
+    `hub_port` and `director_port` lead to the boards of its hub and to the same pages with encryption, if it has one.
+    """
 
     def __init__(self, card: Card, *model: str, network: str, append: str = "") -> None:
         self.card = card
-        self.ssh_port, self.port = free_port(), free_port()
+        self.ssh_port, self.port, self.hub_port, self.director_port = (free_port() for _ in range(4))
         words = f"{card.text('cmdline.txt').strip()} {append}".strip()
         command = ["qemu-system-aarch64", "-accel", "tcg,thread=multi", *model, "-append", words]
         command += ["-kernel", str(card.get("vmlinuz")), "-initrd", str(card.get("initrd.img"))]
@@ -116,7 +119,7 @@ class Pi:
         self.machine = VirtualMachine(
             command,
             console=card.folder / "console",
-            forwards=((self.ssh_port, 22), (self.port, 8080)),
+            forwards=((self.ssh_port, 22), (self.port, 8080), (self.hub_port, 8090), (self.director_port, 8443)),
             network=network,
         )
         self.seconds = 0.0
