@@ -23,6 +23,7 @@ BEAT_S = 10.0
 COMMON_FILES = {
     "style.css": ("pi_controller.web", "text/css"),
     "icon.svg": ("pi_controller.web", "image/svg+xml"),
+    "stick.svg": ("pi_controller.web", "image/svg+xml"),
     "plain.css": ("pi_controller.web", "text/css"),
     "help.css": ("pi_controller.web", "text/css"),
     **{
