@@ -46,7 +46,6 @@ class Kind(NamedTuple):
     by: str
 
 
-CORRECTED = "nothing at once: the mat plays with this profile"
 BOTH, DOCTOR, CALIBRATION = "both", "doctor", "calibration"
 STRIPS = pinmap().touch.strips
 MAGNETOMETER = r"magnetometer {n} \("
@@ -152,21 +151,19 @@ def page() -> str:
         fault = kind.faults[0]
         doctor = [f"{name}: {found}" for name, found, _ in ask_doctor(fault)]
         findings = [line for line in calibrate(fault) if line[2] or is_named(kind, fault, [line])]
-        todo = dict.fromkeys(todo for *_, todo in (*ask_doctor(fault), *findings) if todo)
         says = {re.sub(r"pad \d", "", what): what for _, what, _ in reversed(findings)}  # of sentences alike the first
         columns = (
             "<br>".join(doctor) or "all pass",
             "<br>".join(reversed(says.values())) or "all pass",
             kind.wrong,
-            "<br>".join(todo) or CORRECTED,
         )
         rows.append(f"| {' | '.join(columns)} |")
-    head = "| doctor says | calibration says | what was wrong | what to do |\n| --- | --- | --- | --- |"
-    return f"""# I see this sentence: what do I do?
+    head = "| doctor says | calibration says | cause |\n| --- | --- | --- |"
+    return f"""# Fault messages and their causes
 
-What `moccasin-mat doctor` and `moccasin-mat calibrate` say of wires that are wrong, each on a simulated mat with that
-one fault. Numbers and names of parts are examples; a message that is the same for every pad is listed once.
-`python tests/doctor/wiring_faults.py --page` makes this page.
+What `moccasin-mat doctor` and `moccasin-mat calibrate` say of a wrong wire, on a simulated mat with that one fault.
+Both print below each message what to do. Numbers and names of parts are examples. If doctor passes and the profile
+corrects the fault, you can play at once. `python tests/doctor/wiring_faults.py --page` makes this page.
 
 {head}
 {chr(10).join(rows)}
