@@ -121,12 +121,17 @@ def sensor_tables() -> Iterator[str]:
         "Inputs ELE0 to ELE11 of the MPR121. The doctor and the calibration count strips from 1: strip n is ELE(n - 1)."
     )
     yield "## Magnetometers"
-    rows: list[tuple[object, ...]] = []
+    yield "In each cell: number: multiplexer, channel. In mm; a module's x is its pad's x plus its place's x."
+    pads = range(1, maps.pads.count + 1)
+    places: dict[str, list[str]] = {}
     for index, (x, y, _) in enumerate(maps.magnetometer_positions()):
         address = maps.board.tca9548a_addresses[index // 8]
-        name = magnetometer_name(index).split("(")[1].rstrip(")")
-        rows.append((index + 1, name, f"0x{address:02X}", index % 8, f"{x:g}", f"{y:g}"))
-    yield table(("number", "where", "multiplexer", "channel", "x, mm", "y, mm"), rows)
+        place = magnetometer_name(index).split(", ")[1].rstrip(")")
+        aside = x - maps.pads.centre(maps.pads.at(x, y))[0]
+        row = places.setdefault(f"{place}, x {aside:+g}, y {y:g}", [])
+        row.append(f"{index + 1}: 0x{address:02X}, {index % 8}")
+    head = ("place", *(f"pad {pad}, x {maps.pads.centre(pad)[0]:g}" for pad in pads))
+    yield table(head, [(place, *row) for place, row in places.items()])
     yield (
         f"Chips {maps.magnetometers.depth_mm:g} mm below the top of the cover, chip up, x to the hider's right, y away "
         "from the hider. Near a turned module beads are doubtful or wrong."
