@@ -145,28 +145,31 @@ def is_named(kind: Kind, fault: str, said: Sequence[tuple[str, str, str]]) -> bo
 
 
 def page() -> str:
-    """Return the page for builders."""
-    rows: list[str] = []
+    """Return the page for builders: what doctor says of each fault, and what calibration says where doctor passes."""
+    tables: dict[str, list[str]] = {DOCTOR: [], CALIBRATION: []}
     for kind in KINDS:
         fault = kind.faults[0]
         doctor = [f"{name}: {found}" for name, found, _ in ask_doctor(fault)]
-        findings = [line for line in calibrate(fault) if line[2] or is_named(kind, fault, [line])]
-        says = {re.sub(r"pad \d", "", what): what for _, what, _ in reversed(findings)}  # of sentences alike the first
-        columns = (
-            "<br>".join(doctor) or "all pass",
-            "<br>".join(reversed(says.values())) or "all pass",
-            kind.wrong,
-        )
-        rows.append(f"| {' | '.join(columns)} |")
-    head = "| doctor says | calibration says | cause |\n| --- | --- | --- |"
+        named = [line for line in calibrate(fault) if is_named(kind, fault, [line])] if not doctor else []
+        says = "<br>".join(doctor or dict.fromkeys(found for _, found, _ in named))
+        tables[DOCTOR if doctor else CALIBRATION].append(f"| {says} | {kind.wrong} |")
+    rule = "| --- | --- |"
     return f"""# Fault messages and their causes
 
-What `moccasin-mat doctor` and `moccasin-mat calibrate` say of a wrong wire, on a simulated mat with that one fault.
-Both print below each message what to do. Numbers and names of parts are examples. If doctor passes and the profile
-corrects the fault, you can play at once. `python tests/doctor/wiring_faults.py --page` makes this page.
+Each fault on a simulated mat. Numbers and names of parts are examples. `moccasin-mat doctor` and `moccasin-mat
+calibrate` print below each message what to do; if calibration fails, run the doctor.
 
-{head}
-{chr(10).join(rows)}
+| doctor says | cause |
+{rule}
+{chr(10).join(tables[DOCTOR])}
+
+The doctor passes these; the profile corrects them, and you can play at once:
+
+| calibration says | cause |
+{rule}
+{chr(10).join(tables[CALIBRATION])}
+
+`python tests/doctor/wiring_faults.py --page` makes this page.
 """
 
 
