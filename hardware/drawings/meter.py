@@ -121,7 +121,10 @@ def describe_reading(ohm: float) -> str:
 
 def table() -> str:
     """Return the readings as a table in Markdown."""
-    rows = [f"| {one.state} | {one.red} | {one.black} | {describe_reading(one.ohm)} |" for one in readings()]
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for one in readings():
+        alike.setdefault((one.state, one.black, describe_reading(one.ohm)), []).append(one.red)
+    rows = [f"| {state} | {' or '.join(red)} | {black} | {reads} |" for (state, black, reads), red in alike.items()]
     return "\n".join(["| plugged in | red probe | black probe | reads |", "| --- | --- | --- | ---: |", *rows]) + "\n"
 
 

@@ -54,24 +54,18 @@ HEAD = """# Parts
 
 Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`circuits.toml`](circuits.toml) and
 [`pinmap.toml`](pinmap.toml); change those, not this page. Sizes of the wood: [cutting.md](cutting.md). Cables and plugs
-one by one: `drawings/harness-*.yml`. Tools: the build guide.
+one by one: `drawings/harness-*.yml`. Tools: [README.md](README.md#tools).
 
 * **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **16**, **12**,
-  **8**: the table with so many magnetometers. **light**: Zero 2 W, the board, no magnetometers: the judge says where
-  the bead was. **paper**: a laptop, no sensors.
+  **8**: [the table with so many magnetometers](#fewer-magnetometers). **light**: Zero 2 W, the board, no magnetometers:
+  the judge says where the bead was. **paper**: {paper}; no sensors.
 * Prices in euros a piece or metre, **rough and from memory**, estimated {estimated}. None of this was bought or built
   yet.
+* After some parts: the manufacturers' own numbers, from memory. Compare each with its data sheet before you order.
 """
-NUMBERS = """
-## Numbers to order by
-
-The manufacturers' own numbers, from memory; Digi-Key, Mouser, Farnell, RS and others find a part by them. The
-distributors' own numbers are not listed, because we could not look them up. Compare each with its data sheet before
-you order. Parts without a number are sold under their name, or by many makers alike.
-
-| part | manufacturer and number |
-| --- | --- |
-"""
+LISTED: tuple[Build, ...] = ("two mats", "table", "light")
+"""The builds with a column in the lists of parts."""
+FEWER: tuple[Build, ...] = ("table", "16", "12", "8")
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -217,51 +211,83 @@ def costs(parts: Parts, build: Build) -> dict[str, float]:
     return found
 
 
+def name_number(parts: Parts, name: str) -> str:
+    """Return a part's name with its kind and the manufacturers' numbers, if there are any."""
+    number = parts.numbers.get(name)
+    return f"{name_kind(parts, name)}; {number}" if number else name_kind(parts, name)
+
+
+def _list_group(parts: Parts, group: str) -> list[str]:
+    """Return the table of a group of parts, those of the builds with a column."""
+    rows = ["", f"## {group.capitalize()}", "", f"| part | purpose | euros | {' | '.join(LISTED)} | instead |"]
+    rows += [f"| --- | --- | ---: |{' ---: |' * len(LISTED)} --- |"]
+    for part in parts.part:
+        wanted = [quantity(part, build) for build in LISTED]
+        if part.group == group and any(wanted):
+            many = " | ".join(str(number or "") for number in wanted)
+            price = f"{part.price:.2f}" if part.price else "yours"
+            rows.append(f"| {name_number(parts, part.name)} | {part.does} | {price} | {many} | {part.instead} |")
+    return rows
+
+
+def _list_fewer(parts: Parts) -> list[str]:
+    """Return the table of the parts of which a table with fewer magnetometers takes another number."""
+    rows = ["", "## Fewer magnetometers", "", "All else is as for the table.", ""]
+    rows += [f"| part | {' | '.join(FEWER)} |", f"| --- |{' ---: |' * len(FEWER)}"]
+    for part in parts.part:
+        wanted = [quantity(part, build) for build in FEWER]
+        if len(set(wanted)) > 1:
+            rows.append(f"| {part.name} | {' | '.join(map(str, wanted))} |")
+    if any(small(parts, build) != small(parts, "table") for build in FEWER):
+        raise ValueError("the small parts depend on the number of magnetometers")
+    return rows
+
+
+def _list_small(parts: Parts) -> list[str]:
+    """Return the table of the small parts of the circuits."""
+    rows = ["", "## Small parts of the circuits", "", "Resistors 1 %, with leads; capacitors below 1 µF ceramic.", ""]
+    rows += [f"| part | euros | {' | '.join(LISTED)} | in |", f"| --- | ---: |{' ---: |' * len(LISTED)} --- |"]
+    smalls = {build: small(parts, build) for build in LISTED}
+    for said in sorted({said for one in smalls.values() for said in one}, key=str.lower):
+        many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in LISTED)
+        where = sorted(set().union(*(one[said][1] for one in smalls.values() if said in one)))
+        rows.append(f"| {name_number(parts, said)} | {small_price(parts, said):.2f} | {many} | {'; '.join(where)} |")
+    return rows
+
+
 def _list_printed(parts: Parts) -> list[str]:
-    """Return the table of what the printed board has beside the perfboard's small parts."""
-    rows = ["The printed board has an amplifier for each pad, so a mat with it takes these too:", ""]
+    """Return what the printed board has beside the perfboard's small parts."""
+    rows = ["", "A mat with the printed board, which has an amplifier for each pad, takes these too:", ""]
     rows += ["| part | euros | a mat |", "| --- | ---: | ---: |"]
     for said, (count, _) in small(parts, "table", PRINTED).items():
-        rows.append(f"| {name_kind(parts, said)} | {small_price(parts, said):.2f} | {count} |")
-    return rows
+        rows.append(f"| {name_number(parts, said)} | {small_price(parts, said):.2f} | {count} |")
+    plugs = "; ".join(f"{name}: {number}" for name, number in parts.numbers_of_the_board.items())
+    return [*rows, "", f"Its keyed plugs: {plugs}."]
+
+
+def _sum(parts: Parts) -> list[str]:
+    """Return the table of what each build costs."""
+    each = {build: costs(parts, build) for build in BUILDS}
+    rows = ["", "## The lot, euros", "", f"| | {' | '.join(BUILDS)} |", f"| --- |{' ---: |' * len(BUILDS)}"]
+    rows += [f"| {group} | {' | '.join(f'{each[build][group]:.0f}' for build in BUILDS)} |" for group in each["table"]]
+    rows.append(f"| **all** | {' | '.join(f'**{sum(each[build].values()):.0f}**' for build in BUILDS)} |")
+    paid = [10 * math.ceil(WHOLE_PACKS * sum(each[build].values()) / 10) for build in BUILDS]
+    rows.append(f"| **to be paid, about** | {' | '.join(f'**{euros}**' for euros in paid)} |")
+    return [
+        *rows,
+        "",
+        "*To be paid*: a third more, for whole packs and postage. Tools, screen, laptop, cloths: not included.",
+    ]
 
 
 def page(parts: Parts) -> str:
     """Return `hardware/parts.md`."""
-    head = [f"| part | purpose | euros | {' | '.join(BUILDS)} | instead |"]
-    head += [f"| --- | --- | ---: |{' ---: |' * len(BUILDS)} --- |"]
     rows: list[str] = []
     for group in dict.fromkeys(part.group for part in parts.part):
-        rows += ["", f"## {group.capitalize()}", "", *head]
-        for part in parts.part:
-            if part.group == group:
-                many = " | ".join(str(quantity(part, build) or "") for build in BUILDS)
-                price = f"{part.price:.2f}" if part.price else "yours"
-                rows.append(f"| {part.name} | {part.does} | {price} | {many} | {part.instead} |")
-    built: tuple[Build, ...] = tuple(build for build in BUILDS if parts.circuits[BOUGHT_AS[build]])
-    smalls = {build: small(parts, build) for build in built}
-    rows += ["", "## Small parts of the circuits", "", "Resistors 1 %, with leads; capacitors below 1 µF ceramic.", ""]
-    rows += [f"| part | euros | {' | '.join(built)} | in |", f"| --- | ---: |{' ---: |' * len(built)} --- |"]
-    for said in sorted({said for one in smalls.values() for said in one}, key=str.lower):
-        many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in built)
-        where = sorted(set().union(*(one[said][1] for one in smalls.values() if said in one)))
-        rows.append(f"| {name_kind(parts, said)} | {small_price(parts, said):.2f} | {many} | {'; '.join(where)} |")
-    rows += ["", *_list_printed(parts)]
-    each = {build: costs(parts, build) for build in BUILDS}
-    rows += ["", "## The lot, euros", "", f"| | {' | '.join(BUILDS)} |", f"| --- |{' ---: |' * len(BUILDS)}"]
-    for group in each["table"]:
-        rows.append(f"| {group} | {' | '.join(f'{each[build][group]:.0f}' for build in BUILDS)} |")
-    rows.append(f"| **all** | {' | '.join(f'**{sum(each[build].values()):.0f}**' for build in BUILDS)} |")
-    paid = [10 * math.ceil(WHOLE_PACKS * sum(each[build].values()) / 10) for build in BUILDS]
-    rows.append(f"| **to be paid, about** | {' | '.join(f'**{euros}**' for euros in paid)} |")
-    rows += [
-        "",
-        """*All* is the sum of the pieces. Resistors come in tens, tape in rolls, and every shop wants its postage: *to
-be paid* is a third more. Tools, screen, laptop and cloths are taken to be there.""",
-    ]
-    numbers = parts.numbers | parts.numbers_of_the_board
-    orders = "\n".join(f"| {name} | {number} |" for name, number in numbers.items())
-    return HEAD.format(estimated=parts.estimated) + "\n".join(rows) + "\n" + NUMBERS + orders + "\n"
+        rows += _list_group(parts, group)
+    rows += _list_fewer(parts) + _list_small(parts) + _list_printed(parts) + _sum(parts)
+    paper = ", ".join(part.name for part in parts.part if quantity(part, "paper"))
+    return HEAD.format(estimated=parts.estimated, paper=paper) + "\n".join(rows) + "\n"
 
 
 def main() -> int:

@@ -36,9 +36,8 @@ BOARDS = (
 )
 """For the pins that the pin map has now; a test says when they change."""
 FEATHER = (
-    "The Feather has GPIO2 and 3 (SDA, SCL) where these have 4 and 5: put them into `i2c` of the pin map and into "
-    "`SDA` and `SCL` of `firmware/wiring.py`, and another pin into `bias_pin` and `BIAS_PIN`. Which of the two bus "
-    "controllers has them, the firmware finds itself."
+    "For a Feather write 2 and 3 into `i2c` of the pin map and into `SDA` and `SCL` of `firmware/wiring.py`, and "
+    "another pin into `bias_pin` and `BIAS_PIN`."
 )
 
 
@@ -79,9 +78,8 @@ def board_tables() -> Iterator[str]:
     ]
     yield table(("pin", "is", "goes to"), rows)
     yield (
-        f"Each piezo is sampled {board.sample_hz} times a second, in frames of {board.block_samples}; a sample is the "
-        f"sum of {wire.READINGS} readings of {board.adc_bits} bits; touch {board.touch_hz}, magnetometers "
-        f"{board.magnet_hz} times a second."
+        f"Samples a second: {board.sample_hz} of each piezo (a sum of {wire.READINGS} readings of {board.adc_bits} "
+        f"bits), {board.touch_hz} of touch, {board.magnet_hz} of the magnetometers."
     )
     first, last = board.adc_pins[0], board.adc_pins[-1]
     bus = f"GPIO{board.i2c['sda']}, {board.i2c['scl']}"
@@ -123,15 +121,20 @@ def sensor_tables() -> Iterator[str]:
         "Inputs ELE0 to ELE11 of the MPR121. The doctor and the calibration count strips from 1: strip n is ELE(n - 1)."
     )
     yield "## Magnetometers"
-    rows: list[tuple[object, ...]] = []
+    yield "In each cell: number: multiplexer, channel. In mm; a module's x is its pad's x plus its place's x."
+    pads = range(1, maps.pads.count + 1)
+    places: dict[str, list[str]] = {}
     for index, (x, y, _) in enumerate(maps.magnetometer_positions()):
         address = maps.board.tca9548a_addresses[index // 8]
-        name = magnetometer_name(index).split("(")[1].rstrip(")")
-        rows.append((index + 1, name, f"0x{address:02X}", index % 8, f"{x:g}", f"{y:g}"))
-    yield table(("number", "where", "multiplexer", "channel", "x, mm", "y, mm"), rows)
+        place = magnetometer_name(index).split(", ")[1].rstrip(")")
+        aside = x - maps.pads.centre(maps.pads.at(x, y))[0]
+        row = places.setdefault(f"{place}, x {aside:+g}, y {y:g}", [])
+        row.append(f"{index + 1}: 0x{address:02X}, {index % 8}")
+    head = ("place", *(f"pad {pad}, x {maps.pads.centre(pad)[0]:g}" for pad in pads))
+    yield table(head, [(place, *row) for place, row in places.items()])
     yield (
         f"Chips {maps.magnetometers.depth_mm:g} mm below the top of the cover, chip up, x to the hider's right, y away "
-        "from the hider. A module that is turned makes the beads near it doubtful, or wrong."
+        "from the hider. Near a turned module beads are doubtful or wrong."
     )
 
 
@@ -155,8 +158,8 @@ def pi_tables() -> Iterator[str]:
     yield "## The Raspberry Pi without a mat board"
     yield (
         'With `[board] port = "pins"` the Pi reads piezos and touch strips itself: slower, and without magnetometers. '
-        "The lights cannot have the converter's pins; on all others, as GPIO18, they **need root** on a Pi up to 4, "
-        'which the service has not. So prefer a mat board: `[strips] kind = "board"`.'
+        "The lights need another pin than the converter's, as GPIO18, and on a Pi up to 4 **root**, which the service "
+        'does not have. Prefer a mat board, which costs no more: `[strips] kind = "board"`.'
     )
     converter, touch = maps.pi.mcp3008, maps.pi.mpr121
     names = ("select", "data in (DOUT)", "data out (DIN)", "clock")
@@ -191,23 +194,25 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "pins.md", "\n\n".join(parts) + "\n"
     built, depth = build(), pinmap().magnetometers.depth_mm
     stack = " + ".join(f"{part:g}" for part in (built.cover_mm, built.plate_mm, built.foam_mm, built.slat_mm))
+    whole = pieces()
+    different = [piece for piece in pieces(flat()) if piece not in whole]
+    same = ", ".join(piece[0] for piece in pieces(flat()) if piece in whole)
     cutting = [
         "# Cutting list",
         MADE,
-        table(("piece", "how many", "width x depth x height, mm", "of"), pieces()),
+        table(("piece", "how many", "width x depth x height, mm", "of"), whole),
         (
             f"Cover, plate, foam and slat ({stack} mm) less {built.chip_mm:g} mm for tape, module and half a chip put "
-            f"the chips {depth:g} mm below the surface. Where your wood or foam is thinner, put card under the slats."
+            f"the chips {depth:g} mm below the surface. If your wood or foam is thinner, put card under the slats."
         ),
-        "Drawings: [the mat](drawings/mat.svg), [a pad cut through](drawings/pad-section.svg).",
+        "[A pad cut through](drawings/pad-section.svg).",
         "## The flat mat",
         (
             f"{flat().height_mm:g} mm high instead of {built.height_mm:g}, chips {-flat().chip_z:g} mm "
-            "below the surface: "
-            "no slats, no 15 mm plywood. Rim, dividers and walls stand on the base. [The "
-            "build guide](README.md#the-flat-mat) has its setting and its figures."
+            "below the surface: no slats; rim, dividers and walls stand on the base. [How to build "
+            f"it](README.md#the-flat-mat). These pieces are different; {same} are as above."
         ),
-        table(("piece", "how many", "width x depth x height, mm", "of"), pieces(flat())),
-        "Drawing: [a pad cut through](drawings/pad-section-flat.svg); from above as the mat, without slats.",
+        table(("piece", "how many", "width x depth x height, mm", "of"), different),
+        "[A pad cut through](drawings/pad-section-flat.svg).",
     ]
     yield "cutting.md", "\n\n".join(cutting) + "\n"

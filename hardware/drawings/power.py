@@ -234,10 +234,7 @@ def tables(power: Power) -> str:
         drop = power.ohm(name, metres) * cap / 1000
         said = name.replace("_", " ")
         rows.append(f"| {said} | {wire.awg} | {metres:.2f} | {gauge.ohm_m:.4f} | {gauge.amp:g} | {drop:.2f} |")
-    total = sum(board_ma(power).values())
-    rows += ["", "| on the board's 3.3 V | mA |", "| --- | ---: |"]
-    rows += [f"| {name} | {ma:.1f} |" for name, ma in board_ma(power).items()]
-    rows += [f"| all, of {power.board.regulator_ma:.0f} | {total:.0f} |"]
+    rows += ["", f"The board's 3.3 V gives {sum(board_ma(power).values()):.0f} of {power.board.regulator_ma:.0f} mA."]
     return "\n".join(rows)
 
 

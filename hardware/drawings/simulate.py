@@ -23,7 +23,7 @@ from values import Values, values
 
 from pi_controller.errors import MatError
 from pi_controller.pinmap import pinmap
-from pi_controller.system.sensor_checks import MIDDLE_COUNTS, OFF_REST_COUNTS, classify_rest
+from pi_controller.system.sensor_checks import OFF_REST_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -256,11 +256,9 @@ def table(found: list[Figure]) -> str:
 
 
 def rest_table(found: dict[str, tuple[float, float]]) -> str:
-    """Return the rest levels of `fault_rests` as a Markdown table, with what the doctor makes of each."""
-    said = {"rail": "at its rail", "diode": "a clamp diode is reversed", "bias": "off the middle", "": "nothing"}
-    rows = ["| fault | rests at, counts | at worst | doctor says |", "| --- | ---: | ---: | --- |"]
-    for fault, (usual, worst) in found.items():
-        rows.append(f"| {fault} | {usual:.0f} | {worst:.0f} | {said[classify_rest(usual - MIDDLE_COUNTS)]} |")
+    """Return the usual rest levels of `fault_rests` as a Markdown table."""
+    rows = ["| fault | rests at, counts |", "| --- | ---: |"]
+    rows += [f"| {fault} | {usual:.0f} |" for fault, (usual, _) in found.items()]
     return "\n".join(rows)
 
 

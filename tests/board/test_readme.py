@@ -1,4 +1,4 @@
-"""The protocol page tells the truth: its dump decodes to what it says, its tables have the sizes of the code."""
+"""The protocol page tells the truth: its session decodes to what it says, its tables have the sizes of the code."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 from pi_controller.board import wire
 
 PAGE = (Path(__file__).parents[2] / "pi_controller" / "help" / "pages" / "reference" / "wire.md").read_text("utf-8")
+SESSION = (Path(__file__).parent / "session.txt").read_text("utf-8")
 NAMES = {
     getattr(wire, name): name
     for name in (
@@ -67,7 +68,7 @@ def runs(payload):
 
 
 def lines():
-    return re.findall(r"^    ([<>]) ([0-9a-f]{2}(?: [0-9a-f]{2})+)\n      (.+)$", PAGE, re.MULTILINE)
+    return re.findall(r"^    ([<>]) ([0-9a-f]{2}(?: [0-9a-f]{2})+)\n      (.+)$", SESSION, re.MULTILINE)
 
 
 def test_the_dump_decodes_to_what_stands_beside_it():

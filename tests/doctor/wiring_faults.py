@@ -46,7 +46,6 @@ class Kind(NamedTuple):
     by: str
 
 
-CORRECTED = "nothing at once: the mat plays with this profile"
 BOTH, DOCTOR, CALIBRATION = "both", "doctor", "calibration"
 STRIPS = pinmap().touch.strips
 MAGNETOMETER = r"magnetometer {n} \("
@@ -146,30 +145,31 @@ def is_named(kind: Kind, fault: str, said: Sequence[tuple[str, str, str]]) -> bo
 
 
 def page() -> str:
-    """Return the page for builders."""
-    rows: list[str] = []
+    """Return the page for builders: what doctor says of each fault, and what calibration says where doctor passes."""
+    tables: dict[str, list[str]] = {DOCTOR: [], CALIBRATION: []}
     for kind in KINDS:
         fault = kind.faults[0]
         doctor = [f"{name}: {found}" for name, found, _ in ask_doctor(fault)]
-        findings = [line for line in calibrate(fault) if line[2] or is_named(kind, fault, [line])]
-        todo = dict.fromkeys(todo for *_, todo in (*ask_doctor(fault), *findings) if todo)
-        says = {re.sub(r"pad \d", "", what): what for _, what, _ in reversed(findings)}  # of sentences alike the first
-        columns = (
-            "<br>".join(doctor) or "all pass",
-            "<br>".join(reversed(says.values())) or "all pass",
-            kind.wrong,
-            "<br>".join(todo) or CORRECTED,
-        )
-        rows.append(f"| {' | '.join(columns)} |")
-    head = "| doctor says | calibration says | what was wrong | what to do |\n| --- | --- | --- | --- |"
-    return f"""# I see this sentence: what do I do?
+        named = [line for line in calibrate(fault) if is_named(kind, fault, [line])] if not doctor else []
+        says = "<br>".join(doctor or dict.fromkeys(found for _, found, _ in named))
+        tables[DOCTOR if doctor else CALIBRATION].append(f"| {says} | {kind.wrong} |")
+    rule = "| --- | --- |"
+    return f"""# Fault messages and their causes
 
-What `moccasin-mat doctor` and `moccasin-mat calibrate` say of wires that are wrong, each on a simulated mat with that
-one fault. Numbers and names of parts are examples; a message that is the same for every pad is listed once.
+Each fault on a simulated mat. Numbers and names of parts are examples. `moccasin-mat doctor` and `moccasin-mat
+calibrate` print below each message what to do; if calibration fails, run the doctor.
+
+| doctor says | cause |
+{rule}
+{chr(10).join(tables[DOCTOR])}
+
+The doctor passes these; the profile corrects them, and you can play at once:
+
+| calibration says | cause |
+{rule}
+{chr(10).join(tables[CALIBRATION])}
+
 `python tests/doctor/wiring_faults.py --page` makes this page.
-
-{head}
-{chr(10).join(rows)}
 """
 
 

@@ -231,7 +231,15 @@ def test_a_disc_off_the_middle_feels_the_modes_that_the_middle_misses_and_blocks
     # a plate that lies on springs everywhere alike bounces by the formula, whatever the method
     whole = plate.modes(True, plate.FOAM_PA[0])
     assert min(abs(whole.hz - plate.bounce_hz(True, plate.FOAM_PA[0]))) < 0.5
-    assert plate.tables() in (HARDWARE / "FIRST_MAT.md").read_text("utf-8"), "put the output of plate.py into the page"
+    page = " ".join((HARDWARE / "FIRST_MAT.md").read_text("utf-8").split())
+    sheet = [round(plate.bounce_hz(True, pa)) for pa in plate.FOAM_PA]
+    assert (
+        "at {} to {} Hz, which reaches into the detector's band of {:.0f} to {:.0f} Hz".format(*sheet, *plate.BAND_HZ)
+        in page
+    )
+    assert f"on eight blocks at {low:.0f} to {high:.0f} Hz" in page
+    assert f"hardly feels {missed} of {count} modes" in page
+    assert "at {:g}, {:g} mm it feels all".format(*plate.build().disc_at_mm) in page
     assert low < high
 
 

@@ -35,14 +35,12 @@ HEAD = """# The fouls
 
 Generated from [`tests/scenarios/foul_*.txt`](../../tests/scenarios), which the tests play. `[referee] preset`
 (`--preset` of the `referee` verb) selects a column; a line in `[referee.fouls]` (`--foul KIND=MODE`) overrides it.
-[Its modes](../help/pages/reference/settings.md).
 
 """
 MEANING = """
 *called*: the table applies the foul; *asked*: the table waits for the judge's answer; *entered*: the judge alone
 notices it; *counts*: it is the hit; *goes on*: play continues with the bead in its new place; *passed over*: the
-table ignores it. The judge can enter any foul and undo any. If the mat is in doubt (missed hands, an unclear reading,
-a faulty sensor), every foul becomes a question.
+table ignores it. The judge can enter any foul and undo any. If the mat is in doubt, every foul becomes a question.
 
 The mat detects early hits from ready on, if no hand is under a pad: hands that hide shake the pads like light hits. A
 hit at a pad with a hider's or an unidentified hand under it is doubtful (`touch`); a hitter's own hand counts as a
@@ -97,13 +95,13 @@ def page():
     lines = [f"* **{preset}**: {about}" for preset, about in PRESETS.items()]
     lines += [
         "",
-        f"| foul | noticed by | {' | '.join(map(', '.join, columns.values()))} | the rule |",
-        f"| {'--- | ' * (len(columns) + 3)}".rstrip(),
+        f"| foul | {' | '.join(map(', '.join, columns.values()))} | the rule |",
+        f"| {'--- | ' * (len(columns) + 2)}".rstrip(),
     ]
     for number, (name, rule, _) in enumerate(stories()):
         link = f"[`{name}`](../../tests/scenarios/foul_{name}.txt)"
         told = " | ".join(column[number] for column in columns)
-        lines.append(f"| {link} | {noticed_by(name)} | {told} | {rule} |")
+        lines.append(f"| {link} | {told} | {rule} |")
     return HEAD + "\n".join(lines) + "\n" + MEANING
 
 

@@ -27,7 +27,7 @@ makes them). pip installs these packages beside it; each brings its own licence 
 SD card they are in `/opt/moccasin-mat`, and `/usr/share/doc/PACKAGE/copyright` has the licences of Debian's
 packages. `tests/support/licences.py` writes this table.
 
-| package | licence | installed by |
+| installed by | licence | packages |
 | --- | --- | --- |
 """
 
@@ -89,7 +89,10 @@ def packages():
 
 
 def table():
-    rows = (f"| {name} | {licence(name)} | {', '.join(extras)} |" for name, extras in sorted(packages().items()))
+    groups = {}
+    for name, extras in sorted(packages().items()):
+        groups.setdefault((", ".join(extras), licence(name)), []).append(name)
+    rows = (f"| {extras} | {licence} | {', '.join(names)} |" for (extras, licence), names in sorted(groups.items()))
     return HEAD + "\n".join(rows) + "\n"
 
 
