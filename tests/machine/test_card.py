@@ -78,7 +78,7 @@ def test_the_card_starts_to_the_page_and_again_after_a_power_cut(card):
         pi.picture(card.folder / "screen.ppm")
         if keep := os.environ.get("MOCCASIN_PICTURES"):
             shutil.copy(card.folder / "screen.ppm", keep)
-        judge = Judge(pi, read_pin(screen))
+        judge = Judge(pi, read_pin(pi))
         acknowledged = judge.say("action", action=TOSS)
         for _ in range(10):
             judge.say("action", action=MISS)
@@ -102,9 +102,17 @@ def test_the_card_starts_to_the_page_and_again_after_a_power_cut(card):
         assert "PIN" not in screen  # somebody can sign in, so no new PIN is made
 
 
-def read_pin(screen: str) -> str:
-    """Return the first PIN of the head judge."""
-    name, pin = re.search(r"sign in at /judge as (.+) with the PIN (\S+):", screen.replace("\n", " ")).groups()
+def read_pin(pi: Pi) -> str:
+    """Return the first PIN of the head judge, once the screen shows it."""
+    found: list[tuple[str, str]] = []
+
+    def is_shown() -> bool:
+        screen = pi.screen().replace("\n", " ")
+        found.extend(re.findall(r"sign in at /judge as (.+?) with the PIN (\S+):", screen))
+        return bool(found)
+
+    until(is_shown, "the screen shows the first PIN")
+    name, pin = found[0]
     assert name == "Head judge"
     return pin
 
@@ -113,7 +121,7 @@ def test_its_first_page_makes_it_the_hub_of_a_gathering_with_a_table(card):
     pi = virt(card)
     with pi.machine:
         pi.start()
-        pin = read_pin(pi.screen())
+        pin = read_pin(pi)
         judge = Judge(pi, pin)
         assert pi.run("systemctl is-active moccasin-mat-hub moccasin-mat-broker").stdout.split() == ["inactive"] * 2
         started = pi.told("cat /proc/sys/kernel/random/boot_id")
