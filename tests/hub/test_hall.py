@@ -262,7 +262,7 @@ def test_each_match_is_in_one_part_that_fits(kind, names):
 @pytest.mark.parametrize(("kind", "count"), [("single", 8), ("single", 5), ("double", 3)])
 def test_bracket_that_fits_is_shown_whole(kind, count):
     cup = Elimination(kind)
-    state = cup.play(cup.opening, {"do": "enter", "teams": [f"T{n}" for n in range(count)]})
+    state = cup.play(cup.opening, {"do": "enter", "teams": [f"Spirit Lake {n}" for n in range(count)]})
     assert len(wall_parts(cup, state)) == 1
 
 
