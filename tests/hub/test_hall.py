@@ -1,5 +1,6 @@
 """The page for the wall: nothing runs off any screen, all parts come in turn, names are read from far away."""
 
+import time
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 
@@ -10,6 +11,7 @@ from hub_site import Site
 from pi_controller.hub.hall import MAX_HEIGHT, wall_parts
 from pi_controller.hub.hub import TableStatus
 from pi_controller.tournament import Elimination, Groups, RoundRobin
+from pi_controller.tournament.decisions import TeamWithdrawn
 
 FIRST_SIZE = (1920, 1080)
 SIZES = [(390, 844), (800, 480), (1024, 768), (1280, 720), FIRST_SIZE, (3840, 2160), (1080, 1920)]
@@ -217,7 +219,9 @@ def test_long_names_that_begin_alike_stay_different(tmp_path, chromium):
     "plan", [{"format": "round_robin", "options": {"points": "2"}}, KINDS[0]], ids=("all", "double")
 )
 def test_standings_show_every_team_in_large_letters(tmp_path, chromium, plan):
-    with hall_of(tmp_path, chromium, LONG[:16], **plan) as (page, _):
+    with hall_of(tmp_path, chromium, LONG[:16], **plan) as (page, director):
+        director.decide(time.time(), "Ann", TeamWithdrawn(LONG[15], "no_show"))
+        page.locator("td", has_text="did not come").wait_for(state="attached")
         kinds, teams = set(), set()
         for _ in range(10):
             name, shown = part(page)
@@ -230,6 +234,9 @@ def test_standings_show_every_team_in_large_letters(tmp_path, chromium, plan):
                         .map(one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom / innerWidth)"""
                 )
                 assert min(sizes) >= MIN_SIZE
+                rows = ".slide.shown tbody tr:not([hidden])"
+                heights = page.locator(rows).evaluate_all("all => all.map(one => Math.round(one.clientHeight / 3))")
+                assert len(set(heights)) == 1, "each team has one line"
                 assert page.evaluate(OUTSIDE) == []
             page.keyboard.press("ArrowRight")
         assert teams == set(",".join(LONG[:16]).split(","))
