@@ -8,6 +8,7 @@ wall and the boards 1920 x 1080. Needs Chromium and Mosquitto.
 import html
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -16,6 +17,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from headless import ARGUMENTS, CHROMIUM
 from tournament_day import Day
+
+from pi_controller.hub.publish import publish_store
+from pi_controller.hub.settings import STORE
 
 WALL, PHONE = {"width": 1920, "height": 1080}, {"width": 390, "height": 844}
 SIZES = {"team": (PHONE,), "hall": (WALL,), "bracket": (WALL,)}
@@ -61,6 +65,15 @@ class Album:
                 self.take(tab, f"{path.replace('/', '-')}{slide and '-'}{slide}-{size['width']}", f"{caption}: {name}")
                 tab.close()
 
+    def look_at_site(self, folder):
+        """Publish the results as a site of files and take pictures of its first page."""
+        publish_store(self.day.houses[0].machine.state / "hub" / STORE, folder, time.time)
+        for size in (WALL, PHONE):
+            tab = self.day.browser.new_page(viewport=size)
+            tab.goto((folder / "index.html").as_uri())
+            self.take(tab, f"published-{size['width']}", "The results, published as a site of files")
+            tab.close()
+
     def take(self, page, name, caption):
         path = f"{len(self.pictures) + 1:02}-{name}.png"
         page.screenshot(path=self.folder / path, full_page=True)
@@ -93,6 +106,7 @@ def main(folder):
             day.begin()
             album.count("the first calls")
             day.play()
+            album.look_at_site(Path(place) / "site")
             album.count("the champion")
         finally:
             day.close()
