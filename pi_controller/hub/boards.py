@@ -16,6 +16,7 @@ from pi_controller.display import phrases
 from pi_controller.display.drawing import isolate_name, player_name
 from pi_controller.display.game_display import game_name, get_show
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.hub.hall import ID_WIDTH, wall_parts
 from pi_controller.rules import registry
 from pi_controller.system.machine_health import LOW_DISK_BYTES
 from pi_controller.text import join_words
@@ -272,7 +273,7 @@ class Boards:
 
     def page(self, page: str, **more: Any) -> str:
         """Return a whole page: `boards`, `hall`, `bracket`, `announcer` or `director`."""
-        parts = self._parts("boards" if page == "hall" else page)
+        parts = self._parts(page)
         values = {"title": self.title(), "regions": parts, "host": self.host, **more}
         values["joins"] = self._joining() is not None
         return render(_HERE / f"{page}.html", self._language, **values)
@@ -489,12 +490,14 @@ class Boards:
             "title": Markup.escape(self.title()),
             "notice": self._render("notice", text_=now.announcement),
         }
-        if page in ("boards", "tables", "director"):
+        if page in ("boards", "hall", "tables", "director"):
             found["tables"] = tables_markup(self.tables, self._language, self._match_labels(), self._clock())
             found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._language))
-        if page in ("boards", "bracket", "results") and now.plan is not None:
+        if page in ("boards", "hall", "bracket", "results") and now.plan is not None:
             found["bracket"] = self._bracket(page)
-        if page in ("boards", "director"):
+        if page == "hall":
+            found["wall"] = self._wall()
+        if page in ("boards", "hall", "director"):
             found["clock"] = self._clock_shown()
             found["queue"] = self._render("queue", **self._queue())
         if page == "announcer":
@@ -516,10 +519,14 @@ class Boards:
             shown=shown,
             now=now,
             plan=now.plan,
-            rounds_too=page != "boards",
+            rounds_too=page not in ("boards", "hall"),
             linked=page != "results",
             teams=teams,
         )
+
+    def _wall(self) -> Markup:
+        parts = wall_parts(self.now.competition, self.now.state, self._language) if self.now.state.teams else ()
+        return self._render("wall", parts=parts, id_width=ID_WIDTH)
 
     def _queue(self) -> dict[str, Any]:
         """Return the values of the called and the waiting matches, in the order in which they will be called."""

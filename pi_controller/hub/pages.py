@@ -245,7 +245,7 @@ class HubPages:
         page, team = request.query_params.get("page", "boards"), request.query_params.get("team", "")
         if team.isascii() and team.isdecimal() and len(team) <= 3:
             page = f"team/{int(team)}"
-        elif page not in ("boards", "tables", "announcer") or team:
+        elif page not in ("boards", "hall", "tables", "announcer") or team:
             raise HTTPException(404)
         return await self._stream_response(request, page)
 

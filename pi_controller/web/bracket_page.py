@@ -19,8 +19,17 @@ from pi_controller.web.templates import render
 
 _Text = Callable[[str], str]
 
-WIDTH, HEIGHT, COLUMN, ROW = 208, 52, 248, 70
-"""Size of a match's box, and the distances of columns and rows, in units of the drawing."""
+
+class Grid(NamedTuple):
+    """Size of a match's box, and the distances of columns and rows, in units of the drawing."""
+
+    width: int
+    height: int
+    column: int
+    row: int
+
+
+GRID = Grid(208, 52, 248, 70)
 _HEAD = 46
 """Space above each side's matches for its name and the names of the rounds."""
 
@@ -80,12 +89,12 @@ def page(competition: Competition, state: State, title: str, language: str = "en
 
 def bracket_values(competition: Competition, state: State, language: str = "en") -> dict[str, Any]:
     """Return the values for `bracket_parts.html`: drawing, standings, and rounds as text."""
-    cup, its_state = _elimination(competition, state)
+    cup, its_state = find_elimination(competition, state)
     champion = competition.champion(state)
     rows = competition.standings(state)
     return {
         "drawing": drawing(cup, its_state, language) if cup is not None and its_state.teams else None,
-        "box": (WIDTH, HEIGHT),
+        "box": (GRID.width, GRID.height),
         "rounds": _rounds(competition, competition.pairings(state), language),
         "standings": sorted(rows, key=_standing_key) if champion is None else list(rows),
         "champion": champion,
@@ -98,7 +107,7 @@ def _standing_key(row: Mapping[str, Any]) -> tuple[int, int, int]:
     return (0, row["losses"], -row["wins"]) if in_it else (1, 0, 0)
 
 
-def _elimination(competition: Competition, state: State) -> tuple[Elimination | None, State]:
+def find_elimination(competition: Competition, state: State) -> tuple[Elimination | None, State]:
     """Return the elimination of a tournament and its state; for groups only after the group stage."""
     if isinstance(competition, Groups):
         cup = competition.parts(state).cup
@@ -111,7 +120,7 @@ def drawing(competition: Elimination, state: State, language: str = "en") -> Dra
     text = catalogue(language).gettext
     bracket = competition.bracket(state)
     pairings = {pairing.id: pairing for pairing in competition.pairings(state)}
-    matches = [match for match in (*bracket.matches, bracket.reset) if match is not None and match.id in pairings]
+    matches = drawn_matches(competition, state)
     at: dict[str, tuple[int, float]] = {}
     headings: list[Heading] = []
     top = 0.0
@@ -120,15 +129,16 @@ def drawing(competition: Elimination, state: State, language: str = "en") -> Dra
         those = [match for match in matches if match.side == side]
         if not those:
             continue
-        placed = _place_matches(those, top + _HEAD)
+        placed = place_matches({match: match.round - 1 for match in those}, top + _HEAD)
         at |= placed
         headings += [Heading(name, 0, top + 14, large=True)] if name else []
         rounds = sorted({match.round for match in those})
         headings += [
-            Heading(text("Round {number}").format(number=number), (number - 1) * COLUMN, top + 34) for number in rounds
+            Heading(text("Round {number}").format(number=number), (number - 1) * GRID.column, top + 34)
+            for number in rounds
         ]
-        top = max(y for _, y in placed.values()) + ROW + 20
-    x = max((x for x, _ in at.values()), default=-COLUMN)
+        top = max(y for _, y in placed.values()) + GRID.row + 20
+    x = max((x for x, _ in at.values()), default=-GRID.column)
     final = bracket.matches[-1]
     before = [
         at[source.match][1] for source in (final.a, final.b) if isinstance(source, WinnerOf) and source.match in at
@@ -136,53 +146,71 @@ def drawing(competition: Elimination, state: State, language: str = "en") -> Dra
     y = max(fmean(before or [0.0]), _HEAD)
     for match in matches:
         if match.side == "final":
-            x += COLUMN
+            x += GRID.column
             at[match.id] = (x, y)
             headings.append(Heading(text("Final") if match.round == 1 else text("Second match"), x, y - 12))
     for match in matches:
         if match.side == "third":
-            at[match.id] = (x, y + ROW + _HEAD)
-            headings.append(Heading(text("Third place"), x, y + ROW + _HEAD - 12))
-    boxes = tuple(_box(competition, state, match, pairings[match.id], at[match.id], text) for match in matches)
-    lines = tuple(line for match in matches for line in _lines(match, at))
-    height = max(y for _, y in at.values()) + HEIGHT + 18
-    return Drawing(x + WIDTH + 4, height, boxes, lines, tuple(headings))
+            at[match.id] = (x, y + GRID.row + _HEAD)
+            headings.append(Heading(text("Third place"), x, y + GRID.row + _HEAD - 12))
+    boxes = tuple(
+        make_box(competition, state, match, pairings[match.id], at[match.id], language, _MAX_NAME_CHARS)
+        for match in matches
+    )
+    lines = tuple(line for match in matches for line in connect(match, at))
+    height = max(y for _, y in at.values()) + GRID.height + 18
+    return Drawing(x + GRID.width + 4, height, boxes, lines, tuple(headings))
 
 
-def _place_matches(matches: Sequence[Match], top: float) -> dict[str, tuple[int, float]]:
-    """Return the positions of one side's matches, each centred between its feeding matches of that side."""
+def drawn_matches(competition: Elimination, state: State) -> list[Match]:
+    """Return the matches of a bracket; the second match of a final only if it is played."""
+    bracket, ids = competition.bracket(state), {pairing.id for pairing in competition.pairings(state)}
+    return [match for match in (*bracket.matches, bracket.reset) if match is not None and match.id in ids]
+
+
+def place_matches(columns: Mapping[Match, int], top: float, grid: Grid = GRID) -> dict[str, tuple[int, float]]:
+    """Return the positions of matches in their columns, each centred between those of `columns` that feed it."""
     at: dict[str, tuple[int, float]] = {}
     lowest: dict[int, float] = {}
-    for match in matches:
+    for match, column in columns.items():
         sources = [source.match for source in (match.a, match.b) if isinstance(source, WinnerOf)]
         before = [at[source][1] for source in sources if source in at]
-        # a match without a source on this side goes below the last of its column
-        y = max(fmean(before) if before else top, lowest.get(match.round, top - ROW) + ROW)
-        lowest[match.round] = y
-        at[match.id] = ((match.round - 1) * COLUMN, y)
+        # a match without a source here goes below the last of its column
+        y = max(fmean(before) if before else top, lowest.get(column, top - grid.row) + grid.row)
+        lowest[column] = y
+        at[match.id] = (column * grid.column, y)
     return at
 
 
-def _lines(match: Match, at: dict[str, tuple[int, float]]) -> list[str]:
+def connect(match: Match, at: Mapping[str, tuple[int, float]], grid: Grid = GRID) -> list[str]:
     """Return the lines to a match from the matches whose winners it takes."""
     x, y = at[match.id]
     found: list[str] = []
     for place, source in enumerate((match.a, match.b)):
         if isinstance(source, WinnerOf) and source.match in at and (match.round == 1 or match.side != "final"):
             from_x, from_y = at[source.match]
-            half = (x + from_x + WIDTH) // 2 if x - from_x <= COLUMN else x - (COLUMN - WIDTH) // 2
-            end = y + HEIGHT * (0.25 + 0.5 * place)
-            found.append(f"M{from_x + WIDTH} {from_y + HEIGHT / 2:g} H{half} V{end:g} H{x}")
+            gap = grid.column - grid.width
+            half = (x + from_x + grid.width) // 2 if x - from_x <= grid.column else x - gap // 2
+            end = y + grid.height * (0.25 + 0.5 * place)
+            found.append(f"M{from_x + grid.width} {from_y + grid.height / 2:g} H{half} V{end:g} H{x}")
     return found
 
 
-def _box(
-    competition: Elimination, state: State, match: Match, pairing: Pairing, at: tuple[int, float], text: _Text
+def make_box(
+    competition: Elimination,
+    state: State,
+    match: Match,
+    pairing: Pairing,
+    at: tuple[int, float],
+    language: str,
+    max_name_chars: int | None = None,
 ) -> Box:
+    """Return the box of a match at `at`; None for `max_name_chars` keeps every name whole."""
+    text = catalogue(language).gettext
     games = competition.games_won(state, pairing) if competition.best_of > 1 else {}
     first, second = (
         Slot(
-            _short(team) if team is not None else _source_text(source, text),
+            _shorten(team, max_name_chars) if team is not None else _source_text(source, text),
             team is not None,
             team is not None and team == pairing.winner,
             games.get(team) if team is not None and games else None,
@@ -192,8 +220,8 @@ def _box(
     return Box(match.id, *at, (first, second), pairing.open)
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _MAX_NAME_CHARS else f"{name[: _MAX_NAME_CHARS - 1].rstrip()}…"
+def _shorten(name: str, max_chars: int | None) -> str:
+    return name if max_chars is None or len(name) <= max_chars else f"{name[: max_chars - 1].rstrip()}…"
 
 
 def _source_text(source: Source, text: _Text) -> str:

@@ -226,7 +226,7 @@ def compared(kept, held):
 
 def lags_of(folder):
     lags = sorted(float(line) for line in (folder / "lags").read_text().split())
-    return {"p50": lags[len(lags) // 2], "p99": lags[len(lags) * 99 // 100]}
+    return {"p50": lags[len(lags) // 2], "p99": lags[len(lags) * 99 // 100]} if lags else {}
 
 
 def counted(records):

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,6 +29,7 @@ from brokers import PATIENCE_S, VENUE, Mosquitto, account
 from chaos import be_hub, compared, counted, journals, lags_of, memory_mb, received, records_of, store_at, whole
 from postgres import server_of
 
+from pi_controller.hub.store import StoreError
 from pi_controller.hub.table_link import TableLink
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.base import referee_for
@@ -36,7 +37,7 @@ from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.runtime.console import execute_line
 from pi_controller.table.table import Table, journalled_game
-from pi_controller.table.view import View
+from pi_controller.table.view import View, is_between_hides
 
 PROCESSES = 4
 """In which the tables' links run."""
@@ -44,7 +45,10 @@ TURN_S = 0.005
 
 
 def played(folder, count):
-    """Play a game of `count` records and more; return its first facts, and the view after each of them."""
+    """Play a game of `count` records and more; return its first facts, and the view after each of them.
+
+    They end between two hides, at most at `count`: of a hide that goes on the link holds the records back.
+    """
     facts, views = [], []
     with closing(Journal(folder / "game.sqlite")) as journal:
         rules = journalled_game(journal, game("dakota", {"points": 16}))
@@ -63,6 +67,8 @@ def played(folder, count):
             execute_line(table, line, float(journal.seq))
             views += [table.view] * (journal.seq - len(views))
         facts += [fact for _, fact in journal.read()]
+    while not is_between_hides(views[count - 1]):
+        count -= 1
     return facts[:count], views[:count]
 
 
@@ -102,17 +108,30 @@ def be_tables(folder, names, port, begin, rate):
         time.sleep(TURN_S)
 
 
+def wait_for_store(where):
+    """Wait until the hub has made its store."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        with suppress(StoreError):
+            if not isinstance(where, Path) or where.exists():
+                return records_of(where)
+        assert time.monotonic() < end, "the hub has not started"
+        time.sleep(0.05)
+
+
 def load(folder, count, rate, seconds, prepare_s, server=None):
     """Return the figures."""
     names = [f"t{n:02d}" for n in range(1, count + 1)]
-    begin, where = time.time() + prepare_s, store_at(folder, server and server.url)
+    where = store_at(folder, server and server.url)
     broker = Mosquitto(folder / "broker", names).start()
     broker.hub_settings(server and server.url)
-    prepare(folder, names, begin, rate, seconds)
     command = [sys.executable, __file__, "--folder", folder, "--port", str(broker.port), "--rate", str(rate)]
     running = [subprocess.Popen([*command, "--role", "hub"], stdout=subprocess.DEVNULL)]
     try:
-        for n in range(PROCESSES):
+        wait_for_store(where)
+        begin = time.time() + prepare_s
+        prepare(folder, names, begin, rate, seconds)
+        for n in range(min(PROCESSES, count)):
             some = ",".join(names[n::PROCESSES])
             running.append(subprocess.Popen([*command, "--role", some, "--begin", str(begin)]))
         watched = {"hub": running[0].pid, "broker": broker.process.pid}

@@ -1,12 +1,17 @@
 """The page for the wall: nothing runs off any screen, all parts come in turn, names are read from far away."""
 
+import time
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hub_site import Site
 
+from pi_controller.hub.hall import MAX_HEIGHT, wall_parts
 from pi_controller.hub.hub import TableStatus
+from pi_controller.tournament import Elimination, Groups, RoundRobin
+from pi_controller.tournament.decisions import TeamWithdrawn
 
 FIRST_SIZE = (1920, 1080)
 SIZES = [(390, 844), (800, 480), (1024, 768), (1280, 720), FIRST_SIZE, (3840, 2160), (1080, 1920)]
@@ -15,6 +20,19 @@ NAMES = (
     *("Sisseton", "Peever", "Agency Village", "Očhéthi Šakówiŋ", "Waubay", "Browns Valley", "W" * 40, "Red Iron"),
 )
 TURN_MS = 12_000
+PARTS = 8
+"""Of the hall below, in one round of turning."""
+LONG = (
+    "The Moccasin Game Society of the Lake, 1",
+    "The Moccasin Game Society of the Lake, 2",
+    "ᐊᓂᔑᓈᐯ ᒪᑲᓯᓐ ᐊᑕᐎᓐ ᑭᒋ ᐅᑕᒥᓄᐎᓐ ᐃᐡᑯᓂᑲᓂᐠ",
+    "فريق الخفّين الكبير من بلدة البحيرة",
+    "W" * 40,
+    *(f"{n:02d} {'Očhéthi Šakówiŋ ' * 2}"[:39] + "x" for n in range(27)),
+)
+SHORT = tuple(f"Lower Sioux {n:02d}" for n in range(32))
+MIN_SIZE = 1 / 45
+"""Size of a letter on the wall, in widths of the screen: the page of the hall in the help has the distances."""
 OUTSIDE = """() => {
     const isOutside = one => {
         const box = one.getBoundingClientRect();
@@ -75,31 +93,56 @@ def wall(site, chromium):
     assert complaints == []
 
 
+@contextmanager
+def hall_of(folder, chromium, teams, **plan):
+    """Open the wall of a tournament of `teams` whose first two results are in; provide the page and the director."""
+    with closing(Site(folder)) as site:
+        site.sign_in()
+        for fact in (
+            {"do": "plan", "title": "Wacipi", **plan},
+            {"do": "enter", "teams": [{"name": team} for team in teams]},
+            {"do": "draw", "order": teams},
+        ):
+            assert site.decide(**fact).status_code == 200
+        for one in site.director.now.competition.ready(site.director.now.state)[:2]:
+            assert site.decide(do="result", match=one.id, winner=one.teams[0]).status_code == 200
+        context = chromium.new_context(viewport={"width": 1920, "height": 1080}, base_url=site.origin)
+        page = context.new_page()
+        page.goto("/hall")
+        page.wait_for_selector(".slide.shown")
+        page.evaluate("document.fonts.ready")
+        yield page, site.director
+        context.close()
+
+
 def part(page):
-    """Return the part that is shown, and the tables or the side of the bracket that can be seen."""
+    """Return the part that is shown, and the tables, matches or teams that can be seen."""
     return page.evaluate(
         """() => {
             const slide = document.querySelector(".slide.shown");
             const seen = [...slide.querySelectorAll(".table-card")].filter(one => one.offsetParent);
-            const drawn = slide.dataset.slide === "bracket" ? slide.querySelector("svg").getAttribute("viewBox") : "";
-            return [slide.dataset.slide, seen.map(one => one.querySelector("h3").innerText).join() || drawn];
+            const all = [...slide.querySelectorAll("g[data-match], tbody tr")];
+            const drawn = all.filter(one => one.getClientRects().length);
+            const names = drawn.map(one => one.dataset.match ?? one.cells[1].innerText);
+            return [slide.dataset.slide, seen.map(one => one.querySelector("h3").innerText).join() || names.join()];
         }"""
     )
 
 
 def test_all_parts_come_in_turn_and_again(wall):
     seen = [part(wall)]
-    for _ in range(7):
+    for _ in range(2 * PARTS):
         wall.clock.run_for(TURN_MS + 100)
         seen.append(part(wall))
     names = [name for name, _ in seen]
-    assert names == ["tables", "tables", "queue", "bracket", "bracket", "bracket", "standings", "tables"]
+    assert names[: PARTS + 1] == ["tables", "tables", "queue", *["bracket"] * 3, "standings", "standings", "tables"]
     assert "Table 6" in seen[0][1]
     assert seen[1][1].startswith("Table 7")
-    assert len({drawn for name, drawn in seen if name == "bracket"}) == 3, "the whole, and each side"
-    assert seen[7] == seen[0]
+    first, second = (seen[n * PARTS : (n + 1) * PARTS] for n in (0, 1))
+    assert first[:5] == second[:5], "the matches that can be played are shown each time"
+    assert first[5] != second[5], "of the others each time some more"
     wall.keyboard.press("ArrowLeft")
-    assert part(wall)[0] == "standings"
+    assert part(wall) == second[-1]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -108,14 +151,13 @@ def test_nothing_runs_off_the_screen(wall, size):
     wall.set_viewport_size({"width": size[0], "height": size[1]})
     if size != FIRST_SIZE:  # the page is told of its size with the next frame
         wall.wait_for_selector(f"body[data-width='{size[0]}']")
-    for _ in range(7):
+    for _ in range(PARTS):
         assert wall.evaluate(OUTSIDE) == [], part(wall)
         assert wall.evaluate(FILLED) > 0.9 or size[0] > 3000, part(wall)
         wall.keyboard.press("ArrowRight")
 
 
-def test_names_are_read_from_fifteen_metres(wall):
-    """On a wall of 2 m height a pixel of 1080 is 1.9 mm: 24 px are 45 mm, of which 15 m take 1/330."""
+def test_names_at_tables_and_next_matches_have_a_least_size(wall):
     for _ in range(3):
         sizes = wall.evaluate(
             """() => [...document.querySelectorAll(".slide.shown :is(.score bdi, .queue li)")]
@@ -127,6 +169,126 @@ def test_names_are_read_from_fifteen_metres(wall):
         wall.keyboard.press("ArrowRight")
 
 
+TEXTS = """() => [...document.querySelectorAll(".slide.shown .wall-part:not([hidden]) text")].map(one => {
+    const box = one.getBoundingClientRect();
+    const inside = box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
+    const size = parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a / innerWidth;
+    return [one.textContent, size, inside && one.getComputedTextLength() <= Number(one.dataset.room)];
+})"""
+KINDS = ({"format": "double"}, {"format": "single", "third_place": True})
+
+
+@pytest.mark.parametrize("plan", KINDS, ids=("double", "single"))
+@pytest.mark.parametrize("count", [4, 8, 16, 24, 32])
+def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, count, plan):
+    names = LONG if count in (8, 24, 32) else SHORT
+    with hall_of(tmp_path, chromium, names[:count], **plan) as (page, director):
+        left = {size: {one.id for one in director.now.pairings} for size in ((1920, 1080), (1280, 720))}
+        for size, matches in left.items():
+            page.evaluate("addEventListener('resize', () => (document.body.dataset.width = innerWidth))")
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            if size != FIRST_SIZE:
+                page.wait_for_selector(f"body[data-width='{size[0]}']")
+            for _ in range(100):
+                name, shown = part(page)
+                if name == "bracket":
+                    page.wait_for_function("() => document.fonts.status === 'loaded'")
+                    texts = page.evaluate(TEXTS)
+                    assert texts
+                    assert [text for text in texts if text[1] < MIN_SIZE or not text[2]] == []
+                    matches -= set(shown.split(","))
+                page.keyboard.press("ArrowRight")
+                if not matches:
+                    break
+        assert not any(left.values()), "some matches are in no part"
+
+
+def test_long_names_that_begin_alike_stay_different(tmp_path, chromium):
+    with hall_of(tmp_path, chromium, LONG[:4], format="single") as (page, _):
+        while part(page)[0] != "bracket":
+            page.keyboard.press("ArrowRight")
+        page.wait_for_function("() => document.fonts.status === 'loaded'")
+        texts = [text for text, *_ in page.evaluate(TEXTS)]
+    moccasin = {text for text in texts if text.startswith("The Mocc")}
+    assert {text[-1] for text in moccasin} == {"1", "2"}
+    assert all("…" in text for text in moccasin)
+    assert any(text.startswith("ᐊᓂᔑᓈᐯ") and text.endswith("…") for text in texts)
+
+
+@pytest.mark.parametrize(
+    "plan", [{"format": "round_robin", "options": {"points": "2"}}, KINDS[0]], ids=("all", "double")
+)
+def test_standings_show_every_team_in_large_letters(tmp_path, chromium, plan):
+    with hall_of(tmp_path, chromium, LONG[:16], **plan) as (page, director):
+        director.decide(time.time(), "Ann", TeamWithdrawn(LONG[15], "no_show"))
+        page.locator("td", has_text="did not come").wait_for(state="attached")
+        kinds, teams = set(), set()
+        for _ in range(10):
+            name, shown = part(page)
+            kinds.add(name)
+            if name == "standings":
+                teams |= set(shown.split(","))
+                sizes = page.evaluate(
+                    """() => [...document.querySelectorAll(".slide.shown :is(th, td)")]
+                        .filter(one => one.getClientRects().length)
+                        .map(one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom / innerWidth)"""
+                )
+                assert min(sizes) >= MIN_SIZE
+                rows = ".slide.shown tbody tr:not([hidden])"
+                heights = page.locator(rows).evaluate_all("all => all.map(one => Math.round(one.clientHeight / 3))")
+                assert len(set(heights)) == 1, "each team has one line"
+                assert page.evaluate(OUTSIDE) == []
+            page.keyboard.press("ArrowRight")
+        assert teams == set(",".join(LONG[:16]).split(","))
+        assert kinds == (
+            {"queue", "standings"} if plan["format"] == "round_robin" else {"queue", "bracket", "standings"}
+        )
+
+
+@pytest.mark.parametrize("kind", ["double", "single", "third place"])
+@pytest.mark.parametrize("names", ["{}", "The moccasin game of team {}"])
+def test_each_match_is_in_one_part_that_fits(kind, names):
+    cup = Elimination("single", third_place=True) if kind == "third place" else Elimination(kind)
+    for count in range(2, 65):
+        state = cup.play(cup.opening, {"do": "enter", "teams": [names.format(n) for n in range(count)]})
+        parts = wall_parts(cup, state)
+        boxes = [box for part in parts for box in part.drawing.boxes]
+        assert sorted(box.match for box in boxes) == sorted(one.id for one in cup.pairings(state))
+        for drawn, grid, is_current in parts:
+            assert drawn.width <= 635
+            assert drawn.height <= MAX_HEIGHT
+            assert is_current == any(box.ready for box in drawn.boxes)
+            for n, box in enumerate(drawn.boxes):
+                assert box.x + grid.width <= drawn.width
+                assert box.y + grid.height <= drawn.height
+                others = [other for other in drawn.boxes[:n] if other.x == box.x]
+                assert all(abs(other.y - box.y) >= grid.height for other in others)
+                assert not [one for one in drawn.headings if one.x == box.x and box.y < one.y < box.y + grid.height]
+
+
+@pytest.mark.parametrize(("kind", "count"), [("single", 8), ("single", 5), ("double", 3)])
+def test_bracket_that_fits_is_shown_whole(kind, count):
+    cup = Elimination(kind)
+    state = cup.play(cup.opening, {"do": "enter", "teams": [f"Spirit Lake {n}" for n in range(count)]})
+    assert len(wall_parts(cup, state)) == 1
+
+
+def test_final_stays_on_the_wall_when_it_is_won():
+    cup = Elimination("single")
+    state = cup.play(cup.opening, {"do": "enter", "teams": [f"T{n}" for n in range(16)]})
+    while ready := cup.ready(state):
+        state = cup.play(state, {"do": "result", "match": ready[0].id, "winner": ready[0].teams[0]})
+    assert [[box.match for box in part.drawing.boxes][-1] for part in wall_parts(cup, state) if part.is_current] == [
+        "F1"
+    ]
+
+
+def test_tournament_without_a_bracket_has_no_parts():
+    teams = [f"T{n}" for n in range(8)]
+    for competition in (RoundRobin(), Groups(groups=2)):
+        assert wall_parts(competition, competition.play(competition.opening, {"do": "enter", "teams": teams})) == ()
+
+
 def test_what_changes_is_shown_at_once(wall, site):
     site.decide(do="announce", text="The final begins.")
     wall.clock.resume()
@@ -135,7 +297,7 @@ def test_what_changes_is_shown_at_once(wall, site):
 
 
 def test_axe_finds_nothing_wrong(wall):
-    for _ in range(7):
+    for _ in range(PARTS):
         wall.evaluate(Axe().axe_script)
         assert wall.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))") == []
         wall.keyboard.press("ArrowRight")

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from pi_controller.cli.pipes import bracket
 from pi_controller.errors import UsageError
 from pi_controller.tournament import Elimination, RoundRobin
-from pi_controller.web.bracket_page import COLUMN, HEIGHT, WIDTH, bracket_values, drawing, page
+from pi_controller.web.bracket_page import GRID, bracket_values, drawing, page
 
 
 def played(competition, teams, results, seed=1):
@@ -30,12 +30,12 @@ def test_no_two_matches_overlap_and_each_stands_after_those_it_hangs_on(kind, te
     drawn = drawing(cup, played(cup, [f"T{number}" for number in range(teams)], 999))
     assert len(drawn.boxes) == len(cup.pairings(played(cup, [f"T{number}" for number in range(teams)], 999)))
     for n, box in enumerate(drawn.boxes):
-        assert 0 <= box.x <= drawn.width - WIDTH
-        assert 0 < box.y <= drawn.height - HEIGHT
-        assert box.x % COLUMN == 0
+        assert 0 <= box.x <= drawn.width - GRID.width
+        assert 0 < box.y <= drawn.height - GRID.height
+        assert box.x % GRID.column == 0
         for other in drawn.boxes[:n]:
-            assert abs(box.x - other.x) >= WIDTH or abs(box.y - other.y) >= HEIGHT, (box.match, other.match)
-        assert not [one for one in drawn.headings if one.x == box.x and box.y - 2 < one.y < box.y + HEIGHT + 2]
+            assert abs(box.x - other.x) >= GRID.width or abs(box.y - other.y) >= GRID.height, (box.match, other.match)
+        assert not [one for one in drawn.headings if one.x == box.x and box.y - 2 < one.y < box.y + GRID.height + 2]
 
 
 def test_who_is_not_known_yet_is_told_by_where_they_come_from():

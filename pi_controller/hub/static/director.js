@@ -69,6 +69,7 @@ function isSure(/** @type {HTMLElement} */ button, sentence = button.dataset.ask
   button.textContent = words.sure ?? "";
   const line = Object.assign(document.createElement("p"), { className: "ask", textContent: sentence, role: "alert" });
   if (sentence) (button.closest(".buttons") ?? button).after(line);
+  line.scrollIntoView({ block: "nearest" }); // below the last line of a phone it would be confirmed unread
   const timer = setTimeout(() => questions.get(button)?.(), sentence ? READ_MS : SURE_MS);
   questions.set(button, () => {
     clearTimeout(timer);

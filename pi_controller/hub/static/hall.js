@@ -7,42 +7,62 @@ const CARDS = 6; // tables at a time
 const MATCHES = 8;
 const STEPS = 12;
 const LARGEST = 5;
+const ROWS = 8; // of the standings
 const FILLED = 0.99; // of the width: a zoom rounds lengths up
-const TALL = 560; // units of a bracket from which its sides are shown one after the other
-const BESIDE = 16; // units to the right of the last box
-const ABOVE = 26; // units from the top of a side to the line of its heading
 
 const slides = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".slide")]);
-/** The part that is shown: a slide, and its page of tables. */
+/** The part that is shown: a slide, and its page. */
 let at = { slide: 0, page: 0 };
+let rounds = 0; // how often all parts were shown
 
 const body = (/** @type {HTMLElement} */ slide) => /** @type {HTMLElement} */ (slide.querySelector(".fitted"));
+const standings = (/** @type {HTMLElement} */ slide) => (slide.dataset.slide === "standings" ? /** @type {HTMLElement[]} */ ([...slide.querySelectorAll(".ranking tbody tr")]) : []);
 const cards = (/** @type {HTMLElement} */ slide) => /** @type {HTMLElement[]} */ ([...slide.querySelectorAll(".table-card")]);
 
-/** Return the parts of the bracket, as [top, bottom] in its own units: the whole, and its sides too if it is tall. */
-function sides(/** @type {HTMLElement} */ slide) {
-  const svg = slide.querySelector("svg");
-  if (!svg) return [];
-  svg.dataset.whole ??= svg.getAttribute("viewBox") ?? "";
-  const height = Number(svg.dataset.whole.split(" ")[3]);
-  const tops = [...svg.querySelectorAll("text.side")].map((one) => Math.max(0, Number(one.getAttribute("y")) - ABOVE));
-  const whole = [0, height];
-  return height < TALL || tops.length < 2 ? [whole] : [whole, ...tops.map((top, n) => [n ? top : 0, tops[n + 1] ?? height])];
+/** Return the parts of the bracket for this round of turning: all that can be played now, and one of the others. */
+function bracketParts(/** @type {HTMLElement} */ slide) {
+  const all = /** @type {SVGElement[]} */ ([...slide.querySelectorAll(".wall-part")]);
+  const others = all.filter((one) => !one.dataset.now);
+  const extra = others[((rounds % others.length) + others.length) % others.length];
+  return all.filter((one) => one.dataset.now || one === extra);
 }
 
-/** Show one part of the bracket, as wide as what is in it; the final, far to the right, is no part of a side. */
-function crop(/** @type {HTMLElement} */ slide) {
-  const svg = slide.querySelector("svg");
-  if (!svg) return;
-  const [top, bottom] = sides(slide)[at.page] ?? [0, 0];
-  const number = (/** @type {Element} */ one, /** @type {string} */ name) => Number(one.getAttribute(name));
-  const boxes = [...svg.querySelectorAll("rect")].filter((one) => number(one, "y") >= top && number(one, "y") < bottom);
-  const columns = [...new Set(boxes.map((one) => number(one, "x")))].sort((a, b) => a - b);
-  const last = columns.length - 1;
-  if (at.page && columns[last] - columns[last - 1] > 2 * (columns[1] - columns[0])) columns.pop();
-  const width = /** @type {number} */ (columns.at(-1)) + number(boxes[0], "width") + BESIDE;
-  svg.setAttribute("viewBox", `0 ${top} ${width} ${bottom - top}`);
-  svg.setAttribute("width", String(width));
+/** Return `name` without its middle or end: `count` of its letters remain, `tail` of them at the end. */
+function cut(/** @type {string[]} */ letters, /** @type {number} */ count, /** @type {number} */ tail) {
+  const end = tail ? letters.slice(-tail).join("").trimStart() : "";
+  return `${letters.slice(0, count - tail).join("").trimEnd()}…${end}`;
+}
+
+/** Return the letters of a text, each with its marks where the browser knows them. */
+const lettersOf = (/** @type {string} */ text) => (Intl.Segmenter ? [...new Intl.Segmenter().segment(text)].map((one) => one.segment) : [...text]);
+
+/** Shorten each text of a drawing to its room. Of two names that would look the same, the ends are kept too. */
+function shorten(/** @type {SVGElement} */ svg) {
+  const texts = /** @type {SVGTextElement[]} */ ([...svg.querySelectorAll("text")]);
+  for (const one of texts) one.textContent = one.dataset.whole ??= one.textContent ?? "";
+  const fits = (/** @type {SVGTextElement} */ one) => one.getComputedTextLength() <= Number(one.dataset.room);
+  const trim = (/** @type {SVGTextElement} */ one, /** @type {boolean} */ keepsEnd) => {
+    const letters = lettersOf(one.dataset.whole ?? "");
+    let [low, high] = [1, letters.length];
+    while (low < high - 1) {
+      const count = (low + high) >> 1;
+      one.textContent = cut(letters, count, keepsEnd ? count >> 1 : 0);
+      if (fits(one)) low = count;
+      else high = count;
+    }
+    one.textContent = cut(letters, low, keepsEnd ? low >> 1 : 0);
+  };
+  const long = texts.filter((one) => !fits(one));
+  for (const one of long) trim(one, false);
+  const looks = long.map((one) => one.textContent);
+  const isTwin = (/** @type {SVGTextElement} */ one, /** @type {number} */ n) => long.some((other, m) => looks[m] === looks[n] && other.dataset.whole !== one.dataset.whole);
+  long.filter(isTwin).forEach((one) => trim(one, true));
+}
+
+/** Show one part of the bracket. */
+function showPart(/** @type {HTMLElement} */ slide) {
+  const shown = bracketParts(slide)[at.page];
+  slide.querySelectorAll(".wall-part").forEach((one) => one.toggleAttribute("hidden", one !== shown));
 }
 
 /** Return how many pages a slide has: 0 if it has nothing to show. */
@@ -50,8 +70,8 @@ function pages(/** @type {HTMLElement} */ slide) {
   switch (slide.dataset.slide) {
     case "tables": return Math.ceil(cards(slide).length / CARDS);
     case "queue": return slide.querySelector("li") ? 1 : 0;
-    case "bracket": return sides(slide).length;
-    default: return slide.querySelector(".ranking") ? 1 : 0;
+    case "bracket": return bracketParts(slide).length;
+    default: return Math.ceil(standings(slide).length / ROWS);
   }
 }
 
@@ -77,8 +97,10 @@ function show() {
   const slide = slides[at.slide];
   cards(slide).forEach((card, n) => (card.hidden = Math.floor(n / CARDS) !== at.page));
   slide.querySelectorAll(".queue li").forEach((line, n) => (/** @type {HTMLElement} */ (line).hidden = n >= MATCHES));
-  if (slide.dataset.slide === "bracket") crop(slide);
+  standings(slide).forEach((row, n) => (row.hidden = Math.floor(n / ROWS) !== at.page));
+  if (slide.dataset.slide === "bracket") showPart(slide);
   fit(slide);
+  slide.querySelectorAll(".wall-part:not([hidden])").forEach((one) => shorten(/** @type {SVGElement} */ (one))); // in the size that it has now
   const all = slides.flatMap((one, n) => Array.from({ length: pages(one) }, (_, page) => n === at.slide && page === at.page));
   const dots = /** @type {HTMLElement} */ (document.getElementById("dots"));
   dots.replaceChildren(...all.map((shown) => Object.assign(document.createElement("i"), { className: shown ? "shown" : "" })));
@@ -89,7 +111,9 @@ function turn(/** @type {number} */ step = 1) {
   const all = slides.flatMap((slide, n) => Array.from({ length: pages(slide) }, (_, page) => ({ slide: n, page })));
   if (!all.length) return;
   const now = all.findIndex((one) => one.slide === at.slide && one.page === at.page);
-  at = all[(Math.max(now, step > 0 ? -1 : 0) + step + all.length) % all.length];
+  const next = Math.max(now, step > 0 ? -1 : 0) + step;
+  rounds += Math.floor(next / all.length);
+  at = all[(next + all.length) % all.length];
   show();
 }
 
@@ -105,6 +129,7 @@ addEventListener("keydown", (event) => {
   turn(step);
 });
 addEventListener("resize", show);
-document.fonts?.ready.then(show);
-// a part was redrawn: its size may be another
-new MutationObserver(() => (pages(slides[at.slide]) > at.page ? show() : turn())).observe(/** @type {HTMLElement} */ (document.getElementById("slides")), { childList: true, subtree: true });
+document.fonts?.addEventListener("loadingdone", show); // a font is loaded when its first letter is shown
+// a part was redrawn: its size may be another. Not the subtree: shortening a text changes it
+const redrawn = new MutationObserver(() => (pages(slides[at.slide]) > at.page ? show() : turn()));
+for (const slide of slides) redrawn.observe(body(slide), { childList: true });
