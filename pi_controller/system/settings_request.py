@@ -28,8 +28,8 @@ ANSWER = "settings-answer.json"
 MAX_BYTES = 65_536
 MACHINE_KEYS = frozenset({"name", "hub", *(f"wifi.{key}" for key in machine_settings.Wifi.model_fields)})
 """Keys of machine.toml that the page may change."""
-ANSWER_S = 20.0
-"""How long the page waits for the answer."""
+ANSWER_S = 65.0
+"""How long the page waits for the answer: longer than the unit may take, so that what it says afterwards holds."""
 POLL_S = 0.1
 RESTART_AFTER_S = 2.0
 """Time for the page's last answer before the machine starts again."""

@@ -308,3 +308,31 @@ def test_done_goes_away_and_covers_no_button(site, chromium, view):
         assert covered == 0
         page.clock.run_for(6_000)
         assert page.locator("#said").inner_text() == ""
+
+
+FIRST = """() => [...document.querySelectorAll("main button, main summary")].filter(one => one.checkVisibility())
+  .map(one => ({one, box: one.getBoundingClientRect()})).filter(({box}) => box.left < innerWidth / 2)
+  .sort((a, b) => a.box.top - b.box.top)
+  .map(({one}) => one.closest("[data-region]")?.dataset.region ?? "")[0]"""
+"""The part of the page with the highest button in its left half."""
+
+
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1366, "height": 768}])
+def test_the_console_begins_with_what_is_to_do(site, chromium, view, viewport):
+    site.sign_in()
+    site.pages.publish(tables(view))
+    with console(chromium, site) as page:
+        page.set_viewport_size(viewport)
+        calm = page.locator(".calm")
+        assert page.evaluate(FIRST) == "setup", "the plan, before the draw"
+        at_play(site)
+        page.wait_for_selector("[data-region=reports] .row")
+        assert page.evaluate(FIRST) == "reports"
+        assert not calm.is_visible()
+        (order,) = site.director.now.reports
+        assert site.decide(do="reject", order=order, why="").status_code == 200
+        protest = site.director.now.open_protests[0].number
+        site.director.decide(10.0, "Cy", d.ProtestDecided(protest, "denied", "seen"))
+        page.wait_for_function("() => !document.querySelector('[data-region=reports] .row')")
+        calm.wait_for(state="visible")
+        assert page.evaluate(FIRST) == "matches"
