@@ -25,6 +25,7 @@ import pytest
 from qemu_card import CARD_BYTES, USB, Card, Pi, inserted, until, virt
 
 from pi_controller import __version__
+from pi_controller.system import machine_settings
 from pi_controller.system.place import PROGRAMS
 from pi_controller.system.update import NAMESPACE
 
@@ -145,9 +146,7 @@ def test_its_first_page_makes_it_the_hub_of_a_gathering_with_a_table(card):
         pi.machine.cut()
     with pi.machine:
         pi.start()
-        until(
-            lambda: hub_tables(pi).get("t01", {}).get("state") == "ready", "it is a hub, also after a power cut"
-        )
+        until(lambda: hub_tables(pi).get("t01", {}).get("state") == "ready", "it is a hub, also after a power cut")
 
 
 def hub_tables(pi: Pi) -> dict[str, Any]:
@@ -177,12 +176,14 @@ def nothing_is_written_but_the_last_partition(pi: Pi) -> None:
 
 
 def nobody_gets_in_without_the_hosts_key(pi: Pi) -> None:
-    """There is no password, no login at a screen, and two ports."""
+    """There is no password, no login at a screen, and two ports; in the machine's own Wi-Fi there is a third."""
     hashes = [line.split(":")[1] for line in pi.told("cat /etc/shadow").splitlines()]
     assert all(one.startswith(("*", "!")) for one in hashes)
     assert "getty" not in pi.told("systemctl list-units --all --type=service --plain --no-legend | grep -v ' masked '")
-    ports = {line.split()[3].rsplit(":", 1)[1] for line in pi.told("ss -Hltn | grep -v 127.0.0").splitlines()}
-    assert ports == {"22", "8080"}
+    listening = {line.split()[3] for line in pi.told("ss -Hltn | grep -v 127.0.0").splitlines()}
+    # the third leads phones to the page, in the machine's own Wi-Fi alone
+    assert listening <= {"0.0.0.0:22", "[::]:22", "0.0.0.0:8080", f"{machine_settings.OWN_ADDRESS}:80"}
+    assert {"0.0.0.0:22", "0.0.0.0:8080"} <= listening
     known = ["-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=no", "-o", "IdentityFile=none"]
     command = [
         "ssh",
