@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from judge_rig import Shown, settled, sign_in
+from line_faults import LINE_FAULTS
 from phases import ALL, NOW, PHASES
 
 from pi_controller.recording.hits import HitStore, Stroke, hits_path
@@ -191,6 +192,18 @@ def test_what_is_touched_does_not_move_when_the_table_changes(page, phase):
         places.append(page.locator("#play [data-id=found]").bounding_box())
     assert places[0] is not None
     assert all(one == places[0] for one in places), places
+
+
+def test_nothing_is_cut_in_half_and_no_number_broken(page, phase):
+    wrong = {}
+    for name in PHASES:
+        phase(name)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            if found := page.evaluate(LINE_FAULTS):
+                wrong[f"{name} {width}x{height}"] = found
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert wrong == {}
 
 
 COVERED = """() => {

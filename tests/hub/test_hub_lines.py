@@ -1,0 +1,82 @@
+"""Nothing on a page of the hub is cut in half, no number broken over two lines, and no page wider than its screen."""
+
+import pytest
+from headless import UPDATED
+from hub_site import Site
+from line_faults import LINE_FAULTS
+
+from pi_controller.hub.hub import TableStatus
+from pi_controller.tournament import decisions as d
+
+pytestmark = pytest.mark.chromium
+SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), (3840, 2160))
+PAGES = ("", "hall", "announcer", "bracket", "results", "start-list", "team/1", "director")
+NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+TEAMS = ("Očhéthi Šakówiŋ singers of the upper riv", "ᐊᓂᔑᓈᐯ ᐃᑵᐗᒃ of Misi-zaaga'igan, second te", "W" * 40, "日本" * 20)
+TEAMS += ("Lower Sioux", "Spirit Lake 2026", "Prairie Island", "Team 12345678901234567890")
+
+
+def tables(view):
+    names = ("Table 1", "The table at the drum, by the northern door", "3")
+    return tuple(
+        TableStatus(f"t{n:02d}", name, state, view(teams=dict(zip("AB", TEAMS[n : n + 2], strict=True))))
+        for n, (name, state) in enumerate(zip(names, ("ready", "ready", "lost"), strict=True), 1)
+    )
+
+
+@pytest.fixture
+def site(tmp_path, view):
+    made = Site(tmp_path)
+    made.sign_in()
+    made.pages.publish(tables(view))
+    yield made
+    made.close()
+
+
+def before_the_draw(site):
+    site.decide(do="plan", title="Wacipi of the Upper River, the 117th since 1909", calling="director")
+    site.decide(do="enter", teams=[{"name": team} for team in TEAMS])
+
+
+def at_play(site):
+    before_the_draw(site)
+    assert site.decide(do="draw", order=[*TEAMS]).status_code == 200
+    first, second, third, _ = (one.id for one in site.director.now.ready)
+    for match, table in ((first, "t01"), (second, "t02")):
+        assert site.decide(do="assign", match=match, table=table).status_code == 200
+    teams = site.director.now.pairing(second).teams
+    order = site.director.now.current_order(site.director.now.calls[second])
+    site.director.decide(9.0, d.HUB, d.Reported(second, order, "t02", "ab" * 16, 9, teams[0]))
+    winner = site.director.now.pairing(third).teams[0]
+    assert site.decide(do="result", match=third, winner=winner).status_code == 200
+    protesting = site.director.now.pairing(first).teams[0]
+    assert site.decide(do="protest", match=first, team=protesting, text="the sleeve, hide 12345").status_code == 200
+    assert (
+        site.decide(do="announce", text="Grand entry at 14:00. All captains come to the drum, please.").status_code
+        == 200
+    )
+
+
+@pytest.mark.parametrize("state", [before_the_draw, at_play])
+def test_nothing_is_cut_in_half_and_no_number_broken(chromium, site, state):
+    state(site)
+    tab, wrong = chromium.new_page(reduced_motion="reduce"), {}
+    tab.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
+    for path in PAGES:
+        tab.goto(f"{site.origin}/{path}")
+        tab.wait_for_function(UPDATED)
+        for width, height in SIZES:
+            tab.set_viewport_size({"width": width, "height": height})
+            tab.evaluate(NEXT_FRAME)  # the page fits its parts to the new size
+            found = tab.evaluate(LINE_FAULTS)
+            if (wide := tab.evaluate("() => document.documentElement.scrollWidth - innerWidth")) > 0:
+                found.append(f"{wide} px too wide")
+            if (
+                path == "hall"
+                and (high := tab.evaluate("() => document.documentElement.scrollHeight - innerHeight")) > 0
+            ):
+                found.append(f"{high} px too high")
+            if found:
+                wrong[f"/{path} {width}x{height}"] = found
+    tab.close()
+    assert wrong == {}

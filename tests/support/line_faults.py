@@ -1,0 +1,38 @@
+"""What is wrong with how the texts of a page lie: lines cut in half by a box, numbers broken over two lines."""
+
+LINE_FAULTS = """() => {
+  const faults = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const pen = document.createElement("canvas").getContext("2d");
+  const clips = e => ["hidden", "clip"].includes(getComputedStyle(e).overflowY);
+  while (texts.nextNode()) {
+    const text = texts.currentNode, parent = text.parentElement, said = text.data.trim();
+    if (!said || parent.closest(".unseen, script, style, svg, noscript")) continue;
+    if (!parent.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+    const range = document.createRange();
+    for (const { index, 0: number } of text.data.matchAll(/[0-9]{2,}/g)) {
+      range.setStart(text, index);
+      range.setEnd(text, index + number.length);
+      const tops = [...range.getClientRects()].filter(line => line.width > 0).map(line => line.top);
+      if (Math.max(...tops) - Math.min(...tops) > 4) faults.push(`${number} of “${said}” is broken`);
+    }
+    let box = parent;
+    while (box && !clips(box)) box = box.parentElement;
+    if (!box || box === document.body || box === document.documentElement) continue;
+    const { top, bottom, left, right } = box.getBoundingClientRect();
+    const style = getComputedStyle(parent);
+    pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+    const ink = pen.measureText(text.data);
+    range.selectNodeContents(text);
+    for (const line of range.getClientRects()) {
+      if (line.left >= right || line.right <= left) continue;
+      const seen = (y) => y > top && y < bottom;
+      const baseline = line.top + ink.fontBoundingBoxAscent;
+      const from = baseline - ink.actualBoundingBoxAscent + 1.5, to = baseline + ink.actualBoundingBoxDescent - 1.5;
+      if (seen(from) !== seen(to)) faults.push(`“${said}” is cut`);
+    }
+  }
+  return [...new Set(faults)];
+}"""
+"""A function that returns what is wrong, as sentences."""
+LONG = ("Očhéthi Šakówiŋ drum and singing society of the upper river", "ᐊᓂᔑᓈᐯ ᐃᑵᐗᒃ of Misi-zaaga'igan, second side")
+"""Names of teams nearly as long as they may be on a table's pages."""
