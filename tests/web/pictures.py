@@ -89,7 +89,7 @@ def take(browser, feed, url, size, scheme, names, each):
     scale = 1 if each else min(1, THUMB / max(size))
     over = url.endswith("overlay")
     how = {"bypass_csp": over, "device_scale_factor": scale, "color_scheme": scheme}
-    tab = browser.new_page(viewport={"width": width, "height": height}, **how)
+    tab = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", **how)
     tab.route("**/live.js", lambda route: route.abort())  # and without scripts it would load itself again
     pictures = []
     for number, name in enumerate(names):
@@ -128,7 +128,9 @@ def sheet(pictures, title):
 def shoot(browser, url, size, scale, path):
     """Take the page at `url` as people would see it."""
     width, height = size
-    page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
+    page = browser.new_page(
+        viewport={"width": width, "height": height}, device_scale_factor=scale, reduced_motion="reduce"
+    )
     page.goto(url)
     page.wait_for_function("() => document.querySelector('#badge').textContent.includes('Live')")
     page.screenshot(path=path)
@@ -177,7 +179,7 @@ def main():
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
             for name, size in SIZES.items() if args.sizes else ():
                 shoot(browser, server.url, size, 2 if name == "phone" else 1, args.folder / f"{name}.png")
-            shoot(browser, server.url, (1280, 760), 1.5, args.folder / "live-page.png")
+            shoot(browser, server.url, (1280, 950), 1.5, args.folder / "live-page.png")
             console = Console(file=io.StringIO(), record=True, width=84, color_system="truecolor", force_terminal=True)
             console.print(TerminalTable(table.view, table.t))
             page = browser.new_page(viewport={"width": 1040, "height": 600}, device_scale_factor=1.5)
