@@ -723,6 +723,15 @@ class Boards:
                 if game.table in connected
                 else text("It is not connected: go there and stop the game, then choose “No matches here” for {table}.")
             ).format(**told)
+        lost = {one.table for one in self.tables if one.state != "ready"}
+        for call in self.now.calls.values():
+            if call.table in lost and call.table not in self.now.unused:
+                told = {"table": self.table_name(call.table), "match": call.match, "teams": join_words(call.teams)}
+                found.append(text("{table} has no connection; it plays match {match} ({teams}).").format(**told))
+                found[-1] += " " + text(
+                    "Look there: its game goes on without the hub. If the table itself has failed, "
+                    "choose “No matches here” for it and enter the result under “Matches”."
+                )
         for call in self.now.overdue_calls(self._clock()):
             told = {"table": self.table_name(call.table), "match": call.match, "teams": join_words(call.teams)}
             found.append(text("{teams} were called to {table} ({match}) but have not started in time.").format(**told))

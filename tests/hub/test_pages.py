@@ -135,6 +135,27 @@ def test_the_alert_names_the_table_and_what_to_do(site, tables, monkeypatch):
     assert "is still playing" not in site.web.get("/director").text
 
 
+def test_a_lost_table_with_a_match_is_an_alert_until_it_is_back_or_taken_out(site, tables):
+    site.drawn()
+    site.pages.publish(tables)
+    assert site.decide(do="assign", match="W1-1", table="t02").status_code == 200
+    lost, alert = msgspec.structs.replace(tables[1], state="lost"), "Table 2 has no connection; it plays match W1-1"
+
+    def shows():
+        return alert in html.unescape(site.web.get("/director").text)
+
+    assert not shows()
+    site.pages.publish((tables[0], lost))
+    assert shows()
+    site.pages.publish(tables)
+    assert not shows()
+    site.pages.publish((msgspec.structs.replace(tables[0], state="lost"), tables[1]))
+    assert not shows(), "a table without a match is only its card's business"
+    site.pages.publish((tables[0], lost))
+    site.decide(do="table", table="t02", on=False)
+    assert not shows()
+
+
 def test_a_refused_correction_names_the_choices_of_the_page(site):
     site.drawn()
     for match, winner in (("W1-1", TEAMS[0]), ("W1-2", TEAMS[1]), ("W2-1", TEAMS[0])):
