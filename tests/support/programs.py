@@ -10,9 +10,9 @@ def start_program(command, folder, environment):
 
 
 def finish_program(process):
-    """Wait for the end, kill what takes longer than a minute, and return the result."""
+    """Wait for the end, kill what takes longer than four minutes, and return the result."""
     try:
-        said = process.communicate(timeout=60)
+        said = process.communicate(timeout=240)
     except subprocess.TimeoutExpired:
         process.kill()
         said = process.communicate()
