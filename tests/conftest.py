@@ -36,8 +36,8 @@ sys.dont_write_bytecode = False
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Three workers a core: more than half of a worker's time goes by in waiting for another program."""
-    return 3 * max(1, len(os.sched_getaffinity(0)))
+    """Two workers a core: half of a worker's time goes by in waiting for another program."""
+    return 2 * max(1, len(os.sched_getaffinity(0)))
 
 
 LONG = (
