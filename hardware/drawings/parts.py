@@ -57,7 +57,8 @@ Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`c
 one by one: `drawings/harness-*.yml`. Tools: [README.md](README.md#tools).
 
 * **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **16**, **12**,
-  **8**: [the table with so many magnetometers](#fewer-magnetometers). **light**: Zero 2 W, the board, no magnetometers:
+  **8**: [the table with that many magnetometers](#fewer-magnetometers). **light**: Zero 2 W, the board, no
+  magnetometers:
   the judge says where the bead was. **paper**: {paper}; no sensors.
 * Prices in euros a piece or metre, **rough and from memory**, estimated {estimated}. None of this was bought or built
   yet.

@@ -30,7 +30,7 @@ from pi_controller.web.host_marks import HostMarks
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
-    from pi_controller.hub.director import Director
+    from pi_controller.hub.director import Director, GameAtTable
     from pi_controller.hub.hub import TableStatus
     from pi_controller.hub.join_server import JoinableTable
     from pi_controller.table.view import View
@@ -707,6 +707,10 @@ class Boards:
             ),
         )
 
+    def _name_match(self, one: GameAtTable | d.Call) -> dict[str, str]:
+        """Return table, match and teams as text, for a sentence."""
+        return {"table": self.table_name(one.table), "match": one.match, "teams": join_words(one.teams)}
+
     def _alerts(self) -> list[str]:
         """Return what needs the director's attention, each with its table and what to do."""
         text, connected = catalogue(self._language).gettext, self.table_availability()
@@ -714,7 +718,7 @@ class Boards:
         for game in self.director.games_at_tables():
             if not game.void or not game.begun or game.table in self.now.unused:
                 continue
-            told = {"table": self.table_name(game.table), "match": game.match, "teams": join_words(game.teams)}
+            told = self._name_match(game)
             found.append(
                 text("{table} is still playing match {match} ({teams}), which no longer counts.").format(**told)
             )
@@ -726,14 +730,14 @@ class Boards:
         lost = {one.table for one in self.tables if one.state != "ready"}
         for call in self.now.calls.values():
             if call.table in lost and call.table not in self.now.unused:
-                told = {"table": self.table_name(call.table), "match": call.match, "teams": join_words(call.teams)}
+                told = self._name_match(call)
                 found.append(text("{table} has no connection; it plays match {match} ({teams}).").format(**told))
                 found[-1] += " " + text(
-                    "Look there: its game goes on without the hub. If the table itself has failed, "
+                    "Go there and look: its game goes on without the hub. If the table itself has failed, "
                     "choose “No matches here” for it and enter the result under “Matches”."
                 )
         for call in self.now.overdue_calls(self._clock()):
-            told = {"table": self.table_name(call.table), "match": call.match, "teams": join_words(call.teams)}
+            told = self._name_match(call)
             found.append(text("{teams} were called to {table} ({match}) but have not started in time.").format(**told))
             found[-1] += " " + text("If a team did not come, enter it under “Withdraw a team”.")
         for about, note in list(self.director.notes.items()):

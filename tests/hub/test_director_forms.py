@@ -94,21 +94,7 @@ def of_people(site, **plan):
 def at_play(site, **plan):
     """Come to a point at which every form of a drawn tournament is there."""
     of_people(site, **plan)
-    assert site.decide(do="draw", order=[*TEAMS]).status_code == 200
-    first, second, third = (one.id for one in site.director.now.ready[:3])
-    judge = {"judge": "Jo"} if plan.get("judges") == "hub" else {}
-    for match, table in ((first, "t01"), (second, "t02")):
-        assert site.decide(do="assign", match=match, table=table, **judge).status_code == 200
-        judge = {"judge": "Bo"} if judge else {}
-    for match in (second, third):
-        teams = site.director.now.pairing(match).teams
-        if match == second:
-            order = site.director.now.current_order(site.director.now.calls[match])
-            site.director.decide(9.0, d.HUB, d.Reported(match, order, "t02", "ab" * 16, 9, teams[0]))
-        else:
-            assert site.decide(do="result", match=match, winner=teams[0]).status_code == 200
-    teams = site.director.now.pairing(first).teams
-    assert site.decide(do="protest", match=first, team=teams[0], text="the sleeve").status_code == 200
+    site.bring_to_play(TEAMS, judges=("Jo", "Bo") if plan.get("judges") == "hub" else None)
     gone = site.director.now.ready[-1].teams[0]
     assert site.decide(do="withdraw", team=gone).status_code == 200
 
@@ -125,7 +111,7 @@ STATES = {
 @contextmanager
 def console(chromium, site):
     page = chromium.new_page(viewport=PHONE, reduced_motion="reduce")
-    page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
+    site.share_session(page.context)
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(f"{site.origin}/director")

@@ -6,7 +6,6 @@ from hub_site import Site
 from line_faults import LINE_FAULTS
 
 from pi_controller.hub.hub import TableStatus
-from pi_controller.tournament import decisions as d
 
 pytestmark = pytest.mark.chromium
 SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), (3840, 2160))
@@ -40,17 +39,7 @@ def before_the_draw(site):
 
 def at_play(site):
     before_the_draw(site)
-    assert site.decide(do="draw", order=[*TEAMS]).status_code == 200
-    first, second, third, _ = (one.id for one in site.director.now.ready)
-    for match, table in ((first, "t01"), (second, "t02")):
-        assert site.decide(do="assign", match=match, table=table).status_code == 200
-    teams = site.director.now.pairing(second).teams
-    order = site.director.now.current_order(site.director.now.calls[second])
-    site.director.decide(9.0, d.HUB, d.Reported(second, order, "t02", "ab" * 16, 9, teams[0]))
-    winner = site.director.now.pairing(third).teams[0]
-    assert site.decide(do="result", match=third, winner=winner).status_code == 200
-    protesting = site.director.now.pairing(first).teams[0]
-    assert site.decide(do="protest", match=first, team=protesting, text="the sleeve, hide 12345").status_code == 200
+    site.bring_to_play(TEAMS, protest="the sleeve, hide 12345")
     assert (
         site.decide(do="announce", text="Grand entry at 14:00. All captains come to the drum, please.").status_code
         == 200
@@ -61,7 +50,7 @@ def at_play(site):
 def test_nothing_is_cut_in_half_and_no_number_broken(chromium, site, state):
     state(site)
     tab, wrong = chromium.new_page(reduced_motion="reduce"), {}
-    tab.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
+    site.share_session(tab.context)
     for path in PAGES:
         tab.goto(f"{site.origin}/{path}")
         tab.wait_for_function(UPDATED)

@@ -493,7 +493,7 @@ def test_a_reason_is_sent_with_the_button_beside_it_and_stands_in_the_log(site, 
     assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
     order = site.director.now.current_order(site.director.now.calls["W1-1"])
     page = chromium.new_page(viewport={"width": 390, "height": 844})
-    page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
+    site.share_session(page.context)
     page.goto(f"{site.origin}/director")
     page.get_by_label("Reason for recalling it").fill("the mat is <b>wet</b>")
     page.get_by_role("button", name="Recall match").click()
@@ -517,7 +517,7 @@ def test_teams_are_typed_one_after_another_while_the_hub_still_writes(site, tabl
     site.pages.publish(tables)
     site.decide(do="plan", title="Wacipi")
     page = chromium.new_page()
-    page.context.add_cookies([{"name": k, "value": v, "url": site.origin} for k, v in site.web.cookies.items()])
+    site.share_session(page.context)
     page.goto(f"{site.origin}/director")
     held, answered = [], "document.getElementById('said').dataset.value"
     page.route("**/director/command", lambda route: held.append((route, route.fetch())), times=1)

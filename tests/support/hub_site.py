@@ -10,6 +10,7 @@ from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import HubSettings
 from pi_controller.hub.setup import load_server_tls
 from pi_controller.hub.store import TournamentLog
+from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
 
@@ -42,6 +43,10 @@ class Site:
         assert found.status_code == 200, found.text
         return pin
 
+    def share_session(self, context):
+        """Sign the browser's `context` in as this session is."""
+        context.add_cookies([{"name": k, "value": v, "url": self.origin} for k, v in self.web.cookies.items()])
+
     def decide(self, **fact):
         return self.web.post("/director/command", json={"key": secrets.token_hex(8), "fact": fact})
 
@@ -53,6 +58,24 @@ class Site:
             {"do": "draw", "order": [*TEAMS]},
         ):
             assert self.decide(**fact).status_code == 200
+
+    def bring_to_play(self, teams, protest="the sleeve", judges=None):
+        """Draw `teams` in this order: a match is called and protested, a result is pending, and one is entered.
+
+        `judges` are those of the two called matches, if the hub assigns judges.
+        """
+        assert self.decide(do="draw", order=[*teams]).status_code == 200
+        first, second, third = (one.id for one in self.director.now.ready[:3])
+        for n, (match, table) in enumerate(((first, "t01"), (second, "t02"))):
+            judge = {"judge": judges[n]} if judges else {}
+            assert self.decide(do="assign", match=match, table=table, **judge).status_code == 200
+        winner = self.director.now.pairing(second).teams[0]
+        order = self.director.now.current_order(self.director.now.calls[second])
+        self.director.decide(9.0, d.HUB, d.Reported(second, order, "t02", "ab" * 16, 9, winner))
+        winner = self.director.now.pairing(third).teams[0]
+        assert self.decide(do="result", match=third, winner=winner).status_code == 200
+        team = self.director.now.pairing(first).teams[0]
+        assert self.decide(do="protest", match=first, team=team, text=protest).status_code == 200
 
     def close(self):
         self.web.close()
