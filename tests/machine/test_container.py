@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import time
@@ -87,6 +88,13 @@ def hub_answers() -> httpx.Response | None:
     return None
 
 
+def broker_listens() -> bool:
+    """Return whether there is a broker."""
+    with suppress(OSError), socket.create_connection((HOST, 8883), 5.0):
+        return True
+    return False
+
+
 def is_table_ready() -> bool:
     """Return whether the hub shows the joined table as connected."""
     answer = hub_answers()
@@ -127,7 +135,8 @@ def test_a_table_joins_and_its_game_outlives_broker_hub_and_containers(container
         wait_for(lambda: stored_records(containers) > 0, "its records are in the database")
         before = stored_records(containers)
         containers.inside("hub", "bash", "-c", "kill -KILL $(cat /venue/mosquitto.pid)")
-        wait_for(is_table_ready, "after the broker was killed")
+        wait_for(broker_listens, "the broker, after it was killed")
+        wait_for(is_table_ready, "the table is at its hub again")
         containers.run("restart", "database")
         containers.run("down")
         containers.run("up", "-d")
