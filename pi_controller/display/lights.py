@@ -6,12 +6,16 @@ white pixel means that the first hit is owed, two the second. The hiding team's 
 hands are passing; while the mat senses the bead and while a hit is owed the strips are static, because changing
 currents disturb the magnetometers. A question puts a calm amber on the ends of the rows, a halted table red and white.
 All changes are slower than 0.5 Hz, and the strips are independent of the bead, the commitment, the hits and the words.
-The other games are drawn in `games/`.
+Sticks that change hands walk from row to row, in the time in which they fly on a page. The other games are drawn in
+`games/`.
 
 Scenes are pure functions of view and time. A game's own rows are its `GameShow.rows`.
 """
 
-from itertools import chain
+from collections.abc import Mapping
+from itertools import chain, repeat
+
+import msgspec
 
 from pi_controller.board.interfaces import Rgb
 from pi_controller.display import drawing as draw
@@ -21,6 +25,13 @@ from pi_controller.table.view import View
 
 _ASIDE = 0.15
 """Share of a linear value that remains if a row is dimmed for a notice."""
+
+FLIGHT_S, DEPARTURES_S = 0.8, 0.28
+"""Time from the first stick's departure to the last one's arrival, and to the last one's departure (motion.js)."""
+REVEAL_S = 1.3
+"""On an installation the cloth is turned back before the sticks move (exhibit.js)."""
+_ROWS = ("A", "B", "")
+"""The rows that sticks change between; "" is the middle."""
 
 
 def frame(view: View, t: float = 0.0) -> tuple[Rgb, ...]:
@@ -94,3 +105,63 @@ def _team(view: View, team: str, size: int, t: float, *, aside: bool) -> list[Rg
     else:
         level = draw.HIDING
     return draw.pattern(team, count, lambda _: level)
+
+
+class StickWalk:
+    """The strips with sticks that walk to their new owner, `delay_s` after the change.
+
+    While the mat senses the bead they do not walk: changing currents disturb the magnetometers.
+    """
+
+    def __init__(self, delay_s: float = 0.0) -> None:
+        self._delay_s = delay_s
+        self._view: View | None = None
+        self._before: dict[str, int] | None = None
+        self._since = 0.0
+
+    def frame(self, view: View, t: float) -> tuple[Rgb, ...]:
+        """Return the pixels at `t` seconds, as the function `frame`. Call it with each new view, in order."""
+        if view is not self._view:
+            before, self._view = self._view, view
+            if before is None or before.game != view.game or not view.long:
+                self._before = None
+            elif (counts := _count_sticks(before)) != _count_sticks(view):
+                self._before, self._since = counts, t
+        if self._before is None or view.phase in {"check", "hit", "over", "halted"}:
+            self._before = None
+            return frame(view, t)
+        counts = walking_sticks(self._before, _count_sticks(view), t - self._since - self._delay_s)
+        if counts is None:
+            self._before = None
+            return frame(view, t)
+        return frame(msgspec.structs.replace(view, long={"A": counts["A"], "B": counts["B"]}, middle=counts[""]), t)
+
+
+def walking_sticks(before: Mapping[str, int], after: Mapping[str, int], t: float) -> dict[str, int] | None:
+    """Return the sticks of each row of `_ROWS`, `t` seconds after the first one left; None once all have arrived.
+
+    They leave one after another, and each is on its way for the same time.
+
+    >>> [walking_sticks({"A": 4, "B": 0, "": 0}, {"A": 2, "B": 2, "": 0}, t) for t in (0.0, 0.6, 0.8)]
+    [{'A': 3, 'B': 0, '': 0}, {'A': 2, 'B': 1, '': 0}, None]
+    """
+    if t >= FLIGHT_S:
+        return None
+    leaving = list(chain.from_iterable(repeat(row, before[row] - after[row]) for row in _ROWS))
+    coming = list(chain.from_iterable(repeat(row, after[row] - before[row]) for row in _ROWS))
+    counts = dict(before)
+    for i, (source, target) in enumerate(zip(leaving, coming, strict=False)):
+        left = t - i / len(coming) * DEPARTURES_S
+        if left >= 0.0:
+            counts[source] -= 1
+        if left >= FLIGHT_S - DEPARTURES_S:
+            counts[target] += 1
+    for row in leaving[len(coming) :]:  # the number of sticks has changed: these do not walk
+        counts[row] -= 1
+    for row in coming[len(leaving) :]:
+        counts[row] += 1
+    return counts
+
+
+def _count_sticks(view: View) -> dict[str, int]:
+    return {"A": view.long.get("A", 0), "B": view.long.get("B", 0), "": view.middle}

@@ -21,7 +21,7 @@ from pi_controller.board.interfaces import Buttons, Rgb, Strip, StripError
 from pi_controller.board.messages import BoardEvent, Message, Piezo, Touch
 from pi_controller.board.strips import scale_brightness
 from pi_controller.calibration.profile import Profile
-from pi_controller.display.lights import frame
+from pi_controller.display.lights import StickWalk
 from pi_controller.rules.registry import game_class
 from pi_controller.sensing.bead_fit import HIGHEST_MM
 from pi_controller.sensing.bead_solver import UNMARKED_AM2
@@ -256,7 +256,7 @@ class Daemon(Generic[TableT]):
         self._strip = strip
         self._publish = publish
         self._brightness = brightness
-        self._scene = scene
+        self._scene = scene or StickWalk().frame
         self._now = 0.0
         self._presses: list[Button] = []
         self._drawn_at = float("-inf")
@@ -348,7 +348,7 @@ class Daemon(Generic[TableT]):
             self._publish(view)
 
     def _light(self, strip: Strip, view: View | None, t: float) -> None:
-        lit: Sequence[Rgb] = [(0, 0, 0)] * strip.count if view is None else (self._scene or frame)(view, t)
+        lit: Sequence[Rgb] = [(0, 0, 0)] * strip.count if view is None else self._scene(view, t)
         if self._brightness is not None and (share := self._brightness()) < 1.0:
             lit = scale_brightness(lit, share)
         if lit == self._lit:

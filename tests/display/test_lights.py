@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pi_controller
 from pi_controller.display.drawing import AMBER, OWED, RED, glow
-from pi_controller.display.lights import frame
+from pi_controller.display.lights import DEPARTURES_S, FLIGHT_S, REVEAL_S, StickWalk, frame
 from pi_controller.pinmap import pinmap
 from pi_controller.table.view import Hit, Opening, QuestionView, View
 
@@ -195,3 +198,74 @@ def test_counts_beyond_the_strip_do_not_break_it(view):
 
 def test_a_game_that_is_not_known_has_its_sticks_shown(view):
     assert frame(view(game="unheard_of")) == frame(view())
+
+
+def counted_rows(pixels):
+    a, b, m = LIGHTS.a, LIGHTS.b, LIGHTS.middle
+    return lit(pixels[:a]), lit(pixels[a : a + b]), lit(pixels[a + b : a + b + m])
+
+
+def stick_view(a, b, phase="hide", winner=None):
+    return View(
+        seq=1,
+        game="dakota",
+        version="1",
+        teams={},
+        phase=phase,
+        hide=1,
+        hider="A",
+        long={"A": a, "B": b},
+        middle=20 - a - b,
+        short={"A": 0, "B": 0},
+        points=5,
+        owed=None,
+        situation=None,
+        winner=winner,
+        question=None,
+    )
+
+
+@given(views(phases=("hide", "show"), asked=False), views(phases=("hide", "show"), asked=False), st.floats(0.0, 3.0))
+def test_sticks_that_change_hands_walk_and_arrive(before, after, delay_s):
+    after = msgspec.structs.replace(after, game=before.game)
+    walk = StickWalk(delay_s)
+    start = walk.frame(before, 10.0)
+    assert start == frame(before, 10.0)
+    walk.frame(after, 11.0)
+    seen = [counted_rows(walk.frame(after, 11.0 + delay_s + i / 50)) for i in range(-1, 45)]
+    first, last = counted_rows(start), counted_rows(frame(after, 0.0))
+    assert seen[0] == (last if first == last else first), "nothing moves before the cloth is turned back"
+    for old, new, row in zip(first, last, zip(*seen, strict=True), strict=True):
+        assert list(row) == sorted(row, reverse=new < old), "a row only gains or only loses"
+        assert row[-1] == new
+    end = 11.0 + delay_s + FLIGHT_S
+    assert walk.frame(after, end) == frame(after, end)
+
+
+@pytest.mark.parametrize("phase", ["check", "hit", "over", "halted"])
+def test_sticks_do_not_walk_while_the_mat_senses_or_the_game_stands(phase):
+    walk = StickWalk()
+    walk.frame(stick_view(10, 0), 0.0)
+    after = stick_view(4, 6, phase, winner="B" if phase == "over" else None)
+    assert walk.frame(after, 0.1) == frame(after, 0.1)
+    later = stick_view(4, 6)
+    assert walk.frame(later, 0.2) == frame(later, 0.2), "and not afterwards either"
+
+
+def test_news_in_the_middle_of_a_walk_does_not_stop_it():
+    walk = StickWalk()
+    walk.frame(stick_view(10, 0), 0.0)
+    walk.frame(stick_view(4, 6), 1.0)
+    half = walk.frame(msgspec.structs.replace(stick_view(4, 6), seq=2), 1.4)
+    assert counted_rows(half) == (4, 0, 10), "all six are on their way"
+    assert counted_rows(walk.frame(stick_view(4, 6), 1.6)) == (4, 2, 10), "two have arrived"
+
+
+def test_strips_and_pages_move_sticks_in_the_same_time():
+    static = Path(pi_controller.__file__).parent
+    motion = (static / "web/static/motion.js").read_text("utf-8")
+    flight_ms = float(re.search(r"FLIGHT_MS = ([\d_]+)", motion)[1])
+    apart = float(re.search(r"APART = ([\d.]+)", motion)[1])
+    reveal_ms = float(re.search(r"REVEAL_MS = ([\d_]+)", (static / "exhibit/static/exhibit.js").read_text("utf-8"))[1])
+    assert (flight_ms / 1000, reveal_ms / 1000) == (FLIGHT_S, REVEAL_S)
+    assert pytest.approx(apart * FLIGHT_S) == DEPARTURES_S

@@ -2,7 +2,7 @@
 // @ts-check
 
 const FLIGHT_MS = 800;
-const APART = 0.35; // delay from the first stick of a flight to the last one
+const APART = 0.35; // share of it until the last stick leaves; the strips of lights walk in the same time (lights.py)
 const HELD_MS = 4_500;
 const GLOSS_MS = 4_000;
 
@@ -41,7 +41,7 @@ function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @typ
       { transform: `translate(${x / 2}px, ${y / 2 - there.height / 4}px) rotate(${x < 0 ? -12 : 12}deg)`, transformOrigin: "bottom" },
       { transform: "none", transformOrigin: "bottom" },
     ],
-    { duration: FLIGHT_MS - spread, delay: wait + spread, easing: "ease-in-out", fill: "backwards" },
+    { duration: FLIGHT_MS * (1 - APART), delay: wait + spread, easing: "ease-in-out", fill: "backwards" },
   );
   flight.onfinish = () => stick.classList.remove("flying");
 }
