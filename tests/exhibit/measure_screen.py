@@ -2,14 +2,19 @@
 
     python tests/exhibit/measure_screen.py                        # frames at 1, 4 and 6 times less processor; weight
     python tests/exhibit/measure_screen.py --sessions 10000       # memory instead, some ten minutes
+    python tests/exhibit/measure_screen.py --lights 120           # page against light strips, for 120 s
 
 Chromium draws without a graphics chip here, as a Pi's does not; the figures compare changes of the page on one machine.
 """
 
 import argparse
+import random
 import sys
+import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 from playwright.sync_api import sync_playwright
@@ -18,6 +23,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from exhibit_rig import STEP_S, Rig, served
 from headless import ARGUMENTS, CHROMIUM
+
+from pi_controller.board.strips import MemoryStrip
+from pi_controller.config import Settings
+from pi_controller.config.model import ExhibitSection, WebSection
+from pi_controller.display.lights import FLIGHT_S
+from pi_controller.pinmap import pinmap
+from pi_controller.runtime.assembly import assemble_exhibit
+from pi_controller.runtime.daemon import FRAME_S
+from pi_controller.runtime.run import tune_interpreter
+from pi_controller.simulation.visitors import Visitors
 
 SIZE = {"width": 1280, "height": 800}
 THROTTLES = (1, 4, 6)
@@ -34,6 +49,20 @@ FRAMES = """() => {
   };
   requestAnimationFrame(next);
 }"""
+FLIGHTS = """() => {
+  window.flights = [];
+  const seen = new WeakSet();
+  const look = () => {
+    for (const one of document.getAnimations()) {
+      if (seen.has(one) || !one.effect?.target?.classList.contains("flying") || one.startTime === null) continue;
+      seen.add(one);
+      flights.push((performance.timeOrigin + one.startTime + one.effect.getComputedTiming().delay) / 1000);
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+"""Note when each stick leaves, s since 1970."""
 COUNTED = ("TaskDuration", "LayoutCount", "LayoutDuration", "RecalcStyleDuration", "ScriptDuration")
 
 
@@ -145,14 +174,73 @@ def measure_memory(browser, sessions):
         tab.close()
 
 
+class TimedStrip(MemoryStrip):
+    """A strip that notes when its sticks change: (time, lit pixels of the rows A, B, middle)."""
+
+    def __init__(self):
+        super().__init__(pinmap().lights.count)
+        self.changes = [(0.0, (0, 0, 0))]
+
+    def show(self, frame):
+        super().show(frame)
+        lights = pinmap().lights
+        ends = (lights.a, lights.a + lights.b, lights.a + lights.b + lights.middle)
+        lit = tuple(sum(map(any, self.shown[start:end])) for start, end in zip((0, *ends[:2]), ends, strict=True))
+        if lit != self.changes[-1][1]:
+            self.changes.append((time.time(), lit))
+
+
+def begins(times):
+    """Return the first time of each movement: of times that are closer to each other than a flight lasts."""
+    times = sorted(times)
+    return [one for one, before in zip(times, [float("-inf"), *times], strict=False) if one - before > FLIGHT_S]
+
+
+def measure_lights(browser, seconds):
+    """Compare the first stick that leaves on the page with the first pixel that goes out on the strip."""
+    settings = Settings(exhibit=ExhibitSection(mat="screen", hides=3), web=WebSection(port=0))
+    stop, strip = threading.Event(), TimedStrip()
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        settings = settings.resolve_paths(Path(folder))
+        visitors = Visitors(random.Random(7), ("plays the mat",))
+        daemon = assemble_exhibit(settings, Path(folder), time.time, stack, [visitors], sim=True, wall=time.time)
+        daemon._strip = strip
+        tune_interpreter()
+
+        def step():
+            while not stop.is_set():
+                daemon.step(time.time())
+                time.sleep(FRAME_S)
+
+        loop = threading.Thread(target=step)
+        loop.start()
+        try:
+            tab = browser.new_page(viewport=SIZE)
+            tab.goto(daemon.table.page.url)
+            tab.evaluate(FLIGHTS)
+            tab.wait_for_timeout(seconds * 1000)
+            flights = sorted(tab.evaluate("() => flights"))
+            tab.close()
+        finally:
+            stop.set()
+            loop.join()
+    starts, lit = begins(flights), begins([t for t, _ in strip.changes])
+    apart = [min((t - start for t in lit), key=abs) for start in starts]
+    print(f"{len(starts)} times sticks flew on the page; the strip's first change minus the page's, in ms:")
+    print("  " + " ".join(f"{1000 * late:+.0f}" for late in apart))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=0)
+    parser.add_argument("--lights", type=int, default=0, metavar="SECONDS")
     chosen = parser.parse_args()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         if chosen.sessions:
             measure_memory(browser, chosen.sessions)
+        elif chosen.lights:
+            measure_lights(browser, chosen.lights)
         else:
             weigh(browser)
             measure_frames(browser)
