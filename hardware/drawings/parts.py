@@ -53,20 +53,18 @@ WHOLE_PACKS = 4 / 3
 HEAD = """# Parts
 
 Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`circuits.toml`](circuits.toml) and
-[`pinmap.toml`](pinmap.toml); change those, not this page. Sizes of the wood: [cutting.md](cutting.md). Cables and plugs
-one by one: `drawings/harness-*.yml`. Tools: [README.md](README.md#tools).
+[`pinmap.toml`](pinmap.toml). Sizes of the wood: [cutting.md](cutting.md). Each cable and plug: `drawings/harness-*.yml`.
 
-* **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **16**, **12**,
-  **8**: [the table with that many magnetometers](#fewer-magnetometers). **light**: Zero 2 W, the board, no
-  magnetometers:
-  the judge says where the bead was. **paper**: {paper}; no sensors.
-* Prices in euros a piece or metre, **rough and from memory**, estimated {estimated}. None of this was bought or built
-  yet.
-* After some parts: the manufacturers' own numbers, from memory. Compare each with its data sheet before you order.
+* **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **light**: Zero 2 W,
+  no magnetometers. **paper**: only {paper}.
+* Prices in euros a piece or metre, **rough and from memory**, estimated {estimated}. Nothing was bought or built yet.
+* After a semicolon: makers' numbers, from memory. Compare each with its data sheet before you order.
 """
 LISTED: tuple[Build, ...] = ("two mats", "table", "light")
 """The builds with a column in the lists of parts."""
 FEWER: tuple[Build, ...] = ("table", "16", "12", "8")
+FEWER_EUROS = 6.0
+"""The least saving with 8 magnetometers for which a part is in the table of `FEWER`."""
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,6 +79,10 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     table: dict[str, float] = {}
     light: dict[str, float] = {}
     paper: dict[str, float] = {}
+
+    def note(self) -> str:
+        """Return what the part is for and what serves instead."""
+        return f"{self.does}; or {self.instead}" if self.instead else self.does
 
     def per(self, build: Build) -> dict[str, float]:
         """Return how many for one of what."""
@@ -220,24 +222,24 @@ def name_number(parts: Parts, name: str) -> str:
 
 def _list_group(parts: Parts, group: str) -> list[str]:
     """Return the table of a group of parts, those of the builds with a column."""
-    rows = ["", f"## {group.capitalize()}", "", f"| part | purpose | euros | {' | '.join(LISTED)} | instead |"]
-    rows += [f"| --- | --- | ---: |{' ---: |' * len(LISTED)} --- |"]
+    rows = ["", f"## {group.capitalize()}", "", f"| part | euros | {' | '.join(LISTED)} | for |"]
+    rows += [f"| --- | ---: |{' ---: |' * len(LISTED)} --- |"]
     for part in parts.part:
         wanted = [quantity(part, build) for build in LISTED]
         if part.group == group and any(wanted):
             many = " | ".join(str(number or "") for number in wanted)
             price = f"{part.price:.2f}" if part.price else "yours"
-            rows.append(f"| {name_number(parts, part.name)} | {part.does} | {price} | {many} | {part.instead} |")
+            rows.append(f"| {name_number(parts, part.name)} | {price} | {many} | {part.note()} |")
     return rows
 
 
 def _list_fewer(parts: Parts) -> list[str]:
     """Return the table of the parts of which a table with fewer magnetometers takes another number."""
-    rows = ["", "## Fewer magnetometers", "", "All else is as for the table.", ""]
+    rows = ["", "## Fewer magnetometers", "", "All else is as for the table, with a few plugs less.", ""]
     rows += [f"| part | {' | '.join(FEWER)} |", f"| --- |{' ---: |' * len(FEWER)}"]
     for part in parts.part:
         wanted = [quantity(part, build) for build in FEWER]
-        if len(set(wanted)) > 1:
+        if (wanted[0] - wanted[-1]) * part.price >= FEWER_EUROS:
             rows.append(f"| {part.name} | {' | '.join(map(str, wanted))} |")
     if any(small(parts, build) != small(parts, "table") for build in FEWER):
         raise ValueError("the small parts depend on the number of magnetometers")
@@ -247,32 +249,31 @@ def _list_fewer(parts: Parts) -> list[str]:
 def _list_small(parts: Parts) -> list[str]:
     """Return the table of the small parts of the circuits."""
     rows = ["", "## Small parts of the circuits", "", "Resistors 1 %, with leads; capacitors below 1 µF ceramic.", ""]
-    rows += [f"| part | euros | {' | '.join(LISTED)} | in |", f"| --- | ---: |{' ---: |' * len(LISTED)} --- |"]
+    rows += [f"| part | euros | {' | '.join(LISTED)} |", f"| --- | ---: |{' ---: |' * len(LISTED)}"]
     smalls = {build: small(parts, build) for build in LISTED}
     for said in sorted({said for one in smalls.values() for said in one}, key=str.lower):
         many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in LISTED)
-        where = sorted(set().union(*(one[said][1] for one in smalls.values() if said in one)))
-        rows.append(f"| {name_number(parts, said)} | {small_price(parts, said):.2f} | {many} | {'; '.join(where)} |")
+        rows.append(f"| {name_number(parts, said)} | {small_price(parts, said):.2f} | {many} |")
     return rows
 
 
 def _list_printed(parts: Parts) -> list[str]:
     """Return what the printed board has beside the perfboard's small parts."""
-    rows = ["", "A mat with the printed board, which has an amplifier for each pad, takes these too:", ""]
+    rows = ["", "The printed board takes these too:", ""]
     rows += ["| part | euros | a mat |", "| --- | ---: | ---: |"]
     for said, (count, _) in small(parts, "table", PRINTED).items():
         rows.append(f"| {name_number(parts, said)} | {small_price(parts, said):.2f} | {count} |")
     plugs = "; ".join(f"{name}: {number}" for name, number in parts.numbers_of_the_board.items())
-    return [*rows, "", f"Its keyed plugs: {plugs}."]
+    return [*rows, "", f"Its plugs: {plugs}."]
 
 
 def _sum(parts: Parts) -> list[str]:
     """Return the table of what each build costs."""
-    each = {build: costs(parts, build) for build in BUILDS}
-    rows = ["", "## The lot, euros", "", f"| | {' | '.join(BUILDS)} |", f"| --- |{' ---: |' * len(BUILDS)}"]
-    rows += [f"| {group} | {' | '.join(f'{each[build][group]:.0f}' for build in BUILDS)} |" for group in each["table"]]
-    rows.append(f"| **all** | {' | '.join(f'**{sum(each[build].values()):.0f}**' for build in BUILDS)} |")
-    paid = [10 * math.ceil(WHOLE_PACKS * sum(each[build].values()) / 10) for build in BUILDS]
+    builds = [build for build in BUILDS if any(costs(parts, build).values())]
+    each = {build: costs(parts, build) for build in builds}
+    rows = ["", "## The lot, euros", "", f"| | {' | '.join(builds)} |", f"| --- |{' ---: |' * len(builds)}"]
+    rows.append(f"| **all** | {' | '.join(f'**{sum(each[build].values()):.0f}**' for build in builds)} |")
+    paid = [10 * math.ceil(WHOLE_PACKS * sum(each[build].values()) / 10) for build in builds]
     rows.append(f"| **to be paid, about** | {' | '.join(f'**{euros}**' for euros in paid)} |")
     return [
         *rows,
