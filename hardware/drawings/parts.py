@@ -53,9 +53,9 @@ WHOLE_PACKS = 4 / 3
 HEAD = """# Parts
 
 Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`circuits.toml`](circuits.toml) and
-[`pinmap.toml`](pinmap.toml). Sizes of the wood: [cutting.md](cutting.md). Each cable and plug: `drawings/harness-*.yml`.
+[`pinmap.toml`](pinmap.toml). Sizes of the wood: [cutting.md](cutting.md). Each cable: `drawings/harness-*.yml`.
 
-* **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **light**: Zero 2 W,
+* **table**: Raspberry Pi 4 or 5, board, all sensors. **two mats**: one before each team, one Pi. **light**: Zero 2 W,
   no magnetometers. **paper**: only {paper}.
 * Prices in euros a piece or metre, **rough and from memory**, estimated {estimated}. Nothing was bought or built yet.
 * After a semicolon: makers' numbers, from memory. Compare each with its data sheet before you order.
