@@ -158,8 +158,8 @@ def page() -> str:
     rule = "| --- | --- |"
     return f"""# Fault messages and their causes
 
-From simulated mats; numbers and names of parts are examples. `moccasin-mat doctor` and `moccasin-mat calibrate` print below
-each message what to do; if calibration fails, run the doctor.
+From simulated mats; numbers and names of parts are examples. `moccasin-mat doctor` and `moccasin-mat calibrate` print
+below each message what to do; if calibration fails, run the doctor.
 
 | doctor says | cause |
 {rule}
