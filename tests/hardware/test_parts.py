@@ -183,3 +183,13 @@ def test_fuse_and_supply_are_those_of_the_budget():
 
 def test_the_page_is_the_list():
     assert (HARDWARE / "parts.md").read_text("utf-8") == parts.page(P), "run python hardware/drawings/parts.py"
+
+
+def test_the_list_of_another_build_is_printed(capsys):
+    assert parts.main(["two mats"]) == 0
+    printed = capsys.readouterr().out
+    for part in P.part:
+        if wanted := parts.quantity(part, "two mats"):
+            row = rf"^\| {re.escape(parts.name_number(P, part.name))} \| \S+ \| {wanted} \|"
+            assert re.search(row, printed, re.MULTILINE), part.name
+    assert parts.main(["three mats"]) == 2
