@@ -61,8 +61,8 @@ Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`c
 [`pinmap.toml`](pinmap.toml). Sizes of the wood: [cutting.md](cutting.md). Each cable: `drawings/harness-*.yml`.
 
 * **table**: Raspberry Pi 4 or 5, board, all sensors. **light**: Zero 2 W, no magnetometers. **paper**: only {paper}.
-* `python hardware/drawings/parts.py "two mats"` prints the list for a mat before each team and one Pi; `16`, `12` or `8`
-  that for a table with so many magnetometers.
+* `python hardware/drawings/parts.py "two mats"` prints the list for a mat before each team and one Pi; `16`, `12` or
+  `8` that for a table with so many magnetometers.
 * Prices in euros a piece or metre, **rough and from memory**, estimated {estimated}. Nothing was bought or built yet.
 * After a semicolon: makers' numbers, from memory. Compare each with its data sheet before you order.
 """
