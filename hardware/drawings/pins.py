@@ -66,16 +66,14 @@ def board_tables() -> Iterator[str]:
     maps = pinmap()
     board = maps.board
     yield "## The mat board (RP2040 or RP2350A)"
-    rows: list[tuple[object, ...]] = [
-        (f"GPIO{pin}", f"ADC{n}", f"piezo of pad {n + 1}") for n, pin in enumerate(board.adc_pins)
-    ]
+    rows: list[tuple[object, ...]] = [(f"GPIO{pin}", f"piezo of pad {n}") for n, pin in enumerate(board.adc_pins, 1)]
     rows += [
-        (f"GPIO{board.bias_pin}", "output", "bias resistors R1 of all pads"),
-        (f"GPIO{board.i2c['sda']}", "I2C data", "touch board and multiplexers"),
-        (f"GPIO{board.i2c['scl']}", "I2C clock", f"{board.i2c['hz'] // 1000} kHz"),
-        (f"GPIO{board.strip_pin}", "data", 'light strips, with `[strips] kind = "board"`'),
+        (f"GPIO{board.bias_pin}", "bias resistors R1 of all pads"),
+        (f"GPIO{board.i2c['sda']}", "I2C data: touch board and multiplexers"),
+        (f"GPIO{board.i2c['scl']}", f"I2C clock, {board.i2c['hz'] // 1000} kHz"),
+        (f"GPIO{board.strip_pin}", 'data of the light strips, with `[strips] kind = "board"`'),
     ]
-    yield table(("pin", "is", "goes to"), rows)
+    yield table(("pin", "goes to"), rows)
     first, last = board.adc_pins[0], board.adc_pins[-1]
     bus = f"GPIO{board.i2c['sda']}, {board.i2c['scl']}"
     yield "Pin labels, pad 1 first; from memory, so compare with your board:"
@@ -115,16 +113,14 @@ def sensor_tables() -> Iterator[str]:
     )
     yield ("Inputs ELE0 to ELE11 of the MPR121. The doctor's strip n is ELE(n - 1).")
     yield "## Magnetometers"
-    yield "Number: multiplexer, channel. In mm; add the pad's x and the place's x."
+    yield "Number: multiplexer, channel. The [template](README.md#print-the-template) has the places."
     pads = range(1, maps.pads.count + 1)
     places: dict[str, list[str]] = {}
-    for index, (x, y, _) in enumerate(maps.magnetometer_positions()):
+    for index in range(len(maps.magnetometer_positions())):
         address = maps.board.tca9548a_addresses[index // 8]
         place = magnetometer_name(index).split(", ")[1].rstrip(")")
-        aside = x - maps.pads.centre(maps.pads.at(x, y))[0]
-        row = places.setdefault(f"{place}, x {aside:+g}, y {y:g}", [])
-        row.append(f"{index + 1}: 0x{address:02X}, {index % 8}")
-    head = ("place", *(f"pad {pad}, x {maps.pads.centre(pad)[0]:g}" for pad in pads))
+        places.setdefault(place, []).append(f"{index + 1}: 0x{address:02X}, {index % 8}")
+    head = ("place", *(f"pad {pad}" for pad in pads))
     yield table(head, [(place, *row) for place, row in places.items()])
     yield (
         f"Chips {maps.magnetometers.depth_mm:g} mm below the top of the cover, chip up, x to the hider's right, y away "
@@ -143,12 +139,15 @@ def pi_tables() -> Iterator[str]:
         (
             f"GPIO{pin}",
             header_pin(pin),
-            f"button {name}" + ("" if n < 4 else " (slahal; off at first)"),
+            f"button {name}" + ("" if n < 4 else "*"),
         )
         for n, (name, pin) in enumerate(maps.pi.buttons.items())
     ]
     yield table(("pin", "on the header", "is"), rows)
-    yield "Buttons go to ground. Ground is on the header's pins 6, 9, 14, 20, 25, 30, 34 and 39."
+    yield (
+        "The buttons of slahal (*) are off at first. Buttons go to ground. Ground is on the header's pins 6, 9, 14, 20, "
+        "25, 30, 34 and 39."
+    )
     yield "## The Raspberry Pi without a mat board"
     yield (
         'With `[board] port = "pins"` the Pi reads piezos and touch strips itself: slower, and without magnetometers. '
@@ -176,9 +175,9 @@ def pi_tables() -> Iterator[str]:
         ("middle", lights.middle, "sticks in the middle"),
         ("short", lights.short, "short sticks: A's and B's from either end"),
     ):
-        told.append((name, f"{first} to {first + count - 1}", count, what))
+        told.append((name, f"{first} to {first + count - 1}", what))
         first += count
-    yield table(("row", "pixels", "count", "shows"), told)
+    yield table(("row", "pixels", "shows"), told)
     yield f"{lights.count} WS2812 pixels on one line of data, in this order ([drawing](drawings/lights.svg))."
 
 
