@@ -145,8 +145,8 @@ def pi_tables() -> Iterator[str]:
     ]
     yield table(("pin", "on the header", "is"), rows)
     yield (
-        "The buttons of slahal (*) are off at first. Buttons go to ground. Ground is on the header's pins 6, 9, 14, 20, "
-        "25, 30, 34 and 39."
+        "The buttons of slahal (*) are off at first. Buttons go to ground. Ground is on the header's pins 6, 9, 14, "
+        "20, 25, 30, 34 and 39."
     )
     yield "## The Raspberry Pi without a mat board"
     yield (
