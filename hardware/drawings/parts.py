@@ -63,7 +63,7 @@ Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`c
 * **table**: Raspberry Pi 4 or 5, board, all sensors. **light**: Zero 2 W, no magnetometers. **paper**: only {paper}.
 * `python hardware/drawings/parts.py "two mats"` prints the list for a mat before each team and one Pi; `16`, `12` or
   `8` that for a table with so many magnetometers.
-* Prices in euros a piece or metre, **rough and from memory**, estimated {estimated}. Nothing was bought or built yet.
+* Nothing was bought or built yet. Prices are **rough and from memory**, estimated {estimated}; each is in `parts.toml`.
 * After a semicolon: makers' numbers, from memory. Compare each with its data sheet before you order.
 """
 LISTED: tuple[Build, ...] = ("table", "light")
@@ -225,25 +225,24 @@ def name_number(parts: Parts, name: str) -> str:
 
 def _list_group(parts: Parts, group: str, builds: Sequence[Build]) -> list[str]:
     """Return the table of a group of parts, with a column for each build."""
-    rows = ["", f"## {group.capitalize()}", "", f"| part | euros | {' | '.join(builds)} | for |"]
-    rows += [f"| --- | ---: |{' ---: |' * len(builds)} --- |"]
+    rows = ["", f"## {group.capitalize()}", "", f"| part | {' | '.join(builds)} | for |"]
+    rows += [f"| --- |{' ---: |' * len(builds)} --- |"]
     for part in parts.part:
         wanted = [quantity(part, build) for build in builds]
         if part.group == group and any(wanted):
             many = " | ".join(str(number or "") for number in wanted)
-            price = f"{part.price:.2f}" if part.price else "yours"
-            rows.append(f"| {name_number(parts, part.name)} | {price} | {many} | {part.note()} |")
+            rows.append(f"| {name_number(parts, part.name)} | {many} | {part.note()} |")
     return rows
 
 
 def _list_small(parts: Parts, builds: Sequence[Build]) -> list[str]:
     """Return the table of the small parts of the circuits."""
     rows = ["", "## Small parts of the circuits", "", "Resistors 1 %, with leads; capacitors below 1 µF ceramic.", ""]
-    rows += [f"| part | euros | {' | '.join(builds)} |", f"| --- | ---: |{' ---: |' * len(builds)}"]
+    rows += [f"| part | {' | '.join(builds)} |", f"| --- |{' ---: |' * len(builds)}"]
     smalls = {build: small(parts, build) for build in builds}
     for said in sorted({said for one in smalls.values() for said in one}, key=str.lower):
         many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in builds)
-        rows.append(f"| {name_number(parts, said)} | {small_price(parts, said):.2f} | {many} |")
+        rows.append(f"| {name_number(parts, said)} | {many} |")
     return rows
 
 
@@ -256,9 +255,9 @@ def lists(parts: Parts, builds: Sequence[Build]) -> list[str]:
 def _list_printed(parts: Parts) -> list[str]:
     """Return what the printed board has beside the perfboard's small parts."""
     rows = ["", "The printed board takes these too:", ""]
-    rows += ["| part | euros | a mat |", "| --- | ---: | ---: |"]
+    rows += ["| part | a mat |", "| --- | ---: |"]
     for said, (count, _) in small(parts, "table", PRINTED).items():
-        rows.append(f"| {name_number(parts, said)} | {small_price(parts, said):.2f} | {count} |")
+        rows.append(f"| {name_number(parts, said)} | {count} |")
     plugs = "; ".join(f"{name}: {number}" for name, number in parts.numbers_of_the_board.items())
     return [*rows, "", f"Its plugs: {plugs}."]
 
