@@ -196,7 +196,8 @@ def pages() -> Iterator[tuple[str, str]]:
         table(("piece", "how many", "width x depth x height, mm", "of"), whole),
         (
             f"Cover, plate, foam and slat ({stack} mm), less {built.chip_mm:g} mm for tape and module, put the chips "
-            f"{depth:g} mm below the surface ([a pad cut through](drawings/pad-section.svg)). If your wood or foam is thinner, put card under the slats."
+            f"{depth:g} mm below the surface ([a pad cut through](drawings/pad-section.svg)). "
+            "If your wood or foam is thinner, put card under the slats."
         ),
         "## The flat mat",
         (
