@@ -95,7 +95,7 @@ def readings() -> list[Reading]:
     sensor = module_resistors(model["magnetometer_pullup_ohm"])
     told = (
         (
-            "board alone, chips and modules out",
+            "board alone",
             alone,
             (nets.BIAS, "GND"),
             ("3V3", "GND"),

@@ -1,5 +1,7 @@
 """`python hardware/drawings/parts.py`: what to buy for each build and what it costs, written to `hardware/parts.md`.
 
+With names of builds it prints their lists instead: `python hardware/drawings/parts.py "two mats"`.
+
 Modules, cables and wood are listed in `hardware/parts.toml`, small parts in `hardware/circuits.toml`; how many follows
 from `hardware/pinmap.toml`, the geometry of the drawings and the harness.
 """
@@ -10,7 +12,7 @@ import math
 import sys
 from collections import Counter, defaultdict
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import bus
 import geometry
@@ -21,6 +23,9 @@ from values import HARDWARE, Circuit, engineering, mat_file
 from values import values as circuits
 
 from pi_controller.pinmap import pinmap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Build = Literal["two mats", "table", "16", "12", "8", "light", "paper"]
 BUILDS: tuple[Build, ...] = ("two mats", "table", "16", "12", "8", "light", "paper")
@@ -53,20 +58,16 @@ WHOLE_PACKS = 4 / 3
 HEAD = """# Parts
 
 Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`circuits.toml`](circuits.toml) and
-[`pinmap.toml`](pinmap.toml); change those, not this page. Sizes of the wood: [cutting.md](cutting.md). Cables and plugs
-one by one: `drawings/harness-*.yml`. Tools: [README.md](README.md#tools).
+[`pinmap.toml`](pinmap.toml). Sizes of the wood: [cutting.md](cutting.md). Each cable: `drawings/harness-*.yml`.
 
-* **table**: Raspberry Pi 4 or 5, the board, all sensors. **two mats**: a mat before each team, one Pi. **16**, **12**,
-  **8**: [the table with that many magnetometers](#fewer-magnetometers). **light**: Zero 2 W, the board, no
-  magnetometers:
-  the judge says where the bead was. **paper**: {paper}; no sensors.
-* Prices in euros a piece or metre, **rough and from memory**, estimated {estimated}. None of this was bought or built
-  yet.
-* After some parts: the manufacturers' own numbers, from memory. Compare each with its data sheet before you order.
+* **table**: Raspberry Pi 4 or 5, board, all sensors. **light**: Zero 2 W, no magnetometers. **paper**: only {paper}.
+* `python hardware/drawings/parts.py "two mats"` prints the list for a mat before each team and one Pi; `16`, `12` or
+  `8` that for a table with so many magnetometers.
+* Nothing was bought or built yet. Prices (in `parts.toml`) are **rough and from memory**, estimated {estimated}.
+* After a semicolon: makers' numbers, from memory. Compare each with its data sheet before you order.
 """
-LISTED: tuple[Build, ...] = ("two mats", "table", "light")
-"""The builds with a column in the lists of parts."""
-FEWER: tuple[Build, ...] = ("table", "16", "12", "8")
+LISTED: tuple[Build, ...] = ("table", "light")
+"""The builds with a column in the page's lists of parts."""
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,6 +82,10 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     table: dict[str, float] = {}
     light: dict[str, float] = {}
     paper: dict[str, float] = {}
+
+    def note(self) -> str:
+        """Return what the part is for and what serves instead."""
+        return f"{self.does}; or {self.instead}" if self.instead else self.does
 
     def per(self, build: Build) -> dict[str, float]:
         """Return how many for one of what."""
@@ -218,61 +223,52 @@ def name_number(parts: Parts, name: str) -> str:
     return f"{name_kind(parts, name)}; {number}" if number else name_kind(parts, name)
 
 
-def _list_group(parts: Parts, group: str) -> list[str]:
-    """Return the table of a group of parts, those of the builds with a column."""
-    rows = ["", f"## {group.capitalize()}", "", f"| part | purpose | euros | {' | '.join(LISTED)} | instead |"]
-    rows += [f"| --- | --- | ---: |{' ---: |' * len(LISTED)} --- |"]
+def _list_group(parts: Parts, group: str, builds: Sequence[Build]) -> list[str]:
+    """Return the table of a group of parts, with a column for each build."""
+    rows = ["", f"## {group.capitalize()}", "", f"| part | {' | '.join(builds)} | for |"]
+    rows += [f"| --- |{' ---: |' * len(builds)} --- |"]
     for part in parts.part:
-        wanted = [quantity(part, build) for build in LISTED]
+        wanted = [quantity(part, build) for build in builds]
         if part.group == group and any(wanted):
             many = " | ".join(str(number or "") for number in wanted)
-            price = f"{part.price:.2f}" if part.price else "yours"
-            rows.append(f"| {name_number(parts, part.name)} | {part.does} | {price} | {many} | {part.instead} |")
+            rows.append(f"| {name_number(parts, part.name)} | {many} | {part.note()} |")
     return rows
 
 
-def _list_fewer(parts: Parts) -> list[str]:
-    """Return the table of the parts of which a table with fewer magnetometers takes another number."""
-    rows = ["", "## Fewer magnetometers", "", "All else is as for the table.", ""]
-    rows += [f"| part | {' | '.join(FEWER)} |", f"| --- |{' ---: |' * len(FEWER)}"]
-    for part in parts.part:
-        wanted = [quantity(part, build) for build in FEWER]
-        if len(set(wanted)) > 1:
-            rows.append(f"| {part.name} | {' | '.join(map(str, wanted))} |")
-    if any(small(parts, build) != small(parts, "table") for build in FEWER):
-        raise ValueError("the small parts depend on the number of magnetometers")
-    return rows
-
-
-def _list_small(parts: Parts) -> list[str]:
+def _list_small(parts: Parts, builds: Sequence[Build]) -> list[str]:
     """Return the table of the small parts of the circuits."""
     rows = ["", "## Small parts of the circuits", "", "Resistors 1 %, with leads; capacitors below 1 µF ceramic.", ""]
-    rows += [f"| part | euros | {' | '.join(LISTED)} | in |", f"| --- | ---: |{' ---: |' * len(LISTED)} --- |"]
-    smalls = {build: small(parts, build) for build in LISTED}
+    rows += [f"| part | {' | '.join(builds)} |", f"| --- |{' ---: |' * len(builds)}"]
+    smalls = {build: small(parts, build) for build in builds}
     for said in sorted({said for one in smalls.values() for said in one}, key=str.lower):
-        many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in LISTED)
-        where = sorted(set().union(*(one[said][1] for one in smalls.values() if said in one)))
-        rows.append(f"| {name_number(parts, said)} | {small_price(parts, said):.2f} | {many} | {'; '.join(where)} |")
+        many = " | ".join(str(smalls[build].get(said, (0, set()))[0] or "") for build in builds)
+        rows.append(f"| {name_number(parts, said)} | {many} |")
     return rows
+
+
+def lists(parts: Parts, builds: Sequence[Build]) -> list[str]:
+    """Return the tables of all parts, with a column for each build."""
+    groups = dict.fromkeys(part.group for part in parts.part)
+    return [row for group in groups for row in _list_group(parts, group, builds)] + _list_small(parts, builds)
 
 
 def _list_printed(parts: Parts) -> list[str]:
     """Return what the printed board has beside the perfboard's small parts."""
-    rows = ["", "A mat with the printed board, which has an amplifier for each pad, takes these too:", ""]
-    rows += ["| part | euros | a mat |", "| --- | ---: | ---: |"]
+    rows = ["", "The printed board takes these too:", ""]
+    rows += ["| part | a mat |", "| --- | ---: |"]
     for said, (count, _) in small(parts, "table", PRINTED).items():
-        rows.append(f"| {name_number(parts, said)} | {small_price(parts, said):.2f} | {count} |")
+        rows.append(f"| {name_number(parts, said)} | {count} |")
     plugs = "; ".join(f"{name}: {number}" for name, number in parts.numbers_of_the_board.items())
-    return [*rows, "", f"Its keyed plugs: {plugs}."]
+    return [*rows, "", f"Its plugs: {plugs}."]
 
 
 def _sum(parts: Parts) -> list[str]:
     """Return the table of what each build costs."""
-    each = {build: costs(parts, build) for build in BUILDS}
-    rows = ["", "## The lot, euros", "", f"| | {' | '.join(BUILDS)} |", f"| --- |{' ---: |' * len(BUILDS)}"]
-    rows += [f"| {group} | {' | '.join(f'{each[build][group]:.0f}' for build in BUILDS)} |" for group in each["table"]]
-    rows.append(f"| **all** | {' | '.join(f'**{sum(each[build].values()):.0f}**' for build in BUILDS)} |")
-    paid = [10 * math.ceil(WHOLE_PACKS * sum(each[build].values()) / 10) for build in BUILDS]
+    builds = [build for build in BUILDS if any(costs(parts, build).values())]
+    each = {build: costs(parts, build) for build in builds}
+    rows = ["", "## The lot, euros", "", f"| | {' | '.join(builds)} |", f"| --- |{' ---: |' * len(builds)}"]
+    rows.append(f"| **all** | {' | '.join(f'**{sum(each[build].values()):.0f}**' for build in builds)} |")
+    paid = [10 * math.ceil(WHOLE_PACKS * sum(each[build].values()) / 10) for build in builds]
     rows.append(f"| **to be paid, about** | {' | '.join(f'**{euros}**' for euros in paid)} |")
     return [
         *rows,
@@ -283,19 +279,23 @@ def _sum(parts: Parts) -> list[str]:
 
 def page(parts: Parts) -> str:
     """Return `hardware/parts.md`."""
-    rows: list[str] = []
-    for group in dict.fromkeys(part.group for part in parts.part):
-        rows += _list_group(parts, group)
-    rows += _list_fewer(parts) + _list_small(parts) + _list_printed(parts) + _sum(parts)
+    rows = lists(parts, LISTED) + _list_printed(parts) + _sum(parts)
     paper = ", ".join(part.name for part in parts.part if quantity(part, "paper"))
     return HEAD.format(estimated=parts.estimated, paper=paper) + "\n".join(rows) + "\n"
 
 
-def main() -> int:
-    """Write the page."""
-    (HARDWARE / "parts.md").write_text(page(values()), "utf-8")
+def main(names: Sequence[str]) -> int:
+    """Write the page, or print the lists of the builds that are named; return the exit status."""
+    chosen = [build for build in BUILDS if build in names]
+    if len(chosen) < len(names):
+        sys.stderr.write(f"the builds are {', '.join(BUILDS)}\n")
+        return 2
+    if chosen:
+        sys.stdout.write("\n".join(lists(values(), chosen)) + "\n")
+    else:
+        (HARDWARE / "parts.md").write_text(page(values()), "utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from geometry import build, flat, pieces
 from gpiozero.pins.pi import PiBoardInfo
 
-from pi_controller.board import wire
 from pi_controller.calibration.detectors import magnetometer_name
 from pi_controller.pinmap import pinmap
 
@@ -16,28 +15,28 @@ if TYPE_CHECKING:
 
 PI_3B = 0xA02082
 """A Pi's revision; its 40 pins are those of every Pi with 40."""
-MADE = "Made from [`pinmap.toml`](pinmap.toml) by `python hardware/drawings/mat.py`; change that file, not this page."
+MADE = "Made from [`pinmap.toml`](pinmap.toml) by `python hardware/drawings/mat.py`; change that file."
 BOARDS = (
     # board; what it calls GPIO26 to 29, the bias pin, the two bus pins, the pin of the strip; what to know
     ("Adafruit KB2040", "A0, A1, A2, A3", "D3", "D4, D5", "D6", "fits"),
     ("Waveshare RP2040-Zero", "26, 27, 28, 29", "3", "4, 5", "6", "fits"),
-    ("Waveshare RP2350-Zero", "26, 27, 28, 29", "3", "4, 5", "6", "should fit; no RP2350 has run the firmware yet"),
+    ("Waveshare RP2350-Zero", "26, 27, 28, 29", "3", "4, 5", "6", "should fit; no RP2350 has been tried"),
     ("Adafruit ItsyBitsy RP2040", "A0, A1, A2, A3", "SCL", "D4, D3", "D7", "fits"),
-    ("Adafruit QT Py RP2040", "A3, A2, A1, A0", "MO", "MI, RX", "SCK", "fits; the analogue labels run the other way"),
+    ("Adafruit QT Py RP2040", "A3, A2, A1, A0", "MO", "MI, RX", "SCK", "fits; labels reversed"),
     (
         "Adafruit Feather RP2040",
         "A0, A1, A2, A3",
         "SCL",
         "not out",
         "D4",
-        "only with bus and bias on other pins, see below",
+        "with changes, see below",
     ),
-    ("Raspberry Pi Pico", "26, 27, 28 only", "GP3", "GP4, GP5", "GP6", "no: the fourth pad has no pin"),
+    ("Raspberry Pi Pico", "26, 27, 28 only", "GP3", "GP4, GP5", "GP6", "no: three analogue pins"),
 )
 """For the pins that the pin map has now; a test says when they change."""
 FEATHER = (
-    "For a Feather write 2 and 3 into `i2c` of the pin map and into `SDA` and `SCL` of `firmware/wiring.py`, and "
-    "another pin into `bias_pin` and `BIAS_PIN`."
+    "For a Feather write 2 and 3 into `i2c` of the pin map and `SDA` and `SCL` of `firmware/wiring.py`, another pin "
+    "into `bias_pin` and `BIAS_PIN`."
 )
 
 
@@ -67,23 +66,17 @@ def board_tables() -> Iterator[str]:
     maps = pinmap()
     board = maps.board
     yield "## The mat board (RP2040 or RP2350A)"
-    rows: list[tuple[object, ...]] = [
-        (f"GPIO{pin}", f"ADC{n}", f"piezo of pad {n + 1}") for n, pin in enumerate(board.adc_pins)
-    ]
+    rows: list[tuple[object, ...]] = [(f"GPIO{pin}", f"piezo of pad {n}") for n, pin in enumerate(board.adc_pins, 1)]
     rows += [
-        (f"GPIO{board.bias_pin}", "output", "bias resistors R1 of all pads; the self-test switches it"),
-        (f"GPIO{board.i2c['sda']}", "I2C data", "touch board and multiplexers"),
-        (f"GPIO{board.i2c['scl']}", "I2C clock", f"{board.i2c['hz'] // 1000} kHz"),
-        (f"GPIO{board.strip_pin}", "data", 'light strips, where the board drives them: `[strips] kind = "board"`'),
+        (f"GPIO{board.bias_pin}", "bias resistors R1 of all pads"),
+        (f"GPIO{board.i2c['sda']}", "I2C data: touch board and multiplexers"),
+        (f"GPIO{board.i2c['scl']}", f"I2C clock, {board.i2c['hz'] // 1000} kHz"),
+        (f"GPIO{board.strip_pin}", 'data of the light strips, with `[strips] kind = "board"`'),
     ]
-    yield table(("pin", "is", "goes to"), rows)
-    yield (
-        f"Samples a second: {board.sample_hz} of each piezo (a sum of {wire.READINGS} readings of {board.adc_bits} "
-        f"bits), {board.touch_hz} of touch, {board.magnet_hz} of the magnetometers."
-    )
+    yield table(("pin", "goes to"), rows)
     first, last = board.adc_pins[0], board.adc_pins[-1]
     bus = f"GPIO{board.i2c['sda']}, {board.i2c['scl']}"
-    yield "Pin labels on common boards, pad 1 first. From memory, not checked on real boards: compare with yours."
+    yield "Pin labels, pad 1 first; from memory, so compare with your board:"
     yield table(("board", f"GPIO{first} to {last}", f"GPIO{board.bias_pin}", bus, f"GPIO{board.strip_pin}", ""), BOARDS)
     yield FEATHER
     yield "## The bus"
@@ -94,7 +87,7 @@ def board_tables() -> Iterator[str]:
         (
             f"TCA9548A, {n}",
             f"0x{address:02X}",
-            f"magnetometers {8 * n - 7} to {8 * n}; {_address_pins(address)}; RST to 3.3 V",
+            f"magnetometers {8 * n - 7} to {8 * n}; {_address_pins(address)}",
         )
         for n, address in enumerate(board.tca9548a_addresses, 1)
     ]
@@ -102,10 +95,11 @@ def board_tables() -> Iterator[str]:
         (
             "QMC5883L, each",
             f"0x{board.qmc5883l_address:02X}",
-            "behind its own channel; a QMC5883P answers at 0x2C. One kind a mat: the build guide, *The board*",
+            "or QMC5883P, 0x2C; one kind a mat",
         )
     )
     yield table(("chip", "address", ""), chips)
+    yield "RST of each TCA9548A goes to 3.3 V."
 
 
 def sensor_tables() -> Iterator[str]:
@@ -117,24 +111,20 @@ def sensor_tables() -> Iterator[str]:
         ("pad", *strips),
         [(pad, *((pad - 1) * len(strips) + n for n in range(len(strips)))) for pad in range(1, maps.pads.count + 1)],
     )
-    yield (
-        "Inputs ELE0 to ELE11 of the MPR121. The doctor and the calibration count strips from 1: strip n is ELE(n - 1)."
-    )
+    yield ("Inputs ELE0 to ELE11 of the MPR121. The doctor's strip n is ELE(n - 1).")
     yield "## Magnetometers"
-    yield "In each cell: number: multiplexer, channel. In mm; a module's x is its pad's x plus its place's x."
+    yield "Number: multiplexer, channel. The [template](README.md#print-the-template) has the places."
     pads = range(1, maps.pads.count + 1)
     places: dict[str, list[str]] = {}
-    for index, (x, y, _) in enumerate(maps.magnetometer_positions()):
+    for index in range(len(maps.magnetometer_positions())):
         address = maps.board.tca9548a_addresses[index // 8]
         place = magnetometer_name(index).split(", ")[1].rstrip(")")
-        aside = x - maps.pads.centre(maps.pads.at(x, y))[0]
-        row = places.setdefault(f"{place}, x {aside:+g}, y {y:g}", [])
-        row.append(f"{index + 1}: 0x{address:02X}, {index % 8}")
-    head = ("place", *(f"pad {pad}, x {maps.pads.centre(pad)[0]:g}" for pad in pads))
+        places.setdefault(place, []).append(f"{index + 1}: 0x{address:02X}, {index % 8}")
+    head = ("place", *(f"pad {pad}" for pad in pads))
     yield table(head, [(place, *row) for place, row in places.items()])
     yield (
         f"Chips {maps.magnetometers.depth_mm:g} mm below the top of the cover, chip up, x to the hider's right, y away "
-        "from the hider. Near a turned module beads are doubtful or wrong."
+        "from the hider."
     )
 
 
@@ -149,17 +139,20 @@ def pi_tables() -> Iterator[str]:
         (
             f"GPIO{pin}",
             header_pin(pin),
-            f"button {name}" + ("" if n < 4 else ": slahal; off unless the settings name it"),
+            f"button {name}" + ("" if n < 4 else "*"),
         )
         for n, (name, pin) in enumerate(maps.pi.buttons.items())
     ]
     yield table(("pin", "on the header", "is"), rows)
-    yield "Each button goes from its pin to ground. Ground is on the header's pins 6, 9, 14, 20, 25, 30, 34 and 39."
+    yield (
+        "The buttons of slahal (*) are off at first. Buttons go to ground. Ground is on the header's pins 6, 9, 14, "
+        "20, 25, 30, 34 and 39."
+    )
     yield "## The Raspberry Pi without a mat board"
     yield (
         'With `[board] port = "pins"` the Pi reads piezos and touch strips itself: slower, and without magnetometers. '
-        "The lights need another pin than the converter's, as GPIO18, and on a Pi up to 4 **root**, which the service "
-        'does not have. Prefer a mat board, which costs no more: `[strips] kind = "board"`.'
+        "The lights then need another pin, as GPIO18, and on a Pi up to 4 **root**, which the service "
+        "does not have. A mat board costs no more."
     )
     converter, touch = maps.pi.mcp3008, maps.pi.mpr121
     names = ("select", "data in (DOUT)", "data out (DIN)", "clock")
@@ -167,12 +160,12 @@ def pi_tables() -> Iterator[str]:
         (f"GPIO{pin}", header_pin(pin), f"MCP3008, {name}") for pin, name in zip(converter.pins, names, strict=True)
     ]
     rows += [
-        (f"GPIO{pin}", header_pin(pin), f"MPR121, {name}, address 0x{touch.address:02X}")
+        (f"GPIO{pin}", header_pin(pin), f"MPR121, {name}")
         for pin, name in zip(touch.pins, ("data", "clock"), strict=True)
     ]
     yield table(("pin", "on the header", "is"), rows)
     channels = ", ".join(f"CH{channel} pad {pad}" for pad, channel in enumerate(converter.channels, 1))
-    yield f"Channels of the MCP3008: {channels}; {converter.bits} bits."
+    yield f"MCP3008: {channels}. MPR121: address 0x{touch.address:02X}."
     yield "## The lights"
     lights = maps.lights
     first, told = 0, []
@@ -180,11 +173,11 @@ def pi_tables() -> Iterator[str]:
         ("A", lights.a, "A's long sticks"),
         ("B", lights.b, "B's long sticks"),
         ("middle", lights.middle, "sticks in the middle"),
-        ("short", lights.short, "short sticks: A's from one end, B's from the other"),
+        ("short", lights.short, "short sticks: A's and B's from either end"),
     ):
-        told.append((name, f"{first} to {first + count - 1}", count, what))
+        told.append((name, f"{first} to {first + count - 1}", what))
         first += count
-    yield table(("row", "pixels", "count", "shows"), told)
+    yield table(("row", "pixels", "shows"), told)
     yield f"{lights.count} WS2812 pixels on one line of data, in this order ([drawing](drawings/lights.svg))."
 
 
@@ -202,17 +195,15 @@ def pages() -> Iterator[tuple[str, str]]:
         MADE,
         table(("piece", "how many", "width x depth x height, mm", "of"), whole),
         (
-            f"Cover, plate, foam and slat ({stack} mm) less {built.chip_mm:g} mm for tape, module and half a chip put "
-            f"the chips {depth:g} mm below the surface. If your wood or foam is thinner, put card under the slats."
+            f"Cover, plate, foam and slat ({stack} mm), less {built.chip_mm:g} mm for tape and module, put the chips "
+            f"{depth:g} mm below the surface ([a pad cut through](drawings/pad-section.svg)). "
+            "If your wood or foam is thinner, put card under the slats."
         ),
-        "[A pad cut through](drawings/pad-section.svg).",
         "## The flat mat",
         (
-            f"{flat().height_mm:g} mm high instead of {built.height_mm:g}, chips {-flat().chip_z:g} mm "
-            "below the surface: no slats; rim, dividers and walls stand on the base. [How to build "
+            f"{flat().height_mm:g} mm high instead of {built.height_mm:g}, without slats: [how to build "
             f"it](README.md#the-flat-mat). These pieces are different; {same} are as above."
         ),
         table(("piece", "how many", "width x depth x height, mm", "of"), different),
-        "[A pad cut through](drawings/pad-section-flat.svg).",
     ]
     yield "cutting.md", "\n\n".join(cutting) + "\n"

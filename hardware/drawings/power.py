@@ -226,15 +226,18 @@ def tables(power: Power) -> str:
         ends = " | ".join(f"{lowest_volt(power, frame, fed):.2f}" for fed in ("start", "both"))
         rows.append(f"| {name} | {current_ma(frame) / 1000:.2f} | {ends} |")
     ends = " | ".join(f"{worst_under_cap(power, fed):.2f}" for fed in ("start", "both"))
-    rows += [f"| the worst run of white under the cap | {cap / 1000:.2f} | {ends} |", ""]
-    rows += ["| wire | AWG | one way, m | ohm a metre | carries, A | drop at the cap, there and back, V |"]
-    rows += ["| --- | ---: | ---: | ---: | ---: | ---: |"]
-    for name, wire in power.wires.items():
-        gauge, metres = power.gauge(name), wire.metres or max(links_m(power))
-        drop = power.ohm(name, metres) * cap / 1000
-        said = name.replace("_", " ")
-        rows.append(f"| {said} | {wire.awg} | {metres:.2f} | {gauge.ohm_m:.4f} | {gauge.amp:g} | {drop:.2f} |")
+    rows += [f"| the worst run of white under the cap | {cap / 1000:.2f} | {ends} |", "", wire_table(power)]
     rows += ["", f"The board's 3.3 V gives {sum(board_ma(power).values()):.0f} of {power.board.regulator_ma:.0f} mA."]
+    return "\n".join(rows)
+
+
+def wire_table(power: Power) -> str:
+    """Return the wires as Markdown, each with its drop there and back at the cap."""
+    rows = ["| wire | AWG | one way, m | drop, V |", "| --- | ---: | ---: | ---: |"]
+    for name, wire in power.wires.items():
+        metres = wire.metres or max(links_m(power))
+        drop = power.ohm(name, metres) * cap_ma() / 1000
+        rows.append(f"| {name.replace('_', ' ')} | {wire.awg} | {metres:.2f} | {drop:.2f} |")
     return "\n".join(rows)
 
 

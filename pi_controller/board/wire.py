@@ -83,27 +83,31 @@ POWER, BUTTON, WATCHDOG, RESTART = 1, 2, 3, 4
 # DONE's results.
 OBEYED, REFUSED = 0, 1
 
-# EVENT's kinds with the meaning of `part` and `value`; `help/pages/reference/wire.md` has them as a table.
-STARTED = 1  # part: reason; value: starts in a row without a calm run
-BROWN_OUT = 2  # value: starts from power in a row without a calm run
-LOST = 3  # value: blocks
-BUS_STUCK = 4  # value: bus errors in a row
+# EVENT's kinds, with the meaning of `part` and `value`. They are hints for repairs: the host judges the samples.
+STARTED = 1  # part: reason; value: starts from power in a row without a calm run (10 s), with this one
+BROWN_OUT = 2  # the third such start or a later one, weak supply?; value: as in STARTED
+LOST = 3  # value: blocks; once a second at most
+BUS_STUCK = 4  # a chip holds the I2C data line; value: bus errors in a row
 BUS_FREE = 5  # value: clocks it took
-TOUCH_SILENT = 6
+TOUCH_SILENT = 6  # the touch chip has not answered for a second
 TOUCH_BACK = 7  # value: ms it was silent
-MAGNET_SILENT = 8  # part: magnetometer, 1 first
+MAGNET_SILENT = 8  # likewise; part: magnetometer, 1 first. Never shown at the table: it could show the bead
 MAGNET_BACK = 9  # part: magnetometer; value: ms it was silent
-PIEZO_RAIL = 10  # part: pad; value: counts
-PIEZO_STUCK = 11  # part: pad; value: ms without any change
+PIEZO_RAIL = 10  # within 4 counts of a rail for half a second; part: pad; value: counts
+PIEZO_STUCK = 11  # not moved by one count for 4 s; part: pad; value: ms without any change
 PIEZO_GOOD = 12  # part: pad; value: ms it was faulty
-TESTED = 13  # part: bit p for pad p + 1, bit 4 for the touch chip; value: bit i for magnetometer i + 1; 1 is good
-LATE = 14  # value: us of the pass
-HOST_SILENT = 15  # value: ms
+# TESTED: at a start or by TEST; part: bit p for pad p + 1, bit 4 for the touch chip; value: bit i for magnetometer
+# i + 1; 1 is good
+TESTED = 13
+LATE = 14  # a pass of the loop took over 100 ms; value: us, the longest; once in 10 s at most
+HOST_SILENT = 15  # for 3 s, the strip is dark; value: ms
 HOST_BACK = 16  # value: ms
-SLOW = 17  # value: per cent of the scans that were due
+SLOW = 17  # value: per cent of the scans due in 2 s that came, less than 90; once in 10 s at most
 WIRING = 18  # value: bits `SDA_LOW`, `SCL_LOW`, `EXCHANGED`
 STRIPS = 19  # part: pad; value: the capacitance of its touch strips, see `pack_strips`
-DISCS = 20  # part: pad; value: how long it rises after its bias is switched on, in 10 us; 0 it does not rise
+# DISCS: part: pad; value: how long it rises from a tenth to nine tenths of its rest after its bias is switched on, in
+# 10 us; 0 it does not rise, or rests near ground; NOT_SWITCHED
+DISCS = 20
 KINDS = DISCS
 """Event kinds are 1 to this; a newer minor adds kinds and sends none of them to an older end."""
 

@@ -153,21 +153,37 @@ RARE_TAGS = {kind: tag for tag, kind in RARE.items()}
 
 
 class Columns(msgspec.Struct, array_like=True):
-    """A block before zlib, as a MessagePack array; `help/pages/reference/recordings.md` describes each position."""
+    """A block before zlib, as a MessagePack array in this order.
+
+    Times and samples are differences in zigzag (`_zigzag`) and byte planes (`_planes`).
+    """
 
     kinds: bytes
+    """A letter for each entry: see `pack`."""
     times: bytes
+    """float64 times of the entries S, P, T, F and K, host seconds: differences of the bit patterns."""
     piezo: tuple[int, float, int]
+    """Pads, samples a second, counts of the rail."""
     lengths: list[int]
+    """Rows of each P."""
     starts: list[int]
+    """First sample's number of each P, less the one that would follow."""
     orders: bytes
+    """How often each pad's samples were differenced: 0, 1 or 2, whichever came out smallest."""
     samples: bytes
+    """(pads, rows), 16-bit differences that wrap around."""
     touch: tuple[int, int]
+    """Pads and strips."""
     counts: bytes
+    """(electrodes, scans), differences from scan to scan."""
     field: tuple[int, float]
+    """Sensors, and counts a microtesla; 0 if `ut` is float64 in byte planes."""
     ut: bytes
+    """(axes, scans) in 32-bit counts, differences from scan to scan."""
     ok: bytes
+    """A bit for each sensor and scan: it can be trusted."""
     rare: list[list[Any]]
+    """`[name, values...]` of the rare entries, and `["Button", name]`."""
 
 
 def pack(entries: Sequence[Entry], counts_per_ut: float) -> bytes:

@@ -429,7 +429,7 @@ RestFault = Literal["", "rail", "diode", "bias"]
 
 
 def classify_rest(counts: float) -> RestFault:
-    """Return which fault lets a pad rest `counts` off the middle; each fault's level is in `hardware/circuits.md`."""
+    """Return which fault lets a pad rest `counts` off the middle; `circuits.py --simulate` prints its level."""
     from_rail = MIDDLE_COUNTS - abs(counts)
     if from_rail <= MAX_RAIL_COUNTS:
         return "rail"

@@ -21,7 +21,7 @@ def test_the_doctor_names_the_part_and_the_page_has_its_sentence(kind, fault):
     assert faults.is_named(kind, fault, said) == (kind.by != faults.CALIBRATION)
     if fault == kind.faults[0]:
         text = faults.PAGE.read_text("utf-8")
-        assert all(f"{name}: {found}" in text for name, found, _ in said)
+        assert all(faults.say_kind(name, found) in text for name, found, _ in said)
 
 
 @by_night

@@ -144,29 +144,34 @@ def is_named(kind: Kind, fault: str, said: Sequence[tuple[str, str, str]]) -> bo
     return any(re.search(part, " ".join(line)) for line in said)
 
 
+def say_kind(name: str, found: str) -> str:
+    """Return a line of the doctor without the number of its part."""
+    return f"{re.sub(r' (?:of pad )?[0-9][0-9a-fx]*(?: to 12)?(?: [(].*?[)])?$', '', name)}: {found}"
+
+
 def page() -> str:
     """Return the page for builders: what doctor says of each fault, and what calibration says where doctor passes."""
     tables: dict[str, list[str]] = {DOCTOR: [], CALIBRATION: []}
     for kind in KINDS:
         fault = kind.faults[0]
-        doctor = [f"{name}: {found}" for name, found, _ in ask_doctor(fault)]
+        doctor = list(dict.fromkeys(say_kind(name, found) for name, found, _ in ask_doctor(fault)))
         named = [line for line in calibrate(fault) if is_named(kind, fault, [line])] if not doctor else []
-        says = "<br>".join(doctor or dict.fromkeys(found for _, found, _ in named))
-        tables[DOCTOR if doctor else CALIBRATION].append(f"| {says} | {kind.wrong} |")
+        if doctor:
+            tables[DOCTOR].append(f"| {'<br>'.join(doctor)} | {kind.wrong} |")
+        else:
+            tables[CALIBRATION] += dict.fromkeys(f"* {found.split(';')[0]}" for _, found, _ in named)
     rule = "| --- | --- |"
     return f"""# Fault messages and their causes
 
-Each fault on a simulated mat. Numbers and names of parts are examples. `moccasin-mat doctor` and `moccasin-mat
-calibrate` print below each message what to do; if calibration fails, run the doctor.
+From simulated mats; numbers are examples. `moccasin-mat doctor` and `moccasin-mat calibrate` name the part, and print
+below each message what to do; if calibration fails, run the doctor.
 
 | doctor says | cause |
 {rule}
 {chr(10).join(tables[DOCTOR])}
 
-The doctor passes these; the profile corrects them, and you can play at once:
+The doctor passes these, which calibration names. The profile corrects them, and you can play at once:
 
-| calibration says | cause |
-{rule}
 {chr(10).join(tables[CALIBRATION])}
 
 `python tests/doctor/wiring_faults.py --page` makes this page.

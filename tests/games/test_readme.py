@@ -13,7 +13,6 @@ from pi_controller.rules.options import format_option
 from pi_controller.rules.registry import game, names
 
 FOLDER = Path(pi_controller.rules.__file__).parent
-README = (FOLDER / "README.md").read_text("utf-8")
 PAGE = (FOLDER.parent / "help" / "pages" / "reference" / "rules.md").read_text("utf-8")
 
 
@@ -34,8 +33,3 @@ def test_the_page_of_options_lists_them_all(name):
 
 def test_every_game_has_its_section():
     assert set(re.findall(r"^## `(\w+)`$", PAGE, re.MULTILINE)) == set(names())
-
-
-def test_every_module_is_in_the_table():
-    named = set(re.findall(r"`(\w+\.py)`", README))
-    assert {path.name for path in FOLDER.glob("*.py")} - {"__init__.py", "wording.py"} <= named

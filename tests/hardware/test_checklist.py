@@ -15,7 +15,7 @@ from pi_controller.sensing.strikes import StrikeSettings
 HARDWARE = Path(__file__).parents[2] / "hardware"
 TEXT = (HARDWARE / "CHECKLIST.md").read_text("utf-8")
 LINES = re.findall(r"^    moccasin-mat (.+)$", TEXT, re.MULTILINE)
-FAULTS = re.findall(r"^\| `moccasin-mat (doctor --sim \S+)` \| `([^`]+)` \|$", TEXT, re.MULTILINE)
+FAULTS = re.findall(r"`moccasin-mat (doctor --sim \S+)` fails only `([^`]+)`", TEXT)
 SETTINGS = re.findall(r"(?:^    (?:\[\w+\]|\w+ = .+)\n)+", TEXT, re.MULTILINE)
 
 
@@ -48,7 +48,7 @@ def test_the_checklist_is_one():
     titles = [int(number) for number in re.findall(r"^## (\d+)\. ", TEXT, re.MULTILINE)]
     assert titles == list(range(1, len(titles) + 1))
     assert len(LINES) >= 15
-    assert len(FAULTS) == 8
+    assert len(FAULTS) == 1
     assert len(SETTINGS) == 3
 
 

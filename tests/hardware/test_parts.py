@@ -17,6 +17,7 @@ from pi_controller.pinmap import pinmap
 P = parts.values()
 PINS = pinmap()
 SOLDERED = ("table", "light")
+PRICED = ("two mats", "table", "16", "12", "8", "light")
 
 
 def many(name: str, build: parts.Build) -> int:
@@ -130,7 +131,7 @@ def test_the_total_is_the_sum_of_the_prices():
     page = (HARDWARE / "parts.md").read_text("utf-8")
     (said,) = re.findall(r"^\| \*\*all\*\* \|(.+)\|$", page, re.MULTILINE)
     (paid,) = re.findall(r"^\| \*\*to be paid, about\*\* \|(.+)\|$", page, re.MULTILINE)
-    for build, all_of_it, asked in zip(parts.BUILDS, said.split("|"), paid.split("|"), strict=True):
+    for build, all_of_it, asked in zip(PRICED, said.split("|"), paid.split("|"), strict=True):
         euros = sum(part.price * parts.quantity(part, build) for part in P.part)
         euros += sum(parts.small_price(P, name) * n for name, (n, _) in parts.small(P, build).items())
         assert round(euros) == int(all_of_it.strip(" *"))
@@ -182,3 +183,13 @@ def test_fuse_and_supply_are_those_of_the_budget():
 
 def test_the_page_is_the_list():
     assert (HARDWARE / "parts.md").read_text("utf-8") == parts.page(P), "run python hardware/drawings/parts.py"
+
+
+def test_the_list_of_another_build_is_printed(capsys):
+    assert parts.main(["two mats"]) == 0
+    printed = capsys.readouterr().out
+    for part in P.part:
+        if wanted := parts.quantity(part, "two mats"):
+            row = rf"^\| {re.escape(parts.name_number(P, part.name))} \| {wanted} \|"
+            assert re.search(row, printed, re.MULTILINE), part.name
+    assert parts.main(["three mats"]) == 2

@@ -127,6 +127,7 @@ def test_clamped_blows_do_not_lift_the_boards_supply():
     assert pinmap().pads.count * most < P.board.rp2040_ma
 
 
-def test_the_page_shows_the_budget():
+def test_the_page_shows_the_wires():
     page = (HARDWARE / "power.md").read_text("utf-8")
-    assert power.tables(P) in page, "put the output of power.py into power.md"
+    assert power.wire_table(P) in page, "put the output of power.py into power.md"
+    assert f"{power.worst_under_cap(P, 'both'):.2f} V" in page

@@ -11,7 +11,6 @@ from pi_controller.record.notation import format_action, parse_action, scan
 from pi_controller.rules import registry
 
 FOLDER = Path(pi_controller.record.__file__).parent
-README = (FOLDER / "README.md").read_text("utf-8")
 PAGE = (FOLDER.parent / "help" / "pages" / "reference" / "record.md").read_text("utf-8")
 ROWS = dict(re.findall(r"^\| (\w+) \| (`.*`) \|$", PAGE.split("**Short forms**")[1].split("**Counts")[0], re.MULTILINE))
 
@@ -27,8 +26,3 @@ def test_the_example_is_written_as_records_are():
 def test_the_short_forms_are_those(game):
     for line in re.findall(r"`([^`]+)`", ROWS[game]):
         assert format_action(game, parse_action(game, scan(line)[0])) == line
-
-
-def test_every_module_is_in_the_table():
-    named = set(re.findall(r"`(\w+\.py)`", README))
-    assert named == {path.name for path in FOLDER.glob("*.py")} - {"__init__.py"}

@@ -33,8 +33,8 @@ OUTCOMES = {
 JUDGE = "entered"
 HEAD = """# The fouls
 
-Generated from [`tests/scenarios/foul_*.txt`](../../tests/scenarios), which the tests play. `[referee] preset`
-(`--preset` of the `referee` verb) selects a column; a line in `[referee.fouls]` (`--foul KIND=MODE`) overrides it.
+`[referee] preset` (`--preset` of the `referee` verb) selects a column; a line in `[referee.fouls]` (`--foul KIND=MODE`)
+overrides it. Each link leads to the foul played as a story.
 
 """
 MEANING = """
@@ -42,10 +42,9 @@ MEANING = """
 notices it; *counts*: it is the hit; *goes on*: play continues with the bead in its new place; *passed over*: the
 table ignores it. The judge can enter any foul and undo any. If the mat is in doubt, every foul becomes a question.
 
-The mat detects early hits from ready on, if no hand is under a pad: hands that hide shake the pads like light hits. A
-hit at a pad with a hider's or an unidentified hand under it is doubtful (`touch`); a hitter's own hand counts as a
-touch. For a quarter of a second after a hit, the mat detects only a hit that is 20 dB stronger; the judge enters one
-that was missed.
+The mat detects early hits from ready on, if no hand is under a pad. A hit at a pad with a hider's or an unidentified
+hand under it is doubtful (`touch`); a hitter's own hand counts as a touch. For a quarter of a second after a hit, the
+mat detects only a hit that is 20 dB stronger.
 """
 
 

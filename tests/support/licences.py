@@ -22,13 +22,13 @@ HEAD = """\
 # Licences of other packages
 
 The wheel contains code of this project, and the fonts of its pages: subsets of Noto Sans, Noto Serif and Noto Sans
-Canadian Aboriginal under the SIL Open Font License 1.1 ([its text](web/static/OFL.txt); `tests/support/subset_fonts.py`
-makes them). pip installs these packages beside it; each brings its own licence text in its `dist-info` folder. On the
-SD card they are in `/opt/moccasin-mat`, and `/usr/share/doc/PACKAGE/copyright` has the licences of Debian's
-packages. `tests/support/licences.py` writes this table.
+Canadian Aboriginal under the SIL Open Font License 1.1 ([its text](web/static/OFL.txt)). pip installs these packages
+beside it, some only with an extra; each brings its own licence text in its `dist-info` folder. On the SD card they are
+in `/opt/moccasin-mat`, and `/usr/share/doc/PACKAGE/copyright` has the licences of Debian's packages.
+`tests/support/licences.py` writes this table.
 
-| installed by | licence | packages |
-| --- | --- | --- |
+| licence | packages |
+| --- | --- |
 """
 
 
@@ -90,9 +90,9 @@ def packages():
 
 def table():
     groups = {}
-    for name, extras in sorted(packages().items()):
-        groups.setdefault((", ".join(extras), licence(name)), []).append(name)
-    rows = (f"| {extras} | {licence} | {', '.join(names)} |" for (extras, licence), names in sorted(groups.items()))
+    for name in sorted(packages()):
+        groups.setdefault(licence(name), []).append(name)
+    rows = (f"| {licence} | {', '.join(names)} |" for licence, names in sorted(groups.items()))
     return HEAD + "\n".join(rows) + "\n"
 
 

@@ -30,7 +30,7 @@ def play_matches(made, count, duration):
 
 
 def test_the_error_over_a_day_is_bounded():
-    """Bounds in minutes; the measured figures are in help/pages/tournament/director.md."""
+    """Bounds in minutes; the measured figures are in help/pages/why/figures.md."""
     for ahead, (middle, most, inside) in timetable_error.measure(cases(1, 6), 240.0).summary().items():
         bounds = {10: (3.0, 10.0), 30: (6.0, 25.0)}[ahead]
         assert middle <= bounds[0], ahead
