@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from pi_controller.hub.settings import FleetSection
 
 log = logging.getLogger(__name__)
-KINDS = (REPORT, EXHIBIT_STATE)
+KINDS = (EXHIBIT_STATE, REPORT)
+"""In the order in which the hub subscribes: by then it is known who is connected."""
 MAX_INSTALLATIONS = 256
 CAN_WAIT = frozenset({"texts", "recording", "journals"})
 """Faults that stop no visitor and that the place itself mends: shown, but no reason for an alarm."""
@@ -43,6 +44,8 @@ OFF_S = 48 * 3600.0
 """An installation that was closed, or switched off properly, is lost after this time: over a closing day."""
 CALM_S = 300.0
 """An installation is well again after this time without a reason for an alarm, s."""
+FORGET_S = 30 * 86_400.0
+"""An installation that is lost for this long is no longer listed: it was probably given back."""
 CHECK_S = 5.0
 ALARM_RETRY_S, MAX_ALARM_RETRY_S = 2.0, 600.0
 POST_TIMEOUT_S = 10.0
@@ -108,8 +111,7 @@ def update_lost(one: Installation, t: float, listening_s: float, lost_after_s: f
         if one.report.state == "resting":
             return one
         lost_after_s = max(lost_after_s, OFF_S)
-    silent_s = listening_s if one.heard is None else t - one.heard
-    return replace(one, lost=True) if silent_s >= lost_after_s else one
+    return replace(one, lost=True) if one.heard is None or t - one.heard >= lost_after_s else one
 
 
 def advance(one: Installation, t: float) -> Installation:
@@ -223,13 +225,15 @@ class Fleet:
     def receive(self, account: str, kind: str, data: bytes, *, fresh: bool) -> None:
         """Process a message of `kind`; one that is not `fresh` is of the broker's memory. Raises `MessageError`."""
         one = self.installations.get(account) or Installation(account)
-        if account not in self.installations and len(self.installations) >= MAX_INSTALLATIONS:
-            raise MessageError(f"there are {MAX_INSTALLATIONS} installations already")
         if kind == REPORT:
-            report = decode(data, Report)
-            changed = replace(one, report=_clean(report, account))
+            changed = replace(one, report=_clean(decode(data, Report), account))
         else:
             changed = replace(one, presence=decode(data, State).state)
+        if account not in self.installations:
+            if not fresh and changed.presence != "ready":
+                return  # it may have been forgotten
+            if len(self.installations) >= MAX_INSTALLATIONS:
+                raise MessageError(f"there are {MAX_INSTALLATIONS} installations already")
         if fresh:
             # its last will shows that the connection lasted until then
             by_itself = kind == REPORT or changed.presence != "lost"
@@ -254,6 +258,10 @@ class Fleet:
         t = self._clock()
         listening_s = 0.0 if self._connected_at is None else self._steady() - self._connected_at
         for one in list(self.installations.values()):
+            if one.lost and one.heard is not None and t - one.heard >= FORGET_S:
+                del self.installations[one.account]
+                self._unsaved.add(one.account)
+                continue
             found = update_lost(one, t, listening_s, self._lost_after_s)
             self._put(advance(found, t) if self._webhook else found)
 
@@ -304,8 +312,8 @@ class Fleet:
                 continue
             retry.reset()
             log.info("the webhook accepted the message: %s of %s", alarm.event, one.account)
-            now = self.installations[one.account]
-            if now.pending == alarm:
+            now = self.installations.get(one.account)
+            if now is not None and now.pending == alarm:
                 self._put(replace(now, pending=None))
 
     async def _save(self) -> None:
@@ -315,7 +323,8 @@ class Fleet:
     async def _write(self) -> None:
         async with self._writing:
             taken, self._unsaved = self._unsaved, set()
-            bodies = {account: msgspec.json.encode(self.installations[account]).decode() for account in taken}
+            known = {account: self.installations.get(account) for account in taken}
+            bodies = {account: one and msgspec.json.encode(one).decode() for account, one in known.items()}
             try:
                 await asyncio.to_thread(self._store.write, bodies)
                 self._known_fault = ""
@@ -409,19 +418,18 @@ def _make_card(one: Installation, report: Report, text: Callable[[str], str]) ->
     away = one.presence != "ready" or one.lost
     steps = [(text("There is no connection"), text(_LOST_STEP))] if one.lost else []
     steps += [_fault_with_figure(code, report, text) for code in report.faults]
-    test, failed = report.self_test, report.self_test is not None and bool(report.self_test.failed)
-    tested = text("none yet")
-    if test is not None:
-        when = _time_of(test.t)
-        tested = text("no faults ({time})").format(time=when)
-        if failed:
-            tested = text("failed ({time}): {parts}").format(time=when, parts=join_words(test.failed))
+    test = report.self_test
+    failed = join_words(test.failed) if test is not None else ""
+    if test is not None and set(test.failed) - set(report.faults):
+        steps.append((text("The self-test failed"), text("Its staff page has the details.")))
+    outcome = text("failed ({time}): {parts}") if failed else text("no faults ({time})")
+    tested = outcome.format(time=_time_of(test.t), parts=failed) if test is not None else text("none yet")
     older = is_newer_version(__version__, report.program)
     soon = bool(steps) or report.state == "notice" or older or (away and not may_be_off(one))
     level = "now" if find_reasons(one) else "soon" if soon else "well"
     status = _describe_absence(one, text) if away else text(_RUNNING[report.state])
     return Card(
-        isolate_name(report.name), one.account, level, status, tuple(steps), tested, failed, report.program, older
+        isolate_name(report.name), one.account, level, status, tuple(steps), tested, bool(failed), report.program, older
     )
 
 

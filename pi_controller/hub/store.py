@@ -382,9 +382,10 @@ class FleetStore(StoreUser):
         """Return the text of each installation by its account."""
         return dict(self._store.execute("SELECT account, body FROM installations"))
 
-    def write(self, bodies: Mapping[str, str]) -> None:
-        """Replace the texts of these installations, all or none."""
+    def write(self, bodies: Mapping[str, str | None]) -> None:
+        """Replace the texts of these installations, all or none; None removes one."""
         if bodies:
+            kept = [(account, body) for account, body in bodies.items() if body is not None]
             with self._store.transaction():
                 self._store.execute_many("DELETE FROM installations WHERE account = ?", [(one,) for one in bodies])
-                self._store.execute_many("INSERT INTO installations VALUES (?, ?)", bodies.items())
+                self._store.execute_many("INSERT INTO installations VALUES (?, ?)", kept)

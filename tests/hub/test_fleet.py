@@ -4,13 +4,12 @@ import asyncio
 import json
 import logging
 import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import get_args
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from headless import UPDATED, wait_until
+from http_receiver import http_receiver, status
 from hub_site import Site
 from line_faults import LINE_FAULTS, LONG
 from msgspec.structs import replace
@@ -23,6 +22,7 @@ from pi_controller.hub import fleet as fleet_module
 from pi_controller.hub.fleet import (
     CALM_S,
     CAN_WAIT,
+    FORGET_S,
     MAX_INSTALLATIONS,
     OFF_S,
     Alarm,
@@ -58,6 +58,7 @@ RUNS = Installation("lent-1", WELL, "ready", T)
 FAILED = SelfTestResult(T, ("lights", "disk"))
 SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), (3840, 2160))
 SECRET = "s3cr3t-p4th"
+PATH = f"/{SECRET}?k={SECRET}"
 
 
 def with_faults(*codes, one=RUNS, **changes):
@@ -80,8 +81,6 @@ def with_faults(*codes, one=RUNS, **changes):
         ({"presence": "lost"}, "resting", 9 * OFF_S, 9 * OFF_S, False),
         ({"presence": "stopped"}, "open", LOST_S, LOST_S, False),
         ({"presence": "stopped"}, "open", OFF_S, LOST_S, True),
-        ({"heard": None}, "open", 0.0, LOST_S, True),
-        ({"heard": None}, "closed", 0.0, LOST_S, False),
     ],
 )
 def test_silence_makes_an_installation_lost(changes, state, silent_s, listening_s, lost):
@@ -208,8 +207,8 @@ def make_fleet(store, times=None, receiver=None, webhook="https://alarm.example/
 
 
 def hear(fleet, account="lent-1", report=WELL, presence="ready", fresh=True):
-    fleet.receive(account, REPORT, encode(report), fresh=fresh)
     fleet.receive(account, EXHIBIT_STATE, encode(State(presence, "a")), fresh=fresh)
+    fleet.receive(account, REPORT, encode(report), fresh=fresh)
 
 
 async def run_until(fleet, holds):
@@ -232,10 +231,33 @@ def test_what_another_version_stored_is_left_out(store):
 
 
 def test_what_the_broker_remembers_was_not_heard_now(store):
-    fleet = make_fleet(store)
-    hear(fleet, fresh=False)
-    assert fleet.installations["lent-1"].heard is None
-    assert fleet.installations["lent-1"].presence == "ready"
+    times = Times()
+    fleet = make_fleet(store, times)
+    hear(fleet, presence="lost", fresh=False)
+    assert fleet.installations == {}, "it may have been forgotten"
+    hear(fleet, "lent-2", fresh=False)
+    two = fleet.installations["lent-2"]
+    assert (two.report, two.presence, two.heard) == (WELL, "ready", None)
+    hear(fleet)
+    times.t += 60.0
+    hear(fleet, report=replace(WELL, state="closed"), fresh=False)
+    one = fleet.installations["lent-1"]
+    assert (one.heard, one.presence, one.report.state) == (T, "ready", "closed")
+
+
+def test_an_installation_that_was_given_back_is_forgotten(store):
+    times = Times()
+    fleet = make_fleet(store, times, webhook="")
+    hear(fleet)
+    with fleet.listening():
+        times.t += FORGET_S - 1.0
+        fleet.check()
+        assert fleet.installations["lent-1"].lost
+        times.t += 1.0
+        asyncio.run(run_until(fleet, lambda: not fleet.installations))
+    assert make_fleet(store).installations == {}
+    hear(fleet)
+    assert not fleet.installations["lent-1"].lost
 
 
 def test_the_last_will_tells_when_the_connection_ended(store):
@@ -401,47 +423,12 @@ def test_without_a_webhook_no_alarm_is_kept_for_later(store):
     assert fleet.installations["lent-1"].pending is None
 
 
-@contextmanager
-def http_receiver(answer):
-    """Serve HTTP; `answer(handler)` answers each POST. Yield its address and the received bodies."""
-    bodies = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            bodies.append((self.path, self.headers, self.rfile.read(int(self.headers["content-length"]))))
-            answer(self)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/{SECRET}?k={SECRET}", bodies
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def status(code, **headers):
-    def answer(handler):
-        handler.send_response(code)
-        for name, value in headers.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-
-    return answer
-
-
 @pytest.mark.parametrize("code", [200, 204, 299])
 def test_a_real_receiver_gets_the_json(code):
-    with http_receiver(status(code)) as (url, bodies):
+    with http_receiver(status(code), PATH) as (url, bodies):
         asyncio.run(post_json(url, encode_alarm(RUNS, Alarm("well", T, 3))))
     path, headers, body = bodies[0]
-    assert path == f"/{SECRET}?k={SECRET}"
+    assert path == PATH
     assert headers["content-type"] == "application/json"
     assert json.loads(body)["id"] == "lent-1-3"
 
@@ -449,7 +436,7 @@ def test_a_real_receiver_gets_the_json(code):
 @pytest.mark.parametrize("code", [302, 307, 400, 404, 500])
 def test_any_other_status_is_a_failure_and_no_redirect_is_followed(code):
     with (
-        http_receiver(status(200)) as (elsewhere, others),
+        http_receiver(status(200), PATH) as (elsewhere, others),
         http_receiver(status(code, location=elsewhere)) as (url, _),
         pytest.raises(WebhookError) as refused,
     ):
@@ -483,7 +470,7 @@ def drip(handler):
 
 @pytest.mark.parametrize("answer", [write_forever, never_answer, drip], ids=lambda one: one.__name__)
 def test_an_answer_without_end_is_bounded(answer):
-    with http_receiver(answer) as (url, _), pytest.raises(WebhookError) as refused:
+    with http_receiver(answer, PATH) as (url, _), pytest.raises(WebhookError) as refused:
         asyncio.run(post_json(url, b"{}", timeout_s=0.5))
     assert SECRET not in str(refused.value)
 
@@ -495,7 +482,7 @@ def test_no_failure_tells_the_secret_address(store, caplog):
         f"https://127.0.0.1:{free_port()}/{SECRET}",
         f"https://{SECRET}.invalid/{SECRET}",
     ]
-    with http_receiver(status(200)) as (plain, _):
+    with http_receiver(status(200), PATH) as (plain, _):
         urls.append(plain.replace("http:", "https:"))  # no TLS there
         for url in urls:
             fleet = Fleet(store, FleetSection(webhook=url))
@@ -673,7 +660,7 @@ def test_the_page_fits_every_screen_and_is_accessible(chromium, site, state):
 
 @pytest.mark.chromium
 def test_a_new_fault_appears_by_itself_and_the_test_is_sent_by_touch(chromium, tmp_path):
-    with http_receiver(status(200)) as (url, bodies):
+    with http_receiver(status(200), PATH) as (url, bodies):
         site = Site(tmp_path, alarm={"webhook": url})
         try:
             site.sign_in()
