@@ -85,7 +85,7 @@ class ExhibitLink(mqtt.BackgroundLink, Observer["Installation"]):
             self.wake()
 
     async def _session(self, client: aiomqtt.Client, inbound: asyncio.Queue[aiomqtt.Message]) -> None:
-        sent: messages.Report | None = None
+        told: messages.Report | None = None
         due = self._clock()
         await mqtt.publish(client, self._topics[1], self._states["ready"], retain=True)
         while True:
@@ -94,14 +94,13 @@ class ExhibitLink(mqtt.BackgroundLink, Observer["Installation"]):
             while not inbound.empty():  # the embedded broker also sends messages without a subscription
                 inbound.get_nowait()
             latest, now = self._latest, self._clock()
-            changed = sent is None or (latest is not None and _at_once(sent) != _at_once(latest))
-            if latest is not None and (changed or now >= due):
-                sent, due = latest, now + REPORT_S
+            if latest is not None and (now >= due or _at_once(latest) != told):
+                told, due = _at_once(latest), now + REPORT_S
                 await mqtt.publish(client, self._topics[0], latest, retain=True)
             if closing:
                 break
             with suppress(TimeoutError):
-                async with asyncio.timeout(max(0.0, due - now) if sent is not None else None):
+                async with asyncio.timeout(None if told is None else due - now):
                     await self._news.wait()
         await mqtt.publish(client, self._topics[1], self._states["stopped"], retain=True)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
@@ -176,8 +177,8 @@ async def post_json(url: str, body: bytes, timeout_s: float = POST_TIMEOUT_S) ->
         why = "the answer is not HTTP"
     except ssl.SSLError:
         why = "no encrypted connection: check the certificate"
-    except OSError as error:  # its text may contain the address
-        why = (error.strerror if isinstance(error.errno, int) and type(error) is not OSError else "") or "no connection"
+    except OSError as error:  # its own text contains the address
+        why = os.strerror(error.errno) if (error.errno or 0) > 0 else "no connection"
     if why:
         raise WebhookError(f"the webhook did not accept the message: {why}", "check [fleet] webhook in hub.toml")
 
@@ -308,7 +309,7 @@ class Fleet:
             try:
                 await self._post(self._webhook, encode_alarm(one, alarm))
             except WebhookError as error:
-                await retry.wait_after_failure(error.message)
+                await retry.wait_after_failure(error.message.partition(": ")[2] or error.message)
                 continue
             retry.reset()
             log.info("the webhook accepted the message: %s of %s", alarm.event, one.account)

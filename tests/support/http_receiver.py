@@ -6,9 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 @contextmanager
-def http_receiver(answer, path="/hook"):
+def http_receiver(answer, path="/hook", tls=None):
     """Serve HTTP; `answer(handler)` answers each POST. Yield the address of `path`, and the received requests:
-    their path, headers and body.
+    their path, headers and body. With the context `tls` it is encrypted.
     """
     requests = []
 
@@ -22,10 +22,13 @@ def http_receiver(answer, path="/hook"):
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    server.handle_error = lambda *_: None
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}{path}", requests
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}{path}", requests
     finally:
         server.shutdown()
         thread.join()
