@@ -178,7 +178,8 @@ async def post_json(url: str, body: bytes, timeout_s: float = POST_TIMEOUT_S) ->
     except ssl.SSLError:
         why = "no encrypted connection: check the certificate"
     except OSError as error:  # its own text contains the address
-        why = os.strerror(error.errno) if (error.errno or 0) > 0 else "no connection"
+        number = error.errno or 0
+        why = os.strerror(number) if number > 0 else "no connection"
     if why:
         raise WebhookError(f"the webhook did not accept the message: {why}", "check [fleet] webhook in hub.toml")
 
@@ -378,7 +379,7 @@ _RUNNING: dict[Opening, str] = {
 _LOST_STEP = mark(
     "Ask somebody there: is its screen on? If it is, only its network is missing. If not, check its power supply."
 )
-_FIGURES = {"heat": "{} °C", "disk": "{} MB"}
+_FIGURES = {"heat": mark("{name}: {n} °C"), "disk": mark("{name}: {n} MB free")}
 
 
 class Card(NamedTuple):
@@ -453,7 +454,7 @@ def _fault_with_figure(code: str, report: Report, text: Callable[[str], str]) ->
     figure = {"heat": machine.temperature_c, "disk": free}.get(code)
     if figure is None or not 0 <= figure < 1_000_000:
         return name, step
-    return f"{name}: {_FIGURES[code].format(round(figure))}", step
+    return text(_FIGURES[code]).format(name=name, n=round(figure)), step
 
 
 def _time_of(t: float) -> str:
