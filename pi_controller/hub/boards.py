@@ -492,7 +492,7 @@ class Boards:
         now = self.now
         if page == "fleet":
             cards = list_cards(self._fleet.installations, self._language) if self._fleet is not None else ()
-            return {"fleet": self._render("fleet_cards", cards=cards)}
+            return {"fleet": self._render("fleet_cards", cards=cards, fleet=self._fleet)}
         if page.startswith("team/"):
             return {"team": self._team(int(page.removeprefix("team/")))}
         found: dict[str, Markup] = {

@@ -215,6 +215,11 @@ class Fleet:
         """True if alarms are posted."""
         return bool(self._webhook)
 
+    @property
+    def is_listening(self) -> bool:
+        """True if the hub is connected to its broker."""
+        return self._connected_at is not None
+
     @contextmanager
     def listening(self) -> Generator[None]:
         """Mark the hub as connected to its broker within this context: without that, no installation counts as lost."""

@@ -286,7 +286,8 @@ class HubPages:
     def _content(self, page: str) -> bytes:
         """Return the parts of a page as JSON, cached for all watchers."""
         joining = self.join_server.waiting if self.join_server else None
-        stamp = (self._version, len(self._director.history.decisions), len(self._director.notes), joining)
+        listening = self._fleet is not None and self._fleet.is_listening
+        stamp = (self._version, len(self._director.history.decisions), len(self._director.notes), joining, listening)
         known = self._rendered.get(page)
         if known is None or known[0] != stamp:
             known = self._rendered[page] = stamp, msgspec.json.encode(self._boards.regions(page))

@@ -17,7 +17,7 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.join_server import JoinServer
 from pi_controller.hub.mqtt import Retry
 from pi_controller.hub.pages import HubPages
-from pi_controller.hub.settings import broker_from_settings, load_hub, store_from_settings
+from pi_controller.hub.settings import FleetSection, broker_from_settings, load_hub, store_from_settings
 from pi_controller.hub.setup import (
     CONF,
     format_fingerprint,
@@ -126,11 +126,11 @@ class HubRun:
         settings = load_hub(folder)
         broker, venue = broker_from_settings(settings), settings.venue.name
         async with AsyncExitStack() as stack:
-            opened = await _open_store(store_from_settings(settings, folder), closing, stack)
+            where = store_from_settings(settings, folder)
+            opened = await _open_store(where, settings.fleet, closing, stack)
             if opened is None:
                 return
-            inbox, self.director, fleet_store, known = opened
-            fleet = Fleet(fleet_store, settings.fleet)
+            inbox, self.director, fleet, known = opened
             tls = load_server_tls(folder)
             certificate = read_certificate(folder)  # a later `hub setup` writes another one, which is not in use yet
             pages = HubPages(settings, folder, self.director, tls=tls, fleet=fleet)
@@ -174,11 +174,12 @@ class HubRun:
 
 
 async def _open_store(
-    where: Path | Database, closing: asyncio.Event, stack: AsyncExitStack
-) -> tuple[Inbox, Director, FleetStore, list[str]] | None:
+    where: Path | Database, section: FleetSection, closing: asyncio.Event, stack: AsyncExitStack
+) -> tuple[Inbox, Director, Fleet, list[str]] | None:
     """Open the store at `where` for the lifetime of `stack`; return inbox, director, fleet and known tables.
 
-    Waits for a database that is unavailable. Returns None if `closing` is set first. Raises `StoreError`.
+    `section` are the settings of the fleet. Waits for a database that is unavailable. Returns None if `closing` is set
+    first. Raises `StoreError`.
     """
     retry = Retry("the database", closing)
     while not closing.is_set():
@@ -186,7 +187,8 @@ async def _open_store(
             try:
                 inbox = tried.enter_context(await asyncio.to_thread(Inbox, where))
                 log = tried.enter_context(await asyncio.to_thread(TournamentLog, where))
-                fleet = tried.enter_context(await asyncio.to_thread(FleetStore, where))
+                installations = tried.enter_context(await asyncio.to_thread(FleetStore, where))
+                fleet = await asyncio.to_thread(Fleet, installations, section)
                 director = await asyncio.to_thread(Director, log, inbox)
                 known = list(await asyncio.to_thread(inbox.record_counts))
             except DatabaseUnavailableError as error:

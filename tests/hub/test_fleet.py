@@ -632,6 +632,14 @@ def test_hostile_names_stay_text(site):
     assert "&lt;script&gt;" in page
 
 
+def test_the_page_says_if_the_hub_itself_hears_nobody(site):
+    site.sign_in()
+    fill(site.fleet)
+    assert 'class="alarm"' in site.web.get("/director/fleet").text
+    with site.fleet.listening():
+        assert 'class="alarm"' not in site.web.get("/director/fleet").text
+
+
 def test_an_installation_without_a_report_is_not_shown(store):
     fleet = make_fleet(store)
     fleet.receive("lent-1", EXHIBIT_STATE, encode(State("ready", "a")), fresh=True)
