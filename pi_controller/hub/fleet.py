@@ -43,6 +43,8 @@ CAN_WAIT = frozenset({"texts", "recording", "journals"})
 """Faults that stop no visitor and that the place itself mends: shown, but no reason for an alarm."""
 OFF_S = 48 * 3600.0
 """An installation that was closed, or switched off properly, is lost after this time: over a closing day."""
+ONSET_S = 60.0
+"""A fault is alarmed after this time: after a start the board of the mat is missing for some seconds."""
 CALM_S = 300.0
 """An installation is well again after this time without a reason for an alarm, s."""
 FORGET_S = 30 * 86_400.0
@@ -69,8 +71,9 @@ class Alarm(msgspec.Struct, frozen=True):
 class Installation(msgspec.Struct, frozen=True):
     """What the hub knows of an installation. `heard`: when it last was in touch (s since 1970), None if not yet.
 
-    `lost` stays true until it sends something. `alarmed` are the reasons that were alarmed since it was last well,
-    `calm_since` is when the last of them ended. `pending` is the alarm that the webhook has not accepted yet.
+    `lost` stays true until it sends something. `began` has the time at which each reason for an alarm began, `alarmed`
+    are those that were alarmed since it was last well, `calm_since` is when the last of them ended. `pending` is the
+    alarm that the webhook has not accepted yet.
     """
 
     account: str
@@ -78,6 +81,7 @@ class Installation(msgspec.Struct, frozen=True):
     presence: Presence = "lost"
     heard: float | None = None
     lost: bool = False
+    began: dict[str, float] = {}
     alarmed: tuple[str, ...] = ()
     calm_since: float | None = None
     number: int = 0
@@ -118,13 +122,16 @@ def update_lost(one: Installation, t: float, listening_s: float, lost_after_s: f
 def advance(one: Installation, t: float) -> Installation:
     """Return the installation with the alarm that is due at `t`, s since 1970; itself if nothing changes.
 
-    A reason is alarmed once until the installation was well, which is told once as well.
+    A reason that lasts is alarmed once until the installation was well, which is told once as well.
     """
     reasons = find_reasons(one)
-    new = tuple(reason for reason in reasons if reason not in one.alarmed)
-    if new:
+    began = {reason: one.began.get(reason, t) for reason in reasons}
+    if began != one.began:
+        one = replace(one, began=began)
+    lasting = tuple(reason for reason in reasons if reason == "lost" or t - began[reason] >= ONSET_S)
+    if new := tuple(reason for reason in lasting if reason not in one.alarmed):
         number = one.number + 1
-        alarm = Alarm("alarm", t, number, reasons)
+        alarm = Alarm("alarm", t, number, lasting)
         return replace(one, alarmed=(*one.alarmed, *new), calm_since=None, number=number, pending=alarm)
     if reasons or not one.alarmed:
         return one if one.calm_since is None else replace(one, calm_since=None)

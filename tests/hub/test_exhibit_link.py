@@ -16,7 +16,7 @@ from pi_controller import __version__
 from pi_controller.config import read_settings
 from pi_controller.errors import SettingsError
 from pi_controller.exhibit.exhibit import KINDS as WAYS_TO_PLAY
-from pi_controller.hub import exhibit_link, mqtt
+from pi_controller.hub import exhibit_link, fleet, mqtt
 from pi_controller.hub.exhibit_link import ExhibitLink, make_report
 from pi_controller.hub.fleet import Fleet
 from pi_controller.hub.inbox import Inbox
@@ -40,9 +40,9 @@ def broker(tmp_path):
 @pytest.fixture
 def hub(tmp_path, broker):
     with Inbox(tmp_path / "hub.sqlite") as inbox, FleetStore(tmp_path / "hub.sqlite") as store:
-        fleet = Fleet(store, FleetSection())
-        made = RunningHub(inbox, broker.account("hub"), fleet=fleet)
-        made.fleet, made.quick = fleet, True
+        installations = Fleet(store, FleetSection())
+        made = RunningHub(inbox, broker.account("hub"), fleet=installations)
+        made.fleet, made.quick = installations, True
         yield made
         made.close()
 
@@ -196,7 +196,8 @@ def test_what_is_no_report_is_passed_over(broker, hub):
 
 
 @needs_mosquitto
-def test_a_running_hub_posts_an_alarm_and_remembers_the_fleet(tmp_path, broker):
+def test_a_running_hub_posts_an_alarm_and_remembers_the_fleet(tmp_path, broker, monkeypatch):
+    monkeypatch.setattr(fleet, "ONSET_S", 0.0)
     with http_receiver(status(204)) as (url, requests):
         broker.hub_settings()
         with (broker.folder / "hub.toml").open("a") as settings:

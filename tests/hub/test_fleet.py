@@ -26,6 +26,7 @@ from pi_controller.hub.fleet import (
     FORGET_S,
     MAX_INSTALLATIONS,
     OFF_S,
+    ONSET_S,
     Alarm,
     Fleet,
     Installation,
@@ -99,19 +100,20 @@ def test_a_hub_that_was_away_itself_waits_before_it_calls_anybody_lost():
 # which alarm is due
 
 
-def alarms_of(*states, t=T, timed=False):
-    """Return the alarms of an installation that goes through `states`: (its report or a change, s later).
-
-    With `timed` each with its time, s after the start.
+def alarms_of(*states):
+    """Return the alarms of an installation that goes through `states`, each (its changes, for how many s): what they
+    say, and how many s after the start.
     """
-    one, told = RUNS, []
-    for change, later in states:
-        t += later
-        after = advance(replace(one, **change), t)
-        if after.pending != one.pending:
-            told.append((after.pending.event, after.pending.reasons, after.pending.t - T))
-        one = after
-    return told if timed else [one[:2] for one in told]
+    one, told, t = RUNS, [], T
+    for change, lasts_s in states:
+        one = replace(one, **change)
+        for later_s in (0.0, lasts_s):
+            t += later_s
+            after = advance(one, t)
+            if after.pending != one.pending:
+                told.append((after.pending.event, after.pending.reasons, t - T))
+            one = after
+    return told
 
 
 def report(*codes, **changes):
@@ -119,50 +121,55 @@ def report(*codes, **changes):
 
 
 def test_an_alarm_is_raised_once_and_cleared_once():
-    told = alarms_of(
-        (report(), 1),
-        (report("link"), 1),
+    states = [
+        (report(), 10),
+        (report("link"), ONSET_S),
         (report("link"), 3600),
-        (report(), 1),
         (report(), CALM_S - 1),
         (report(), 1),
         (report(), 3600),
-        timed=True,
-    )
-    assert told == [("alarm", ("link",), 2), ("well", (), 3603 + CALM_S)]
+    ]
+    assert alarms_of(*states) == [
+        ("alarm", ("link",), 10 + ONSET_S),
+        ("well", (), 10 + ONSET_S + 3600 + CALM_S),
+    ]
+
+
+def test_a_fault_of_a_moment_is_no_alarm():
+    states = [(report("link"), ONSET_S - 1), (report(), 1)]
+    assert alarms_of(*states, *states, *states) == []
 
 
 def test_a_fault_that_comes_and_goes_is_one_alarm():
     states = [(report("link") if n % 2 else report(), CALM_S / 2) for n in range(1, 20)]
-    assert alarms_of(*states) == [("alarm", ("link",))]
+    assert [event for event, *_ in alarms_of(*states)] == ["alarm"]
 
 
 def test_another_fault_is_another_alarm_with_all_reasons():
-    told = alarms_of((report("link"), 1), (report("link", "heat"), 1), (report("heat"), 1), (report("link", "heat"), 1))
-    assert told == [("alarm", ("link",)), ("alarm", ("link", "heat"))]
+    states = [(report(*codes), ONSET_S) for codes in (("link",), ("link", "heat"), ("heat",), ("link", "heat"))]
+    assert [reasons for _, reasons, _ in alarms_of(*states)] == [("link",), ("link", "heat")]
 
 
 def test_a_fault_after_it_was_well_is_a_new_alarm():
-    well = ((report(), 1), (report(), CALM_S))
-    told = alarms_of((report("link"), 1), *well, (report("link"), 1))
-    assert [event for event, _ in told] == ["alarm", "well", "alarm"]
+    told = alarms_of((report("link"), ONSET_S), (report(), CALM_S), (report("link"), ONSET_S))
+    assert [event for event, *_ in told] == ["alarm", "well", "alarm"]
 
 
 def test_loss_and_a_failed_self_test_are_alarms_too():
-    told = alarms_of(({"lost": True}, 1), ({"lost": False, **report(self_test=FAILED)}, 1))
-    assert told == [("alarm", ("lost",)), ("alarm", ("self_test:lights", "self_test:disk"))]
-    assert alarms_of((report(self_test=SelfTestResult(T)), 1)) == []
+    told = alarms_of(({"lost": True}, 1), ({"lost": False, **report(self_test=FAILED)}, ONSET_S))
+    assert told == [("alarm", ("lost",), 0), ("alarm", ("self_test:lights", "self_test:disk"), 1 + ONSET_S)]
+    assert alarms_of((report(self_test=SelfTestResult(T)), ONSET_S)) == []
 
 
 @pytest.mark.parametrize("code", sorted(CAN_WAIT))
 def test_a_fault_that_can_wait_is_no_alarm(code):
-    assert alarms_of((report(code), 1)) == []
+    assert alarms_of((report(code), ONSET_S)) == []
     assert find_reasons(with_faults(code, "link")) == ("link",)
 
 
 def test_every_other_fault_is_an_alarm_even_an_unknown_one():
     for code in (*set(faults.KINDS) - CAN_WAIT, "of_a_later_version"):
-        assert alarms_of((report(code), 1)) == [("alarm", (code,))]
+        assert alarms_of((report(code), ONSET_S)) == [("alarm", (code,), ONSET_S)]
 
 
 def test_all_codes_fit_into_a_report():
@@ -215,6 +222,13 @@ def make_fleet(store, times=None, receiver=None, webhook="https://alarm.example/
 def hear(fleet, account="lent-1", report=WELL, presence="ready", fresh=True):
     fleet.receive(account, EXHIBIT_STATE, encode(State(presence, "a")), fresh=fresh)
     fleet.receive(account, REPORT, encode(report), fresh=fresh)
+
+
+def break_down(fleet, times, **changes):
+    """Let an installation report a fault for as long as it takes until that is alarmed."""
+    hear(fleet, report=replace(WELL, **{"faults": ("link",), **changes}))
+    fleet.check()
+    times.t += ONSET_S
 
 
 async def run_until(fleet, holds):
@@ -346,9 +360,9 @@ def test_there_is_a_limit_to_the_installations(store):
 
 
 def test_an_alarm_reaches_the_webhook_with_its_reasons(store):
-    receiver = Receiver()
-    fleet = make_fleet(store, receiver=receiver)
-    hear(fleet, report=replace(WELL, faults=("link", "texts"), self_test=FAILED))
+    times, receiver = Times(), Receiver()
+    fleet = make_fleet(store, times, receiver)
+    break_down(fleet, times, faults=("link", "texts"), self_test=FAILED)
     asyncio.run(run_until(fleet, lambda: receiver.taken))
     assert receiver.taken == [
         {
@@ -358,7 +372,7 @@ def test_an_alarm_reaches_the_webhook_with_its_reasons(store):
             "installation": "River House",
             "reasons": ["link", "self_test:lights", "self_test:disk"],
             "heard": T,
-            "sent": T,
+            "sent": T + ONSET_S,
             "text": receiver.taken[0]["text"],
         }
     ]
@@ -366,7 +380,7 @@ def test_an_alarm_reaches_the_webhook_with_its_reasons(store):
 
 
 def test_a_refused_alarm_is_sent_again_after_longer_and_longer(store, monkeypatch):
-    waits, receiver = [], Receiver(refusals=12)
+    waits, times, receiver = [], Times(), Receiver(refusals=12)
 
     async def wait(seconds):
         waits.append(seconds)
@@ -377,8 +391,8 @@ def test_a_refused_alarm_is_sent_again_after_longer_and_longer(store, monkeypatc
             self._wait = min(2 * self._wait, self._longest_s)
 
     monkeypatch.setattr(fleet_module, "Retry", Waiting)
-    fleet = make_fleet(store, receiver=receiver)
-    hear(fleet, report=replace(WELL, faults=("link",)))
+    fleet = make_fleet(store, times, receiver)
+    break_down(fleet, times)
     asyncio.run(run_until(fleet, lambda: receiver.taken))
     assert waits[:3] == [2.0, 4.0, 8.0]
     assert waits[-1] == 600.0
@@ -386,17 +400,18 @@ def test_a_refused_alarm_is_sent_again_after_longer_and_longer(store, monkeypatc
 
 
 def test_a_restart_repeats_no_alarm_and_loses_none(store):
-    away = Receiver(refusals=10**6)
-    fleet = make_fleet(store, receiver=away)
-    hear(fleet, report=replace(WELL, faults=("link",)))
+    times, away = Times(), Receiver(refusals=10**6)
+    fleet = make_fleet(store, times, away)
+    break_down(fleet, times)
     asyncio.run(run_until(fleet, lambda: away.tries))  # the hub ends before the webhook has it
     receiver = Receiver()
-    fleet = make_fleet(store, receiver=receiver)
+    fleet = make_fleet(store, times, receiver)
     asyncio.run(run_until(fleet, lambda: receiver.taken))
     assert [one["id"] for one in receiver.taken] == ["lent-1-1"]
     again = Receiver()
-    fleet = make_fleet(store, receiver=again)
+    fleet = make_fleet(store, times, again)
     hear(fleet, report=replace(WELL, faults=("link",)), fresh=False)
+    times.t += ONSET_S
 
     async def some_rounds():
         async with fleet.running():
@@ -428,8 +443,9 @@ def test_lost_is_not_told_again_after_a_restart(store):
 
 
 def test_without_a_webhook_no_alarm_is_kept_for_later(store):
-    fleet = make_fleet(store, webhook="")
-    hear(fleet, report=replace(WELL, faults=("link",)))
+    times = Times()
+    fleet = make_fleet(store, times, webhook="")
+    break_down(fleet, times)
     fleet.check()
     assert fleet.installations["lent-1"].pending is None
 
@@ -518,8 +534,9 @@ def test_no_failure_tells_the_secret_address(store, caplog):
                 asyncio.run(fleet.test_webhook())
             assert SECRET not in str(refused.value)
             assert "127.0.0.1" not in str(refused.value)
-    down = Fleet(store, FleetSection(webhook=urls[0]))
-    hear(down, report=replace(WELL, faults=("link",)))
+    times = Times()
+    down = Fleet(store, FleetSection(webhook=urls[0]), times.clock)
+    break_down(down, times)
     asyncio.run(run_until(down, lambda: "will retry" in caplog.text))
     assert SECRET not in caplog.text
     assert str(port) not in caplog.text
