@@ -231,7 +231,7 @@ def _join(args: argparse.Namespace) -> int:
     print(f"Written: {done.password} and {done.ca} (private to this user), and [hub] in {done.settings}.")
     again = "sudo systemctl restart moccasin-mat" if path == INSTALLED else f"moccasin-mat run --settings {path}"
     print(f"Now start the table again: {again}")
-    print("The boards show it as connected then.")
+    print("The boards show it as connected then. An installation needs report = true under [exhibit] too.")
     if is_newer_version(__version__, account.program):
         print(f"This table's program ({__version__}) is newer than the hub's ({account.program}): update the hub.")
     return 0

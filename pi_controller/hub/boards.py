@@ -16,6 +16,7 @@ from pi_controller.display import phrases
 from pi_controller.display.drawing import isolate_name, player_name
 from pi_controller.display.game_display import game_name, get_show
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.hub.fleet import list_cards
 from pi_controller.hub.hall import ID_WIDTH, wall_parts
 from pi_controller.rules import registry
 from pi_controller.system.machine_health import LOW_DISK_BYTES
@@ -31,6 +32,7 @@ from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
     from pi_controller.hub.director import Director, GameAtTable
+    from pi_controller.hub.fleet import Fleet
     from pi_controller.hub.hub import TableStatus
     from pi_controller.hub.join_server import JoinableTable
     from pi_controller.table.view import View
@@ -238,7 +240,8 @@ def _with_reason(sentence: str, reason: str, text: Callable[[str], str] = str) -
 class Boards:
     """Renders the pages in `language` from the state of `director` and the tables; `clock` returns s since 1970.
 
-    `joining` returns the tables that may join now, or None if this hub takes no joins; `host` are the host's marks.
+    `joining` returns the tables that may join now, or None if this hub takes no joins; `host` are the host's marks,
+    `fleet` the installations that report to this hub.
     """
 
     def __init__(
@@ -248,9 +251,11 @@ class Boards:
         language: str = "en",
         joining: Callable[[], Sequence[JoinableTable] | None] = lambda: None,
         host: HostMarks | None = None,
+        fleet: Fleet | None = None,
     ) -> None:
         self.director = director
         self.host = host
+        self._fleet = fleet
         self._joining = joining
         self._clock = clock
         self.tables: tuple[TableStatus, ...] = ()
@@ -272,10 +277,11 @@ class Boards:
         return {name: str(part) for name, part in self._parts(page).items()}
 
     def page(self, page: str, **more: Any) -> str:
-        """Return a whole page: `boards`, `hall`, `bracket`, `announcer` or `director`."""
+        """Return a whole page: `boards`, `hall`, `bracket`, `announcer`, `director` or `fleet`."""
         parts = self._parts(page)
         values = {"title": self.title(), "regions": parts, "host": self.host, **more}
         values["joins"] = self._joining() is not None
+        values["fleet"] = self._fleet
         return render(_HERE / f"{page}.html", self._language, **values)
 
     def encrypted_page(self, where: str) -> str:
@@ -484,6 +490,9 @@ class Boards:
 
     def _parts(self, page: str) -> dict[str, Markup]:
         now = self.now
+        if page == "fleet":
+            cards = list_cards(self._fleet.installations, self._language) if self._fleet is not None else ()
+            return {"fleet": self._render("fleet_cards", cards=cards, fleet=self._fleet)}
         if page.startswith("team/"):
             return {"team": self._team(int(page.removeprefix("team/")))}
         found: dict[str, Markup] = {

@@ -6,14 +6,19 @@ Without an account it is MQTT 3.1.1, the only version that the embedded broker s
 import asyncio
 import logging
 import ssl
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import aiomqtt
 
+from pi_controller.config.model import HubSection
 from pi_controller.errors import SettingsError
 from pi_controller.hub.messages import Message, encode
+from pi_controller.system.platform import run_async
 
 Session = Callable[[aiomqtt.Client, asyncio.Queue[aiomqtt.Message]], Coroutine[Any, Any, None]]
 
@@ -26,18 +31,21 @@ RETRY_S, MAX_RETRY_S = 0.25, 2.0
 
 
 class Retry:
-    """Attempts to reach `name`, until `closing` is set."""
+    """Attempts to reach `name`, until `closing` is set. The delay grows from `first_s` to `longest_s`."""
 
-    def __init__(self, name: str, closing: asyncio.Event) -> None:
+    def __init__(
+        self, name: str, closing: asyncio.Event, first_s: float = RETRY_S, longest_s: float = MAX_RETRY_S
+    ) -> None:
         self._name = name
         self._closing = closing
-        self._wait, self._known = RETRY_S, ""
+        self._first_s, self._longest_s = first_s, longest_s
+        self._wait, self._known = first_s, ""
 
     def reset(self) -> None:
         """Reset the delay after a success."""
         if self._known:
             log.info("%s is available again", self._name)
-        self._wait, self._known = RETRY_S, ""
+        self._wait, self._known = self._first_s, ""
 
     async def wait_after_failure(self, why: str) -> None:
         """Log a new reason and wait for the next attempt, or until `closing` is set."""
@@ -48,7 +56,7 @@ class Retry:
             async with asyncio.timeout(self._wait):
                 await self._closing.wait()
         except TimeoutError:
-            self._wait = min(2 * self._wait, MAX_RETRY_S)
+            self._wait = min(2 * self._wait, self._longest_s)
 
 
 QOS = 1
@@ -101,6 +109,12 @@ def check_ca_file(path: str) -> Path | None:
     return Path(path)
 
 
+def account_broker(hub: HubSection) -> Broker:
+    """Return the broker and the account in the section [hub]. Raises `SettingsError` if its files cannot be read."""
+    password = read_password(Path(hub.password_file)) if hub.password_file else None
+    return Broker(hub.address, hub.port, hub.table, password, check_ca_file(hub.ca))
+
+
 async def publish(client: aiomqtt.Client, topic: str, message: Message, *, retain: bool = False) -> None:
     """Send `message` and wait until the broker has it. Raises `aiomqtt.MqttError`, `MessageError`."""
     await client.publish(topic, encode(message), QOS, retain)
@@ -124,6 +138,60 @@ async def stay_connected(broker: Broker, will: Will, session: Session, closing: 
         except* (aiomqtt.MqttError, OSError) as group:
             trouble = _first(group)
         await retry.wait_after_failure(str(trouble))
+
+
+CLOSING_S = 3.0
+"""How long a program waits for the broker when it stops."""
+
+
+class BackgroundLink(ABC):
+    """A connection to `broker` in a thread of its own, restored automatically; its owner never waits for it.
+
+    A subclass calls `start` when it is ready, and `wake` when `_session` has something to send.
+    """
+
+    def __init__(self, broker: Broker, will: Will) -> None:
+        self._broker, self._will = broker, will
+        self._stopping = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._work, name="hub", daemon=True)
+
+    @abstractmethod
+    async def _session(self, client: aiomqtt.Client, inbound: asyncio.Queue[aiomqtt.Message]) -> None:
+        """Send and receive on a new connection until `_closing` is set."""
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Send the remaining messages and disconnect; do not wait for a broker that does not answer."""
+        self._stopping = True
+        self.wake()
+        self._thread.join(CLOSING_S)
+
+    def wake(self) -> None:
+        """Set `_news` in the thread's loop, and `_closing` if the link is being closed."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._woken)
+
+    def _woken(self) -> None:
+        self._news.set()
+        if self._stopping:
+            self._closing.set()
+
+    def _work(self) -> None:
+        try:
+            run_async(self._stay())
+        except Exception:
+            log.exception("the connection to the hub has failed permanently; the game continues")
+
+    async def _stay(self) -> None:
+        self._news, self._closing = asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._woken()
+        await stay_connected(self._broker, self._will, self._session, self._closing)
 
 
 async def _collect(client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]) -> None:

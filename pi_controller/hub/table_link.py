@@ -7,7 +7,6 @@ hub sees only the public view of it.
 import asyncio
 import logging
 import secrets
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 import aiomqtt
-import msgspec
 
 from pi_controller import __version__
 from pi_controller.config import Settings
@@ -23,8 +21,7 @@ from pi_controller.errors import MatError
 from pi_controller.hub import messages, mqtt
 from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
 from pi_controller.referee.judge import MatchCall, MatchVoidCall, RoundClockCall, VoidReason
-from pi_controller.system.machine_health import MachineHealth, read_health
-from pi_controller.system.platform import run_async
+from pi_controller.system.machine_health import MachineHealth, read_health, round_health
 from pi_controller.table.commands import CommandQueue, CommandQueueError
 from pi_controller.table.table import Observer, Table
 from pi_controller.table.view import View, is_between_hides
@@ -42,8 +39,6 @@ JOURNAL_WAIT_S = 0.05
 """Delay until the journal of a new match is expected on disk."""
 RETRY_S = 1.0
 """Delay before an unreadable journal is read again."""
-CLOSING_S = 3.0
-"""How long the table waits for the broker when it stops."""
 _PART_BYTES = 1 << 18
 
 
@@ -56,7 +51,7 @@ class _News(NamedTuple):
     free: bool
 
 
-class TableLink(Observer[Table]):
+class TableLink(mqtt.BackgroundLink, Observer[Table]):
     """Sends the events of the table `name` to the hub, under the account `broker.user`.
 
     The hub's matches are started through `command_queue`; without one they are refused.
@@ -72,7 +67,6 @@ class TableLink(Observer[Table]):
         command_queue: CommandQueue | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self._broker = broker
         self._venue = venue
         self._name = name
         self._clock = clock
@@ -97,10 +91,9 @@ class TableLink(Observer[Table]):
         self._hub = ""
         self._view_at = float("-inf")
         self._known = ""
-        self._stopping = False
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = threading.Thread(target=self._work, name="hub", daemon=True)
-        self._thread.start()
+        where = messages.topic(venue, broker.user, "state")
+        super().__init__(broker, mqtt.Will(where, messages.State("lost", self._start, name)))
+        self.start()
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Pass the newest view to the thread."""
@@ -109,36 +102,7 @@ class TableLink(Observer[Table]):
             return
         released = before.released if before is not None and before.epoch == about.epoch else 0
         self._latest = _News(view, about.epoch, view.seq if is_between_hides(view) else released, table.can_begin_game)
-        self._wake()
-
-    def close(self) -> None:
-        """Send the remaining messages and disconnect; do not wait for a broker that does not answer."""
-        self._stopping = True
-        self._wake()
-        self._thread.join(CLOSING_S)
-
-    def _wake(self) -> None:
-        if self._loop is not None:
-            with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._woken)
-
-    def _woken(self) -> None:
-        self._news.set()
-        if self._stopping:
-            self._closing.set()
-
-    def _work(self) -> None:
-        try:
-            run_async(self._stay())
-        except Exception:
-            log.exception("the connection to the hub has failed permanently; the game continues")
-
-    async def _stay(self) -> None:
-        self._news, self._closing = asyncio.Event(), asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-        self._woken()
-        will = mqtt.Will(self._topic("state"), messages.State("lost", self._start, self._name))
-        await mqtt.stay_connected(self._broker, will, self._session, self._closing)
+        self.wake()
 
     def _topic(self, kind: str) -> str:
         return messages.topic(self._venue, self._broker.user, kind)
@@ -244,15 +208,9 @@ class TableLink(Observer[Table]):
         if not is_between_hides(view):
             return None
         self._machine = machine = read_health(folder=self._folder, before=self._machine)
-        machine = msgspec.structs.replace(
-            machine,
-            temperature_c=None if machine.temperature_c is None else float(round(machine.temperature_c)),
-            free_bytes=None if machine.free_bytes is None else machine.free_bytes // FREE_STEP * FREE_STEP,
-        )
         self._health_at = now + HEALTH_S
-        await mqtt.publish(
-            client, self._topic("health"), messages.Health(self._wall(), machine, view.link), retain=True
-        )
+        health = messages.Health(self._wall(), round_health(machine, FREE_STEP), view.link)
+        await mqtt.publish(client, self._topic("health"), health, retain=True)
         return HEALTH_S
 
     async def _apply_order(self, client: aiomqtt.Client, latest: _News) -> float | None:
@@ -362,7 +320,5 @@ def make_table_link(settings: Settings, command_queue: CommandQueue | None = Non
 
     Raises `SettingsError` if its files cannot be read.
     """
-    hub = settings.hub
-    password = mqtt.read_password(Path(hub.password_file)) if hub.password_file else None
-    broker = mqtt.Broker(hub.address, hub.port, hub.table, password, mqtt.check_ca_file(hub.ca))
-    return TableLink(broker, hub.venue, settings.table.name, settings.table.journal, command_queue=command_queue)
+    name, journal = settings.table.name, settings.table.journal
+    return TableLink(mqtt.account_broker(settings.hub), settings.hub.venue, name, journal, command_queue=command_queue)

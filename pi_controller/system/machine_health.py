@@ -52,6 +52,19 @@ def read_health(root: Path = _HERE, folder: Path | None = None, before: MachineH
     return MachineHealth(_temperature(root), now, since_start, _free(folder or root), sum(errors) if errors else None)
 
 
+def round_health(health: MachineHealth, free_step: int) -> MachineHealth:
+    """Return `health` with whole degrees, and the free space rounded down to a multiple of `free_step` bytes.
+
+    What is sent elsewhere is rounded, so that it cannot tell what the machine has just done.
+    """
+    degrees, free = health.temperature_c, health.free_bytes
+    return msgspec.structs.replace(
+        health,
+        temperature_c=None if degrees is None else float(round(degrees)),
+        free_bytes=None if free is None else free // free_step * free_step,
+    )
+
+
 def _temperature(root: Path) -> float | None:
     """Return the temperature in °C; the kernel gives thousandths."""
     zones = (_number(path) for path in (root / "sys/class/thermal").glob("thermal_zone*/temp"))
