@@ -1,5 +1,8 @@
 """`moccasin-mat calibrate` as people start it, with the simulated mat; and what it must never do."""
 
+import contextlib
+import io
+
 import msgspec
 import pytest
 
@@ -28,13 +31,32 @@ def kept(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_it_walks_to_its_end_and_keeps_a_profile(settings, tmp_path, capsys):
-    assert run("--settings", settings, "--profile", "hall", "--sim") == 0
+@pytest.fixture(scope="module")
+def hall(tmp_path_factory):
+    """Calibrate once; return the profile's content and what was printed."""
+    folder = tmp_path_factory.mktemp("calibrated")
+    settings, told = folder / "table.toml", io.StringIO()
+    settings.write_text(f'[table]\njournal = "{folder}/j.sqlite"\n[web]\nport = 0\n', "utf-8")
+    with contextlib.redirect_stdout(told):
+        assert run("--settings", settings, "--profile", "hall", "--sim") == 0
+    assert kept(folder) == ["hall.profile.json", "table.toml"]
+    return (folder / "hall.profile.json").read_bytes(), told.getvalue()
+
+
+@pytest.fixture
+def calibrated(hall, tmp_path):
+    """Return the file of a profile of the whole mat beside the settings."""
+    path = tmp_path / "hall.profile.json"
+    path.write_bytes(hall[0])
+    return path
+
+
+def test_it_walks_to_its_end_and_keeps_a_profile(settings, hall, calibrated, tmp_path):
+    told = hall[1]
     assert profiles.load_profile(tmp_path, "hall").board_id
-    told = capsys.readouterr().out
     assert told.count(" pass") == 4
     assert '[board] profile = "hall"' in told
-    first = (tmp_path / "hall.profile.json").read_bytes()
+    first = calibrated.read_bytes()
     assert run("--settings", settings, "--profile", "hall", "--sim") == 0
     assert (tmp_path / "hall.bak").read_bytes() == first
     assert settings.read_text("utf-8").count("profile") == 0, "the settings are the host's own"
@@ -157,8 +179,8 @@ def test_where_there_is_one_mat_there_is_none_before_b(settings, capsys):
     assert 'seats = "each"' in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("calibrated")
 def test_only_bead_keeps_taps_and_hands_of_the_profile(settings, tmp_path, capsys):
-    assert run("--settings", settings, "--profile", "hall", "--sim") == 0
     before = profiles.load_profile(tmp_path, "hall")
     assert run("--settings", settings, "--profile", "hall", "--only", "bead", "--sim", "turned-module=9") == 0
     after = profiles.load_profile(tmp_path, "hall")
@@ -178,8 +200,8 @@ def test_only_bead_needs_neither_strips_nor_discs(settings, tmp_path, fault):
     assert found.magnets is not None
 
 
+@pytest.mark.usefixtures("calibrated")
 def test_only_bead_takes_no_results_of_another_board(settings, tmp_path):
-    assert run("--settings", settings, "--profile", "hall", "--sim") == 0
     profile = profiles.load_profile(tmp_path, "hall")
     profiles.save_profile(tmp_path, msgspec.structs.replace(profile, board_id="another"))
     assert run("--settings", settings, "--profile", "hall", "--only", "bead", "--sim") == 0

@@ -16,6 +16,7 @@ import numpy as np
 import parts
 import pytest
 import simulate
+from cases import cases
 from values import HARDWARE, LICENCE, Circuit, engineering, values
 
 from pi_controller.board import wire
@@ -60,24 +61,27 @@ def changed(circuit: str, **parts: float):
     return msgspec.structs.replace(V, **{circuit: Circuit(one.title, one.each, one.parts | parts)})
 
 
+WRONG_VALUES = [
+    ("piezo", "series_ohm", 2e3, "blow_high_volt"),
+    ("piezo", "smooth_farad", 100e-9, "feather_counts"),
+    ("passive", "bias_high_ohm", 220e3, "rest_counts"),
+    ("passive", "bias_low_ohm", 47e3, "rest_counts"),
+    ("passive", "pole_farad", 1e-12, "at_3000_hz_db"),
+    ("passive", "pole_farad", 10e-9, "corner_hz"),
+    ("piezo", "smooth_farad", 0.33e-9, "corner_hz"),
+    ("piezo", "series_ohm", 220e3, "feather_counts"),
+    ("amplifier", "feedback_ohm", 100e3, "feather_counts"),
+    ("amplifier", "gain_ohm", 33e3, "whole_volt"),
+    ("amplifier", "feedback_farad", 10e-12, "at_3600_hz_db"),
+    ("amplifier", "feedback_farad", 220e-12, "at_1500_hz_db"),
+    ("amplifier", "hold_farad", 100e-9, "rise_small_ms"),
+    ("amplifier", "hold_farad", 470e-9, "rise_off_counts"),
+]
+
+
 @pytest.mark.parametrize(
     ("circuit", "part", "value", "figure"),
-    [
-        ("piezo", "series_ohm", 2e3, "blow_high_volt"),
-        ("piezo", "smooth_farad", 100e-9, "feather_counts"),
-        ("passive", "bias_high_ohm", 220e3, "rest_counts"),
-        ("passive", "bias_low_ohm", 47e3, "rest_counts"),
-        ("passive", "pole_farad", 1e-12, "at_3000_hz_db"),
-        ("passive", "pole_farad", 10e-9, "corner_hz"),
-        ("piezo", "smooth_farad", 0.33e-9, "corner_hz"),
-        ("piezo", "series_ohm", 220e3, "feather_counts"),
-        ("amplifier", "feedback_ohm", 100e3, "feather_counts"),
-        ("amplifier", "gain_ohm", 33e3, "whole_volt"),
-        ("amplifier", "feedback_farad", 10e-12, "at_3600_hz_db"),
-        ("amplifier", "feedback_farad", 220e-12, "at_1500_hz_db"),
-        ("amplifier", "hold_farad", 100e-9, "rise_small_ms"),
-        ("amplifier", "hold_farad", 470e-9, "rise_off_counts"),
-    ],
+    WRONG_VALUES[:: cases(3, 1)],
 )
 def test_a_wrong_value_is_found(ngspice, circuit, part, value, figure):
     kind = "amplifier" if circuit == "amplifier" else "passive"

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from cases import cases
 from judge_house import PIN, House, say
 
 from pi_controller.errors import UsageError
@@ -260,5 +261,6 @@ def test_everybody_can_read_it_on_every_screen(house, chromium, state):
         with opened(chromium, house, size) as page:
             assert not page.evaluate(OTHERS)
             assert page.locator("[name=network][value=own]").is_disabled() == (not house.desk.card.wifi)
-            found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-            assert [one["id"] for one in found] == []
+            if size in cases(SIZES[:1], SIZES):
+                found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+                assert [one["id"] for one in found] == []
