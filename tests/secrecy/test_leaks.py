@@ -10,6 +10,7 @@ from secrecy_people import strikes
 
 from pi_controller.board.strips import BoardStrip
 from pi_controller.display import voice
+from pi_controller.display.lights import StickWalk
 from pi_controller.hub import hub as hub_module
 from pi_controller.hub.mqtt import QOS, encode
 from pi_controller.hub.table_link import TableLink
@@ -19,7 +20,7 @@ from pi_controller.recording import hits
 from pi_controller.recording.recorder import Recorder
 from pi_controller.referee import sealed
 from pi_controller.referee.judge import JudgeClock
-from pi_controller.runtime import daemon, run
+from pi_controller.runtime import run
 from pi_controller.table.table import Table
 from pi_controller.web import app, feed
 
@@ -59,7 +60,7 @@ class Peek:
 
 
 def light(peek):
-    peek.after(daemon, "frame", lambda lit, pad: [(pad, 0, 0), *lit[1:]])
+    peek.after(StickWalk, "frame", lambda lit, pad: [(pad, 0, 0), *lit[1:]])
 
 
 def wire(peek):
