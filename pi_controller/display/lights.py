@@ -30,6 +30,8 @@ FLIGHT_S, DEPARTURES_S = 0.8, 0.28
 """Time from the first stick's departure to the last one's arrival, and to the last one's departure (motion.js)."""
 REVEAL_S = 1.3
 """On an installation the cloth is turned back before the sticks move (exhibit.js)."""
+PAGE_S = 0.08
+"""How much later than the strips a page shows a change: the half of what `measure_screen.py --lights` measures."""
 _ROWS = ("A", "B", "")
 """The rows that sticks change between; "" is the middle."""
 
@@ -113,7 +115,7 @@ class StickWalk:
     While the mat senses the bead they do not walk: changing currents disturb the magnetometers.
     """
 
-    def __init__(self, delay_s: float = 0.0) -> None:
+    def __init__(self, delay_s: float = PAGE_S) -> None:
         self._delay_s = delay_s
         self._view: View | None = None
         self._before: dict[str, int] | None = None

@@ -28,7 +28,7 @@ from pi_controller.calibration.profile import load_profile as read_profile
 from pi_controller.config import Settings
 from pi_controller.display.chances_bar import ChancesBar
 from pi_controller.display.i18n import resolve_language
-from pi_controller.display.lights import REVEAL_S, StickWalk
+from pi_controller.display.lights import PAGE_S, REVEAL_S, StickWalk
 from pi_controller.display.voice import start_voice
 from pi_controller.errors import DamagedJournalError, JournalError, MatError
 from pi_controller.extras import requires_extra
@@ -178,7 +178,7 @@ def assemble_exhibit(
         installation.announce,
         [installation, *observers, *linked],
         installation.brightness,
-        StickWalk(REVEAL_S).frame,
+        StickWalk(REVEAL_S + PAGE_S).frame,
     )
     stack.callback(daemon.close)
     return daemon

@@ -244,7 +244,7 @@ def test_sticks_that_change_hands_walk_and_arrive(before, after, delay_s):
 
 @pytest.mark.parametrize("phase", ["check", "hit", "over", "halted"])
 def test_sticks_do_not_walk_while_the_mat_senses_or_the_game_stands(phase):
-    walk = StickWalk()
+    walk = StickWalk(0.0)
     walk.frame(stick_view(10, 0), 0.0)
     after = stick_view(4, 6, phase, winner="B" if phase == "over" else None)
     assert walk.frame(after, 0.1) == frame(after, 0.1)
@@ -253,7 +253,7 @@ def test_sticks_do_not_walk_while_the_mat_senses_or_the_game_stands(phase):
 
 
 def test_news_in_the_middle_of_a_walk_does_not_stop_it():
-    walk = StickWalk()
+    walk = StickWalk(0.0)
     walk.frame(stick_view(10, 0), 0.0)
     walk.frame(stick_view(4, 6), 1.0)
     half = walk.frame(msgspec.structs.replace(stick_view(4, 6), seq=2), 1.4)
