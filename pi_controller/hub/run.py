@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from pi_controller.errors import MatError
 from pi_controller.extras import install_command
@@ -37,6 +38,20 @@ class BrokerError(MatError, OSError):
     code = "broker"
 
 
+class _Subscriptions(dict[str, Any]):
+    """The subscriptions in amqtt 0.12, which waits within loops over them.
+
+    A loop sees them as they were at its start: else a client that subscribes meanwhile ends another's connection.
+    """
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(super().__iter__()))
+
+    def items(self) -> Any:
+        """Return the items at this time."""
+        return dict(super().items()).items()
+
+
 @asynccontextmanager
 async def embedded_broker(port: int) -> AsyncGenerator[None]:
     """Run a broker at `port` of this machine. Raises `BrokerError`."""
@@ -54,6 +69,7 @@ async def embedded_broker(port: int) -> AsyncGenerator[None]:
             "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
         }
     )
+    broker._subscriptions = _Subscriptions()  # noqa: SLF001 - it has no other way in
     try:
         await broker.start()
     except (refused, OSError) as error:

@@ -1,15 +1,20 @@
 """`moccasin-mat hub --demo` as it is started by hand, small: it ends with a champion and leaves nothing."""
 
+import asyncio
 import json
 import re
 import subprocess
 import sys
 import urllib.request
 
+import aiomqtt
 import pytest
+from brokers import PATIENCE_S
+from ports import free_port
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.errors import UsageError
+from pi_controller.hub.run import embedded_broker
 
 DEMO = [sys.executable, "-m", "pi_controller", "hub", "--demo"]
 
@@ -59,3 +64,24 @@ def test_the_boards_are_live_while_it_plays(tmp_path):
 def test_what_cannot_be_played_is_refused(args):
     with pytest.raises(UsageError):
         main(["--demo", *args])
+
+
+def test_embedded_broker_takes_many_clients_that_subscribe_while_others_connect():
+    async def stay(port, number, came, all_came):
+        async with aiomqtt.Client("127.0.0.1", port, protocol=aiomqtt.ProtocolVersion.V311) as client:
+            came.set()
+            await client.subscribe(f"t/{number}/+")
+            await client.publish(f"t/{number}/state", b"ready", 1, retain=True)
+            await all_came.wait()
+
+    async def connect_many(count):
+        port, all_came, clients = free_port(), asyncio.Event(), []
+        async with embedded_broker(port):
+            for number in range(count):
+                came = asyncio.Event()
+                clients.append(asyncio.create_task(stay(port, number, came, all_came)))
+                await came.wait()
+            all_came.set()
+            await asyncio.wait_for(asyncio.gather(*clients), PATIENCE_S)
+
+    asyncio.run(connect_many(20))
