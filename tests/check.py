@@ -4,7 +4,7 @@
     .venv/bin/python tests/check.py --lower-bounds [PYTEST'S OPTIONS]
     .venv/bin/python tests/check.py --mutations [MUTATE'S OPTIONS]
 
-The quick steps run first, two at a time; then the tests, and the types beside them. Each step runs although one before
+The steps before the tests run two at a time; then the tests have the machine alone. Each step runs although one before
 it failed, and the last lines say which did and what time they took. What a step writes is shown where it fails. The
 exit status is 1 where any did.
 
@@ -143,18 +143,13 @@ def main():
         options.remove("--mutations")
         return take({"mutations": lambda: mutations(options)})
     before = {
+        "types": lambda: run(BIN / "pyright", "--pythonpath", sys.executable),  # the longest begins first
         "style": lambda: run(BIN / "ruff", "check"),
         "formatting": lambda: run(BIN / "ruff", "format", "--check"),
         "imports": lambda: run(BIN / "lint-imports"),
         "packages": packages,
     }
-    types = (
-        "nice",
-        BIN / "pyright",
-        "--pythonpath",
-        sys.executable,
-    )  # beside the tests, which do not always use all cores
-    return take(before, {"tests": lambda: tests(options), "types": lambda: run(*types)})
+    return take(before, {"tests": lambda: tests(options)})
 
 
 def take(*groups):
