@@ -62,8 +62,8 @@ Made by `python hardware/drawings/parts.py` from [`parts.toml`](parts.toml), [`c
 
 * **table**: Raspberry Pi 4 or 5, board, all sensors. **light**: Zero 2 W, no magnetometers. **paper**: only {paper}.
 * `python hardware/drawings/parts.py "two mats"` prints the list for a mat before each team and one Pi; `16`, `12` or
-  `8` that for a table with so many magnetometers.
-* Nothing was bought or built yet. Prices (in `parts.toml`) are **rough and from memory**, estimated {estimated}.
+  `8` prints the list for a table with that many magnetometers.
+* No part has been bought yet. Prices (in `parts.toml`) are **rough and from memory**, estimated {estimated}.
 * After a semicolon: makers' numbers, from memory. Compare each with its data sheet before you order.
 """
 LISTED: tuple[Build, ...] = ("table", "light")
