@@ -13,6 +13,21 @@ const newest = new Map();
 const loaded = new Map([...document.querySelectorAll("[data-region]")].map((part) => [part, part.innerHTML]));
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
+/** Post `body` to `path`; return the answer, null if it was refused or did not arrive, and the sentence to show for it.
+ * @returns {Promise<{ told: any, said: string }>} */
+export async function post(/** @type {string} */ path, /** @type {BodyInit} */ body, type = "application/json") {
+  const words = document.body.dataset;
+  try {
+    const answer = await fetch(path, { method: "POST", headers: { "content-type": type }, body });
+    const told = await answer.json();
+    if (answer.status === 401) location.reload();
+    if (answer.ok) return { told, said: words.done ?? "" };
+    return { told: null, said: [told.error.what, told.error.todo].filter(Boolean).join(": ") };
+  } catch {
+    return { told: null, said: words.failed ?? "" };
+  }
+}
+
 /** A form, or a row with a field beside its buttons. */
 const FORM = "form, [data-row]";
 let pressed = false; // while a button is pressed, buttons do not move

@@ -1,6 +1,6 @@
 // The director's console: sends decisions. The page shows a decision only after the hub has stored it.
 // @ts-check
-import { release, releaseIfGone } from "./boards.js";
+import { post, release, releaseIfGone } from "./boards.js";
 
 const SURE_MS = 4_000;
 const READ_MS = 20_000; // how long a question with names waits for its second touch
@@ -27,16 +27,9 @@ function tell(/** @type {string} */ text, good = true) {
 /** Send `body` to `path`; return the answer, or null if it was refused or did not arrive. Show which of these it was.
  * @returns {Promise<any>} */
 async function send(/** @type {string} */ path, /** @type {BodyInit} */ body, type = "application/json") {
-  try {
-    const answer = await fetch(path, { method: "POST", headers: { "content-type": type }, body });
-    const told = await answer.json();
-    if (answer.status === 401) location.reload();
-    tell(answer.ok ? (words.done ?? "") : [told.error.what, told.error.todo].filter(Boolean).join(": "), answer.ok);
-    return answer.ok ? told : null;
-  } catch {
-    tell(words.failed ?? "", false);
-    return null;
-  }
+  const { told, said } = await post(path, body, type);
+  tell(said, told !== null);
+  return told;
 }
 
 /** @type {Promise<any>} */
