@@ -6,8 +6,8 @@ white pixel means that the first hit is owed, two the second. The hiding team's 
 hands are passing; while the mat senses the bead and while a hit is owed the strips are static, because changing
 currents disturb the magnetometers. A question puts a calm amber on the ends of the rows, a halted table red and white.
 All changes are slower than 0.5 Hz, and the strips are independent of the bead, the commitment, the hits and the words.
-Sticks that change hands walk from row to row, in the time in which they fly on a page. The other games are drawn in
-`games/`.
+Sticks that change hands walk from row to row, in the time in which they fly on a page; each pixel changes once. The
+other games are drawn in `games/`.
 
 Scenes are pure functions of view and time. A game's own rows are its `GameShow.rows`.
 """
@@ -31,7 +31,7 @@ FLIGHT_S, DEPARTURES_S = 0.8, 0.28
 REVEAL_S = 1.3
 """On an installation the cloth is turned back before the sticks move (exhibit.js)."""
 PAGE_S = 0.08
-"""How much later than the strips a page shows a change: the half of what `measure_screen.py --lights` measures."""
+"""How much later than the strips a page shows a change: the median of `measure_screen.py --lights`."""
 _ROWS = ("A", "B", "")
 """The rows that sticks change between; "" is the middle."""
 
@@ -129,10 +129,9 @@ class StickWalk:
                 self._before = None
             elif (counts := _count_sticks(before)) != _count_sticks(view):
                 self._before, self._since = counts, t
-        if self._before is None or view.phase in {"check", "hit", "over", "halted"}:
-            self._before = None
-            return frame(view, t)
-        counts = walking_sticks(self._before, _count_sticks(view), t - self._since - self._delay_s)
+        counts = None
+        if self._before is not None and view.phase not in {"check", "hit", "over", "halted"}:
+            counts = walking_sticks(self._before, _count_sticks(view), t - self._since - self._delay_s)
         if counts is None:
             self._before = None
             return frame(view, t)
