@@ -31,8 +31,9 @@ from pi_controller.display.lights import FLIGHT_S
 from pi_controller.pinmap import pinmap
 from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.runtime.daemon import FRAME_S
-from pi_controller.runtime.run import tune_interpreter
+from pi_controller.runtime.run import Stop, run_loop, tune_interpreter
 from pi_controller.simulation.visitors import Visitors
+from pi_controller.system.status import from_environment
 
 SIZE = {"width": 1280, "height": 800}
 THROTTLES = (1, 4, 6)
@@ -199,20 +200,16 @@ def begins(times):
 def measure_lights(browser, seconds):
     """Compare the first stick that leaves on the page with the first pixel that goes out on the strip."""
     settings = Settings(exhibit=ExhibitSection(mat="screen", hides=3), web=WebSection(port=0))
-    stop, strip = threading.Event(), TimedStrip()
+    stop, strip = Stop(), TimedStrip()
     with TemporaryDirectory() as folder, ExitStack() as stack:
         settings = settings.resolve_paths(Path(folder))
         visitors = Visitors(random.Random(7), ("plays the mat",))
         daemon = assemble_exhibit(settings, Path(folder), time.time, stack, [visitors], sim=True, wall=time.time)
         daemon._strip = strip
+        service = from_environment()
+        stack.callback(service.close)
         tune_interpreter()
-
-        def step():
-            while not stop.is_set():
-                daemon.step(time.time())
-                time.sleep(FRAME_S)
-
-        loop = threading.Thread(target=step)
+        loop = threading.Thread(target=run_loop, args=(daemon, time.time, stop, service, None, FRAME_S))
         loop.start()
         try:
             tab = browser.new_page(viewport=SIZE)

@@ -35,13 +35,20 @@ def where(request, tmp_path):
 
 
 @pytest.fixture
-def hall(tmp_path):
-    """Return a hub with its tournament behind a real Mosquitto, for the tables t01 and t02."""
+def broker(tmp_path):
+    """Return a real Mosquitto with accounts for t01 and t02."""
     from brokers import Mosquitto  # fails without Mosquitto, which not all tests here need
+
+    made = Mosquitto(tmp_path / "broker", ["t01", "t02"]).start()
+    yield made
+    made.kill()
+
+
+@pytest.fixture
+def hall(tmp_path, broker):
+    """Return a hub with its tournament behind a real Mosquitto, for the tables t01 and t02."""
     from hub_hall import HubHall
 
-    broker = Mosquitto(tmp_path / "broker", ["t01", "t02"]).start()
     made = HubHall(tmp_path, broker)
     yield made
     made.close()
-    broker.kill()

@@ -5,7 +5,7 @@ import json
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, needs_mosquitto, run_to_its_end
+from brokers import PATIENCE_S, VENUE, RunningHub, needs_mosquitto, run_to_its_end
 from exhibit_rig import WELL
 from http_receiver import http_receiver, status
 from linked_table import client
@@ -28,13 +28,6 @@ from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.system.machine_health import MachineHealth
 
 NOW = 1_790_000_000.0
-
-
-@pytest.fixture
-def broker(tmp_path):
-    made = Mosquitto(tmp_path / "broker", ["t01", "t02"]).start()
-    yield made
-    made.kill()
 
 
 @pytest.fixture

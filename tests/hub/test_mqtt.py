@@ -6,7 +6,7 @@ import time
 
 import aiomqtt
 import pytest
-from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, needs_mosquitto
+from brokers import PATIENCE_S, VENUE, RunningHub, needs_mosquitto
 from linked_table import Played, client
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
@@ -19,13 +19,6 @@ from pi_controller.hub.table_link import TableLink
 from pi_controller.sensing.events import Button, HandIn, HandOut, Link
 
 pytestmark = needs_mosquitto
-
-
-@pytest.fixture
-def broker(tmp_path):
-    made = Mosquitto(tmp_path / "broker", ["t01", "t02"]).start()
-    yield made
-    made.kill()
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ import hmac
 import json
 import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import msgspec
 import pytest
+from http_receiver import http_receiver, status
 from phases import PHASES
 from pydantic import ValidationError
 
@@ -24,29 +25,16 @@ ALL = ("turn", "over", "question", "fault")
 def receiver():
     """Return a server that keeps what it is sent; `answers` are its next statuses, then 204."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"] or 0))
-            server.came.append((self.path, self.headers[SIGNATURE], body))
-            status = server.answers.pop(0) if server.answers else 204
-            self.send_response(status)
-            if status == 302:
-                self.send_header("Location", f"{server.url}/elsewhere")
-            self.end_headers()
+    made = SimpleNamespace(came=[], answers=[])
 
-        do_GET = do_POST  # noqa: N815 - what a redirect would become
+    def answer(handler):
+        path, headers, body = requests[-1]
+        made.came.append((path, headers[SIGNATURE], body))
+        code = made.answers.pop(0) if made.answers else 204
+        status(code, **({"Location": f"{made.url}/elsewhere"} if code == 302 else {}))(handler)
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.came, server.answers, server.url = [], [], f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with http_receiver(answer, path="") as (made.url, requests):
+        yield made
 
 
 def tell(receiver, *phases, wanted=ALL):

@@ -7,15 +7,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @contextmanager
 def http_receiver(answer, path="/hook", tls=None):
-    """Serve HTTP; `answer(handler)` answers each POST. Yield the address of `path`, and the received requests:
-    their path, headers and body. With the context `tls` it is encrypted.
+    """Serve HTTP; `answer(handler)` answers each POST, and each GET, which a redirect would become. Yield the address
+    of `path`, and the received requests: their path, headers and body. With the context `tls` it is encrypted.
     """
     requests = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
-            requests.append((self.path, self.headers, self.rfile.read(int(self.headers["content-length"]))))
+            requests.append((self.path, self.headers, self.rfile.read(int(self.headers["content-length"] or 0))))
             answer(self)
+
+        do_GET = do_POST  # noqa: N815 - the name that the server looks for
 
         def log_message(self, *_):
             pass
