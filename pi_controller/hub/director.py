@@ -39,7 +39,10 @@ MAX_RETRY_REFUSED_S = 1280.0
 up to
 `MAX_RETRY_REFUSED_S`."""
 MAX_UNANSWERED_S = 30.0
-"""With automatic calls, a match that got no answer for this long goes to another table."""
+"""With automatic calls, a match without an answer goes to another table once its own has been away this long.
+
+It counts from when this hub misses the table: after a restart or a pause of the hub its tables need a moment to return.
+"""
 MAX_OPENING_RECORDS = 64
 """The first batch of a game is among this many records."""
 MAX_NOTES_OF_TABLE = 10
@@ -110,6 +113,8 @@ class Director:
         """How many matches in a row each table has refused."""
         self._away: dict[str, float] = {}
         """Until when each table gets no automatic calls."""
+        self._missed: dict[str, float] = {}
+        """Since when each table with a match is missed."""
 
     @property
     def now(self) -> Tournament:
@@ -258,12 +263,13 @@ class Director:
             plan = self.now.plan
             if plan is None or plan.calling != "automatic" or not self.now.state.teams or self.now.is_over:
                 return
-            here = set(tables)
-            for call in list(self.now.calls.values()):
+            here, calls = set(tables), list(self.now.calls.values())
+            self._missed = {call.table: self._missed.get(call.table, t) for call in calls if call.table not in here}
+            for call in calls:
                 reply = self.replies.get(call.table)
                 answered = reply is not None and reply.order == self.now.current_order(call)
-                late = t - call.t > MAX_UNANSWERED_S
-                if not call.started and not answered and late and call.table not in here:
+                late = t - self._missed.get(call.table, t) > MAX_UNANSWERED_S
+                if not call.started and not answered and late:
                     self._decide_automatically(t, d.Recalled(call.match, "the table does not answer"))
             sitting = self.teams_in_void_games()
             taken = {game.table for game in sitting.values()}

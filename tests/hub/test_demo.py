@@ -34,7 +34,7 @@ def test_a_small_tournament_is_played_to_its_champion(tmp_path):
     assert list(tmp_path.iterdir()) == []
     assert "ERROR" not in found.stderr, "each table says goodbye to the broker, which answers"
     warnings = [line for line in found.stderr.splitlines() if "WARNING" in line]
-    assert [line for line in warnings if "will retry" not in line] == [], "a slow machine may connect a second time"
+    assert [line for line in warnings if "will retry" not in line] == [], found.stderr  # slow machines connect again
 
 
 def test_the_boards_are_live_while_it_plays(tmp_path):

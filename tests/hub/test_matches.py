@@ -13,7 +13,7 @@ from hub_hall import TEAMS, HubHall, Played
 from pi_controller import __version__
 from pi_controller.display.terminal import render_text
 from pi_controller.hub.boards import Boards
-from pi_controller.hub.director import Director
+from pi_controller.hub.director import MAX_UNANSWERED_S, Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import Reply, State, topic
 from pi_controller.hub.mqtt import Will, make_client
@@ -440,20 +440,62 @@ def test_a_table_of_another_game_costs_no_decision_and_is_told(hall):
     assert table.match is None
 
 
+def _drawn(log, inbox):
+    director = Director(log, inbox)
+    entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
+    for fact in (d.Planned("cup"), entered, d.TeamsDrawn(order=TEAMS)):
+        director.decide(0.0, "Ann", fact)
+    return director
+
+
+def _recalled(director):
+    return [one.fact.match for one in director.history.decisions if isinstance(one.fact, d.Recalled)]
+
+
+def test_match_of_a_table_that_is_gone_goes_to_another_table(tmp_path):
+    with TournamentLog(tmp_path / "hub.sqlite") as log, Inbox(tmp_path / "hub.sqlite") as inbox:
+        director = _drawn(log, inbox)
+        director.call_due(0.0, ["t01"])
+        ((match, call),) = director.now.calls.items()
+        director.call_due(100.0, ["t02"])
+        assert director.now.calls[match] == call, "it is missed since a moment only"
+        director.call_due(100.0 + MAX_UNANSWERED_S, ["t02"])
+        assert director.now.calls[match] == call
+        director.call_due(101.0 + MAX_UNANSWERED_S, ["t02", "t03"])
+        assert _recalled(director) == [match]
+        assert director.now.calls[match].table in ("t02", "t03")
+
+
+def test_table_that_returns_in_time_keeps_its_match(tmp_path):
+    with TournamentLog(tmp_path / "hub.sqlite") as log, Inbox(tmp_path / "hub.sqlite") as inbox:
+        director = _drawn(log, inbox)
+        director.call_due(0.0, ["t01"])
+        for t in range(0, 600, 10):  # away for 20 of 30 s
+            director.call_due(float(t), ["t02"] if t % 30 else ["t01", "t02"])
+        assert _recalled(director) == []
+
+
+def test_restarted_hub_gives_its_tables_time_to_return(tmp_path):
+    with TournamentLog(tmp_path / "hub.sqlite") as log, Inbox(tmp_path / "hub.sqlite") as inbox:
+        _drawn(log, inbox).call_due(0.0, ["t01"])
+    with TournamentLog(tmp_path / "hub.sqlite") as log, Inbox(tmp_path / "hub.sqlite") as inbox:
+        restarted = Director(log, inbox)
+        restarted.call_due(600.0, [])
+        restarted.call_due(602.0, ["t01"])
+        restarted.call_due(900.0, ["t01"])
+        assert _recalled(restarted) == [], "the teams have sat there, and not hit yet"
+
+
 def test_refusals_grow_rarer_and_stay_out_of_the_log(tmp_path):
     """A refusal that could not be foreseen: a table of an older program, say, that does not know an option."""
     with TournamentLog(tmp_path / "hub.sqlite") as log, Inbox(tmp_path / "hub.sqlite") as inbox:
-        director, t = Director(log, inbox), 0.0
-        entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
-        for fact in (d.Planned("cup"), entered, d.TeamsDrawn(order=TEAMS)):
-            director.decide(t, "Ann", fact)
+        director = _drawn(log, inbox)
         for t in range(0, 3600, 5):
             director.call_due(t, ["t01"])
             for order in director.orders(["t01"]).values():
                 if order.order:
                     director.handle_reply(t, "t01", Reply(order.order, False, "no such option"))
-        refused = [one for one in director.history.decisions if isinstance(one.fact, d.Recalled)]
-        assert 1 <= len(refused) <= 9, "an hour at one table; once in 20 s it would be 180"
+        assert 1 <= len(_recalled(director)) <= 9, "an hour at one table; once in 20 s it would be 180"
         log_part = Boards(director, lambda: t).regions("director")["log"]
         assert "Teams placed by hand." in log_part
         assert "called to" not in log_part
