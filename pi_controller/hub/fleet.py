@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec.structs import replace
@@ -23,13 +20,13 @@ from msgspec.structs import replace
 from pi_controller import __version__
 from pi_controller.display.drawing import clean_name, isolate_name
 from pi_controller.display.i18n import catalogue, mark
-from pi_controller.errors import MatError
 from pi_controller.exhibit.faults import STEPS, Kind
 from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.messages import EXHIBIT_STATE, REPORT, MessageError, Opening, Presence, Report, State, decode
 from pi_controller.hub.mqtt import Retry
 from pi_controller.hub.store import FleetStore, StoreError
-from pi_controller.text import join_words, strip_controls
+from pi_controller.runtime.webhook import WebhookError, post_json
+from pi_controller.text import join_words
 from pi_controller.tournament.schedule import natural_order
 
 if TYPE_CHECKING:
@@ -51,9 +48,6 @@ FORGET_S = 30 * 86_400.0
 """An installation that is lost for this long is no longer listed: it was probably given back."""
 CHECK_S = 5.0
 ALARM_RETRY_S, MAX_ALARM_RETRY_S = 2.0, 600.0
-POST_TIMEOUT_S = 10.0
-MAX_STATUS_BYTES = 4096
-"""Maximum length of the first line of a webhook's answer; no more of it is read."""
 
 
 class Alarm(msgspec.Struct, frozen=True):
@@ -141,54 +135,6 @@ def advance(one: Installation, t: float) -> Installation:
         return one
     number = one.number + 1
     return replace(one, alarmed=(), calm_since=None, number=number, pending=Alarm("well", t, number))
-
-
-class WebhookError(MatError, ConnectionError):
-    """The webhook did not accept a message. The text does not contain its address."""
-
-    code = "waiting"
-
-
-async def post_json(url: str, body: bytes, timeout_s: float = POST_TIMEOUT_S) -> None:
-    """Post `body` to `url`, within `timeout_s` in all. Raises `WebhookError` unless the status is 2xx.
-
-    Redirects are not followed: the message goes to the host's address only. Written on streams, because a receiver that
-    answers byte by byte would hold a thread of `urllib` for hours, and the hub's end with it.
-    """
-    parts = urlsplit(url)
-    head = (
-        f"POST {parts.path or '/'}{f'?{parts.query}' if parts.query else ''} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nUser-Agent: moccasin-mat/{__version__}\r\n"
-        "Connection: close\r\n\r\n"
-    )
-    secure = parts.scheme == "https"
-    port = parts.port or (443 if secure else 80)
-    why = ""
-    try:
-        context = ssl.create_default_context() if secure else None
-        async with asyncio.timeout(timeout_s):
-            reader, writer = await asyncio.open_connection(parts.hostname, port, ssl=context, limit=MAX_STATUS_BYTES)
-            try:
-                writer.write(head.encode("ascii") + body)
-                await writer.drain()
-                answer = (await reader.readuntil(b"\n")).split()
-            finally:
-                writer.transport.abort()
-        if len(answer) < 2 or not answer[0].startswith(b"HTTP/1."):
-            why = "the answer is not HTTP"
-        elif not answer[1].startswith(b"2"):
-            why = f"it was answered with status {strip_controls(answer[1][:3].decode('ascii', 'replace'))}"
-    except TimeoutError:
-        why = f"no answer within {timeout_s:g} s"
-    except (asyncio.LimitOverrunError, asyncio.IncompleteReadError):
-        why = "the answer is not HTTP"
-    except ssl.SSLError:
-        why = "no encrypted connection: check the certificate"
-    except OSError as error:  # its own text contains the address
-        number = error.errno or 0
-        why = os.strerror(number) if number > 0 else "no connection"
-    if why:
-        raise WebhookError(f"the webhook did not accept the message: {why}", "check [fleet] webhook in hub.toml")
 
 
 class Fleet:

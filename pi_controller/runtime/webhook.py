@@ -8,21 +8,26 @@ that the receiver can tell who sent it; `sent` and `id` let it refuse a repetiti
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import logging
+import os
+import ssl
 import time
-import urllib.request
-from collections.abc import Callable, Iterable
-from http.client import HTTPException
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.errors import SettingsError
+from pi_controller.errors import MatError, SettingsError
 from pi_controller.runtime.plugins import TableWatcher
+from pi_controller.system.platform import run_async
+from pi_controller.text import strip_controls
 
 if TYPE_CHECKING:
     from pi_controller.config.model import Settings
@@ -34,11 +39,13 @@ ATTEMPTS = 8
 """Attempts to send a message: the last one two minutes after the first."""
 TIMEOUT_S = 10.0
 """Longest time for one attempt, s."""
+MAX_STATUS_BYTES = 4096
+"""Maximum length of the first line of an answer; no more of it is read."""
 MIN_KEY_BYTES = 16
 SIGNATURE = "X-Moccasin-Signature"
 
 Send = Callable[[bytes, str], None]
-"""Send a body with its signature. Raises `OSError` if it was not accepted."""
+"""Send a body with its signature. Raises `WebhookError` if it was not accepted."""
 
 
 class Webhook(TableWatcher):
@@ -74,15 +81,15 @@ class Webhook(TableWatcher):
         }
         body = msgspec.json.encode(message)
         signature = f"sha256={hmac.new(self._key, body, hashlib.sha256).hexdigest()}"
-        why = OSError()
+        why = ""
         for attempt in range(ATTEMPTS):
             if attempt:
                 self._wait(2.0 ** (attempt - 1))
             try:
                 return self._send(body, signature)
-            except OSError as error:
-                why = error
-        log.warning("the webhook was not told of %s at hide %d: %s", event, view.hide, why)
+            except WebhookError as error:
+                why = error.message
+        log.warning("%s at hide %d: %s", event, view.hide, why)
         return None
 
 
@@ -100,36 +107,62 @@ def events_between(before: View | None, view: View) -> list[str]:
     return [event for event, happened in found.items() if happened]
 
 
-class _AsItComes(urllib.request.HTTPErrorProcessor):
-    """Returns every answer: no redirect is followed, for a message goes to the address that the host wrote."""
+class WebhookError(MatError, ConnectionError):
+    """The webhook did not accept a message. The text does not contain its address."""
 
-    def http_response(self, request: Any, response: Any) -> Any:  # noqa: ARG002
-        """Return the answer, whatever its status."""
-        return response
-
-    https_response = http_response
+    code = "waiting"
 
 
-def post_to(url: str) -> Send:
-    """Return the function that posts to `url`. A status other than 2xx is an `OSError`."""
-    opener = urllib.request.build_opener(_AsItComes)
+async def post_json(
+    url: str, body: bytes, timeout_s: float = TIMEOUT_S, headers: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Post `body` to `url`, within `timeout_s` in all. Raises `WebhookError` unless the status is 2xx.
 
-    def send(body: bytes, signature: str) -> None:
-        headers = {
-            "Content-Type": "application/json",
-            SIGNATURE: signature,
-            "User-Agent": f"moccasin-mat/{__version__}",
-        }
-        request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310 - the settings allow http and https
-        try:
-            with opener.open(request, timeout=TIMEOUT_S) as answer:
-                status = answer.status
-        except (ValueError, HTTPException) as error:  # an answer that is no HTTP
-            raise OSError(str(error)) from error
-        if status // 100 != 2:
-            raise OSError(f"it was answered with status {status}")
-
-    return send
+    Redirects are not followed: the message goes to the host's address only. Written on streams, because a receiver that
+    answers byte by byte would hold a thread of `urllib` for hours, and the program's end with it.
+    """
+    parts = urlsplit(url)
+    secure, why = parts.scheme == "https", ""
+    fields = {
+        "Host": parts.netloc,
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "User-Agent": f"moccasin-mat/{__version__}",
+        "Connection": "close",
+        **headers,
+    }
+    head = [f"POST {parts.path or '/'}{f'?{parts.query}' if parts.query else ''} HTTP/1.1"]
+    head += [f"{name}: {value}" for name, value in fields.items()]
+    try:
+        message = "\r\n".join([*head, "", ""]).encode("ascii") + body
+        context = ssl.create_default_context() if secure else None
+        async with asyncio.timeout(timeout_s):
+            reader, writer = await asyncio.open_connection(
+                parts.hostname, parts.port or (443 if secure else 80), ssl=context, limit=MAX_STATUS_BYTES
+            )
+            try:
+                writer.write(message)
+                await writer.drain()
+                answer = (await reader.readuntil(b"\n")).split()
+            finally:
+                writer.transport.abort()
+        if len(answer) < 2 or not answer[0].startswith(b"HTTP/1."):
+            why = "the answer is not HTTP"
+        elif not answer[1].startswith(b"2"):
+            why = f"it was answered with status {strip_controls(answer[1][:3].decode('ascii', 'replace'))}"
+    except TimeoutError:
+        why = f"no answer within {timeout_s:g} s"
+    except (asyncio.LimitOverrunError, asyncio.IncompleteReadError):
+        why = "the answer is not HTTP"
+    except ssl.SSLError:
+        why = "no encrypted connection: check the certificate"
+    except OSError as error:  # its own text contains the address
+        number = error.errno or 0
+        why = os.strerror(number) if number > 0 else "no connection"
+    except ValueError:
+        why = "the address is not valid"
+    if why:
+        raise WebhookError(f"the webhook did not accept the message: {why}", "check its address in the settings")
 
 
 def make_webhook(settings: Settings) -> Webhook:
@@ -147,3 +180,8 @@ def make_webhook(settings: Settings) -> Webhook:
             f"the webhook's key {path} is shorter than {MIN_KEY_BYTES} characters", "write a long random text to it"
         )
     return Webhook(settings.table.name, key, wanted.events, post_to(wanted.url), time.sleep)
+
+
+def post_to(url: str) -> Send:
+    """Return the function that posts to `url` from a thread without an event loop."""
+    return lambda body, signature: run_async(post_json(url, body, headers={SIGNATURE: signature}))

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import logging
-import threading
-from datetime import UTC, datetime
 from typing import get_args
 
 import pytest
@@ -27,15 +25,11 @@ from pi_controller.hub.fleet import (
     MAX_INSTALLATIONS,
     OFF_S,
     ONSET_S,
-    Alarm,
     Fleet,
     Installation,
-    WebhookError,
     advance,
-    encode_alarm,
     find_reasons,
     list_cards,
-    post_json,
     update_lost,
 )
 from pi_controller.hub.messages import (
@@ -50,8 +44,8 @@ from pi_controller.hub.messages import (
     encode,
 )
 from pi_controller.hub.settings import FleetSection, load_hub
-from pi_controller.hub.setup import load_server_tls, write_certificates
 from pi_controller.hub.store import FleetStore
+from pi_controller.runtime.webhook import WebhookError
 from pi_controller.system.machine_health import MachineHealth
 
 T = 1_790_000_000.0
@@ -448,74 +442,6 @@ def test_without_a_webhook_no_alarm_is_kept_for_later(store):
     break_down(fleet, times)
     fleet.check()
     assert fleet.installations["lent-1"].pending is None
-
-
-@pytest.mark.parametrize("code", [200, 204, 299])
-def test_a_real_receiver_gets_the_json(code):
-    with http_receiver(status(code), PATH) as (url, bodies):
-        asyncio.run(post_json(url, encode_alarm(RUNS, Alarm("well", T, 3))))
-    path, headers, body = bodies[0]
-    assert path == PATH
-    assert headers["content-type"] == "application/json"
-    assert json.loads(body)["id"] == "lent-1-3"
-
-
-def test_a_receiver_over_tls_is_told_if_its_certificate_is_trusted(tmp_path, monkeypatch):
-    write_certificates(tmp_path, "hall", ["127.0.0.1"], datetime.now(UTC))
-    with http_receiver(status(200), PATH, load_server_tls(tmp_path)) as (url, requests):
-        with pytest.raises(WebhookError, match="certificate") as refused:
-            asyncio.run(post_json(url, b"{}"))
-        assert SECRET not in str(refused.value)
-        assert requests == []
-        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.crt"))
-        asyncio.run(post_json(url, b"{}"))
-    assert len(requests) == 1
-
-
-@pytest.mark.parametrize("code", [302, 307, 400, 404, 500])
-def test_any_other_status_is_a_failure_and_no_redirect_is_followed(code):
-    with (
-        http_receiver(status(200), PATH) as (elsewhere, others),
-        http_receiver(status(code, location=elsewhere)) as (url, _),
-        pytest.raises(WebhookError) as refused,
-    ):
-        asyncio.run(post_json(url, b"{}"))
-    assert str(code) in refused.value.message
-    assert others == []
-
-
-def write_forever(handler):
-    try:
-        while True:
-            handler.wfile.write(b"x" * 65536)
-    except OSError:
-        pass
-
-
-def never_answer(handler):
-    handler.rfile.read(1)
-
-
-def drip(handler):
-    """Send a byte from time to time, so that no single read times out."""
-    try:
-        while not handler.server._BaseServer__shutdown_request:
-            handler.wfile.write(b"H")
-            handler.wfile.flush()
-            threading.Event().wait(0.02)
-    except OSError:
-        pass
-
-
-@pytest.mark.parametrize("answer", [never_answer, drip], ids=lambda one: one.__name__)
-def test_an_answer_that_takes_too_long_is_given_up(answer):
-    with http_receiver(answer, PATH) as (url, _), pytest.raises(WebhookError, match=r"within 0\.5 s"):
-        asyncio.run(post_json(url, b"{}", timeout_s=0.5))
-
-
-def test_an_answer_without_end_is_not_read():
-    with http_receiver(write_forever, PATH) as (url, _), pytest.raises(WebhookError, match="not HTTP"):
-        asyncio.run(post_json(url, b"{}"))
 
 
 def test_no_failure_tells_the_secret_address(store, caplog):

@@ -1,10 +1,13 @@
 """The webhook: signed messages to a real HTTP server, sent again until they are accepted, and to nobody else."""
 
+import asyncio
 import hashlib
 import hmac
 import json
 import socket
 import threading
+from datetime import UTC, datetime
+from functools import partial
 from types import SimpleNamespace
 
 import msgspec
@@ -15,10 +18,22 @@ from pydantic import ValidationError
 
 from pi_controller.config import Settings
 from pi_controller.errors import SettingsError
-from pi_controller.runtime.webhook import ATTEMPTS, SIGNATURE, Webhook, events_between, make_webhook, post_to
+from pi_controller.hub.setup import load_server_tls, write_certificates
+from pi_controller.runtime.webhook import (
+    ATTEMPTS,
+    SIGNATURE,
+    Webhook,
+    WebhookError,
+    events_between,
+    make_webhook,
+    post_json,
+    post_to,
+)
 
 KEY = b"correct horse battery"
 ALL = ("turn", "over", "question", "fault")
+SECRET = "s3cr3t-p4th"
+PATH = f"/{SECRET}?k={SECRET}"
 
 
 @pytest.fixture
@@ -97,12 +112,90 @@ def test_an_answer_that_is_no_http_is_one_more_attempt():
     assert waited == [2.0**n for n in range(ATTEMPTS - 1)]
 
 
+def test_a_receiver_that_drips_does_not_hold_the_table(monkeypatch):
+    monkeypatch.setattr("pi_controller.runtime.webhook.post_json", partial(post_json, timeout_s=0.2))
+    waited = []
+    with http_receiver(drip) as (url, _):
+        hook = Webhook("T", KEY, ALL, post_to(url), waited.append)
+        for phase in ("hit", "over"):
+            hook.on_view(PHASES[phase])
+    assert len(waited) == ATTEMPTS - 1
+
+
 def test_nobody_there_is_no_error_of_the_table(receiver):
     waited = []
     hook = Webhook("T", KEY, ALL, post_to("http://127.0.0.1:9/"), waited.append)
     for phase in ("hit", "over"):
         hook.on_view(PHASES[phase])
     assert len(waited) == ATTEMPTS - 1
+
+
+@pytest.mark.parametrize("code", [200, 204, 299])
+def test_a_real_receiver_gets_the_json(code):
+    with http_receiver(status(code), PATH) as (url, bodies):
+        asyncio.run(post_json(url, b'{"id": "lent-1-3"}', headers={"X-More": "yes"}))
+    path, headers, body = bodies[0]
+    assert path == PATH
+    assert (headers["content-type"], headers["x-more"]) == ("application/json", "yes")
+    assert json.loads(body)["id"] == "lent-1-3"
+
+
+def test_a_receiver_over_tls_is_told_if_its_certificate_is_trusted(tmp_path, monkeypatch):
+    write_certificates(tmp_path, "hall", ["127.0.0.1"], datetime.now(UTC))
+    with http_receiver(status(200), PATH, load_server_tls(tmp_path)) as (url, requests):
+        with pytest.raises(WebhookError, match="certificate") as refused:
+            asyncio.run(post_json(url, b"{}"))
+        assert SECRET not in str(refused.value)
+        assert requests == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.crt"))
+        asyncio.run(post_json(url, b"{}"))
+    assert len(requests) == 1
+
+
+@pytest.mark.parametrize("code", [302, 307, 400, 404, 500])
+def test_any_other_status_is_a_failure_and_no_redirect_is_followed(code):
+    with (
+        http_receiver(status(200), PATH) as (elsewhere, others),
+        http_receiver(status(code, location=elsewhere)) as (url, _),
+        pytest.raises(WebhookError) as refused,
+    ):
+        asyncio.run(post_json(url, b"{}"))
+    assert str(code) in refused.value.message
+    assert others == []
+
+
+def write_forever(handler):
+    try:
+        while True:
+            handler.wfile.write(b"x" * 65536)
+    except OSError:
+        pass
+
+
+def never_answer(handler):
+    handler.rfile.read(1)
+
+
+def drip(handler):
+    """Send a byte from time to time, so that no single read times out."""
+    try:
+        while not handler.server._BaseServer__shutdown_request:
+            handler.wfile.write(b"H")
+            handler.wfile.flush()
+            threading.Event().wait(0.02)
+    except OSError:
+        pass
+
+
+@pytest.mark.parametrize("answer", [never_answer, drip], ids=lambda one: one.__name__)
+def test_an_answer_that_takes_too_long_is_given_up(answer):
+    with http_receiver(answer, PATH) as (url, _), pytest.raises(WebhookError, match=r"within 0\.5 s"):
+        asyncio.run(post_json(url, b"{}", timeout_s=0.5))
+
+
+def test_an_answer_without_end_is_not_read():
+    with http_receiver(write_forever, PATH) as (url, _), pytest.raises(WebhookError, match="not HTTP"):
+        asyncio.run(post_json(url, b"{}"))
 
 
 @pytest.mark.parametrize(
