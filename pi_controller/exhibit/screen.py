@@ -306,7 +306,7 @@ def _choices(exhibit: Exhibit, language: str) -> tuple[Choice, ...]:
         "game:mat": (text("Against the mat"), "plain", text("you hide and it guesses, it hides and you hit")),
         "game:teams": (text("Two sides"), "plain", text("play each other, the mat counts the sticks")),
         "again": (text("Rematch"), "main", ""),
-        "choose": (text("Something else"), "plain", ""),
+        "choose": (text("Other ways to play"), "plain", ""),
         "here": (text("Yes, keep playing"), "main", ""),
         "next": (text("Continue"), "main", ""),
         "handover": (text("We are ready"), "main", ""),
