@@ -35,6 +35,7 @@ SHIPPED = {
     "pi_controller/THIRD_PARTY.md",
     "pi_controller/py.typed",
     "pi_controller/web/static/style.css",
+    "pi_controller/web/static/tokens.css",
     *(f"pi_controller/web/static/{name}" for name in ("NotoSans-Regular.woff2", "OFL.txt")),
     "pi_controller/web/templates/base.html",
     *(f"pi_controller/help/{name}" for name in ("mkdocs.yml", "pages/index.md", "pages/judge/sheet.md")),

@@ -28,6 +28,7 @@ from pi_controller.tournament.timetable import MIN_PLAYED, ExpectedStart, Timeta
 from pi_controller.web.bracket_page import bracket_values
 from pi_controller.web.game_page import page_of
 from pi_controller.web.host_marks import HostMarks
+from pi_controller.web.live_page import striking_side
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
@@ -59,9 +60,17 @@ def tables_markup(
     language: str = "en",
     matches: Mapping[str, str] | None = None,
     now: float | None = None,
+    *,
+    pads: bool = False,
 ) -> Markup:
-    """Return all tables as HTML; `matches` are the current ones by table, `now` is s since 1970."""
-    rows = [_row(table, language, (matches or {}).get(table.table, ""), now) for table in tables]
+    """Return all tables as HTML, with `pads` also their pads, for the script to draw.
+
+    `matches` are the current ones by table, `now` is s since 1970.
+    """
+    rows = [
+        _row(table, language, (matches or {}).get(table.table, ""), now) | _pads(table.view if pads else None, language)
+        for table in tables
+    ]
     return Markup(render(_LIST, language, rows=rows))  # noqa: S704 - escaped by `render`
 
 
@@ -159,6 +168,12 @@ def _cells(view: View, language: str) -> list[dict[str, Any]]:
         }
         for n, cell in enumerate(shown.cells, 1)
     ]
+
+
+def _pads(view: View | None, language: str) -> dict[str, Any]:
+    """Return the pads as the table's own pages show them, and the side that strikes them."""
+    pads = page_of(view).pads(view, language) if view is not None else ()
+    return {"pads": pads, "struck_by": striking_side(view) if view is not None and pads else ""}
 
 
 _HERE = Path(__file__).parent
@@ -500,7 +515,7 @@ class Boards:
             "notice": self._render("notice", text_=now.announcement),
         }
         if page in ("boards", "hall", "tables", "director"):
-            found["tables"] = tables_markup(self.tables, self._language, self._match_labels(), self._clock())
+            found["tables"] = self._tables(page)
             found["wanted"] = Markup.escape(format_judge_requests(self.tables, self._language))
         if page in ("boards", "hall", "bracket", "results") and now.plan is not None:
             found["bracket"] = self._bracket(page)
@@ -532,6 +547,13 @@ class Boards:
             linked=page != "results",
             teams=teams,
         )
+
+    def _tables(self, page: str) -> Markup:
+        """Return the tables' cards; the wall has none after the final: their last matches are over."""
+        hall = page == "hall"
+        if hall and self.now.is_over:
+            return Markup()
+        return tables_markup(self.tables, self._language, self._match_labels(), self._clock(), pads=hall)
 
     def _wall(self) -> Markup:
         parts = wall_parts(self.now.competition, self.now.state, self._language) if self.now.state.teams else ()

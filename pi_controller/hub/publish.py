@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 GAMES, STATIC = "games", "static"
 """Folders of the site: a file in each format for each game, and the styles with their fonts."""
-_STYLES = ("style.css", "tables.css", "bracket.css", "icon.svg", "OFL.txt")
+_STYLES = ("tokens.css", "style.css", "tables.css", "bracket.css", "icon.svg", "OFL.txt")
 
 
 class PublishError(MatError, OSError):

@@ -256,11 +256,16 @@ def _mat(view: View, texts: dict[str, str], marks: dict[str, str], language: str
     for number, pad in zip(EVERY_PAD, page.pads(view, language), strict=True):
         marks[f"pad_{number}"], marks[f"high_{number}"] = pad.mark, pad.look
         texts[f"pad_{number}"], texts[f"worth_{number}"] = pad.said, pad.worth
-    hid = view.before.get("hider") if view.phase in {"show", "over"} else None
-    hid = hid or page.turn(view)
-    marks["struck_by"] = opposing_team(hid).lower() if hid in ("A", "B") else ""
+    marks["struck_by"] = striking_side(view)
     texts["hits"] = ". ".join(phrases.hit(i, hit, language) for i, hit in enumerate(view.hits[:2], 1))
     marks["hits"] = "unplaced" if any(hit.pad is None for hit in view.hits[:2]) else ""
+
+
+def striking_side(view: View) -> str:
+    """Return the side whose stick strikes the pads that are shown, as `a` or `b`; "" if there is none."""
+    hid = view.before.get("hider") if view.phase in {"show", "over"} else None
+    hid = hid or page_of(view).turn(view)
+    return opposing_team(hid).lower() if hid in ("A", "B") else ""
 
 
 def _link(view: View, language: str, without: str) -> str:

@@ -21,6 +21,7 @@ POLL_S = 0.1
 """How often a watcher checks for a newer picture."""
 BEAT_S = 10.0
 COMMON_FILES = {
+    "tokens.css": ("pi_controller.web", "text/css"),
     "style.css": ("pi_controller.web", "text/css"),
     "icon.svg": ("pi_controller.web", "image/svg+xml"),
     "stick.svg": ("pi_controller.web", "image/svg+xml"),

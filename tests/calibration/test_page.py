@@ -55,7 +55,7 @@ def test_the_page_is_complete_without_its_script(page):
     assert "Tap pad 1 &lt;script&gt;" in html
     assert "The empty mat" in html
     assert "script-src 'self'" in headers["content-security-policy"]
-    for name in ("style.css", "icon.svg", "calibrate.css", "calibrate.js"):
+    for name in ("tokens.css", "style.css", "icon.svg", "calibrate.css", "calibrate.js"):
         assert got(page, f"static/{name}")[0]
 
 

@@ -7,11 +7,14 @@ from datetime import datetime, timedelta
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hub_site import Site
+from phases import PHASES
 
 from pi_controller.hub.hall import MAX_HEIGHT, wall_parts
 from pi_controller.hub.hub import TableStatus
 from pi_controller.tournament import Elimination, Groups, RoundRobin
 from pi_controller.tournament.decisions import TeamWithdrawn
+from pi_controller.web.game_page import page_of
+from pi_controller.web.live_page import make_board
 
 FIRST_SIZE = (1920, 1080)
 SIZES = [(390, 844), (800, 480), (1024, 768), (1280, 720), FIRST_SIZE, (3840, 2160), (1080, 1920)]
@@ -167,6 +170,85 @@ def test_names_at_tables_and_next_matches_have_a_least_size(wall):
         assert sizes
         assert min(sizes) >= 24
         wall.keyboard.press("ArrowRight")
+
+
+MIN_TABLE_SIZE = MIN_SIZE / 2
+SHOWN_PADS = """() => [...document.querySelectorAll(".slide.shown .table-card:not([hidden])")].map(card =>
+    [...card.querySelectorAll(".pads li")].map(pad => {
+        const seen = part => getComputedStyle(pad.querySelector(part)).opacity === "1";
+        const cloths = pad.querySelectorAll(".layers").length;
+        return [pad.dataset.value, seen(".layers > .bead"), seen(".layers > .rod"), cloths];
+    }))"""
+
+
+def at_tables(*views):
+    return tuple(TableStatus(f"t{n:02d}", f"Table {n}", "ready", view) for n, view in enumerate(views, 1))
+
+
+def test_cards_show_the_pads_as_the_tables_own_pages_do(wall, site):
+    views = [PHASES[name] for name in ("hit", "second", "show", "over", "ojibwe", "slahal")]
+    site.pages.publish(at_tables(*views))
+    wall.clock.resume()
+    wall.wait_for_selector(".table-card:nth-child(6) .now:text('Hollow hides')")
+    shown = wall.evaluate(SHOWN_PADS)
+    for view, pads in zip(views, shown, strict=True):
+        marks = [pad.mark for pad in page_of(view).pads(view, "en")]
+        if make_board(view).layout == "live":
+            assert marks == [make_board(view).marks[f"pad_{n}"] for n in (1, 2, 3, 4)]
+        assert pads == [[mark, mark in ("found", "bead"), mark in ("found", "struck"), 1] for mark in marks]
+    assert [len(pads) for pads in shown] == [4, 4, 4, 4, 4, 0]
+    assert [pad[0] for pad in shown[2]] == ["", "struck", "", "found"]
+    assert wall.locator("symbol#cloth").count() == 1
+
+
+def test_an_update_of_the_pads_carries_no_drawing(site):
+    site.pages.publish(at_tables(*[PHASES["show"]] * 16))
+    tables = site.pages._boards.regions("hall")["tables"]
+    assert "<svg" not in tables
+    assert len(tables) < 16 * 1200
+
+
+def test_no_pad_tells_the_bead_before_it_is_revealed(site):
+    for name, view in PHASES.items():
+        if view.game in ("dakota", "ojibwe") and view.phase in ("hide", "check", "hit"):
+            site.pages.publish(at_tables(view))
+            tables = site.pages._boards.regions("hall")["tables"]
+            assert not {"found", "bead"} & {pad.mark for pad in page_of(view).pads(view, "en")}, name
+            assert not {'data-value="bead"', 'data-value="found"'} & set(tables.replace(">", " ").split()), name
+
+
+@pytest.mark.parametrize("count", [1, 4, 8, 16])
+@pytest.mark.parametrize("size", [(1280, 720), FIRST_SIZE, (3840, 2160)], ids=str)
+def test_cards_with_long_names_fit_and_are_read_from_ten_metres(site, chromium, view, count, size):
+    pairs = [dict(zip("AB", (LONG[n % 5], LONG[(n + 1) % 5]), strict=True)) for n in range(count)]
+    site.pages.publish(at_tables(*(view(teams=pair, phase="hide") for pair in pairs)))
+    page = chromium.new_page(viewport=dict(zip(("width", "height"), size, strict=True)))
+    page.goto(f"{site.origin}/hall")
+    page.wait_for_selector(".slide.shown .layers")
+    page.evaluate("document.fonts.ready")
+    for _ in range(-(-count // 6)):
+        assert page.evaluate(OUTSIDE) == []
+        sizes = page.locator(".slide.shown :is(.score bdi, .digit, .now):visible").evaluate_all(
+            "all => all.map(one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom / innerWidth)"
+        )
+        assert min(sizes) >= MIN_TABLE_SIZE
+        page.keyboard.press("ArrowRight")
+    page.close()
+
+
+def test_cards_leave_the_wall_after_the_final(tmp_path, chromium, view):
+    with closing(Site(tmp_path)) as site:
+        site.drawn()
+        site.pages.publish(at_tables(view(), view(phase="over", winner="A")))
+        page = chromium.new_page(viewport={"width": 1920, "height": 1080})
+        page.goto(f"{site.origin}/hall")
+        page.wait_for_selector(".slide.shown[data-slide=tables] .layers")
+        while ready := site.director.now.ready:
+            assert site.decide(do="result", match=ready[0].id, winner=ready[0].teams[0]).status_code == 200
+        page.wait_for_selector(".slide.shown[data-slide=bracket] .wall-part:not([hidden])")
+        assert page.locator(".table-card").count() == 0
+        assert "table-card" in site.web.get("/").text, "the page of all tables keeps them"
+        page.close()
 
 
 TEXTS = """() => [...document.querySelectorAll(".slide.shown .wall-part:not([hidden]) text")].map(one => {

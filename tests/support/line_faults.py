@@ -20,7 +20,8 @@ LINE_FAULTS = """() => {
     if (!box || box === document.body || box === document.documentElement) continue;
     const { top, bottom, left, right } = box.getBoundingClientRect();
     const style = getComputedStyle(parent);
-    pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+    const size = parseFloat(style.fontSize) * (parent.currentCSSZoom ?? 1);
+    pen.font = `${style.fontStyle} ${style.fontWeight} ${size}px ${style.fontFamily}`;
     const ink = pen.measureText(text.data);
     range.selectNodeContents(text);
     for (const line of range.getClientRects()) {

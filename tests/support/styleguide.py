@@ -1,4 +1,4 @@
-"""A page of what all pages are made of: colours, type, the things of the game in each state, parts of the pages.
+"""A page of what all pages are made of: colours, type, spacing, motion, the things of the game, parts of the pages.
 
     python tests/support/styleguide.py [--port 8085]       (then open http://127.0.0.1:8085/styleguide)
 
@@ -26,10 +26,19 @@ STEPS = ("points b", "count", "sentence", "word", "asked", "standing", "note", "
 PADS = ("", "struck", "found", "bead", "opened")
 
 
+def read_tokens() -> str:
+    """Return the style sheet that defines the colours, spacings, times and easings."""
+    return (STATIC / "tokens.css").read_text("utf-8")
+
+
 def list_colours(css: str | None = None) -> list[str]:
-    """Return the names of the colours that `style.css` defines for both schemes, without `--`."""
-    css = (STATIC / "style.css").read_text("utf-8") if css is None else css
-    return list(dict.fromkeys(re.findall(r"--([\w-]+): #", css)))
+    """Return the names of the colours that `tokens.css` defines for both schemes, without `--`."""
+    return list(dict.fromkeys(re.findall(r"--([\w-]+): #", read_tokens() if css is None else css)))
+
+
+def list_tokens(kind: str) -> dict[str, str]:
+    """Return the names and values of the tokens of a kind: "gap", "time" or "ease"."""
+    return dict(re.findall(rf"--({kind}-[\w-]+): ([^;]+);", read_tokens()))
 
 
 def list_symbols() -> list[str]:
@@ -41,6 +50,7 @@ def render_page() -> str:
     """Return the page as HTML."""
     template = templates.environment().from_string(PAGE.read_text("utf-8"))
     values = {"colours": list_colours(), "symbols": list_symbols(), "steps": STEPS, "pads": PADS, "svg": Markup}
+    values |= {f"{kind}s": list_tokens(kind) for kind in ("gap", "time", "ease")}
     return template.render(values, language="en", text=str, page_title="Style guide", styles=[])
 
 

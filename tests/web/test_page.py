@@ -162,7 +162,7 @@ def test_the_board_is_json(view):
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_text_stands_out_from_its_ground(scheme):
-    css = (STATIC / "style.css").read_text("utf-8")
+    css = (STATIC / "tokens.css").read_text("utf-8")
     blocks = re.findall(r":root \{([^}]*--ground[^}]*)\}", css)
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", blocks[scheme]))
     for text in ("ink", "soft", "a", "b"):

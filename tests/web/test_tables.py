@@ -18,7 +18,7 @@ from pi_controller.web.live_page import make_board, page
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 WICKED = "<script>alert(1)</script>\"' onload=x data-html=table"
-CSS = (Path(pi_controller.web.__file__).parent / "static" / "style.css").read_text("utf-8")
+CSS = (Path(pi_controller.web.__file__).parent / "static" / "tokens.css").read_text("utf-8")
 
 
 class Tree(HTMLParser):
