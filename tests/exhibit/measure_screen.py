@@ -1,6 +1,6 @@
 """Measure the installation's page: frame times and processor of its movements, memory after many sessions, weight.
 
-    python tests/exhibit/measure_screen.py                        # frames at 1, 4 and 6 times less processor; weight
+    python tests/exhibit/measure_screen.py                        # weight, processor, frames at 1, 4 and 6 times less processor
     python tests/exhibit/measure_screen.py --sessions 10000       # memory instead, some ten minutes
     python tests/exhibit/measure_screen.py --lights 120           # page against light strips, for 120 s
 
@@ -12,6 +12,7 @@ import random
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -136,6 +137,27 @@ def measure_frames(browser):
             tab.close()
 
 
+def measure_processor(browser):
+    """Print how much of a core Chromium's processes use in attract; nothing asks for frames meanwhile."""
+    processes = browser.new_browser_cdp_session()
+    rig = Rig(1, hides=3, ask_after_s=600, answer_s=600)
+    with served(rig) as (page, show):
+        tab = browser.new_page(viewport=SIZE)
+        tab.goto(page.url)
+        let_pass(rig, show, 2.0)
+
+        def used():
+            found = processes.send("SystemInfo.getProcessInfo")["processInfo"]
+            return Counter({one["type"]: one["cpuTime"] for one in found})
+
+        before, began = used(), time.monotonic()
+        let_pass(rig, show, ATTRACT_S)
+        spent, wall = used() - before, time.monotonic() - began
+        tab.close()
+    parts = ", ".join(f"{kind} {100 * seconds / wall:.1f}" for kind, seconds in spent.most_common())
+    print(f"attract uses {100 * spent.total() / wall:.1f} % of a core: {parts}", flush=True)
+
+
 def weigh(browser):
     with served(Rig(1)) as (page, _):
         tab, urls = browser.new_page(viewport=SIZE), set()
@@ -240,6 +262,7 @@ def main():
             measure_lights(browser, chosen.lights)
         else:
             weigh(browser)
+            measure_processor(browser)
             measure_frames(browser)
         browser.close()
 
