@@ -197,7 +197,7 @@ ISOLATES = re.compile(f"[{_FIRST_ISOLATE}{_POP_ISOLATE}]")
 def clean_name(name: str) -> str:
     """Return `name` in NFC on one line, without control or direction characters.
 
-    What is longer than `MAX_NAME_CHARS` ends in an ellipsis: an old journal may hold such a name. Combining marks on one letter are limited.
+    What is longer than `MAX_NAME_CHARS` ends in an ellipsis. Combining marks on one letter are limited.
     """
     kept: list[str] = []
     marks = 0
