@@ -577,7 +577,9 @@ HOSTILE = "<script>alert(1)</script>\u202e"
 def fill(fleet):
     """Put an installation in every state into `fleet`; return their accounts, the most urgent first."""
     lost = replace(RUNS, account="lent-7", report=replace(WELL, name="Zoo <b>"), presence="lost", lost=True)
-    hot = replace(WELL, name=LONG_NAMES["spaces"], faults=("link", "heat"), machine=MachineHealth(88.0, free_bytes=10**8))
+    hot = replace(
+        WELL, name=LONG_NAMES["spaces"], faults=("link", "heat"), machine=MachineHealth(88.0, free_bytes=10**8)
+    )
     tested = replace(WELL, name=LONG_NAMES["syllabics"], self_test=FAILED)
     late = replace(WELL, name="Harbour Museum", program="0.0.1", faults=("texts", "later_one"))
     parts = [

@@ -20,7 +20,9 @@ TEAMS = {
     "long": (LONG_NAMES["spaces"], LONG_NAMES["syllabics"]),
     "wide": (LONG_NAMES["unbroken"], LONG_NAMES["arabic"]),
 }
-WITH = PageSettings("http://192.0.2.7:8080", "Pow Wow of the Lower River", "Table 2", "Our own rules prevail.")
+WITH = PageSettings(
+    "http://192.0.2.7:8080", "Pow Wow of the Lower River", LONG_NAMES["spaces"], "Our own rules prevail."
+)
 
 
 @pytest.mark.parametrize("path", ["", "room"])
