@@ -122,7 +122,7 @@ def part(page):
             const seen = [...slide.querySelectorAll(".table-card")].filter(one => one.offsetParent);
             const all = [...slide.querySelectorAll("g[data-match], tbody tr")];
             const drawn = all.filter(one => one.getClientRects().length);
-            const names = drawn.map(one => one.dataset.match ?? one.cells[1].innerText);
+            const names = drawn.map(one => one.dataset.match ?? one.cells[1].firstChild.title);
             return [slide.dataset.slide, seen.map(one => one.querySelector("h3").innerText).join() || names.join()];
         }"""
     )
