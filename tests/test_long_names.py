@@ -1,13 +1,16 @@
 """A name of 60 characters goes whole from the settings to the results; each entrance refuses one of 61."""
 
 import io
+import re
 import zipfile
+from pathlib import Path
 from unicodedata import normalize
 
 import pytest
 from hub_site import Site
 from long_names import LONG_NAMES
 
+import pi_controller
 from pi_controller.config.load import read_settings
 from pi_controller.errors import MatError
 from pi_controller.hub.messages import MessageError, Order, decode, encode
@@ -147,6 +150,17 @@ def test_longer_names_are_refused_by_the_hubs_forms(site):
         site.decide(do="appoint", judges=[TOO_LONG]),
         site.web.post("/director/teams", content=TOO_LONG.encode()),
         site.web.post("/director/people", json={"do": "add", "name": TOO_LONG, "role": "judge"}),
+        site.web.post("/director/sign-in", json={"name": TOO_LONG, "pin": "12345678"}),
     ]
-    assert [answer.status_code >= 400 and REFUSED in answer.json()["error"]["what"] for answer in answers] == [True] * 5
+    assert [answer.status_code >= 400 and REFUSED in answer.json()["error"]["what"] for answer in answers] == [True] * 6
     assert site.director.now.entered == ()
+
+
+def test_no_field_cuts_a_pasted_name():
+    fields = []
+    for path in Path(pi_controller.__file__).parent.rglob("*"):
+        if path.suffix in {".html", ".js"}:
+            fields += re.findall(r'<input name="(?:name|team|judge)"[^>]*>', path.read_text("utf-8"))
+            fields += re.findall(r"id: [`\"](?:teams-|people-name)[^}]*(?:\}`[^}]*)?\}", path.read_text("utf-8"))
+    assert len(fields) >= 5
+    assert not [field for field in fields if "maxlength" in field]
