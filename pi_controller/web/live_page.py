@@ -347,8 +347,8 @@ def page(
 #
 # A game with pads has the layout `pads`, which the script updates key by key; other games are shown by their table.
 
-LONG_SENTENCE_CHARS = (34, 76)
-"""A longer sentence is set smaller; a longer one than the second smaller still."""
+LONG_SENTENCE_CHARS = (34, 76, 110)
+"""Limits above which a sentence is set smaller, step by step."""
 WIDE, HIGH = 600, 300
 """The box of the score chart's lines, in its own units."""
 

@@ -16,8 +16,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from pi_controller.display.i18n import catalogue
 from pi_controller.web.address import qr_code
 
-LONG_NAME_CHARS = (14, 36)
-"""A team's longer name is set smaller; a longer one than the second smaller still."""
+LONG_NAME_CHARS = (14, 36, 44)
+"""Limits above which a team's name is set smaller, step by step."""
 RADIUS = 13
 """Distance of the edge of a player's shape from its centre, in the units of the drawing."""
 FOLDER = Path(__file__).parent / "templates"
@@ -43,9 +43,9 @@ def environment() -> Environment:
     return made
 
 
-def text_size(text: str, limits: tuple[int, int] = LONG_NAME_CHARS) -> str:
-    """Return the mark of a text's length for the style sheets: "", "long" or "longest"."""
-    return ("", "long", "longest")[sum(len(text) > limit for limit in limits)]
+def text_size(text: str, limits: tuple[int, ...] = LONG_NAME_CHARS) -> str:
+    """Return the mark of a text's length for the style sheets: "", "long", "longest" or "extreme"."""
+    return ("", "long", "longest", "extreme")[sum(len(text) > limit for limit in limits)]
 
 
 def _source(name: str) -> str:
