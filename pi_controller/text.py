@@ -1,4 +1,4 @@
-"""Text for messages: strips invisible characters, shortens values, suggests the nearest word."""
+"""Text of names and messages: length of names, invisible characters, short values, the nearest word."""
 
 from __future__ import annotations
 
@@ -8,9 +8,26 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
+MAX_NAME_CHARS = 60
+"""Maximum length of the name of a team, a player, a judge, a user, a table or an installation; see `is_name_length`."""
+NAME_LENGTH = f"1 to {MAX_NAME_CHARS} characters"
 _MAX_CHARS = 40
 _JOINERS = "\u200c\u200d"
 _BREAKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def normalize_name(name: str) -> str:
+    """Normalise a name for comparison: composed letters (NFC), no surrounding space."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def is_name_length(name: str) -> bool:
+    """Return True if `name` has 1 to `MAX_NAME_CHARS` characters: Unicode code points after `normalize_name`.
+
+    A letter with an accent counts as one if Unicode has the two composed; any other mark counts as one more, such as a
+    vowel sign of Devanagari or Arabic. Bytes and UTF-16 units are not counted: an Osage letter is one.
+    """
+    return 1 <= len(normalize_name(name)) <= MAX_NAME_CHARS
 
 
 def is_invisible(char: str) -> bool:

@@ -88,8 +88,8 @@ def test_players_are_named_in_a_game_without_teams(asked, tmp_path):
     [
         ("chess\n1\n\n\n\n\n", "type a number from 1 to 6"),
         ("\nA\nA, B, C\n\n\n\n\n", "type two names, separated by a comma"),
-        ("\nA,\n\n\n\n\n", "must be a name of 1 to 40 characters"),
-        ("\nA, " + "B" * 41 + "\n\n\n\n\n", "must be a name of 1 to 40 characters"),
+        ("\nA,\n\n\n\n\n", "must be a name of 1 to 60 characters"),
+        ("\nA, " + "B" * 61 + "\n\n\n\n\n", "must be a name of 1 to 60 characters"),
         ("\nA, B\u202e\n\n\n\n\n", "this name contains a control character"),
         ("\n\n4\n\n\n\n", "type a number from 1 to 3"),
         ("\n\n\neverybody\n\n\n", "type a number from 1 to 2"),

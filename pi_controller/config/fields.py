@@ -15,7 +15,16 @@ from pydantic_core import PydanticCustomError
 
 from pi_controller.board.gpio import PINS
 from pi_controller.pads import are_distinct_pads
-from pi_controller.text import format_value, is_code, is_file, is_invisible
+from pi_controller.text import (
+    MAX_NAME_CHARS,
+    NAME_LENGTH,
+    format_value,
+    is_code,
+    is_file,
+    is_invisible,
+    is_name_length,
+    normalize_name,
+)
 
 Keys = tuple[str, ...]
 """Names of a key and of the sections around it: `("buttons", "pins", "ready")`."""
@@ -148,9 +157,9 @@ def _refuse_control_characters(text: str, what: str = "name") -> None:
 
 def _check_name(text: str) -> str:
     _refuse_control_characters(text)
-    if not text.strip() or len(text) > 40:
-        raise ValueError(f"must be a name of 1 to 40 characters, not {format_value(text)}")
-    return text
+    if not is_name_length(text):
+        raise ValueError(f"must be a name of {NAME_LENGTH}, not {format_value(text)}")
+    return normalize_name(text)
 
 
 def _check_words(text: str) -> str:
@@ -321,11 +330,11 @@ Profile = Annotated[
 ]
 SoundDevice = Annotated[str, AfterValidator(_check_sound_device), _takes("the name of a loudspeaker, in quotes")]
 
-Name = Annotated[str, AfterValidator(_check_name), _takes("a name of 1 to 40 characters")]
+Name = Annotated[str, AfterValidator(_check_name), _takes(f"a name of {NAME_LENGTH}")]
 OptionalName = Annotated[
     str,
     AfterValidator(lambda text: _check_name(text) if text else text),
-    _takes("a name of up to 40 characters, or empty"),
+    _takes(f"a name of up to {MAX_NAME_CHARS} characters, or empty"),
 ]
 Words = Annotated[str, AfterValidator(_check_words), _takes("a text of up to 300 characters")]
 Options = Annotated[dict[str, str], BeforeValidator(_parse_options), _takes("a section")]

@@ -14,7 +14,7 @@ from rich.text import Text
 from pi_controller.board.interfaces import Rgb
 from pi_controller.pinmap import pinmap
 from pi_controller.table.view import View
-from pi_controller.text import strip_controls
+from pi_controller.text import MAX_NAME_CHARS, strip_controls
 
 Light = tuple[float, float, float]
 
@@ -188,7 +188,6 @@ def bar_line(title: str, strip: Text, count: object, width: int) -> Text:
 
 # Sanitise names for display on one line: any script, without invisible characters that break a layout.
 
-MAX_CHARACTERS = 60
 _MAX_MARKS = 4  # no spelling needs more; further marks would overlap the lines above
 _JOINERS = "\u200c\u200d"  # some scripts and emoji are spelled with them
 _FIRST_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
@@ -198,7 +197,7 @@ ISOLATES = re.compile(f"[{_FIRST_ISOLATE}{_POP_ISOLATE}]")
 def clean_name(name: str) -> str:
     """Return `name` in NFC on one line, without control or direction characters.
 
-    What is longer than 60 characters ends in an ellipsis. Combining marks on one letter are limited.
+    What is longer than `MAX_NAME_CHARS` ends in an ellipsis. Combining marks on one letter are limited.
     """
     kept: list[str] = []
     marks = 0
@@ -212,7 +211,7 @@ def clean_name(name: str) -> str:
             if marks <= _MAX_MARKS:
                 kept.append(char)
     whole = "".join(kept).strip(" " + _JOINERS)
-    return whole if len(whole) <= MAX_CHARACTERS else whole[: MAX_CHARACTERS - 1].rstrip(" " + _JOINERS) + "…"
+    return whole if len(whole) <= MAX_NAME_CHARS else whole[: MAX_NAME_CHARS - 1].rstrip(" " + _JOINERS) + "…"
 
 
 def team_name(view: View, team: str) -> str:

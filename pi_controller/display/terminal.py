@@ -76,7 +76,7 @@ def score_sheet(view: View, language: str = "en") -> str:
     heads = list(dict.fromkeys(what for what, whose, _ in counts if whose))
     sides = list(dict.fromkeys(whose for _, whose, _ in counts if whose))
     grid = Grid.grid(padding=(0, 3, 0, 0))
-    grid.add_column(max_width=44)
+    grid.add_column(max_width=44, overflow="fold")
     for _ in heads:
         grid.add_column(justify="right")
     grid.add_row("", *(key_to_words(head) for head in heads))

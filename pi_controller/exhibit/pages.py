@@ -53,7 +53,7 @@ _PAGE, _SCREEN = (Path(__file__).with_name(name) for name in ("exhibit.html", "s
 MAX_WATCHERS = 16
 MAX_TOUCHES = 32
 """Touches that may wait for the next step of the loop; ten hands at once need no more."""
-MAX_NAME_CHARS = 40
+MAX_CONTROL_CHARS = 40
 
 
 class Touch(NamedTuple):
@@ -160,7 +160,7 @@ class ExhibitPage(PushedPage[PageContent]):
                 )
             body = await requests.read_json_body(request)
             requests.reject_unknown_keys(body, "do", "turn")
-            name, turn = require_text(body, "do", MAX_NAME_CHARS), body.get("turn")
+            name, turn = require_text(body, "do", MAX_CONTROL_CHARS), body.get("turn")
             if type(turn) is not int:
                 raise RequestError("invalid", "turn must be a whole number")
             self.touches.put_nowait(Touch(name, turn))

@@ -17,6 +17,7 @@ from pi_controller.errors import MatError
 from pi_controller.journal.file import EPOCH_BYTES, Row
 from pi_controller.system.machine_health import MachineHealth
 from pi_controller.table.view import View
+from pi_controller.text import MAX_NAME_CHARS
 
 ROOT = "mat/v1"
 MAX_MESSAGE_BYTES = 1 << 20
@@ -32,7 +33,7 @@ _Hex = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 _Epoch = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{2 * EPOCH_BYTES}}}$")]
 _Count = Annotated[int, Meta(ge=0, lt=2**53)]
 _Word = Annotated[str, Meta(max_length=80)]
-_Name = Annotated[str, Meta(min_length=1, max_length=40)]
+_Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_CHARS)]
 _Codes = Annotated[tuple[Annotated[str, Meta(pattern="^[a-z_]{1,20}$")], ...], Meta(max_length=32)]
 _Time = Annotated[float, Meta(ge=0, lt=2**33)]
 """Seconds since 1970, to the year 2242."""

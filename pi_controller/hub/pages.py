@@ -351,7 +351,7 @@ class HubPages:
     async def _command(self, request: Request) -> Response:
         """Make the decision in the body `{"key", "fact"}`."""
         session = await self._signing.require_session(request)
-        body = await requests.read_json_body(request)
+        body = await requests.read_json_body(request, d.MAX_LIST_BYTES)  # a seeding names all teams
         requests.reject_unknown_keys(body, "key", "fact")
         given = cast("dict[str, Any]", body["fact"]) if isinstance(body.get("fact"), dict) else {}
         fact = self._fact(given)

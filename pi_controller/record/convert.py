@@ -143,9 +143,7 @@ class _RecordBuilder:
             raise RecordError("the journal contains no game yet", "play first")
         opened = self._opened
         named: dict[Team, str] = {
-            team: name
-            for team in ("A", "B")
-            if (name := strip_controls(self._teams.get(team, ""))[: model.MAX_NAME_CHARS])
+            team: name for team in ("A", "B") if (name := strip_controls(self._teams.get(team, "")).strip())
         }
         return Record(
             game=opened.game,

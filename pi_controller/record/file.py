@@ -18,7 +18,7 @@ from pi_controller.rules import registry
 from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Json, S
 from pi_controller.rules.options import Value, names, resolve_options
 from pi_controller.rules.options import format_option as option_text
-from pi_controller.text import format_value
+from pi_controller.text import NAME_LENGTH, format_value, is_name_length
 
 # Decodes a file's bytes to lines, for any origin: encodings, line ends, NULs, and noise.
 #
@@ -305,9 +305,9 @@ class _Reader:
         which = which.strip()
         if known == "team":
             known = f"team {which.upper()}"
-            if not 1 <= len(value) <= model.MAX_NAME_CHARS:
-                self._faults.add(number, f"a team's name has 1 to {model.MAX_NAME_CHARS} characters")
-                value = value[: model.MAX_NAME_CHARS]
+            if not is_name_length(value):
+                self._faults.add(number, f"a team's name has {NAME_LENGTH}: left out")
+                return
         taken = self._stated if known == "option" else self._fields
         key = which if known == "option" else known
         if known == "record" and value != FORMAT:

@@ -14,12 +14,12 @@ from typing import Any, cast
 from pi_controller.errors import MatError
 from pi_controller.rules.base import Action, Json, Team
 from pi_controller.rules.options import Value
-from pi_controller.text import format_value
+from pi_controller.text import NAME_LENGTH, format_value, is_name_length
 
 MAX_TEXT_CHARS = 1000
 """Maximum length of a comment, a ruling or a header's value, characters."""
-MAX_NAME_CHARS = 40
-"""Maximum length of a team's or a header's name, characters."""
+MAX_WORD_CHARS = 40
+"""Maximum length of a word of an action, characters."""
 MAX_VALUE_CHARS = 100
 """Maximum length of a path or a value in a check, characters."""
 MAX_WORDS = 20
@@ -68,7 +68,7 @@ class Move:
         if len(self.calls) > MAX_WORDS:
             raise RecordError(f"{len(self.calls)} words called for one action")
         for word in (*self.calls, *filter(None, (self.by, self.action.get("do")))):
-            if not isinstance(word, str) or not WORD.fullmatch(word) or len(word) > MAX_NAME_CHARS:
+            if not isinstance(word, str) or not WORD.fullmatch(word) or len(word) > MAX_WORD_CHARS:
                 raise RecordError(f"{format_value(word)} is not a word")
 
 
@@ -141,9 +141,9 @@ class Record:
         for text in (self.game, self.version, self.rules, self.source):
             _text(text)
         for team, name in self.teams.items():
-            if team not in ("A", "B") or not 1 <= len(name) <= MAX_NAME_CHARS:
+            if team not in ("A", "B") or not is_name_length(name):
                 raise RecordError(
-                    f"{format_value(name)} cannot name team {format_value(team)}", "a name has 1 to 40 characters"
+                    f"{format_value(name)} cannot name team {format_value(team)}", f"a name has {NAME_LENGTH}"
                 )
         for name, value in self.headers:
             matched = HEADER.fullmatch(f"{name}:")

@@ -3,7 +3,7 @@
 from pi_controller.referee import facts, judge
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
-from pi_controller.text import strip_controls
+from pi_controller.text import NAME_LENGTH, is_name_length, normalize_name, strip_controls
 
 DEFAULT_REASON = "the judge said so"
 """The reason for starting a hide over if the judge gives none."""
@@ -65,8 +65,6 @@ def hide_again(tx: Transaction, call: judge.JudgeHideAgain) -> None:
 
 MAX_REASON_CHARS = 500
 """Maximum length of a reason or a protest, characters."""
-MAX_TEAM_NAME_CHARS = 40
-"""Maximum length of a team's name, characters."""
 
 
 def handle_table_command(tx: Transaction, call: judge.TableCommand) -> None:
@@ -137,9 +135,9 @@ def _check_nameable(tx: Transaction) -> None:
 
 
 def _team_name(name: str) -> str:
-    name = strip_controls(name).strip()
-    if not 0 < len(name) <= MAX_TEAM_NAME_CHARS:
-        raise InvalidActionError(f"a team's name has 1 to {MAX_TEAM_NAME_CHARS} characters", "give both names")
+    name = normalize_name(strip_controls(name))
+    if not is_name_length(name):
+        raise InvalidActionError(f"a team's name has {NAME_LENGTH}", "give both names")
     return name
 
 

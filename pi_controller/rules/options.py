@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pi_controller.errors import UsageError
-from pi_controller.text import did_you_mean, format_value, join_words
+from pi_controller.text import NAME_LENGTH, did_you_mean, format_value, is_name_length, join_words
 
 Value = str | int | float | bool | None
-
-_MAX_NAME_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +154,7 @@ class Flag(Option):
 class Names(Option):
     """From `low` to `high` different names, separated by commas; `names` splits them again.
 
-    A name has 1 to 40 characters of any script, but no control characters; surrounding spaces are ignored.
+    A name is of `is_name_length` in any script, without control characters; surrounding spaces are ignored.
     """
 
     low: int
@@ -165,7 +163,7 @@ class Names(Option):
     @property
     def allowed(self) -> str:
         """The allowed values, described for people."""
-        return f"{self.low} to {self.high} different names between commas, each of 1 to {_MAX_NAME_CHARS} characters"
+        return f"{self.low} to {self.high} different names between commas, each of {NAME_LENGTH}"
 
     def parse(self, text: str) -> Value:
         """Return the names, separated by commas without spaces."""
@@ -174,7 +172,7 @@ class Names(Option):
         found = tuple(name.strip() for name in text.split(","))
         if not self.low <= len(found) <= self.high or len(set(found)) != len(found):
             raise self.refuse(text)
-        if not all(1 <= len(name) <= _MAX_NAME_CHARS for name in found):
+        if not all(map(is_name_length, found)):
             raise self.refuse(text)
         return ",".join(found)
 

@@ -24,9 +24,9 @@ from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import Action, IllegalActionError, InvalidActionError, Json
 from pi_controller.rules.validation import check_keys, parse_choice, parse_flag, parse_verb, parse_whole
-from pi_controller.text import did_you_mean, format_value, join_words, strip_controls
+from pi_controller.text import did_you_mean, format_value, join_words, normalize_name, strip_controls
 from pi_controller.tournament.bracket import Side
-from pi_controller.tournament.teams import draw, normalize_name, parse_names
+from pi_controller.tournament.teams import draw, parse_names
 
 WithdrawalReason = Literal["withdrawn", "disqualified", "no_show"]
 Then = Literal["replay", "void", "keep"]

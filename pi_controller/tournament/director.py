@@ -19,11 +19,11 @@ import msgspec
 from pi_controller.errors import MatError
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError, Json, Roster
-from pi_controller.text import did_you_mean, format_value, join_words, strip_controls
+from pi_controller.text import did_you_mean, format_value, join_words, normalize_name, strip_controls
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Competition, Pairing, State
 from pi_controller.tournament.schedule import Assignment, Break, Hall, Waiting, assign, may_judge
-from pi_controller.tournament.teams import Registration, normalize_name, parse_names
+from pi_controller.tournament.teams import Registration, parse_names
 
 # State of a tournament, and queries on it: ready matches, the schedule, the clock of a round.
 

@@ -16,24 +16,17 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from pi_controller.rules.base import IllegalActionError, InvalidActionError, Roster
-from pi_controller.text import format_value, join_words, strip_controls
+from pi_controller.text import MAX_NAME_CHARS, NAME_LENGTH, format_value, join_words, normalize_name, strip_controls
 
 # Names of teams and people: normalisation, comparison, and rejection of unclear names.
 
 
 MAX_TEAMS = 512
-MAX_NAME_CHARS = 40
-"""The same limit as for the teams of a table."""
 _ANOTHER = "give one of them another name"
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u3164\ufe00-\ufe0f\uffa0]"
 )
 """Invisible characters among the letters, marks and joiners."""
-
-
-def normalize_name(name: str) -> str:
-    """Normalise a name for comparison: composed letters (NFC), no surrounding space."""
-    return unicodedata.normalize("NFC", name).strip()
 
 
 def look_alike_key(name: str) -> str:
@@ -72,7 +65,7 @@ def reject_control_characters(name: str, what: str) -> None:
 def parse_names(value: object, what: str, fewest: int, most: int = MAX_TEAMS) -> tuple[str, ...]:
     """Parse a list of names, each normalised by `normalize_name`; `what` is the kind of name in error messages.
 
-    Raises `InvalidActionError` if it is not a list of distinct names of 1 to 40 characters. Names are compared without
+    Raises `InvalidActionError` if it is not a list of distinct names of `NAME_LENGTH`. Names are compared without
     regard to case.
     """
     if not isinstance(value, list):
@@ -86,7 +79,7 @@ def parse_names(value: object, what: str, fewest: int, most: int = MAX_TEAMS) ->
             raise InvalidActionError(f"a {what}'s name cannot be {format_value(name)}", "it is a text")
         plain = normalize_name(name)
         if not 1 <= len(plain) <= MAX_NAME_CHARS:
-            raise InvalidActionError(f"a {what}'s name has 1 to {MAX_NAME_CHARS} characters, not {len(plain)}")
+            raise InvalidActionError(f"a {what}'s name has {NAME_LENGTH}, not {len(plain)}")
         reject_control_characters(plain, what)
         if plain.casefold() in names:
             raise InvalidActionError(f"two {what}s are called {format_value(plain)}", _ANOTHER)

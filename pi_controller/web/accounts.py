@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from pi_controller.errors import MatError
 from pi_controller.system.files import create_private_file
-from pi_controller.text import strip_controls
+from pi_controller.text import NAME_LENGTH, is_name_length, normalize_name, strip_controls
 from pi_controller.web.limits import client_network
 from pi_controller.web.roles import ROLES
 
@@ -323,9 +323,11 @@ class Users:
 
     def add(self, name: str, role: str, pin_hash: str) -> User:
         """Add a user. Raises `UserError` for a name that is invalid or in use, and for an unknown role."""
-        name = unicodedata.normalize("NFC", name).strip()
-        if not name or len(name) > 40 or strip_controls(name) != name:
-            raise UserError("a name has 1 to 40 letters", "enter a name")
+        name = normalize_name(name)
+        if not is_name_length(name):
+            raise UserError(f"a name has {NAME_LENGTH}", "enter a name")
+        if strip_controls(name) != name:
+            raise UserError("the name has a control character", "type the name again")
         _check_role(role)
         with self.db() as db:
             if db.execute("SELECT count(*) FROM people").fetchone()[0] >= MAX_PEOPLE:

@@ -34,8 +34,6 @@ _HEAD = 46
 """Space above each side's matches for its name and the names of the rounds."""
 
 _CSS = Path(__file__).parent / "static" / "bracket.css"
-_MAX_NAME_CHARS = 28
-"""Maximum characters of a name in a box; the tables show the whole name."""
 
 
 class Slot(NamedTuple):
@@ -153,10 +151,7 @@ def drawing(competition: Elimination, state: State, language: str = "en") -> Dra
         if match.side == "third":
             at[match.id] = (x, y + GRID.row + _HEAD)
             headings.append(Heading(text("Third place"), x, y + GRID.row + _HEAD - 12))
-    boxes = tuple(
-        make_box(competition, state, match, pairings[match.id], at[match.id], language, _MAX_NAME_CHARS)
-        for match in matches
-    )
+    boxes = tuple(make_box(competition, state, match, pairings[match.id], at[match.id], language) for match in matches)
     lines = tuple(line for match in matches for line in connect(match, at))
     height = max(y for _, y in at.values()) + GRID.height + 18
     return Drawing(x + GRID.width + 4, height, boxes, lines, tuple(headings))
@@ -203,14 +198,13 @@ def make_box(
     pairing: Pairing,
     at: tuple[int, float],
     language: str,
-    max_name_chars: int | None = None,
 ) -> Box:
-    """Return the box of a match at `at`; None for `max_name_chars` keeps every name whole."""
+    """Return the box of a match at `at`."""
     text = catalogue(language).gettext
     games = competition.games_won(state, pairing) if competition.best_of > 1 else {}
     first, second = (
         Slot(
-            _shorten(team, max_name_chars) if team is not None else _source_text(source, text),
+            team if team is not None else _source_text(source, text),
             team is not None,
             team is not None and team == pairing.winner,
             games.get(team) if team is not None and games else None,
@@ -218,10 +212,6 @@ def make_box(
         for team, source in zip(pairing.teams, (match.a, match.b), strict=True)
     )
     return Box(match.id, *at, (first, second), pairing.open)
-
-
-def _shorten(name: str, max_chars: int | None) -> str:
-    return name if max_chars is None or len(name) <= max_chars else f"{name[: max_chars - 1].rstrip()}…"
 
 
 def _source_text(source: Source, text: _Text) -> str:

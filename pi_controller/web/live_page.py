@@ -23,7 +23,7 @@ from pi_controller.rules import registry
 from pi_controller.rules.base import opposing_team
 from pi_controller.table.view import Opening, View
 from pi_controller.web.game_page import MAX_STROKES, page_of
-from pi_controller.web.templates import render
+from pi_controller.web.templates import render, text_size
 
 Text = Callable[[str], str]
 
@@ -213,7 +213,7 @@ def _teams(view: View, texts: dict[str, str], marks: dict[str, str], language: s
             role_text = text("first hit") if view.owed == "first" else text("second hit")
         points, name = view.short.get(team, 0), drawing.team_name(view, team)
         marks[f"role_{key}"], texts[f"role_{key}"] = role, role_text
-        texts[f"name_{key}"] = name
+        texts[f"name_{key}"], marks[f"name_{key}"] = name, text_size(name)
         texts[f"points_{key}"] = str(points)
         texts[f"label_points_{key}"] = plural("point", "points", points)
         texts[f"long_{key}"] = str(view.long.get(team, 0))
@@ -352,8 +352,8 @@ def page(
 #
 # A game with pads has the layout `pads`, which the script updates key by key; other games are shown by their table.
 
-LONG_SENTENCE_CHARS, LONG_NAME_CHARS = (34, 76), (14, 36)
-"""A longer sentence, or a team's longer name, is set smaller; a longer one than the second smaller still."""
+LONG_SENTENCE_CHARS = (34, 76, 110)
+"""Limits above which a sentence is set smaller, step by step."""
 WIDE, HIGH = 600, 300
 """The box of the score chart's lines, in its own units."""
 
@@ -368,9 +368,8 @@ def room(view: View, language: str = "en", chances: chances_bar.ShownChances | N
     show = game_display.get_show(view.game)
     texts["gist"] = catalogue(language).gettext(show.gist) if show.gist else ""
     marks["turn"] = "" if show.of_players(view.sheet) else (page.turn(view) or "").lower()
-    marks["tell"] = _length(texts["sentence"], LONG_SENTENCE_CHARS)
-    marks["tell_result"] = _length(texts["result"], LONG_SENTENCE_CHARS)
-    marks |= {key: _length(texts.get(key, ""), LONG_NAME_CHARS) for key in ("name_a", "name_b")}
+    marks["tell"] = text_size(texts["sentence"], LONG_SENTENCE_CHARS)
+    marks["tell_result"] = text_size(texts["result"], LONG_SENTENCE_CHARS)
     if layout == "pads":
         _pads(view, texts, marks, counts, language)
     if view.phase == "over" and not view.void:
@@ -378,10 +377,6 @@ def room(view: View, language: str = "en", chances: chances_bar.ShownChances | N
     elif layout == "pads":
         table = ""
     return Board(texts, marks, counts, layout, table)
-
-
-def _length(text: str, limits: tuple[int, int]) -> str:
-    return ("", "long", "longest")[sum(len(text) > limit for limit in limits)]
 
 
 def _pads(
@@ -399,7 +394,7 @@ def _pads(
         texts |= {f"name_{key}": side.name, f"role_{key}": side.role, f"points_{key}": str(cell.points)}
         texts[f"label_points_{key}"] = plural("short stick", "short sticks", cell.points)
         texts |= {f"long_{key}": str(cell.sticks), f"said_{key}": page.side_note(view, cell.player, text)}
-        marks[f"role_{key}"] = side.mark
+        marks |= {f"role_{key}": side.mark, f"name_{key}": text_size(side.name)}
         slots = min(lights.short, max(cell.points, lights.short // 2 + 1))
         counts[f"short_{key}"] = (min(cell.points, slots), slots)
         counts[f"long_{key}"] = (cell.sticks or 0, MAX_STROKES)
@@ -418,8 +413,7 @@ def end(view: View, language: str = "en") -> str:
     rows = [
         {
             "key": cell.player.lower() if teams else f"p{number}",
-            "name": (name := drawing.player_name(view, cell.player)),
-            "length": _length(name, LONG_NAME_CHARS),
+            "name": drawing.player_name(view, cell.player),
             "points": cell.points,
             "won": cell.player == winner,
             "of": of or MAX_STROKES,

@@ -23,7 +23,7 @@ from pi_controller.errors import MatError
 from pi_controller.referee.judge import JudgeCommand
 from pi_controller.sensing.events import SensorFault
 from pi_controller.table.view import View
-from pi_controller.text import strip_controls_deep
+from pi_controller.text import MAX_NAME_CHARS, NAME_LENGTH, is_name_length, normalize_name, strip_controls_deep
 from pi_controller.web import accounts, console_page, event_log, game_page
 from pi_controller.web.roles import ROLES, Role
 
@@ -99,13 +99,13 @@ def require_same_origin(request: Request) -> None:
         raise RequestError("origin", "this was not sent by the console's own page", "open the console itself")
 
 
-async def read_json_body(request: Request) -> dict[str, Any]:
+async def read_json_body(request: Request, max_bytes: int = MAX_BODY_BYTES) -> dict[str, Any]:
     """Check the origin and return the request's JSON object. Raises `RequestError`."""
     require_same_origin(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise RequestError("type", "only JSON is accepted", "send it as application/json")
-    body = await read_body(request)
+    body = await read_body(request, max_bytes)
     try:
         content: object = msgspec.json.decode(body)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -115,31 +115,31 @@ async def read_json_body(request: Request) -> dict[str, Any]:
     return cast("dict[str, Any]", content)
 
 
-async def read_body(request: Request) -> bytes:
-    """Return the body of a request, of at most `MAX_BODY_BYTES`. Raises `RequestError`."""
+async def read_body(request: Request, max_bytes: int = MAX_BODY_BYTES) -> bytes:
+    """Return the body of a request, of at most `max_bytes`. Raises `RequestError`."""
     try:
         async with asyncio.timeout(BODY_S):
-            return await _body(request)
+            return await _body(request, max_bytes)
     except TimeoutError:
         raise RequestError("slow", "the request did not arrive completely", "send it again") from None
     except ClientDisconnect:
         raise RequestError("slow", "the client has disconnected") from None
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, max_bytes: int) -> bytes:
     length = request.headers.get("content-length", "0")
     body = bytearray()
-    if not length.isdecimal() or len(length) > 9 or int(length) > MAX_BODY_BYTES:
-        raise _too_large()
+    if not length.isdecimal() or len(length) > 9 or int(length) > max_bytes:
+        raise _too_large(max_bytes)
     async for part in request.stream():
         body += part
-        if len(body) > MAX_BODY_BYTES:
-            raise _too_large()
+        if len(body) > max_bytes:
+            raise _too_large(max_bytes)
     return bytes(body)
 
 
-def _too_large() -> RequestError:
-    return RequestError("large", "the request is too large", f"send at most {MAX_BODY_BYTES // 1024} KiB")
+def _too_large(max_bytes: int) -> RequestError:
+    return RequestError("large", "the request is too large", f"send at most {max_bytes // 1024} KiB")
 
 
 def require_text(body: dict[str, Any], key: str, most: int, least: int = 1) -> str:
@@ -148,6 +148,14 @@ def require_text(body: dict[str, Any], key: str, most: int, least: int = 1) -> s
     if not isinstance(text, str) or not least <= len(text) <= most:
         raise RequestError("invalid", f"{key} must be a text of {least} to {most} characters")
     return text
+
+
+def require_name(body: dict[str, Any]) -> str:
+    """Return the text under `name`, normalised. Raises `RequestError` if its length is not that of a name."""
+    name = body.get("name")
+    if not isinstance(name, str) or not is_name_length(name):
+        raise RequestError("invalid", f"name must be a text of {NAME_LENGTH}")
+    return normalize_name(name)
 
 
 def reject_unknown_keys(body: dict[str, Any], *keys: str) -> None:
@@ -225,7 +233,7 @@ def _is_storable(values: Iterable[Any], depth: int) -> bool:
 
 # User management for the head judge: users and roles, new PINs (shown once), ending sessions.
 
-MAX_NAME_CHARS, MAX_PIN_CHARS = 40, 64
+MAX_PIN_CHARS = 64
 """Maximum characters."""
 
 
@@ -255,7 +263,7 @@ async def change(authenticator: accounts.Authenticator, body: dict[str, Any]) ->
     match body.get("do"):
         case "add":
             reject_unknown_keys(body, "do", "name", "role")
-            name, role = require_text(body, "name", MAX_NAME_CHARS), require_text(body, "role", 20)
+            name, role = require_name(body), require_text(body, "role", 20)
             pin = accounts.new_pin()
             person = await asyncio.to_thread(authenticator.users.add, name, role, await authenticator.hash(pin))
             return {"ok": True, "id": person.id, "name": person.name, "role": person.role, "pin": pin}

@@ -62,7 +62,7 @@ class SignInRoutes:
             return await self._sign_in_page(request)
         body = await requests.read_json_body(request)
         requests.reject_unknown_keys(body, "name", "pin")
-        name = requests.require_text(body, "name", requests.MAX_NAME_CHARS)
+        name = requests.require_name(body)
         pin = requests.require_text(body, "pin", requests.MAX_PIN_CHARS)
         device = request.cookies.get(DEVICE)
         came = await self.authenticator.sign_in(name, pin, requests.client_ip(request), device)

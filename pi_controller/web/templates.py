@@ -16,6 +16,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from pi_controller.display.i18n import catalogue
 from pi_controller.web.address import qr_code
 
+LONG_NAME_CHARS = (14, 36, 44)
+"""Limits above which a team's name is set smaller, step by step."""
 RADIUS = 13
 """Distance of the edge of a player's shape from its centre, in the units of the drawing."""
 FOLDER = Path(__file__).parent / "templates"
@@ -36,8 +38,14 @@ def environment() -> Environment:
     """Return the Jinja2 environment, which compiles each template once."""
     made = Environment(loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, auto_reload=False)
     made.globals["qr_code"] = qr_code
+    made.filters["text_size"] = text_size
     made.filters["json"] = lambda value: msgspec.json.encode(value).decode()
     return made
+
+
+def text_size(text: str, limits: tuple[int, ...] = LONG_NAME_CHARS) -> str:
+    """Return the mark of a text's length for the style sheets: "", "long", "longest" or "extreme"."""
+    return ("", "long", "longest", "extreme")[sum(len(text) > limit for limit in limits)]
 
 
 def _source(name: str) -> str:

@@ -187,15 +187,15 @@ VALUE = "must be text, a number, or true or false"
         ("[strips]\nkind = 3", 2, f"[strips] kind: {KIND}, not 3"),
         ("[strips]\npin = 28", 2, "[strips] pin: must be a whole number from 2 to 27, not 28"),
         ("[strikes]\nsensor = 'foil'", 2, '[strikes] sensor: must be "piezo" or "fsr", not \'foil\''),
-        ("[table]\nname = 7", 2, "[table] name: must be a name of 1 to 40 characters, not 7"),
+        ("[table]\nname = 7", 2, "[table] name: must be a name of 1 to 60 characters, not 7"),
         ("[table]\njournal = ''", 2, "[table] journal: must be the path of a file, not ''"),
         ("[table]\njournal = 'games/'", 2, "[table] journal: must be the path of a file, not 'games/'"),
         ("[table]\njournal = 1", 2, "[table] journal: must be the path of a file, in quotes, not 1"),
         ("[table]\njournal = '~nobody-here/x'", 2, "[table] journal: there is no home folder for '~nobody-here/x'"),
         ("[board]\nport = 'ttyACM0'", 2, f"[board] port: {PATH}, not 'ttyACM0'"),
         ('[board]\nport = "/dev/tty\\u0000"', 2, f"[board] port: {PATH}, not '/dev/tty"),
-        ("[teams]\na = ''", 2, "[teams] a: must be a name of 1 to 40 characters, not ''"),
-        ("[teams]\na = '  '", 2, "[teams] a: must be a name of 1 to 40 characters, not '  '"),
+        ("[teams]\na = ''", 2, "[teams] a: must be a name of 1 to 60 characters, not ''"),
+        ("[teams]\na = '  '", 2, "[teams] a: must be a name of 1 to 60 characters, not '  '"),
         ("[teams]\nb = 'a\tb'", 2, "[teams] b: this name contains a control character"),
         ('[teams]\nb = "a\\nb"', 2, "[teams] b: this name contains a control character"),
         ('[teams]\nb = "a\\u0085b"', 2, "[teams] b: this name contains a control character"),
@@ -268,17 +268,17 @@ def test_pins_clash_only_where_both_are_driven(write, kinds):
 
 
 @pytest.mark.parametrize(
-    "name", ["A", "x" * 40, "Mdewakaŋtuŋwaŋ", "ᐊᓂᔑᓈᐯ", "नमस्ते", "🪶", "👩\u200d👩\u200d👧", 'O\'Brien "B" \\ #1']
+    "name", ["A", "x" * 60, "Mdewakaŋtuŋwaŋ", "ᐊᓂᔑᓈᐯ", "नमस्ते", "🪶", "👩\u200d👩\u200d👧", 'O\'Brien "B" \\ #1']
 )
 def test_names_may_hold_anything_people_write(write, name):
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
     assert read_settings(write(f'[teams]\na = "{quoted}"')).teams.a == name
 
 
-def test_a_name_has_at_most_40_characters(faults):
-    ((line, what),) = faults(f"[teams]\na = '{'x' * 41}'")
+def test_a_name_has_at_most_60_characters(faults):
+    ((line, what),) = faults(f"[teams]\na = '{'x' * 61}'")
     assert line == 2
-    assert "1 to 40 characters" in what
+    assert "1 to 60 characters" in what
 
 
 @pytest.mark.parametrize("text", ["\ufeff[web]\r\nport = 81\r\n", "[web]\nport = 81"])

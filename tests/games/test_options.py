@@ -144,7 +144,7 @@ PLAYERS = (Names("players", "A,B", "Who plays.", 2, 8),)
         ("ᐙᐴᔥ,Ȟaŋté,👩\u200d🎤,=", ("ᐙᐴᔥ", "Ȟaŋté", "👩\u200d🎤", "=")),
         ("a,A", ("a", "A")),
         ("1,2,3,4,5,6,7,8", tuple("12345678")),
-        ("x" * 40 + ",y", ("x" * 40, "y")),
+        ("x" * 60 + ",y", ("x" * 60, "y")),
     ],
 )
 def test_names_stand_between_commas(given: str | None, players: tuple[str, ...]):
@@ -164,7 +164,7 @@ def test_names_stand_between_commas(given: str | None, players: tuple[str, ...])
         "A,A",
         "A, A",
         "1,2,3,4,5,6,7,8,9",
-        "x" * 41 + ",y",
+        "x" * 61 + ",y",
         "A,B\x07C",
         "A\n,B",
         "\ud800,B",
@@ -178,7 +178,7 @@ def test_names_that_do_not_fit_are_refused(given: object):
     with pytest.raises(UsageError) as caught:
         resolve_options("game", PLAYERS, {"players": given})
     assert caught.value.message.startswith("option players cannot be ")
-    assert caught.value.hint == "players takes 2 to 8 different names between commas, each of 1 to 40 characters"
+    assert caught.value.hint == "players takes 2 to 8 different names between commas, each of 1 to 60 characters"
     assert "\n" not in caught.value.message
 
 

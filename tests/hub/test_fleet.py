@@ -10,7 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from headless import UPDATED, wait_until
 from http_receiver import http_receiver, status
 from hub_site import Site
-from line_faults import LINE_FAULTS, LONG
+from line_faults import LINE_FAULTS
+from long_names import LONG_NAMES
 from msgspec.structs import replace
 from ports import free_port
 
@@ -167,7 +168,7 @@ def test_every_other_fault_is_an_alarm_even_an_unknown_one():
 
 
 def test_all_codes_fit_into_a_report():
-    whole = Report("W" * 40, "9" * 80, "closed_today", faults.KINDS, SelfTestResult(T, get_args(self_test.Part)))
+    whole = Report("W" * 60, "9" * 80, "closed_today", faults.KINDS, SelfTestResult(T, get_args(self_test.Part)))
     data = encode(replace(whole, machine=MachineHealth(88.0, True, True, 10**11, 3)))
     assert decode(data, Report).faults == faults.KINDS
     assert len(data) < 1000
@@ -322,7 +323,7 @@ def test_nobody_is_lost_while_the_hub_has_no_broker(store):
     [
         b"", b"{", b"\xff\xfe", b"[]", b" " * (MAX_MESSAGE_BYTES + 1),
         b'{"name": "", "program": "1", "state": "open"}',
-        b'{"name": "%s", "program": "1", "state": "open"}' % (b"n" * 41),
+        b'{"name": "%s", "program": "1", "state": "open"}' % (b"n" * 61),
         b'{"name": "a", "program": "1", "state": "ajar"}',
         b'{"name": "a", "program": "1", "state": "open", "sessions": 4}',
         b'{"name": "a", "program": "1", "state": "open", "faults": ["<b>"]}',
@@ -502,8 +503,10 @@ HOSTILE = "<script>alert(1)</script>\u202e"
 def fill(fleet):
     """Put an installation in every state into `fleet`; return their accounts, the most urgent first."""
     lost = replace(RUNS, account="lent-7", report=replace(WELL, name="Zoo <b>"), presence="lost", lost=True)
-    hot = replace(WELL, name=LONG[0][:40], faults=("link", "heat"), machine=MachineHealth(88.0, free_bytes=10**8))
-    tested = replace(WELL, name=LONG[1][:40], self_test=FAILED)
+    hot = replace(
+        WELL, name=LONG_NAMES["spaces"], faults=("link", "heat"), machine=MachineHealth(88.0, free_bytes=10**8)
+    )
+    tested = replace(WELL, name=LONG_NAMES["syllabics"], self_test=FAILED)
     late = replace(WELL, name="Harbour Museum", program="0.0.1", faults=("texts", "later_one"))
     parts = [
         lost,

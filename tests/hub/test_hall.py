@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hub_site import Site
+from long_names import LONG_NAMES
 from phases import PHASES
 
 from pi_controller.hub.hall import MAX_HEIGHT, wall_parts
@@ -20,18 +21,16 @@ FIRST_SIZE = (1920, 1080)
 SIZES = [(390, 844), (800, 480), (1024, 768), (1280, 720), FIRST_SIZE, (3840, 2160), (1080, 1920)]
 NAMES = (
     *("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim", "Lake Traverse", "Old Agency", "Heipa", "Veblen"),
-    *("Sisseton", "Peever", "Agency Village", "Očhéthi Šakówiŋ", "Waubay", "Browns Valley", "W" * 40, "Red Iron"),
+    *("Sisseton", "Peever", "Agency Village", "Očhéthi Šakówiŋ", "Waubay", "Browns Valley", "W" * 60, "Red Iron"),
 )
 TURN_MS = 12_000
 PARTS = 8
 """Of the hall below, in one round of turning."""
 LONG = (
-    "The Moccasin Game Society of the Lake, 1",
-    "The Moccasin Game Society of the Lake, 2",
-    "ᐊᓂᔑᓈᐯ ᒪᑲᓯᓐ ᐊᑕᐎᓐ ᑭᒋ ᐅᑕᒥᓄᐎᓐ ᐃᐡᑯᓂᑲᓂᐠ",
-    "فريق الخفّين الكبير من بلدة البحيرة",
-    "W" * 40,
-    *(f"{n:02d} {'Očhéthi Šakówiŋ ' * 2}"[:39] + "x" for n in range(27)),
+    "The Moccasin Game Society of the Lake by the Big Old Oaks, 1",
+    "The Moccasin Game Society of the Lake by the Big Old Oaks, 2",
+    *(LONG_NAMES[script] for script in ("syllabics", "arabic", "unbroken")),
+    *(f"{n:02d} {'Očhéthi Šakówiŋ ' * 4}"[:59] + "x" for n in range(27)),
 )
 SHORT = tuple(f"Lower Sioux {n:02d}" for n in range(32))
 MIN_SIZE = 1 / 45
@@ -126,7 +125,7 @@ def part(page):
             const seen = [...slide.querySelectorAll(".table-card")].filter(one => one.offsetParent);
             const all = [...slide.querySelectorAll("g[data-match], tbody tr")];
             const drawn = all.filter(one => one.getClientRects().length);
-            const names = drawn.map(one => one.dataset.match ?? one.cells[1].innerText);
+            const names = drawn.map(one => one.dataset.match ?? one.cells[1].firstChild.title);
             return [slide.dataset.slide, seen.map(one => one.querySelector("h3").innerText).join() || names.join()];
         }"""
     )

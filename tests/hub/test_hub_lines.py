@@ -4,6 +4,7 @@ import pytest
 from headless import UPDATED
 from hub_site import Site
 from line_faults import LINE_FAULTS
+from long_names import LONG_NAMES
 
 from pi_controller.hub.hub import TableStatus
 
@@ -11,12 +12,12 @@ pytestmark = pytest.mark.chromium
 SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), (3840, 2160))
 PAGES = ("", "hall", "announcer", "bracket", "results", "start-list", "team/1", "director")
 NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-TEAMS = ("Očhéthi Šakówiŋ singers of the upper riv", "ᐊᓂᔑᓈᐯ ᐃᑵᐗᒃ of Misi-zaaga'igan, second te", "W" * 40, "日本" * 20)
-TEAMS += ("Lower Sioux", "Spirit Lake 2026", "Prairie Island", "Team 12345678901234567890")
+TEAMS = tuple(LONG_NAMES[script] for script in ("spaces", "syllabics", "unbroken", "cjk", "arabic"))
+TEAMS += ("Spirit Lake 2026", "Prairie Island", "Team 12345678901234567890")
 
 
 def tables(view):
-    names = ("Table 1", "The table at the drum, by the northern door", "3")
+    names = ("Table 1", "The table at the drum, by the northern door of the big arbor", "3")
     return tuple(
         TableStatus(f"t{n:02d}", name, state, view(teams=dict(zip("AB", TEAMS[n : n + 2], strict=True))))
         for n, (name, state) in enumerate(zip(names, ("ready", "ready", "lost"), strict=True), 1)

@@ -375,7 +375,7 @@ def test_a_name_of_10_kb_is_refused_wherever_it_comes_from(site):
         site.web.post("/director/teams", content=f"Big Coulee,Ann\n{name},Bea\n".encode()),
     ):
         assert answered.status_code in (400, 409)
-        assert "1 to 40 characters" in answered.json()["error"]["what"]
+        assert "1 to 60 characters" in answered.json()["error"]["what"]
     assert (site.director.now.entered, site.director.now.registration.judges) == ((), ())
 
 

@@ -26,7 +26,7 @@ from pi_controller.rules.registry import game
 CHAPTER11 = Path(__file__).parents[1] / "scenarios" / "chapter11.txt"
 RECORD = Path(__file__).with_name("chapter11.record")
 OPENED = GameOpened(
-    100.0, "dakota", "1", "the booklet", {"points": 3, "low_hider": "floor"}, {"A": "Red", "B": "x" * 50}
+    100.0, "dakota", "1", "the booklet", {"points": 3, "low_hider": "floor"}, {"A": "Red", "B": "x" * 60}
 )
 
 
@@ -111,7 +111,7 @@ Version: 1
 Source: the booklet
 Option points: 3
 Team A: Red
-Team B: {"x" * 40}
+Team B: {"x" * 60}
 Provenance: journal x
 
      @0:01 toss A

@@ -174,7 +174,7 @@ def test_superseded_lines_and_rulings_stay(canonical):
 def test_headers():
     record = read(
         "Éva's flag: 3\nGame: Dakota\nGame: patol\nRecord: 2\nVersion: 9\nPlace:\nPlace:  two \nTeam A:\n"
-        f"Team B: {'é' * 41}\nTeam C: kept\nOption pionts: 3\nOption points: 0\nOption low_hider: literal\n"
+        f"Team B: {'é' * 61}\nTeam C: kept\nOption pionts: 3\nOption points: 0\nOption low_hider: literal\n"
         "toss A\nOption points: 3\nDate: 2026-11-20\nend\nend\n".encode()
     )
     assert record.game == "dakota"
@@ -185,13 +185,13 @@ def test_headers():
         ("Team C", "kept"),
         ("Date", "2026-11-20"),
     )
-    assert dict(record.teams) == {"B": "é" * 40}
+    assert dict(record.teams) == {}
     assert dict(record.options) == {"low_hider": "literal"}
     assert [(fault.line, fault.message.partition(";")[0]) for fault in record.faults] == [
         (3, "Game comes twice: the first one counts"),
         (4, "this is format '2'"),
-        (8, "a team's name has 1 to 40 characters"),
-        (9, "a team's name has 1 to 40 characters"),
+        (8, "a team's name has 1 to 60 characters: left out"),
+        (9, "a team's name has 1 to 60 characters: left out"),
         (11, "dakota has no option 'pionts'"),
         (12, "option points cannot be 0: left out"),
         (14, "written by dakota '9', read by the rules of dakota 1"),

@@ -107,7 +107,7 @@ def test_what_cannot_be_written_is_refused():
         lambda: Check((("a b", 1),)),
         lambda: Check((("a", [1]),)),
         lambda: Record("dakota", teams={"A": ""}),
-        lambda: Record("dakota", teams={"A": "x" * 41}),
+        lambda: Record("dakota", teams={"A": "x" * 61}),
         lambda: Record("dakota", headers=(("Game", "x"),)),
         lambda: Record("dakota", headers=(("a:b", "x"),)),
     ):

@@ -35,5 +35,3 @@ LINE_FAULTS = """() => {
   return [...new Set(faults)];
 }"""
 """A function that returns what is wrong, as sentences."""
-LONG = ("Očhéthi Šakówiŋ drum and singing society of the upper river", "ᐊᓂᔑᓈᐯ ᐃᑵᐗᒃ of Misi-zaaga'igan, second side")
-"""Names of teams nearly as long as they may be on a table's pages."""

@@ -107,7 +107,7 @@ PHASES: dict[str, View] = {
     ),
     "noticed": _dakota(phase="show", notice=Notice("nobody_hid"), commit=None, limit=None),
     "held": msgspec.structs.replace(_dakota(protest="B", sensors=False), held=True),
-    "wide": _dakota(teams={"A": "W" * 40, "B": "日本" * 20}, calls=("paguga", "eyeya_obojun", "game")),
+    "wide": _dakota(teams={"A": "W" * 60, "B": "日本" * 30}, calls=("paguga", "eyeya_obojun", "game")),
     "foul": _dakota(phase="hide", foul="pad_skipped", calls=("foul",), commit=None, link=False, limit=None),
     "over": _dakota(
         phase="over", winner="B", owed=None, short={"A": 3, "B": 5}, calls=("obojun", "game"), limit=None, course=COURSE

@@ -17,7 +17,7 @@ GAMES = tuple(name for name in registry.names() if not registry.game_class(name)
 """The games that are told by their score sheet."""
 
 PHASES = {"ojibwe": "hide", "slahal": "hide", "bageswin": "throw", "plum_stone": "throw", "patol": "throw"}
-NAMES = ("Ana", "Bo", "<b>Č</b>", "قبيلة", "日本日本", "W" * 40, "\u200b", "Ḣapéna")
+NAMES = ("Ana", "Bo", "<b>Č</b>", "قبيلة", "日本日本", "W" * 60, "\u200b", "Ḣapéna")
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "ojibwe": [
         {},

@@ -399,7 +399,7 @@ CALLS = {
         t, play.rng.choice(("A", "B", "Kate", "C")), play.rng.choice(get_args(ClosedBy)), _reason(play)
     ),
     "close_void": lambda play, story, t: JudgeCloseVoid(t),
-    "teams": lambda play, story, t: JudgeTeams(t, *play.rng.choices(("Red", "Blue", " ", "W" * 41), k=2)),
+    "teams": lambda play, story, t: JudgeTeams(t, *play.rng.choices(("Red", "Blue", " ", "W" * 61), k=2)),
     "clock": lambda play, story, t: JudgeClock(t, play.rng.random() < 0.5, _reason(play)),
 }
 """A maker for each call of a judge."""

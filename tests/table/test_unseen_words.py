@@ -56,7 +56,7 @@ def test_nothing_unseen_is_left_of_all_there_is():
 def play(path, reason):
     """Play a little with `reason` wherever words are given, as an older version wrote them; return the view."""
     rules = registry.game("dakota", {})
-    names = {"A": "Big Coulee", "B": reason[:40]}
+    names = {"A": "Big Coulee", "B": reason[:60]}
     journal = Journal(path)
     table = Table(journal, rules, names, referee_for(rules, None, bytes))
     calls = (
@@ -65,7 +65,7 @@ def play(path, reason):
         JudgeRuling(3.0, "denied", reason),
     )
     for n, call in enumerate(calls):
-        table.command(Command(call, f"Ann {reason}"[:40], "head", f"key-{n:05}"))
+        table.command(Command(call, f"Ann {reason}"[:60], "head", f"key-{n:05}"))
     view = table.view
     journal.close()
     return view
@@ -108,7 +108,7 @@ def test_files_of_an_export_and_a_record_told_again(tmp_path, capsys):
 
 def test_a_record_of_somebody_else_told_again(tmp_path, capsys):
     """What stands in it quoted says as much, and is told quoted."""
-    text = f"Record: 1\nGame: dakota\nTeam A: {json.dumps(HOSTILE[:40])}\n\n! {json.dumps(HOSTILE)}\n! a\u202eb\nend\n"
+    text = f"Record: 1\nGame: dakota\nTeam A: {json.dumps(HOSTILE[:60])}\n\n! {json.dumps(HOSTILE)}\n! a\u202eb\nend\n"
     assert read(text.encode()).entries[0].text == HOSTILE
     path = tmp_path / "their.record"
     path.write_text(text, "utf-8")

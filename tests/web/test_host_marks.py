@@ -117,7 +117,7 @@ def test_a_cut_image_and_a_missing_one_are_refused(tmp_path):
         ({"name": "Us", "ground": "red", "ink": "#ffffff"}, "ground"),
         ({"name": "Us", "ground": "#7a1f1f", "ink": "#fff;}body{display:none"}, "ink"),
         ({"name": "Us", "images": ["a.png", "b.png", "c.png"]}, "images"),
-        ({"name": "W" * 41}, "name"),
+        ({"name": "W" * 61}, "name"),
     ],
 )
 def test_marks_that_cannot_be_read_are_refused_with_their_key(tmp_path, given, key):

@@ -17,7 +17,7 @@ from pi_controller.sensing.strikes import StrikeSettings
 np = pytest.importorskip("numpy")
 pytestmark = pytest.mark.chromium
 SIZES = [(320, 568), (390, 844), (844, 390), (1366, 768), (1920, 1080)]
-WIDE = {"A": "W" * 40, "B": "日本" * 20}
+WIDE = {"A": "W" * 60, "B": "日本" * 30}
 AXE = Axe()
 LEAST_PX = 44
 

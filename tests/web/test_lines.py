@@ -5,7 +5,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 from cases import NIGHTLY
-from line_faults import LINE_FAULTS, LONG
+from line_faults import LINE_FAULTS
+from long_names import LONG_NAMES
 from phases import PHASES
 
 from pi_controller.web.address import PageSettings
@@ -14,7 +15,14 @@ from pi_controller.web.server import WebServer
 pytestmark = pytest.mark.chromium
 
 SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), *(((3840, 2160),) if NIGHTLY else ()))
-WITH = PageSettings("http://192.0.2.7:8080", "Pow Wow of the Lower River", "Table 2", "Our own rules prevail.")
+TEAMS = {
+    "short": (),
+    "long": (LONG_NAMES["spaces"], LONG_NAMES["syllabics"]),
+    "wide": (LONG_NAMES["unbroken"], LONG_NAMES["arabic"]),
+}
+WITH = PageSettings(
+    "http://192.0.2.7:8080", "Pow Wow of the Lower River", LONG_NAMES["spaces"], "Our own rules prevail."
+)
 
 
 @pytest.mark.parametrize("path", ["", "room"])
@@ -26,11 +34,11 @@ def test_nothing_is_cut_in_half_and_no_number_broken(chromium, feed, path):
     wrong = {}
     try:
         for number, (phase, view) in enumerate(PHASES.items()):
-            teams = dict(zip(view.teams, LONG, strict=False)) | dict(list(view.teams.items())[2:])
-            for names in ("short", "long"):
+            for place, (names, given) in enumerate(TEAMS.items()):
+                teams = dict(view.teams) | dict(zip(view.teams, given, strict=False))
                 past = tuple(replace(turn, number=turn.number + 8) for turn in view.past)
-                more = {"teams": teams, "past": past, "hide": view.hide + 8} if names == "long" else {}
-                feed.publish(msgspec.structs.replace(view, seq=100 + 2 * number + len(more), **more))
+                more = {"teams": teams, "past": past, "hide": view.hide + 8} if given else {}
+                feed.publish(msgspec.structs.replace(view, seq=100 + 3 * number + place, **more))
                 tab.goto(server.url + path)
                 for width, height in SIZES:
                     tab.set_viewport_size({"width": width, "height": height})

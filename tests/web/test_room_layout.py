@@ -96,7 +96,11 @@ def test_every_box_has_its_place(room):
         found = room(phase, size, code=number % 2 == 0)
         off = [c for c in found["counts"] if not (-1 <= c["beside"] <= NEAR and abs(c["under"]) <= NEAR)]
         flat = [c for c in found["counts"] if c["tall"] < 2 * NEAR * min(1, size[0] / 1000)]
-        small = [name for name in found["names"] if name[0] < (72 if name[1] <= 14 else 34) and min(size) >= 1080]
+        small = [
+            name
+            for name in found["names"]
+            if name[0] < (72 if name[1] <= 14 else 34 if name[1] <= 44 else 28) and min(size) >= 1080
+        ]
         faults = {
             "out": found["out"], "over": found["over"], "off": off, "flat": flat, "small": small,
             "scroll": [n for n in found["scroll"] if n > 0],

@@ -122,7 +122,7 @@ def test_the_ring_has_forty_stones_four_rivers_and_every_horse():
 
 @pytest.mark.parametrize("game", GAMES)
 def test_names_cannot_become_markup(game):
-    chosen = {"players": f"{WICKED[:40]},{WICKED[5:45]}"} if game in {"bageswin", "patol"} else {}
+    chosen = {"players": f"{WICKED[:60]},{WICKED[5:65]}"} if game in {"bageswin", "patol"} else {}
     view = play(game, 1, 9, chosen, teams={"A": WICKED, "B": WICKED}, note=WICKED)
     tree = read(view)
     assert [attrs for tag, attrs in tree.tags if tag == "script"] == [{"type": "module", "src": "/static/live.js"}]

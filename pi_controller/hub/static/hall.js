@@ -37,12 +37,12 @@ function cut(/** @type {string[]} */ letters, /** @type {number} */ count, /** @
 /** Return the letters of a text, each with its marks where the browser knows them. */
 const lettersOf = (/** @type {string} */ text) => (Intl.Segmenter ? [...new Intl.Segmenter().segment(text)].map((one) => one.segment) : [...text]);
 
-/** Shorten each text of a drawing to its room. Of two names that would look the same, the ends are kept too. */
-function shorten(/** @type {SVGElement} */ svg) {
-  const texts = /** @type {SVGTextElement[]} */ ([...svg.querySelectorAll("text")]);
+/** Shorten each text of a drawing, or name in a cell, to its room. Of two names that would look the same, the ends are kept too. */
+function shorten(/** @type {(SVGTextElement | HTMLElement)[]} */ texts) {
   for (const one of texts) one.textContent = one.dataset.whole ??= one.textContent ?? "";
-  const fits = (/** @type {SVGTextElement} */ one) => one.getComputedTextLength() <= Number(one.dataset.room);
-  const trim = (/** @type {SVGTextElement} */ one, /** @type {boolean} */ keepsEnd) => {
+  const fits = (/** @type {SVGTextElement | HTMLElement} */ one) =>
+    one instanceof SVGTextElement ? one.getComputedTextLength() <= Number(one.dataset.room) : one.scrollWidth <= one.clientWidth;
+  const trim = (/** @type {SVGTextElement | HTMLElement} */ one, /** @type {boolean} */ keepsEnd) => {
     const letters = lettersOf(one.dataset.whole ?? "");
     let [low, high] = [1, letters.length];
     while (low < high - 1) {
@@ -56,7 +56,7 @@ function shorten(/** @type {SVGElement} */ svg) {
   const long = texts.filter((one) => !fits(one));
   for (const one of long) trim(one, false);
   const looks = long.map((one) => one.textContent);
-  const isTwin = (/** @type {SVGTextElement} */ one, /** @type {number} */ n) => long.some((other, m) => looks[m] === looks[n] && other.dataset.whole !== one.dataset.whole);
+  const isTwin = (/** @type {SVGTextElement | HTMLElement} */ one, /** @type {number} */ n) => long.some((other, m) => looks[m] === looks[n] && other.dataset.whole !== one.dataset.whole);
   long.filter(isTwin).forEach((one) => trim(one, true));
 }
 
@@ -114,7 +114,8 @@ function show() {
   if (slide.dataset.slide === "bracket") showPart(slide);
   drawCloths(slide);
   fit(slide);
-  slide.querySelectorAll(".wall-part:not([hidden])").forEach((one) => shorten(/** @type {SVGElement} */ (one))); // in the size that it has now
+  slide.querySelectorAll(".wall-part:not([hidden])").forEach((one) => shorten([...one.querySelectorAll("text")])); // in the size that it has now
+  shorten(standings(slide).flatMap((row) => (row.hidden ? [] : [.../** @type {NodeListOf<HTMLElement>} */ (row.querySelectorAll("bdi"))])));
   const all = slides.flatMap((one, n) => Array.from({ length: pages(one) }, (_, page) => n === at.slide && page === at.page));
   const dots = /** @type {HTMLElement} */ (document.getElementById("dots"));
   dots.replaceChildren(...all.map((shown) => Object.assign(document.createElement("i"), { className: shown ? "shown" : "" })));

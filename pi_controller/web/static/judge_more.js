@@ -97,7 +97,7 @@ export function teams(/** @type {Press} */ press) {
   return redraw(by("teams-inside"), ([names]) => {
     const problem = make("p", { role: "alert", class: "problem" });
     const inputs = ["A", "B"].map((letter) => /** @type {HTMLInputElement} */ (make("input", {
-      id: `teams-${letter}`, type: "text", maxlength: "40", autocomplete: "off", value: names[letter] === letter ? "" : names[letter] ?? "",
+      id: `teams-${letter}`, type: "text", autocomplete: "off", value: names[letter] === letter ? "" : names[letter] ?? "",
     })));
     const fields = inputs.map((input, i) =>
       make("div", { class: "field" }, make("label", { for: input.id }, fill(words.teams_name, { letter: "AB"[i] })), input));

@@ -9,7 +9,7 @@ export function people() {
   const place = by("people-inside");
   let inert = 0;
   // these stay when the list is redrawn, because someone may be typing
-  const name = /** @type {HTMLInputElement} */ (make("input", { id: "people-name", type: "text", maxlength: "40", autocomplete: "off" }));
+  const name = /** @type {HTMLInputElement} */ (make("input", { id: "people-name", type: "text", autocomplete: "off" }));
   const role = /** @type {HTMLSelectElement} */ (make("select", { id: "people-role" }));
 
   /** @returns {Promise<any>} */
