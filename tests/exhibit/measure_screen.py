@@ -1,6 +1,6 @@
 """Measure the installation's page: frame times and processor of its movements, memory after many sessions, weight.
 
-    python tests/exhibit/measure_screen.py                        # weight, processor, frames at 1, 4 and 6 times less processor
+    python tests/exhibit/measure_screen.py                        # weight; processor; frames, also with a slower one
     python tests/exhibit/measure_screen.py --sessions 10000       # memory instead, some ten minutes
     python tests/exhibit/measure_screen.py --lights 120           # page against light strips, for 120 s
 
