@@ -16,6 +16,7 @@ from pi_controller.referee.judge import JudgeAction, JudgeNewGame, JudgeTeams, J
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.table.table import Command, StaleError, Table
+from pi_controller.text import MAX_NAME_CHARS
 
 NAMES = {"A": "Big Coulee", "B": "Long Hollow"}
 TOSS = {"do": "toss", "winner": "A"}
@@ -74,7 +75,10 @@ def test_names_are_those_of_the_next_game_until_others_are_given(journal):
     assert table.view.teams == {"A": "Lower River", "B": "Upper River"}
 
 
-@pytest.mark.parametrize(("a", "b"), [("", "B"), ("A", "  "), ("W" * 41, "B"), ("\u202e\u200b", "B"), ("Red", "red")])
+TOO_LONG = "W" * (MAX_NAME_CHARS + 1)
+
+
+@pytest.mark.parametrize(("a", "b"), [("", "B"), ("A", "  "), (TOO_LONG, "B"), ("\u202e\u200b", "B"), ("Red", "red")])
 def test_a_name_that_is_none_changes_nothing(journal, a, b):
     table = sit(journal)
     before = journal.seq
