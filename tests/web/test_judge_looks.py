@@ -115,10 +115,14 @@ def test_axe_finds_nothing_in_what_is_unfolded(page, phase):
     page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = false })")
 
 
-def test_axe_finds_nothing_on_the_sign_in_page(chromium, shown):
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+@pytest.mark.parametrize("size", [(390, 844), (800, 480), (1024, 600), (1366, 768)])
+def test_sign_in_page_is_whole_on_the_screen_and_axe_finds_nothing(chromium, shown, size):
+    context = chromium.new_context(viewport=dict(zip(("width", "height"), size, strict=True)), reduced_motion="reduce")
     page = context.new_page()
     page.goto(shown.url)
+    assert page.evaluate("document.documentElement.scrollHeight") <= size[1]
+    assert page.locator("#sign-in .main").evaluate("one => one.getBoundingClientRect().bottom") <= size[1]
+    assert page.evaluate(LINE_FAULTS) == []
     page.evaluate(AXE.axe_script)
     assert looked_at(page) == []
     context.close()
