@@ -197,7 +197,7 @@ ISOLATES = re.compile(f"[{_FIRST_ISOLATE}{_POP_ISOLATE}]")
 def clean_name(name: str) -> str:
     """Return `name` in NFC on one line, without control or direction characters.
 
-    What is longer than `MAX_NAME_CHARS` ends in an ellipsis. Combining marks on one letter are limited.
+    A name longer than `MAX_NAME_CHARS` is cut and ends in an ellipsis. A letter keeps at most four combining marks.
     """
     kept: list[str] = []
     marks = 0

@@ -39,9 +39,9 @@ MAX_RETRY_REFUSED_S = 1280.0
 up to
 `MAX_RETRY_REFUSED_S`."""
 MAX_UNANSWERED_S = 30.0
-"""With automatic calls, a match without an answer goes to another table once its own has been away this long.
+"""With automatic calls, an unanswered match goes to another table after its own was disconnected for this long.
 
-It counts from when this hub misses the table: after a restart or a pause of the hub its tables need a moment to return.
+Counted from when this hub notices it: after a restart of the hub the tables need a moment to reconnect.
 """
 MAX_OPENING_RECORDS = 64
 """The first batch of a game is among this many records."""
@@ -114,7 +114,7 @@ class Director:
         self._away: dict[str, float] = {}
         """Until when each table gets no automatic calls."""
         self._missed: dict[str, float] = {}
-        """Since when each table with a match is missed."""
+        """Since when each table with a match has been disconnected."""
 
     @property
     def now(self) -> Tournament:

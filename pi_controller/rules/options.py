@@ -154,7 +154,8 @@ class Flag(Option):
 class Names(Option):
     """From `low` to `high` different names, separated by commas; `names` splits them again.
 
-    A name is of `is_name_length` in any script, without control characters; surrounding spaces are ignored.
+    A name may be in any script, without control characters, and as long as `is_name_length` allows; surrounding
+    spaces are ignored.
     """
 
     low: int

@@ -165,6 +165,11 @@ async def post_json(
         raise WebhookError(f"the webhook did not accept the message: {why}", "check its address in the settings")
 
 
+def post_to(url: str) -> Send:
+    """Return the function that posts to `url` from a thread without an event loop."""
+    return lambda body, signature: run_async(post_json(url, body, headers={SIGNATURE: signature}))
+
+
 def make_webhook(settings: Settings) -> Webhook:
     """Return the webhook of the settings. Raises `SettingsError` if the key cannot be read or is too short."""
     wanted = settings.webhook
@@ -180,8 +185,3 @@ def make_webhook(settings: Settings) -> Webhook:
             f"the webhook's key {path} is shorter than {MIN_KEY_BYTES} characters", "write a long random text to it"
         )
     return Webhook(settings.table.name, key, wanted.events, post_to(wanted.url), time.sleep)
-
-
-def post_to(url: str) -> Send:
-    """Return the function that posts to `url` from a thread without an event loop."""
-    return lambda body, signature: run_async(post_json(url, body, headers={SIGNATURE: signature}))

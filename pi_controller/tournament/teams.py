@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from pi_controller.rules.base import IllegalActionError, InvalidActionError, Roster
-from pi_controller.text import MAX_NAME_CHARS, NAME_LENGTH, format_value, join_words, normalize_name, strip_controls
+from pi_controller.text import NAME_LENGTH, format_value, is_name_length, join_words, normalize_name, strip_controls
 
 # Names of teams and people: normalisation, comparison, and rejection of unclear names.
 
@@ -65,8 +65,8 @@ def reject_control_characters(name: str, what: str) -> None:
 def parse_names(value: object, what: str, fewest: int, most: int = MAX_TEAMS) -> tuple[str, ...]:
     """Parse a list of names, each normalised by `normalize_name`; `what` is the kind of name in error messages.
 
-    Raises `InvalidActionError` if it is not a list of distinct names of `NAME_LENGTH`. Names are compared without
-    regard to case.
+    Raises `InvalidActionError` if it is not a list of distinct names with a length that `is_name_length` allows.
+    Names are compared without regard to case.
     """
     if not isinstance(value, list):
         raise InvalidActionError(f"{what}s cannot be {format_value(value)}", f"{what}s are a list of names")
@@ -78,7 +78,7 @@ def parse_names(value: object, what: str, fewest: int, most: int = MAX_TEAMS) ->
         if not isinstance(name, str):
             raise InvalidActionError(f"a {what}'s name cannot be {format_value(name)}", "it is a text")
         plain = normalize_name(name)
-        if not 1 <= len(plain) <= MAX_NAME_CHARS:
+        if not is_name_length(plain):
             raise InvalidActionError(f"a {what}'s name has {NAME_LENGTH}, not {len(plain)}")
         reject_control_characters(plain, what)
         if plain.casefold() in names:

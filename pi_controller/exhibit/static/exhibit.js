@@ -1,7 +1,7 @@
 // The installation's page: draws what the table sends, sends back what is touched, and comes back by itself.
 // @ts-check
 import { tellHere } from "./here.js";
-import { noteSticks, token, tokenMs } from "./motion.js";
+import { EASE_OUT, LONG_MS, MEDIUM_MS, SHORT_MS, noteSticks } from "./motion.js";
 
 const SILENT_MS = 25_000;
 const AGAIN_MS = 1_000;
@@ -105,7 +105,7 @@ function draw(/** @type {Screen} */ shown) {
   countSticks(same && !still.matches);
   if (!still.matches && shown.stage === "play" && marks() !== before) {
     // what happened is told after it is seen
-    screen.querySelector(".lead")?.animate([{ opacity: 0 }, { opacity: 1 }], { duration: tokenMs("--time-short"), delay: tokenMs("--time-long"), fill: "backwards" });
+    screen.querySelector(".lead")?.animate([{ opacity: 0 }, { opacity: 1 }], { duration: SHORT_MS, delay: LONG_MS, fill: "backwards" });
   }
   document.body.style.setProperty("--shade", String(1 - shown.bright));
   ends = shown.left === null ? Infinity : performance.now() + shown.left * 1000;
@@ -158,9 +158,9 @@ addEventListener("pointerdown", (event) => {
   const touched = touchedBy(event);
   if (!touched || still.matches) return;
   const at = `translate(${event.clientX}px, ${event.clientY}px)`;
-  ring.animate([{ opacity: 1, transform: `${at} scale(0.3)` }, { opacity: 0, transform: `${at} scale(1.3)` }], tokenMs("--time-medium"));
+  ring.animate([{ opacity: 1, transform: `${at} scale(0.3)` }, { opacity: 0, transform: `${at} scale(1.3)` }], MEDIUM_MS);
   const moved = touched.closest(".pad, button");
-  if (moved) moved.animate([{ scale: 0.95 }, { scale: 1 }], { duration: tokenMs("--time-short"), easing: token("--ease-out") });
+  if (moved) moved.animate([{ scale: 0.95 }, { scale: 1 }], { duration: SHORT_MS, easing: EASE_OUT });
 });
 
 const nameOf = (/** @type {Element} */ touched) => touched.getAttribute("data-do") ?? touched.getAttribute("data-touch") ?? "";

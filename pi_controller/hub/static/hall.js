@@ -37,12 +37,14 @@ function cut(/** @type {string[]} */ letters, /** @type {number} */ count, /** @
 /** Return the letters of a text, each with its marks where the browser knows them. */
 const lettersOf = (/** @type {string} */ text) => (Intl.Segmenter ? [...new Intl.Segmenter().segment(text)].map((one) => one.segment) : [...text]);
 
+/** @typedef {SVGTextElement | HTMLElement} Shortened */
+
 /** Shorten each text of a drawing, or name in a cell, to its room. Of two names that would look the same, the ends are kept too. */
-function shorten(/** @type {(SVGTextElement | HTMLElement)[]} */ texts) {
+function shorten(/** @type {Shortened[]} */ texts) {
   for (const one of texts) one.textContent = one.dataset.whole ??= one.textContent ?? "";
-  const fits = (/** @type {SVGTextElement | HTMLElement} */ one) =>
+  const fits = (/** @type {Shortened} */ one) =>
     one instanceof SVGTextElement ? one.getComputedTextLength() <= Number(one.dataset.room) : one.scrollWidth <= one.clientWidth;
-  const trim = (/** @type {SVGTextElement | HTMLElement} */ one, /** @type {boolean} */ keepsEnd) => {
+  const trim = (/** @type {Shortened} */ one, /** @type {boolean} */ keepsEnd) => {
     const letters = lettersOf(one.dataset.whole ?? "");
     let [low, high] = [1, letters.length];
     while (low < high - 1) {
@@ -56,7 +58,7 @@ function shorten(/** @type {(SVGTextElement | HTMLElement)[]} */ texts) {
   const long = texts.filter((one) => !fits(one));
   for (const one of long) trim(one, false);
   const looks = long.map((one) => one.textContent);
-  const isTwin = (/** @type {SVGTextElement | HTMLElement} */ one, /** @type {number} */ n) => long.some((other, m) => looks[m] === looks[n] && other.dataset.whole !== one.dataset.whole);
+  const isTwin = (/** @type {Shortened} */ one, /** @type {number} */ n) => long.some((other, m) => looks[m] === looks[n] && other.dataset.whole !== one.dataset.whole);
   long.filter(isTwin).forEach((one) => trim(one, true));
 }
 

@@ -8,11 +8,14 @@ const GLOSS_MS = 4_000;
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Return a value of tokens.css: an easing, or a time as "0.3s". */
-export const token = (/** @type {string} */ name) => getComputedStyle(document.documentElement).getPropertyValue(name);
-
-/** Return a time of tokens.css in ms. */
-export const tokenMs = (/** @type {string} */ name) => 1000 * Number.parseFloat(token(name));
+/* The times and easings of tokens.css, read once: later each look would make the browser update all styles. */
+const tokens = getComputedStyle(document.documentElement);
+const readMs = (/** @type {string} */ name) => 1000 * Number.parseFloat(tokens.getPropertyValue(name));
+export const SHORT_MS = readMs("--time-short");
+export const MEDIUM_MS = readMs("--time-medium");
+export const LONG_MS = readMs("--time-long");
+export const EASE_OUT = tokens.getPropertyValue("--ease-out");
+const EASE_IN_OUT = tokens.getPropertyValue("--ease-in-out");
 
 /** The rows of sticks on the page, each with its owner. */
 function rows() {
@@ -47,7 +50,7 @@ function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @typ
       { transform: `translate(${x / 2}px, ${y / 2 - there.height / 4}px) rotate(${x < 0 ? -12 : 12}deg)`, transformOrigin: "bottom" },
       { transform: "none", transformOrigin: "bottom" },
     ],
-    { duration: FLIGHT_MS * (1 - APART), delay: wait + spread, easing: token("--ease-in-out"), fill: "backwards" },
+    { duration: FLIGHT_MS * (1 - APART), delay: wait + spread, easing: EASE_IN_OUT, fill: "backwards" },
   );
   flight.onfinish = () => stick.classList.remove("flying");
 }
