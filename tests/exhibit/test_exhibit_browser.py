@@ -91,7 +91,7 @@ def test_every_screen_of_a_session_lies_whole_on_a_kiosks_glass(chromium):
 
 
 MOVED = """() => {
-  const told = new Set(["offset", "computedOffset", "easing", "composite", "transformOrigin"]);
+  const told = new Set(["offset", "computedOffset", "easing", "composite"]);
   return document.getAnimations().filter((one) => one.animationName !== "more")
     .flatMap((one) => one.effect.getKeyframes()).flatMap((frame) => Object.keys(frame))
     .filter((name) => !told.has(name));
@@ -131,6 +131,83 @@ def test_a_touch_is_answered_by_a_movement_at_once(chromium):
                 touched,
             )
             assert min(moves) > 0, "before the browser shows its next picture"
+        tab.close()
+
+
+STRIKE = """async () => {
+  const pad = document.querySelector(".pad");
+  const moving = () => pad.getAnimations({ subtree: true });
+  const ended = (all) => Promise.all(all.map((one) => one.finished));
+  pad.dataset.aim = "";
+  await ended(moving());
+  const before = await updates();
+  delete pad.dataset.aim;
+  pad.dataset.value = "struck";
+  const strikes = moving().filter((one) => one.animationName?.startsWith("strike"));
+  await ended(strikes);
+  return [strikes.length, (await updates()) - before];
+}"""
+"""Aim at a cloth and strike it: how much moved, and how often the page's own thread updated its styles meanwhile."""
+
+
+def count_style_updates(metrics):
+    found = metrics.send("Performance.getMetrics")["metrics"]
+    return next(one["value"] for one in found if one["name"] == "RecalcStyleCount")
+
+
+def test_a_stick_comes_down_without_the_pages_own_thread(chromium):
+    with served(STATES["aiming"]()) as (page, _):
+        tab = chromium.new_page(viewport={"width": 1280, "height": 800})
+        tab.goto(page.url)
+        tab.wait_for_function("() => !document.querySelector('.pad').getAnimations({ subtree: true }).length")
+        metrics = tab.context.new_cdp_session(tab)
+        metrics.send("Performance.enable")
+        tab.expose_function("updates", lambda: count_style_updates(metrics))
+        moved, updates = tab.evaluate(STRIKE)
+        assert moved == 2, "the stick and its shadow"
+        assert updates < 35, "at its start and its end, and not in each of 54 frames"
+        tab.close()
+
+
+STARVED = """
+const now = performance.now.bind(performance);
+window.later = 0;
+performance.now = () => now() + later;
+window.setInterval = () => 0;
+"""
+"""A browser that is too slow for its page draws what comes, and no timer goes off; `later`: so many ms have passed."""
+
+
+def test_a_page_whose_timers_starve_still_says_that_it_is_there(chromium):
+    rig = STATES["aiming"]()
+    with served(rig) as (page, show):
+        tab = chromium.new_page()
+        tab.add_init_script(STARVED)
+        with tab.expect_request("**/here"):
+            tab.goto(page.url)
+        tab.evaluate("() => { later = 15_000; }")
+        rig.advance(120)
+        with tab.expect_request("**/here"):
+            show()
+        tab.close()
+
+
+def test_the_same_language_is_not_set_again(chromium):
+    rig = STATES["aiming"]()
+    with served(rig) as (page, show):
+        tab = chromium.new_page()
+        tab.goto(page.url)
+        tab.evaluate(
+            """() => {
+              window.changed = 0;
+              const seen = new MutationObserver(() => changed++);
+              seen.observe(document.documentElement, { attributeFilter: ["lang"] });
+            }"""
+        )
+        rig.until(lambda: rig.game.view.phase == "show")
+        show()
+        tab.wait_for_function("turn => document.body.dataset.turn === String(turn)", arg=rig.exhibit.turn)
+        assert tab.evaluate("changed") == 0, "Chromium restyles the whole page"
         tab.close()
 
 

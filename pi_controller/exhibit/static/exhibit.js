@@ -99,7 +99,8 @@ function draw(/** @type {Screen} */ shown) {
   fresh.innerHTML = shown.html;
   update(screen, fresh);
   document.title = shown.title;
-  document.documentElement.lang = shown.language;
+  // the same language set again makes Chromium restyle all that is on the page
+  if (document.documentElement.lang !== shown.language) document.documentElement.lang = shown.language;
   Object.assign(document.body.dataset, { stage: shown.stage, low: shown.low ? "yes" : "", turn: String(shown.turn) });
   landed();
   countSticks(same && !still.matches);
@@ -143,6 +144,7 @@ function open() {
 function alive() {
   heard = performance.now();
   away.hidden = true;
+  tellHere();
 }
 setInterval(() => {
   if (performance.now() - heard > SILENT_MS) open();
@@ -219,4 +221,3 @@ addEventListener("pageshow", (event) => {
   if (event.persisted) open();
 });
 open();
-tellHere();

@@ -2,7 +2,7 @@
 // room when nobody is there.
 // @ts-check
 import { goBack } from "./go_back.js";
-import { tellHere } from "./here.js";
+import "./here.js";
 
 const problem = /** @type {HTMLElement} */ (document.getElementById("problem"));
 
@@ -96,4 +96,3 @@ if (reset) {
   });
 }
 goBack(Number(document.body.dataset.back), signOut);
-tellHere();

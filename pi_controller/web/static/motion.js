@@ -46,9 +46,9 @@ function fly(/** @type {Element} */ stick, /** @type {DOMRect} */ from, /** @typ
   stick.classList.add("flying");
   const flight = stick.animate(
     [
-      { transform: `translate(${x}px, ${y}px) scale(${size})`, transformOrigin: "bottom" },
-      { transform: `translate(${x / 2}px, ${y / 2 - there.height / 4}px) rotate(${x < 0 ? -12 : 12}deg)`, transformOrigin: "bottom" },
-      { transform: "none", transformOrigin: "bottom" },
+      { transform: `translate(${x}px, ${y}px) scale(${size})` },
+      { transform: `translate(${x / 2}px, ${y / 2 - there.height / 4}px) rotate(${x < 0 ? -12 : 12}deg)` },
+      { transform: "none" },
     ],
     { duration: FLIGHT_MS * (1 - APART), delay: wait + spread, easing: EASE_IN_OUT, fill: "backwards" },
   );
