@@ -125,9 +125,10 @@ def facts(watch: MachineWatch, text: Callable[[str], str]) -> list[Fact]:
 
 # Watch the page on the machine's own screen and restart the browser if the page stops polling.
 #
-# A crashed or hung tab stays on the screen until the browser is restarted. The page polls `/here` every ten seconds;
-# it uses a timer, because a screen that the staff has switched off draws no frames. The service may not restart units
-# itself: it creates a file that triggers a unit of the machine (`system.kiosk`).
+# A crashed or hung tab stays on the screen until the browser is restarted. The page polls `/here` every ten seconds: by
+# a timer, because a screen that the staff has switched off draws no frames, and when the service sends something,
+# because a browser that is too slow for its page starves timers. The service may not restart units itself: it creates a
+# file that triggers a unit of the machine (`system.kiosk`).
 
 SILENCE_TIMEOUT_S = 120.0
 """The page counts as lost after this time without a poll.
