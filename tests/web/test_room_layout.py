@@ -19,7 +19,7 @@ from pi_controller.web.server import WebServer
 
 pytestmark = pytest.mark.chromium
 
-SIZES = ((390, 844), (1080, 1920), (1920, 1080), (1366, 768), (3840, 2160))
+SIZES = ((390, 844), (800, 480), (1024, 600), (1366, 768), (1920, 1080), (1080, 1920), (3840, 2160))
 NEAR = 12
 """So far from the last stick a count may stand, px."""
 WITH = PageSettings(
@@ -53,7 +53,8 @@ MEASURE = """named => {
     .filter(e => !e.closest(".seat, .middle"))
     .map(e => [parseFloat(getComputedStyle(e).fontSize), e.textContent.length]);
   const place = key => Object.fromEntries(boxes.map(e => [name(e), JSON.stringify(box(e))]));
-  return {out, over, counts, names, place: place(),
+  const foot = document.querySelector("footer"), cut = foot.scrollHeight - foot.clientHeight;
+  return {out, over, counts, names, place: place(), cut: cut > 1 ? cut : 0,
     scroll: [document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]};
 }"""
 
@@ -102,7 +103,7 @@ def test_every_box_has_its_place(room):
             if name[0] < (72 if name[1] <= 14 else 34 if name[1] <= 44 else 28) and min(size) >= 1080
         ]
         faults = {
-            "out": found["out"], "over": found["over"], "off": off, "flat": flat, "small": small,
+            "out": found["out"], "over": found["over"], "cut": found["cut"], "off": off, "flat": flat, "small": small,
             "scroll": [n for n in found["scroll"] if n > 0],
         }  # fmt: skip
         if any(faults.values()):
