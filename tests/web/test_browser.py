@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
+from phases import PHASES
 
 from pi_controller.table.view import Hit, QuestionView
 from pi_controller.web.server import WebServer
@@ -107,6 +109,17 @@ def test_the_game_fits_a_projector_without_scrolling(open_page, feed, view):
     points = page.locator('[data-live="points_a"]').bounding_box()
     assert points is not None
     assert points["height"] > 100, "points are read from across the room"
+
+
+def test_every_phase_fits_a_projector_without_scrolling(open_page, feed):
+    page = open_page(size=(1920, 1080), java_script_enabled=False)
+    tall = {}
+    for seq, (name, shown) in enumerate(PHASES.items(), 2):
+        feed.publish(msgspec.structs.replace(shown, seq=seq))
+        page.reload()
+        tall[name] = page.evaluate("document.documentElement.scrollHeight") - 1080
+    # "wide" has names of the widest letters, as long as they may be, and two calls of many words
+    assert {name: over for name, over in tall.items() if over > 1 and name != "wide"} == {}
 
 
 def test_nothing_moves_for_those_who_ask_for_it(open_page):
