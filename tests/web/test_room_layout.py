@@ -53,8 +53,8 @@ MEASURE = """named => {
     .filter(e => !e.closest(".seat, .middle"))
     .map(e => [parseFloat(getComputedStyle(e).fontSize), e.textContent.length]);
   const place = key => Object.fromEntries(boxes.map(e => [name(e), JSON.stringify(box(e))]));
-  const foot = document.querySelector("footer"), cut = foot.scrollHeight - foot.clientHeight;
-  return {out, over, counts, names, place: place(), cut: cut > 1 ? cut : 0,
+  const cut = all.filter(e => e.matches("footer, .now") && e.scrollHeight > e.clientHeight + 1).map(name);
+  return {out, over, counts, names, place: place(), cut,
     scroll: [document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight]};
 }"""
 
