@@ -97,7 +97,7 @@ class Transaction:
         If it had been sealed before, it may have moved, so the judge is asked. The question is always asked: one asked
         only after a move would leak the sealed place.
         """
-        if not self.story.hide.unsealed or self.settings.mode("bead_moved") == "off":
+        if self.story.hide.seal.state != "withdrawn" or self.settings.mode("bead_moved") == "off":
             self.seal(pad)
             return
         again = () if self.story.hide.hits or self.story.hide.opened else ("hide_again",)
@@ -105,7 +105,7 @@ class Transaction:
 
     def withdraw_commitment(self, why: str) -> None:
         """Withdraw the commitment, if there is one."""
-        if self.story.hide.commit is not None:
+        if self.story.hide.seal.commit is not None:
             self.add(facts.CommitmentWithdrawn(self.t, why))
 
     def hide_again(self, why: str, by: facts.Source = "judge") -> None:

@@ -302,6 +302,10 @@ class Dakota(base.WonGame[State]):
         """Return the short sticks of each team."""
         return {team: state.points(team) for team in base.TEAMS}
 
+    def phase_of(self, state: State) -> base.Phase:
+        """Return what `state` waits for; in the middle of a hide it is the second hit."""
+        return "hit" if state.owed == "second" and not state.winner else super().phase_of(state)
+
     def hiders(self, state: State) -> base.Team | None:
         """Return the hiding team; None before the toss."""
         return state.hider

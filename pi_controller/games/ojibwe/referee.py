@@ -11,6 +11,7 @@ from pi_controller.referee import hits, judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import BeadShown, JudgedByEye, PadOpened, Question, QuestionWithdrawn, Ready, Source
 from pi_controller.referee.judge import JudgeAction
+from pi_controller.referee.sealed import HandUnder
 from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut, MatEvent, Strike
@@ -59,7 +60,7 @@ class OjibweReferee(Referee):
             case HandIn() | HandOut():
                 self._hand(tx, event)
             case BeadsAtRest(sure=sure, found=found):
-                self._private.reading = event
+                self._private.note_reading(event)
                 if tx.story.phase == "show" and sure and not found:
                     tx.add(BeadShown(tx.t))
             case Button(name=name):
@@ -76,12 +77,12 @@ class OjibweReferee(Referee):
         One over the hitters' edge opens the pad while the hit is due; one of unknown side raises a question.
         """
         private, story = self._private, tx.story
-        private.forget_reading()
+        private.forget_reading(event.t)
         private.wait(story, tx.t, afresh=True)
         if isinstance(event, HandOut):
             private.hands.pop(event.pad, None)
             return
-        private.hands[event.pad] = True
+        private.hands[event.pad] = HandUnder(event.t, event.side)
         private.handled = True
         opens, asked = event.sure and event.side == "hitter", story.question
         asks_the_same = asked is not None and asked.about == "lifted" and asked.pads == (event.pad,)
@@ -132,7 +133,7 @@ class OjibweReferee(Referee):
             marked, sealed = _marked_pad(reading), tx.sealed
             hittable = marked in story.hittable_pads  # if it moved under an opened pad, the judge has to look
             if sealed is None:
-                if marked is not None and hittable and not story.hide.by_hand:
+                if marked is not None and hittable and story.hide.seal.may_seal:
                     tx.seal_late(marked)
             elif marked is not None and sealed.is_under(marked):
                 pass

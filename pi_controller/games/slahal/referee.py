@@ -13,6 +13,7 @@ from pi_controller.referee import judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import FoulSeen, JudgedByEye, Question, QuestionWithdrawn, Ready, Source
 from pi_controller.referee.judge import JudgeAction
+from pi_controller.referee.sealed import HandUnder
 from pi_controller.referee.story import READING_QUESTIONS, Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules.base import Game
@@ -65,14 +66,14 @@ class SlahalReferee(Referee):
     def _handle_event(self, tx: Transaction, event: MatEvent) -> None:
         private = self._private
         match event:
-            case HandIn(pad=pad):
-                private.forget_reading()
-                private.hands[pad] = True
+            case HandIn(pad=pad, side=side):
+                private.forget_reading(event.t)
+                private.hands[pad] = HandUnder(event.t, side)
             case HandOut(pad=pad):
-                private.forget_reading()
+                private.forget_reading(event.t)
                 private.hands.pop(pad, None)
             case BeadsAtRest():
-                private.reading = event
+                private.note_reading(event)
             case Button(name="left" | "right" | "inside" | "outside" as signal):
                 self._guess_by_button(tx, signal)
             case Button(name=name):
@@ -119,7 +120,7 @@ class SlahalReferee(Referee):
         if place is None:
             self._left = True  # hands are opened after a guess, often before it is entered
         elif sealed is None:
-            if not tx.story.hide.by_hand:
+            if tx.story.hide.seal.may_seal:
                 self._left = False
                 tx.seal_late(place)
         elif not sealed.is_under(place) and "rehide" not in tx.story.hide.waived_fouls:
