@@ -174,7 +174,7 @@ def _sentence(game: Game[Any], before: Story, fact: facts.Fact, view: View) -> s
             goes = "is settled" if view.phase in ("show", "over") else "goes on"
             return f"{by}: undone{f' ({reason})' if reason else ''}; hide {view.hide} {goes}"
         case facts.Ready() if before.hide.hiding_passes:
-            return f"the hand went under {' '.join((str(each.pad) for each in before.hide.hiding_passes))}"
+            return f"the hand went under {' '.join(str(each.pad) for each in before.hide.hiding_passes)}"
         case facts.LinkSeen(up=up, why=why):
             return f"the board is {'connected' if up else 'disconnected'}{f': {why}' if why else ''}"
         case facts.CommandIssued(call=call):

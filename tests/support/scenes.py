@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from msgspec import UNSET
+
 from pi_controller.journal.journal import Journal
 from pi_controller.record.notation import format_action
 from pi_controller.referee.base import referee_for
@@ -31,10 +33,13 @@ SCENARIOS = sorted(path for path in (Path(__file__).parents[1] / "scenarios").gl
 TYPED = ("judge", "answer", "undo", "replace", "hidden", "sensors", "clock", "protest", "ruling", "set", "close")
 
 
+BETWEEN_STRIKES_S = 1.0
+"""Time before each strike: two within 0.8 s may be one stroke."""
+SIDES = {"sideless": UNSET}
 QUIET = {
     "opened",
     "hand_pass",
-    "unclear_pass",
+    "round",
     "ready",
     "struck",
     "struck_meanwhile",
@@ -141,7 +146,7 @@ class Scene:
                 self.afresh(self.preset)
             return []
         self.start()
-        self.t += 0.1
+        self.t += BETWEEN_STRIKES_S if words[0] == "strike" or words[:2] == ["judge", "hit"] else 0.1
         before = self.journal.seq
         if words == ["restart"]:
             self.journal.close()
@@ -190,9 +195,9 @@ class Scene:
             case ["hands"]:
                 return [event for pad in (1, 2, 3, 4) for event in self.events(["hand", str(pad)])]
             case ["hand", "in", pad, *side]:
-                return [HandIn(t, int(pad), *side)]
+                return [HandIn(t, int(pad), self.side(side))]
             case ["hand", "out", pad, *side]:
-                return [HandOut(t, int(pad), *side)]
+                return [HandOut(t, int(pad), self.side(side))]
             case ["fists", "off", *pads]:
                 return [HandOut(t, int(pad), "hider") for pad in pads]
             case ["fists", *pads]:
@@ -210,9 +215,9 @@ class Scene:
             case ["button", name]:
                 return [Button(t, name)]
             case ["hand", pad, "unsure"]:
-                return [HandIn(t, int(pad), sure=False), HandOut(t, int(pad), sure=False)]
+                return [HandIn(t, int(pad), "hider", sure=False), HandOut(t, int(pad), "hider", sure=False)]
             case ["hand", pad, *side]:
-                return [HandIn(t, int(pad), *side), HandOut(t, int(pad), *side)]
+                return [HandIn(t, int(pad), self.side(side)), HandOut(t, int(pad), self.side(side))]
             case ["bead", "off"]:
                 return [BeadsAtRest(t, (Bead(None),))]
             case ["bead" | "beads", *pads]:
@@ -240,6 +245,10 @@ class Scene:
             case ["ready" | "shown" as name]:
                 return [Button(t, name)]
         raise AssertionError(words)
+
+    def side(self, words):
+        """Return the side of a hand: the hiders' unless it is named; `sideless` on a mat that cannot tell sides."""
+        return SIDES.get(words[0], words[0]) if words else "hider"
 
     def stands(self, name):
         view = self.table.view
