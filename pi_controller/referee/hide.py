@@ -39,7 +39,8 @@ def _hand_in(tx: Transaction, event: HandIn) -> None:
         private.takes_bead(event.pad)
         _ask_of_hitters_hand(tx, event)
     else:
-        private.uncounted |= story.phase in ("toss", "hit")
+        if story.phase in ("toss", "hit"):
+            private.uncounted_t = event.t
         settled = _hiders_hand(tx, event)
     if event.pad not in private.hands:
         private.hands[event.pad] = HandUnder(event.t, event.side, settled)

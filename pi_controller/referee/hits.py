@@ -289,7 +289,7 @@ def watch_bead(tx: Transaction) -> None:
     if bead is None:
         if place is not None and story.hide.seal.may_seal:
             tx.seal_late(place)
-    elif moved is None or (mode != "ask" and tx.t < moved.t + ORDER_S):
+    elif moved is None or (is_acted_on(tx.settings, story) and tx.t < moved.t + ORDER_S):
         return
     elif mode == "off":
         seal_again(tx)
@@ -298,6 +298,12 @@ def watch_bead(tx: Transaction) -> None:
     else:  # after a hit, the strike itself may have moved it
         choices = ("play_on", "foul") if story.hide.hits else ("play_on", "hide_again", "foul")
         tx.add(facts.Question(tx.t, "bead_moved", choices, foul=_moving(reading)))
+
+
+def is_acted_on(settings: RefereeSettings, story: Story) -> bool:
+    """Return True if a moved bead is sealed again or called at once; else the judge is asked."""
+    mode = settings.mode("bead_moved")
+    return mode == "off" or (mode == "automatic" and not story.hide.hits)
 
 
 def moved_reading(private: PrivateState, story: Story) -> BeadsAtRest | None:

@@ -71,8 +71,8 @@ class PrivateState:
     the last reading, None if it was not sure; `taken` is whether a hand was at one of them since. `hands` are the hands
     under pads; `left` has for each pad when a hand came out last and whether the judge had been asked about it.
     `early_out` has the hands whose coming out was reported before their going in. `handled` is whether a hand was under
-    a pad since the last hide was settled, None if unknown. `uncounted` is whether hiders' hands went under pads while
-    no hide counts them. `own_ready`: the hiders' ready was their own, not a button that the hitters share. `foreign` is
+    a pad since the last hide was settled, None if unknown. `uncounted_t` is when a hiders' hand last went under a
+    pad while no hide counts it. `own_ready`: the hiders' ready was their own, not a button that the hitters share. `foreign` is
     the last hide in which a hand possibly not the hider's was under a pad before the hits. `waiting_key` is the key of
     the current wait and `since` its beginning. `stopped` is when the clocks were stopped (None: they run), `went_on`
     when they last restarted. `seats` is how the teams last changed sides.
@@ -84,7 +84,7 @@ class PrivateState:
     hands: dict[int, HandUnder] = field(default_factory=dict[int, HandUnder])
     left: dict[int, tuple[float, bool]] = field(default_factory=dict[int, tuple[float, bool]])
     early_out: dict[int, HandOut] = field(default_factory=dict[int, HandOut])
-    uncounted: bool = False
+    uncounted_t: float = float("-inf")
     own_ready: bool = False
     foreign: int = 0
     sealed: SealedBead | None = None

@@ -33,8 +33,8 @@ SCENARIOS = sorted(path for path in (Path(__file__).parents[1] / "scenarios").gl
 TYPED = ("judge", "answer", "undo", "replace", "hidden", "sensors", "clock", "protest", "ruling", "set", "close")
 
 
-BETWEEN_STRIKES_S = 1.0
-"""Time before each strike: two within 0.8 s may be one stroke."""
+BETWEEN_HITS_S = 1.0
+"""Time before a second hit: two within 0.8 s may be one stroke."""
 SIDES = {"sideless": UNSET}
 QUIET = {
     "opened",
@@ -146,7 +146,8 @@ class Scene:
                 self.afresh(self.preset)
             return []
         self.start()
-        self.t += BETWEEN_STRIKES_S if words[0] == "strike" or words[:2] == ["judge", "hit"] else 0.1
+        strikes = words[0] == "strike" or words[:2] == ["judge", "hit"]
+        self.t += BETWEEN_HITS_S if strikes and self.table.story.hide.hits else 0.1
         before = self.journal.seq
         if words == ["restart"]:
             self.journal.close()
@@ -215,7 +216,7 @@ class Scene:
             case ["button", name]:
                 return [Button(t, name)]
             case ["hand", pad, "unsure"]:
-                return [HandIn(t, int(pad), "hider", sure=False), HandOut(t, int(pad), "hider", sure=False)]
+                return [HandIn(t, int(pad), self.side([]), sure=False), HandOut(t, int(pad), self.side([]), sure=False)]
             case ["hand", pad, *side]:
                 return [HandIn(t, int(pad), self.side(side)), HandOut(t, int(pad), self.side(side))]
             case ["bead", "off"]:
@@ -247,8 +248,8 @@ class Scene:
         raise AssertionError(words)
 
     def side(self, words):
-        """Return the side of a hand: the hiders' unless it is named; `sideless` on a mat that cannot tell sides."""
-        return SIDES.get(words[0], words[0]) if words else "hider"
+        """Return the side of a hand: in Hampa Apena the hiders' unless it is named; `sideless` if the mat tells none."""
+        return SIDES.get(words[0], words[0]) if words else "hider" if self.game.hand_passes else UNSET
 
     def stands(self, name):
         view = self.table.view

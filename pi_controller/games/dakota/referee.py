@@ -126,14 +126,14 @@ class DakotaReferee(Referee):
             asks = hits.time_limit(self.settings, story) is not None and not unattended
             return self._private.since + HAND_STAYS_S if asks else None
         due, moved = super()._wait_deadline(story), hits.moved_reading(self._private, story)
-        if moved is None or story.play_stands or self.settings.mode("bead_moved") == "ask":
+        if moved is None or story.play_stands or not hits.is_acted_on(self.settings, story):
             return due
         seen = moved.t + hits.ORDER_S
         return seen if due is None else min(seen, due)
 
     def _handle_timeout(self, tx: Transaction) -> None:
         moved = hits.moved_reading(self._private, tx.story)
-        if moved is not None and self.settings.mode("bead_moved") != "ask":
+        if moved is not None and hits.is_acted_on(self.settings, tx.story):
             return  # `hits.watch_bead` acts on it
         if tx.story.phase == "check":
             hide.check_hide(tx)
@@ -162,11 +162,14 @@ class DakotaReferee(Referee):
         if story.phase not in ("hide", "show"):
             return
         words = [fact for fact in tx.facts if isinstance(fact, ActionPlayed | HideAgain)]
-        late = private.uncounted and any(isinstance(fact, ActionPlayed) and fact.by == "judge" for fact in words)
+        asked_t = tx.before.question.t if tx.before.question is not None else float("-inf")
+        late = private.uncounted_t > asked_t and any(
+            isinstance(one, ActionPlayed) and one.by == "judge" for one in words
+        )
         if words and (late or hide.is_mid_round(tx, tx.before)):
             tx.add(RoundBroken(tx.t))
         if words or tx.before.phase == "check":
-            private.uncounted = False
+            private.uncounted_t = float("-inf")
 
     def _withdrawal_reason(self, tx: Transaction, asked: Question) -> str:
         if asked.about == "hand_stays" and not self._private.foreign_hand:
