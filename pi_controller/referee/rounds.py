@@ -64,9 +64,13 @@ def find_pass_fouls(hide: Hide, pause_s: float) -> dict[str, PassFoul]:
 
 
 def missing_pads(hide: Hide, pause_s: float) -> set[int]:
-    """Return the pads left to go under: those left out by all of the hiders' hands, else by their last round."""
+    """Return the pads left to go under: those left out by all of the hiders' hands, else by their last round.
+
+    The hand that may have taken the last bead up does not count.
+    """
     hands = _Hands(hide, [each for each in hide.passes if each.side != "unclear"], pause_s)
-    return set() if hands.is_good else _left_out(hands.since_up[-1]) or _left_out(hands.last)
+    hiding = hands.since_up[-1]
+    return set() if _is_each_once(hiding) or _is_each_once(hands.last) else _left_out(hiding) or _left_out(hands.last)
 
 
 class _Hands:
@@ -84,7 +88,11 @@ class _Hands:
         fetch = next((n + 1 for n, each in enumerate(passes) if each.fetched), 0)
         latest = max(fetch, len(passes) - len(hiding) + (hide.fetched and not fetch))
         self.since_up = passes[fetch:], passes[latest:]
-        self.is_good = any(sorted(each.pad for each in one) == [*EVERY_PAD] for one in (self.last, *self.since_up))
+        self.is_good = any(map(_is_each_once, (self.last, *self.since_up)))
+
+
+def _is_each_once(passes: Sequence[Pass]) -> bool:
+    return sorted(each.pad for each in passes) == [*EVERY_PAD]
 
 
 def _left_out(passes: Sequence[Pass]) -> set[int]:

@@ -146,7 +146,7 @@ class Scene:
                 self.afresh(self.preset)
             return []
         self.start()
-        strikes = words[0] == "strike" or words[:2] == ["judge", "hit"]
+        strikes = (words[0] == "strike" and "ago" not in words) or words[:2] == ["judge", "hit"]
         self.t += BETWEEN_HITS_S if strikes and self.table.story.hide.hits else 0.1
         before = self.journal.seq
         if words == ["restart"]:
