@@ -69,8 +69,9 @@ def missing_pads(hide: Hide, pause_s: float) -> set[int]:
     The hand that may have taken the last bead up does not count.
     """
     hands = _Hands(hide, [each for each in hide.passes if each.side != "unclear"], pause_s)
-    hiding = hands.since_up[-1]
-    return set() if _is_each_once(hiding) or _is_each_once(hands.last) else _left_out(hiding) or _left_out(hands.last)
+    hiding, last = hands.since_up[-1], hands.last
+    good = _is_each_once(hiding) or (_is_each_once(last) and not (hands.may_fetch and len(last) > len(hiding)))
+    return set() if good else _left_out(hiding) or _left_out(last)
 
 
 class _Hands:
@@ -78,16 +79,17 @@ class _Hands:
 
     `shortest` is the last round if each reading of an empty mat begins one, also while the bead is in the hiders' hand:
     a pad is under twice for certain only if it is in this one. The bead is up when the hand that fetched it is out; the
-    mat reads it as up only later. So `since_up` has two readings, the longer one first.
+    mat reads it as up only later. So `since_up` has two readings, the longer one first. `may_fetch`: the first hand may have fetched it.
     """
 
     def __init__(self, hide: Hide, passes: Sequence[Pass], pause_s: float) -> None:
-        hiding = [each for each in passes if each.since >= hide.began]
-        self.last = (split_rounds(hiding, pause_s, hide.rounds_begun) or [()])[-1]
-        self.shortest = (split_rounds(hiding, pause_s, (*hide.rounds_begun, *hide.read_empty)) or [()])[-1]
+        before = sum(each.since < hide.began for each in passes)
         fetch = next((n + 1 for n, each in enumerate(passes) if each.fetched), 0)
-        latest = max(fetch, len(passes) - len(hiding) + (hide.fetched and not fetch))
-        self.since_up = passes[fetch:], passes[latest:]
+        start = max(before, fetch)
+        self.last = (split_rounds(passes[start:], pause_s, hide.rounds_begun) or [()])[-1]
+        self.shortest = (split_rounds(passes[start:], pause_s, (*hide.rounds_begun, *hide.read_empty)) or [()])[-1]
+        self.may_fetch = hide.fetched and not fetch
+        self.since_up = passes[fetch:], passes[start + self.may_fetch :]
         self.is_good = any(map(_is_each_once, (self.last, *self.since_up)))
 
 
