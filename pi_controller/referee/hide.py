@@ -34,24 +34,23 @@ def _hand_in(tx: Transaction, event: HandIn) -> None:
     hiding = story.phase in ("hide", "check") or (story.phase == "show" and bool(story.hide.hiding_passes))
     if _is_told(story, event) and event.side != "hider" and hiding:
         private.foreign = story.pass_hide_number
-    settled = False
+    hand = HandUnder(event.t, event.side, hides=event.side != "hitter")
     if event.side == "hitter":
         private.takes_bead(event.pad)
         _ask_of_hitters_hand(tx, event)
     else:
         if story.phase in ("toss", "hit"):
             private.uncounted_t = event.t
-        settled = _hiders_hand(tx, event)
-    if event.pad not in private.hands:
-        private.hands[event.pad] = HandUnder(event.t, event.side, settled)
+        _note_hiders_hand(tx, event, hand)
+    private.hands.setdefault(event.pad, hand)
 
 
 def _hand_out(tx: Transaction, event: HandOut) -> None:
     """Record the pass of a hand that came out: the hiders', or one of unknown side."""
     private, story = tx.private, tx.story
     hand = private.hands.pop(event.pad)
-    private.left[event.pad] = event.t, hand.settled
-    if hand.side == "hitter" or story.phase not in ("hide", "check", "show"):
+    private.left[event.pad] = event.t, hand.asked
+    if not hand.hides or story.phase not in ("hide", "check", "show"):
         return
     side: facts.PassSide = "hider" if hand.side == "hider" else "unclear"
     dead_strip = any(fault.sensor == "strip" and fault.pad == event.pad for fault in story.link.faults)
@@ -77,26 +76,27 @@ def _ask_of_hitters_hand(tx: Transaction, event: HandIn) -> None:
         _ask_of_hand(tx, "peek", event.pad, (str(event.pad), "play_on", *again))
 
 
-def _hiders_hand(tx: Transaction, event: HandIn) -> bool:
-    """Handle a hand of the hiders, or of unknown side; return True if the judge has been asked about it already.
+def _note_hiders_hand(tx: Transaction, event: HandIn, hand: HandUnder) -> None:
+    """Note in `hand` whether a hand of the hiders, or of unknown side, hides, and whether the judge is asked about it.
 
     After ready, a hand under a missing pad withdraws ready; under any other pad it raises a question ("not a second
     time", chapter 2).
     """
     story, private = tx.story, tx.private
     if story.phase not in ("check", "hit") or (story.phase == "check" and event.t < story.clocks.waiting.began):
-        return False
+        return
     if story.phase == "check" and event.pad in _missing_pads(tx):
         _withdraw_ready(tx, event.pad)
-        return False
-    until, settled = private.left.get(event.pad, (float("-inf"), False))
-    if settled and event.t - until < tx.settings.round_pause_s:
-        return True  # it still puts the pad straight
+        return
+    hand.hides = False
+    until, asked = private.left.get(event.pad, (float("-inf"), False))
+    if asked and event.t - until < tx.settings.round_pause_s:
+        hand.asked = True  # it still puts the pad straight
+        return
     lifts = event.side is UNSET and story.hide.hits  # without side detection it may be the hitters, looking
     if event.sure and event.pad in story.hittable_pads and not lifts:
         again = () if story.hide.hits else ("hide_again",)
-        return _ask_of_hand(tx, "hand_again", event.pad, ("play_on", *again, "foul"), foul="pad_twice")
-    return False
+        hand.asked = _ask_of_hand(tx, "hand_again", event.pad, ("play_on", *again, "foul"), foul="pad_twice")
 
 
 def _ask_of_hand(tx: Transaction, about: str, pad: int, choices: tuple[str, ...], foul: str = "") -> bool:
@@ -107,7 +107,7 @@ def _ask_of_hand(tx: Transaction, about: str, pad: int, choices: tuple[str, ...]
 
 
 def _missing_pads(tx: Transaction) -> set[int]:
-    under = {pad for pad, hand in tx.private.hands.items() if hand.side != "hitter"}
+    under = {pad for pad, hand in tx.private.hands.items() if hand.hides}
     return missing_pads(tx.story.hide, tx.settings.round_pause_s) - under
 
 
@@ -122,7 +122,7 @@ def is_mid_round(tx: Transaction, story: Story) -> bool:
     """Return True if a round of hands had begun in `story` and was not complete."""
     if story.phase not in ("hide", "check", "show"):
         return False
-    under = any(hand.side != "hitter" and hand.since >= story.hide.began for hand in tx.private.hands.values())
+    under = any(hand.hides and hand.since >= story.hide.began for hand in tx.private.hands.values())
     return under or bool(story.hide.hiding_passes and missing_pads(story.hide, tx.settings.round_pause_s))
 
 
@@ -149,7 +149,7 @@ def handle_ready(tx: Transaction) -> None:
     Until the bead of that hide is shown, the first hand since then counts as the one that fetches it.
     """
     story = tx.story
-    under = sum(hand.side != "hitter" for hand in tx.private.hands.values())
+    under = sum(hand.hides for hand in tx.private.hands.values())
     hands = len(story.hide.hiding_passes) + under - (story.phase == "show")
     felt = story.link.up and not story.passes_unsure
     if story.link.up and _hiders_unaware(tx) and _missing_pads(tx):
@@ -223,8 +223,8 @@ def check_hide(tx: Transaction) -> None:
         tx.add(facts.JudgedByEye(tx.t))
     elif kind is None or tx.settings.mode(kind) == "off":
         ask_no_reading(tx)
-    elif not (hide.fetched and _missing_pads(tx)) or tx.t >= private.since + tx.settings.check_timeout_s:
-        # the first hand may have fetched the last bead: then a pad is missing, and the bead is still in the hand
+    elif not _missing_pads(tx) or tx.t >= private.since + tx.settings.check_timeout_s:
+        # while the last round leaves a pad out the bead may still be in the hand
         _call_or_ask(tx, kind, foreign=private.foreign == hide.number)
 
 

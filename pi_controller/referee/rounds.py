@@ -64,32 +64,27 @@ def find_pass_fouls(hide: Hide, pause_s: float) -> dict[str, PassFoul]:
 
 
 def missing_pads(hide: Hide, pause_s: float) -> set[int]:
-    """Return the pads left to go under: those left out by all of the hiders' hands, else by their last round.
-
-    The hand that may have taken the last bead up does not count.
-    """
-    hands = _Hands(hide, [each for each in hide.passes if each.side != "unclear"], pause_s)
-    hiding, last = hands.since_up[-1], hands.last
-    good = _is_each_once(hiding) or (_is_each_once(last) and not (hands.may_fetch and len(last) > len(hiding)))
-    return set() if good else _left_out(hiding) or _left_out(last)
+    """Return the pads left out by the last round, without the hand that may have fetched the last bead."""
+    return _left_out(_Hands(hide, [each for each in hide.passes if each.side != "unclear"], pause_s).hiding)
 
 
 class _Hands:
     """The hands of a hide, all taken to be the hiders': the `last` round, and all hands since the bead was up.
 
     `shortest` is the last round if each reading of an empty mat begins one, also while the bead is in the hiders' hand:
-    a pad is under twice for certain only if it is in this one. The bead is up when the hand that fetched it is out; the
-    mat reads it as up only later. So `since_up` has two readings, the longer one first. `may_fetch`: the first hand may have fetched it.
+    a pad is under twice for certain only if it is in this one. `hiding` is the last round without the hand that may
+    have fetched the bead. The bead is up when that hand is out; the mat reads it as up only later. So `since_up` has
+    several readings.
     """
 
     def __init__(self, hide: Hide, passes: Sequence[Pass], pause_s: float) -> None:
         before = sum(each.since < hide.began for each in passes)
         fetch = next((n + 1 for n, each in enumerate(passes) if each.fetched), 0)
-        start = max(before, fetch)
-        self.last = (split_rounds(passes[start:], pause_s, hide.rounds_begun) or [()])[-1]
-        self.shortest = (split_rounds(passes[start:], pause_s, (*hide.rounds_begun, *hide.read_empty)) or [()])[-1]
-        self.may_fetch = hide.fetched and not fetch
-        self.since_up = passes[fetch:], passes[start + self.may_fetch :]
+        self.last = (split_rounds(passes[before:], pause_s, hide.rounds_begun) or [()])[-1]
+        self.shortest = (split_rounds(passes[before:], pause_s, (*hide.rounds_begun, *hide.read_empty)) or [()])[-1]
+        alone = hide.fetched and len(self.last) == len(passes)
+        self.hiding = self.last[fetch or 1 :] if alone else self.last
+        self.since_up = passes[fetch:], passes[before:], passes[1 if hide.fetched else before :]
         self.is_good = any(map(_is_each_once, (self.last, *self.since_up)))
 
 
@@ -112,7 +107,7 @@ def _read_hands(hide: Hide, passes: Sequence[Pass], pause_s: float) -> dict[str,
     if hands.is_good:
         return {}
     fouls = dict[str, PassFoul]()
-    if skipped := _left_out(passes) or _left_out(hands.since_up[0]):  # the hand that fetched may have been hiding
+    if skipped := _left_out(passes) or _left_out(hands.since_up[0]):  # the hand that fetched may also have hidden
         fouls["pad_skipped"] = PassFoul(tuple(sorted(skipped)), sure=bool(_left_out(passes)))
     if twice := _twice(hands.last):
         fouls["pad_twice"] = PassFoul(twice, sure=bool(_twice(hands.shortest)))

@@ -56,11 +56,15 @@ class SealedBead:
 
 @dataclass(slots=True)
 class HandUnder:
-    """A hand under a pad since `since` (s), over the edge of `side`. `settled`: the judge was asked and let play on."""
+    """A hand under a pad since `since` (s), over the edge of `side`.
+
+    `hides`: it makes a pass when it comes out. `asked`: the judge was asked about it.
+    """
 
     since: float
     side: HandSide
-    settled: bool = False
+    hides: bool = True
+    asked: bool = False
 
 
 @dataclass(repr=False)
@@ -72,10 +76,10 @@ class PrivateState:
     under pads; `left` has for each pad when a hand came out last and whether the judge had been asked about it.
     `early_out` has the hands whose coming out was reported before their going in. `handled` is whether a hand was under
     a pad since the last hide was settled, None if unknown. `uncounted_t` is when a hiders' hand last went under a
-    pad while no hide counts it. `own_ready`: the hiders' ready was their own, not a button that the hitters share. `foreign` is
-    the last hide in which a hand possibly not the hider's was under a pad before the hits. `waiting_key` is the key of
-    the current wait and `since` its beginning. `stopped` is when the clocks were stopped (None: they run), `went_on`
-    when they last restarted. `seats` is how the teams last changed sides.
+    pad while no hide counts it. `own_ready`: the hiders' ready was their own, not a button that the hitters
+    share. `foreign` is the last hide in which a hand possibly not the hider's was under a pad before the hits.
+    `waiting_key` is the key of the current wait and `since` its beginning. `stopped` is when the clocks were
+    stopped (None: they run), `went_on` when they last restarted. `seats` is how the teams last changed sides.
     """
 
     reading: BeadsAtRest | None = None
@@ -120,7 +124,7 @@ class PrivateState:
         """Note that the judge let play on after a hand under these pads: it is not asked about again."""
         for pad in pads:
             if pad in self.hands:
-                self.hands[pad].settled = True
+                self.hands[pad].asked = True
             if pad in self.left:
                 self.left[pad] = self.left[pad][0], True
 
