@@ -302,7 +302,7 @@ class Referee(ABC):
         story = tx.story
         if story.phase == "hit" and story.strike_expected and "link_gap" not in story.hide.waived_fouls:
             # a cable that keeps losing samples would keep asking, so the judge may waive the question for this hide
-            tx.add(facts.Question(tx.t, "link_gap", ("none", *map(str, story.hittable_pads), "play_on")))
+            tx.ask("link_gap", ("none", *map(str, story.hittable_pads), "play_on"))
 
     # the same for all games
 
@@ -405,7 +405,7 @@ class ThrowReferee(Referee):
         if event.sure and self.settings.mode(kind) == "automatic":
             _second_tap(tx, kind, "sensor")
         else:
-            tx.add(facts.Question(tx.t, "foul", ("foul", "play_on"), event.pads, foul=kind))
+            tx.ask("foul", ("foul", "play_on"), event.pads, foul=kind)
 
     def _examine_mat(self, tx: Transaction) -> None:
         """Skip: the mat reads no pieces in games of throws."""

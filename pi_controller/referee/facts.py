@@ -155,7 +155,7 @@ class FoulSeen(Fact, frozen=True, tag="foul"):
 class Question(Fact, frozen=True, tag="question"):
     """The mat is unsure and asks the judge. `choices` are the allowed answers, `foul` the suspected foul.
 
-    `said` is the guess that the question is about, if any (slahal).
+    `said` is the guess that the question is about, if any (slahal). `against` is the side that the foul would fall on.
     """
 
     about: str
@@ -163,6 +163,7 @@ class Question(Fact, frozen=True, tag="question"):
     pads: tuple[int, ...] = ()
     foul: str = ""
     said: str = ""
+    against: str = ""
 
 
 class Answer(Fact, frozen=True, tag="answer"):

@@ -102,7 +102,7 @@ def _note_hiders_hand(tx: Transaction, event: HandIn, hand: HandUnder) -> None:
 def _ask_of_hand(tx: Transaction, about: str, pad: int, choices: tuple[str, ...], foul: str = "") -> bool:
     if tx.story.play_stands:  # the judge is looking at the mat already
         return False
-    tx.add(facts.Question(tx.t, about, choices, (pad,), foul))
+    tx.ask(about, choices, (pad,), foul)
     return True
 
 
@@ -230,7 +230,7 @@ def check_hide(tx: Transaction) -> None:
 
 def ask_no_reading(tx: Transaction) -> None:
     """Ask the judge because the mat cannot determine the bead's place."""
-    tx.add(facts.Question(tx.t, "no_reading", ("play_on", "hide_again")))
+    tx.ask("no_reading", ("play_on", "hide_again"))
 
 
 def bead_foul(reading: BeadsAtRest) -> str | None:
@@ -252,7 +252,7 @@ def _call_pass_foul(tx: Transaction, kind: str, foul: PassFoul) -> None:
     if kind == "pad_skipped" and not private.own_ready:  # a shared button: the hitters may have pressed it
         doubts |= private.reading is None or not private.reading.found
     if doubts or not foul.sure:
-        tx.add(facts.Question(tx.t, "passes_unsure", ("foul", "play_on", "hide_again"), foul.pads, kind))
+        tx.ask("passes_unsure", ("foul", "play_on", "hide_again"), foul.pads, kind)
     else:
         _call_or_ask(tx, kind, foul.pads)
 
@@ -260,6 +260,6 @@ def _call_pass_foul(tx: Transaction, kind: str, foul: PassFoul) -> None:
 def _call_or_ask(tx: Transaction, kind: str, pads: tuple[int, ...] = (), *, foreign: bool = False) -> None:
     """Call the foul; ask if the settings say so, or if a `foreign` hand may have moved the bead."""
     if foreign or tx.settings.mode(kind) == "ask":
-        tx.add(facts.Question(tx.t, "foul", ("foul", "play_on"), pads, kind))
+        tx.ask("foul", ("foul", "play_on"), pads, kind)
     else:
         tx.foul(kind, "sensor")

@@ -68,7 +68,7 @@ def handle_strike(tx: Transaction, event: Strike) -> None:
         and still_due
         and earlier.pads[0] in tx.story.hittable_pads
     ):
-        tx.add(facts.Question(tx.t, earlier.about, earlier.choices, earlier.pads, earlier.foul))
+        tx.ask(earlier.about, earlier.choices, earlier.pads, earlier.foul)
 
 
 def _is_before(event: Strike, asked: facts.Question) -> bool:
@@ -100,7 +100,7 @@ def ask_late(tx: Transaction, pad: int) -> None:
     after, _ = tx.game.play(tx.story.state, {"do": "foul", "by": "hitter", "kind": "time"})
     first = () if tx.story.hide.hits else ("first",)
     second = ("second",) if tx.story.hide.hits or tx.game.sheet(after)["owed"] == "second" else ()
-    tx.add(facts.Question(tx.t, "late_hit", (*first, *second, "none"), (pad,)))
+    tx.ask("late_hit", (*first, *second, "none"), (pad,))
 
 
 def late_hit(tx: Transaction, pad: int, counts_as: str) -> None:
@@ -158,7 +158,7 @@ def offer_kept(tx: Transaction) -> bool:
     struck_pads = dict.fromkeys(pad for stroke in tx.story.hide.kept for pad in stroke.pads)
     pads = tuple(pad for pad in struck_pads if pad in tx.story.hittable_pads)
     if pads:
-        tx.add(facts.Question(tx.t, "struck_meanwhile", (*map(str, pads), "none"), pads))
+        tx.ask("struck_meanwhile", (*map(str, pads), "none"), pads)
     return bool(pads)
 
 
@@ -200,7 +200,7 @@ def resolve_strike(tx: Transaction, event: Strike, taken: str) -> int | None:
             return None
     else:
         return pad
-    tx.add(facts.Question(tx.t, about, (*map(str, still), "none"), pads))
+    tx.ask(about, (*map(str, still), "none"), pads)
     return None
 
 
@@ -238,7 +238,7 @@ def _early(tx: Transaction, event: Strike) -> None:
         tx.add(facts.FoulSeen(tx.t, "early_hit", "hitter"))
     else:
         choices = (*map(str, event.pads), "play_on", "hide_again")
-        tx.add(facts.Question(tx.t, "early_hit", choices, event.pads, foul="early_hit"))
+        tx.ask("early_hit", choices, event.pads, foul="early_hit")
 
 
 def _is_clear_of_hands(tx: Transaction, event: Strike) -> bool:
@@ -266,7 +266,7 @@ def play_hit(tx: Transaction, pad: int, by: facts.Source) -> None:
     """Play a hit on `pad`: the sealed bead decides whether it found, or the judge if there is no seal."""
     bead = tx.sealed
     if bead is None:
-        tx.add(facts.Question(tx.t, "found", ("found", "missed"), (pad,)))
+        tx.ask("found", ("found", "missed"), (pad,))
     else:
         tx.play({"do": "hit", "found": bead.is_under(pad), "pad": pad}, by)
 
@@ -297,7 +297,7 @@ def watch_bead(tx: Transaction) -> None:
         tx.foul(_moving(reading), "sensor", "bead_moved")
     else:  # after a hit, the strike itself may have moved it
         choices = ("play_on", "foul") if story.hide.hits else ("play_on", "hide_again", "foul")
-        tx.add(facts.Question(tx.t, "bead_moved", choices, foul=_moving(reading)))
+        tx.ask("bead_moved", choices, foul=_moving(reading))
 
 
 def is_acted_on(settings: RefereeSettings, story: Story) -> bool:
@@ -329,7 +329,7 @@ def ask_of_dead_disc(tx: Transaction) -> bool:
     story = tx.story
     if not story.link.up or not story.sensors or not story.dead_pads or "disc_dead" in story.hide.waived_fouls:
         return False
-    tx.add(facts.Question(tx.t, "disc_dead", (*map(str, story.hittable_pads), "play_on"), story.dead_pads))
+    tx.ask("disc_dead", (*map(str, story.hittable_pads), "play_on"), story.dead_pads)
     return True
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pi_controller.errors import SettingsError
 from pi_controller.pads import are_distinct_pads
 from pi_controller.referee.judge import Ruling
+from pi_controller.rules.base import Action, Game
 from pi_controller.text import join_words
 
 Mode = Literal["automatic", "ask", "off"]
@@ -32,6 +33,17 @@ ANSWER_WITHIN_RANGE_S = (1.0, 3600.0)
 """Allowed range of `RefereeSettings.answer_within_s`, seconds."""
 PASS_FOULS = ("pad_skipped", "pad_twice")
 BEAD_FOULS = ("no_bead", "two_beads", "bead_off_mat")
+
+
+HITTERS_FOULS = ("time", "early_hit")
+"""The fouls of the hitters that the mat or the clock can see; all others are the hiders'."""
+
+
+def foul_action(game: Game[Any], kind: str) -> Action:
+    """Return the action of `game` that settles the foul `kind`."""
+    if not game.hand_passes:
+        return {"do": kind}
+    return {"do": "foul", "by": "hitter" if kind in HITTERS_FOULS else "hider", "kind": kind}
 
 
 class FoulTreatment(NamedTuple):

@@ -76,7 +76,7 @@ def test_opening_names_the_commitments_withdrawn():
     assert (story.hide.commit, story.hide.withdrawn) == (None, ())
 
 
-@pytest.mark.parametrize(("passes", "doubted"), [([], 0), ([HandPass(1.0, 1)], 1)])
+@pytest.mark.parametrize(("passes", "doubted"), [([], 0), ([HandPass(1.0, 1, 1.0)], 1)])
 def test_link_gap_doubts_only_passes_made(passes, doubted):
     story = story_after(LinkSeen(0.0, up=True), TOSS, *passes, LinkSeen(2.0, up=True))
     assert story.hands.doubt == doubted
@@ -102,7 +102,7 @@ def test_each_hit_has_its_own_time():
 
 
 def test_a_foul_on_the_last_hide_is_compared_with_what_was_before_that_hide():
-    facts = LinkSeen(0.0, up=True), TOSS, HandPass(1.0, 1), played(do="hit", found=True, pad=1)
+    facts = LinkSeen(0.0, up=True), TOSS, HandPass(1.0, 1, 1.0), played(do="hit", found=True, pad=1)
     hit = story_after(*facts)
     fouled = story_after(*facts, played(do="foul", by="hitter", kind="outside_help", hide="last"))
     assert hit.phase == "show"
@@ -112,7 +112,7 @@ def test_a_foul_on_the_last_hide_is_compared_with_what_was_before_that_hide():
 
 def test_forfeit_is_no_turn():
     hit, forfeit = played(do="hit", found=True), played(do="forfeit", by="B")
-    story = story_after(TOSS, HandPass(1.0, 1), forfeit)
+    story = story_after(TOSS, HandPass(1.0, 1, 1.0), forfeit)
     assert (story.phase, story.recent_turns, story.hide.passes) == ("over", (), ())
     assert [turn.actions for turn in story_after(TOSS, hit, forfeit).recent_turns] == [(hit.action,)]
 
@@ -187,7 +187,7 @@ def test_only_the_middle_strip_feels_every_hand(fault, numb):
 def test_hide_again_forgets_doubt_but_no_seal():
     sealed = (
         TOSS,
-        HandPass(1.0, 2),
+        HandPass(1.0, 2, 1.0),
         Ready(1.0),
         Commit(1.0, 1, "aa"),
         CommitmentWithdrawn(2.0, "lost"),
@@ -201,7 +201,7 @@ def test_hide_again_forgets_doubt_but_no_seal():
 
 @pytest.mark.parametrize(
     ("hands", "doubt"),
-    [([HandPass(1.0, 1)], 0), ([HandPass(1.0, 1), HandPass(1.0, 2)], 2), ([HandPass(1.0, 1), UnclearPass(1.0, 2)], 2)],
+    [([HandPass(1.0, 1, 1.0)], 0), ([HandPass(1.0, 1, 1.0), HandPass(1.0, 2, 1.0)], 2), ([HandPass(1.0, 1, 1.0), UnclearPass(1.0, 2)], 2)],
 )
 def test_hands_before_the_bead_is_shown_are_doubted(hands, doubt):
     # the first may have fetched the bead, a second may have been hiding already
@@ -314,7 +314,7 @@ def test_both_hits_and_the_foul_after_are_one_turn():
 @pytest.mark.parametrize(("number", "facts"), [(1, [TOSS]), (2, [TOSS, Ready(1.0), played(do="hit", found=False)])])
 def test_table_set_by_the_judge_begins_a_hide(number, facts):
     sheet = DAKOTA.sheet(story_after(TOSS).state)
-    story = story_after(*facts, HandPass(1.0, 1), StateSet(2.0, sheet, "a stick had rolled"))
+    story = story_after(*facts, HandPass(1.0, 1, 1.0), StateSet(2.0, sheet, "a stick had rolled"))
     assert (story.phase, story.hide, story.note) == ("hide", Hide(number, by_hand=True), "a stick had rolled")
     assert (story.previous_state, story.calls, story.question, story.notice) == (None, (), None, None)
     assert story_after(TOSS, StateSet(2.0, sheet, "")).hands.doubt == 1
@@ -331,7 +331,7 @@ def test_revision_counts_on_from_the_game_before():
     opened = GameOpened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"}, revision_from=40)
     assert story_after(opened).revision == 40
     assert story_after(opened, TOSS).revision == 42
-    assert story_after(opened, TOSS, HandPass(1.0, 1)).revision == 42  # a judge decides by none of that
+    assert story_after(opened, TOSS, HandPass(1.0, 1, 1.0)).revision == 42  # a judge decides by none of that
     assert story_after(opened, TOSS, TeamsNamed(1.0, {"A": "Elk", "B": "Blue"})).revision == 43
 
 

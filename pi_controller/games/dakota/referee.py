@@ -48,7 +48,7 @@ class DakotaReferee(Referee):
             )
         if action.get("do") == "hit" and hits.is_one_stroke(story, tx.t):
             pads = (action["pad"],) if "pad" in action else ()
-            tx.add(Question(tx.t, "one_stroke", ("found" if action["found"] else "missed", "none"), pads))
+            tx.ask("one_stroke", ("found" if action["found"] else "missed", "none"), pads)
             return
         if action.get("hide") == "this":  # the default: the hide in progress
             action = {key: value for key, value in action.items() if key != "hide"}
@@ -141,9 +141,9 @@ class DakotaReferee(Referee):
                 hide.ask_no_reading(tx)
         elif tx.story.clock_held_by_hand:
             again = () if tx.story.hide.hits else ("hide_again",)
-            tx.add(Question(tx.t, "hand_stays", ("play_on", *again)))
+            tx.ask("hand_stays", ("play_on", *again))
         elif self.settings.mode("time") == "ask" or self._may_have_missed_hit(tx.story):
-            tx.add(Question(tx.t, "foul", ("foul", "play_on"), foul="time"))
+            tx.ask("foul", ("foul", "play_on"), foul="time")
         else:
             tx.foul("time", "clock")
 

@@ -105,7 +105,7 @@ class OjibweReferee(Referee):
             if opens:
                 _open_pad(tx, pad)
             else:
-                tx.add(Question(tx.t, "lifted", ("yes", "no"), (pad,)))
+                tx.ask("lifted", ("yes", "no"), (pad,))
         if tx.story.phase != "hit":
             self._openings = ()
 
@@ -140,7 +140,7 @@ class OjibweReferee(Referee):
             elif self.settings.mode("bead_moved") == "off":
                 self._seal_again(tx)
             else:
-                tx.add(Question(tx.t, "ball_moved", ("play_on", "hide_again")))
+                tx.ask("ball_moved", ("play_on", "hide_again"))
 
     def _seal_again(self, tx: Transaction) -> None:
         """Accept the moved ball: withdraw the commitment, and seal the ball if it is on a pad that can be struck."""
@@ -192,7 +192,7 @@ def _laid_marked_pad(reading: BeadsAtRest) -> int | None:
 
 
 def _ask_what_lies(tx: Transaction, about: str) -> None:
-    tx.add(Question(tx.t, about, ("play_on", "hide_again")))
+    tx.ask(about, ("play_on", "hide_again"))
 
 
 def _button(tx: Transaction, name: str) -> None:
@@ -226,7 +226,7 @@ def _open_pad(tx: Transaction, pad: int) -> None:
     if len(tx.story.hide.opened) < tx.game.whole_setting("max_open"):
         _count_opened_pad(tx, pad)
     elif "too_many" not in tx.story.hide.waived_fouls:
-        tx.add(Question(tx.t, "too_many", ("play_on", "counts", "hide_again"), (pad,)))
+        tx.ask("too_many", ("play_on", "counts", "hide_again"), (pad,))
 
 
 def _count_opened_pad(tx: Transaction, pad: int) -> None:
@@ -238,14 +238,14 @@ def _count_opened_pad(tx: Transaction, pad: int) -> None:
     elif not tx.story.hittable_pads:  # the ball was under none of the others
         _shoot(tx, None, pad, tx.by)
     elif sealed is None:
-        tx.add(Question(tx.t, "opened", ("yes", "no"), (pad,)))
+        tx.ask("opened", ("yes", "no"), (pad,))
 
 
 def _hit(tx: Transaction, pad: int, by: Source) -> None:
     """Play a strike on a pad: the payment depends on the ball's place, which the judge enters if there is no seal."""
     sealed = tx.sealed
     if sealed is None:
-        tx.add(Question(tx.t, "ball", tuple(map(str, tx.story.hittable_pads)), (pad,)))
+        tx.ask("ball", tuple(map(str, tx.story.hittable_pads)), (pad,))
     else:
         _shoot(tx, pad, sealed.open()[0], by)
 

@@ -93,7 +93,7 @@ class SlahalReferee(Referee):
                 self._seal(tx, place)
             case "check" if reading is not None:
                 about = "bones" if reading.sure else "no_reading"
-                tx.add(Question(tx.t, about, ("play_on", "hide_again")))
+                tx.ask(about, ("play_on", "hide_again"))
             case "guess" if reading is not None and reading.sure:
                 self._watch(tx, place)
             case _:
@@ -128,7 +128,7 @@ class SlahalReferee(Referee):
             if mode == "automatic" and not self._left:
                 self._rehide(tx, "sensor")
             elif mode != "off":
-                tx.add(Question(tx.t, "foul", ("foul", "play_on"), foul="rehide"))
+                tx.ask("foul", ("foul", "play_on"), foul="rehide")
 
     def _wait_limit(self, story: Story) -> float | None:
         return min((at for at in self._times(story).values()), default=None)
@@ -173,9 +173,9 @@ class SlahalReferee(Referee):
             case "time" if self._calls_time(tx.story):
                 tx.play({"do": "time"}, "clock")
             case "time":  # after a halt or without a mat the judge decides
-                tx.add(Question(tx.t, "time", ("time", "play_on")))
+                tx.ask("time", ("time", "play_on"))
             case about:
-                tx.add(Question(tx.t, about, ("play_on", "hide_again")))
+                tx.ask(about, ("play_on", "hide_again"))
 
     def _calls_time(self, story: Story) -> bool:
         """Return True if the clock itself ends the game when its time is up."""
@@ -265,7 +265,7 @@ def _guess(tx: Transaction, action: Mapping[str, Any], by: Source) -> None:
         two = _sheet(tx.game, tx.story)["pairs_out"] == 2
         choices = tuple(dict.fromkeys(SIGNAL_BY_PADS.values())) if two else ONE_PAIR
         flags = [flag for flag in ("block", "mirror") if action.get(flag)]
-        tx.add(Question(tx.t, "actual", choices, said=" ".join([str(action["signal"]), *flags])))
+        tx.ask("actual", choices, said=" ".join([str(action["signal"]), *flags]))
     else:
         tx.play({**action, "actual": SIGNAL_BY_PADS[sealed.open()[0]]}, by)
 
