@@ -7,7 +7,7 @@ their hands were under pads since the bead was taken up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from random import Random
 from typing import Literal
@@ -18,7 +18,7 @@ from pi_controller.sensing.events import Side
 
 ROUND_PAUSE_S = 2.0
 """A round of hiding is a run of hands without a pause this long in which no hand is under a pad."""
-PAUSE_S = (ROUND_PAUSE_S + 0.4, ROUND_PAUSE_S + 2.5)
+PAUSE_S = (ROUND_PAUSE_S + 0.3, ROUND_PAUSE_S + 1.2)
 """Range of a pause between two rounds: the sensors report a hand up to 0.2 s after it moved."""
 SECOND_FALL_S = (0.3, 0.8)
 """Range of times after which a stick that bounced falls on a second pad."""
@@ -123,16 +123,18 @@ def plan_between_hides(random: Random, habits: Habits, struck: Sequence[int], li
     return (*acts, *tidying)
 
 
-def plan_stops(random: Random, habits: Habits, order: Iterable[int]) -> tuple[tuple[int, float], ...]:
-    """Return the pads of a round in `order`, each with the seconds the hider pauses before it (0: goes straight on)."""
-    pads = [(pad, 0.0) for pad in order]
-    at = random.randrange(1, max(2, len(pads)))
-    pause_s = random.uniform(*PAUSE_S)
-    if random.random() < habits.start_over:
-        return (*pads[:at], (pads[0][0], pause_s), *pads[1:])
-    if random.random() < habits.pause:
-        return (*pads[:at], *((pad, pause_s) for pad, _ in pads[at : at + 1]), *pads[at + 1 :])
-    return tuple(pads)
+def plan_round(random: Random, habits: Habits, passes: int) -> tuple[tuple[int, float], ...]:
+    """Return the order of a round's `passes`, each by its number (0 first) with the seconds of a pause before it.
+
+    A hider who starts over makes the first passes twice, before and after the pause.
+    """
+    straight = [(number, 0.0) for number in range(passes)]
+    at, pause_s = random.randrange(1, max(2, passes)), random.uniform(*PAUSE_S)
+    starts_over, pauses = random.random() < habits.start_over, random.random() < habits.pause
+    if starts_over or pauses:
+        again = 0 if starts_over else at
+        return (*straight[:at], (again, pause_s), *straight[again + 1 :])
+    return tuple(straight)
 
 
 def rest(random: Random) -> Act:

@@ -114,7 +114,9 @@ def play_shuffled(hides, seed, preset, hides_a_game=3, late_s=LATE_ARRIVAL_S):
         after = results(InProcess(*settings, players.nearest), late)
         ends = [None], [None]
         pairs = zip([*before, *ends[0]], [*after, *ends[1]], strict=False)
-        different = next((pair for pair in pairs if pair[0] is None or pair[1] is None or pair[0][:2] != pair[1][:2]), None)
+        different = next(
+            (pair for pair in pairs if pair[0] is None or pair[1] is None or pair[0][:2] != pair[1][:2]), None
+        )
         if different is None or different == (None, None):
             continue
         if any(one is not None and one[2] for one in different):

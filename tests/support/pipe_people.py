@@ -23,7 +23,7 @@ from pi_controller.simulation.habits import (
     SECOND_FALL_S,
     UNTIDY,
     plan_between_hides,
-    plan_stops,
+    plan_round,
 )
 
 PADS = (1, 2, 3, 4)
@@ -446,10 +446,15 @@ class People:
                 return "foul"
         if about == "found":
             return "found" if asked["pads"][0] in self.lying else "missed"
-        if "one" in choices:
-            return "one"  # no stroke follows another so soon
         pads = [str(pad) for pad in self.struck[-1:] if str(pad) in choices]
-        if pads and about in ("doubtful", "two_struck", "several_struck", "beside_dead", "struck_meanwhile"):
+        if pads and about in (
+            "doubtful",
+            "two_struck",
+            "several_struck",
+            "beside_dead",
+            "struck_meanwhile",
+            "one_stroke",
+        ):
             return pads[0]
         if about == "late_hit" and self.random.random() < 0.5:
             return self.random.choice(choices)
@@ -580,7 +585,7 @@ class People:
             steps.remove(random.choice([pad for pad in order if pad != target]))
         elif plant == "pad_twice":
             steps.insert(random.randrange(1, 5), random.choice(order[:1]))
-        stops = plan_stops(random, self.habits, steps)
+        stops = [(steps[n], pause_s) for n, pause_s in plan_round(random, self.habits, len(steps))]
         last_round = len(stops) - len(steps)
         self.untidy |= any(pause_s for _, pause_s in stops)
         early = random.choice(("child", "hitter", "hider")) if disturb and random.random() < 0.4 else ""
@@ -910,7 +915,9 @@ class People:
             tally.innocent_hides += 1
             tally.untidy += self.untidy
             tally.charged += self.charged
-            of_hiding = [each for each in self.asked if each.get("foul") in HIDER_PLANTS or each["about"] in PASS_QUESTIONS]
+            of_hiding = [
+                each for each in self.asked if each.get("foul") in HIDER_PLANTS or each["about"] in PASS_QUESTIONS
+            ]
             unneeded = [each["about"] for each in of_hiding]
             if unneeded and not self.doubts and not self.plants:
                 tally.asked += 1
@@ -922,7 +929,9 @@ class People:
                 self._answer()
             for found in (False, False):
                 if not self.settled:
-                    self._send({"t": round(self.now + 0.1, 3), "judge": "action", "action": {"do": "hit", "found": found}})
+                    self._send(
+                        {"t": round(self.now + 0.1, 3), "judge": "action", "action": {"do": "hit", "found": found}}
+                    )
         elif self.hits_taken and not self.calls and not self.over and self.random.random() < self.habits.undo_twice:
             self._replace_and_take_back()
         for plant in self.plants:
