@@ -18,6 +18,7 @@ import argparse
 import json
 import sys
 from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 
@@ -31,6 +32,9 @@ from pi_controller.simulation.habits import TIDY, UNTIDY, Habits
 HIDES_A_GAME = 25
 LATE_ARRIVAL_S = 0.25
 """An event is told up to so long after it happened."""
+SETTLED_S = 2.0
+"""So long after the last event what follows from it is there."""
+END = None, None
 MAX_ASKED_SHARE = 0.02
 """The share of innocent hides that a judge may be asked about."""
 ROWS = {
@@ -86,9 +90,10 @@ def arrivals(lines, random, late_s=LATE_ARRIVAL_S):
 
 
 def results(pipe, told):
-    """Return the results of the lines that arrive at a new pipe: [(what was played, what was asked before it)]."""
+    """Return the results of the lines that arrive at a new pipe: [(what was played, the state, what was asked)]."""
     played, asked = [], []
-    for now, line in told:
+    end = told[-1][0] + SETTLED_S
+    for now, line in (*told, (end, {"t": end, "event": "sensors", "faults": []})):
         facts = pipe.send({"t": round(now, 3), "event": "sensors", "faults": []})  # time passes
         for fact in (*facts, *pipe.send(line)):
             if fact.get("kind") == "question":
@@ -112,17 +117,14 @@ def play_shuffled(hides, seed, preset, hides_a_game=3, late_s=LATE_ARRIVAL_S):
         late = arrivals(lines, random, late_s)
         before = results(InProcess(*settings, players.nearest), [(line["t"], line) for line in lines])
         after = results(InProcess(*settings, players.nearest), late)
-        ends = [None], [None]
-        pairs = zip([*before, *ends[0]], [*after, *ends[1]], strict=False)
-        different = next(
-            (pair for pair in pairs if pair[0] is None or pair[1] is None or pair[0][:2] != pair[1][:2]), None
-        )
-        if different is None or different == (None, None):
+        pairs = zip_longest(before, after)
+        one, other = next(((one, other) for one, other in pairs if not one or not other or one[:2] != other[:2]), END)
+        if one is other is None:
             continue
-        if any(one is not None and one[2] for one in different):
+        if any(each and each[2] for each in (one, other)):
             asked += 1
         else:
-            what = " / ".join(str(one and one[0]) for one in different)
+            what = " / ".join(str(each and each[0]) for each in (one, other))
             wrong.append((what, players.setup, [{**line, "arrives": round(now, 3)} for now, line in late]))
     return wrong, asked
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
-from random import Random
 
 from pi_controller.referee.base import referee_for
 from pi_controller.referee.settings import RefereeSettings
@@ -39,6 +38,7 @@ ONLY_ASKED = ("hitters_hand", "peek", "late_hit", "again")
 """The planted acts that are to be a question, whatever else is called."""
 PASS_QUESTIONS = ("passes_unsure", "hitters_hand", "unknown_hand")
 AGAIN_QUESTIONS = ("hand_again",)
+OF_A_STROKE = ("doubtful", "two_struck", "several_struck", "beside_dead", "struck_meanwhile", "one_stroke")
 HIDER_PLANTS = (*PASS_FOULS, *BEAD_FOULS)
 READ_S = 0.45
 """The mat reads the beads so long after the last hand left."""
@@ -156,8 +156,8 @@ class Called:
 class Tally:
     """What the hides came to. `failures` are (what is wrong, the pipe's options, its lines).
 
-    In `untidy` innocent hides people had other habits than tidy ones. `charged` innocent hides had a foul called on a team that did nothing, `asked` ones a question about a foul that no
-    act gives a reason for.
+    In `untidy` innocent hides people had a habit. In `charged` ones a foul was called on a team that did nothing, in
+    `asked` ones the judge was asked about a foul of the hiders that no act gives a reason for: `questions`.
     """
 
     hides: int = 0
@@ -209,6 +209,11 @@ def looks_good(hands):
     """
     first = max((n for n in range(1, len(hands)) if hands[n][0] - hands[n - 1][1] >= ROUND_PAUSE_S), default=0)
     return any(sorted(pad for *_, pad in run) == [*PADS] for run in (hands, hands[first:]))
+
+
+def is_of_hiding(asked):
+    """Return whether a question is about a foul of the hiders, or about whose hand was under a pad."""
+    return asked.get("foul") in HIDER_PLANTS or asked["about"] in PASS_QUESTIONS
 
 
 class People:
@@ -758,7 +763,7 @@ class People:
                 self.rest()
 
     def _strike_somehow(self, pad, left):
-        """The hitter strikes `pad`; a hand may point there, the stick may bounce, the judge may have to enter the hit."""
+        """Strike `pad`; a hand may point there, the stick may bounce, the judge may have to enter the hit."""
         random, habits = self.random, self.habits
         since = self.now - self.last_strike
         look_s = min(max(random.uniform(0.3, 8.0), SECOND_FALL_S[1] + 0.2 - since), max(0.01, left - 2.0))
@@ -915,13 +920,10 @@ class People:
             tally.innocent_hides += 1
             tally.untidy += self.untidy
             tally.charged += self.charged
-            of_hiding = [
-                each for each in self.asked if each.get("foul") in HIDER_PLANTS or each["about"] in PASS_QUESTIONS
-            ]
-            unneeded = [each["about"] for each in of_hiding]
-            if unneeded and not self.doubts and not self.plants:
+            about = [each["about"] for each in self.asked if is_of_hiding(each)]
+            if about and not self.doubts and not self.plants:
                 tally.asked += 1
-                tally.questions.update(unneeded)
+                tally.questions.update(about)
         self.leaving, self.hiding = True, False
         if not self.settled:
             tally.stuck += self.sent > MAX_LINES
