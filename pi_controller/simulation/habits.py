@@ -60,6 +60,10 @@ class Habits:
             if not 0.0 <= getattr(self, each.name) <= 1.0:
                 raise UsageError(f"{each.name} = {getattr(self, each.name)} is not a probability", "choose 0 to 1")
 
+    def without_tidying(self) -> Habits:
+        """Return these habits without hands at the pads after the bead was taken up."""
+        return replace(self, shake_out=0.0, straighten_after=0.0, touch_up=0.0)
+
 
 TIDY = Habits()
 UNTIDY = Habits(
@@ -80,6 +84,11 @@ UNTIDY = Habits(
     undo_twice=0.05,
 )
 """Ordinary people."""
+
+
+def seeded_random(seed: int, purpose: str, number: int) -> Random:
+    """Return the chances of the habits in turn `number` of the table with this seed: the same for each purpose."""
+    return Random(f"{seed} {purpose} {number}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,16 @@ from pi_controller.rules import registry
 from pi_controller.rules.base import Game
 from pi_controller.sensing.events import Side, mirror_pad, mirror_side
 from pi_controller.simulation.conditions import Stream, rng
-from pi_controller.simulation.habits import LATE_S, SECOND_FALL_S, UNTIDY, Act, Habits, plan_between_hides, rest
+from pi_controller.simulation.habits import (
+    LATE_S,
+    SECOND_FALL_S,
+    UNTIDY,
+    Act,
+    Habits,
+    plan_between_hides,
+    rest,
+    seeded_random,
+)
 from pi_controller.simulation.sensors import HandStyle
 from pi_controller.simulation.truth import PACES, Mischief, PaceName, Stroke, Truth, Turns, compare_turns, span, stroke
 from pi_controller.simulation.world import World
@@ -141,9 +150,9 @@ class People(ABC):
 
     def _answer(self, view: View, asked: QuestionView, t: float) -> None:
         if self._answer_at is None:
-            whim = self._whim("judge", self.questions)
-            late = whim.random() < self.habits.late
-            self._answer_at = t + (whim.uniform(*LATE_S) if late else JUDGE_S)
+            chance = self._habit_random("judge", self.questions)
+            late = chance.random() < self.habits.late
+            self._answer_at = t + (chance.uniform(*LATE_S) if late else JUDGE_S)
         if t < self._answer_at:
             return
         self._answer_at = t + RETRY_S
@@ -161,9 +170,8 @@ class People(ABC):
 
     # acts that people finish whatever the table makes of them
 
-    def _whim(self, purpose: str, number: int) -> Random:
-        """Return the chances of the habits in turn `number` for one purpose: always the same."""
-        return Random(f"{self.seed} {purpose} {number}")
+    def _habit_random(self, purpose: str, number: int) -> Random:
+        return seeded_random(self.seed, purpose, number)
 
     def _finish_steps(self) -> Iterator[float]:
         """Do the steps that are left of a plan, also of one that the table's view has interrupted."""
@@ -210,9 +218,11 @@ class People(ABC):
 
         self._steps += (go_in, go_out)
 
-    def _add_tidying(self, number: int, struck: Sequence[int], lifter: Side, style: HandStyle) -> None:
+    def _add_tidying(
+        self, number: int, struck: Sequence[int], lifter: Side, style: HandStyle, habits: Habits | None = None
+    ) -> None:
         """Add what people do after hide `number`, until they are ready for the next round of hiding."""
-        for act in plan_between_hides(self._whim("tidy", number), self.habits, struck, lifter):
+        for act in plan_between_hides(self._habit_random("tidy", number), habits or self.habits, struck, lifter):
             self._add_wait(act.after_s)
             self._add_act(act, style)
         self._steps.append(self._hands_home)
@@ -239,22 +249,22 @@ class People(ABC):
 
     def _hold_toss(self, button: str, style: HandStyle) -> Iterator[float]:
         """Press the `button` of the toss; somebody's hand may be under a pad."""
-        whim = self._whim("toss", 0)
-        if whim.random() < self.habits.toss_hand:
-            self._add_hand(whim.choice(EVERY_PAD), style, 0.6, under=lambda _: self._press(button))
-            self._add_wait(rest(whim).after_s)
+        chance = self._habit_random("toss", 0)
+        if chance.random() < self.habits.toss_hand:
+            self._add_hand(chance.choice(EVERY_PAD), style, 0.6, under=lambda _: self._press(button))
+            self._add_wait(rest(chance).after_s)
             self._steps.append(self._hands_home)
         yield from self._finish_steps()
         yield from self._press_until_taken(button)
 
-    def _bounce(self, stroke: Stroke, whim: Random) -> None:
+    def _bounce(self, stroke: Stroke, chance: Random) -> None:
         """The stick of `stroke` bounces and falls on another pad."""
-        other = whim.choice([pad for pad in EVERY_PAD if pad != stroke.pad])
-        self._world.strike(other, stroke.level_dbfs, after_s=stroke.after_s + whim.uniform(*SECOND_FALL_S))
+        other = chance.choice([pad for pad in EVERY_PAD if pad != stroke.pad])
+        self._world.strike(other, stroke.level_dbfs, after_s=stroke.after_s + chance.uniform(*SECOND_FALL_S))
 
     def _replace_and_take_back(self, hide: int, action: dict[str, Any]) -> None:
         """The judge replaces the last action of `hide` by the wrong `action`, sees it and takes that back."""
-        if hide > self._replaced and self._whim("undo", hide).random() < self.habits.undo_twice:
+        if hide > self._replaced and self._habit_random("undo", hide).random() < self.habits.undo_twice:
             self._replaced = hide
             self._judge(JudgeReplace(self._t, action))
             self._judge(JudgeUndo(self._t))

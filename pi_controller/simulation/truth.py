@@ -290,7 +290,6 @@ class _FactsOfHide:
         self.actions: list[Action] = []
         self.sheet: Mapping[str, Any] = {}
         self.passes: tuple[int, ...] | None = None
-        self.fetched = False
         self.revealed: int | None = None
 
 
@@ -312,7 +311,6 @@ def facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _Fa
             begun, missed = story.hide, story.hands.doubt >= story.hide.number
             this = tales.setdefault(begun.number, _FactsOfHide())
             this.passes = None if missed else begun.passes
-            this.fetched = begun.fetched
         elif isinstance(fact, Reveal):
             tales.setdefault(fact.hide, _FactsOfHide()).revealed = fact.pad
     return tales, []

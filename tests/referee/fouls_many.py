@@ -65,10 +65,10 @@ def play(seed, name, preset="home", conditions="quiet", limit_s=4 * 3600.0, kind
         ) as table,
     ):
         table.play(limit_s)
-        facts = [fact for _, fact in table.journal.read()]
+        records = [*table.journal.read()]
         if name == "dakota":
-            return *outcomes(facts, game, table.players.made), table.view.hide, table.t
-        return *turn_outcomes(facts, game, table.truth.turns), table.t
+            return *outcomes(records, game, table.players.made), table.view.hide, table.t
+        return *turn_outcomes([fact for _, fact in records], game, table.truth.turns), table.t
 
 
 def main():

@@ -5,9 +5,10 @@ from random import Random
 
 import pytest
 from load_file import load_file
-from pipe_people import HIT_SECONDS, InProcess, People, Process, looks_good
+from pipe_people import HIT_SECONDS, InProcess, People, Process, judge_hands
 
 from pi_controller.referee.settings import PRESETS
+from pi_controller.simulation.habits import ROUND_PAUSE_S
 
 hides = load_file("tests/referee/truthful_hides.py")
 
@@ -56,13 +57,23 @@ def test_order_of_arrival_changes_no_result(preset):
 
 
 @pytest.mark.parametrize(
-    ("good", "hands"),
+    ("verdict", "pads"),
     [
-        (True, [(0.0, 1.0, 3), (3.1, 4.0, 1), (4.1, 5.0, 2), (5.1, 6.0, 3), (6.1, 7.0, 4)]),
-        (False, [(0.0, 1.0, 3), (1.1, 4.0, 1), (4.1, 5.0, 2), (5.1, 6.0, 3), (6.1, 7.0, 4)]),
-        (True, [(0.0, 1.0, 3), (1.1, 4.0, 1), (6.1, 7.0, 2), (7.1, 8.0, 4)]),
-        (False, [(0.0, 1.0, 3), (1.1, 4.0, 1), (4.1, 5.0, 2)]),
+        ("good", "1 2 3 4"),
+        ("good", "3 | 1 2 3 4"),
+        ("good", "3 | 1 2 4"),
+        ("good", "1 2 | 1 2 3 4"),
+        ("pad_twice", "3 1 2 3 4"),
+        ("pad_twice", "1 2 1 3 4"),
+        ("pad_skipped", "1 3 4"),
+        ("pad_skipped", "3 | 1 3 4"),
+        ("doubt", "2 | 1 3 4 2 | 1 3 4"),
+        ("doubt", "1 2 2 3 4 | 1 2 | 3 4"),
     ],
 )
-def test_good_hide_is_last_round_or_all_hands(good, hands):
-    assert looks_good(hands) == good
+def test_hands_are_judged_by_rounds(verdict, pads):
+    hands, t = [], 0.0
+    for word in pads.split():
+        t += ROUND_PAUSE_S if word == "|" else 1.0
+        hands += [] if word == "|" else [(t - 0.9, t, int(word))]
+    assert judge_hands(hands) == verdict

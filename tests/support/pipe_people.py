@@ -202,13 +202,20 @@ class Tally:
         return 1.0 if due == 0 else 1.0 - self.missed / due
 
 
-def looks_good(hands):
-    """Return whether `hands` since the bead was up (in s, out s, pad) are a good hide, whatever else was meant.
+def judge_hands(hands):
+    """Return what `hands` since the bead was up (in s, out s, pad) amount to by RULES.md, "Between two hides".
 
-    They are if the last round, or all of them, are each pad once (RULES.md, "Between two hides").
+    `good`: the last round, or all of them, are each pad once. `pad_twice`, `pad_skipped`: that may be called. Else
+    `doubt`.
     """
     first = max((n for n in range(1, len(hands)) if hands[n][0] - hands[n - 1][1] >= ROUND_PAUSE_S), default=0)
-    return any(sorted(pad for *_, pad in run) == [*PADS] for run in (hands, hands[first:]))
+    everything = [pad for *_, pad in hands]
+    last = everything[first:]
+    if [*PADS] in (sorted(last), sorted(everything)):
+        return "good"
+    if len(last) > len({*last}):
+        return "pad_twice"
+    return "doubt" if {*PADS} <= {*everything} else "pad_skipped"
 
 
 def is_of_hiding(asked):
@@ -630,7 +637,7 @@ class People:
             except HideSettledError:
                 self._finish_passes([pad for pad, _ in stops[n:]])
                 raise
-        if not looks_good(self.since_up):
+        if judge_hands(self.since_up) != "good":
             self.doubts.append("hands that are no good hide by themselves")
         self._be_ready(plant)
 
@@ -693,7 +700,7 @@ class People:
         if plant in PASS_FOULS:
             self.guilty["hider"].add(plant)
             hidden = plant == "pad_skipped" and self._hidden_by_stray()
-            self.plant(plant, "hider", PASS_QUESTIONS, moot=hidden or looks_good(self.since_up))
+            self.plant(plant, "hider", PASS_QUESTIONS, moot=hidden or judge_hands(self.since_up) == "good")
         if self.phase != "check":
             self.ready(random.uniform(0.2, 1.5))
         self.rest(random.uniform(0.1, 0.6), sure=random.random() > 0.03)

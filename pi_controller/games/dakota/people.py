@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pi_controller.referee.facts import Fact
+from pi_controller.referee.settings import PASS_FOULS
 from pi_controller.rules.base import Game, Team
 from pi_controller.sensing.events import Side
-from pi_controller.simulation.habits import SECOND_FALL_S, plan_round
+from pi_controller.simulation.habits import SECOND_FALL_S, TIDY, Habits, plan_round, seeded_random
 from pi_controller.simulation.people import RETRY_S, People, choose_answer, raise_level
 from pi_controller.simulation.sensors import HandStyle
 from pi_controller.simulation.truth import HidePlan, PadPass, Stroke, Truth, compare, hide_plan, toss
@@ -22,6 +23,15 @@ ABOUT_A_PAD = (
 BEADS = ("bead", "second bead")
 BETWEEN_STROKES_S = SECOND_FALL_S[1] + 0.2
 """Hitters leave so long between two strokes: a second hit sooner may be the same stroke."""
+
+
+def round_order(seed: int, plan: HidePlan, habits: Habits) -> tuple[tuple[int, float], ...]:
+    """Return the order of the passes of `plan` with the seconds of a pause before each: see `plan_round`.
+
+    A hider who skips a pad, or takes one twice, does so in one round.
+    """
+    habits = TIDY if plan.foul in PASS_FOULS else habits
+    return plan_round(seeded_random(seed, "round", plan.hide), habits, len(plan.passes))
 
 
 class Players(People):
@@ -53,22 +63,22 @@ class Players(People):
             case "toss":
                 return self._toss()
             case "hide":
-                return self._hide(self.plan_of(view), view)
+                return self._hide(self.plan_of(view.hide), view)
             case "check":
                 self._catch_up(view)
                 return self._nothing_more()
             case "hit":
                 self._catch_up(view)
-                return self._hit(self.plan_of(view), view.owed or "first")
+                return self._hit(self.plan_of(view.hide), view.owed or "first")
             case "show":
                 self._catch_up(view)
-                return self._show(self.plan_of(view), view)
+                return self._show(self.plan_of(view.hide), view)
             case _:
                 return None
 
-    def plan_of(self, view: View) -> HidePlan:
-        """Return the plan of the current hide."""
-        return hide_plan(self.seed, view.hide, self.pace, self.mischief)
+    def plan_of(self, hide: int) -> HidePlan:
+        """Return the plan of hide number `hide`."""
+        return hide_plan(self.seed, hide, self.pace, self.mischief)
 
     def _toss(self) -> Iterator[float]:
         yield 0.4
@@ -78,8 +88,8 @@ class Players(People):
         yield from self._hold_toss("toss_a" if winner == "A" else "toss_b", style)
 
     def _hide(self, plan: HidePlan, view: View) -> Iterator[float]:
-        if self._hid == plan.hide and not self._steps and not view.passes:
-            self._add_fetching(plan)  # the hide starts over
+        if self._starts_over(view):
+            self._add_fetching(plan)
         elif self._hid == plan.hide:  # ready was withdrawn, or a neighbour had pressed it
             yield from self._be_ready(plan)
         yield from self._finish_steps()
@@ -93,15 +103,19 @@ class Players(People):
         self._add_round(plan, view.hider)
         yield from self._be_ready(plan)
 
+    def _starts_over(self, view: View) -> bool:
+        """Return whether this hide was hidden already, and the table has forgotten its passes."""
+        return self._hid == view.hide and not self._steps and not view.passes
+
     def _add_round(self, plan: HidePlan, hider: str | None) -> None:
         """Add a round of hiding; a neighbour may press ready in the middle of it."""
-        whim, habits = self._whim("round", plan.hide), self.habits
-        order = plan_round(whim, habits, len(plan.passes))
-        early = whim.randrange(1, len(order)) if whim.random() < habits.neighbour else 0
+        order = round_order(self.seed, plan, self.habits)
+        chance = self._habit_random("neighbour", plan.hide)
+        early = chance.randrange(1, len(order)) if chance.random() < self.habits.neighbour else None
         last = {number: n for n, (number, _) in enumerate(order)}
         self.truth.record_hide(plan, _team(hider), tuple(plan.passes[number].pad for number, _ in order))
         for n, (number, pause_s) in enumerate(order):
-            if n == early and n:
+            if n == early:
                 self._add_press("ready")
             else:
                 self._add_wait(pause_s)
@@ -136,16 +150,16 @@ class Players(People):
 
     def _hit(self, plan: HidePlan, owed: str) -> Iterator[float]:
         stroke = plan.first if owed == "first" else plan.second
-        whim = self._whim(owed, plan.hide)
+        chance = self._habit_random(owed, plan.hide)
         yield max(stroke.look_s, BETWEEN_STROKES_S - (self._t - self._struck_at))
-        if whim.random() < self.habits.point:
+        if chance.random() < self.habits.point:
             yield self._world.point(stroke.pad, "hitter") - self._world.t + 0.3
             yield self._world.hand_home("hitter") - self._world.t
-        level, bounces = stroke.level_dbfs, whim.random() < self.habits.bounce
+        level, bounces = stroke.level_dbfs, chance.random() < self.habits.bounce
         while True:
             self.strike(plan.hide, owed, stroke, level)
             if bounces:
-                self._bounce(stroke, whim)
+                self._bounce(stroke, chance)
             yield RETRY_S
             level, bounces = raise_level(level), False
 
@@ -162,7 +176,9 @@ class Players(People):
             self._replace_and_take_back(plan.hide, {"do": "hit", "found": not hit.found, "pad": hit.pad})
         found = view.foul is None and any(hit.found for hit in view.hits)
         struck = [hit.pad for hit in view.hits if hit.pad is not None]
-        self._add_tidying(plan.hide, struck, "hitter" if found else "hider", plan.passes[0].style)
+        # other hands would hide a pad that is skipped: no mat could tell
+        habits = self.habits.without_tidying() if self.plan_of(plan.hide + 1).foul in PASS_FOULS else self.habits
+        self._add_tidying(plan.hide, struck, "hitter" if found else "hider", plan.passes[0].style, habits)
         yield from self._finish_steps()
         yield RETRY_S
         yield from self._press_until_taken("shown")
@@ -188,7 +204,7 @@ class Players(People):
         """Place the beads if these players return in the middle of a hide: they have hidden already."""
         if self._hid == view.hide:
             return
-        plan = self.plan_of(view)
+        plan = self.plan_of(view.hide)
         self._hid = view.hide
         if view.hide not in self.truth.hides:
             self.truth.record_hide(plan, _team(view.hider))
@@ -200,7 +216,8 @@ class Players(People):
     def answer_to(self, view: View, asked: QuestionView) -> str | dict[str, Any]:
         """Return the judge\'s true answer, or the action that the judge enters instead."""
         foul = self.truth.hides[view.hide].foul if view.hide in self.truth.hides else None
-        if asked.about == "no_reading" and foul is not None:
+        other = foul in PASS_FOULS and asked.foul in PASS_FOULS and foul != asked.foul
+        if foul is not None and (asked.about == "no_reading" or other):
             return {"do": "foul", "by": "hider", "kind": foul}
         return self._verdict(view, asked, foul)
 

@@ -176,9 +176,9 @@ class OjibwePeople(TurnPeople):
 
     def _add_laying(self, plan: OjibweScript) -> None:
         """Add the steps that lay the balls; a neighbour may press ready in the middle of it."""
-        whim, pads = self._whim("round", plan.hide), sorted({drop.pad or 0 for drop in plan.drops})
-        neighbour = plan.hide not in self._over and whim.random() < self.habits.neighbour
-        early = whim.choice(pads[1:]) if neighbour else None
+        chance, pads = self._habit_random("neighbour", plan.hide), sorted({drop.pad or 0 for drop in plan.drops})
+        neighbour = plan.hide not in self._over and chance.random() < self.habits.neighbour
+        early = chance.choice(pads[1:]) if neighbour else None
         for pad in pads:
             if pad == early:
                 self._add_press("ready")
@@ -241,18 +241,18 @@ class OjibwePeople(TurnPeople):
             self._struck = None  # the judge knows that it was not a hit
             self._world.strike(plan.slip, plan.hit.level_dbfs)
             yield RETRY_S
-        stroke, level, whim = plan.hit, plan.hit.level_dbfs, self._whim("hit", plan.hide)
+        stroke, level, chance = plan.hit, plan.hit.level_dbfs, self._habit_random("hit", plan.hide)
         yield stroke.look_s
-        if whim.random() < self.habits.point:
+        if chance.random() < self.habits.point:
             yield self._world.point(stroke.pad, "hitter") - self._world.t + 0.3
             yield self._world.hand_home("hitter") - self._world.t
-        bounce = whim.random() < self.habits.bounce
+        bounce = chance.random() < self.habits.bounce
         while True:
             self._struck = plan.hide, stroke.pad
             self._record_shot(plan, opened, stroke.pad)
             self._world.strike(stroke.pad, level, stroke.also, stroke.also_after_s, stroke.after_s)
             if bounce:
-                self._bounce(stroke, whim)
+                self._bounce(stroke, chance)
             yield RETRY_S
             level = raise_level(level)
 

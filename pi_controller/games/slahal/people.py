@@ -199,7 +199,9 @@ class BoneHolders(TurnPeople):
                 world.take(BONES[holder])
         limit = self.game.whole_setting("hide_seconds")
         self._add_wait(plan.swap_s + (limit + 0.5 if plan.late and limit <= MAX_LATE_LIMIT_S else 0.0))
-        neighbour = plan.hide not in self._over and self._whim("round", plan.hide).random() < self.habits.neighbour
+        neighbour = (
+            plan.hide not in self._over and self._habit_random("neighbour", plan.hide).random() < self.habits.neighbour
+        )
         if neighbour:
             self._add_press("ready")
         self._steps.append(lambda: self._rest_fists(plan, out))
