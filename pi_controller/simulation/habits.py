@@ -116,7 +116,7 @@ def plan_between_hides(random: Random, habits: Habits, struck: Sequence[int], li
     early, twice = random.random() < habits.shown_early, random.random() < habits.shown_twice
     acts = [_hand(random, pad) for pad in struck if random.random() < habits.straighten_before]
     crooked = [pad for pad in struck if random.random() < habits.straighten_after]
-    lift = Act("lift", random.uniform(0.1, 0.5), dwell_s=random.uniform(0.15, 0.6), side=lifter)
+    lift = Act("lift", random.uniform(0.1, 0.5), dwell_s=random.uniform(0.15, 0.4), side=lifter)
     untidy = bool(acts) or never or early
     acts += [lift] if never else [press, lift] if early else [lift, press]
     tidying: list[Act] = []
@@ -152,7 +152,7 @@ def rest(random: Random) -> Act:
 
 
 def _hand(random: Random, pad: int) -> Act:
-    return Act("hand", random.uniform(0.15, 0.9), pad, random.uniform(0.15, 0.7))
+    return Act("hand", random.uniform(0.1, 0.6), pad, random.uniform(0.15, 0.5))
 
 
 def _shake_out(random: Random) -> list[Act]:
