@@ -20,6 +20,8 @@ ROUND_PAUSE_S = 2.0
 """A round of hiding is a run of hands without a pause this long in which no hand is under a pad."""
 PAUSE_S = (ROUND_PAUSE_S + 0.3, ROUND_PAUSE_S + 1.2)
 """Range of a pause between two rounds: the sensors report a hand up to 0.2 s after it moved."""
+LOOK_S = (0.5, 0.9)
+"""Range of times that even tidy people let pass once the bead is up: the mat reads that it is empty."""
 SECOND_FALL_S = (0.3, 0.8)
 """Range of times after which a stick that bounced falls on a second pad."""
 LATE_S = (5.0, 60.0)
@@ -106,30 +108,31 @@ class Act:
     side: Side = "hider"
 
 
-def plan_between_hides(random: Random, habits: Habits, struck: Sequence[int], lifter: Side) -> tuple[Act, ...]:
+def plan_between_hides(
+    random: Random, habits: Habits, struck: Sequence[int], lifter: Side, tidier: Side
+) -> tuple[Act, ...]:
     """Return what people do from the reveal to the next round of hiding.
 
-    `struck` are the pads that were hit, `lifter` is the side that takes the bead up.
+    `struck` are the pads that were hit. `lifter` is the side that takes the bead up, `tidier` the one that hides next.
     """
     press = Act("shown", random.uniform(0.1, 0.4))
     never = random.random() < habits.shown_never
     early, twice = random.random() < habits.shown_early, random.random() < habits.shown_twice
-    acts = [_hand(random, pad) for pad in struck if random.random() < habits.straighten_before]
+    acts = [_hand(random, pad, tidier) for pad in struck if random.random() < habits.straighten_before]
     crooked = [pad for pad in struck if random.random() < habits.straighten_after]
     lift = Act("lift", random.uniform(0.1, 0.5), dwell_s=random.uniform(0.15, 0.4), side=lifter)
     untidy = bool(acts) or never or early
     acts += [lift] if never else [press, lift] if early else [lift, press]
     tidying: list[Act] = []
     if random.random() < habits.shake_out:
-        tidying += _shake_out(random)
-    tidying += [_hand(random, pad) for pad in crooked]
+        tidying += _shake_out(random, tidier)
+    tidying += [_hand(random, pad, tidier) for pad in crooked]
     if random.random() < habits.touch_up:
-        tidying.append(_hand(random, random.choice(EVERY_PAD)))
+        tidying.append(_hand(random, random.choice(EVERY_PAD), tidier))
     if twice and not never:
         tidying.insert(random.randint(0, len(tidying)), replace(press, after_s=random.uniform(0.3, 2.0)))
-    if tidying or untidy:
-        tidying.append(rest(random))
-    return (*acts, *tidying)
+    last = rest(random) if tidying or untidy else Act("wait", random.uniform(*LOOK_S))
+    return (*acts, *tidying, last)
 
 
 def plan_round(random: Random, habits: Habits, passes: int) -> tuple[tuple[int, float], ...]:
@@ -146,17 +149,27 @@ def plan_round(random: Random, habits: Habits, passes: int) -> tuple[tuple[int, 
     return tuple(straight)
 
 
+def plan_neighbour(random: Random, habits: Habits, order: Sequence[tuple[int, float]]) -> int | None:
+    """Return the number of passes of a round in `order` after which a neighbour presses ready, or None.
+
+    A hider who pauses, or starts over, has gone on by then: nobody could tell that round from a finished one.
+    """
+    paused = max((n for n, (_, pause_s) in enumerate(order) if pause_s), default=0)
+    after = random.randint(paused + 1, max(paused + 1, len(order) - 1))
+    return after if random.random() < habits.neighbour and after < len(order) else None
+
+
 def rest(random: Random) -> Act:
     """Return a rest that is long enough to end a round."""
     return Act("wait", random.uniform(*PAUSE_S))
 
 
-def _hand(random: Random, pad: int) -> Act:
-    return Act("hand", random.uniform(0.1, 0.6), pad, random.uniform(0.15, 0.5))
+def _hand(random: Random, pad: int, side: Side) -> Act:
+    return Act("hand", random.uniform(0.1, 0.6), pad, random.uniform(0.15, 0.5), side)
 
 
-def _shake_out(random: Random) -> list[Act]:
+def _shake_out(random: Random, side: Side) -> list[Act]:
     """Return a hand at each pad in any order, and at some of them again."""
     pads = random.sample(EVERY_PAD, len(EVERY_PAD))
     again = [pad for pad in pads if random.random() < 0.15]
-    return [_hand(random, pad) for pad in (*pads, *again)]
+    return [_hand(random, pad, side) for pad in (*pads, *again)]

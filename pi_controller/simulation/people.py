@@ -219,10 +219,10 @@ class People(ABC):
         self._steps += (go_in, go_out)
 
     def _add_tidying(
-        self, number: int, struck: Sequence[int], lifter: Side, style: HandStyle, habits: Habits | None = None
+        self, number: int, struck: Sequence[int], side: Side, style: HandStyle, habits: Habits | None = None
     ) -> None:
-        """Add what people do after hide `number`, until they are ready for the next round of hiding."""
-        for act in plan_between_hides(self._habit_random("tidy", number), habits or self.habits, struck, lifter):
+        """Add what the next hiders, who sit at `side` now, do after hide `number` until they are ready to hide."""
+        for act in plan_between_hides(self._habit_random("tidy", number), habits or self.habits, struck, side, side):
             self._add_wait(act.after_s)
             self._add_act(act, style)
         self._steps.append(self._hands_home)

@@ -133,7 +133,7 @@ def report(tally, show):
     """Print what the hides came to, and the first `show` failing hides of each kind as lines of the pipe."""
     print(f"{tally.hides} hides; fouls called by themselves: {sum(tally.called.values())}")
     print(f"innocent hides: {tally.innocent_hides}, charged {tally.charged}, asked {tally.asked} ", end="")
-    print(f"({tally.asked_share:.2%}): {dict(tally.questions)}")
+    print(f"({tally.asked_share:.2%}): {dict(Counter(what for what, *_ in tally.questions))}")
     print(f"innocent fouls: {sum(tally.innocent.values())}")
     for what, count in tally.innocent.most_common():
         print(f"  {count:6} {what}")
@@ -148,7 +148,7 @@ def report(tally, show):
         print(f"  {count:6} {what}")
     if tally.stuck:
         print(f"  {tally.stuck:6} hides did not end by themselves")
-    print_failures(tally.failures, show)
+    print_failures([*tally.failures, *tally.questions], show)
 
 
 def print_failures(failures, show):
@@ -169,7 +169,7 @@ def report_rates(presets, hides, seed, show):
         for what, tally in measure_rates(hides, seed, preset).items():
             of = tally.untidy or tally.innocent_hides
             print(f"  {what:44} {tally.charged:5} of {of:5}, {tally.asked:5} ({tally.asked / of:.1%})")
-            print_failures(tally.failures, show)
+            print_failures([*tally.failures, *tally.questions], show)
             charged += tally.charged
     return charged
 

@@ -22,6 +22,7 @@ from pi_controller.simulation.habits import (
     SECOND_FALL_S,
     UNTIDY,
     plan_between_hides,
+    plan_neighbour,
     plan_round,
 )
 
@@ -157,7 +158,7 @@ class Tally:
     """What the hides came to. `failures` are (what is wrong, the pipe's options, its lines).
 
     In `untidy` innocent hides people had a habit. In `charged` ones a foul was called on a team that did nothing, in
-    `asked` ones the judge was asked about a foul of the hiders that no act gives a reason for: `questions`.
+    `asked` ones the judge was asked about a foul of the hiders for no reason: `questions`, like failures.
     """
 
     hides: int = 0
@@ -165,7 +166,7 @@ class Tally:
     untidy: int = 0
     charged: int = 0
     asked: int = 0
-    questions: Counter = field(default_factory=Counter)
+    questions: list = field(default_factory=list)
     innocent: Counter = field(default_factory=Counter)
     planted: Counter = field(default_factory=Counter)
     called: Counter = field(default_factory=Counter)
@@ -257,7 +258,6 @@ class People:
             self.idle(self.random.uniform(*PAUSE_S))
         else:
             self.say(toss, 0.5)
-        self.since_up = []
 
     def _new_hide(self):
         self.meant, self.doubts, self.charged, self.untidy, self.since_up = None, [], False, False, []
@@ -559,31 +559,35 @@ class People:
         """Between two hides: people take the bead up, press *shown* and tidy the pads as they will."""
         self.leaving = True
         lifter = "hitter" if self.random.random() < 0.1 else "hider"  # they hide next: the finders, or the same team
-        acts = plan_between_hides(self.random, self.habits, struck, lifter)
-        self.untidy = [act.do for act in acts] != ["lift", "shown"]
+        acts = plan_between_hides(self.random, self.habits, struck, lifter, "hider")
+        self.untidy = [act.do for act in acts] != ["lift", "shown", "wait"]
         for act in acts:
+            read = self.idle(act.after_s)
             if act.do == "lift":
-                self.idle(act.after_s)
-                pad = next((pad for pad in self.lying if pad), self.random.choice(PADS))
-                self.hand(act.side, pad, dwell=act.dwell_s)
-                self.lying, self.since_up = [], []
+                self._lift(act)
             elif act.do == "hand":
-                self.idle(act.after_s)
                 self.disturbed.append("tidying")
                 self.hand(act.side, act.pad, dwell=act.dwell_s)
-            else:
-                self.idle(act.after_s)
-                if act.do == "shown":
-                    self.say({"event": "button", "name": "shown"})
+            elif act.do == "shown":
+                self.say({"event": "button", "name": "shown"})
+        if not read:
+            self.doubts.append("an empty mat that was not read")
         self.leaving = False
 
+    def _lift(self, act):
+        """Take up whatever lies on the mat, pad by pad."""
+        for pad in [*self.lying]:
+            self.hand(act.side, pad or self.random.choice(PADS), dwell=act.dwell_s)
+        self.lying, self.since_up = [], []
+
     def idle(self, seconds):
-        """Rest; if no hand is under a pad meanwhile, the mat reads what lies on it."""
+        """Rest; if no hand is under a pad meanwhile, the mat reads what lies on it. Return whether it did."""
         if seconds < READ_S or self.under or self.random.random() < MISSED_READING:
             self.wait(seconds)
-        else:
-            self.rest(READ_S)
-            self.wait(seconds - READ_S)
+            return False
+        self.rest(READ_S)
+        self.wait(seconds - READ_S)
+        return True
 
     def hide_bead(self, plant, disturb):
         """The hider goes under the pads; with disturbances, and with the foul `plant`."""
@@ -601,14 +605,14 @@ class People:
         last_round = len(stops) - len(steps)
         self.untidy |= any(pause_s for _, pause_s in stops)
         early = random.choice(("child", "hitter", "hider")) if disturb and random.random() < 0.4 else ""
-        early = "hitter" if random.random() < self.habits.neighbour else early
-        early_after = random.randrange(1, len(stops)) if early and plant != "pad_skipped" else 0
+        habits = replace(self.habits, neighbour=1.0) if early else self.habits
+        early_after = plan_neighbour(random, habits, stops) if plant != "pad_skipped" else None
         stray_after = random.randrange(1, len(stops) + 1) if disturb and random.random() < 0.4 else 0
         knock_after = random.randrange(1, len(stops)) if disturb and random.random() < 0.15 else 0
         if plant == "pad_twice":
             self.guilty["hider"].add(plant)
         for n, (pad, pause_s) in enumerate(stops, 1):
-            if self.phase == "check":
+            if self.phase == "check" and not pause_s:
                 self.wait(random.uniform(0.1, 1.0))
             else:
                 self.idle(pause_s or random.uniform(0.1, 1.2))
@@ -628,7 +632,7 @@ class People:
                 self._leave_beads_wrong(plant, target, order)
             try:
                 if n == early_after:
-                    self._press_early(early)
+                    self._press_early(early or "hitter")
                 if n == stray_after:
                     self._stray_hand()
                 if n == knock_after and not self.under:
@@ -930,7 +934,7 @@ class People:
             about = [each["about"] for each in self.asked if is_of_hiding(each)]
             if about and not self.doubts and not self.plants:
                 tally.asked += 1
-                tally.questions.update(about)
+                tally.questions.append((f"asked: {', '.join(about)}", self.setup, [*self.lines]))
         self.leaving, self.hiding = True, False
         if not self.settled:
             tally.stuck += self.sent > MAX_LINES

@@ -10,7 +10,7 @@ from pi_controller.referee.facts import Fact
 from pi_controller.referee.settings import PASS_FOULS
 from pi_controller.rules.base import Game, Team
 from pi_controller.sensing.events import Side
-from pi_controller.simulation.habits import SECOND_FALL_S, TIDY, Habits, plan_round, seeded_random
+from pi_controller.simulation.habits import SECOND_FALL_S, TIDY, Habits, plan_neighbour, plan_round, seeded_random
 from pi_controller.simulation.people import RETRY_S, People, choose_answer, raise_level
 from pi_controller.simulation.sensors import HandStyle
 from pi_controller.simulation.truth import HidePlan, PadPass, Stroke, Truth, compare, hide_plan, toss
@@ -110,8 +110,7 @@ class Players(People):
     def _add_round(self, plan: HidePlan, hider: str | None) -> None:
         """Add a round of hiding; a neighbour may press ready in the middle of it."""
         order = round_order(self.seed, plan, self.habits)
-        chance = self._habit_random("neighbour", plan.hide)
-        early = chance.randrange(1, len(order)) if chance.random() < self.habits.neighbour else None
+        early = plan_neighbour(self._habit_random("neighbour", plan.hide), self.habits, order)
         last = {number: n for n, (number, _) in enumerate(order)}
         self.truth.record_hide(plan, _team(hider), tuple(plan.passes[number].pad for number, _ in order))
         for n, (number, pause_s) in enumerate(order):
@@ -174,11 +173,11 @@ class Players(People):
         if view.hits and view.foul is None:
             hit = view.hits[-1]
             self._replace_and_take_back(plan.hide, {"do": "hit", "found": not hit.found, "pad": hit.pad})
-        found = view.foul is None and any(hit.found for hit in view.hits)
+        stay = self._world.seats == "stay" or self.truth.hides[plan.hide].hider == view.hider
         struck = [hit.pad for hit in view.hits if hit.pad is not None]
         # other hands would hide a pad that is skipped: no mat could tell
         habits = self.habits.without_tidying() if self.plan_of(plan.hide + 1).foul in PASS_FOULS else self.habits
-        self._add_tidying(plan.hide, struck, "hitter" if found else "hider", plan.passes[0].style, habits)
+        self._add_tidying(plan.hide, struck, "hider" if stay else "hitter", plan.passes[0].style, habits)
         yield from self._finish_steps()
         yield RETRY_S
         yield from self._press_until_taken("shown")
