@@ -94,6 +94,9 @@ class People(ABC):
         self._steps = deque[Step]()
         self._free_at = 0.0
         self._replaced = 0  # the last hide whose result the judge replaced
+        self._tidied = False
+        self.doubtful = set[int]()
+        """The hides whose hands leave the mat in doubt: the hider paused in mid-round after tidying the pads."""
 
     def watch(self, view: View) -> None:
         """Process a new view; a new turn of the game changes the players' plan.
@@ -222,7 +225,9 @@ class People(ABC):
         self, number: int, struck: Sequence[int], side: Side, style: HandStyle, habits: Habits | None = None
     ) -> None:
         """Add what the next hiders, who sit at `side` now, do after hide `number` until they are ready to hide."""
-        for act in plan_between_hides(self._habit_random("tidy", number), habits or self.habits, struck, side, side):
+        acts = plan_between_hides(self._habit_random("tidy", number), habits or self.habits, struck, side, side)
+        self._tidied = any(act.do == "hand" for act in acts)
+        for act in acts:
             self._add_wait(act.after_s)
             self._add_act(act, style)
         self._steps.append(self._hands_home)
@@ -251,6 +256,7 @@ class People(ABC):
         """Press the `button` of the toss; somebody's hand may be under a pad."""
         chance = self._habit_random("toss", 0)
         if chance.random() < self.habits.toss_hand:
+            self._tidied = True
             self._add_hand(chance.choice(EVERY_PAD), style, 0.6, under=lambda _: self._press(button))
             self._add_wait(rest(chance).after_s)
             self._steps.append(self._hands_home)

@@ -58,7 +58,7 @@ def play(seed, name, options, conditions, mischief, seats, preset):
             if table.view.winner is None:
                 wrong.append("the game did not end")
             records = [*table.journal.read()]
-            judged = judge_hides(records, game, table.truth) if game.hand_passes else Counter()
+            judged = judge_hides(records, game, table.players) if game.hand_passes else Counter()
             facts = [fact for _, fact in records]
             counts = Counter(f"{fact.action['do']} by {fact.by}" for fact in facts if isinstance(fact, ActionPlayed))
             asked = Counter(fact.foul or fact.about for fact in facts if isinstance(fact, Question))

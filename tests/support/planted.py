@@ -14,6 +14,7 @@ from pi_controller.games.dakota.people import Players
 from pi_controller.referee.facts import ActionPlayed, Commit, FoulSeen, Question
 from pi_controller.referee.history import History
 from pi_controller.referee.judge import JudgeAction
+from pi_controller.referee.settings import PASS_FOULS
 from pi_controller.simulation.truth import HIDING_FOULS, HidePlan, Mischief, hide_plan
 
 LATER = ("bead_moved", "touch", "two_struck", "early_hit", "same_pad", "time")
@@ -141,11 +142,13 @@ def facts_by_hide(records, game):
     return by_hide
 
 
-def judge_hides(records, game, truth):
+def judge_hides(records, game, people):
     """Return a count of what became of hides: innocent, charged, asked, planted, called or asked, missed.
 
-    `charged` innocent hides had a foul of the hiders called on them, about `asked` ones the judge was asked.
+    `charged` innocent hides had a foul of the hiders called on them, about `asked` ones the judge was asked; not
+    counted are questions about the `doubtful` ones (`People.doubtful`).
     """
+    truth = people.truth
     count = Counter()
     for hide, told in facts_by_hide(records, game).items():
         if hide not in truth.hides:
@@ -154,23 +157,24 @@ def judge_hides(records, game, truth):
         called = [fact for fact in told if isinstance(fact, ActionPlayed) and fact.action["do"] == "foul"]
         if kind is None:
             charged = any(fact.by == "sensor" and fact.action["by"] == "hider" for fact in called)
-            count.update(["innocent", *(["charged"] if charged else ["asked"] if named else [])])
+            about = "doubtful" if hide in people.doubtful else "asked" if named else ""
+            count.update(["innocent", *filter(None, ["charged" if charged else about])])
         else:
             count.update(["planted", "called or asked" if named else "missed"])
     return count
 
 
-def outcomes(records, game, made):
-    """Return what the table made of the fouls `made`: a count of (kind, outcome), and of what it invented.
+def outcomes(records, game, people):
+    """Return what the table made of the fouls of `people`: a count of (kind, outcome), and of what it invented.
 
     What was invented is counted as (what was called or asked, the foul that was made in that hide).
     """
     found, invented = Counter(), Counter()
     for hide, told in facts_by_hide(records, game).items():
-        kind, t, pad = made.get(hide, (None, 0.0, None))
+        kind, t, pad = people.made.get(hide, (None, 0.0, None))
         if kind is not None:
             found[kind, _outcome(kind, t, pad, told)] += 1
-        due = (*DUE.get(kind, (kind,)), *MAY.get(kind, ()))
+        due = (*DUE.get(kind, (kind,)), *MAY.get(kind, ()), *(PASS_FOULS if hide in people.doubtful else ()))
         invented.update((name, kind) for name in map(_named, told) if name and name not in due)
     return found, invented
 

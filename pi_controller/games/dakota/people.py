@@ -111,6 +111,8 @@ class Players(People):
         """Add a round of hiding; a neighbour may press ready in the middle of it."""
         order = round_order(self.seed, plan, self.habits)
         early = plan_neighbour(self._habit_random("neighbour", plan.hide), self.habits, order)
+        if self._tidied and any(pause_s for _, pause_s in order):
+            self.doubtful.add(plan.hide)
         last = {number: n for n, (number, _) in enumerate(order)}
         self.truth.record_hide(plan, _team(hider), tuple(plan.passes[number].pad for number, _ in order))
         for n, (number, pause_s) in enumerate(order):
@@ -173,7 +175,7 @@ class Players(People):
         if view.hits and view.foul is None:
             hit = view.hits[-1]
             self._replace_and_take_back(plan.hide, {"do": "hit", "found": not hit.found, "pad": hit.pad})
-        stay = self._world.seats == "stay" or self.truth.hides[plan.hide].hider == view.hider
+        stay = self._world.seats != "turn" or self.truth.hides[plan.hide].hider == view.hider
         struck = [hit.pad for hit in view.hits if hit.pad is not None]
         # other hands would hide a pad that is skipped: no mat could tell
         habits = self.habits.without_tidying() if self.plan_of(plan.hide + 1).foul in PASS_FOULS else self.habits
