@@ -18,7 +18,6 @@ import argparse
 import json
 import sys
 from collections import Counter
-from itertools import zip_longest
 from pathlib import Path
 from random import Random
 
@@ -32,9 +31,10 @@ from pi_controller.simulation.habits import TIDY, UNTIDY, Habits
 HIDES_A_GAME = 25
 LATE_ARRIVAL_S = 0.25
 """An event is told up to so long after it happened."""
+END = None, ()
+"""The result of a hide that was not played."""
 SETTLED_S = 2.0
 """So long after the last event what follows from it is there."""
-END = None, None
 MAX_ASKED_SHARE = 0.02
 """The share of innocent hides that a judge may be asked about."""
 ROWS = {
@@ -90,18 +90,15 @@ def arrivals(lines, random, late_s=LATE_ARRIVAL_S):
 
 
 def results(pipe, told):
-    """Return the results of the lines that arrive at a new pipe: [(what was played, the state, what was asked)]."""
-    played, asked = [], []
+    """Return {hide: (the sheet at its end, what was asked in it)} of the lines that arrive at a new pipe."""
+    sheets, asked = {}, {}
     end = told[-1][0] + SETTLED_S
     for now, line in (*told, (end, {"t": end, "event": "sensors", "faults": []})):
         facts = pipe.send({"t": round(now, 3), "event": "sensors", "faults": []})  # time passes
-        for fact in (*facts, *pipe.send(line)):
-            if fact.get("kind") == "question":
-                asked.append(fact["about"])
-            elif fact.get("kind") in ("action", "undone"):
-                played.append((fact.get("action"), fact.get("state"), tuple(asked)))
-                asked.clear()
-    return played
+        facts += pipe.send(line)
+        hide, sheets[hide] = pipe.hide
+        asked.setdefault(hide, set()).update(fact["about"] for fact in facts if fact.get("kind") == "question")
+    return {hide: (sheet, asked[hide]) for hide, sheet in sheets.items()}
 
 
 def play_shuffled(hides, seed, preset, hides_a_game=3, late_s=LATE_ARRIVAL_S):
@@ -117,15 +114,14 @@ def play_shuffled(hides, seed, preset, hides_a_game=3, late_s=LATE_ARRIVAL_S):
         late = arrivals(lines, random, late_s)
         before = results(InProcess(*settings, players.nearest), [(line["t"], line) for line in lines])
         after = results(InProcess(*settings, players.nearest), late)
-        pairs = zip_longest(before, after)
-        one, other = next(((one, other) for one, other in pairs if not one or not other or one[:2] != other[:2]), END)
-        if one is other is None:
+        hide = next((n for n in (*before, *after) if before.get(n, END)[0] != after.get(n, END)[0]), None)
+        if hide is None:
             continue
-        if any(each and each[2] for each in (one, other)):
+        if before.get(hide, END)[1] or after.get(hide, END)[1]:
             asked += 1
         else:
-            what = " / ".join(str(each and each[0]) for each in (one, other))
-            wrong.append((what, players.setup, [{**line, "arrives": round(now, 3)} for now, line in late]))
+            arrived = [{**line, "arrives": round(now, 3)} for now, line in late]
+            wrong.append((f"another result of hide {hide}", players.setup, arrived))
     return wrong, asked
 
 

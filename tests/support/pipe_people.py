@@ -104,6 +104,12 @@ class InProcess:
         self._pipe.line(json.dumps(line).encode())
         return [*self._out]
 
+    @property
+    def hide(self):
+        """The number of the hide, and the score sheet."""
+        story = self._pipe.story
+        return story.hide.number, self._pipe.game.sheet(story.state)
+
     def close(self):
         """Nothing is open."""
 
@@ -488,7 +494,7 @@ class People:
         """Put a hand under `pad` and take it out; `told`: the edge it comes over is known."""
         side = {"side": "hider" if actor == "hider" else "hitter"} if told else self._unknown_side()
         vague = {} if sure else {"sure": False}
-        self.say({"event": "hand_in", "pad": pad, **side, **vague}, 0.0)
+        self.say({"event": "hand_in", "pad": pad, **side, **vague}, 0.02)
         went_in = self.now
         try:
             if during is not None:
