@@ -63,8 +63,8 @@ class Habits:
                 raise UsageError(f"{each.name} = {getattr(self, each.name)} is not a probability", "choose 0 to 1")
 
     def without_tidying(self) -> Habits:
-        """Return these habits without hands at the pads after the bead was taken up."""
-        return replace(self, shake_out=0.0, straighten_after=0.0, touch_up=0.0)
+        """Return these habits without hands at the pads between the last bead and the next round."""
+        return replace(self, toss_hand=0.0, shake_out=0.0, straighten_after=0.0, touch_up=0.0)
 
 
 TIDY = Habits()

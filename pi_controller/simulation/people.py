@@ -221,11 +221,15 @@ class People(ABC):
 
         self._steps += (go_in, go_out)
 
-    def _add_tidying(
-        self, number: int, struck: Sequence[int], side: Side, style: HandStyle, habits: Habits | None = None
-    ) -> None:
+    def _habits_before(self, hide: int) -> Habits:
+        """Return the habits of the people before hide number `hide`."""
+        del hide
+        return self.habits
+
+    def _add_tidying(self, number: int, struck: Sequence[int], side: Side, style: HandStyle) -> None:
         """Add what the next hiders, who sit at `side` now, do after hide `number` until they are ready to hide."""
-        acts = plan_between_hides(self._habit_random("tidy", number), habits or self.habits, struck, side, side)
+        habits = self._habits_before(number + 1)
+        acts = plan_between_hides(self._habit_random("tidy", number), habits, struck, side, side)
         self._tidied = any(act.do == "hand" for act in acts)
         for act in acts:
             self._add_wait(act.after_s)
@@ -255,7 +259,7 @@ class People(ABC):
     def _hold_toss(self, button: str, style: HandStyle) -> Iterator[float]:
         """Press the `button` of the toss; somebody's hand may be under a pad."""
         chance = self._habit_random("toss", 0)
-        if chance.random() < self.habits.toss_hand:
+        if chance.random() < self._habits_before(1).toss_hand:
             self._tidied = True
             self._add_hand(chance.choice(EVERY_PAD), style, 0.6, under=lambda _: self._press(button))
             self._add_wait(rest(chance).after_s)

@@ -16,10 +16,17 @@ from pi_controller.simulation.sensors import HandStyle
 from pi_controller.simulation.truth import HidePlan, PadPass, Stroke, Truth, compare, hide_plan, toss
 from pi_controller.table.view import QuestionView, View
 
-ABOUT_A_PAD = (
-    *("two_struck", "several_struck", "doubtful", "beside_dead", "link_gap", "same_pad", "struck_meanwhile"),
+OF_A_STROKE = (
+    "two_struck",
+    "several_struck",
+    "doubtful",
+    "beside_dead",
+    "link_gap",
+    "same_pad",
+    "struck_meanwhile",
     "one_stroke",
 )
+"""The questions that are answered by the pad that was struck."""
 BEADS = ("bead", "second bead")
 BETWEEN_STROKES_S = SECOND_FALL_S[1] + 0.2
 """Hitters leave so long between two strokes: a second hit sooner may be the same stroke."""
@@ -177,12 +184,14 @@ class Players(People):
             self._replace_and_take_back(plan.hide, {"do": "hit", "found": not hit.found, "pad": hit.pad})
         stay = self._world.seats != "turn" or self.truth.hides[plan.hide].hider == view.hider
         struck = [hit.pad for hit in view.hits if hit.pad is not None]
-        # other hands would hide a pad that is skipped: no mat could tell
-        habits = self.habits.without_tidying() if self.plan_of(plan.hide + 1).foul in PASS_FOULS else self.habits
-        self._add_tidying(plan.hide, struck, "hider" if stay else "hitter", plan.passes[0].style, habits)
+        self._add_tidying(plan.hide, struck, "hider" if stay else "hitter", plan.passes[0].style)
         yield from self._finish_steps()
         yield RETRY_S
         yield from self._press_until_taken("shown")
+
+    def _habits_before(self, hide: int) -> Habits:
+        """Return the habits before `hide`: other hands would cover for a pad that is skipped, and no mat could tell."""
+        return self.habits.without_tidying() if self.plan_of(hide).foul in PASS_FOULS else self.habits
 
     def _add_lift(self, side: Side, style: HandStyle, dwell_s: float) -> None:
         for bead in BEADS:
@@ -226,7 +235,8 @@ class Players(People):
         """Return the true answer, as one of the choices."""
         struck = self._last_stroke
         pad = struck[2] if struck is not None and struck[:2] == (view.hide, view.owed) else None
-        if asked.about in ABOUT_A_PAD:
+        of_a_stroke = asked.about in OF_A_STROKE
+        if of_a_stroke:
             answer = "none" if pad is None else str(pad)
         elif asked.about == "found":
             answer = "found" if pad is not None and pad == self.truth.hides[view.hide].place else "missed"
@@ -234,7 +244,7 @@ class Players(People):
             answer = "play_on" if pad is None else str(pad)
         else:
             answer = "foul" if foul is not None and foul == asked.foul else "play_on"
-        return choose_answer(asked.choices, answer, "none" if asked.about in ABOUT_A_PAD else "")
+        return choose_answer(asked.choices, answer, "none" if of_a_stroke else "")
 
 
 def _team(name: str | None) -> Team:
