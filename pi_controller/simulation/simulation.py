@@ -27,6 +27,7 @@ from pi_controller.rules.base import Game
 from pi_controller.rules.registry import game_class
 from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for
 from pi_controller.simulation.conditions import Conditions
+from pi_controller.simulation.habits import UNTIDY, Habits
 from pi_controller.simulation.mat import SimMat, make_mat
 from pi_controller.simulation.people import People
 from pi_controller.simulation.truth import Mischief, PaceName, Truth, Turns
@@ -89,12 +90,13 @@ def people_for(
     *,
     pace: PaceName = "brisk",
     mischief: Mischief | None = None,
+    habits: Habits = UNTIDY,
 ) -> People:
     """Return the people who play `game`: `PEOPLE` of its module here. Raises `UsageError` if there are none."""
     own = registry.game_module(game.name, "people")
     if own is None:
         raise UsageError(f"{game.name} has no simulated players", "it can be played at a table and on paper")
-    return own.PEOPLE(seed, world, press, judge, game=game, pace=pace, mischief=mischief)
+    return own.PEOPLE(seed, world, press, judge, game=game, pace=pace, mischief=mischief, habits=habits)
 
 
 class Simulation:

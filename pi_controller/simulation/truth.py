@@ -255,9 +255,9 @@ class Truth(msgspec.Struct):
     tossed: Team | None = None
     hides: dict[int, TrueHide] = msgspec.field(default_factory=dict[int, TrueHide])
 
-    def record_hide(self, plan: HidePlan, hider: Team) -> None:
-        """Record a hide by `plan`; a restarted hide replaces the earlier record."""
-        passes = tuple(p.pad for p in plan.passes)
+    def record_hide(self, plan: HidePlan, hider: Team, passes: tuple[int, ...] = ()) -> None:
+        """Record a hide by `plan`, by default with its `passes`; a restarted hide replaces the earlier record."""
+        passes = passes or tuple(p.pad for p in plan.passes)
         self.hides[plan.hide] = TrueHide(plan.hide, hider, plan.place, passes, plan.foul)
 
     def record_stroke(self, hide: int, owed: str, pad: int) -> None:
@@ -290,7 +290,6 @@ class _FactsOfHide:
         self.actions: list[Action] = []
         self.sheet: Mapping[str, Any] = {}
         self.passes: tuple[int, ...] | None = None
-        self.fetched = False
         self.revealed: int | None = None
 
 
@@ -312,7 +311,6 @@ def facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _Fa
             begun, missed = story.hide, story.hands.doubt >= story.hide.number
             this = tales.setdefault(begun.number, _FactsOfHide())
             this.passes = None if missed else begun.passes
-            this.fetched = begun.fetched
         elif isinstance(fact, Reveal):
             tales.setdefault(fact.hide, _FactsOfHide()).revealed = fact.pad
     return tales, []
@@ -367,7 +365,8 @@ def _rest(name: str, true: TrueHide, tale: _FactsOfHide) -> list[str]:
     wrong: list[str] = []
     if tale.revealed is not None and tale.revealed != true.place:
         wrong.append(f"{name}: revealed under pad {tale.revealed}, truly under pad {true.place}")
-    if tale.passes is not None and true.passes not in (tale.passes, tale.passes[1:] if tale.fetched else None):
+    # the mat may have felt other hands before the hide: people take the bead up and tidy the pads
+    if tale.passes is not None and tale.passes[-len(true.passes) :] != true.passes:
         wrong.append(f"{name}: passes {tale.passes}, truly {true.passes}")
     return wrong
 

@@ -17,6 +17,8 @@ from pi_controller.simulation import sensors
 from pi_controller.simulation.conditions import Conditions, Stream, rng
 
 NS = 1_000_000_000
+POINTING = sensors.HandStyle(reach_mm=-110.0)
+"""A hand that points: only the fingertips are over the pad."""
 RUB_S = 30.0
 """Longest time that cloth keeps rubbing over one hand."""
 
@@ -77,6 +79,14 @@ class World:
         if hand.pad != there:
             raise UsageError(f"the {side}'s hand is not under pad {pad}", "put it there first")
         return self._move_out(hand, there)
+
+    def point(self, pad: int, side: sensors.Side = "hitter") -> float:
+        """Hold a hand over the edge of `pad` without touching it; return the time of arrival."""
+        hand = self.hand(side)
+        there = hand.go_in(self.t, self._pad(pad), POINTING)
+        hand.pad = None  # it is over the pad, not under it
+        self.magnets.update_fields()
+        return there
 
     def draw_back(self, side: sensors.Side | int = "hider") -> float:
         """Draw the hand out of any place; return the time at which it is clear of the edge."""

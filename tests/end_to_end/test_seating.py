@@ -32,7 +32,8 @@ class TwoWorlds:
             mat.world.seats = "each"
 
     def sit(self, hiders):
-        self.here = self.mats[hiders == "B"].world
+        if all(hand.pad is None for hand in self.here.hands.values()):  # people finish what they do at a mat
+            self.here = self.mats[hiders == "B"].world
 
     def __getattr__(self, name):
         return getattr(self.here, name)

@@ -23,6 +23,7 @@ from planted import KINDS, OF_TURNS, Planting, outcomes, turn_outcomes
 from rich.console import Console
 from rich.table import Table
 
+from pi_controller.referee.history import effective_records
 from pi_controller.referee.settings import PRESETS, RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.simulation.conditions import Conditions
@@ -65,10 +66,10 @@ def play(seed, name, preset="home", conditions="quiet", limit_s=4 * 3600.0, kind
         ) as table,
     ):
         table.play(limit_s)
-        facts = [fact for _, fact in table.journal.read()]
+        records = [*table.journal.read()]
         if name == "dakota":
-            return *outcomes(facts, game, table.players.made), table.view.hide, table.t
-        return *turn_outcomes(facts, game, table.truth.turns), table.t
+            return *outcomes(records, game, table.players), table.view.hide, table.t
+        return *turn_outcomes([fact for _, fact in effective_records(records)], game, table.truth.turns), table.t
 
 
 def main():

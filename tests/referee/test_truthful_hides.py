@@ -5,15 +5,19 @@ from random import Random
 
 import pytest
 from load_file import load_file
+from pipe_people import HIT_SECONDS, InProcess, People, Process, judge_hands
 
 from pi_controller.referee.settings import PRESETS
+from pi_controller.simulation.habits import ROUND_PAUSE_S
 
 hides = load_file("tests/referee/truthful_hides.py")
 
 STORIES = 60
 HIDES_A_STORY = 3
-HIDES = 100
+HIDES = 60
 """Hides in each preset on a real pipe; `python tests/referee/truthful_hides.py --hides 20000` plays more."""
+HIDES_A_HABIT = 12
+SHUFFLED = 45
 
 
 def failures(tally):
@@ -24,8 +28,8 @@ def failures(tally):
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("story", range(STORIES))
 def test_no_foul_on_a_team_that_did_nothing(story, preset):
-    pipe = hides.InProcess(preset, {"points": 99, "hit_seconds": int(hides.HIT_SECONDS)}, ("", "2,3,1,4")[story % 2])
-    people = hides.People(pipe, preset, Random(f"story {story}"))
+    pipe = InProcess(preset, {"points": 99, "hit_seconds": int(HIT_SECONDS)}, ("", "2,3,1,4")[story % 2])
+    people = People(pipe, preset, Random(f"story {story}"))
     for _ in range(HIDES_A_STORY):
         people.play_hide()
     assert failures(people.tally) == []
@@ -33,7 +37,43 @@ def test_no_foul_on_a_team_that_did_nothing(story, preset):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_random_hides_on_a_real_pipe_are_fair(preset):
-    tally = hides.play(HIDES, 1, preset, hides.Process)
+    tally = hides.play(HIDES, 1, preset, Process)
     assert tally.hides == HIDES
     assert tally.fair, failures(tally)[:1]
     assert sum(tally.called.values()) or preset == "umpired"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_each_habit_is_neither_charged_nor_asked_about(preset):
+    for habit, tally in hides.measure_rates(HIDES_A_HABIT, 1, preset).items():
+        assert (tally.charged, tally.asked, failures(tally)[:1]) == (0, 0, []), habit
+        assert tally.untidy > HIDES_A_HABIT / 3 or habit == "tidy"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_order_of_arrival_changes_no_result(preset):
+    wrong, _ = hides.play_shuffled(SHUFFLED, 1, preset)
+    assert wrong[:1] == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "pads"),
+    [
+        ("good", "1 2 3 4"),
+        ("good", "3 | 1 2 3 4"),
+        ("good", "3 | 1 2 4"),
+        ("good", "1 2 | 1 2 3 4"),
+        ("pad_twice", "3 1 2 3 4"),
+        ("pad_twice", "1 2 1 3 4"),
+        ("pad_skipped", "1 3 4"),
+        ("pad_skipped", "3 | 1 3 4"),
+        ("doubt", "2 | 1 3 4 2 | 1 3 4"),
+        ("doubt", "1 2 2 3 4 | 1 2 | 3 4"),
+    ],
+)
+def test_hands_are_judged_by_rounds(verdict, pads):
+    hands, t = [], 0.0
+    for word in pads.split():
+        t += ROUND_PAUSE_S if word == "|" else 1.0
+        hands += [] if word == "|" else [(t - 0.9, t, int(word))]
+    assert judge_hands(hands) == verdict

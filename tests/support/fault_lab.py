@@ -145,11 +145,9 @@ class Lab:
         self._asked[asked.about, view.hide, view.owed] += 1
         often = self._asked[asked.about, view.hide, view.owed] >= ASKED_MOST
         players = self.table.players
-        if often and asked.about == "passes_unsure" and self.table.truth.hides[view.hide].foul is None:
-            return "play_on"
         struck = self.table.truth.hides[view.hide].hits if view.hide in self.table.truth.hides else []
         if often and asked.about == "link_gap" and view.owed not in {hit.owed for hit in struck}:
-            plan = players.plan_of(view)
+            plan = players.plan_of(view.hide)
             stroke = plan.first if view.owed == "first" else plan.second
             players.strike(view.hide, view.owed, stroke, stroke.level_dbfs)
         return self.answer_to(view, asked)

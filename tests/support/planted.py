@@ -12,8 +12,9 @@ import numpy as np
 
 from pi_controller.games.dakota.people import Players
 from pi_controller.referee.facts import ActionPlayed, Commit, FoulSeen, Question
+from pi_controller.referee.history import History
 from pi_controller.referee.judge import JudgeAction
-from pi_controller.referee.story import apply, blank
+from pi_controller.referee.settings import PASS_FOULS
 from pi_controller.simulation.truth import HIDING_FOULS, HidePlan, Mischief, hide_plan
 
 LATER = ("bead_moved", "touch", "two_struck", "early_hit", "same_pad", "time")
@@ -49,13 +50,13 @@ class Planting(Players):
         chance = self._chance(hide)
         return str(chance.choice(self.kinds)) if chance.random() < self.share else None
 
-    def plan_of(self, view) -> HidePlan:
+    def plan_of(self, hide) -> HidePlan:
         """Return the script of the hide with the foul that is made while hiding; a hide that starts over has none."""
-        kind = self._kind(view.hide)
-        if kind not in HIDING_FOULS or view.hide in self._tried:
-            return hide_plan(self.seed, view.hide, self.pace)
+        kind = self._kind(hide)
+        if kind not in HIDING_FOULS or hide in self._tried:
+            return hide_plan(self.seed, hide, self.pace)
         for seed in range(self.seed, self.seed + 100_000, 1000):  # the first script with this foul in it
-            plan = hide_plan(seed, view.hide, self.pace, Mischief(fouls=1.0))
+            plan = hide_plan(seed, hide, self.pace, Mischief(fouls=1.0))
             if plan.foul == kind:
                 return plan
         raise AssertionError(kind)
@@ -67,13 +68,13 @@ class Planting(Players):
         self.made[hide] = (kind, self._t, pad)
         return True
 
-    def _hide(self, plan, hider):
-        if plan.hide in self.made:
+    def _hide(self, plan, view):
+        if plan.hide in self.made and self._starts_over(view):
             self._tried.add(plan.hide)
             plan = hide_plan(self.seed, plan.hide, self.pace)
         if plan.foul:
             self._make(plan.hide, plan.foul)
-        yield from super()._hide(plan, hider)
+        yield from super()._hide(plan, view)
 
     def _nothing_more(self):
         yield from super()._nothing_more()
@@ -133,21 +134,47 @@ class Planting(Players):
         yield from super()._show(plan, view)
 
 
-def outcomes(facts, game, made):
-    """Return what the table made of the fouls `made`: a count of (kind, outcome), and of what it invented.
+def facts_by_hide(records, game):
+    """Return {hide: facts that were told in it} of a journal's `records`, undone or not."""
+    by_hide = {}
+    for step in History(game).walk(records):
+        by_hide.setdefault(step.before.hide.number, []).append(step.fact)
+    return by_hide
+
+
+def judge_hides(records, game, people):
+    """Return a count of what became of hides: innocent, charged, asked, planted, called or asked, missed.
+
+    `charged` innocent hides had a foul of the hiders called on them, about `asked` ones the judge was asked; not
+    counted are questions about the `doubtful` ones (`People.doubtful`).
+    """
+    truth = people.truth
+    count = Counter()
+    for hide, told in facts_by_hide(records, game).items():
+        if hide not in truth.hides:
+            continue
+        kind, named = truth.hides[hide].foul, [fact for fact in told if _named(fact) in (*HIDING_FOULS, "hitters_hand")]
+        called = [fact for fact in told if isinstance(fact, ActionPlayed) and fact.action["do"] == "foul"]
+        if kind is None:
+            charged = any(fact.by == "sensor" and fact.action["by"] == "hider" for fact in called)
+            about = "doubtful" if hide in people.doubtful else "asked" if named else ""
+            count.update(["innocent", *filter(None, ["charged" if charged else about])])
+        else:
+            count.update(["planted", "called or asked" if named else "missed"])
+    return count
+
+
+def outcomes(records, game, people):
+    """Return what the table made of the fouls of `people`: a count of (kind, outcome), and of what it invented.
 
     What was invented is counted as (what was called or asked, the foul that was made in that hide).
     """
-    story, by_hide = blank(game), {}
-    for fact in facts:
-        by_hide.setdefault(story.hide.number, []).append(fact)
-        story = apply(game, story, fact)
     found, invented = Counter(), Counter()
-    for hide, told in by_hide.items():
-        kind, t, pad = made.get(hide, (None, 0.0, None))
+    for hide, told in facts_by_hide(records, game).items():
+        kind, t, pad = people.made.get(hide, (None, 0.0, None))
         if kind is not None:
             found[kind, _outcome(kind, t, pad, told)] += 1
-        due = (*DUE.get(kind, (kind,)), *MAY.get(kind, ()))
+        due = (*DUE.get(kind, (kind,)), *MAY.get(kind, ()), *(PASS_FOULS if hide in people.doubtful else ()))
         invented.update((name, kind) for name in map(_named, told) if name and name not in due)
     return found, invented
 

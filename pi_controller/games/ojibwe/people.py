@@ -4,13 +4,14 @@ Their plan for a hide is an `OjibweScript`, a function of (seed, hide) only, so 
 Their true actions are recorded in `turns`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from pi_controller.pads import EVERY_PAD
+from pi_controller.sensing.events import Side
 from pi_controller.simulation import truth
 from pi_controller.simulation.conditions import Stream, rng
 from pi_controller.simulation.people import RETRY_S, TurnPeople, choose_answer, raise_level
@@ -140,7 +141,7 @@ class OjibwePeople(TurnPeople):
             case "hit":
                 return self._shoot(self.plan_of(view))
             case "show":
-                return self._show(self.plan_of(view))
+                return self._show(self.plan_of(view), view)
             case _:
                 return None
 
@@ -153,40 +154,62 @@ class OjibwePeople(TurnPeople):
         yield 0.4
         winner = truth.toss(self.seed)
         self.truth.record_actions(0, {"do": "toss", "winner": winner})
-        yield from self._press_until_taken(f"toss_{winner.lower()}")
+        yield from self._hold_toss(f"toss_{winner.lower()}", HandStyle())
 
     # hiding
 
     def _hide(self, plan: OjibweScript) -> Iterator[float]:
-        world = self._world
+        if self._hid == plan.hide:
+            self._steps.clear()  # the hide starts over
+        yield from self._finish_steps()
         yield from self._hand_away("hitter")
         yield plan.start_s
-        yield from self._take_up(plan, "hider")
+        self._add_lift("hider", plan.style, 0.15)
+        yield from self._finish_steps()
         for ball in BALLS:
-            world.carry(ball, marked=ball == MARKED)
+            self._world.carry(ball, marked=ball == MARKED)
         self._laid(plan)
-        for pad in sorted({drop.pad or 0 for drop in plan.drops}):
-            yield world.hand_in(pad, plan.style) - world.t + plan.dwell_s
-            for drop in plan.drops:
-                if drop.pad == pad:
-                    world.drop(drop.bead, drop.place, drop.facing)
-            yield world.hand_out(pad) - world.t
-        world.hand_home()
-        for ball in BALLS:
-            if world.pad_of_bead(ball) is None:
-                world.take(ball)
+        self._add_laying(plan)
+        yield from self._finish_steps()
         yield plan.ready_s
         yield from self._press_until_taken("ready")
+
+    def _add_laying(self, plan: OjibweScript) -> None:
+        """Add the steps that lay the balls; a neighbour may press ready in the middle of it."""
+        chance, pads = self._habit_random("neighbour", plan.hide), sorted({drop.pad or 0 for drop in plan.drops})
+        neighbour = plan.hide not in self._over and chance.random() < self.habits.neighbour
+        early = chance.choice(pads[1:]) if neighbour else None
+        for pad in pads:
+            if pad == early:
+                self._add_press("ready")
+            self._add_hand(pad, plan.style, plan.dwell_s, under=self._layer(plan, pad))
+        self._steps.append(self._away_with_the_rest)
+
+    def _layer(self, plan: OjibweScript, pad: int) -> Callable[[Side], object]:
+        def lay(_side: Side) -> None:
+            for drop in plan.drops:
+                if drop.pad == pad:
+                    self._world.drop(drop.bead, drop.place, drop.facing)
+
+        return lay
+
+    def _away_with_the_rest(self) -> float:
+        self._world.hand_home()
+        for ball in BALLS:
+            if self._world.pad_of_bead(ball) is None:
+                self._world.take(ball)
+        return 0.0
 
     def _laid(self, plan: OjibweScript) -> None:
         self._hid = plan.hide
         self.truth.begin(plan.hide, plan.ball, plan.mischief)
 
     def _nothing_more(self, view: View) -> Iterator[float]:
-        """Wait for the mat to sense the balls; hands stay away.
+        """Wait for the mat to sense the balls; hands stay away. If ready was too early, the hider goes on.
 
         Players who return in the middle of a hide have hidden.
         """
+        yield from self._finish_steps()
         self._catch_up(self.plan_of(view))
         for side in ("hider", "hitter"):
             self._world.hand_home(side)
@@ -218,12 +241,18 @@ class OjibwePeople(TurnPeople):
             self._struck = None  # the judge knows that it was not a hit
             self._world.strike(plan.slip, plan.hit.level_dbfs)
             yield RETRY_S
-        stroke, level = plan.hit, plan.hit.level_dbfs
+        stroke, level, chance = plan.hit, plan.hit.level_dbfs, self._habit_random("hit", plan.hide)
         yield stroke.look_s
+        if chance.random() < self.habits.point:
+            yield self._world.point(stroke.pad, "hitter") - self._world.t + 0.3
+            yield self._world.hand_home("hitter") - self._world.t
+        bounce = chance.random() < self.habits.bounce
         while True:
             self._struck = plan.hide, stroke.pad
             self._record_shot(plan, opened, stroke.pad)
             self._world.strike(stroke.pad, level, stroke.also, stroke.also_after_s, stroke.after_s)
+            if bounce:
+                self._bounce(stroke, chance)
             yield RETRY_S
             level = raise_level(level)
 
@@ -245,29 +274,37 @@ class OjibwePeople(TurnPeople):
     def _record_shot(self, plan: OjibweScript, opened: list[int], hit: int | None) -> None:
         self.truth.record_actions(plan.hide, {"do": "shoot", "opened": opened, "hit": hit, "ball": plan.ball})
 
-    def _show(self, plan: OjibweScript) -> Iterator[float]:
+    def _show(self, plan: OjibweScript, view: View) -> Iterator[float]:
         yield from self._hand_away("hitter")
         yield plan.show_s
-        yield from self._take_up(plan, "hitter")
+        shot = self.truth.turns[view.hide].actions[-1]
+        struck = [shot["hit"]] if shot["hit"] else []
+        wrong = [pad for pad in EVERY_PAD if pad != shot["ball"] and pad not in shot["opened"]]
+        if struck and wrong:
+            self._replace_and_take_back(plan.hide, {**shot, "ball": wrong[0]})
+        self._add_tidying(plan.hide, struck, "hitter", plan.style)
+        yield from self._finish_steps()
+        yield RETRY_S
         yield from self._press_until_taken("shown")
 
     def _hand_away(self, side: Any) -> Iterator[float]:
         yield self._world.draw_back(side) - self._world.t
         self._world.hand_home(side)
 
-    def _take_up(self, plan: OjibweScript, side: Any) -> Iterator[float]:
-        """Gather the balls on the mat, pad by pad, and put them away."""
-        world = self._world
-        for pad in sorted({pad for ball in BALLS if (pad := world.pad_of_bead(ball)) is not None}):
-            yield world.hand_in(pad, plan.style, side) - world.t + 0.15
-            for ball in BALLS:
-                if world.pad_of_bead(ball) == pad:
-                    world.carry(ball, side=side)
-            yield world.hand_out(pad, side) - world.t
+    def _add_lift(self, side: Side, style: HandStyle, dwell_s: float) -> None:
+        """Add the steps that gather the balls on the mat, pad by pad, and put them away."""
+        for pad in sorted({pad for ball in BALLS if (pad := self._world.pad_of_bead(ball)) is not None}):
+            balls = [ball for ball in BALLS if self._world.pad_of_bead(ball) == pad]
+            self._add_hand(pad, style, dwell_s, side, self._taker(balls))
+        self._steps.append(self._away_with_all)
+
+    def _taker(self, balls: list[str]) -> Callable[[Side], object]:
+        return lambda side: [self._world.carry(ball, side=side) for ball in balls]
+
+    def _away_with_all(self) -> float:
         for ball in BALLS:
-            world.take(ball)
-        world.hand_home(side)
-        yield 0.3
+            self._world.take(ball)
+        return self._hands_home()
 
     # the judge
 
@@ -275,6 +312,8 @@ class OjibwePeople(TurnPeople):
         """Return the judge\'s true answer, or the action that the judge enters instead."""
         plan = self.plan_of(view)
         match asked.about:
+            case "balls" | "no_reading" if self._steps:
+                return self._over_again(view.hide)  # a neighbour pressed ready too early
             case "balls" | "no_reading" if plan.amiss is not None and plan.stop:
                 return self._over_again(view.hide)
             case "too_many" if plan.stop:

@@ -22,6 +22,7 @@ from pi_controller.table.view import QuestionView, View
 
 PADS_OF: dict[Signal, tuple[int, int]] = {"right": (1, 3), "left": (2, 4), "inside": (2, 3), "outside": (1, 4)}
 """The fists that a signal points at: the guesser sits opposite with pad 4 on the left (Lahal sheet, Guesses)."""
+CONTRARY: dict[Signal, Signal] = {"left": "right", "right": "left", "inside": "outside", "outside": "inside"}
 HOLDERS = ((1, 2), (3, 4))
 """The pads of each bone holder's two fists."""
 
@@ -145,6 +146,8 @@ class BoneHolders(TurnPeople):
                 return self._duo()
             case "hide":
                 return self._hide(plan, self._pairs_out(view, plan))
+            case "check":
+                return self._finish_steps()  # a neighbour pressed ready too early
             case "guess":
                 return self._guess(plan, self._pairs_out(view, plan))
             case "over":
@@ -175,13 +178,17 @@ class BoneHolders(TurnPeople):
             yield 0.6
             self._enter({"do": "duo", "A": a, "B": b})
         yield 0.6
-        yield from self._press_until_taken("toss_a" if rounds[-1][0] else "toss_b")
+        yield from self._hold_toss("toss_a" if rounds[-1][0] else "toss_b", HandStyle())
 
     # hiding
 
     def _hide(self, plan: BonesPlan, out: tuple[int, ...]) -> Iterator[float]:
         world = self._world
+        if plan.hide in self.truth.turns:
+            self._steps.clear()  # the hide starts over
+        yield from self._finish_steps()
         yield from self._open_hands()
+        self._take_wrong_result_back(plan.hide - 1)
         yield plan.start_s
         pads = [plan.bones[holder] for holder in out]
         self.truth.begin(plan.hide, _digits(pads), plan.mischief)
@@ -190,16 +197,27 @@ class BoneHolders(TurnPeople):
                 world.carry(BONES[holder], marked=False, side=plan.bones[holder])
             else:
                 world.take(BONES[holder])
-        yield plan.swap_s
         limit = self.game.whole_setting("hide_seconds")
-        if plan.late and limit <= MAX_LATE_LIMIT_S:
-            yield limit + 0.5
-        for holder in out:
-            for pad in HOLDERS[holder]:
-                fist = plan.fists[pad - 1]
-                world.rest(pad, fist.off_mm, fist.style, fist.high_mm)
-        yield RETRY_S
+        self._add_wait(plan.swap_s + (limit + 0.5 if plan.late and limit <= MAX_LATE_LIMIT_S else 0.0))
+        neighbour = (
+            plan.hide not in self._over and self._habit_random("neighbour", plan.hide).random() < self.habits.neighbour
+        )
+        if neighbour:
+            self._add_press("ready")
+        self._steps.append(lambda: self._rest_fists(plan, out))
+        yield from self._finish_steps()
         yield from self._press_until_taken("ready")
+
+    def _rest_fists(self, plan: BonesPlan, out: tuple[int, ...]) -> float:
+        for pad in (pad for holder in out for pad in HOLDERS[holder]):
+            fist = plan.fists[pad - 1]
+            self._world.rest(pad, fist.off_mm, fist.style, fist.high_mm)
+        return RETRY_S
+
+    def _take_wrong_result_back(self, hide: int) -> None:
+        actions = self.truth.turns[hide].actions if hide in self.truth.turns else []
+        if actions and actions[-1]["do"] == "guess":
+            self._replace_and_take_back(hide, {**actions[-1], "actual": CONTRARY[actions[-1]["actual"]]})
 
     def _open_hands(self) -> Iterator[float]:
         yield 0.3
@@ -262,6 +280,8 @@ class BoneHolders(TurnPeople):
         match asked.about:
             case "actual":
                 return _actual(plan, self._pairs_out(view, plan))
+            case "bones" | "no_reading" if self._steps:
+                return self._over_again(view.hide)  # a neighbour pressed ready too early
             case "foul":
                 return choose_answer(asked.choices, "foul" if plan.switch else "play_on")
             case "time" if self._ends and self._t > self._ends - REPORT_DELAY_S:
