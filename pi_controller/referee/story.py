@@ -6,14 +6,13 @@ reveal. Data of a single hide belongs to its `Hide`, so that the next one begins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee import facts
 from pi_controller.referee.settings import BEAD_FOULS, FOUL_TREATMENTS, PASS_FOULS
-from pi_controller.rules import registry
 from pi_controller.rules.base import Game
 from pi_controller.sensing.events import SensorFault
 
@@ -608,10 +607,6 @@ def _apply_answer(game: Game[Any], story: Story, answer: str) -> Story:
     return replace(story, phase=_search_phase(game) if looked else story.phase, hide=hide)
 
 
-AfterAction = Callable[[Game[Any], Story, Story, facts.ActionPlayed], Story]
-"""`after_action` of a game's `referee` module: the story after an action, if hides have more than one hit."""
-
-
 def _apply_action(game: Game[Any], story: Story, done: facts.ActionPlayed) -> Story:
     """Play an action of the game and derive the next phase."""
     before, action = story.state, done.action
@@ -623,9 +618,9 @@ def _apply_action(game: Game[Any], story: Story, done: facts.ActionPlayed) -> St
     after = replace(
         story, state=state, previous_state=former, calls=done.calls, hide=hide, question=None, notice=None, note=""
     )
-    own: AfterAction | None = getattr(registry.sibling_module(type(game), "referee"), "after_action", None)
+    own: Story | None = game.after_action(story, after, done)
     if own is not None:
-        return own(game, story, after, done)
+        return own
     if game.is_over(state):
         return replace(
             after, phase="over", hide=replace(hide, strokes=0, action_played=hide.action_played or game.settles(action))

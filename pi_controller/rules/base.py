@@ -212,6 +212,14 @@ class Game(ABC, Generic[S]):
             return "throw" if self.thrower(state) else "toss"
         return "toss" if self.hiders(state) is None else "hide"
 
+    def after_action(self, before: Any, after: Any, done: Any) -> Any:  # noqa: ARG002
+        """Return the referee's story after an action (`referee.story`), if hides of this game take more than one.
+
+        `before` is the story it was played in, `after` the same with the new state, `done` the fact. None: one action
+        settles a hide, and the referee derives the story itself.
+        """
+        return None
+
     def settles(self, action: Action) -> bool:
         """Return True if `action` ends the hide or the throw in progress, so that the next one follows.
 

@@ -75,7 +75,9 @@ def test_the_link_is_as_it_is_whatever_is_undone():
 
 
 def test_the_hands_taken_back_are_in_doubt():
-    records = numbered([OPENED], [TOSS], [hit(True)], [BeadShown(0.0)], [HandPass(0.0, 1, 0.0)], [Undone(0.0, 3, hide=2)])
+    records = numbered(
+        [OPENED], [TOSS], [hit(True)], [BeadShown(0.0)], [HandPass(0.0, 1, 0.0)], [Undone(0.0, 3, hide=2)]
+    )
     story = fold(DAKOTA, records)
     assert (story.hide.number, story.hands.doubt, story.hide.passes) == (1, 2, ())
 
@@ -175,7 +177,7 @@ def test_what_lasts_counts_though_its_batch_was_taken_back():
 def test_an_undo_of_its_own_batch_or_a_later_one_takes_nothing_back():
     for batch in (3, 4, 9):
         story = fold(DAKOTA, numbered([OPENED], [TOSS], [Undone(1.0, batch)]))
-        assert (story.phase, story.hide.by_hand) == ("hide", True)
+        assert (story.phase, story.hide.seal.state) == ("hide", "none")
 
 
 def test_what_no_longer_counts_need_not_follow_the_rules():

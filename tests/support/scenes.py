@@ -248,7 +248,7 @@ class Scene:
         raise AssertionError(words)
 
     def side(self, words):
-        """Return the side of a hand: in Hampa Apena the hiders' unless it is named; `sideless` if the mat tells none."""
+        """Return a hand's side: in Hampa Apena the hiders' unless named; `sideless` if the mat tells none."""
         return SIDES.get(words[0], words[0]) if words else "hider" if self.game.hand_passes else UNSET
 
     def stands(self, name):

@@ -161,14 +161,14 @@ class DakotaReferee(Referee):
         private, story = self._private, tx.story
         if story.phase not in ("hide", "show"):
             return
-        words = [fact for fact in tx.facts if isinstance(fact, ActionPlayed | HideAgain)]
+        played = [fact for fact in tx.facts if isinstance(fact, ActionPlayed)]
+        again = any(isinstance(fact, HideAgain) for fact in tx.facts)
         asked_t = tx.before.question.t if tx.before.question is not None else float("-inf")
-        late = private.uncounted_t > asked_t and any(
-            isinstance(one, ActionPlayed) and one.by == "judge" for one in words
-        )
-        if words and (late or hide.is_mid_round(tx, tx.before)):
+        late = private.uncounted_t > asked_t and any(fact.by == "judge" for fact in played)
+        word = again or any(fact.action["do"] == "foul" for fact in played)
+        if late or (word and hide.is_mid_round(tx, tx.before)):
             tx.add(RoundBroken(tx.t))
-        if words or tx.before.phase == "check":
+        if again or played or tx.before.phase == "check":
             private.uncounted_t = float("-inf")
 
     def _withdrawal_reason(self, tx: Transaction, asked: Question) -> str:

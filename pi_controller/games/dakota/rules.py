@@ -306,6 +306,12 @@ class Dakota(base.WonGame[State]):
         """Return what `state` waits for; in the middle of a hide it is the second hit."""
         return "hit" if state.owed == "second" and not state.winner else super().phase_of(state)
 
+    def after_action(self, before: Any, after: Any, done: Any) -> Any:
+        """Return the story after a hit or a foul: a hide has two hits, and a foul may settle the hide before."""
+        from pi_controller.games.dakota.referee import after_action  # noqa: PLC0415 - rules are read without a referee
+
+        return after_action(self, before, after, done)
+
     def hiders(self, state: State) -> base.Team | None:
         """Return the hiding team; None before the toss."""
         return state.hider
