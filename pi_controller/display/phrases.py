@@ -59,6 +59,7 @@ QUESTIONS: Mapping[str, str] = {
     ),
     "foul": mark("Was it a foul?"),
     "found": mark("Was the bead found?"),
+    "two_magnets": mark("The mat reads two magnets on one pad. “Play on”: it is one bead, for the rest of the game."),
     "balls": mark("The mat does not see exactly one ball under each pad and one marked ball. Play on?"),
     "ball": mark("The mat did not see the balls. Which pad was the marked ball under?"),
     "sealed_again": mark(
@@ -103,6 +104,7 @@ NOTICES: Mapping[str, str] = {
     "ready_withdrawn": mark("Ready was pressed too early. Finish hiding, then press ready again."),
     "foul_settled": mark("The last hide ended with a foul. Show the bead, press shown, then the next hide begins."),
     "show_bead": mark("The bead is still hidden. Show the bead."),
+    "time_off": mark("The game’s clock does not end the game any more: enter “time” when it is over."),
     "lift_bead": mark("The bead still lies under a pad. Take it up: then the next hide begins."),
     "touch_passed_over": mark("A doubtful touch did not count."),
     "hide_time": mark("The time to hide is up."),

@@ -288,12 +288,11 @@ class Referee(ABC):
 
     def _is_conclusive(self, tx: Transaction) -> bool:
         """Return True if the mat's last reading, a sure one, decides how the hide continues."""
-        del tx
-        return self._private.bead_pad is not None
+        return self._private.bead_pad(tx.story) is not None
 
     def _in_place(self, tx: Transaction) -> bool:
         """Return True if the sealed bead still is under its sealed pad."""
-        sealed, place = tx.sealed, self._private.bead_pad
+        sealed, place = tx.sealed, self._private.bead_pad(tx.story)
         return sealed is not None and place is not None and sealed.is_under(place)
 
     def _handle_missed_samples(self, tx: Transaction, event: events.SamplesMissing | events.Link, why: str) -> None:

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from pi_controller.referee import facts
 from pi_controller.referee.rounds import PassFoul, find_pass_fouls, missing_pads
-from pi_controller.referee.sealed import HandUnder
+from pi_controller.referee.sealed import HandUnder, has_pair
 from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut
@@ -216,9 +216,11 @@ def check_hide(tx: Transaction) -> None:
     reading = private.reading
     if reading is None:
         return
-    kind = bead_foul(reading)
-    if private.bead_pad is not None:
-        tx.seal(private.bead_pad)
+    kind, pad = bead_foul(reading), private.bead_pad(story)
+    if pad is not None:
+        tx.seal(pad)
+    elif has_pair(reading) and tx.settings.mode("two_beads") != "off":
+        tx.ask("two_magnets", ("play_on", "hide_again", "foul"), foul="two_beads")
     elif kind in hide.waived_fouls:  # the judge took the foul back; the mat does not see the bead, so no seal
         tx.add(facts.JudgedByEye(tx.t))
     elif kind is None or tx.settings.mode(kind) == "off":

@@ -283,7 +283,7 @@ def watch_bead(tx: Transaction) -> None:
     kept_first = moved is None or not story.hide.kept or story.hide.kept[0].t <= moved.t
     if (kept_first and offer_kept(tx)) or ask_of_dead_disc(tx):
         return
-    reading, place, mode = private.reading, private.bead_pad, tx.settings.mode("bead_moved")
+    reading, place, mode = private.reading, private.bead_pad(story), tx.settings.mode("bead_moved")
     if reading is None or not reading.sure:
         return
     if bead is None:
@@ -308,7 +308,7 @@ def is_acted_on(settings: RefereeSettings, story: Story) -> bool:
 
 def moved_reading(private: PrivateState, story: Story) -> BeadsAtRest | None:
     """Return the reading by which the sealed bead is not in its place, or None."""
-    bead, reading, place = private.current_seal(story), private.reading, private.bead_pad
+    bead, reading, place = private.current_seal(story), private.reading, private.bead_pad(story)
     if bead is None or reading is None or not reading.sure or (place is not None and bead.is_under(place)):
         return None
     return reading
@@ -316,7 +316,7 @@ def moved_reading(private: PrivateState, story: Story) -> BeadsAtRest | None:
 
 def ask_for_bead(tx: Transaction) -> None:
     """Notify that the bead must be shown, if both hits missed it and it still is on its sealed pad (chapter 12)."""
-    story, place = tx.story, tx.private.bead_pad
+    story, place = tx.story, tx.private.bead_pad(tx.story)
     settled = any(isinstance(fact, facts.ActionPlayed) for fact in tx.facts)
     missed = story.hide.foul is None and story.hide.hits and not any(hit.found for hit in story.hide.hits)
     lay = story.opening is not None and story.opening.hide == story.hide.number and story.opening.pad == place
@@ -340,7 +340,7 @@ def _moving(reading: BeadsAtRest) -> str:
 
 def seal_again(tx: Transaction) -> None:
     """Accept a moved bead: withdraw the old commitment, and seal the bead in its new place."""
-    bead, place = tx.sealed, tx.private.bead_pad
+    bead, place = tx.sealed, tx.private.bead_pad(tx.story)
     if bead is not None and place is not None and bead.is_under(place):
         return
     tx.withdraw_commitment("the bead moved")

@@ -54,6 +54,11 @@ class SealedBead:
 # The referee's unpublished state: the last bead reading, hands under pads, the sealed bead.
 
 
+def has_pair(reading: BeadsAtRest) -> bool:
+    """Return True if a sure reading shows two beads on one pad: they may be one bead with two magnets."""
+    return reading.sure and len(reading.found) == 2 and len({bead.pad for bead in reading.found}) == 1
+
+
 @dataclass(slots=True)
 class HandUnder:
     """A hand under a pad since `since` (s), over the edge of `side`.
@@ -161,11 +166,16 @@ class PrivateState:
         self.left = {mirror_pad(pad): left for pad, left in self.left.items()}
         self.early_out.clear()
 
-    @property
-    def bead_pad(self) -> int | None:
-        """The pad of the only bead in a sure reading, or None. For sealing only: it must not be used elsewhere."""
+    def bead_pad(self, story: Story) -> int | None:
+        """Return the pad of the only bead in a sure reading, or None. For sealing only: it must not be used elsewhere.
+
+        Two on one pad are one bead with two magnets if the judge has said so at its inspection.
+        """
         reading = self.reading
-        return reading.found[0].pad if reading is not None and reading.sure and len(reading.found) == 1 else None
+        if reading is None or not reading.sure:
+            return None
+        single = len(reading.found) == 1 or ("two_magnets" in story.hide.waived_fouls and has_pair(reading))
+        return reading.found[0].pad if single else None
 
     def wait(self, story: Story, t: float, afresh: bool = False) -> None:
         """Update the beginning of the current wait; `afresh`: the mat was touched, so the wait starts again."""

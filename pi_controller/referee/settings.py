@@ -16,7 +16,7 @@ BeadSource = Literal["mat", "judge"]
 Preset = Literal["home", "tournament", "umpired", "demo"]
 PRESETS: Mapping[Preset, str] = {
     "home": "the mat calls certain fouls and asks the judge about doubtful ones",
-    "tournament": "fouls as at home; a protest is decided before play continues, and only the committee closes a game",
+    "tournament": "fouls as at home; the committee decides a protest before play continues",
     "umpired": "a tournament with a judge at each game: the judge confirms every foul before it costs a stick",
     "demo": "visitors keep playing: minor fouls are ignored, only fouls that stop the game are called",
 }
@@ -144,6 +144,9 @@ QUESTION_DEFAULTS: Mapping[str, QuestionDefault] = {
         ("play_on",), ("hide_again", "foul"), "the hand may not have been under every pad once"
     ),
     "foul": QuestionDefault(("play_on",), ("foul",), "a possible foul"),
+    "two_magnets": QuestionDefault(
+        ("play_on",), ("hide_again", "foul"), "two magnets on one pad: perhaps one bead with two magnets"
+    ),
     "found": QuestionDefault(("hide_again", "missed"), (), "a hit whose bead the mat did not see"),
     "balls": QuestionDefault(
         ("hide_again",), ("play_on",), "ojibwe: not exactly one ball under each pad and one marked"

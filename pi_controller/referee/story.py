@@ -514,7 +514,9 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
             elif fact.by != "clock" and seal.commit is None and story.phase == _search_phase(game):
                 seal = seal.unsealed("known" if seal.state == "known" else "by_eye")
             hide = replace(hide, seal=seal, waived_fouls=waived)
-            return replace(story, hide=hide, hands=hands, note=note)
+            # the game has one time: it is not called again
+            notice = Notice("time_off") if waives == "time" and game.minutes is not None else story.notice
+            return replace(story, hide=hide, hands=hands, note=note, notice=notice)
         case facts.StateSet():
             return _set(game, story, fact)
         case facts.SensorsUsed(on=on):
@@ -559,8 +561,12 @@ def _next(game: Game[Any], hide: Hide, began: float = float("-inf")) -> Hide:
 
 
 def _waived_for_good(game: Game[Any], hide: Hide) -> tuple[str, ...]:
-    """Return the waivers that last into the next hide: a waived game time stays waived, for the game has only one."""
-    return tuple(kind for kind in hide.waived_fouls if kind == "time" and game.minutes is not None)
+    """Return the waivers that last into the next hide.
+
+    A waived game time stays waived, for the game has only one, and so does a bead that was inspected.
+    """
+    lasting = ("two_magnets", "time" if game.minutes is not None else "")
+    return tuple(kind for kind in hide.waived_fouls if kind in lasting)
 
 
 def _withdraw_commitment(hide: Hide) -> Hide:
@@ -601,7 +607,7 @@ def _apply_answer(game: Game[Any], story: Story, answer: str) -> Story:
         hide = replace(hide, seal=hide.seal.unsealed("none" if answer == "play_on" else "by_eye"))
     if answer != "play_on":
         return replace(story, hide=hide)
-    let_pass = asked.about if asked.about == "hand_again" else asked.foul or asked.about
+    let_pass = asked.about if asked.about in ("hand_again", "two_magnets") else asked.foul or asked.about
     hide = replace(hide, waived_fouls=(*hide.waived_fouls, *_settled_with(let_pass)))
     looked = story.phase == "check" and (asked.about in READING_QUESTIONS or asked.foul in BEAD_FOULS)
     return replace(story, phase=_search_phase(game) if looked else story.phase, hide=hide)

@@ -222,10 +222,14 @@ def _foul_cost(game: Game[Any], state: Any, question: Question) -> FoulCost | No
         after, calls = game.play(state, foul_action(game, question.foul))
     except MatError:
         return None
-    to = opposing_team(question.against)
-    before, now = (sheet.get("long") or sheet.get("sticks") or {} for sheet in (game.sheet(state), game.sheet(after)))
-    point = any(call.endswith("obojun") for call in calls)
-    return FoulCost(to, max(0, now.get(to, 0) - before.get(to, 0)), point, game.hiders(after) or "")
+    to, point = opposing_team(question.against), any(call.endswith("obojun") for call in calls)
+    return FoulCost(to, max(0, _sticks(game, after, to) - _sticks(game, state, to)), point, game.hiders(after) or "")
+
+
+def _sticks(game: Game[Any], state: Any, team: str) -> int:
+    sheet: Mapping[str, Any] = game.sheet(state)
+    pools: Mapping[str, int] = sheet.get("long") or sheet.get("sticks") or {}
+    return pools.get(team, 0)
 
 
 def _ends(game: Game[Any], story: Story) -> float | None:

@@ -18,7 +18,7 @@ from pi_controller.referee.history import Draft
 from pi_controller.referee.judge import JudgeAction, JudgeCommand
 from pi_controller.referee.story import Hit, KeptStroke, Story
 from pi_controller.referee.transaction import Transaction
-from pi_controller.rules.base import Game, IllegalActionError
+from pi_controller.rules.base import Action, Game, IllegalActionError
 from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut, Link, MatEvent, SamplesMissing, Strike
 
 HAND_STAYS_S = 20.0
@@ -41,7 +41,8 @@ class DakotaReferee(Referee):
     def _handle_action(self, tx: Transaction, call: JudgeAction) -> None:
         story, action = tx.story, call.action
         tx.game.play(story.state, action)
-        if story.phase == "show" and action.get("do") == "foul" and "hide" not in action:
+        between = story.phase == "show" and action.get("do") == "foul" and "hide" not in action
+        if between and _is_legal(tx.game, story.state, {**action, "hide": "last"}):
             raise IllegalActionError(
                 "the last hide is settled and the next has not begun: which one is the foul in?",
                 'say "last" for the hide just settled, "this" for the next one',
@@ -192,6 +193,14 @@ class DakotaReferee(Referee):
         if needs_answer and story.hands.doubt < story.pass_hide_number:
             tx.add(LinkSeen(tx.t, story.link.up is not False, why))
         super()._handle_missed_samples(tx, event, why)
+
+
+def _is_legal(game: Game[Any], state: Any, action: Action) -> bool:
+    try:
+        game.play(state, action)
+    except IllegalActionError:
+        return False
+    return True
 
 
 REFEREE = DakotaReferee

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict
 
 from pi_controller.pads import PADS
 from pi_controller.rules import base, validation
@@ -84,13 +84,13 @@ class State:
 
     @property
     def situation(self) -> str | None:
-        """The mode's name; `wheya` in ordinary mode if the hitter is down to four sticks; else None.
+        """The mode's name; `wheya` in ordinary mode if the hitter is down to four sticks; else, and once over, None.
 
         The middle counts as the hitter's (chapters 5 and 11).
         """
         if self.mode != "ordinary":
             return self.mode
-        return "wheya" if self.hider and self.t + self.m == 4 else None
+        return "wheya" if self.hider and not self.winner and self.t + self.m == 4 else None
 
     def points(self, team: base.Team) -> int:
         """Return the short sticks of `team`."""
