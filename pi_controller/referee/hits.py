@@ -244,7 +244,8 @@ def _early(tx: Transaction, event: Strike) -> None:
 def _is_clear_of_hands(tx: Transaction, event: Strike) -> bool:
     """Return True for a sure strike that no hand under a pad, or just out from it, can have caused."""
     private = tx.private
-    near = private.hands or event.hand or event.t - private.since < HAND_S
+    touched = max((tx.story.clocks.waiting.began, *(until for until, _ in private.left.values())))
+    near = private.hands or event.hand or event.t - touched < HAND_S
     return event.sure and bool(event.pads) and not near
 
 

@@ -34,7 +34,7 @@ TYPED = ("judge", "answer", "undo", "replace", "hidden", "sensors", "clock", "pr
 
 
 BETWEEN_HITS_S = 1.0
-"""Time before a second hit: two within 0.8 s may be one stroke."""
+"""Least time between two hits: those within 0.8 s may be one stroke."""
 SIDES = {"sideless": UNSET}
 QUIET = {
     "opened",
@@ -147,7 +147,8 @@ class Scene:
             return []
         self.start()
         strikes = (words[0] == "strike" and "ago" not in words) or words[:2] == ["judge", "hit"]
-        self.t += BETWEEN_HITS_S if strikes and self.table.story.hide.hits else 0.1
+        hits = self.table.story.hide.hits
+        self.t = max(self.t + 0.1, hits[-1].t + BETWEEN_HITS_S) if strikes and hits else self.t + 0.1
         before = self.journal.seq
         if words == ["restart"]:
             self.journal.close()

@@ -42,6 +42,8 @@ class DakotaReferee(Referee):
         story, action = tx.story, call.action
         tx.game.play(story.state, action)
         between = story.phase == "show" and action.get("do") == "foul" and "hide" not in action
+        if between and action.get("kind") == "time":
+            raise IllegalActionError("no hit is due between two hides", "wait until the next bead is hidden")
         if between and _is_legal(tx.game, story.state, {**action, "hide": "last"}):
             raise IllegalActionError(
                 "the last hide is settled and the next has not begun: which one is the foul in?",
