@@ -308,7 +308,8 @@ def facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _Fa
             this.actions.append(fact.action)
             this.sheet = game.sheet(story.state)
         elif isinstance(fact, Ready):
-            begun, missed = story.hide, story.hands.doubt >= story.hide.number
+            begun = story.hide
+            missed = story.hands.doubt >= begun.number or story.middle_strip_dead
             this = tales.setdefault(begun.number, _FactsOfHide())
             this.passes = None if missed else tuple(each.pad for each in begun.passes)
         elif isinstance(fact, Reveal):

@@ -8,10 +8,12 @@ from fault_kinds import FAULTS
 
 HIDES = cases(4, 6)
 """So many are played; the fault comes in the second."""
+GAME = 8
+"""The seed of a game in whose first hides nobody pauses after tidying the pads: the mat has no other reason to ask."""
 HIT = "The mat was disconnected for a moment. Was there a hit?"
 
 
-def done(name, tmp_path, seed=3):
+def done(name, tmp_path, seed=GAME):
     outcome = fault_lab.run(name, FAULTS[name], seed, tmp_path, HIDES)
     assert outcome.winner is not None or outcome.hides >= HIDES
     assert outcome.invented == []

@@ -13,6 +13,8 @@ GONE = "the board is disconnected"
 NONE = "no mat board is plugged in"
 HIDES = cases(4, 6)
 """So many are played; the fault comes in the second."""
+GAME = 8
+"""The seed of a game in whose first hides nobody pauses after tidying the pads: the mat has no other reason to ask."""
 HIT = "The mat was disconnected for a moment. Was there a hit?"
 PASSES = "The mat is not sure that the hand went under every pad once. Was it a foul?"
 
@@ -25,7 +27,7 @@ def clean(outcome):
     assert outcome.wrong == []
 
 
-def done(name, tmp_path, seed=3):
+def done(name, tmp_path, seed=GAME):
     outcome = fault_lab.run(name, FAULTS[name], seed, tmp_path, HIDES)
     clean(outcome)
     return outcome

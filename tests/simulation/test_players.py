@@ -14,7 +14,7 @@ from pi_controller.games.dakota.people import Players
 from pi_controller.referee.judge import JudgeAction, JudgeAnswer, JudgeCommand
 from pi_controller.rules import registry
 from pi_controller.simulation.conditions import Conditions
-from pi_controller.simulation.habits import LATE_S, SECOND_FALL_S, UNTIDY, Habits
+from pi_controller.simulation.habits import LATE_S, ROUND_PAUSE_S, SECOND_FALL_S, UNTIDY, Habits
 from pi_controller.simulation.people import JUDGE_S, RETRY_S
 from pi_controller.simulation.truth import Mischief, PaceName, hide_plan
 from pi_controller.simulation.world import World
@@ -229,6 +229,30 @@ def test_the_pace_of_a_hide(pace: PaceName, least: float, most: float) -> None:
     hides = [b - a for a, b in zip(table.shown, table.shown[1:], strict=False)]
     assert least < sum(hides) / len(hides) < most
     assert len({round(h, 1) for h in hides}) > 3
+
+
+def test_rest_goes_on_when_table_moves_on() -> None:
+    table = AllSeeingTable(5, habits=Habits(shown_never=1.0))
+    rests: list[float] = []
+    while table.hide < 12:
+        before, out = table.hide, table.world.t
+        while not table.hands or table.hide == before:  # until the next hide's first hand is out again
+            hands = table.world.hands.values()
+            out = table.world.t if table.phase == "show" and any(hand.pad for hand in hands) else out
+            table.tick()
+        rests.append(table.hands[0][0] - out)
+    assert min(rests) > ROUND_PAUSE_S
+
+
+def test_second_stroke_comes_later_than_a_bounce() -> None:
+    table = AllSeeingTable(3, habits=Habits())
+    hits: dict[tuple[int, int], float] = {}
+    while table.hide < 12:
+        table.tick()
+        hits.setdefault((table.hide, len(table.hits)), table.world.t)
+    waits = [t - hits[hide, 1] for (hide, count), t in hits.items() if count == 2]
+    assert len(waits) > 3
+    assert SECOND_FALL_S[1] < min(waits) < 2 * SECOND_FALL_S[1]
 
 
 def test_a_stroke_that_was_not_felt_is_made_again_and_louder() -> None:
