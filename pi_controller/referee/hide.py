@@ -199,7 +199,7 @@ def check_hide(tx: Transaction) -> None:
     private, story = tx.private, tx.story
     hide, hands = story.hide, bool(story.hide.hiding_passes)
     gap = hands and story.link.up is False
-    if private.hands or gap or story.clocks_stopped or story.question is not None:
+    if private.hands or gap:
         return
     fouls = find_pass_fouls(hide, tx.settings.round_pause_s) if story.link.up or hands else {}
     passed_over = story.passes_unsure and tx.settings.mode("pad_skipped") == "off"  # passes are not questioned
