@@ -45,8 +45,8 @@ QUESTIONS: Mapping[str, str] = {
     "doubtful": mark("A faint touch, or a hand was there. Was it a hit?"),
     "same_pad": mark("The second hit touched the same pad as the first. Which pad counts?"),
     "early_hit": mark("Count it as the first hit, play on, or hide again?"),
-    "one_stroke": mark(
-        "This came within a second of the first hit: one stroke or two? Name the pad if it is the second hit."
+    "one_stroke": mark("It came within a second of the first hit: was it a second hit, or the same stroke?"),
+    "This came within a second of the first hit: one stroke or two? Name the pad if it is the second hit."
     ),
     "link_gap": mark("The mat was disconnected for a moment. Was there a hit?"),
     "bead_moved": mark("The bead moved after it was hidden. Play on?"),
@@ -59,7 +59,7 @@ QUESTIONS: Mapping[str, str] = {
     ),
     "foul": mark("Was it a foul?"),
     "found": mark("Was the bead found?"),
-    "two_magnets": mark("The mat reads two magnets on one pad. “Play on”: it is one bead, for the rest of the game."),
+    "two_magnets": mark("The mat reads two magnets on one pad. Play on, as one bead, for the rest of the game?"),
     "balls": mark("The mat does not see exactly one ball under each pad and one marked ball. Play on?"),
     "ball": mark("The mat did not see the balls. Which pad was the marked ball under?"),
     "sealed_again": mark(
