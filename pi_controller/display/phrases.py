@@ -46,8 +46,6 @@ QUESTIONS: Mapping[str, str] = {
     "same_pad": mark("The second hit touched the same pad as the first. Which pad counts?"),
     "early_hit": mark("Count it as the first hit, play on, or hide again?"),
     "one_stroke": mark("It came within a second of the first hit: was it a second hit, or the same stroke?"),
-    "This came within a second of the first hit: one stroke or two? Name the pad if it is the second hit."
-    ),
     "link_gap": mark("The mat was disconnected for a moment. Was there a hit?"),
     "bead_moved": mark("The bead moved after it was hidden. Play on?"),
     "no_reading": mark("The mat cannot tell where the bead is. Play on by eye?"),
