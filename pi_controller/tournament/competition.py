@@ -24,7 +24,7 @@ If both teams of a match have withdrawn or forfeit it, nobody wins it: both lose
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, NamedTuple, cast
@@ -170,6 +170,10 @@ class Competition(ABC):
     def champion(self, state: State) -> str | None:
         """Return the winner of the tournament; None while it is open, and if no team is left to win it."""
 
+    def _has_no_champion(self, state: State) -> bool:
+        """Return whether all is over without a champion."""
+        return self.is_over(state) and self.champion(state) is None
+
     def is_over(self, state: State) -> bool:
         """Return whether there is no match to play, not even for the third place."""
         return bool(state.teams) and all(pairing.winner is not None for pairing in self.pairings(state))
@@ -301,7 +305,7 @@ class Competition(ABC):
             raise IllegalActionError(f"{format_value(team)} is not in {pairing.id}", f"it is {_versus(pairing)}")
         lost = replace(state, forfeits=state.forfeits | {(pairing.id, team)})
         if pairing.winner == team and self._is_walkover(state, pairing.id):
-            after = self._take_back_walkovers(lost, (pairing.id,))
+            after = self._take_back_walkovers(lost, {pairing.id})
             if after is None:
                 begun = sorted(without_walkovers(lost, lost.games).started & self.dependents(state, pairing.id))
                 raise IllegalActionError(
@@ -311,14 +315,14 @@ class Competition(ABC):
         self._require_open(pairing)
         return self._apply_consequences(lost)
 
-    def _take_back_walkovers(self, state: State, matches: Collection[str]) -> State | None:
+    def _take_back_walkovers(self, state: State, matches: Set[str]) -> State | None:
         """Return the state with the walkovers of `matches`, and those that depend on them, decided anew.
 
         None if a match that has begun would have other teams.
         """
-        hanging = frozenset(later for match in matches for later in self.dependents(state, match))
-        played = without_walkovers(state, state.games).started
         before = {pairing.id: pairing.teams for pairing in self.pairings(state)}
+        hanging = frozenset(later for match in before.keys() & matches for later in self.dependents(state, match))
+        played = without_walkovers(state, state.games).started
         fresh = self._apply_consequences(without_walkovers(state, hanging.union(matches)))
         after = {pairing.id: pairing.teams for pairing in self.pairings(fresh)}
         return fresh if all(after.get(match) == before.get(match) for match in played) else None
@@ -369,17 +373,22 @@ class Competition(ABC):
         why = parse_choice(action, "why", ("withdrawn", "disqualified", "no_show")) if "why" in action else "withdrawn"
         if team in state.withdrawn:
             raise IllegalActionError(f"{format_value(team)} is out already: {state.withdrawn[team].replace('_', '-')}")
+        self._check_can_leave(state, team)
         gone = replace(state, withdrawn=MappingProxyType({**state.withdrawn, team: why}))
+        walkovers = self._unplayed_walkovers(state, team)
+        for n in range(len(walkovers)):
+            if (after := self._take_back_walkovers(gone, {*walkovers[n:]})) is not None:
+                return after
+        return self._apply_consequences(gone)
+
+    def _check_can_leave(self, state: State, team: str) -> None:
+        """Raise `IllegalActionError` if `team` has no match left that it could lose."""
         walkovers = self._unplayed_walkovers(state, team)
         if not walkovers and team in self.eliminated_teams(state):
             raise IllegalActionError(f"{format_value(team)} is eliminated already")
-        last = [pairing.id for pairing in self.pairings(state) if team in pairing.teams][-1:]
-        if self.is_over(state) and walkovers[-1:] != last:
+        *_, last = (pairing for pairing in self.pairings(state) if team in pairing.teams)
+        if last.winner is not None and last.id in state.games and not self._is_walkover(state, last.id):
             raise IllegalActionError("the tournament is over", "correct the result that was wrong, or play it again")
-        for n in range(len(walkovers)):
-            if (after := self._take_back_walkovers(gone, walkovers[n:])) is not None:
-                return after
-        return self._apply_consequences(gone)
 
     def _is_walkover(self, state: State, match: str) -> bool:
         """Return whether `match` was decided without play."""

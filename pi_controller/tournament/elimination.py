@@ -159,6 +159,7 @@ class Elimination(Competition):
         record = self._record(state)
         champion, playing = self.champion(state), self._teams_for_third_place(state)
         stages = {team: self._stage(state, team, last) for team, last in record.out.items()}
+        first = 2 if self._has_no_champion(state) else 1
         to_come = [self._stage(state, NOBODY, one) for one in self.pairings(state) if self._will_eliminate(one)]
 
         def place(team: str) -> int | None:
@@ -171,7 +172,7 @@ class Elimination(Competition):
             beside = [one for one, stage in stages.items() if stage == mine]
             absent = sum(one in state.withdrawn for one in beside)
             present = 0 if team in state.withdrawn else len(beside) - absent + to_come.count(mine)
-            return max(2, 1 + len(state.teams) - behind - absent - present)
+            return first + len(state.teams) - behind - absent - present
 
         rows = [
             MappingProxyType(

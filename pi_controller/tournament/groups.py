@@ -125,10 +125,17 @@ class Groups(Competition):
             )
         return entered
 
+    def _are_closed(self, state: State) -> bool:
+        """Return whether the elimination has begun, so that nothing changes in the groups."""
+        return any(self._has_started(state, match) for match in self._of_cup(state))
+
     def _unplayed_walkovers(self, state: State, team: str) -> list[str]:
-        walkovers = super()._unplayed_walkovers(state, team)
-        begun = not self._of_cup(state).isdisjoint(state.started)  # then the groups are closed
-        return [match for match in walkovers if "." not in match or not begun]
+        walkovers, closed = super()._unplayed_walkovers(state, team), self._are_closed(state)
+        return [match for match in walkovers if "." not in match or not closed]
+
+    def _check_can_leave(self, state: State, team: str) -> None:
+        if self._are_closed(state):  # a team of the groups can leave until then, as in a round robin
+            super()._check_can_leave(state, team)
 
     def _reinstate_team(self, state: State, team: str) -> State:
         back = super()._reinstate_team(state, team)
@@ -149,7 +156,7 @@ class Groups(Competition):
     def _apply_consequences(self, state: State) -> State:
         """Settle the qualifiers as soon as the groups are over; they can change until the elimination begins."""
         while True:
-            if not any(self._has_started(state, match) for match in self._of_cup(state)):
+            if not self._are_closed(state):
                 through = self._find_qualifiers(state)
                 if through != state.qualifiers:
                     state = replace(state, qualifiers=through)
@@ -198,8 +205,8 @@ class Groups(Competition):
                 [team for team in state.teams if team not in through.teams and (team in state.withdrawn) == left]
                 for left in (False, True)
             )
-            places |= dict.fromkeys(here, len(through.teams) + 1)
-            places |= dict.fromkeys(gone, len(through.teams) + len(here) + 1)
+            first = len(through.teams) + (2 if self._has_no_champion(state) else 1)
+            places |= dict.fromkeys(here, first) | dict.fromkeys(gone, first + len(here))
         rows = [
             MappingProxyType(
                 {

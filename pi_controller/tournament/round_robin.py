@@ -126,6 +126,9 @@ class RoundRobin(Competition):
         games = MappingProxyType({**state.games, pairing.id: (GameResult(NOBODY),)})
         return replace(state, games=games, started=state.started | {pairing.id})
 
+    def _check_can_leave(self, state: State, team: str) -> None:
+        """Accept that a team leaves at any time: it goes behind those present."""
+
     def dependents(self, state: State, match: str) -> frozenset[str]:
         """Return the play-offs after the round of `match`: their teams depend on every earlier result."""
         pairings = {pairing.id: pairing for pairing in self.pairings(state)}
@@ -152,8 +155,9 @@ class RoundRobin(Competition):
         pairings = self.pairings(state)
         rows = self._rows(state, _without_play_offs(pairings))
         found: list[Mapping[str, Json]] = []
+        first = 2 if state.withdrawn.keys() >= {*state.teams} else 1
         for tie in self._order(state, pairings):
-            rank = {"place": len(found) + 1, "tied": len(tie) > 1}
+            rank = {"place": first + len(found), "tied": len(tie) > 1}
             for team in tie:
                 row = {"team": team, **rank, **asdict(rows[team]), "gone": state.withdrawn.get(team)}
                 found.append(MappingProxyType(row))
