@@ -182,8 +182,9 @@ class Game(ABC, Generic[S]):
 
     @classmethod
     def check_slip(cls, won: int, lost: int, finish: str) -> None:
-        """Check the sticks of winner and loser on the captains' slip; `finish` is sweep, king_moved or "" (by play).
+        """Check the sticks of winner and loser on the captains' slip.
 
+        `finish` is one of `finishes`, or "" for one that the slip does not name.
         Raises `IllegalActionError` if no game of this kind ends so.
         """
 

@@ -43,8 +43,8 @@ class Elimination(Competition):
     The final of a double elimination has a second match, its reset, only if the team from the losers' side wins the
     first. With `third_place` the losers of a single elimination's semi-finals play for the third place.
 
-    If nobody wins a match, its winner's place stays empty. Its loser's place goes to the team that is still in; if two
-    are, because both forfeit a match of the winners' bracket, they play for that place: `W1-1-L` after `W1-1`.
+    If nobody wins a match, its winner's place stays empty. Its loser's place goes to the team that forfeits it but has
+    not withdrawn; if two do in the winners' bracket, they play for that place: `W1-1-L` after `W1-1`.
     """
 
     def __init__(
@@ -89,8 +89,8 @@ class Elimination(Competition):
         if not all(pairing.teams) or winner is None:
             return [pairing]
         losers = [team for team in pairing.teams if team and team != winner]
-        if len(losers) > 1:
-            losers = [team for team in losers if team not in state.withdrawn]
+        if len(losers) > 1:  # one that has withdrawn goes no further
+            losers = [team for team in losers if (match.id, team) in state.forfeits]
         if len(losers) < 2 or self.kind == "single" or match.side != "winners":
             known[LoserOf(match.id)] = losers[0] if len(losers) == 1 else NOBODY
             return [pairing]

@@ -41,7 +41,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A match that is ready but has to wait; `why` is break, team, protest, rest, table or judge.
+    """A match that is ready but has to wait; `why` is break, protest, team, rest, table or judge.
 
     `until` is when the break ends or its teams have rested (s), if `why` is break or rest; else None.
     """
@@ -167,10 +167,10 @@ def assign(
         ]
         if closed is not None:
             waiting.append(Waiting(pairing.id, teams, "break", closed))
-        elif busy & set(teams):
-            waiting.append(Waiting(pairing.id, teams, "team"))
         elif hall.held & set(teams):
             waiting.append(Waiting(pairing.id, teams, "protest"))
+        elif busy & set(teams):
+            waiting.append(Waiting(pairing.id, teams, "team"))
         elif rested > now:
             waiting.append(Waiting(pairing.id, teams, "rest", rested))
         elif not tables:
