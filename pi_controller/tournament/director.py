@@ -570,8 +570,11 @@ class Tournament:
             raise IllegalActionError(f"{format_value(fact.team)} is not in {fact.match}")
         teams = cast("tuple[str, str]", tuple(one or "" for one in pairing.teams))
         protest = d.Protest(len(self.protests) + 1, t, fact.match, teams, team, strip_controls(fact.text))
-        held = {match for match, call in self.calls.items() if not call.started and {*call.teams} & {*teams}}
-        calls = {match: call for match, call in self.calls.items() if match not in held}
+        calls = {  # their next matches are recalled
+            match: call
+            for match, call in self.calls.items()
+            if call.started or match == fact.match or {*call.teams}.isdisjoint(teams)
+        }
         return replace(self, protests=(*self.protests, protest), calls=MappingProxyType(calls))
 
     def _decide_protest(self, fact: d.ProtestDecided) -> Tournament:

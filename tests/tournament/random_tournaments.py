@@ -1,10 +1,10 @@
 """Plays random tournaments and checks what must hold in each; measures how often and how early teams meet again.
 
-python tests/tournament/random_tournaments.py [--count 10000] [--rematches 20000]
+python tests/tournament/random_tournaments.py [--days 10000] [--count 10000] [--rematches 20000]
 
-Half of what is checked are brackets without a director, as large as they get. The other half are days in a hall
-(`check_day`): decisions of a director, in every format, with teams that leave, forfeit, come late, come back and have
-another name, with protests, matches that are played again and results that are corrected.
+`--count` are brackets without a director, of up to 128 teams. `--days` are days in a hall (`check_day`): decisions of a
+director, in every format, with teams that leave, forfeit, come late, come back or are renamed, with protests, calls
+that move, matches that are played again, results that are corrected and decisions that are undone.
 """
 
 from __future__ import annotations
@@ -453,6 +453,7 @@ def main():
     """Print what was checked and measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--days", type=int, default=10_000)
     parser.add_argument("--rematches", type=int, default=4_000, help="tournaments of 8 teams; fewer of more")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
@@ -461,9 +462,9 @@ def main():
         check_random(rng)
     print(f"{args.count} random tournaments of 2 to 128 teams: all as they must be")
     events = Counter()
-    for n in range(args.count):
+    for n in range(args.days):
         events += check_day(random.Random(f"{args.seed} {n}"))
-    print(f"{args.count} random days: all as they must be; {', '.join(f'{name} {n}' for name, n in events.items())}")
+    print(f"{args.days} random days: all as they must be; {', '.join(f'{name} {n}' for name, n in events.items())}")
     for number in (8, 16, 32, 64, 128):
         print(
             f"{number} teams: {sum(chance_of_rematches(number)[:-1]):.3f} rematches before the losers' final, exactly"
