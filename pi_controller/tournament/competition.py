@@ -27,7 +27,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast, get_args
 from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import Action, IllegalActionError, InvalidActionError, Json
@@ -42,9 +42,7 @@ Finish = Literal["king_moved", "forfeit"]
 """How a game ended that was not decided by play: the king was moved too early (Lahal), or a team gave up."""
 SlipCheck = Callable[[int, int, str], None]
 """`rules.base.Game.check_slip`."""
-_VERBS = (
-    *("enter", "add", "rename", "begin", "result", "tie", "correct", "replay", "forfeit", "withdraw", "reinstate"),
-)
+_VERBS = ("enter", "add", "rename", "begin", "result", "tie", "correct", "replay", "forfeit", "withdraw", "reinstate")
 NOBODY = ""
 """The winner of a match that both teams lose or that is tied, and the team of a place that stays empty."""
 
@@ -465,7 +463,7 @@ class Competition(ABC):
                         f"{format_value(name)} is not in {pairing.id}", f"it is {_versus(pairing)}"
                     )
                 sticks[normalize_name(name)] = parse_whole(held, name, 0, 10_000)
-        finish = parse_choice(action, "finish", ("king_moved", "forfeit")) if "finish" in action else ""
+        finish = parse_choice(action, "finish", get_args(Finish)) if "finish" in action else ""
         if sticks and self._check_slip is not None and finish != "forfeit":
             lost = sum(held for team, held in sticks.items() if team != winner)
             self._check_slip(sticks.get(winner, 0), lost, "sweep" if sweep else finish)

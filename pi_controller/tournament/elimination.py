@@ -1,10 +1,12 @@
 """Single and double elimination: a team is out after its first or its second loss."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import Json
 from pi_controller.tournament import bracket
@@ -59,6 +61,8 @@ class Elimination(Competition):
         if third_place and kind != "single":
             raise ValueError("a double elimination has its third place without a match for it")
         self.kind: Kind = kind
+        self._records = WeakKeyDictionary[State, _Record]()
+        self._has_third = third_place
         self._build = bracket.double if kind == "double" else partial(bracket.single, third_place=third_place)
 
     def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
@@ -159,20 +163,20 @@ class Elimination(Competition):
         record = self._record(state)
         champion, playing = self.champion(state), self._teams_for_third_place(state)
         stages = {team: self._stage(state, team, last) for team, last in record.out.items()}
+        out = Counter(stages.values())
+        gone = Counter(stage for team, stage in stages.items() if team in state.withdrawn)
+        to_come = Counter(self._stage(state, NOBODY, one) for one in self.pairings(state) if self._will_eliminate(one))
         first = 2 if self._has_no_champion(state) else 1
-        to_come = [self._stage(state, NOBODY, one) for one in self.pairings(state) if self._will_eliminate(one)]
 
         def place(team: str) -> int | None:
             if team == champion:
                 return 1
             if team not in record.out or team in playing:
                 return None
-            mine = stages[team]
-            behind = sum(stage < mine for stage in (*stages.values(), *to_come))
-            beside = [one for one, stage in stages.items() if stage == mine]
-            absent = sum(one in state.withdrawn for one in beside)
-            present = 0 if team in state.withdrawn else len(beside) - absent + to_come.count(mine)
-            return first + len(state.teams) - behind - absent - present
+            stage = stages[team]
+            behind = sum(count for earlier, count in (out + to_come).items() if earlier < stage) + gone[stage]
+            beside = 0 if team in state.withdrawn else out[stage] - gone[stage] + to_come[stage]
+            return first + len(state.teams) - behind - beside
 
         rows = [
             MappingProxyType(
@@ -190,8 +194,8 @@ class Elimination(Competition):
 
     def _stage(self, state: State, team: str, last: Pairing) -> _Stage:
         """Return when `team` is out if `last` eliminates it; the match for the third place orders its two teams."""
-        third = self._third(state)
-        if third is not None and team and team in third.teams and third.winner is not None:
+        third = self._third(state) if self._has_third and team else None
+        if third is not None and team in third.teams and third.winner is not None:
             return (1, int(team == third.winner))
         if last.side == "final":
             return (2, last.round)
@@ -205,6 +209,11 @@ class Elimination(Competition):
         return pairing.winner is None and pairing.side in sides and NOBODY not in pairing.teams
 
     def _record(self, state: State) -> _Record:
+        if state not in self._records:
+            self._records[state] = self._make_record(state)
+        return self._records[state]
+
+    def _make_record(self, state: State) -> _Record:
         record = _Record(dict.fromkeys(state.teams, 0), dict.fromkeys(state.teams, 0), {})
         lives = 2 if self.kind == "double" else 1
         last: dict[str, Pairing] = {}
