@@ -189,10 +189,11 @@ SPREADSHEET_MARKS = ("=", "+", "-", "@", "\t")
 
 LATER_MATCH_CHOICES: Sequence[tuple[d.Then, str]] = (
     ("replay", mark("play them again")),
-    ("void", mark("play this match again, too")),
     ("keep", mark("keep their results")),
 )
 """What a correction does with later matches that have begun: `competition.Then` and the label on the page."""
+_FINISHES: Mapping[str, str] = {"king_moved": mark("The king was moved too early")}
+"""How a game can end that the captains' slip must name: `competition.Finish` and the label on the page."""
 MAX_SENTENCE_CHARS = 600
 """Maximum characters of a decision in the log; a reason may be of any length."""
 _SENTENCES: Mapping[type, str | tuple[str, str]] = {
@@ -200,6 +201,8 @@ _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.Entered: mark("Teams entered: {teams}."),
     d.Scratched: mark("{team} removed."),
     d.TeamsDrawn: (mark("Teams placed by hand."), mark("Teams drawn by the seed {seed}.")),
+    d.TeamAdded: mark("Late team: {team} takes a bye of the first round."),
+    d.TeamRenamed: mark("{team} is called {name} from now on."),
     d.Appointed: mark("Judges: {judges}."),
     d.Dismissed: mark("{judge} is no longer a judge."),
     d.TableUsed: (mark("{table} gets no matches."), mark("{table} gets matches again.")),
@@ -214,6 +217,8 @@ _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.TieEntered: mark("Match {match}: neither {first} nor {second} wins."),
     d.ClockSet: (mark("Clock of round {round} stopped."), mark("Clock of round {round} started.")),
     d.Corrected: mark("Match {match} corrected: {winner} beats {other}.{then}"),
+    d.Replayed: mark("Match {match}, {first} against {second}, is played again: its result is void."),
+    d.Forfeited: mark("{team} loses match {match} and stays in the tournament."),
     d.TeamWithdrawn: mark("{team} is out of the tournament."),
     d.Reinstated: mark("{team} is back in the tournament."),
     d.PlayerAbsent: mark("{player} does not play."),
@@ -317,7 +322,7 @@ class Boards:
         now = self.now
         teams = now.state.teams or now.entered
         team = teams[number - 1] if 1 <= number <= len(teams) else ""
-        matches = [one for one in now.pairings if team in one.teams and None not in one.teams]
+        matches = [one for one in now.pairings if team in one.teams and all(one.teams)]
         standings = now.competition.standings(now.state) if now.state.teams else ()
         call = next((now.calls[one.id] for one in matches if one.id in now.calls), None)
         return self._render(
@@ -601,7 +606,7 @@ class Boards:
         starts: Mapping[str, ExpectedStart] = timetable.starts if timetable else {}
         rows: list[dict[str, Any]] = []
         for one in now.pairings:
-            if one.winner is not None or None in one.teams:
+            if not one.open:
                 continue
             table, t = "", None
             if call := now.calls.get(one.id):
@@ -640,6 +645,7 @@ class Boards:
             (one.seq, _time_of(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
             for one in self._decisions_to_log()
         ]
+        decided = [pairing for pairing in now.pairings if pairing.id in now.state.games]
         joining = self._joining()
         return {
             "alerts": self._render("alerts", notes=self._alerts(), rival=self.rival),
@@ -661,7 +667,13 @@ class Boards:
                 ),
                 ready=ready,
                 calls=list(now.calls.values()),
-                decided=[pairing for pairing in now.pairings if now.state.games.get(pairing.id)],
+                decided=decided,
+                walkovers=[pairing for pairing in decided if now.state.games[pairing.id][-1].walkover],
+                finishes=[
+                    (value, text(label))
+                    for value, label in _FINISHES.items()
+                    if now.plan is not None and value in registry.game_class(now.plan.game).finishes
+                ],
                 then=[(value, text(label)) for value, label in LATER_MATCH_CHOICES],
                 tables=here,
                 name=self.table_name,
@@ -682,7 +694,7 @@ class Boards:
                 grace_s=d.DEFAULT_GRACE_S,
                 games=[(game, game_name(game, self._language)) for game in registry.names()],
                 playing=[(call.match, call.teams) for call in now.calls.values()]
-                + [(pairing.id, pairing.teams) for pairing in ready],
+                + [(pairing.id, pairing.teams) for pairing in (*ready, *decided)],
                 players=[
                     (team, [name for name in players if name not in now.registration.out])
                     for team, players in now.registration.teams.items()
@@ -817,6 +829,8 @@ class Boards:
                 values["game"] = game_name(game, self._language)
             case d.Entered(teams=entered):
                 values["teams"] = join_words(team.name for team in entered)
+            case d.TeamAdded(team=entry):
+                values["team"] = entry.name
             case d.BreakPlanned(begins=begins, ends=ends):
                 values |= {"begins": _time_of(begins, "%H:%M"), "ends": _time_of(ends, "%H:%M")}
             case d.BreakCancelled(number=number):

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import msgspec
 
@@ -29,8 +29,8 @@ from pi_controller.rules.base import IllegalActionError
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
 from pi_controller.tournament import decisions as d
+from pi_controller.tournament.competition import Finish
 from pi_controller.tournament.director import History, Tournament
-from pi_controller.tournament.teams import reject_unclear_names
 
 log = logging.getLogger(__name__)
 RETRY_REFUSED_S = 20.0
@@ -127,8 +127,6 @@ class Director:
             self._settle()
             if key and (seq := self._log.keys.get((actor, key))) is not None:
                 return DecisionResult(seq, True)
-            if isinstance(fact, d.Entered | d.Appointed):
-                self._reject_unclear_names(fact)
             decision = self.history.make_decision(t, actor, fact)
             try:
                 self._log.append(decision, key)
@@ -141,15 +139,6 @@ class Director:
                     self.notes.pop(f"{table} {epoch}", None)
         self.changed()
         return DecisionResult(decision.seq, False)
-
-    def _reject_unclear_names(self, fact: d.Entered | d.Appointed) -> None:
-        """Raise `InvalidActionError` for names that are too much like each other or like known names."""
-        if isinstance(fact, d.Appointed):
-            reject_unclear_names([*self.now.registration.judges, *fact.judges], "judge")
-            return
-        reject_unclear_names([*self.now.entered, *(team.name for team in fact.teams)], "team")
-        for team in fact.teams:
-            reject_unclear_names(team.players, "player")
 
     def undo(self, t: float, actor: str, reason: str = "", key: str = "") -> DecisionResult:
         """Take back the last decision made by a person. Raises as `decide`."""
@@ -204,7 +193,7 @@ class Director:
                 story, match = game.history.now, game.match
                 if story.phase != "over":
                     begun = bool(story.undo_target.batch or story.hide.passes)
-                    teams = tuple(dict(story.teams).values())
+                    teams = tuple(map(now.team_name, dict(story.teams).values()))
                     # a hub restored from an older backup lacks its later orders, so must not call them void
                     given = match.order.rpartition("-")[0] in known
                     why = _void_reason(now, table, match, teams) if given else ""
@@ -385,16 +374,17 @@ class Director:
 
     def _result(self, table: str, epoch: str, game: _Game) -> d.Reported:
         story, rules = game.history.now, registry.game(game.opened.game, game.opened.options)
-        teams, sheet = dict(story.teams), rules.sheet(story.state)
+        teams = {side: self.now.team_name(name) for side, name in dict(story.teams).items()}
+        sheet = rules.sheet(story.state)
         sticks: dict[str, int] = {}
         plan = self.now.plan
         if plan is not None and plan.format in {"round_robin", "groups"}:
             sticks = {teams[side]: n for side, n in rules.score(story.state).items() if side in teams}
         match = game.match
         winner = teams.get(str(sheet["winner"]), "")
-        return d.Reported(
-            match.match, match.order, table, epoch, game.seq, winner, sheet.get("finish") == "sweep", sticks
-        )
+        how = sheet.get("finish")
+        finish = how if how in get_args(Finish) else None
+        return d.Reported(match.match, match.order, table, epoch, game.seq, winner, how == "sweep", sticks, finish)
 
     def note_game(self, table: str, view: View) -> None:
         """Add a note for the director if a connected table plays another game than the tournament, so gets no match."""

@@ -64,8 +64,8 @@ FLEET = f"{HOME}/fleet"
 """The fleet's page: below the console's path, to which the session's cookie is limited."""
 _HEADING = mark("Director")
 _DIRECTOR_ACTIONS = (
-    "plan enter scratch draw appoint dismiss table assign recall confirm reject result tie clock correct withdraw "
-    "reinstate absent back check_in pronounce protest announce stream break no_break undo"
+    "plan enter scratch draw add rename appoint dismiss table assign recall confirm reject result tie clock correct "
+    "replay forfeit withdraw reinstate absent back check_in pronounce protest announce stream break no_break undo"
 )
 RIGHTS: dict[str, frozenset[str]] = {
     "scorekeeper": frozenset({"protest", "check_in"}),

@@ -17,7 +17,7 @@ from msgspec import Meta
 from pi_controller.rules import registry
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.text import format_value
-from pi_controller.tournament.competition import Competition, Then, WithdrawalReason
+from pi_controller.tournament.competition import Competition, Finish, Then, WithdrawalReason
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
 from pi_controller.tournament.round_robin import RoundRobin
@@ -93,6 +93,19 @@ class Scratched(_Fact, frozen=True, tag="scratch"):
     team: _Name
 
 
+class TeamAdded(_Fact, frozen=True, tag="add"):
+    """Enter a late team after the drawing: it takes a bye of the first round."""
+
+    team: Entry
+
+
+class TeamRenamed(_Fact, frozen=True, tag="rename"):
+    """Call a team by another name from now on."""
+
+    team: _Name
+    name: _Name
+
+
 class TeamsDrawn(_Fact, frozen=True, tag="draw"):
     """Place the teams: by the drawing with `seed`, or if that is "" by hand, in `order`."""
 
@@ -144,7 +157,7 @@ class MatchStarted(_Fact, frozen=True, tag="begin"):
 class Reported(_Fact, frozen=True, tag="report"):
     """A game at a table is over: `winner` won, by the journal with this `epoch` up to record `seq`.
 
-    `sticks` by team and `sweep` if the game has them.
+    `sticks` by team and `sweep` if the game has them; `finish` if play did not end it.
     """
 
     match: _Word
@@ -155,6 +168,7 @@ class Reported(_Fact, frozen=True, tag="report"):
     winner: _Name
     sweep: bool = False
     sticks: dict[str, int] = {}
+    finish: Finish | None = None
 
 
 class Retracted(_Fact, frozen=True, tag="retract"):
@@ -183,6 +197,7 @@ class Result(_Fact, frozen=True, tag="result"):
     winner: _Name
     sweep: bool = False
     sticks: dict[str, int] = {}
+    finish: Finish | None = None
 
 
 class TieEntered(_Fact, frozen=True, tag="tie"):
@@ -205,8 +220,24 @@ class Corrected(_Fact, frozen=True, tag="correct"):
     winner: _Name
     sweep: bool = False
     sticks: dict[str, int] = {}
+    finish: Finish | None = None
     game: int | None = None
     then: Then | None = None
+
+
+class Replayed(_Fact, frozen=True, tag="replay"):
+    """Play a match again: its result, and those of all matches that depend on it, are void."""
+
+    match: _Word
+    why: _Text = ""
+
+
+class Forfeited(_Fact, frozen=True, tag="forfeit"):
+    """A team loses a match, and stays in the tournament; if both teams do, nobody wins."""
+
+    match: _Word
+    team: _Name
+    why: _Text = ""
 
 
 class TeamWithdrawn(_Fact, frozen=True, tag="withdraw"):
@@ -237,7 +268,10 @@ class PlayerReturned(_Fact, frozen=True, tag="back"):
 
 
 class Protested(_Fact, frozen=True, tag="protest"):
-    """A team protests about a match; no result of it counts until the committee has decided."""
+    """A team protests about a match, also one that is decided.
+
+    Until the committee has decided, no result of it counts, and the next matches of both teams are not called.
+    """
 
     match: _Word
     team: _Name
@@ -299,11 +333,12 @@ class Undone(_Fact, frozen=True, tag="undo"):
     reason: _Text = ""
 
 
-_Preparation = Planned | Entered | Scratched | TeamsDrawn | Appointed | Dismissed
+_Preparation = Planned | Entered | Scratched | TeamAdded | TeamRenamed | TeamsDrawn | Appointed | Dismissed
 _AtTables = TableUsed | Assigned | Recalled | MatchStarted | ClockSet | BreakPlanned | BreakCancelled
-_Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Protested | ProtestDecided
+_Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Replayed | Forfeited
+_Protests = Protested | ProtestDecided
 _People = TeamWithdrawn | Reinstated | PlayerAbsent | PlayerReturned | CheckedIn | Pronounced
-Fact = _Preparation | _AtTables | _Results | _People | Announced | StreamTableChosen | Undone
+Fact = _Preparation | _AtTables | _Results | _Protests | _People | Announced | StreamTableChosen | Undone
 PLAY_FACTS = (MatchStarted, Reported, Confirmed, Result, TieEntered)
 """Decisions that an undo never takes along, because people have played."""
 
@@ -370,11 +405,12 @@ class RoundClock:
 
 @dataclass(frozen=True, slots=True)
 class Protest:
-    """A protest; `ruling` is "" while it is open."""
+    """A protest of `team` about a match of `teams`; `ruling` is "" while it is open."""
 
     number: int
     t: float
     match: str
+    teams: tuple[str, str]
     team: str
     text: str
     ruling: str = ""
@@ -383,15 +419,18 @@ class Protest:
 
 def make_competition(plan: Planned) -> Competition:
     """Return the competition with the options of a plan; the same object for the same options."""
+    check_slip = registry.game_class(plan.game).check_slip
     match plan.format:
         case "round_robin":
-            return _make(RoundRobin, plan.best_of, withdrawn=plan.withdrawn, play_off=plan.play_off)
+            options = {"withdrawn": plan.withdrawn, "play_off": plan.play_off}
+            return _make(RoundRobin, plan.best_of, **options, check_slip=check_slip)
         case "groups":
             third = plan.third_place and plan.knockout == "single"
-            options = plan.groups, plan.through, plan.knockout, plan.best_of
-            return _make(Groups, *options, withdrawn=plan.withdrawn, third_place=third)
+            options = {"withdrawn": plan.withdrawn, "third_place": third, "check_slip": check_slip}
+            return _make(Groups, plan.groups, plan.through, plan.knockout, plan.best_of, **options)
         case kind:
-            return _make(Elimination, kind, plan.best_of, third_place=plan.third_place and kind == "single")
+            third = plan.third_place and kind == "single"
+            return _make(Elimination, kind, plan.best_of, third_place=third, check_slip=check_slip)
 
 
 @cache

@@ -28,7 +28,6 @@ from pi_controller.rules.base import InvalidActionError
 from pi_controller.table.view import QuestionView
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.decisions import read_teams
-from pi_controller.tournament.director import History
 from pi_controller.tournament.timetable import Durations, ExpectedStart, Timetable
 
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
@@ -337,19 +336,6 @@ def test_names_that_look_the_same_are_refused_one_by_one_too(site):
         assert "two teams" in answered.json()["error"]["what"]
     assert site.decide(do="enter", teams=[{"name": "Big Coulee", "players": ["Ann"]}]).status_code == 200
     assert site.director.now.entered == ("Big Coulee",)
-
-
-def test_earlier_decisions_with_such_names_are_still_read(where):
-    """A file that an earlier version has written opens."""
-    plan, entered = d.Planned("cup"), d.Entered((d.Entry("Big Coulee"), d.Entry("Big  Coulee")))
-    with TournamentLog(where) as log:
-        history = History([])
-        for fact in (plan, entered):
-            decision = history.make_decision(1.0, "Ann", fact)
-            log.append(decision)
-            history.add(decision)
-    with TournamentLog(where) as log:
-        assert len(History(log.read()).now.entered) == 2
 
 
 def test_a_list_is_entered_whole_or_not_at_all(site):
@@ -802,3 +788,34 @@ def test_times_of_day_of_a_break_are_the_next_ones(now, given, hours):
     t = datetime.fromisoformat(f"2026-07-01T{now}").astimezone().timestamp()
     found = break_times(given, t)
     assert (found["begins"] - t, found["ends"] - t) == tuple(3_600 * one for one in hours)
+
+
+def test_match_that_nobody_wins_is_shown_everywhere(site, tables):
+    site.drawn()
+    site.pages.publish(tables)
+    first, second, third, fourth = TEAMS
+    for team in (first, fourth):
+        assert site.decide(do="withdraw", team=team, why="no_show").status_code == 200
+    assert ">nobody<" in site.web.get("/bracket").text
+    assert "no winner" in site.web.get("/results").text
+    for page in ("/", "/hall", "/team/1", "/team/2", "/start-list", "/announcer", "/director", "/results.csv"):
+        assert site.web.get(page).status_code == 200
+    assert site.decide(do="result", match="W1-2", winner=second).status_code == 200
+    assert "<bdi></bdi>" not in site.web.get("/team/2").text
+    for team in (second, third):
+        assert site.decide(do="withdraw", team=team, why="disqualified").status_code == 200
+    told = site.web.get("/tournament.json").json()
+    assert (told["champion"], told["over"]) == (None, True)
+    assert "There is no winner." in site.web.get("/").text
+
+
+def test_protest_about_a_counted_result_is_made_at_the_desk(site, tables):
+    site.drawn()
+    site.pages.publish(tables)
+    for match, winner in (("W1-1", TEAMS[0]), ("W1-2", TEAMS[1])):
+        assert site.decide(do="result", match=match, winner=winner).status_code == 200
+    assert f'<option value="W1-1" data-team="{TEAMS[3]}">' in site.web.get("/director").text
+    assert site.decide(do="protest", match="W1-1", team=TEAMS[3], text="the sleeve").status_code == 200
+    assert "a protest is not decided" in site.web.get("/").text
+    refused = site.decide(do="assign", match="W2-1", table="t01")
+    assert (refused.status_code, "not decided" in refused.json()["error"]["what"]) == (409, True)

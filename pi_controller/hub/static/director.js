@@ -101,9 +101,9 @@ function sentenceOf(/** @type {HTMLFormElement} */ form) {
   const template = form.dataset.ask ?? "";
   if (!template) return "";
   const chosen = /** @type {HTMLSelectElement | null} */ (form.querySelector("select[name=match]"))?.selectedOptions[0];
-  const { winner = "" } = chosen?.dataset ?? {};
+  const { winner = "", team } = chosen?.dataset ?? {};
   /** @type {Record<string, string>} */
-  const values = { match: chosen?.value ?? "", winner, other: JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== winner) ?? "" };
+  const values = { match: chosen?.value ?? "", winner, other: JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== winner) ?? "", ...(team ? { team } : {}) };
   const more = [];
   for (const field of /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (form.querySelectorAll("input, select"))) {
     if (field.name in values) continue;
@@ -155,10 +155,11 @@ function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null
     const pairs = String(found.options ?? "").split(/[\s,]+/).filter(Boolean);
     found.options = Object.fromEntries(pairs.map((pair) => pair.split("=", 2)));
   }
-  if (form.dataset.do === "enter") {
+  if (form.dataset.do === "enter" || form.dataset.do === "add") {
     const [name, ...players] = String(found.team).split(",").map((one) => one.trim());
     const here = players.filter(Boolean);
-    return { do: "enter", teams: [{ name, players: here, leader: form.dataset.leader ? (here[0] ?? "") : "" }] };
+    const team = { name, players: here, leader: form.dataset.leader ? (here[0] ?? "") : "" };
+    return form.dataset.do === "add" ? { do: "add", team } : { do: "enter", teams: [team] };
   }
   if (form.dataset.do === "appoint") return { do: "appoint", judges: [found.judge] };
   return found;
