@@ -57,7 +57,10 @@ class DecisionResult(NamedTuple):
 
 
 class GameAtTable(NamedTuple):
-    """The unfinished game of a match at its table. `void` is why the match no longer counts there, "" if it does."""
+    """The unfinished game of a match at its table. `void` is why the match no longer counts there, "" if it does.
+
+    `undone`: its end was reported and counted, and then the table took the end back.
+    """
 
     table: str
     match: str
@@ -65,6 +68,7 @@ class GameAtTable(NamedTuple):
     teams: tuple[str, ...]
     void: VoidReason
     begun: bool
+    undone: bool = False
 
 
 class _Game(NamedTuple):
@@ -195,10 +199,12 @@ class Director:
     def games_at_tables(self) -> tuple[GameAtTable, ...]:
         """Return the unfinished games of matches at their tables, as far as their journals have arrived."""
         with self._lock:
-            now, found = self.now, list[GameAtTable]()
-            known = {one.fact.order for one in self.history.decisions if isinstance(one.fact, d.Assigned)}
+            now, found, facts = self.now, list[GameAtTable](), [one.fact for one in self.history.decisions]
+            known = {fact.order for fact in facts if isinstance(fact, d.Assigned)}
+            reported = {fact.order: fact.winner for fact in facts if isinstance(fact, d.Reported)}
             for table, epochs in self._epochs.items():
-                game = self._games.get((table, next(reversed(epochs))))
+                epoch = next(reversed(epochs))
+                game = self._games.get((table, epoch))
                 if now.plan is None or game is None or game.match.tournament != now.plan.tournament:
                     continue
                 story, match = game.history.now, game.match
@@ -208,7 +214,9 @@ class Director:
                     # a hub restored from an older backup lacks its later orders, so must not call them void
                     given = match.order.rpartition("-")[0] in known
                     why = _void_reason(now, table, match, teams) if given else ""
-                    found.append(GameAtTable(table, match.match, match.order, teams, why, begun))
+                    counted = _counted_winner(now, match.match, epoch)
+                    undone = counted is not None and counted == reported.get(match.order)
+                    found.append(GameAtTable(table, match.match, match.order, teams, why, begun, undone))
             return tuple(found)
 
     def teams_in_void_games(self) -> dict[str, GameAtTable]:
@@ -379,9 +387,6 @@ class Director:
             plan = self.now.plan
             if report is not None and report.expected and plan is not None and plan.results == "at_once":
                 self._decide_automatically(t, d.Confirmed(match.order))
-        elif not over and match.order in now.settled and story.phase != "over":
-            note = f"the end of {match.match} was undone at {table} after its result counted: correct the result"
-            self.note(match.order, note, table)
 
     def _result(self, table: str, epoch: str, game: _Game) -> d.Reported:
         story, rules = game.history.now, registry.game(game.opened.game, game.opened.options)
@@ -396,12 +401,15 @@ class Director:
             match.match, match.order, table, epoch, game.seq, winner, sheet.get("finish") == "sweep", sticks
         )
 
-    def note_game(self, table: str, view: View) -> None:
-        """Add a note for the director if a connected table plays another game than the tournament, so gets no match."""
+    def note_game(self, table: str, view: View | None) -> None:
+        """Note for the director if a table plays another game than the tournament, so gets no match.
+
+        `view` is None if it is not connected: then it has no such note.
+        """
         about, plan = f"{table} game", self.now.plan
         drawn = bool(self.now.state.teams) and not self.now.is_over
         wanted = (plan.game, registry.game_class(plan.game).version) if plan is not None else ("", "")
-        if not drawn or table in self.now.unused or (view.game, view.version) == wanted:
+        if view is None or not drawn or table in self.now.unused or (view.game, view.version) == wanted:
             self.notes.pop(about, None)
             return
         text = (
@@ -431,13 +439,14 @@ class Director:
             )
 
     def _decide_automatically(self, t: float, fact: d.Fact) -> None:
-        """Make an automatic decision; if it is refused, add a note for the director. Raises `StoreError`."""
+        """Make an automatic decision; while it is refused, the director has a note. Raises `StoreError`."""
+        about = f"{type(fact).__name__} {getattr(fact, 'match', '')}{getattr(fact, 'order', '')}"
         try:
             self.decide(t, d.HUB, fact)
+            self.notes.pop(about, None)
         except StoreError:
             raise
         except MatError as error:
-            about = f"{type(fact).__name__} {getattr(fact, 'match', '')}{getattr(fact, 'order', '')}"
             table = fact.table if isinstance(fact, d.Reported | d.Assigned) else ""
             text = strip_controls(f"{table}: {error.message}" if table else error.message)
             if self.notes.get(about) != text:
@@ -460,6 +469,12 @@ def _is_called(now: Tournament, table: str, match: MatchGiven) -> bool:
     """Return whether `table` is to play the game of `match` now."""
     call = now.calls.get(match.match)
     return call is not None and call.table == table and now.current_order(call) == match.order
+
+
+def _counted_winner(now: Tournament, match: str, epoch: str) -> str | None:
+    """Return the winner that counts for the game of `match` in this journal; None if no result of it counts."""
+    counted = zip(now.sources.get(match, ()), now.state.games.get(match, ()), strict=False)
+    return next((game.winner for source, game in counted if source.epoch == epoch), None)
 
 
 def _void_reason(now: Tournament, table: str, match: MatchGiven, teams: tuple[str, ...]) -> VoidReason:
