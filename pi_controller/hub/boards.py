@@ -193,10 +193,43 @@ LATER_MATCH_CHOICES: Sequence[tuple[d.Then, str]] = (
     ("keep", mark("keep their results")),
 )
 """What a correction does with later matches that have begun: `competition.Then` and the label on the page."""
+DAY_CHOICES: Sequence[tuple[str, str, Sequence[tuple[str, str]]]] = (
+    (
+        "results",
+        mark("Results from tables"),
+        (
+            ("confirm", mark("wait until the director confirms them")),
+            ("at_once", mark("count immediately")),
+        ),
+    ),
+    (
+        "calling",
+        mark("Assigning tables"),
+        (
+            ("automatic", mark("automatically, when a table is free")),
+            ("director", mark("by the director")),
+        ),
+    ),
+    (
+        "judges",
+        mark("Judges"),
+        (
+            ("tables", mark("each table finds its own")),
+            ("hub", mark("each match gets one of the judges named here")),
+        ),
+    ),
+)
+"""The settings that can change during the day: the field of `SettingsChanged`, its label, each value with its label."""
+DAY_MINUTES: Sequence[tuple[str, str]] = (
+    ("rest_s", mark("Minutes of rest between two matches of a team")),
+    ("grace_s", mark("Minutes to reach the table after a call (0: no limit)")),
+)
+"""The same of those in minutes."""
 MAX_SENTENCE_CHARS = 600
 """Maximum characters of a decision in the log; a reason may be of any length."""
 _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.Planned: mark("Tournament planned: {title}, {game}."),
+    d.SettingsChanged: mark("Settings changed: {changes}."),
     d.Entered: mark("Teams entered: {teams}."),
     d.Scratched: mark("{team} removed."),
     d.TeamsDrawn: (mark("Teams placed by hand."), mark("Teams drawn by the seed {seed}.")),
@@ -205,6 +238,7 @@ _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.TableUsed: (mark("{table} gets no matches."), mark("{table} gets matches again.")),
     d.Assigned: mark("Match {match}, {first} against {second}: called to {table}."),
     d.Recalled: mark("Match {match} recalled from {table}."),
+    d.Moved: mark("Match {match}, {first} against {second}: moved from {before} to {table}."),
     d.MatchStarted: mark("Match {match} began at {table}."),
     d.Reported: mark("Match {match}: {winner} beat {other} at {table}. The result is pending."),
     d.Retracted: mark("Match {match}: {table} took its result back."),
@@ -661,6 +695,7 @@ class Boards:
                 ),
                 ready=ready,
                 calls=list(now.calls.values()),
+                pending={report.fact.match for report in now.reports.values()},
                 decided=[pairing for pairing in now.pairings if now.state.games.get(pairing.id)],
                 then=[(value, text(label)) for value, label in LATER_MATCH_CHOICES],
                 tables=here,
@@ -678,8 +713,9 @@ class Boards:
             "setup": self._render(
                 "setup",
                 now=now,
-                rest_s=d.DEFAULT_REST_S,
-                grace_s=d.DEFAULT_GRACE_S,
+                day_choices=DAY_CHOICES,
+                day_minutes=DAY_MINUTES,
+                defaults={"rest_s": d.DEFAULT_REST_S, "grace_s": d.DEFAULT_GRACE_S},
                 games=[(game, game_name(game, self._language)) for game in registry.names()],
                 playing=[(call.match, call.teams) for call in now.calls.values()]
                 + [(pairing.id, pairing.teams) for pairing in ready],
@@ -840,6 +876,7 @@ class Boards:
         call = before.calls.get(match)
         if call is not None:
             values.setdefault("table", call.table)
+            values["before"] = self.table_name(call.table)
         teams: tuple[str | None, ...] = call.teams if call is not None else ()
         teams = next((one.teams for one in before.pairings if one.id == match), teams)
         first, second = (*(team or "?" for team in teams), "?", "?")[:2]
@@ -851,6 +888,8 @@ class Boards:
         match fact:
             case d.Planned(game=game):
                 values["game"] = game_name(game, self._language)
+            case d.SettingsChanged():
+                values["changes"] = join_words(self._describe_settings(fact))
             case d.Entered(teams=entered):
                 values["teams"] = join_words(team.name for team in entered)
             case d.BreakPlanned(begins=begins, ends=ends):
@@ -869,6 +908,17 @@ class Boards:
             case _:
                 pass
         return values
+
+    def _describe_settings(self, fact: d.SettingsChanged) -> list[str]:
+        """Return each changed setting with its new value, as text."""
+        text = catalogue(self._language).gettext
+        found = [
+            f"{text(label)}: {text(dict(choices)[value])}"
+            for field, label, choices in DAY_CHOICES
+            if (value := getattr(fact, field)) is not None
+        ]
+        minutes = ((text(label), getattr(fact, field)) for field, label in DAY_MINUTES)
+        return found + [f"{label}: {seconds / 60:g}" for label, seconds in minutes if seconds is not None]
 
     def _render(self, part: str, **values: Any) -> Markup:
         return Markup(render(_HERE / "parts" / f"{part}.html", self._language, **values))  # noqa: S704 - escaped by `render`
