@@ -251,7 +251,7 @@ class Director:
         try:
             copied = self._copy(call.copied) if call.copied is not None and begins else None
         except MatError as error:
-            log.warning("%s cannot go on at %s yet: %s", call.match, call.table, error.message)
+            self.note(f"copy {order}", f"{call.match} cannot go on at {call.table}: {error.message}", call.table)
             return Order()
         return Order(
             order=order,
@@ -291,7 +291,7 @@ class Director:
         Raises `IllegalActionError` if the hub does not have them.
         """
         call = self.now.calls.get(match)
-        if call is None:
+        if call is None or not call.started:
             return None  # refused by the decision
         order = self.now.current_order(call)
         for epoch in reversed(self._epochs.get(call.table, {})):
@@ -312,9 +312,11 @@ class Director:
         raise IllegalActionError(f"the hub has no records of the game of {match}", "enter the result by hand")
 
     def _copy(self, copied: d.CopiedGame) -> GameCopy:
-        """Return the records of a moved game. Raises `StoreError` and `MessageError`."""
+        """Return the records of a moved game. Raises `StoreError`, and `MessageError` if they are too long."""
         if copied not in self._copies:
             rows = list(self._inbox.rows(copied.table, copied.epoch, last=copied.seq))
+            if len(rows) < copied.seq:  # this hub was restored from an older copy
+                raise StoreError("the hub has lost records of its game", "enter its result by hand")
             self._copies[copied] = GameCopy.pack(copied.epoch, rows)
         return self._copies[copied]
 

@@ -410,7 +410,9 @@ class Tournament:
             raise IllegalActionError(f"the game of {fact.match} is over", "confirm or reject its result")
         if (other := next((one for one in self.calls.values() if one.table == fact.table), None)) is not None:
             raise IllegalActionError(f"{other.match} is at {fact.table}", "choose another table")
-        copied = d.CopiedGame(call.table, fact.epoch, fact.seq) if fact.epoch else None
+        # the table that it leaves may not have begun the copy that it was to go on from
+        before = call.copied if call.copied is not None and call.copied.epoch == fact.epoch else None
+        copied = d.CopiedGame(before.table if before else call.table, fact.epoch, fact.seq) if fact.epoch else None
         return replace(
             self,
             calls=MappingProxyType(
