@@ -174,10 +174,9 @@ def sentence(view: View, language: str = "en") -> str:
     match view.phase:
         case "halted":
             return text("Stop playing: the table cannot save the game.")
-        case "over" if view.void:
-            return text("Wait for the next match: this one does not count")
-        case _ if view.void:
-            return text("Stop playing: this match no longer counts")
+        case phase if view.void:
+            waits = phase == "over" or view.free  # nobody has begun it, or it is closed
+            return text(_VOID_SENTENCES.get(view.void, _VOID_SENTENCES["recalled"])[bool(waits)])
         case _ if view.held:
             return text("Protest by {team}: play is stopped").format(team=isolate_name(team_name(view, view.protest)))
         case _ if view.winner and view.sheet.get("finish") == "forfeit":
@@ -393,10 +392,23 @@ def describe_default_answer(asked: QuestionView, language: str = "en") -> str:
 
 VOID_REASONS: Mapping[str, str] = {
     "changed": mark("The director corrected an earlier result, so other teams play this match."),
-    "decided": mark("The director entered the result of this match."),
+    "decided": mark("The result of this match is entered."),
+    "moved": mark("The director moved this match to another table."),
     "recalled": mark("The director took this match away from this table."),
 }
-"""Why a match no longer counts, by `judge.VoidReason`."""
+"""Why the game at this table no longer counts, by `judge.VoidReason`."""
+_VOID_SENTENCES: Mapping[str, tuple[str, str]] = {
+    "decided": (mark("Stop playing: this match is decided"), mark("Wait for the next match: this one is decided")),
+    "moved": (
+        mark("Stop playing: this match goes on at another table"),
+        mark("Wait for the next match: this one goes on at another table"),
+    ),
+    "recalled": (
+        mark("Stop playing: this match no longer counts"),
+        mark("Wait for the next match: this one does not count"),
+    ),
+}
+"""By the reason, what the people at the table do: while they play, and while they do not."""
 
 
 def notice(view: View, language: str = "en") -> str:

@@ -73,6 +73,19 @@ class Planned(_Fact, frozen=True, tag="plan"):
     clock: Literal["tables", "round"] = "tables"
 
 
+class SettingsChanged(_Fact, frozen=True, tag="settings"):
+    """Change these settings of the plan from now on, also after the drawing; None leaves a setting as it is.
+
+    A new grace time applies to the calls that are open, too.
+    """
+
+    results: Literal["confirm", "at_once"] | None = None
+    calling: Literal["automatic", "director"] | None = None
+    judges: Literal["hub", "tables"] | None = None
+    rest_s: Annotated[float, Meta(ge=0, le=86_400)] | None = None
+    grace_s: Annotated[float, Meta(ge=0, le=86_400)] | None = None
+
+
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A team with its players; `leader` if the game has one."""
 
@@ -146,6 +159,21 @@ class Recalled(_Fact, frozen=True, tag="recall"):
 
     match: _Word
     why: _Text = ""
+
+
+class Moved(_Fact, frozen=True, tag="move"):
+    """Move a match that has begun to another table; `order` is the id of its call there.
+
+    Its game goes on from a copy of the journal `epoch` at the table that it leaves, up to record `seq`; `epoch` is ""
+    if no game of it is in progress. With `unused` the table that it leaves gets no more matches.
+    """
+
+    match: _Word
+    table: _Word
+    order: _Word
+    unused: bool = False
+    epoch: _Word = ""
+    seq: int = 0
 
 
 class MatchStarted(_Fact, frozen=True, tag="begin"):
@@ -333,13 +361,15 @@ class Undone(_Fact, frozen=True, tag="undo"):
     reason: _Text = ""
 
 
-_Preparation = Planned | Entered | Scratched | TeamAdded | TeamRenamed | TeamsDrawn | Appointed | Dismissed
-_AtTables = TableUsed | Assigned | Recalled | MatchStarted | ClockSet | BreakPlanned | BreakCancelled
+_Preparation = (
+    Planned | SettingsChanged | Entered | Scratched | TeamAdded | TeamRenamed | TeamsDrawn | Appointed | Dismissed
+)
+_AtTables = TableUsed | Assigned | Recalled | Moved | MatchStarted | ClockSet | BreakPlanned | BreakCancelled
 _Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Replayed | Forfeited
 _Protests = Protested | ProtestDecided
 _People = TeamWithdrawn | Reinstated | PlayerAbsent | PlayerReturned | CheckedIn | Pronounced
 Fact = _Preparation | _AtTables | _Results | _Protests | _People | Announced | StreamTableChosen | Undone
-PLAY_FACTS = (MatchStarted, Reported, Confirmed, Result, TieEntered)
+PLAY_FACTS = (Moved, MatchStarted, Reported, Confirmed, Result, TieEntered)
 """Decisions that an undo never takes along, because people have played."""
 
 
@@ -352,9 +382,20 @@ class Decision(NamedTuple):
     fact: Fact
 
 
+class CopiedGame(NamedTuple):
+    """The beginning of a game that was moved: the records up to `seq` of the journal `epoch` of `table`."""
+
+    table: str
+    epoch: str
+    seq: int
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A match called to a table at `t`; `order` is the id of its game to be played now."""
+    """A match called to a table at `t`; `order` is the id of its game to be played now.
+
+    `copied` is the beginning of the first game of this call, if the match was moved during it.
+    """
 
     match: str
     teams: tuple[str, str]
@@ -363,6 +404,7 @@ class Call:
     order: str
     t: float
     started: bool = False
+    copied: CopiedGame | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,9 @@ class Tournament:
     calls: Mapping[str, d.Call] = field(default_factory=lambda: _NOTHING)
     reports: Mapping[str, d.Report] = field(default_factory=lambda: _NOTHING)
     settled: frozenset[str] = frozenset()
-    """Orders whose games have been counted or rejected."""
+    """Orders whose games have been counted or rejected, or go on at another table."""
+    moved: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    """The table at which the game of an order goes on, by order."""
     sources: Mapping[str, tuple[d.Source, ...]] = field(default_factory=lambda: _NOTHING)
     """The source of each game, by match."""
     ended: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
@@ -220,6 +222,8 @@ class Tournament:
         match fact:
             case d.Planned():
                 return self._with_plan(fact)
+            case d.SettingsChanged():
+                return self._change_settings(fact)
             case d.Entered(teams=teams):
                 return self._with_teams(teams)
             case d.Scratched():
@@ -253,6 +257,8 @@ class Tournament:
                 if call.started:
                     raise IllegalActionError(f"{match} has begun", "end it at the table, or enter its result")
                 return replace(self, calls=_without(self.calls, match))
+            case d.Moved():
+                return self._move_match(fact)
             case d.MatchStarted(match=match):
                 call = self._call(match)
                 return replace(
@@ -337,6 +343,12 @@ class Tournament:
         if self.plan is not None and roster != former and self.registration.teams:
             raise IllegalActionError("players are registered by another game's roster", "take the teams out first")
         return fresh
+
+    def _change_settings(self, fact: d.SettingsChanged) -> Tournament:
+        chosen = {field: value for field in fact.__struct_fields__ if (value := getattr(fact, field)) is not None}
+        if not chosen:
+            raise InvalidActionError("no setting is named", "choose at least one")
+        return replace(self, plan=msgspec.structs.replace(self._require_plan(), **chosen))
 
     def _with_teams(self, teams: Sequence[d.Entry]) -> Tournament:
         self._require_plan()
@@ -476,6 +488,28 @@ class Tournament:
             raise IllegalActionError(f"there are no players left for {missing}", "withdraw the team")
         calls[fact.match] = d.Call(fact.match, teams, fact.table, fact.judge, fact.order, t)
         return replace(self, calls=MappingProxyType(calls))
+
+    def _move_match(self, fact: d.Moved) -> Tournament:
+        call = self._call(fact.match)
+        if not call.started:
+            raise IllegalActionError(f"{fact.match} has not begun", "recall it, then call it to another table")
+        if (order := self.current_order(call)) in self.reports:
+            raise IllegalActionError(f"the game of {fact.match} is over", "confirm or reject its result")
+        if (other := next((one for one in self.calls.values() if one.table == fact.table), None)) is not None:
+            raise IllegalActionError(f"{other.match} is at {fact.table}", "choose another table")
+        # the table that it leaves may not have begun the copy that it was to go on from
+        before = call.copied if call.copied is not None and call.copied.epoch == fact.epoch else None
+        copied = d.CopiedGame(before.table if before else call.table, fact.epoch, fact.seq) if fact.epoch else None
+        return replace(
+            self,
+            calls=MappingProxyType(
+                {**self.calls, fact.match: replace(call, table=fact.table, order=fact.order, copied=copied)}
+            ),
+            settled=self.settled | {order},
+            moved=MappingProxyType({**self.moved, order: fact.table}),
+            used=MappingProxyType({**self.used, fact.table: self.used.get(fact.table, 0) + 1}),
+            unused=self.unused | {call.table} if fact.unused else self.unused,
+        )
 
     def _add_report(self, fact: d.Reported, t: float) -> Tournament:
         pairing = self.pairing(fact.match)
@@ -652,6 +686,8 @@ class History:
         target = self.undo_target
         if target is None:
             raise IllegalActionError("there is nothing to undo")
+        if isinstance(target.fact, d.Moved):
+            raise IllegalActionError(f"{target.fact.match} goes on at its new table", "move it back instead")
         now, lapsed = Tournament(), list[int]()
         for decision in self.effective_decisions:
             try:

@@ -138,12 +138,16 @@ def test_a_lost_table_with_a_match_is_an_alert_until_it_is_back_or_taken_out(sit
     site.drawn()
     site.pages.publish(tables)
     assert site.decide(do="assign", match="W1-1", table="t02").status_code == 200
-    lost, alert = msgspec.structs.replace(tables[1], state="lost"), "Table 2 has no connection; it plays match W1-1"
+    lost = msgspec.structs.replace(tables[1], state="lost")
 
-    def shows():
+    def shows(alert="Table 2 has no connection; it plays match W1-1"):
         return alert in html.unescape(site.web.get("/director").text)
 
     assert not shows()
+    site.pages.publish((tables[0], lost))
+    assert shows("Table 2 has no connection; match W1-1")
+    assert not shows(), "it has not begun as far as the hub knows"
+    site.director.decide(3.0, d.HUB, d.MatchStarted("W1-1"))
     site.pages.publish((tables[0], lost))
     assert shows()
     site.pages.publish(tables)
