@@ -782,7 +782,9 @@ class Boards:
         for call in self.now.overdue_calls(self._clock()):
             told = self._name_match(call)
             found.append(text("{teams} were called to {table} ({match}) but have not started in time.").format(**told))
-            found[-1] += " " + text("If a team did not come, enter it under “Withdraw a team”.")
+            found[-1] += " " + text(
+                "If a team did not come, enter it under “Withdraw a team” or “A team loses one match”."
+            )
         for about, note in list(self.director.notes.items()):
             at = next((one.table for one in self.tables if one.table == about), "")
             found.append(self.replace_table_ids(f"{at}: {note}" if at else note))
