@@ -858,7 +858,9 @@ class Boards:
         if call not in now.overdue_calls(self._clock()) or now.current_order(call) in begun:
             return ""
         what = text("{teams} were called to {table} ({match}) but have not started in time.")
-        return f"{what} {text('If a team did not come, enter it under “Withdraw a team”.')}".format(**values)
+        return f"{what} {text('If a team did not come, enter it under “Withdraw a team” or “A team loses one match”.')}".format(
+            **values
+        )
 
     def describe_decision(self, decision: d.Decision) -> str:
         """Return a decision as a sentence for the tournament's committee, with the names of teams and tables."""

@@ -510,23 +510,23 @@ def is_absent(state: State, match: str, team: str) -> bool:
 def rename_team(state: State, team: str, name: str) -> State:
     """Return the state in which `team` is called `name`, in its earlier results too."""
 
-    def renamed(one: str) -> str:
+    def new_name(one: str) -> str:
         return name if one == team else one
 
-    def renamed_game(game: GameResult) -> GameResult:
-        sticks = MappingProxyType({renamed(one): held for one, held in game.sticks.items()})
-        return replace(game, winner=renamed(game.winner), sticks=sticks)
+    def rename_in(game: GameResult) -> GameResult:
+        sticks = MappingProxyType({new_name(one): held for one, held in game.sticks.items()})
+        return replace(game, winner=new_name(game.winner), sticks=sticks)
 
     through = state.qualifiers
     return replace(
         state,
-        teams=tuple(map(renamed, state.teams)),
-        games=MappingProxyType({match: tuple(map(renamed_game, games)) for match, games in state.games.items()}),
-        withdrawn=MappingProxyType({renamed(one): why for one, why in state.withdrawn.items()}),
-        noted=tuple(replace(one, winner=renamed(one.winner)) for one in state.noted),
+        teams=tuple(map(new_name, state.teams)),
+        games=MappingProxyType({match: tuple(map(rename_in, games)) for match, games in state.games.items()}),
+        withdrawn=MappingProxyType({new_name(one): why for one, why in state.withdrawn.items()}),
+        noted=tuple(replace(one, winner=new_name(one.winner)) for one in state.noted),
         qualifiers=through
-        and Qualifiers(tuple(map(renamed, through.teams)), frozenset(map(renamed, through.withdrawn))),
-        forfeits=frozenset((match, renamed(one)) for match, one in state.forfeits),
+        and Qualifiers(tuple(map(new_name, through.teams)), frozenset(map(new_name, through.withdrawn))),
+        forfeits=frozenset((match, new_name(one)) for match, one in state.forfeits),
     )
 
 

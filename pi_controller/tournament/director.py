@@ -76,7 +76,7 @@ class Tournament:
     """The teams whose captains have checked in."""
     said: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """How the names of teams are said, by team."""
-    renamed: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    present_names: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """The present names of teams, by their former ones."""
     last_break: int = 0
     durations: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
@@ -114,7 +114,7 @@ class Tournament:
 
     def team_name(self, name: str) -> str:
         """Return the present name of a team, by one that it has or had."""
-        return self.renamed.get(name, name)
+        return self.present_names.get(name, name)
 
     def current_order(self, call: d.Call) -> str:
         """Return the id of the game of `call` to be played now: each game of a match has its own."""
@@ -383,46 +383,46 @@ class Tournament:
         team = self._find_team(fact.team)
         name = self._parse_new_name(fact.name, team)
 
-        def renamed(one: str) -> str:
+        def new_name(one: str) -> str:
             return name if one == team else one
 
-        def renamed_pair(teams: tuple[str, str]) -> tuple[str, str]:
-            return renamed(teams[0]), renamed(teams[1])
+        def rename_pair(teams: tuple[str, str]) -> tuple[str, str]:
+            return new_name(teams[0]), new_name(teams[1])
 
-        def renamed_keys(found: Mapping[str, Any]) -> Mapping[str, Any]:
-            return MappingProxyType({renamed(one): value for one, value in found.items()})
+        def rename_keys(found: Mapping[str, Any]) -> Mapping[str, Any]:
+            return MappingProxyType({new_name(one): value for one, value in found.items()})
 
-        def renamed_report(report: d.Report) -> d.Report:
-            sticks = dict(renamed_keys(report.fact.sticks))
+        def rename_report(report: d.Report) -> d.Report:
+            sticks = dict(rename_keys(report.fact.sticks))
             return replace(
-                report, fact=msgspec.structs.replace(report.fact, winner=renamed(report.fact.winner), sticks=sticks)
+                report, fact=msgspec.structs.replace(report.fact, winner=new_name(report.fact.winner), sticks=sticks)
             )
 
         registration = self.registration
-        former_names = {one: renamed(now) for one, now in self.renamed.items() if one != name}
+        former_names = {one: new_name(now) for one, now in self.present_names.items() if one != name}
         return replace(
             self,
-            entered=tuple(map(renamed, self.entered)),
+            entered=tuple(map(new_name, self.entered)),
             registration=replace(
-                registration, teams=renamed_keys(registration.teams), leaders=renamed_keys(registration.leaders)
+                registration, teams=rename_keys(registration.teams), leaders=rename_keys(registration.leaders)
             ),
             state=self._play(fact) if self.state.teams else self.state,
             calls=MappingProxyType(
-                {match: replace(call, teams=renamed_pair(call.teams)) for match, call in self.calls.items()}
+                {match: replace(call, teams=rename_pair(call.teams)) for match, call in self.calls.items()}
             ),
-            reports=MappingProxyType({order: renamed_report(report) for order, report in self.reports.items()}),
-            ended=renamed_keys(self.ended),
+            reports=MappingProxyType({order: rename_report(report) for order, report in self.reports.items()}),
+            ended=rename_keys(self.ended),
             protests=tuple(
-                replace(one, team=renamed(one.team), teams=renamed_pair(one.teams)) for one in self.protests
+                replace(one, team=new_name(one.team), teams=rename_pair(one.teams)) for one in self.protests
             ),
-            here=frozenset(map(renamed, self.here)),
-            said=renamed_keys(self.said),
-            renamed=MappingProxyType({**former_names, team: name}),
+            here=frozenset(map(new_name, self.here)),
+            said=rename_keys(self.said),
+            present_names=MappingProxyType({**former_names, team: name}),
         )
 
     def _parse_new_name(self, value: str, team: str | None = None) -> str:
         """Return a name that no other team than `team` has or had: a table may still report by a former name."""
-        others = [*self.entered, *self.renamed]
+        others = [*self.entered, *self.present_names]
         others = [one for one in others if self.team_name(one) != team]
         (name,) = parse_names([value], "team", fewest=1, known=others)
         if name in others or name == team:

@@ -322,7 +322,7 @@ def test_the_result_of_a_match_that_is_not_ready_any_more_is_told_and_counts_for
     assert "W2-1" not in hall.now.state.games
 
 
-def test_game_of_a_renamed_team_goes_on_and_counts(hall):
+def test_game_of_a_renamed_team_counts(hall):
     table = hall.table("t01")
     hall.plan()
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))

@@ -813,7 +813,7 @@ def test_match_that_nobody_wins_is_shown_everywhere(site, tables):
     assert "There is no winner." in site.web.get("/").text
 
 
-def test_protest_about_a_counted_result_is_made_at_the_desk(site, tables):
+def test_protest_about_a_counted_result_is_offered(site, tables):
     site.drawn()
     site.pages.publish(tables)
     for match, winner in (("W1-1", TEAMS[0]), ("W1-2", TEAMS[1])):

@@ -104,6 +104,21 @@ def test_empty_place_is_a_bye_for_the_other():
         SINGLE.play(state, won("F1", "c"))
 
 
+def test_absent_team_is_behind_others_of_its_round():
+    state = entered(CUP, "abcdefgh")
+    for match, winner in (("W1-1", "a"), ("W1-2", "d"), ("W1-3", "b"), ("W1-4", "c")):
+        state = CUP.play(state, won(match, winner))
+    state = played(CUP, state, won("L1-1", "e"), gone("f"))
+    assert CUP.winner(state, "L1-2") == "g"
+    assert {team: places(CUP, state)[team] for team in "hf"} == {"h": 7, "f": 8}
+
+
+def test_final_without_an_opponent_has_no_second_match():
+    state = played(CUP, entered(CUP, "abc"), won("W1-1", "b"), gone("a"), gone("b"))
+    assert [pairing.id for pairing in CUP.pairings(state)] == ["W1-1", "W2-1", "L1-1", "F1"]
+    assert (CUP.champion(state), CUP.pairings(state)[-1].teams) == ("c", (NOBODY, "c"))
+
+
 def test_team_that_forfeits_a_match_stays_in():
     state = played(CUP, entered(CUP, "abcd"), lost("W1-1", "a"), won("W1-2", "b"))
     assert ready(CUP, state) == {"W2-1": ("d", "b"), "L1-1": ("a", "c")}
@@ -131,7 +146,7 @@ def test_one_that_stays_takes_the_losers_place(actions):
     assert ready(CUP, state) == {"L1-1": ("a", "c")}
 
 
-def test_last_match_that_both_forfeit_leaves_the_team_with_a_life():
+def test_final_forfeited_by_both_goes_to_the_unbeaten():
     state = played(CUP, entered(CUP, "ab"), won("W1-1", "a"), lost("F1", "b"), lost("F1", "a"))
     assert (CUP.champion(state), CUP.is_over(state)) == ("a", True)
     state = played(CUP, entered(CUP, "ab"), won("W1-1", "a"), won("F1", "b"), lost("F2", "b"), lost("F2", "a"))
@@ -179,7 +194,7 @@ def test_absent_team_stands_behind_all_present(league):
     assert 1 not in places(league, state).values()
 
 
-def test_team_that_leaves_in_a_play_off_changes_no_other():
+def test_team_leaving_a_play_off_changes_no_other():
     league = RoundRobin()
     state = entered(league, "abc")
     for pairing in league.pairings(state):
@@ -199,7 +214,7 @@ def test_both_absent_in_a_round_robin_lose():
     assert ready(league, state) == {"P2-1-2": ("a", "b")}, "both are present and tied"
 
 
-def test_absent_team_of_a_group_is_behind_those_not_qualified():
+def test_absent_team_is_behind_those_not_qualified():
     cup = Groups(2, through=1)
     state = played(cup, entered(cup, "abcdef"), gone("f"))
     while not state.qualifiers:

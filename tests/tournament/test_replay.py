@@ -81,7 +81,7 @@ def test_renamed_team_keeps_all_it_has():
     order = hall.report("W2-1", COULEE)
     hall.do(d.TeamRenamed(COULEE, "Veblen"), d.Confirmed(order))
     now = hall.now
-    assert COULEE not in repr([replace(now, renamed={}), now.state])
+    assert COULEE not in repr([replace(now, present_names={}), now.state])
     assert (now.state.teams[0], now.entered[0], now.team_name(COULEE)) == ("Veblen", "Veblen", "Veblen")
     assert now.registration.present("Veblen") == ("Ann", "Bea")
     assert ("Veblen" in now.here, now.said) == (True, {"Veblen": "koo"})
@@ -134,7 +134,7 @@ def test_late_teams_change_no_id_of_a_match(build, teams):
     )
 
 
-def test_late_team_takes_the_lowest_bye_that_is_open():
+def test_late_team_takes_the_lowest_open_bye():
     start = entered(CUP, "abcde")
     assert ready(CUP, start) == {"W1-1": ("d", "e"), "W2-2": ("b", "c")}
     late = CUP.play(start, {"do": "add", "team": "late"})
