@@ -34,13 +34,6 @@ SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 
 
 @pytest.fixture
-def site(tmp_path):
-    made = Site(tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def tables(view):
     asked = view(question=QuestionView("found", ("found", "missed"), (2,)))
     return (TableStatus("t01", "Table 1", "ready", view()), TableStatus("t02", "Table 2", "ready", asked))
@@ -403,6 +396,7 @@ def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
     order = site.director.now.current_order(site.director.now.calls["R1-1"])
     look()
     site.director.decide(9.0, d.HUB, d.MatchStarted("R1-1"))
+    look()
     site.director.decide(9.0, d.HUB, d.Reported("R1-1", order, "t01", "ab" * 16, 9, match.teams[0]))
     look()
     assert site.decide(do="withdraw", team=TEAMS[3]).status_code == 200
