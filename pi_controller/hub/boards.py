@@ -845,21 +845,21 @@ class Boards:
                 return ""
             if not call.started:
                 what = text("{table} has no connection; match {match} ({teams}) was called there.")
-                hint = text("If a team did not come, enter it under “Withdraw a team” or “A team loses one match”.")
-        return f"{what} {hint}".format(**values)
+                return f"{what} {text('Go there and look whether they play, before you decide anything.')}".format(
+                    **values
+                )
             what = text("{table} has no connection; it plays match {match} ({teams}).")
             todo = text(
                 "Go there and look: its game goes on without the hub. If the table itself has failed, "
-                "move the match to another table under “Matches”."
+                "move the match to a free table, or enter its result, under “Matches”."
             )
             return f"{what} {todo}".format(**values)
         begun = {game.order for game in self.director.games_at_tables() if game.begun}
         if call not in now.overdue_calls(self._clock()) or now.current_order(call) in begun:
             return ""
         what = text("{teams} were called to {table} ({match}) but have not started in time.")
-        return f"{what} {text('If a team did not come, enter it under “Withdraw a team” or “A team loses one match”.')}".format(
-            **values
-        )
+        hint = text("If a team did not come, enter it under “Withdraw a team” or “A team loses one match”.")
+        return f"{what} {hint}".format(**values)
 
     def describe_decision(self, decision: d.Decision) -> str:
         """Return a decision as a sentence for the tournament's committee, with the names of teams and tables."""
