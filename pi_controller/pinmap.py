@@ -50,10 +50,11 @@ class Mpr121Map(msgspec.Struct, frozen=True):
 
 
 class PiMap(msgspec.Struct, frozen=True):
-    """Pins of the Raspberry Pi (BCM numbers)."""
+    """Pins of the Raspberry Pi (BCM numbers); `team_buttons` take the place of `ready` at a tournament."""
 
     strip_pin: int
     buttons: dict[str, int]
+    team_buttons: dict[str, int]
     mcp3008: Mcp3008Map
     mpr121: Mpr121Map
 

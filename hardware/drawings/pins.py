@@ -144,9 +144,11 @@ def pi_tables() -> Iterator[str]:
         for n, (name, pin) in enumerate(maps.pi.buttons.items())
     ]
     yield table(("pin", "on the header", "is"), rows)
+    a, b = (maps.pi.team_buttons[name] for name in ("ready_a", "ready_b"))
     yield (
-        "The buttons of slahal (*) are off at first. Buttons go to ground. Ground is on the header's pins 6, 9, 14, "
-        "20, 25, 30, 34 and 39."
+        f"At a tournament each team has a ready button of its own: GPIO{a}, on {header_pin(a)}, is A's, and GPIO{b}, "
+        f"on {header_pin(b)}, is B's. The buttons of slahal (*) are off at first. Buttons go to ground. Ground is on "
+        "the header's pins 6, 9, 14, 20, 25, 30, 34 and 39."
     )
     yield "## The Raspberry Pi without a mat board"
     yield (

@@ -285,6 +285,12 @@ class RefereeSection(Section):
         le=referee.CHECK_TIMEOUT_RANGE_S[1],
         description="seconds after ready until a bead that was not found at rest becomes a question to the judge",
     )
+    round_pause_s: float = Field(
+        default=2.0,
+        ge=referee.ROUND_PAUSE_RANGE_S[0],
+        le=referee.ROUND_PAUSE_RANGE_S[1],
+        description="seconds without a hand under a pad after which the hiders' next hand begins a new round",
+    )
     beads: referee.BeadSource = Field(
         default="mat",
         description='"mat": the mat locates the bead, "judge": the judge confirms each hit (always with port = "pins")',
@@ -430,8 +436,8 @@ class ButtonPins(Section):
     ready: fields.PinOrNone = Field(
         default_factory=_mapped_pin("ready"), description="the hider: the bead is hidden; 0: no button"
     )
-    ready_a: fields.PinOrNone = Field(default=0, description="ready for team A only: counts while A hides")
-    ready_b: fields.PinOrNone = Field(default=0, description="ready for team B only: counts while B hides")
+    ready_a: fields.PinOrNone = Field(default=0, description="ready for team A only: a tournament's default")
+    ready_b: fields.PinOrNone = Field(default=0, description="ready for team B only: a tournament's default")
     shown: fields.Pin = Field(default_factory=_mapped_pin("shown"), description="the hider: the bead was shown")
     toss_a: fields.Pin = Field(default_factory=_mapped_pin("toss_a"), description="the judge: A won the toss")
     toss_b: fields.Pin = Field(default_factory=_mapped_pin("toss_b"), description="the judge: B won the toss")
@@ -693,6 +699,17 @@ class Settings(Section):
         """The number of magnetometers that confirm the bead; 0 if the judge does, or the mat has no board."""
         return 0 if self.referee.beads == "judge" or self.board.port == "pins" else self.board.magnetometers
 
+    @property
+    def button_pins(self) -> dict[str, int]:
+        """The pins of the buttons that are there, by name.
+
+        At a tournament each team has a ready button of its own, unless a pin for ready is set.
+        """
+        pins, given = dict(self.buttons.pins), self.buttons.pins.model_fields_set
+        if self.referee.preset in referee.TOURNAMENT_PRESETS and not given & {"ready", "ready_a", "ready_b"}:
+            pins |= {"ready": 0} | pinmap().pi.team_buttons
+        return {name: pin for name, pin in pins.items() if pin}
+
     def referee_settings(self, options: Mapping[str, object]) -> referee.RefereeSettings:
         """Return the referee's settings. The time for a hit is one of the game's `options` (`Game.settings`)."""
         seconds = options.get("hit_seconds")
@@ -703,6 +720,7 @@ class Settings(Section):
             fouls=fouls,
             preset=self.referee.preset,
             check_timeout_s=self.referee.check_timeout_s,
+            round_pause_s=self.referee.round_pause_s,
             hit_seconds=float(seconds) if isinstance(seconds, int | float) else None,
             nearest=self.referee.nearest,
             answers=self.referee.answers.model_dump(),
@@ -713,7 +731,7 @@ class Settings(Section):
     def find_conflicts(self, faulty: Collection[str] = ()) -> list[SettingsIssue]:
         """Return the conflicts between sections. Sections in `faulty` are not checked."""
         checks = (
-            (_find_pin_conflicts, {"strips", "buttons", "board"}),
+            (_find_pin_conflicts, {"strips", "buttons", "board", "referee"}),
             (_find_mat_conflicts, {"mat", "board", "board_b", "recording"}),
             (_find_chances_conflicts, {"web", "referee"}),
             (_find_team_conflicts, {"game", "teams"}),
@@ -735,7 +753,7 @@ def _find_pin_conflicts(settings: Settings) -> Iterator[SettingsIssue]:
             yield SettingsIssue(("strips", "pin"), f"pin {strips.pin} is taken by {taken[strips.pin]}; {hint}")
         taken.setdefault(strips.pin, "the light strips")
     if buttons.kind == "pi":
-        for key, pin in buttons.pins:
+        for key, pin in settings.button_pins.items():
             if pin in taken:
                 yield SettingsIssue(("buttons", "pins", key), f"pin {pin} is taken by {taken[pin]}")
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pi_controller.journal.sheet import Line, Sheet
     from pi_controller.table.view import Hit, QuestionView, View
 
+NO_TEAMS: Mapping[str, str] = {}
+"""Without names the teams are called by their letters."""
 FOULS: Mapping[str, str] = {
     "pad_skipped": mark("The hider's hand did not go under all four pads."),
     "pad_twice": mark("The hider's hand went under a pad twice."),
@@ -42,20 +44,22 @@ QUESTIONS: Mapping[str, str] = {
     "beside_dead": mark("A hit was felt there, but another pad cannot feel hits. Which pad was hit?"),
     "doubtful": mark("A faint touch, or a hand was there. Was it a hit?"),
     "same_pad": mark("The second hit touched the same pad as the first. Which pad counts?"),
-    "early_hit": mark("A pad was hit too early. Play on?"),
+    "early_hit": mark("Count it as the first hit, play on, or hide again?"),
+    "one_stroke": mark(
+        "This came within a second of the first hit: one stroke or two? Name the pad if it is the second hit."
+    ),
     "link_gap": mark("The mat was disconnected for a moment. Was there a hit?"),
     "bead_moved": mark("The bead moved after it was hidden. Play on?"),
     "no_reading": mark("The mat cannot tell where the bead is. Play on by eye?"),
-    "passes_unsure": mark("The mat is not sure that the hand went under every pad once. Was it a foul?"),
+    "passes_unsure": mark("The mat is not sure of it. Was it a foul?"),
     "hitters_hand": mark("A hitter's hand was under the pad while the bead was hidden. Play on?"),
-    "hand_again": mark(
-        "A hand went under the pad again after ready was pressed. Play on, hide again, or is it a foul?"
-    ),
+    "hand_again": mark("A hand was under the pad after ready was pressed. Play on, hide again, or is it a foul?"),
     "peek": mark(
         "A hitter's hand was under a pad that was not struck. The clock is still running. Does it count as a hit?"
     ),
-    "foul": mark("This may be a foul. Was it one?"),
+    "foul": mark("Was it a foul?"),
     "found": mark("Was the bead found?"),
+    "two_magnets": mark("The mat reads two magnets on one pad. “Play on”: it is one bead, for the rest of the game."),
     "balls": mark("The mat does not see exactly one ball under each pad and one marked ball. Play on?"),
     "ball": mark("The mat did not see the balls. Which pad was the marked ball under?"),
     "sealed_again": mark(
@@ -79,7 +83,7 @@ QUESTIONS: Mapping[str, str] = {
         "The hit came up to 1.5 seconds too late. Does it count as the first hit, as the second (the first was missed "
         "on time), or not at all?"
     ),
-    "struck_meanwhile": mark("A pad was struck while a question was open. Was it the hit?"),
+    "struck_meanwhile": mark("A pad was struck while play stood. Was it the hit?"),
     "hand_stays": mark("A hand seems to be under a pad, so the hitters' clock is stopped. Start the clock again?"),
     "puzzled": mark("The table cannot work out what comes next. Check the score. Play on?"),
     "recovered": mark(
@@ -100,6 +104,8 @@ NOTICES: Mapping[str, str] = {
     "ready_withdrawn": mark("Ready was pressed too early. Finish hiding, then press ready again."),
     "foul_settled": mark("The last hide ended with a foul. Show the bead, press shown, then the next hide begins."),
     "show_bead": mark("The bead is still hidden. Show the bead."),
+    "time_off": mark("The game’s clock does not end the game any more: enter “time” when it is over."),
+    "lift_bead": mark("The bead still lies under a pad. Take it up: then the next hide begins."),
     "touch_passed_over": mark("A doubtful touch did not count."),
     "hide_time": mark("The time to hide is up."),
     "struck_in_time_out": mark("A pad was struck while the clock was stopped: it does not count."),
@@ -336,8 +342,8 @@ def join_pads(pads: Iterable[object], language: str = "en") -> str:
     return both.format(pads=", ".join(most), last=last) if most else last
 
 
-def question(asked: QuestionView, language: str = "en") -> str:
-    """Return the judge's question in plain words, with its pads."""
+def question(asked: QuestionView, language: str = "en", teams: Mapping[str, str] = NO_TEAMS) -> str:
+    """Return the judge's question in plain words: its pads, the foul, the team it would fall on, and what it costs."""
     text = catalogue(language).gettext
     sentence_text = (
         text(QUESTIONS[asked.about]) if asked.about in QUESTIONS else f"{game_display.key_to_words(asked.about)}?"
@@ -346,10 +352,37 @@ def question(asked: QuestionView, language: str = "en") -> str:
         sentence_text = text(_AFTER_A_STROKE)
     about = catalogue(language).ngettext("Pad {pads}.", "Pads {pads}.", len(asked.pads))
     parts = [about.format(pads=join_pads(asked.pads, language))] if asked.pads else []
+    parts += suspected_foul(asked.foul, asked.against, language, teams)
     then = (join_pads(stroke.pads, language) for stroke in asked.struck)
-    return " ".join(
-        [*parts, sentence_text, *(text("Struck after that: pad {pads}.").format(pads=pads) for pads in then)]
-    )
+    struck = (text("Struck after that: pad {pads}.").format(pads=pads) for pads in then)
+    return " ".join([*parts, sentence_text, *_foul_cost(asked, language, teams), *struck])
+
+
+def suspected_foul(kind: str, against: str, language: str = "en", teams: Mapping[str, str] = NO_TEAMS) -> list[str]:
+    """Return the sentence that names a suspected foul and the side that it would fall on; [] if there is none."""
+    if not kind:
+        return []
+    if not against:
+        return [foul(kind, language)]
+    template = catalogue(language).gettext("Perhaps a foul of {team}: {foul}")
+    return [template.format(team=isolate_name(teams.get(against, against)), foul=foul(kind, language))]
+
+
+def _foul_cost(asked: QuestionView, language: str, teams: Mapping[str, str]) -> list[str]:
+    """Return what each answer costs; [] if no answer is a foul."""
+    cost, text = asked.cost, catalogue(language).gettext
+    if cost is None:
+        return []
+    names = {"team": isolate_name(teams.get(cost.to, cost.to)), "n": cost.sticks}
+    if cost.point:
+        given = text("A foul: a point for {team}.")
+    elif not cost.sticks:
+        given = text("A foul: {team} hides next.") if cost.hides == cost.to else text("A foul: no sticks change hands.")
+    elif cost.hides == cost.to:
+        given = text("A foul: {n} sticks to {team}, who hides next.")
+    else:
+        given = text("A foul: {n} sticks to {team}.")
+    return [given.format(**names), text("Any other answer costs nothing.")]
 
 
 def describe_default_answer(asked: QuestionView, language: str = "en") -> str:

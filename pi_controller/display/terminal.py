@@ -191,7 +191,9 @@ def _messages(view: View, language: str) -> list[Text]:
         lines.append(Text(faults, Style(color="yellow")))
     if view.question is not None and view.phase not in {"halted", "over"}:
         choices = " / ".join(phrases.choice(one, language) for one in view.question.choices)
-        lines.append(Text("? " + phrases.question(view.question, language), Style(bold=True, color="yellow")))
+        lines.append(
+            Text("? " + phrases.question(view.question, language, view.teams), Style(bold=True, color="yellow"))
+        )
         lines += [
             Text(f"  {line}") for line in (choices, phrases.describe_default_answer(view.question, language)) if line
         ]

@@ -205,7 +205,7 @@ def _moment(game: VisitorGame, exhibit: Exhibit, language: str) -> tuple[str, st
         return phrases.result(view, language) if view.phase in ("show", "over") else text("Before we continue"), ""
     if game.awaits == "question" and view.question is not None:
         about = text("Lift the cloth and look: is the bead there?") if view.question.about == "found" else ""
-        return about or phrases.question(view.question, language), ""
+        return about or phrases.question(view.question, language, view.teams), ""
     match view.phase, game.hider, game.hitter:
         case "toss", _, _:
             return text("A coin toss decides who hides first."), ""

@@ -148,7 +148,7 @@ def describe_troubles(table: TableStatus, language: str = "en") -> list[str]:
 def _why_wanted(view: View, language: str) -> str:
     text = catalogue(language).gettext
     if view.question is not None:
-        return phrases.question(view.question, language)
+        return phrases.question(view.question, language, view.teams)
     if view.protest:
         return text("A protest is waiting for a decision.")
     return text("Play is stopped: the table cannot save the game.") if view.phase == "halted" else ""

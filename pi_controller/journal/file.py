@@ -577,7 +577,7 @@ _MAGIC = 0x377F0682
 """If the lowest bit is set, the checksums are of big-endian words."""
 _FORMAT = 3007000
 _MARK = 16
-BUFFERED_FACTS = (facts.HandPass, facts.LinkSeen, facts.Ready, facts.SensorsSeen, facts.BeadShown)
+BUFFERED_FACTS = (facts.HandPass, facts.RoundBegun, facts.LinkSeen, facts.Ready, facts.SensorsSeen, facts.BeadShown)
 """Facts of the mat that may be lost: after a restart the hide in progress starts over without them.
 
 They share a transaction with the next event.

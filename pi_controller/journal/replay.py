@@ -162,7 +162,7 @@ def _sentence(game: Game[Any], before: Story, fact: facts.Fact, view: View) -> s
             return f"noticed: {format_words(about)}{' on pad ' + ', '.join(map(str, pads)) if pads else ''}"
         case facts.Reveal(hide=hide, pad=pad, nonce=nonce):
             bound = CommitmentContext(fact.table, fact.epoch, fact.event)
-            sealed = check(before.hide.commit or "", game.name, hide, pad, nonce, bound)
+            sealed = check(before.hide.seal.commit or "", game.name, hide, pad, nonce, bound)
             return f"the bead was under pad {pad}; " + ("as sealed" if sealed else "NOT as sealed")
         case facts.CommitmentWithdrawn(why=why):
             return f"the seal is withdrawn: {why}"
@@ -173,8 +173,8 @@ def _sentence(game: Game[Any], before: Story, fact: facts.Fact, view: View) -> s
         case facts.Undone(batch=_, reason=reason, by=by):
             goes = "is settled" if view.phase in ("show", "over") else "goes on"
             return f"{by}: undone{f' ({reason})' if reason else ''}; hide {view.hide} {goes}"
-        case facts.Ready() if before.hide.passes:
-            return f"the hand went under {' '.join(map(str, before.hide.passes))}"
+        case facts.Ready() if before.hide.hiding_passes:
+            return f"the hand went under {' '.join(str(each.pad) for each in before.hide.hiding_passes)}"
         case facts.LinkSeen(up=up, why=why):
             return f"the board is {'connected' if up else 'disconnected'}{f': {why}' if why else ''}"
         case facts.CommandIssued(call=call):

@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from pi_controller.referee import facts, judge, judge_commands
+from pi_controller.referee import facts, hits, judge, judge_commands
 from pi_controller.referee.commitment import CommitmentContext
 from pi_controller.referee.history import Draft
 from pi_controller.referee.sealed import PrivateState
 from pi_controller.referee.settings import RefereeSettings
-from pi_controller.referee.story import CLOCK_KEEPS_RUNNING, Story
+from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules import registry
 from pi_controller.rules.base import Game, IllegalActionError, InvalidActionError
@@ -63,11 +63,11 @@ class Referee(ABC):
             event, judge.JudgeAction | judge.JudgeAnswer | judge.JudgeHideAgain | judge.JudgeHidden
         ):
             raise IllegalActionError("play is stopped until the protest is decided", "decide it, or let play continue")
-        if (story.held_by_protest or not story.sensors) and self._remember_if_ignored(story, event):
-            return draft
+        if (story.held_by_protest or not story.sensors) and self._remember_if_ignored(tx, event):
+            return tx.draft
         match event:
             case judge.JudgeUndo():
-                if story.hide.commit is None:
+                if story.hide.seal.commit is None:
                     self._private.sealed = None  # the place was revealed: it is not sealed again
                 judge_commands.undo(tx, event)
                 return tx.draft  # consequences are concluded by `tick`, from the story after the undo
@@ -94,10 +94,12 @@ class Referee(ABC):
                     tx.add(facts.SensorsSeen(event.t, faults))
             case events.BeadsAtRest() if self.settings.beads == "judge":
                 pass
-            case events.Button(name="ready_a" | "ready_b" as name):
-                self._ready_of(tx, name[-1].upper())
-            case events.Strike() if self._in_time_out(story, event):
-                if event.sure and story.strike_expected:
+            case events.Button(name="ready" | "ready_a" | "ready_b" as name):
+                self._handle_ready(tx, name.removeprefix("ready").removeprefix("_").upper())
+            case events.Strike() if self._is_in_stop(story, event):
+                if story.clocks_stopped:
+                    hits.keep_strike(tx, event)
+                elif event.sure and story.strike_expected:  # reported only now
                     tx.notice("struck_in_time_out", event.pads)
             case _:
                 self._handle_event(tx, event)
@@ -127,8 +129,7 @@ class Referee(ABC):
 
     def _wait_deadline(self, story: Story) -> float | None:
         """Return the time at which the current wait times out, or None."""
-        waits = (story.question is None or story.question.about in CLOCK_KEEPS_RUNNING) and not story.clocks_stopped
-        limit = self._wait_limit(story) if waits else None
+        limit = None if story.question is not None or story.clocks_stopped else self._wait_limit(story)
         if limit is None or (story.phase != "check" and story.clocks.waiting.stopped_at is not None):
             return None
         return limit + (self._private.since if story.phase == "check" else story.clocks.waiting.began)
@@ -152,22 +153,27 @@ class Referee(ABC):
         """The rulings on a protest that are allowed here."""
         return self.settings.rulings
 
-    def _in_time_out(self, story: Story, event: events.Strike) -> bool:
-        """Return True if the strike was made while a judge had stopped the clock."""
-        if story.clocks.paused is not None:
-            return event.t >= story.clocks.paused
-        return event.t < self._private.went_on
+    def _is_in_stop(self, story: Story, event: events.Strike) -> bool:
+        """Return True if the strike was made while a judge or a protest had stopped play."""
+        since = story.stopped_since
+        return event.t < self._private.went_on if since is None else event.t >= since
 
     def strike_reporting(self, story: Story) -> bool:
         """Return True if strikes must be reported now: a hit is due, or a strike would be a foul."""
         return story.strike_expected
 
-    def _remember_if_ignored(self, story: Story, event: events.MatEvent | judge.JudgeCommand) -> bool:
-        """Return True if `event` is ignored because a protest holds play or the sensors are off.
+    def _remember_if_ignored(self, tx: Transaction, event: events.MatEvent | judge.JudgeCommand) -> bool:
+        """Return True if `event` has no effect now because a protest holds play or the sensors are off.
 
-        Its reading is remembered anyway.
+        Its reading is remembered anyway, and a strike is kept while a protest holds play.
         """
+        story = tx.story
         match event:
+            case events.Strike() if story.sensors:
+                if self._is_in_stop(story, event) and story.phase in ("check", "hit"):
+                    hits.keep_strike(tx, event)
+                    return True
+                return False
             case events.HandIn() | events.HandOut() | events.BeadsAtRest() | events.Strike() | events.SamplesMissing():
                 self.remember_event(event)
                 return True
@@ -192,8 +198,10 @@ class Referee(ABC):
             tx.add(facts.HandsUnder(t, on=False))
         if story.link.faults:
             tx.add(facts.SensorsSeen(t))  # faults that persist will be detected again
-        if story.phase == "hide" and story.hide.passes:
+        if story.phase == "hide" and story.hide.hiding_passes:
             tx.hide_again(why, "restart")
+        elif story.phase == "show" and story.hide.passes:
+            tx.add(facts.RoundBroken(t))
         tx.withdraw_commitment(why)
         return tx.draft
 
@@ -204,7 +212,7 @@ class Referee(ABC):
             case events.HandIn() | events.HandOut():
                 private.forget_board()
             case events.BeadsAtRest():
-                private.reading = event
+                private.note_reading(event)
             case events.Link(up=up):
                 private.link = up
                 private.forget_board()
@@ -216,9 +224,7 @@ class Referee(ABC):
 
         The mat is mirrored for the new hiders (`turn`), or they have another mat (`each`).
         """
-        private = self._private
-        if seats == "each" or (seats == "turn" and private.sided):
-            private.unaware_hide = 0  # the hands' side of the mat now identifies their team
+        private, private.seats = self._private, seats
         if seats == "turn":
             private.turn_round()
         elif seats == "each":
@@ -282,12 +288,11 @@ class Referee(ABC):
 
     def _is_conclusive(self, tx: Transaction) -> bool:
         """Return True if the mat's last reading, a sure one, decides how the hide continues."""
-        del tx
-        return self._private.bead_pad is not None
+        return self._private.bead_pad(tx.story) is not None
 
     def _in_place(self, tx: Transaction) -> bool:
         """Return True if the sealed bead still is under its sealed pad."""
-        sealed, place = tx.sealed, self._private.bead_pad
+        sealed, place = tx.sealed, self._private.bead_pad(tx.story)
         return sealed is not None and place is not None and sealed.is_under(place)
 
     def _handle_missed_samples(self, tx: Transaction, event: events.SamplesMissing | events.Link, why: str) -> None:
@@ -296,33 +301,34 @@ class Referee(ABC):
         story = tx.story
         if story.phase == "hit" and story.strike_expected and "link_gap" not in story.hide.waived_fouls:
             # a cable that keeps losing samples would keep asking, so the judge may waive the question for this hide
-            tx.add(facts.Question(tx.t, "link_gap", ("none", *map(str, story.hittable_pads), "play_on")))
+            tx.ask("link_gap", ("none", *map(str, story.hittable_pads), "play_on"))
 
     # the same for all games
 
-    def _ready_of(self, tx: Transaction, team: str) -> None:
-        """Handle a team's own ready button: it counts only for the hiders."""
-        if tx.game.hiders(tx.story.state) == team:
+    def _handle_ready(self, tx: Transaction, team: str) -> None:
+        """Handle a ready button: shared ("") or a `team`'s own, which counts only for the hiders."""
+        if team in ("", tx.game.hiders(tx.story.state)):
+            self._private.own_ready = bool(team)
             self._handle_event(tx, events.Button(tx.t, "ready"))
         elif tx.story.phase in ("hide", "show"):
             tx.notice("others_ready")
 
     def _begin(self, draft: Draft, t: float) -> Transaction:
         story = draft.story
-        if story.hide.commit is None and story.undo_target.called != "time":
+        if story.hide.seal.commit is None and story.undo_target.called != "time":
             self._private.sealed = None  # opened or withdrawn, and journalled: an undo does not seal it again
         return Transaction(
             self.game, self.settings, self._random_bytes, self._bound, private=self._private, draft=draft, t=t
         )
 
     def _finish(self, tx: Transaction) -> Draft:
-        """Add the facts that follow from the last bead reading, unless a protest holds play or the sensors are off.
+        """Add the facts that follow from the last bead reading, unless play is stopped or the sensors are off.
 
         Return the draft of all facts.
         """
         if tx.sealed is None:
             tx.withdraw_commitment("the mat no longer knows where the bead lies")
-        if tx.story.sensors and not tx.story.held_by_protest:
+        if tx.story.sensors and not tx.story.clocks_stopped:
             asked = tx.story.question
             if asked is not None and (why := self._withdrawal_reason(tx, asked)):
                 tx.add(facts.QuestionWithdrawn(tx.t, asked.about, why))
@@ -398,7 +404,7 @@ class ThrowReferee(Referee):
         if event.sure and self.settings.mode(kind) == "automatic":
             _second_tap(tx, kind, "sensor")
         else:
-            tx.add(facts.Question(tx.t, "foul", ("foul", "play_on"), event.pads, foul=kind))
+            tx.ask("foul", ("foul", "play_on"), event.pads, foul=kind)
 
     def _examine_mat(self, tx: Transaction) -> None:
         """Skip: the mat reads no pieces in games of throws."""

@@ -13,6 +13,8 @@ from pi_controller.rules.base import Team
 from pi_controller.sensing.events import SensorFault
 
 Source = Literal["sensor", "judge", "clock", "restart"]
+PassSide = Literal["hider", "unclear"] | None
+"""Whose hand made a pass: see `HandPass`."""
 
 
 class Fact(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True):
@@ -39,20 +41,34 @@ class GameOpened(Fact, frozen=True, tag="opened"):
 
 
 class HandPass(Fact, frozen=True, tag="hand_pass"):
-    """The hider's hand was under a pad and is out again; `sure` is false if the reading was doubtful."""
+    """A hand was under a pad from `since` until now.
+
+    `side` is None if the mat cannot identify sides there: the hand then counts as the hiders', but proves no foul.
+    `unclear` is a hand that may be the hitters'. `sure` is false if the reading was doubtful. `fetched`: the
+    bead of the last hide, which was revealed, lay there before.
+    """
 
     pad: int
+    since: float
+    side: PassSide = "hider"
+    sure: bool = True
+    fetched: bool = False
+
+
+class RoundBegun(Fact, frozen=True, tag="round"):
+    """The next hand begins a new round: the bead was read as taken up, or *shown* was pressed again.
+
+    `sure` is false if the mat was empty before: the bead may be in the hand that hides it.
+    """
+
     sure: bool = True
 
 
-class UnclearPass(Fact, frozen=True, tag="unclear_pass"):
-    """A hand was under a pad and is out again; the mat could not identify it as the hider's or the hitter's."""
+class RoundBroken(Fact, frozen=True, tag="round_broken"):
+    """The hands so far belong to no hide: a judge's word or a foul came in mid-round, or an entry came late.
 
-    pad: int
-
-
-class PassesDropped(Fact, frozen=True, tag="passes_dropped"):
-    """The passes made since the last hide do not count: the team just called for a foul continued hiding."""
+    The hiders may not have noticed, so the round now begun proves no foul.
+    """
 
 
 class Ready(Fact, frozen=True, tag="ready"):
@@ -103,9 +119,13 @@ class StrikeFelt(Fact, frozen=True, tag="struck"):
 
 
 class StrikeKept(Fact, frozen=True, tag="struck_meanwhile"):
-    """A strike was felt while a question was open: it is kept and offered to the judge after the answer."""
+    """A strike was felt while play stood: it is kept and put to the judge when play goes on.
+
+    `counts`: the judge ruled that this strike, made too early, is the first hit.
+    """
 
     pads: tuple[int, ...]
+    counts: bool = False
 
 
 class HandsUnder(Fact, frozen=True, tag="hands_under"):
@@ -135,7 +155,7 @@ class FoulSeen(Fact, frozen=True, tag="foul"):
 class Question(Fact, frozen=True, tag="question"):
     """The mat is unsure and asks the judge. `choices` are the allowed answers, `foul` the suspected foul.
 
-    `said` is the guess that the question is about, if any (slahal).
+    `said` is the guess that the question is about, if any (slahal). `against` is the side that the foul would fall on.
     """
 
     about: str
@@ -143,6 +163,7 @@ class Question(Fact, frozen=True, tag="question"):
     pads: tuple[int, ...] = ()
     foul: str = ""
     said: str = ""
+    against: str = ""
 
 
 class Answer(Fact, frozen=True, tag="answer"):

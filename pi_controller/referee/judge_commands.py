@@ -1,6 +1,7 @@
 """Handlers of the judge's commands that all games share: answers, undo, hide again, commands about the table."""
 
 from pi_controller.referee import facts, judge
+from pi_controller.referee.hits import pads_struck_since
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.text import NAME_LENGTH, is_name_length, normalize_name, strip_controls
@@ -35,7 +36,7 @@ def undo(tx: Transaction, call: judge.JudgeUndo) -> None:
         raise IllegalActionError("there is nothing to undo")
     story = tx.story
     opened = story.opening.hide if story.opening is not None else 0
-    if story.hide.place_known:  # by an opening that an undo before took back
+    if story.hide.seal.state == "known":  # by an opening that an undo before took back
         opened = story.hide.number
     tx.add(
         facts.Undone(
@@ -102,7 +103,10 @@ def handle_table_command(tx: Transaction, call: judge.TableCommand) -> None:
         case judge.JudgeClock(running=running, reason=reason):
             if running == (story.clocks.paused is None):
                 raise IllegalActionError(f"the clock is already {'running' if running else 'stopped'}")
+            struck = pads_struck_since(story, story.clocks.paused) if story.clocks.paused is not None else ()
             tx.add(facts.ClockSet(t, running, reason[:MAX_REASON_CHARS]))
+            if struck:
+                tx.notice("struck_in_time_out", struck)
         case judge.JudgeClose(by=by, cause=cause, reason=reason):
             action = {"do": "forfeit", "by": by}
             tx.game.play(story.state, action)
@@ -150,9 +154,10 @@ def confirm_ready(tx: Transaction, call: judge.JudgeHidden) -> None:
     story = tx.story
     if story.phase not in ("hide", "show"):
         raise IllegalActionError("no hide is in progress")
-    told_off = tx.private.unaware_hide == story.hide.number
-    if story.phase == "show" and (told_off or not (story.hide.passes or story.hide.unclear)):
+    told_off = story.hide.foul is not None and story.round_broken
+    if story.phase == "show" and (told_off or not story.hide.passes):
         tx.add(facts.BeadShown(tx.t))
+    tx.private.own_ready = True
     tx.add(facts.Ready(tx.t))
     if not tx.story.sensors or tx.story.link.up is not True:
         tx.add(facts.JudgedByEye(tx.t))

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pi_controller.errors import SettingsError
 from pi_controller.pads import are_distinct_pads
 from pi_controller.referee.judge import Ruling
+from pi_controller.rules.base import Action, Game
 from pi_controller.text import join_words
 
 Mode = Literal["automatic", "ask", "off"]
@@ -15,7 +16,7 @@ BeadSource = Literal["mat", "judge"]
 Preset = Literal["home", "tournament", "umpired", "demo"]
 PRESETS: Mapping[Preset, str] = {
     "home": "the mat calls certain fouls and asks the judge about doubtful ones",
-    "tournament": "fouls as at home; a protest is decided before play continues, and only the committee closes a game",
+    "tournament": "fouls as at home; the committee decides a protest before play continues",
     "umpired": "a tournament with a judge at each game: the judge confirms every foul before it costs a stick",
     "demo": "visitors keep playing: minor fouls are ignored, only fouls that stop the game are called",
 }
@@ -26,10 +27,23 @@ TOURNAMENT_PRESETS: tuple[Preset, ...] = ("tournament", "umpired")
 """The presets under the rules of a tournament (chapters 2 and 12)."""
 CHECK_TIMEOUT_RANGE_S = (0.2, 60.0)
 """Allowed range of `RefereeSettings.check_timeout_s`, seconds."""
+ROUND_PAUSE_RANGE_S = (0.5, 60.0)
+"""Allowed range of `RefereeSettings.round_pause_s`, seconds."""
 ANSWER_WITHIN_RANGE_S = (1.0, 3600.0)
 """Allowed range of `RefereeSettings.answer_within_s`, seconds."""
 PASS_FOULS = ("pad_skipped", "pad_twice")
 BEAD_FOULS = ("no_bead", "two_beads", "bead_off_mat")
+
+
+HITTERS_FOULS = ("time", "early_hit")
+"""The fouls of the hitters that the mat or the clock can see; all others are the hiders'."""
+
+
+def foul_action(game: Game[Any], kind: str) -> Action:
+    """Return the action of `game` that settles the foul `kind`."""
+    if not game.hand_passes:
+        return {"do": kind}
+    return {"do": "foul", "by": "hitter" if kind in HITTERS_FOULS else "hider", "kind": kind}
 
 
 class FoulTreatment(NamedTuple):
@@ -112,6 +126,7 @@ QUESTION_DEFAULTS: Mapping[str, QuestionDefault] = {
     "several_struck": QuestionDefault(("none",), (), "three or four pads shook at once"),
     "doubtful": QuestionDefault(("none",), (), "a doubtful touch"),
     "same_pad": QuestionDefault(("none",), (), "a second hit on a pad already hit"),
+    "one_stroke": QuestionDefault(("none",), (), "a second hit within 0.8 s of the first: one stroke or two"),
     "opened_pad": QuestionDefault(("none",), (), "ojibwe: a hit on an open pad"),
     "disc_dead": QuestionDefault(("play_on",), (), "a pad cannot feel hits while a hit is due"),
     "beside_dead": QuestionDefault(("none",), (), "a hit was felt, but another pad cannot feel hits"),
@@ -129,6 +144,9 @@ QUESTION_DEFAULTS: Mapping[str, QuestionDefault] = {
         ("play_on",), ("hide_again", "foul"), "the hand may not have been under every pad once"
     ),
     "foul": QuestionDefault(("play_on",), ("foul",), "a possible foul"),
+    "two_magnets": QuestionDefault(
+        ("play_on",), ("hide_again", "foul"), "two magnets on one pad: perhaps one bead with two magnets"
+    ),
     "found": QuestionDefault(("hide_again", "missed"), (), "a hit whose bead the mat did not see"),
     "balls": QuestionDefault(
         ("hide_again",), ("play_on",), "ojibwe: not exactly one ball under each pad and one marked"
@@ -172,7 +190,8 @@ class RefereeSettings:
 
     `fouls`: for any of `FOUL_TREATMENTS` whether it is called at once (`automatic`), put to the judge (`ask`) or
     ignored (`off`); `FOUL_TREATMENTS` describes each, and `preset` decides for the others. `check_timeout_s`: how long
-    after the hands are away the mat may look for the bead before it asks. `hit_seconds`: time for each hit, or None.
+    after the hands are away the mat may look for the bead before it asks. `round_pause_s`: a pause this long between
+    two hands begins a new round (Between two hides). `hit_seconds`: time for each hit, or None.
     `nearest`: the pads in order of distance from the hitter; of those struck at once the first one named here counts,
     and if it is empty the judge is asked. `answers`: for any of `QUESTION_DEFAULTS` the answer used if the judge gives
     none within `answer_within_s` seconds, or `WAIT`; `preset` decides for the others. `beads`: whether the mat
@@ -181,6 +200,7 @@ class RefereeSettings:
 
     fouls: Mapping[str, Mode] = field(default_factory=dict[str, Mode])
     check_timeout_s: float = 3.0
+    round_pause_s: float = 2.0
     hit_seconds: float | None = None
     nearest: tuple[int, ...] = ()
     beads: BeadSource = "mat"
@@ -193,6 +213,7 @@ class RefereeSettings:
         faults = [f"the mat does not see the foul {kind!r}" for kind in self.fouls if kind not in FOUL_TREATMENTS]
         faults += [f"foul {kind} cannot be {mode!r}" for kind, mode in self.fouls.items() if mode not in get_args(Mode)]
         faults += _outside("check_timeout_s", self.check_timeout_s, CHECK_TIMEOUT_RANGE_S)
+        faults += _outside("round_pause_s", self.round_pause_s, ROUND_PAUSE_RANGE_S)
         if self.hit_seconds is not None and not 0 < self.hit_seconds < 86400:
             faults.append("hit_seconds must lie between 0 and 86400 s")
         if not are_distinct_pads(self.nearest):

@@ -6,16 +6,14 @@ reveal. Data of a single hide belongs to its `Hide`, so that the next one begins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, Literal
 
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee import facts
 from pi_controller.referee.settings import BEAD_FOULS, FOUL_TREATMENTS, PASS_FOULS
-from pi_controller.rules import registry
-from pi_controller.rules.base import Game, Json
+from pi_controller.rules.base import Game
 from pi_controller.sensing.events import SensorFault
 
 CLOCK_KEEPS_RUNNING = frozenset({"peek"})
@@ -25,18 +23,23 @@ Phase = Literal["toss", "hide", "check", "hit", "guess", "throw", "show", "over"
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A hit of the hide: the pad (None if entered without one) and whether it found the bead."""
+    """A hit of the hide at `t`: the pad (None if entered without one) and whether it found the bead."""
 
     pad: int | None
     found: bool
+    t: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class KeptStroke:
-    """A strike made at `t` while a question was open, on `pads` in the order they were touched."""
+    """A strike made at `t` while play stood, on `pads` in the order they were touched.
+
+    `counts`: the judge has ruled that it is the first hit, as soon as the hide is checked.
+    """
 
     t: float
     pads: tuple[int, ...]
+    counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,12 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Protest:
-    """An undecided protest. `play_on`: play continues before the decision."""
+    """An undecided protest, made at `t`. `play_on`: play continues before the decision."""
 
     by: str
     text: str = ""
     play_on: bool = False
+    t: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,50 +103,107 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
+class Pass:
+    """A hand under `pad` from `since` to `until` (s); the other fields as in `facts.HandPass`."""
+
+    pad: int
+    since: float
+    until: float
+    side: facts.PassSide = "hider"
+    fetched: bool = False
+
+
+SealState = Literal["none", "sealed", "withdrawn", "known", "by_eye"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """The commitment to the bead's place in one hide, by its `state`.
+
+    `none`: the bead is not sealed yet. `sealed`: by `commit`. `withdrawn`: the commitment was withdrawn, so the judge
+    is asked before the bead is sealed again. `known`: an undo took back what had revealed the place; the commitment may
+    remain. `by_eye`: the judge enters what the hits find. `withdrawn` are the withdrawn commitments of the hide.
+    """
+
+    state: SealState = "none"
+    commit: str | None = None
+    withdrawn: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for a state without its commitment, or a commitment without its state."""
+        if self.state != "known" and (self.state == "sealed") != (self.commit is not None):
+            raise ValueError(f"a seal that is {self.state} has {'no' if self.commit is None else 'a'} commitment")
+
+    @property
+    def may_seal(self) -> bool:
+        """True if a bead that is read only now may be sealed."""
+        return self.state in ("none", "withdrawn")
+
+    def sealed(self, commit: str) -> Seal:
+        """Return the seal with `commit`."""
+        return Seal("sealed", commit, self.withdrawn)
+
+    def unsealed(self, state: SealState = "none") -> Seal:
+        """Return the seal in `state`, without a commitment; one that exists is withdrawn."""
+        return Seal(state, None, self.withdrawn if self.commit is None else (*self.withdrawn, self.commit))
+
+    def revealed(self) -> Seal:
+        """Return the seal after an undo took back what had revealed the place."""
+        return replace(self, state="known")
+
+
+@dataclass(frozen=True, slots=True)
 class Hide:
     """The hide in progress or just settled; in games of throws, the throw in progress.
 
     `number` counts from 1 and changes when the bead is shown; it is 0 in games of throws. `action_played`: an action of
-    the game was played in this hide, so the record has it under this number. `passes` are the pads the hider's hand has
-    been under (in phase show: for the next hide), `unclear` those with a hand of unknown side. `fetched`: the first
-    pass may be the hand that took the bead up. `waived_fouls` are the fouls and questions that the judge let pass.
-    `by_hand`: an undo took back a reveal, so the bead is not sealed again. `foul` is the foul that settled the hide,
-    `foul_seen` the name of the foul that the next action settles. `opened` are the opened pads (ojibwe). `strokes`
-    counts the taps of the bowl or thrusts of the sticks since the last entered throw. `commit` is the commitment to the
-    bead's place, `withdrawn` are the withdrawn ones, `unsealed`: the bead was sealed by a withdrawn commitment and has
-    none now. `kept` are the strikes made while a question was open, oldest first. `place_known`: an undo took back a
-    hit or a foul that had revealed the bead, so its place is known to all.
+    the game was played in this hide, so the record has it under this number. `passes` are the hands that have been
+    under pads since the last hide was settled (in phase show: for the next hide), in the order in which they went
+    under; those before `began` (s) are preparation. A new round begins at each of `rounds_begun` (s), and perhaps of
+    `read_empty`. `fetched`: the bead may not have been up before the first pass. `waived_fouls` are the fouls and
+    questions that the judge let pass. `foul` is the foul that settled the hide, `foul_seen` the name of the foul that
+    the next action settles. `opened` are the opened pads (ojibwe). `strokes` counts the taps of the bowl or thrusts of
+    the sticks since the last entered throw. `kept` are the strikes made while play stood, oldest first.
     """
 
     number: int = 1
     action_played: bool = False
-    passes: tuple[int, ...] = ()
-    unclear: tuple[int, ...] = ()
+    passes: tuple[Pass, ...] = ()
+    began: float = float("-inf")
+    rounds_begun: tuple[float, ...] = ()
+    read_empty: tuple[float, ...] = ()
     fetched: bool = False
     waived_fouls: tuple[str, ...] = ()
-    by_hand: bool = False
+    seal: Seal = Seal()
     hits: tuple[Hit, ...] = ()
     foul: str | None = None
     foul_seen: str = ""
     opened: tuple[int, ...] = ()
     strokes: int = 0
-    commit: str | None = None
-    withdrawn: tuple[str, ...] = ()
-    unsealed: bool = False
     kept: tuple[KeptStroke, ...] = ()
-    place_known: bool = False
+
+    def without_passes(self, t: float) -> Hide:
+        """Return the hide without hands; those that go under a pad from `t` on are hiding."""
+        return replace(self, passes=(), began=t, rounds_begun=(), read_empty=())
+
+    @property
+    def hiding_passes(self) -> tuple[Pass, ...]:
+        """The passes that are no preparation."""
+        return tuple(each for each in self.passes if each.since >= self.began)
 
 
 @dataclass(frozen=True, slots=True)
 class Hands:
     """How reliable the hand passes are, by the numbers of hides (0 for none).
 
-    `doubt` is the last hide whose passes may be incomplete, `vague` the last with a doubtful pass. `under` is
-    whether a hiders' or unidentified hand is under a pad while a hit is due.
+    `doubt` is the last hide whose passes may be incomplete, `vague` the last with a doubtful pass, `broken` the last
+    whose round was broken off (`facts.RoundBroken`). `under` is whether a hiders' or unidentified hand is under a pad
+    while a hit is due.
     """
 
     doubt: int = 0
     vague: int = 0
+    broken: int = 0
     under: bool = False
 
 
@@ -268,6 +329,20 @@ class Story:
         return self.clocks.paused is not None or self.held_by_protest
 
     @property
+    def play_stands(self) -> bool:
+        """True during a time-out, a protest that holds play, an open question and a gap of the link.
+
+        Meanwhile nothing is called and no strike counts, by no event and by no tick.
+        """
+        return self.clocks_stopped or self.question is not None or (self.link.up is False and self.sensors)
+
+    @property
+    def stopped_since(self) -> float | None:
+        """When a judge or a protest stopped play, None if play is not stopped."""
+        held = self.protest.t if self.protest is not None and self.held_by_protest else None
+        return min((t for t in (self.clocks.paused, held) if t is not None), default=None)
+
+    @property
     def blocked(self) -> bool:
         """True if the current wait cannot end now: the judge is asked, the clocks are stopped, or the mat is gone."""
         asked = self.question is not None and self.question.about not in CLOCK_KEEPS_RUNNING
@@ -297,6 +372,11 @@ class Story:
         return self.hide.number + (self.phase == "show")
 
     @property
+    def round_broken(self) -> bool:
+        """True if a round of the current hide was broken off, so its hiders may not know where play stands."""
+        return self.hands.broken == self.pass_hide_number
+
+    @property
     def passes_unsure(self) -> bool:
         """True if the passes of the current hide may be incomplete, or one of them doubtful."""
         return max(self.hands.doubt, self.hands.vague) >= self.pass_hide_number
@@ -312,7 +392,7 @@ class Story:
 #
 #     ojibwe   toss -> hide -> check -> hit -> show -> hide ...        pads are opened while a hit is due
 #     slahal   toss -> hide -> check -> guess -> hide ...              the toss is the duo of the first guessers
-#     dakota   toss -> hide -> check -> hit -> hit -> show -> hide ... by `apply_action` of its referee
+#     dakota   toss -> hide -> check -> hit -> hit -> show -> hide ... by `after_action` of its referee
 #     thrown   toss -> throw -> throw ...                              the toss is the lot, or the horses' starts
 #
 # Every fact from the mat is optional: an action entered by hand moves the story on from any phase.
@@ -345,37 +425,44 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
     match fact:
         case facts.ActionPlayed():
             return _record_turn(game, story, _apply_action(game, story, fact), fact)
-        case facts.HandPass(pad=pad, sure=True):
-            return replace(story, hide=replace(hide, passes=(*hide.passes, pad)))
-        case facts.HandPass():
+        case facts.HandPass(sure=False):
             return replace(story, hands=replace(story.hands, vague=story.pass_hide_number))
-        case facts.UnclearPass(pad=pad):
-            return replace(story, hide=replace(hide, unclear=(*hide.unclear, pad)))
-        case facts.PassesDropped():
-            return replace(_mark_passes_unsure(story), hide=replace(hide, passes=(), unclear=()))
+        case facts.HandPass(t=t, pad=pad, since=since, side=side, fetched=fetched):
+            under = sorted((*hide.passes, Pass(pad, since, t, side, fetched)), key=lambda each: each.since)
+            return replace(story, hide=replace(hide, passes=tuple(under)))
+        case facts.RoundBegun(t=t, sure=True) if hide.fetched:  # now the last bead is up for certain
+            return replace(story, hide=replace(hide, began=t, fetched=False))
+        case facts.RoundBegun(t=t, sure=True):
+            return replace(story, hide=replace(hide, rounds_begun=(*hide.rounds_begun, t)))
+        case facts.RoundBegun(t=t):
+            return replace(story, hide=replace(hide, read_empty=(*hide.read_empty, t)))
+        case facts.RoundBroken(t=t):
+            broken = replace(story, hands=replace(story.hands, broken=story.pass_hide_number))
+            return replace(_mark_passes_unsure(broken), hide=hide.without_passes(t))
         case facts.Ready():
             # the bead was taken up and hidden again without a button: the fetching hand may be among the passes
             if story.phase == "show":
-                hide = replace(_next(game, hide), passes=hide.passes, unclear=hide.unclear, fetched=True)
+                hide = replace(_next(game, hide, hide.began), passes=hide.passes, fetched=True)
                 story = replace(story, question=None)
-            hide = replace(hide, by_hand=False, unsealed=False)
+            hide = replace(hide, seal=hide.seal.unsealed())
             return replace(story, phase="check", hide=hide, notice=None, note="")
         case facts.ReadyWithdrawn(pad=pad):
             return replace(story, phase="hide", notice=Notice("ready_withdrawn", (pad,)))
         case facts.Commit(hash=commit):
-            return replace(story, phase=_search_phase(game), hide=replace(hide, commit=commit, unsealed=False), note="")
+            return replace(story, phase=_search_phase(game), hide=replace(hide, seal=hide.seal.sealed(commit)), note="")
         case facts.JudgedByEye():
             return replace(story, phase=_search_phase(game), note="")
         case facts.CommitmentWithdrawn(why=why):
             return replace(story, hide=_withdraw_commitment(hide), note=why)
-        case facts.HideAgain(why=why):
+        case facts.HideAgain(t=t, why=why):
             again = Hide(
                 hide.number,
                 hide.action_played,
+                began=t,
                 fetched=True,
                 waived_fouls=_waived_for_good(game, hide),
-                by_hand=hide.place_known,  # no seal until the hiders are ready again
-                withdrawn=hide.withdrawn,
+                # a known place is not sealed until the hiders are ready again
+                seal=Seal("by_eye" if hide.seal.state == "known" else "none", None, hide.seal.withdrawn),
             )
             hands = replace(story.hands, doubt=0) if story.hands.doubt == hide.number else story.hands
             return replace(story, phase="hide", hide=again, hands=hands, question=None, notice=None, note=why)
@@ -383,8 +470,8 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
             return replace(story, hide=replace(hide, opened=(*hide.opened, pad)))
         case facts.StrikeFelt() if story.phase == "throw":
             return replace(story, hide=replace(hide, strokes=hide.strokes + 1))
-        case facts.StrikeKept(t=t, pads=pads):
-            return replace(story, hide=replace(hide, kept=(*hide.kept, KeptStroke(t, pads))))
+        case facts.StrikeKept(t=t, pads=pads, counts=counts):
+            return replace(story, hide=replace(hide, kept=(*hide.kept, KeptStroke(t, pads, counts))))
         case facts.HandsUnder(on=on):
             return replace(story, hands=replace(story.hands, under=on))
         case facts.FoulSeen(foul=foul):
@@ -399,12 +486,11 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
             return _apply_answer(game, story, answer)
         case facts.Reveal():
             bound = fact.table, fact.epoch, fact.event
-            opening = Opening(fact.hide, hide.commit or "", fact.pad, fact.nonce, *bound, hide.withdrawn)
-            return replace(story, hide=replace(hide, commit=None, withdrawn=()), opening=opening)
-        case facts.BeadShown():
-            # two hands before the bead was up: some of them may have been hiding already
-            shown = _mark_passes_unsure(story) if len(hide.passes) + len(hide.unclear) > 1 else story
-            return replace(shown, phase="hide", hide=_next(game, hide), question=None, notice=None, note="")
+            opening = Opening(fact.hide, hide.seal.commit or "", fact.pad, fact.nonce, *bound, hide.seal.withdrawn)
+            return replace(story, hide=replace(hide, seal=Seal()), opening=opening)
+        case facts.BeadShown(t=t):
+            hide = replace(_next(game, hide, t), passes=hide.passes)
+            return replace(story, phase="hide", hide=hide, question=None, notice=None, note="")
         case facts.LinkSeen(up=up, why=why):
             # first connection, reconnection, or lost samples on a connection that stayed up
             was = story.link.up
@@ -421,24 +507,31 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
             hands = replace(story.hands, doubt=max(story.hands.doubt, fact.hide))
             waived = (*hide.waived_fouls, *_settled_with(waives)) if waives else hide.waived_fouls
             note = f"Taken back: {reason}" if reason else ""
-            shown = fact.by == "judge" and story.phase == "hit" and hide.commit is not None
-            known = hide.place_known or (shown and fact.opened == hide.number)
-            by_hand = hide.by_hand or fact.by != "clock"
-            hide = replace(hide, by_hand=by_hand, waived_fouls=waived, place_known=known)
-            return replace(story, hide=hide, hands=hands, note=note)
+            shown = fact.by == "judge" and story.phase == _search_phase(game) and hide.seal.commit is not None
+            seal = hide.seal
+            if shown and fact.opened == hide.number:
+                seal = seal.revealed()
+            elif fact.by != "clock" and seal.commit is None and story.phase == _search_phase(game):
+                seal = seal.unsealed("known" if seal.state == "known" else "by_eye")
+            hide = replace(hide, seal=seal, waived_fouls=waived)
+            # the game has one time: it is not called again
+            notice = Notice("time_off") if waives == "time" and game.minutes is not None else story.notice
+            return replace(story, hide=hide, hands=hands, note=note, notice=notice)
         case facts.StateSet():
             return _set(game, story, fact)
         case facts.SensorsUsed(on=on):
             return replace(_mark_passes_unsure(story), sensors=on)  # hands that went meanwhile were not felt
-        case facts.ProtestMade(by=by, text=text):
-            return _with_protests(_mark_passes_unsure(story), (*_protests(story), Protest(by, text)))
+        case facts.ProtestMade(t=t, by=by, text=text):
+            return _with_protests(_mark_passes_unsure(story), (*_protests(story), Protest(by, text, t=t)))
         case facts.ProtestRuled(ruling=ruling):
             ruled = [replace(protest, play_on=True) for protest in _protests(story)[:1] if ruling == "play_on"]
             return _with_protests(story, (*story.waiting_protests, *ruled))
         case facts.ClockSet(t=t, running=running):
             paused = story.clocks.paused
             since = t if paused is None else paused
-            return replace(story, clocks=replace(story.clocks, paused=None if running else since))
+            if running:  # what was struck meanwhile is told by a notice and does not count
+                hide = replace(hide, kept=tuple(stroke for stroke in hide.kept if stroke.t < since))
+            return replace(story, clocks=replace(story.clocks, paused=None if running else since), hide=hide)
         case facts.MatchGiven(order=order):
             return replace(story, order=order)
         case facts.MatchVoid(order=order, why=why):
@@ -453,7 +546,7 @@ def _apply(game: Game[Any], story: Story, fact: facts.Fact) -> Story:
             playing = clocks.playing if clocks.of_round else clocks.playing and clocks.playing.after_gap(since, t)
             undoable = replace(story.undo_target, t=None)  # `t` may be on another clock
             clocks = replace(clocks, waiting=clocks.waiting.after_gap(since, t), playing=playing)
-            return replace(story, clocks=clocks, undo_target=undoable)
+            return replace(story, clocks=clocks, undo_target=undoable, hide=replace(hide, began=min(hide.began, t)))
         case _:
             return story
 
@@ -463,19 +556,23 @@ def _search_phase(game: Game[Any]) -> Phase:
     return "hit" if game.hidden is None else game.hidden.found_by
 
 
-def _next(game: Game[Any], hide: Hide) -> Hide:
-    return Hide(hide.number + 1, waived_fouls=_waived_for_good(game, hide))
+def _next(game: Game[Any], hide: Hide, began: float = float("-inf")) -> Hide:
+    return Hide(hide.number + 1, began=began, waived_fouls=_waived_for_good(game, hide))
 
 
 def _waived_for_good(game: Game[Any], hide: Hide) -> tuple[str, ...]:
-    """Return the waivers that last into the next hide: a waived game time stays waived, for the game has only one."""
-    return tuple(kind for kind in hide.waived_fouls if kind == "time" and game.minutes is not None)
+    """Return the waivers that last into the next hide.
+
+    A waived game time stays waived, for the game has only one, and so does a bead that was inspected.
+    """
+    lasting = ("two_magnets", "time" if game.minutes is not None else "")
+    return tuple(kind for kind in hide.waived_fouls if kind in lasting)
 
 
 def _withdraw_commitment(hide: Hide) -> Hide:
-    if hide.commit is None:
+    if hide.seal.commit is None:
         return hide
-    return replace(hide, commit=None, withdrawn=(*hide.withdrawn, hide.commit), unsealed=True)
+    return replace(hide, seal=hide.seal.unsealed("known" if hide.seal.state == "known" else "withdrawn"))
 
 
 def _mark_passes_unsure(story: Story) -> Story:
@@ -505,27 +602,15 @@ def _apply_answer(game: Game[Any], story: Story, answer: str) -> Story:
     if asked is None:
         return story
     if asked.about == "struck_meanwhile" and answer == "none":
-        hide = replace(hide, kept=())
+        hide = replace(hide, kept=tuple(stroke for stroke in hide.kept if stroke.t > asked.t))
     if asked.about == "sealed_again":  # it is sealed again, or the judge enters the results
-        unsealed, by_hand = hide.unsealed and answer != "play_on", hide.by_hand or answer == "by_eye"
-        hide = replace(hide, unsealed=unsealed, by_hand=by_hand)
+        hide = replace(hide, seal=hide.seal.unsealed("none" if answer == "play_on" else "by_eye"))
     if answer != "play_on":
         return replace(story, hide=hide)
-    let_pass = asked.about if asked.about == "hand_again" else asked.foul or asked.about
+    let_pass = asked.about if asked.about in ("hand_again", "two_magnets") else asked.foul or asked.about
     hide = replace(hide, waived_fouls=(*hide.waived_fouls, *_settled_with(let_pass)))
     looked = story.phase == "check" and (asked.about in READING_QUESTIONS or asked.foul in BEAD_FOULS)
     return replace(story, phase=_search_phase(game) if looked else story.phase, hide=hide)
-
-
-ApplyAction = Callable[[Game[Any], Story, Story, Mapping[str, Json]], Story]
-"""`apply_action` of a game's `referee` module: the story after an action."""
-
-
-@cache
-def _own_apply_action(game: type[Game[Any]]) -> ApplyAction | None:
-    """Return the `apply_action` of the game's `referee` module, or of the nearest parent class that has one."""
-    modules = (registry.sibling_module(kind, "referee") for kind in game.__mro__)
-    return next((found for module in modules if (found := getattr(module, "apply_action", None))), None)
 
 
 def _apply_action(game: Game[Any], story: Story, done: facts.ActionPlayed) -> Story:
@@ -539,8 +624,9 @@ def _apply_action(game: Game[Any], story: Story, done: facts.ActionPlayed) -> St
     after = replace(
         story, state=state, previous_state=former, calls=done.calls, hide=hide, question=None, notice=None, note=""
     )
-    if apply_own := _own_apply_action(type(game)):
-        return apply_own(game, story, after, action)
+    own: Story | None = game.after_action(story, after, done)
+    if own is not None:
+        return own
     if game.is_over(state):
         return replace(
             after, phase="over", hide=replace(hide, strokes=0, action_played=hide.action_played or game.settles(action))
@@ -558,8 +644,8 @@ def _apply_action(game: Game[Any], story: Story, done: facts.ActionPlayed) -> St
         return after
     if not game.hidden.in_fists:
         return replace(after, phase="show", hide=replace(hide, action_played=True))
-    withdrawn = hide.withdrawn if hide.commit else ()  # the hands are open: the commitment stays until it is opened
-    return replace(after, phase="hide", hide=replace(_next(game, hide), commit=hide.commit, withdrawn=withdrawn))
+    # the hands are open: the commitment stays until it is opened
+    return replace(after, phase="hide", hide=replace(_next(game, hide), seal=hide.seal if hide.seal.commit else Seal()))
 
 
 def _record_turn(game: Game[Any], before: Story, after: Story, done: facts.ActionPlayed) -> Story:
@@ -583,22 +669,14 @@ def _set(game: Game[Any], story: Story, fact: facts.StateSet) -> Story:
     time (slahal) runs on, starts if the bones are won by this, and is cleared if they are not won yet.
     """
     state, hide = game.restore(fact.sheet), story.hide
-    phase: Phase = "toss"
-    if game.is_over(state):
-        phase = "over"
-    elif game.hand_passes and game.sheet(state)["owed"] == "second":
-        phase = "hit"
-    elif game.hidden is None:
-        phase = "throw" if game.thrower(state) else "toss"
-    elif game.hiders(state) is not None:
-        phase = "hide"
+    phase = game.phase_of(state)
     played = game.minutes is not None and game.hiders(state) is not None
     playing = (story.clocks.playing or Clock(fact.t)) if played or story.clocks.of_round else None
     goes_on = phase == "hit" and story.phase not in ("show", "over")
     if hide.action_played and hide.number and not goes_on:
-        hide = Hide(hide.number + 1, by_hand=True)
+        hide = Hide(hide.number + 1, began=fact.t, seal=Seal("by_eye"))
     else:
-        hide = Hide(hide.number, by_hand=True, withdrawn=hide.withdrawn)
+        hide = Hide(hide.number, began=fact.t, seal=Seal("by_eye", None, hide.seal.withdrawn))
     hide = replace(hide, action_played=phase == "hit")
     return replace(
         _mark_passes_unsure(story),

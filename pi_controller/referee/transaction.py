@@ -7,9 +7,9 @@ from pi_controller.referee import facts
 from pi_controller.referee.commitment import NONCE_BYTES, CommitmentContext
 from pi_controller.referee.history import Draft
 from pi_controller.referee.sealed import PrivateState, SealedBead
-from pi_controller.referee.settings import RefereeSettings
+from pi_controller.referee.settings import HITTERS_FOULS, RefereeSettings, foul_action
 from pi_controller.referee.story import Story, apply_batch
-from pi_controller.rules.base import Action, Game
+from pi_controller.rules.base import Action, Game, opposing_team
 
 
 class Transaction:
@@ -76,8 +76,19 @@ class Transaction:
             self._open(hide)
 
     def foul(self, kind: str, by: facts.Source, seen: str = "") -> None:
-        """Settle a foul: running out of time is the hitter's, every other foul the mat can see is the hider's."""
-        self.play({"do": "foul", "by": "hitter" if kind == "time" else "hider", "kind": kind}, by, seen)
+        """Settle a foul of Hampa Apena."""
+        self.play(foul_action(self.game, kind), by, seen)
+
+    def ask(
+        self, about: str, choices: tuple[str, ...], pads: tuple[int, ...] = (), foul: str = "", said: str = ""
+    ) -> None:
+        """Ask the judge; a question about a foul names the side that it would fall on."""
+        state, team = self.story.state, ""
+        if foul:
+            team = self.game.hiders(state) or self.game.thrower(state) or ""
+            if foul in HITTERS_FOULS and team in ("A", "B"):
+                team = opposing_team(team)
+        self.add(facts.Question(self.t, about, choices, pads, foul, said, team))
 
     def notice(self, about: str, pads: tuple[int, ...] = ()) -> None:
         """Add a notice unless the same one is shown already, e.g. when a button is pressed repeatedly."""
@@ -97,15 +108,15 @@ class Transaction:
         If it had been sealed before, it may have moved, so the judge is asked. The question is always asked: one asked
         only after a move would leak the sealed place.
         """
-        if not self.story.hide.unsealed or self.settings.mode("bead_moved") == "off":
+        if self.story.hide.seal.state != "withdrawn" or self.settings.mode("bead_moved") == "off":
             self.seal(pad)
             return
         again = () if self.story.hide.hits or self.story.hide.opened else ("hide_again",)
-        self.add(facts.Question(self.t, "sealed_again", ("play_on", *again, "by_eye")))
+        self.ask("sealed_again", ("play_on", *again, "by_eye"))
 
     def withdraw_commitment(self, why: str) -> None:
         """Withdraw the commitment, if there is one."""
-        if self.story.hide.commit is not None:
+        if self.story.hide.seal.commit is not None:
             self.add(facts.CommitmentWithdrawn(self.t, why))
 
     def hide_again(self, why: str, by: facts.Source = "judge") -> None:

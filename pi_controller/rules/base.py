@@ -56,6 +56,10 @@ class Hidden:
     found_by: Literal["hit", "guess"] = "hit"
 
 
+Phase = Literal["toss", "hide", "hit", "throw", "over"]
+"""What a game waits for: the toss or a start, a hide or the next hit in it, a throw, or nothing more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Roster:
     """The size of a team at a tournament: at most `registered` members, of whom `playing` play at a time.
@@ -198,6 +202,22 @@ class Game(ABC, Generic[S]):
 
     def thrower(self, state: S) -> str | None:  # noqa: ARG002
         """Return the player who may throw now; None if a lot or a start comes first, and in games of hiding."""
+        return None
+
+    def phase_of(self, state: S) -> Phase:
+        """Return what `state` waits for. Override it if a hide takes more than one action."""
+        if self.is_over(state):
+            return "over"
+        if self.hidden is None:
+            return "throw" if self.thrower(state) else "toss"
+        return "toss" if self.hiders(state) is None else "hide"
+
+    def after_action(self, before: Any, after: Any, done: Any) -> Any:  # noqa: ARG002
+        """Return the referee's story after an action (`referee.story`), if hides of this game take more than one.
+
+        `before` is the story it was played in, `after` the same with the new state, `done` the fact. None: one action
+        settles a hide, and the referee derives the story itself.
+        """
         return None
 
     def settles(self, action: Action) -> bool:

@@ -337,9 +337,7 @@ def make_buttons(settings: Settings, clock: Callable[[], float]) -> Buttons | No
         return None
     from pi_controller.board.buttons import GpioButtons  # noqa: PLC0415 - only a Pi has pins
 
-    return GpioButtons(
-        {name: pin for name, pin in settings.buttons.pins if pin}, clock, settings.buttons.settle_ms / 1000
-    )
+    return GpioButtons(settings.button_pins, clock, settings.buttons.settle_ms / 1000)
 
 
 def chances_bar(settings: Settings, rules: Game[Any]) -> ChancesBar | None:

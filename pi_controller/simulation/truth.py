@@ -315,7 +315,7 @@ def facts_by_hide(facts: Iterable[Fact], game: Game[Any]) -> tuple[dict[int, _Fa
             begun = story.hide
             missed = story.hands.doubt >= begun.number or story.middle_strip_dead
             this = tales.setdefault(begun.number, _FactsOfHide())
-            this.passes = None if missed else begun.passes
+            this.passes = None if missed else tuple(each.pad for each in begun.passes)
         elif isinstance(fact, Reveal):
             tales.setdefault(fact.hide, _FactsOfHide()).revealed = fact.pad
     return tales, []

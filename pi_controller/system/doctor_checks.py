@@ -421,7 +421,7 @@ NOTE = "slower than the board: soft strokes may be missed, and the judge confirm
 
 def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[ReportLine]:
     """Yield a line for each button: its pin opens and reads released. `factory` is gpiozero's, for tests."""
-    wanted = {name: pin for name, pin in settings.buttons.pins if pin}
+    wanted = settings.button_pins
     if settings.buttons.kind == "none":
         for name in wanted:
             yield PINS.absent(f"button {name}", 'no buttons: [buttons] kind = "none"')

@@ -10,15 +10,28 @@ import msgspec
 from pi_controller.errors import MatError
 from pi_controller.journal.export import ScoreHistory
 from pi_controller.referee.facts import Question
+from pi_controller.referee.settings import foul_action
 from pi_controller.referee.story import Hit, KeptStroke, Notice, Opening, Phase, Story, Turn
-from pi_controller.rules.base import Game
+from pi_controller.rules.base import Game, opposing_team
 from pi_controller.sensing.events import SensorFault
 
 ShownPhase = Literal[Phase, "halted"]
 
 
+class FoulCost(msgspec.Struct, frozen=True):
+    """What a foul would cost: `sticks` go to the team `to`, or a point; `hides` is the team that hides next."""
+
+    to: str
+    sticks: int
+    point: bool
+    hides: str
+
+
 class QuestionView(msgspec.Struct, frozen=True):
-    """The open question to the judge and its possible answers; `foul` is the foul in question, if it is about one.
+    """The open question to the judge and its possible answers.
+
+    `foul` is the foul in question, if it is about one, `against` the side that it would fall on, and `cost` what the
+    answer `foul` costs; no other answer costs anything.
 
     Without an answer, `unasked` counts as the answer from `until` on (seconds on the table's clock). `struck` are the
     strikes made while the question is open, in order.
@@ -31,6 +44,8 @@ class QuestionView(msgspec.Struct, frozen=True):
     unasked: str = ""
     until: float | None = None
     struck: tuple[KeptStroke, ...] = ()
+    against: str = ""
+    cost: FoulCost | None = None
 
 
 class View(msgspec.Struct, frozen=True):
@@ -151,11 +166,11 @@ def view_of(
         winner=sheet["winner"],
         calls=story.calls,
         hits=story.hide.hits,
-        passes=len(story.hide.passes),
+        passes=len(story.hide.hiding_passes),
         foul=story.hide.foul,
-        question=question and _make_question_view(question, unanswered, story.hide.kept),
-        commit=story.hide.commit,
-        withdrawn=story.hide.withdrawn,
+        question=question and _make_question_view(game, story, question, unanswered),
+        commit=story.hide.seal.commit,
+        withdrawn=story.hide.seal.withdrawn,
         opening=story.opening,
         link=story.link.up is True,
         faults=story.link.faults if story.link.up else (),
@@ -183,11 +198,38 @@ def view_of(
 
 
 def _make_question_view(
-    question: Question, unanswered: tuple[float, str] | None, kept: tuple[KeptStroke, ...]
+    game: Game[Any], story: Story, question: Question, unanswered: tuple[float, str] | None
 ) -> QuestionView:
     until, unasked = unanswered or (None, "")
-    struck = tuple(stroke for stroke in kept if stroke.t >= question.t)
-    return QuestionView(question.about, question.choices, question.pads, question.foul, unasked, until, struck)
+    return QuestionView(
+        question.about,
+        question.choices,
+        question.pads,
+        question.foul,
+        unasked,
+        until,
+        struck=tuple(stroke for stroke in story.hide.kept if stroke.t >= question.t),
+        against=question.against,
+        cost=_foul_cost(game, story.state, question) if "foul" in question.choices else None,
+    )
+
+
+def _foul_cost(game: Game[Any], state: Any, question: Question) -> FoulCost | None:
+    """Return what the foul in question would cost; None in games without teams, or if it cannot be played."""
+    if question.against not in ("A", "B"):
+        return None
+    try:
+        after, calls = game.play(state, foul_action(game, question.foul))
+    except MatError:
+        return None
+    to, point = opposing_team(question.against), any(call.endswith("obojun") for call in calls)
+    return FoulCost(to, max(0, _sticks(game, after, to) - _sticks(game, state, to)), point, game.hiders(after) or "")
+
+
+def _sticks(game: Game[Any], state: Any, team: str) -> int:
+    sheet: Mapping[str, Any] = game.sheet(state)
+    pools: Mapping[str, int] = sheet.get("long") or sheet.get("sticks") or {}
+    return pools.get(team, 0)
 
 
 def _ends(game: Game[Any], story: Story) -> float | None:

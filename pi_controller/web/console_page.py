@@ -240,7 +240,7 @@ def _question(view: View, language: str) -> Asked | None:
         )
         for one in asked.choices
     )
-    return Asked(phrases.question(asked, language), buttons)
+    return Asked(phrases.question(asked, language, view.teams), buttons)
 
 
 def _make_replacement(

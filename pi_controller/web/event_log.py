@@ -21,6 +21,7 @@ from pi_controller.record.notation import format_action, upgrade_action
 from pi_controller.referee import facts
 from pi_controller.referee.history import Counted, with_status
 from pi_controller.referee.judge import ClosedBy
+from pi_controller.table.view import QuestionView
 from pi_controller.text import strip_controls
 
 LAST = 20
@@ -163,8 +164,9 @@ def _sentence(fact: facts.Fact, game: str, teams: Mapping[str, str], language: s
             return _format_action(game, action, teams, language) + words
         case facts.FoulSeen(foul=foul, by=by):
             return text("A foul of the {by}: {foul}").format(by=by, foul=phrases.foul(foul, language))
-        case facts.Question(about=about):
-            return text("Asked: {question}").format(question=text(phrases.QUESTIONS.get(about, key_to_words(about))))
+        case facts.Question():
+            asked = QuestionView(fact.about, (), fact.pads, fact.foul, against=fact.against)
+            return text("Asked: {question}").format(question=phrases.question(asked, language, teams))
         case facts.Answer(answer=answer, by="clock"):
             return text("Not answered in time: {answer}").format(answer=phrases.choice(answer, language))
         case facts.Answer(answer=answer):
@@ -185,7 +187,7 @@ def _sentence(fact: facts.Fact, game: str, teams: Mapping[str, str], language: s
         case facts.StrikeFelt(pads=pads):
             return text("A hit on {pads}.").format(pads=phrases.join_pads(pads, language))
         case facts.StrikeKept(pads=pads):
-            return text("A hit on {pads} while a question was open.").format(pads=phrases.join_pads(pads, language))
+            return text("A hit on {pads} while play stood.").format(pads=phrases.join_pads(pads, language))
         case facts.Reveal(hide=hide, pad=pad):
             return text("The seal of hide {hide} was opened: {pad}").format(hide=hide, pad=pad)
         case facts.BeadShown():

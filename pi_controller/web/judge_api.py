@@ -174,8 +174,12 @@ class JudgeApi(SignInRoutes):
         session = await self.require_session(request)
         command = requests.parse_command(await requests.read_json_body(request))
         person = session.person
-        if not roles.has_right(person.role, command.tag):
-            raise requests.RequestError("role", f"a {person.role} may not do this: {command.tag}", "call a judge")
+        if not roles.has_right(person.role, command.tag) and not (
+            command.tag == "undo" and roles.may_reopen(person.role, (await self.snapshot()).picture.view)
+        ):
+            may = [role for role in roles.ROLES if roles.has_right(role, command.tag)]
+            hint = f"ask the {' or '.join(may)}" if may else "it is not done from this page"
+            raise requests.RequestError("role", f"a {person.role} may not do this: {command.tag}", hint)
         if isinstance(command.call, JudgeRuling | JudgeNewGame):
             possible = (await self.snapshot()).picture.rulings
             if isinstance(command.call, JudgeNewGame):

@@ -227,7 +227,7 @@ def _question(view: View, texts: dict[str, str], marks: dict[str, str], language
     asked = view.question if view.phase not in {"halted", "over"} else None
     marks["asked"] = "yes" if asked else ""
     texts["unasked"] = phrases.describe_default_answer(asked, language) if asked else ""
-    texts["question"] = phrases.question(asked, language) if asked else ""
+    texts["question"] = phrases.question(asked, language, view.teams) if asked else ""
     texts["choices"] = " · ".join(phrases.choice(one, language) for one in asked.choices) if asked else ""
 
 

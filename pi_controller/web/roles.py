@@ -1,7 +1,12 @@
 """Roles and rights of judges. Spectators need no sign-in and have no role."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from pi_controller.table.view import View
 
 Role = Literal["scorekeeper", "judge", "committee", "head"]
 Right = Literal["people", "raw", "settings", "exhibit"]
@@ -24,6 +29,11 @@ _RIGHTS: dict[Role, frozenset[str]] = {
 def has_right(role: str, right: str) -> bool:
     """Return whether `role` has `right`: a call's tag, or one of `Right`."""
     return any(right in rights for known, rights in _RIGHTS.items() if known == role)
+
+
+def may_reopen(role: str, view: View) -> bool:
+    """Return whether `role` may undo the end of a game that was closed for a side: the same who may close it."""
+    return has_right(role, "close") and view.phase == "over" and view.sheet.get("finish") == "forfeit"
 
 
 def is_tournament(possible: Sequence[str]) -> bool:

@@ -63,6 +63,8 @@ ABOUTS = [
     "record_lost",
     "sealed_again",
     "time",
+    "one_stroke",
+    "two_magnets",
 ]
 SITUATIONS = [None, "wheya", "eyeya", "yawapi", "other"]
 PHASES = ["toss", "hide", "check", "hit", "guess", "throw", "show", "over", "halted"]

@@ -82,8 +82,17 @@ FIELDS = [
 """The fields of a story and of its parts."""
 CLOCKS = ("clocks.waiting", "clocks.playing")
 OF_A_HIDE = (
-    *("hide.passes", "hide.fetched", "hide.waived_fouls", "hide.by_hand", "hide.opened"),
-    *("hands.vague", "question", "clocks.paused", "notice"),
+    *("hide.passes", "hide.fetched", "hide.waived_fouls", "hide.seal", "hide.opened"),
+    *(
+        "hide.began",
+        "hide.rounds_begun",
+        "hide.read_empty",
+        "hands.broken",
+        "hands.vague",
+        "question",
+        "clocks.paused",
+        "notice",
+    ),
 )
 """What is not so any more in a hide that starts over."""
 
@@ -301,9 +310,7 @@ def _resume(sitting):
             table = Table(journal, sitting.game, TEAMS, sitting.setup.referee(sitting.game), sitting.now)
             new = [fact.__struct_config__.tag for seq, _, fact in journal.records() if seq > sitting.journal.seq]
             lost = (
-                "hide.commit",
-                "hide.withdrawn",
-                "hide.unsealed",
+                "hide.seal",
                 "note",
                 "link.up",
                 "link.why",

@@ -16,12 +16,13 @@ from pi_controller.referee.facts import (
     MatchGiven,
     MatchVoid,
     Notice,
-    PassesDropped,
     Question,
     QuestionWithdrawn,
     Ready,
     Reveal,
+    RoundBroken,
     SensorsUsed,
+    StrikeKept,
     Undone,
     VoidClosed,
 )
@@ -68,10 +69,10 @@ class Seat:
 
     def hide(self, pad, t=0.0):
         if self.story.phase == "show":
-            self(Button(t, "shown"))
+            self(BeadsAtRest(t, ()))
         for p in (1, 2, 3, 4):
-            self(HandIn(t, p))
-            self(HandOut(t, p))
+            self(HandIn(t, p, "hider"))
+            self(HandOut(t, p, "hider"))
         self(BeadsAtRest(t, (Bead(pad),)))
         self(Button(t, "ready"))
 
@@ -101,8 +102,8 @@ def test_strokes_buttons_and_readings_that_mean_nothing_are_passed_over():
 def test_the_last_point_ends_the_game_with_the_hit_and_opens_the_bead():
     seat = Seat(points=1)
     seat(Button(0, "toss_a"))
-    for _ in range(14):
-        seat(JudgeAction(1, {"do": "hit", "found": False}))
+    for n in range(14):
+        seat(JudgeAction(n - 20, {"do": "hit", "found": False}))
     assert seat.story.state.situation == "sahdogan"
     seat.hide(2)
     facts = seat(Strike(5, (1,)))
@@ -121,8 +122,8 @@ def test_the_last_point_ends_the_game_with_the_hit_and_opens_the_bead():
 def test_a_point_in_the_middle_of_a_hide_does_not_settle_it():
     seat = Seat()
     seat(Button(0, "toss_a"))
-    for _ in range(14):
-        seat(JudgeAction(1, {"do": "hit", "found": False}))
+    for n in range(14):
+        seat(JudgeAction(n - 20, {"do": "hit", "found": False}))
     seat.hide(2)
     (_, done) = seat(Strike(5, (1,)))
     assert "obojun" in done.calls
@@ -135,12 +136,12 @@ def test_the_foul_of_the_last_hide_starts_this_one_over():
     seat = Seat()
     seat(Button(0, "toss_a"))
     seat(JudgeAction(1, {"do": "hit", "found": False}))
-    seat(JudgeAction(1, {"do": "hit", "found": False}))
+    seat(JudgeAction(2, {"do": "hit", "found": False}))
     seat.hide(2)
-    assert seat.story.hide.commit
+    assert seat.story.hide.seal.commit
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hider", "kind": "no_bead", "hide": "last"}))
     assert [type(fact) for fact in facts] == [FoulSeen, ActionPlayed, CommitmentWithdrawn, HideAgain]
-    assert (seat.story.phase, seat.story.hide.passes, seat.story.hide.commit) == ("hide", (), None)
+    assert (seat.story.phase, seat.story.hide.hiding_passes, seat.story.hide.seal.commit) == ("hide", (), None)
 
 
 def test_a_warning_settles_nothing():
@@ -150,7 +151,11 @@ def test_a_warning_settles_nothing():
     before = seat.story
     facts = seat(JudgeAction(7, {"do": "foul", "by": "hitter", "kind": "outside_help"}))
     assert [type(fact) for fact in facts] == [FoulSeen, ActionPlayed]
-    assert (seat.story.phase, seat.story.hide.commit, seat.story.state) == ("hit", before.hide.commit, before.state)
+    assert (seat.story.phase, seat.story.hide.seal.commit, seat.story.state) == (
+        "hit",
+        before.hide.seal.commit,
+        before.state,
+    )
 
 
 def test_outside_help_by_the_hitter_settles_the_hide():
@@ -192,8 +197,8 @@ def test_a_question_stops_the_time():
 def test_a_foul_in_the_hide_just_settled_can_end_the_game_while_the_next_is_hidden():
     seat = Seat(points=1)
     seat(Button(0, "toss_a"))
-    for _ in range(12):
-        seat(JudgeAction(1, {"do": "hit", "found": False}))
+    for n in range(12):
+        seat(JudgeAction(n - 20, {"do": "hit", "found": False}))
     seat(JudgeAction(2, {"do": "hit", "found": True}))
     seat.hide(2, t=10.0)
     facts = seat(JudgeAction(20, {"do": "foul", "by": "hitter", "kind": "outside_help", "hide": "last"}))
@@ -303,16 +308,16 @@ def test_hands_after_a_called_foul_are_dropped():
     seat(Link(0, up=True))
     seat(Button(0, "toss_a"))
     for p in (1, 2, 3):
-        seat(HandIn(1, p))
-        seat(HandOut(1, p))
-    seat(Button(2, "ready"))
-    assert [type(fact) for fact in seat.tick(5)][:2] == [FoulSeen, ActionPlayed]
+        seat(HandIn(1, p, "hider"))
+        seat(HandOut(1, p, "hider"))
+    seat(Button(2, "ready_a"))
+    assert [type(fact) for fact in seat.tick(5)] == [FoulSeen, ActionPlayed, RoundBroken]
     assert [type(fact) for fact in seat(Button(6, "ready"))] == [Notice]  # without a pass there is none to drop
     for p in (4, 1):  # those who were told off go on hiding
-        seat(HandIn(7, p))
-        seat(HandOut(7, p))
+        seat(HandIn(7, p, "hider"))
+        seat(HandOut(7, p, "hider"))
     facts = seat(Button(8, "ready"))
-    assert [type(fact) for fact in facts] == [PassesDropped]
+    assert [type(fact) for fact in facts] == [RoundBroken]
     assert (seat.story.hide.passes, seat.story.notice.about) == ((), "foul_settled")
 
 
@@ -337,7 +342,7 @@ def test_judge_says_hidden_between_hides_only():
     seat(HandIn(6, 3))
     seat(HandOut(6, 3))
     assert [type(fact) for fact in seat(JudgeHidden(7))] == [Ready, JudgedByEye]
-    assert seat.story.hide.passes == (3,)
+    assert [each.pad for each in seat.story.hide.passes] == [3]
 
 
 def test_stroke_takes_back_time_if_made_in_it():
@@ -374,16 +379,18 @@ def test_pads_struck_at_once_are_asked_about(pads, about):
     assert seat(Strike(1, pads))[-1].about == about
 
 
-def test_stroke_answers_the_peek_under_its_pad():
+def test_stroke_made_before_the_peek_is_settled_first():
     seat = Seat()
     seat(Button(0, "toss_a"))
     seat.hide(2)
-    assert [fact.about for fact in seat(HandIn(1, 3, "hitter"))] == ["peek"]
-    facts = seat(Strike(1.2, (3,)))
+    assert [fact.about for fact in seat(HandIn(1.2, 3, "hitter"))] == ["peek"]
+    facts = seat(Strike(1.0, (3,)))
     assert [type(fact) for fact in facts if isinstance(fact, QuestionWithdrawn | ActionPlayed)] == [
         QuestionWithdrawn,
         ActionPlayed,
     ]
+    assert [fact.about for fact in seat(HandIn(3.2, 4, "hitter"))] == ["peek"]
+    assert [type(fact) for fact in seat(Strike(3.4, (4,)))] == [StrikeKept]
 
 
 def test_stroke_within_the_time_is_no_late_one():

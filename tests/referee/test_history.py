@@ -55,7 +55,7 @@ def test_nothing_folds_to_the_opening():
     ],
 )
 def test_which_batches_count(undos, gone):
-    records = [(n, Undone(0.0, undos[n]) if n in undos else HandPass(0.0, 1)) for n in range(1, 8)]
+    records = [(n, Undone(0.0, undos[n]) if n in undos else HandPass(0.0, 1, 0.0)) for n in range(1, 8)]
     assert {batch for batch, _, counts in with_status(records) if not counts} == gone
 
 
@@ -75,7 +75,9 @@ def test_the_link_is_as_it_is_whatever_is_undone():
 
 
 def test_the_hands_taken_back_are_in_doubt():
-    records = numbered([OPENED], [TOSS], [hit(True)], [BeadShown(0.0)], [HandPass(0.0, 1)], [Undone(0.0, 3, hide=2)])
+    records = numbered(
+        [OPENED], [TOSS], [hit(True)], [BeadShown(0.0)], [HandPass(0.0, 1, 0.0)], [Undone(0.0, 3, hide=2)]
+    )
     story = fold(DAKOTA, records)
     assert (story.hide.number, story.hands.doubt, story.hide.passes) == (1, 2, ())
 
@@ -168,14 +170,14 @@ def test_it_is_as_folded_from_nothing_after_every_step(seed):
 
 
 def test_what_lasts_counts_though_its_batch_was_taken_back():
-    records = numbered([OPENED], [TOSS], [LinkSeen(1.0, up=True), HandPass(1.0, 1)], [Undone(2.0, 2)])
+    records = numbered([OPENED], [TOSS], [LinkSeen(1.0, up=True), HandPass(1.0, 1, 1.0)], [Undone(2.0, 2)])
     assert [counts for _, _, counts in with_status(records)] == [True, False, True, False, True]
 
 
 def test_an_undo_of_its_own_batch_or_a_later_one_takes_nothing_back():
     for batch in (3, 4, 9):
         story = fold(DAKOTA, numbered([OPENED], [TOSS], [Undone(1.0, batch)]))
-        assert (story.phase, story.hide.by_hand) == ("hide", True)
+        assert (story.phase, story.hide.seal.state) == ("hide", "none")
 
 
 def test_what_no_longer_counts_need_not_follow_the_rules():
@@ -203,7 +205,7 @@ def test_an_undo_costs_the_same_in_a_long_history(monkeypatch):
         history.append([OPENED])
         history.append([TOSS])
         for n in range(length):
-            history.append([HandPass(1.0 * n, 1)])
+            history.append([HandPass(1.0 * n, 1, 1.0 * n)])
         told.clear()
         history.append([Undone(5.0, 2)])
         assert len(told) == 1

@@ -17,23 +17,23 @@ from pi_controller.referee.facts import (
     MatchGiven,
     MatchVoid,
     Notice,
-    PassesDropped,
     ProtestMade,
     ProtestRuled,
     Question,
     Ready,
     Reveal,
+    RoundBegun,
+    RoundBroken,
     RoundClock,
     SensorsSeen,
     StateSet,
     StrikeFelt,
     StrikeKept,
     TeamsNamed,
-    UnclearPass,
     Undone,
 )
 from pi_controller.referee.history import fold
-from pi_controller.referee.story import Hide
+from pi_controller.referee.story import Hide, Seal
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import SensorFault
 
@@ -56,8 +56,8 @@ def story_after(*facts, of=DAKOTA):
 
 def test_commit_ends_the_withdrawn_seal():
     facts = TOSS, Ready(1.0), Commit(1.0, 1, "aa"), CommitmentWithdrawn(2.0, "the bead moved")
-    assert story_after(*facts).hide.unsealed
-    assert not story_after(*facts, Commit(3.0, 1, "bb")).hide.unsealed
+    assert story_after(*facts).hide.seal == Seal("withdrawn", None, ("aa",))
+    assert story_after(*facts, Commit(3.0, 1, "bb")).hide.seal == Seal("sealed", "bb", ("aa",))
 
 
 def test_ready_ends_the_withdrawn_seal():
@@ -65,18 +65,18 @@ def test_ready_ends_the_withdrawn_seal():
     guess = played(do="guess", signal="left", actual="right")
     facts = BONES_WON, Ready(1.0), Commit(1.0, 1, "aa"), guess, CommitmentWithdrawn(2.0, "lost")
     before, after = story_after(*facts, of=SLAHAL), story_after(*facts, Ready(3.0), of=SLAHAL)
-    assert (before.phase, before.hide.number, before.hide.unsealed) == ("hide", 2, True)
-    assert (after.phase, after.hide.number, after.hide.unsealed) == ("check", 2, False)
+    assert (before.phase, before.hide.number, before.hide.seal.state) == ("hide", 2, "withdrawn")
+    assert (after.phase, after.hide.number, after.hide.seal.state) == ("check", 2, "none")
 
 
 def test_opening_names_the_commitments_withdrawn():
     sealed = Ready(1.0), Commit(1.0, 1, "aa"), CommitmentWithdrawn(2.0, "the bead moved"), Commit(3.0, 1, "bb")
     story = story_after(TOSS, *sealed, Reveal(4.0, 1, 2, "cc"))
     assert (story.opening.hash, story.opening.withdrawn) == ("bb", ("aa",))
-    assert (story.hide.commit, story.hide.withdrawn) == (None, ())
+    assert story.hide.seal == Seal()
 
 
-@pytest.mark.parametrize(("passes", "doubted"), [([], 0), ([HandPass(1.0, 1)], 1)])
+@pytest.mark.parametrize(("passes", "doubted"), [([], 0), ([HandPass(1.0, 1, 1.0)], 1)])
 def test_link_gap_doubts_only_passes_made(passes, doubted):
     story = story_after(LinkSeen(0.0, up=True), TOSS, *passes, LinkSeen(2.0, up=True))
     assert story.hands.doubt == doubted
@@ -102,7 +102,7 @@ def test_each_hit_has_its_own_time():
 
 
 def test_a_foul_on_the_last_hide_is_compared_with_what_was_before_that_hide():
-    facts = LinkSeen(0.0, up=True), TOSS, HandPass(1.0, 1), played(do="hit", found=True, pad=1)
+    facts = LinkSeen(0.0, up=True), TOSS, HandPass(1.0, 1, 1.0), played(do="hit", found=True, pad=1)
     hit = story_after(*facts)
     fouled = story_after(*facts, played(do="foul", by="hitter", kind="outside_help", hide="last"))
     assert hit.phase == "show"
@@ -112,7 +112,7 @@ def test_a_foul_on_the_last_hide_is_compared_with_what_was_before_that_hide():
 
 def test_forfeit_is_no_turn():
     hit, forfeit = played(do="hit", found=True), played(do="forfeit", by="B")
-    story = story_after(TOSS, HandPass(1.0, 1), forfeit)
+    story = story_after(TOSS, HandPass(1.0, 1, 1.0), forfeit)
     assert (story.phase, story.recent_turns, story.hide.passes) == ("over", (), ())
     assert [turn.actions for turn in story_after(TOSS, hit, forfeit).recent_turns] == [(hit.action,)]
 
@@ -135,7 +135,7 @@ def test_undone_hit_leaves_a_sealed_place_known(sealed):
     begun = TOSS, Ready(1.0), *([Commit(1.0, 1, "aa")] if sealed else [])
     hit = played(do="hit", found=True, pad=2)
     story = story_after(*begun, hit, Undone(3.0, len(begun) + 1, opened=1))
-    assert (story.hide.hits, story.hide.place_known) == ((), sealed)
+    assert (story.hide.hits, story.hide.seal.state) == ((), "known" if sealed else "none")
 
 
 def test_throw_ends_the_strokes_of_its_turn():
@@ -187,26 +187,55 @@ def test_only_the_middle_strip_feels_every_hand(fault, numb):
 def test_hide_again_forgets_doubt_but_no_seal():
     sealed = (
         TOSS,
-        HandPass(1.0, 2),
+        HandPass(1.0, 2, 1.0),
         Ready(1.0),
         Commit(1.0, 1, "aa"),
         CommitmentWithdrawn(2.0, "lost"),
-        PassesDropped(2.0),
+        RoundBroken(2.0),
     )
     story = story_after(*sealed, HideAgain(3.0, "a bystander"))
-    assert (story.phase, story.hide.number, story.hide.passes, story.hide.withdrawn) == ("hide", 1, (), ("aa",))
+    assert (story.phase, story.hide.number, story.hide.passes, story.hide.seal) == (
+        "hide",
+        1,
+        (),
+        Seal("none", None, ("aa",)),
+    )
     assert story_after(*sealed).hands.doubt == 1
-    assert (story.hands.doubt, story.hide.fetched, story.hide.by_hand) == (0, True, False)
+    assert (story.hands.doubt, story.hide.fetched) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("hands", "doubt"),
-    [([HandPass(1.0, 1)], 0), ([HandPass(1.0, 1), HandPass(1.0, 2)], 2), ([HandPass(1.0, 1), UnclearPass(1.0, 2)], 2)],
-)
-def test_hands_before_the_bead_is_shown_are_doubted(hands, doubt):
-    # the first may have fetched the bead, a second may have been hiding already
+def test_hands_before_the_bead_is_up_are_preparation():
+    hands = HandPass(1.4, 2, 1.1), HandPass(2.4, 1, 1.9), HandPass(2.9, 3, 2.5)
     story = story_after(TOSS, played(do="hit", found=True), *hands, BeadShown(2.0))
-    assert (story.hide.number, story.hide.passes, story.hands.doubt) == (2, (), doubt)
+    assert [each.pad for each in story.hide.passes] == [2, 1, 3]
+    assert [each.pad for each in story.hide.hiding_passes] == [3]
+
+
+def test_hand_under_a_pad_at_the_toss_is_preparation():
+    toss = ActionPlayed(5.0, {"do": "toss", "winner": "A"}, (), "sensor")
+    story = story_after(toss, HandPass(5.5, 1, 4.5), HandPass(6.5, 2, 6.0))
+    assert [each.pad for each in story.hide.hiding_passes] == [2]
+
+
+def test_bead_read_as_up_ends_the_doubt_of_a_hide_again():
+    facts = TOSS, HideAgain(1.0, "a bystander"), HandPass(2.5, 3, 2.0)
+    assert story_after(*facts).hide.fetched
+    story = story_after(*facts, RoundBegun(3.0))
+    assert (story.hide.fetched, story.hide.hiding_passes) == (False, ())
+    assert story_after(*facts, RoundBegun(3.0, sure=False)).hide.fetched
+
+
+def test_seal_without_its_commitment_is_refused():
+    for state, commit in (("sealed", None), ("none", "aa"), ("withdrawn", "aa"), ("by_eye", "aa")):
+        with pytest.raises(ValueError, match="seal"):
+            Seal(state, commit)
+    assert Seal("known", "aa").unsealed("known") == Seal("known", None, ("aa",))
+
+
+def test_clock_that_goes_on_drops_what_was_struck_meanwhile():
+    facts = TOSS, Ready(1.0), Commit(1.0, 1, "aa"), StrikeKept(4.0, (1,)), ClockSet(5.0, running=False)
+    story = story_after(*facts, StrikeKept(6.0, (2,)), ClockSet(7.0, running=True))
+    assert [each.pads for each in story.hide.kept] == [(1,)]
 
 
 @pytest.mark.parametrize(
@@ -227,8 +256,9 @@ def test_link_up_has_no_reason_to_show():
 
 
 def test_undo_by_the_clock_seals_the_bead_again():
-    assert story_after(TOSS, Undone(2.0, 2, "judge")).hide.by_hand
-    assert not story_after(TOSS, Undone(2.0, 2, "clock")).hide.by_hand
+    hit = TOSS, Ready(1.0), Commit(1.0, 1, "aa"), CommitmentWithdrawn(1.0, "lost")
+    assert story_after(*hit, Undone(2.0, 9, "judge")).hide.seal.state == "by_eye"
+    assert story_after(*hit, Undone(2.0, 9, "clock")).hide.seal.state == "withdrawn"
 
 
 def test_undone_call_is_waived_in_its_hide():
@@ -314,8 +344,12 @@ def test_both_hits_and_the_foul_after_are_one_turn():
 @pytest.mark.parametrize(("number", "facts"), [(1, [TOSS]), (2, [TOSS, Ready(1.0), played(do="hit", found=False)])])
 def test_table_set_by_the_judge_begins_a_hide(number, facts):
     sheet = DAKOTA.sheet(story_after(TOSS).state)
-    story = story_after(*facts, HandPass(1.0, 1), StateSet(2.0, sheet, "a stick had rolled"))
-    assert (story.phase, story.hide, story.note) == ("hide", Hide(number, by_hand=True), "a stick had rolled")
+    story = story_after(*facts, HandPass(1.0, 1, 1.0), StateSet(2.0, sheet, "a stick had rolled"))
+    assert (story.phase, story.hide, story.note) == (
+        "hide",
+        Hide(number, began=2.0, seal=Seal("by_eye")),
+        "a stick had rolled",
+    )
     assert (story.previous_state, story.calls, story.question, story.notice) == (None, (), None, None)
     assert story_after(TOSS, StateSet(2.0, sheet, "")).hands.doubt == 1
 
@@ -331,7 +365,7 @@ def test_revision_counts_on_from_the_game_before():
     opened = GameOpened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"}, revision_from=40)
     assert story_after(opened).revision == 40
     assert story_after(opened, TOSS).revision == 42
-    assert story_after(opened, TOSS, HandPass(1.0, 1)).revision == 42  # a judge decides by none of that
+    assert story_after(opened, TOSS, HandPass(1.0, 1, 1.0)).revision == 42  # a judge decides by none of that
     assert story_after(opened, TOSS, TeamsNamed(1.0, {"A": "Elk", "B": "Blue"})).revision == 43
 
 

@@ -108,4 +108,4 @@ def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
             assert not story.strike_expected
     resumed = referee.resume(draft(), t).facts
     take(resumed)
-    assert story.hide.commit is None
+    assert story.hide.seal.commit is None

@@ -20,7 +20,7 @@ TOSS = {"t": 0.5, "event": "button", "name": "toss_a"}
 
 
 def hands(*pads):
-    return [{"t": 1.0 + n, "event": f"hand_{way}", "pad": pad} for n, pad in enumerate(pads) for way in ("in", "out")]
+    return [{"t": 1.0 + n, "event": f"hand_{way}", "pad": pad, "side": "hider"} for n, pad in enumerate(pads) for way in ("in", "out")]
 
 
 def referee(*events, settings=None, **options):
@@ -52,7 +52,7 @@ def test_a_hide():
         *HIDDEN,
         {"t": 9.0, "event": "strike", "pads": [3]},
         {"t": 10.0, "event": "strike", "pads": [2]},
-        {"t": 11.0, "event": "button", "name": "shown"},
+        {"t": 11.0, "event": "beads", "found": []},
     )
     assert status == 0
     kinds = [line["kind"] for line in out]
@@ -68,13 +68,13 @@ def test_a_hide():
 
 
 def test_a_foul_and_a_question():
-    _, out = referee(TOSS, *hands(1, 2, 3), {"t": 6.0, "event": "button", "name": "ready"})
-    assert {key: out[-2][key] for key in ("kind", "foul", "by")} == {
+    _, out = referee(TOSS, *hands(1, 2, 3), {"t": 6.0, "event": "button", "name": "ready_a"})
+    assert {key: out[-3][key] for key in ("kind", "foul", "by")} == {
         "kind": "foul",
         "foul": "pad_skipped",
         "by": "hider",
     }
-    assert out[-1]["action"] == {"do": "foul", "by": "hider", "kind": "pad_skipped"}
+    assert out[-2]["action"] == {"do": "foul", "by": "hider", "kind": "pad_skipped"}
     _, out = referee(
         *HIDDEN, {"t": 9.0, "event": "strike", "pads": [3, 4]}, {"t": 9.5, "judge": "answer", "answer": "4"}
     )
@@ -92,7 +92,8 @@ def test_a_link_that_goes_down_while_a_hit_is_owed():
 @pytest.mark.parametrize("later", [[], [{"t": 20.0, "event": "strike", "pads": [1]}]])
 def test_time_passes_with_the_lines(later):
     _, out = referee(*HIDDEN[:-1], *later)
-    assert (out[-1]["kind"], out[-1]["about"], out[-1]["t"]) == ("question", "no_reading", 9.0)
+    asked = [(line["about"], line["t"]) for line in out if line["kind"] == "question"]
+    assert asked == [("no_reading", 9.0)]
 
 
 def test_the_judge_on_the_pipe():

@@ -115,7 +115,7 @@ def test_a_hand_that_stays_while_the_roles_change_is_the_hitters(scene):
     scene.happens(HandOut(scene.now(), 2, "hider"))
     scene.hide(place=1)
     ready(scene)
-    assert (scene.table.mirrored, scene.table.view.question.about) == (True, "passes_unsure")
+    assert (scene.table.mirrored, scene.table.view.question, scene.table.view.passes) == (True, None, 4)
 
 
 @turning

@@ -105,7 +105,7 @@ def test_a_table_killed_while_the_bead_is_sealed_comes_back_the_same(tmp_path):
 
 def test_a_program_that_fails_leaves_the_same_behind(tmp_path, monkeypatch):
     def fails(self, t):
-        if self.story.hide.commit is not None:
+        if self.story.hide.seal.commit is not None:
             raise RuntimeError("something else went wrong")
         return real(self, t)
 

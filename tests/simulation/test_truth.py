@@ -43,7 +43,7 @@ def journalled(truth: Truth) -> list[Fact]:
     done({"do": "toss", "winner": truth.tossed})
     for hide in truth.hides.values():
         t += 1.0
-        facts += [HandPass(t, pad) for pad in hide.passes]
+        facts += [HandPass(t, pad, t) for pad in hide.passes]
         facts.append(Ready(t))
         if hide.foul is None:
             facts.append(Commit(t, hide.hide, "00"))
@@ -143,7 +143,11 @@ def test_another_toss_another_reveal_and_other_passes_are_named(truth: Truth, fa
 
 def test_the_hand_that_fetched_the_bead_is_no_pass(truth: Truth, facts: list[Fact]) -> None:
     i = first(facts, HandPass)
-    facts[i:i] = [HandPass(0.5, 2), HideAgain(0.6, "the judge says so"), HandPass(0.7, truth.hides[1].passes[-1])]
+    facts[i:i] = [
+        HandPass(0.5, 2, 0.5),
+        HideAgain(0.6, "the judge says so"),
+        HandPass(0.7, truth.hides[1].passes[-1], 0.7),
+    ]
     assert compare(truth, facts) == []
 
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from msgspec import UNSET
+
 from pi_controller.journal.journal import Journal
 from pi_controller.record.notation import format_action
 from pi_controller.referee.base import referee_for
@@ -31,10 +33,13 @@ SCENARIOS = sorted(path for path in (Path(__file__).parents[1] / "scenarios").gl
 TYPED = ("judge", "answer", "undo", "replace", "hidden", "sensors", "clock", "protest", "ruling", "set", "close")
 
 
+BETWEEN_HITS_S = 1.0
+"""Least time between two hits: those within 0.8 s may be one stroke."""
+SIDES = {"sideless": UNSET}
 QUIET = {
     "opened",
     "hand_pass",
-    "unclear_pass",
+    "round",
     "ready",
     "struck",
     "struck_meanwhile",
@@ -141,7 +146,9 @@ class Scene:
                 self.afresh(self.preset)
             return []
         self.start()
-        self.t += 0.1
+        strikes = (words[0] == "strike" and "ago" not in words) or words[:2] == ["judge", "hit"]
+        hits = self.table.story.hide.hits
+        self.t = max(self.t + 0.1, hits[-1].t + BETWEEN_HITS_S) if strikes and hits else self.t + 0.1
         before = self.journal.seq
         if words == ["restart"]:
             self.journal.close()
@@ -190,9 +197,9 @@ class Scene:
             case ["hands"]:
                 return [event for pad in (1, 2, 3, 4) for event in self.events(["hand", str(pad)])]
             case ["hand", "in", pad, *side]:
-                return [HandIn(t, int(pad), *side)]
+                return [HandIn(t, int(pad), self.side(side))]
             case ["hand", "out", pad, *side]:
-                return [HandOut(t, int(pad), *side)]
+                return [HandOut(t, int(pad), self.side(side))]
             case ["fists", "off", *pads]:
                 return [HandOut(t, int(pad), "hider") for pad in pads]
             case ["fists", *pads]:
@@ -210,9 +217,9 @@ class Scene:
             case ["button", name]:
                 return [Button(t, name)]
             case ["hand", pad, "unsure"]:
-                return [HandIn(t, int(pad), sure=False), HandOut(t, int(pad), sure=False)]
+                return [HandIn(t, int(pad), self.side([]), sure=False), HandOut(t, int(pad), self.side([]), sure=False)]
             case ["hand", pad, *side]:
-                return [HandIn(t, int(pad), *side), HandOut(t, int(pad), *side)]
+                return [HandIn(t, int(pad), self.side(side)), HandOut(t, int(pad), self.side(side))]
             case ["bead", "off"]:
                 return [BeadsAtRest(t, (Bead(None),))]
             case ["bead" | "beads", *pads]:
@@ -240,6 +247,10 @@ class Scene:
             case ["ready" | "shown" as name]:
                 return [Button(t, name)]
         raise AssertionError(words)
+
+    def side(self, words):
+        """Return a hand's side: in Hampa Apena the hiders' unless named; `sideless` if the mat tells none."""
+        return SIDES.get(words[0], words[0]) if words else "hider" if self.game.hand_passes else UNSET
 
     def stands(self, name):
         view = self.table.view

@@ -163,7 +163,7 @@ def test_nothing_of_the_journal_is_in_a_bundle(settings, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "service_log", lambda: "")
     with Journal(tmp_path / "j.sqlite") as journal:
         journal.append([GameOpened(0.0, "dakota", "1", "", {}, {"A": "Big Coulee", "B": "Long Hollow"})])
-        journal.append([HandPass(987654.0, 2)])
+        journal.append([HandPass(987654.0, 2, 987654.0)])
         path = tmp_path / "b.zip"
         run("--settings", settings, "--sim", "--bundle", path)
     with zipfile.ZipFile(path) as archive:

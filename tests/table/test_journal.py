@@ -49,7 +49,7 @@ EVERY_KIND = [
     [OPENED],
     [LinkSeen(0.5, up=True)],
     [ActionPlayed(1.0, {"do": "toss", "winner": "A"}, (), "sensor")],
-    [HandPass(2.0, 1)],
+    [HandPass(2.0, 1, 2.0)],
     [Ready(3.0), Commit(3.0, 1, "ab" * 32)],
     [StrikeFelt(4.0, (2, 3), 7.5), Question(4.0, "two_struck", ("2", "3", "none"), (2, 3))],
     [Answer(5.0, "two_struck", "2"), ActionPlayed(5.0, {"do": "hit", "found": True, "pad": 2}, ("x",), "judge")],

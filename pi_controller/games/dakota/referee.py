@@ -1,17 +1,24 @@
 """The referee of Hampa Apena: hand passes, the hidden bead's position, two hits, and the fouls the mat can detect."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from pi_controller.referee import hide, hits, judge_commands
 from pi_controller.referee.base import Referee
-from pi_controller.referee.facts import BeadShown, HandsUnder, LinkSeen, Question
+from pi_controller.referee.facts import (
+    ActionPlayed,
+    BeadShown,
+    HandsUnder,
+    HideAgain,
+    LinkSeen,
+    Question,
+    RoundBroken,
+)
 from pi_controller.referee.history import Draft
 from pi_controller.referee.judge import JudgeAction, JudgeCommand
 from pi_controller.referee.story import Hit, KeptStroke, Story
 from pi_controller.referee.transaction import Transaction
-from pi_controller.rules.base import Game, IllegalActionError, Json
+from pi_controller.rules.base import Action, Game, IllegalActionError
 from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut, Link, MatEvent, SamplesMissing, Strike
 
 HAND_STAYS_S = 20.0
@@ -34,11 +41,18 @@ class DakotaReferee(Referee):
     def _handle_action(self, tx: Transaction, call: JudgeAction) -> None:
         story, action = tx.story, call.action
         tx.game.play(story.state, action)
-        if story.phase == "show" and action.get("do") == "foul" and "hide" not in action:
+        between = story.phase == "show" and action.get("do") == "foul" and "hide" not in action
+        if between and action.get("kind") == "time":
+            raise IllegalActionError("no hit is due between two hides", "wait until the next bead is hidden")
+        if between and _is_legal(tx.game, story.state, {**action, "hide": "last"}):
             raise IllegalActionError(
                 "the last hide is settled and the next has not begun: which one is the foul in?",
                 'say "last" for the hide just settled, "this" for the next one',
             )
+        if action.get("do") == "hit" and hits.is_one_stroke(story, tx.t):
+            pads = (action["pad"],) if "pad" in action else ()
+            tx.ask("one_stroke", ("found" if action["found"] else "missed", "none"), pads)
+            return
         if action.get("hide") == "this":  # the default: the hide in progress
             action = {key: value for key, value in action.items() if key != "hide"}
         last = action.get("do") == "foul" and action.get("hide") == "last"
@@ -55,7 +69,8 @@ class DakotaReferee(Referee):
             case "none" | "by_eye":
                 pass
             case "found" | "missed":
-                tx.play({"do": "hit", "found": answer == "found", "pad": asked.pads[0]}, tx.by)
+                pad = {"pad": asked.pads[0]} if asked.pads else {}
+                tx.play({"do": "hit", "found": answer == "found", **pad}, tx.by)
             case "foul":
                 tx.foul(asked.foul, tx.by, asked.about if asked.about == "bead_moved" else "")
             case "hide_again":
@@ -63,6 +78,10 @@ class DakotaReferee(Referee):
             case "play_on":
                 if asked.about == "bead_moved":
                     hits.seal_again(tx)
+                if asked.about == "hand_again":
+                    self._private.settle_hands(asked.pads)
+            case pad if asked.about == "early_hit":
+                hits.count_early_hit(tx, int(pad), asked.t)
             case "first" | "second":
                 hits.late_hit(tx, asked.pads[0], answer)
             case pad:
@@ -95,10 +114,7 @@ class DakotaReferee(Referee):
         Not while hands hide: they shake the pads like light strokes. The judge then enters a hit by hand.
         """
         early = story.phase == "check" and self.settings.mode("early_hit") != "off" and not self._private.hands
-        kept = story.phase == "hit"  # while a question is open
-        return story.strike_expected or (
-            (kept or (early and story.question is None)) and story.sensors and not story.held_by_protest
-        )
+        return story.sensors and (story.phase == "hit" or early)  # also while play stands: it is kept
 
     def _wait_limit(self, story: Story) -> float | None:
         if story.phase == "check":
@@ -112,28 +128,51 @@ class DakotaReferee(Referee):
             unattended = self.settings.preset == "demo" and "hand_stays" not in self.settings.answers
             asks = hits.time_limit(self.settings, story) is not None and not unattended
             return self._private.since + HAND_STAYS_S if asks else None
-        return super()._wait_deadline(story)
+        due, moved = super()._wait_deadline(story), hits.moved_reading(self._private, story)
+        if moved is None or story.play_stands or not hits.is_acted_on(self.settings, story):
+            return due
+        seen = moved.t + hits.ORDER_S
+        return seen if due is None else min(seen, due)
 
     def _handle_timeout(self, tx: Transaction) -> None:
+        moved = hits.moved_reading(self._private, tx.story)
+        if moved is not None and hits.is_acted_on(self.settings, tx.story):
+            return  # `hits.watch_bead` acts on it
         if tx.story.phase == "check":
             hide.check_hide(tx)
             if tx.story.phase == "check" and tx.story.question is None:
                 hide.ask_no_reading(tx)
         elif tx.story.clock_held_by_hand:
             again = () if tx.story.hide.hits else ("hide_again",)
-            tx.add(Question(tx.t, "hand_stays", ("play_on", *again)))
+            tx.ask("hand_stays", ("play_on", *again))
         elif self.settings.mode("time") == "ask" or self._may_have_missed_hit(tx.story):
-            tx.add(Question(tx.t, "foul", ("foul", "play_on"), foul="time"))
+            tx.ask("foul", ("foul", "play_on"), foul="time")
         else:
             tx.foul("time", "clock")
 
     def _finish(self, tx: Transaction) -> Draft:
         super()._finish(tx)
+        self._note_broken_round(tx)
         timed = tx.story.phase == "hit" and self.settings.hit_seconds is not None
         under = timed and self._private.foreign_hand
         if under != tx.story.hands.under:
             tx.add(HandsUnder(tx.t, under))
         return tx.draft
+
+    def _note_broken_round(self, tx: Transaction) -> None:
+        """Put the next round in doubt if a word or a foul came in mid-round, or if an entry came after its hands."""
+        private, story = self._private, tx.story
+        if story.phase not in ("hide", "show"):
+            return
+        played = [fact for fact in tx.facts if isinstance(fact, ActionPlayed)]
+        again = any(isinstance(fact, HideAgain) for fact in tx.facts)
+        asked_t = tx.before.question.t if tx.before.question is not None else float("-inf")
+        late = private.uncounted_t > asked_t and any(fact.by == "judge" for fact in played)
+        word = again or any(fact.action["do"] == "foul" for fact in played)
+        if late or (word and hide.is_mid_round(tx, tx.before)):
+            tx.add(RoundBroken(tx.t))
+        if again or played or tx.before.phase == "check":
+            private.uncounted_t = float("-inf")
 
     def _withdrawal_reason(self, tx: Transaction, asked: Question) -> str:
         if asked.about == "hand_stays" and not self._private.foreign_hand:
@@ -158,20 +197,29 @@ class DakotaReferee(Referee):
         super()._handle_missed_samples(tx, event, why)
 
 
+def _is_legal(game: Game[Any], state: Any, action: Action) -> bool:
+    try:
+        game.play(state, action)
+    except IllegalActionError:
+        return False
+    return True
+
+
 REFEREE = DakotaReferee
 
 
-def apply_action(game: Game[Any], before: Story, after: Story, action: Mapping[str, Json]) -> Story:
-    """Return the story after `action`: hits and fouls settle this hide or the one before.
+def after_action(game: Game[Any], before: Story, after: Story, done: ActionPlayed) -> Story:
+    """Return the story after an action: hits and fouls settle this hide or the one before.
 
     `before` is the story it was played in; `after` has the new game state and the calls.
     """
+    action, t = done.action, done.t
     sheet, over, hide = game.sheet(after.state), game.is_over(after.state), after.hide
     do, kind = action.get("do"), action.get("kind")
     if do == "toss":
-        return replace(after, phase="hide")
+        return replace(after, phase="hide", hide=replace(hide, began=t))
     if do == "forfeit":
-        return replace(after, phase="over", hide=replace(hide, passes=(), unclear=()))
+        return replace(after, phase="over", hide=replace(hide, passes=()))
     foul = (before.hide.foul_seen or kind) if do == "foul" else None
     if do == "foul" and action.get("hide") == "last":
         if after.phase not in ("show", "over"):
@@ -183,14 +231,15 @@ def apply_action(game: Game[Any], before: Story, after: Story, action: Mapping[s
             after = replace(after, calls=before.calls)
         waived = tuple(each for each in hide.waived_fouls if each != "time")  # each hit has its own
         pad = action.get("pad")
-        hits = (*hide.hits, Hit(pad, bool(action.get("found"))))
+        hits = (*hide.hits, Hit(pad, bool(action.get("found")), t))
         hide = replace(hide, hits=hits, waived_fouls=waived, kept=_kept_after(hide.kept, pad))
     elif sheet == game.sheet(before.state):
         return replace(after, hide=hide)  # a warning
     elif kind == "time" and sheet["owed"] == "second":
-        hide = replace(hide, hits=(*hide.hits, Hit(None, found=False)))
+        hide = replace(hide, hits=(*hide.hits, Hit(None, found=False, t=t)))
     if over or sheet["owed"] == "first":
-        return replace(after, phase="over" if over else "show", hide=replace(hide, passes=(), unclear=(), foul=foul))
+        hide = replace(hide.without_passes(t), foul=foul)
+        return replace(after, phase="over" if over else "show", hide=hide)
     return replace(after, phase="hit", hide=hide)
 
 

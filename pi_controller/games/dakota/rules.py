@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict
 
 from pi_controller.pads import PADS
 from pi_controller.rules import base, validation
@@ -84,13 +84,13 @@ class State:
 
     @property
     def situation(self) -> str | None:
-        """The mode's name; `wheya` in ordinary mode if the hitter is down to four sticks; else None.
+        """The mode's name; `wheya` in ordinary mode if the hitter is down to four sticks; else, and once over, None.
 
         The middle counts as the hitter's (chapters 5 and 11).
         """
         if self.mode != "ordinary":
             return self.mode
-        return "wheya" if self.hider and self.t + self.m == 4 else None
+        return "wheya" if self.hider and not self.winner and self.t + self.m == 4 else None
 
     def points(self, team: base.Team) -> int:
         """Return the short sticks of `team`."""
@@ -301,6 +301,16 @@ class Dakota(base.WonGame[State]):
     def score(self, state: State) -> Mapping[str, int]:
         """Return the short sticks of each team."""
         return {team: state.points(team) for team in base.TEAMS}
+
+    def phase_of(self, state: State) -> base.Phase:
+        """Return what `state` waits for; in the middle of a hide it is the second hit."""
+        return "hit" if state.owed == "second" and not state.winner else super().phase_of(state)
+
+    def after_action(self, before: Any, after: Any, done: Any) -> Any:
+        """Return the story after a hit or a foul: a hide has two hits, and a foul may settle the hide before."""
+        from pi_controller.games.dakota.referee import after_action  # noqa: PLC0415 - rules are read without a referee
+
+        return after_action(self, before, after, done)
 
     def hiders(self, state: State) -> base.Team | None:
         """Return the hiding team; None before the toss."""

@@ -11,6 +11,7 @@ from pi_controller.referee import hits, judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import BeadShown, JudgedByEye, PadOpened, Question, QuestionWithdrawn, Ready, Source
 from pi_controller.referee.judge import JudgeAction
+from pi_controller.referee.sealed import HandUnder
 from pi_controller.referee.story import Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.sensing.events import BeadsAtRest, Button, HandIn, HandOut, MatEvent, Strike
@@ -59,7 +60,7 @@ class OjibweReferee(Referee):
             case HandIn() | HandOut():
                 self._hand(tx, event)
             case BeadsAtRest(sure=sure, found=found):
-                self._private.reading = event
+                self._private.note_reading(event)
                 if tx.story.phase == "show" and sure and not found:
                     tx.add(BeadShown(tx.t))
             case Button(name=name):
@@ -76,12 +77,12 @@ class OjibweReferee(Referee):
         One over the hitters' edge opens the pad while the hit is due; one of unknown side raises a question.
         """
         private, story = self._private, tx.story
-        private.forget_reading()
+        private.forget_reading(event.t)
         private.wait(story, tx.t, afresh=True)
         if isinstance(event, HandOut):
             private.hands.pop(event.pad, None)
             return
-        private.hands[event.pad] = True
+        private.hands[event.pad] = HandUnder(event.t, event.side)
         private.handled = True
         opens, asked = event.sure and event.side == "hitter", story.question
         asks_the_same = asked is not None and asked.about == "lifted" and asked.pads == (event.pad,)
@@ -104,7 +105,7 @@ class OjibweReferee(Referee):
             if opens:
                 _open_pad(tx, pad)
             else:
-                tx.add(Question(tx.t, "lifted", ("yes", "no"), (pad,)))
+                tx.ask("lifted", ("yes", "no"), (pad,))
         if tx.story.phase != "hit":
             self._openings = ()
 
@@ -132,14 +133,14 @@ class OjibweReferee(Referee):
             marked, sealed = _marked_pad(reading), tx.sealed
             hittable = marked in story.hittable_pads  # if it moved under an opened pad, the judge has to look
             if sealed is None:
-                if marked is not None and hittable and not story.hide.by_hand:
+                if marked is not None and hittable and story.hide.seal.may_seal:
                     tx.seal_late(marked)
             elif marked is not None and sealed.is_under(marked):
                 pass
             elif self.settings.mode("bead_moved") == "off":
                 self._seal_again(tx)
             else:
-                tx.add(Question(tx.t, "ball_moved", ("play_on", "hide_again")))
+                tx.ask("ball_moved", ("play_on", "hide_again"))
 
     def _seal_again(self, tx: Transaction) -> None:
         """Accept the moved ball: withdraw the commitment, and seal the ball if it is on a pad that can be struck."""
@@ -191,7 +192,7 @@ def _laid_marked_pad(reading: BeadsAtRest) -> int | None:
 
 
 def _ask_what_lies(tx: Transaction, about: str) -> None:
-    tx.add(Question(tx.t, about, ("play_on", "hide_again")))
+    tx.ask(about, ("play_on", "hide_again"))
 
 
 def _button(tx: Transaction, name: str) -> None:
@@ -225,7 +226,7 @@ def _open_pad(tx: Transaction, pad: int) -> None:
     if len(tx.story.hide.opened) < tx.game.whole_setting("max_open"):
         _count_opened_pad(tx, pad)
     elif "too_many" not in tx.story.hide.waived_fouls:
-        tx.add(Question(tx.t, "too_many", ("play_on", "counts", "hide_again"), (pad,)))
+        tx.ask("too_many", ("play_on", "counts", "hide_again"), (pad,))
 
 
 def _count_opened_pad(tx: Transaction, pad: int) -> None:
@@ -237,14 +238,14 @@ def _count_opened_pad(tx: Transaction, pad: int) -> None:
     elif not tx.story.hittable_pads:  # the ball was under none of the others
         _shoot(tx, None, pad, tx.by)
     elif sealed is None:
-        tx.add(Question(tx.t, "opened", ("yes", "no"), (pad,)))
+        tx.ask("opened", ("yes", "no"), (pad,))
 
 
 def _hit(tx: Transaction, pad: int, by: Source) -> None:
     """Play a strike on a pad: the payment depends on the ball's place, which the judge enters if there is no seal."""
     sealed = tx.sealed
     if sealed is None:
-        tx.add(Question(tx.t, "ball", tuple(map(str, tx.story.hittable_pads)), (pad,)))
+        tx.ask("ball", tuple(map(str, tx.story.hittable_pads)), (pad,))
     else:
         _shoot(tx, pad, sealed.open()[0], by)
 

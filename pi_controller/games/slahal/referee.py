@@ -13,6 +13,7 @@ from pi_controller.referee import judge_commands
 from pi_controller.referee.base import Referee
 from pi_controller.referee.facts import FoulSeen, JudgedByEye, Question, QuestionWithdrawn, Ready, Source
 from pi_controller.referee.judge import JudgeAction
+from pi_controller.referee.sealed import HandUnder
 from pi_controller.referee.story import READING_QUESTIONS, Story
 from pi_controller.referee.transaction import Transaction
 from pi_controller.rules.base import Game
@@ -65,14 +66,14 @@ class SlahalReferee(Referee):
     def _handle_event(self, tx: Transaction, event: MatEvent) -> None:
         private = self._private
         match event:
-            case HandIn(pad=pad):
-                private.forget_reading()
-                private.hands[pad] = True
+            case HandIn(pad=pad, side=side):
+                private.forget_reading(event.t)
+                private.hands[pad] = HandUnder(event.t, side)
             case HandOut(pad=pad):
-                private.forget_reading()
+                private.forget_reading(event.t)
                 private.hands.pop(pad, None)
             case BeadsAtRest():
-                private.reading = event
+                private.note_reading(event)
             case Button(name="left" | "right" | "inside" | "outside" as signal):
                 self._guess_by_button(tx, signal)
             case Button(name=name):
@@ -92,7 +93,7 @@ class SlahalReferee(Referee):
                 self._seal(tx, place)
             case "check" if reading is not None:
                 about = "bones" if reading.sure else "no_reading"
-                tx.add(Question(tx.t, about, ("play_on", "hide_again")))
+                tx.ask(about, ("play_on", "hide_again"))
             case "guess" if reading is not None and reading.sure:
                 self._watch(tx, place)
             case _:
@@ -119,7 +120,7 @@ class SlahalReferee(Referee):
         if place is None:
             self._left = True  # hands are opened after a guess, often before it is entered
         elif sealed is None:
-            if not tx.story.hide.by_hand:
+            if tx.story.hide.seal.may_seal:
                 self._left = False
                 tx.seal_late(place)
         elif not sealed.is_under(place) and "rehide" not in tx.story.hide.waived_fouls:
@@ -127,7 +128,7 @@ class SlahalReferee(Referee):
             if mode == "automatic" and not self._left:
                 self._rehide(tx, "sensor")
             elif mode != "off":
-                tx.add(Question(tx.t, "foul", ("foul", "play_on"), foul="rehide"))
+                tx.ask("foul", ("foul", "play_on"), foul="rehide")
 
     def _wait_limit(self, story: Story) -> float | None:
         return min((at for at in self._times(story).values()), default=None)
@@ -172,9 +173,9 @@ class SlahalReferee(Referee):
             case "time" if self._calls_time(tx.story):
                 tx.play({"do": "time"}, "clock")
             case "time":  # after a halt or without a mat the judge decides
-                tx.add(Question(tx.t, "time", ("time", "play_on")))
+                tx.ask("time", ("time", "play_on"))
             case about:
-                tx.add(Question(tx.t, about, ("play_on", "hide_again")))
+                tx.ask(about, ("play_on", "hide_again"))
 
     def _calls_time(self, story: Story) -> bool:
         """Return True if the clock itself ends the game when its time is up."""
@@ -264,7 +265,7 @@ def _guess(tx: Transaction, action: Mapping[str, Any], by: Source) -> None:
         two = _sheet(tx.game, tx.story)["pairs_out"] == 2
         choices = tuple(dict.fromkeys(SIGNAL_BY_PADS.values())) if two else ONE_PAIR
         flags = [flag for flag in ("block", "mirror") if action.get(flag)]
-        tx.add(Question(tx.t, "actual", choices, said=" ".join([str(action["signal"]), *flags])))
+        tx.ask("actual", choices, said=" ".join([str(action["signal"]), *flags]))
     else:
         tx.play({**action, "actual": SIGNAL_BY_PADS[sealed.open()[0]]}, by)
 
