@@ -217,6 +217,7 @@ def _accept(args: argparse.Namespace) -> int:
 
 
 def _join(args: argparse.Namespace) -> int:
+    from pi_controller.config import read_settings
     from pi_controller.hub.join import is_newer_version, join, parse_code
 
     code = parse_code(args.what)
@@ -229,6 +230,7 @@ def _join(args: argparse.Namespace) -> int:
     account = done.account
     print(f"This table is {account.table} of {account.venue}, at the hub's broker {account.host} port {account.port}.")
     print(f"Written: {done.password} and {done.ca} (private to this user), and [hub] in {done.settings}.")
+    print(f"In the hall it is called {read_settings(done.settings).table.name!r} ([table] name).")
     again = "sudo systemctl restart moccasin-mat" if path == INSTALLED else f"moccasin-mat run --settings {path}"
     print(f"Now start the table again: {again}")
     print("The boards show it as connected then. An installation needs report = true under [exhibit] too.")
@@ -256,7 +258,7 @@ def _set_up(args: argparse.Namespace) -> int:
         print(f"Home Assistant signs in as 'home' with the password in {folder}/home.password.")
     print(f"Each table gets the files of its folder, {folder}/{setup.TABLES}/{tables[0]} and so on, beside its")
     print("settings (keep them secret: they authenticate that table), and in its settings the contents of")
-    print(f"{setup.FILE} there, so for {tables[0]}:\n")
+    print(f"{setup.FILE} there, whose [table] name replaces an earlier one. For {tables[0]}:\n")
     print((folder / setup.TABLES / tables[0] / setup.FILE).read_text("utf-8"), end="")
     print("\nOr without copying files: the director's console shows a join code for a table ('moccasin-mat hub join').")
     return 0

@@ -137,6 +137,8 @@ def _nearest_pads(text: str) -> tuple[int, ...]:
     return tuple(int(word[:9]) for word in words)
 
 
+_LEAGUE_GAME = "slahal"
+"""The game of the source's round robin."""
 _FORMATS = ("double", "single", "round_robin", "groups")
 
 
@@ -181,6 +183,12 @@ def bracket_parser() -> Parser:
         help="single elimination: the losers of the semi-finals play for third place",
     )
     parser.add_argument(
+        "--game",
+        choices=registry.names(),
+        help="the game that is played, for its check of the sticks of a result "
+        f"(default {_LEAGUE_GAME} in a round robin or groups, else {registry.DEFAULT_GAME})",
+    )
+    parser.add_argument(
         "--page", metavar="FILE", help="write the bracket and the standings at the end, as one HTML page"
     )
     parser.add_argument("--title", default="Tournament", help="title of the page")
@@ -195,9 +203,12 @@ def bracket(argv: Sequence[str]) -> int:
     from pi_controller.tournament import Elimination, Groups, RoundRobin
 
     competition: Competition
+    usual = _LEAGUE_GAME if args.format in {"round_robin", "groups"} else registry.DEFAULT_GAME
+    check_slip = registry.game_class(args.game or usual).check_slip
     match args.format:
         case "round_robin":
-            competition = RoundRobin(args.best_of, withdrawn=args.withdrawn, play_off=args.play_off)
+            options = {"withdrawn": args.withdrawn, "play_off": args.play_off}
+            competition = RoundRobin(args.best_of, **options, check_slip=check_slip)
         case "groups":
             try:
                 competition = Groups(
@@ -207,12 +218,13 @@ def bracket(argv: Sequence[str]) -> int:
                     args.best_of,
                     withdrawn=args.withdrawn,
                     third_place=args.third_place,
+                    check_slip=check_slip,
                 )
             except ValueError as error:
                 raise UsageError(str(error), "choose other --groups or --through, or no --third-place") from error
         case _:
             try:
-                competition = Elimination(args.format, args.best_of, args.third_place)
+                competition = Elimination(args.format, args.best_of, args.third_place, check_slip)
             except ValueError as error:
                 raise UsageError(str(error), "choose --format single") from error
     state = competition.opening

@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from pi_controller.config.example import format_changes, format_value
 from pi_controller.config.fields import Keys, describe_values, list_fields
 from pi_controller.config.load import KeyScanner, Model, parse_model, read_text, validate_data
-from pi_controller.config.model import GameSection, Settings
+from pi_controller.config.model import DEFAULT_TABLE_NAME, GameSection, Settings, table_name_of
 from pi_controller.errors import SettingsError
 from pi_controller.rules import registry
 from pi_controller.rules.options import Choice, Flag, Option, format_option
@@ -141,13 +141,15 @@ def write_kept(path: Path, new: str) -> None:
 def change_text(path: Path, text: str, changes: Mapping[str, Any], hub: Mapping[str, Any] | None = None) -> str:
     """Return `text`, the content of the settings file `path`, with `changes`. Raises `EditError` with all faults.
 
-    `hub` has new values of the section [hub], which the page of the settings cannot change.
+    `hub` has new values of the section [hub], which the page of the settings cannot change. A table that joins with the
+    default name is named after its account: no two tables of a hall have the same.
     """
+    before = parse_model(path, text, Settings)
     chosen = {tuple(key.split(".")): value for key, value in changes.items()}
-    joined = {("hub", key): value for key, value in (hub or {}).items()}
-    shown = {
-        field.key: field for section in list_settings(parse_model(path, text, Settings)) for field in section.fields
-    }
+    joined: dict[Keys, Any] = {("hub", key): value for key, value in (hub or {}).items()}
+    if hub and hub.get("table") and before.table.name == DEFAULT_TABLE_NAME:
+        joined["table", "name"] = table_name_of(hub["table"])
+    shown = {field.key: field for section in list_settings(before) for field in section.fields}
     unknown = [key for key in changes if key not in shown]
     if unknown or not 0 < len(changes) + len(joined) <= MAX_CHANGES:
         raise EditError(f"these are no settings of this page: {', '.join(unknown) or len(changes)}"[:300])

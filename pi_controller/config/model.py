@@ -6,6 +6,7 @@ or buttons. Checks of one section are its validators; `Settings.find_conflicts` 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, time
@@ -31,10 +32,24 @@ MatKind = Literal["screen", "sensors", "eye"]
 _STRIKES = StrikeSettings()
 
 
+DEFAULT_TABLE_NAME = "Table 1"
+
+
+def table_name_of(account: str) -> str:
+    """Return the name in the hall of a table that has this account at the hub.
+
+    >>> table_name_of("t03"), table_name_of("by-the-door")
+    ('Table 3', 'by-the-door')
+    """
+    return f"Table {int(account[1:])}" if re.fullmatch("t[0-9]{1,4}", account) else account
+
+
 class TableSection(Section):
     """The table itself."""
 
-    name: fields.Name = Field(default="Table 1", description="the name of this table in the hall and at the tournament")
+    name: fields.Name = Field(
+        default=DEFAULT_TABLE_NAME, description="the name of this table in the hall and at the tournament"
+    )
     journal: fields.File = Field(
         default=Path("table.sqlite"),
         description="the file of the journal, which stores the game: keep it on a reliable disk",

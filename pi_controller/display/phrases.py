@@ -45,9 +45,7 @@ QUESTIONS: Mapping[str, str] = {
     "doubtful": mark("A faint touch, or a hand was there. Was it a hit?"),
     "same_pad": mark("The second hit touched the same pad as the first. Which pad counts?"),
     "early_hit": mark("Count it as the first hit, play on, or hide again?"),
-    "one_stroke": mark(
-        "This came within a second of the first hit: one stroke or two? Name the pad if it is the second hit."
-    ),
+    "one_stroke": mark("It came within a second of the first hit: was it a second hit, or the same stroke?"),
     "link_gap": mark("The mat was disconnected for a moment. Was there a hit?"),
     "bead_moved": mark("The bead moved after it was hidden. Play on?"),
     "no_reading": mark("The mat cannot tell where the bead is. Play on by eye?"),
@@ -59,7 +57,7 @@ QUESTIONS: Mapping[str, str] = {
     ),
     "foul": mark("Was it a foul?"),
     "found": mark("Was the bead found?"),
-    "two_magnets": mark("The mat reads two magnets on one pad. “Play on”: it is one bead, for the rest of the game."),
+    "two_magnets": mark("The mat reads two magnets on one pad. Play on, as one bead, for the rest of the game?"),
     "balls": mark("The mat does not see exactly one ball under each pad and one marked ball. Play on?"),
     "ball": mark("The mat did not see the balls. Which pad was the marked ball under?"),
     "sealed_again": mark(
@@ -176,10 +174,9 @@ def sentence(view: View, language: str = "en") -> str:
     match view.phase:
         case "halted":
             return text("Stop playing: the table cannot save the game.")
-        case "over" if view.void:
-            return text("Wait for the next match: this one does not count")
-        case _ if view.void:
-            return text("Stop playing: this match no longer counts")
+        case phase if view.void:
+            waits = phase == "over" or view.free  # nobody has begun it, or it is closed
+            return text(_VOID_SENTENCES.get(view.void, _VOID_SENTENCES["recalled"])[bool(waits)])
         case _ if view.held:
             return text("Protest by {team}: play is stopped").format(team=isolate_name(team_name(view, view.protest)))
         case _ if view.winner and view.sheet.get("finish") == "forfeit":
@@ -395,10 +392,23 @@ def describe_default_answer(asked: QuestionView, language: str = "en") -> str:
 
 VOID_REASONS: Mapping[str, str] = {
     "changed": mark("The director corrected an earlier result, so other teams play this match."),
-    "decided": mark("The director entered the result of this match."),
+    "decided": mark("The result of this match is entered."),
+    "moved": mark("The director moved this match to another table."),
     "recalled": mark("The director took this match away from this table."),
 }
-"""Why a match no longer counts, by `judge.VoidReason`."""
+"""Why the game at this table no longer counts, by `judge.VoidReason`."""
+_VOID_SENTENCES: Mapping[str, tuple[str, str]] = {
+    "decided": (mark("Stop playing: this match is decided"), mark("Wait for the next match: this one is decided")),
+    "moved": (
+        mark("Stop playing: this match goes on at another table"),
+        mark("Wait for the next match: this one goes on at another table"),
+    ),
+    "recalled": (
+        mark("Stop playing: this match no longer counts"),
+        mark("Wait for the next match: this one does not count"),
+    ),
+}
+"""By the reason, what the people at the table do: while they play, and while they do not."""
 
 
 def notice(view: View, language: str = "en") -> str:

@@ -18,6 +18,7 @@ from pi_controller.display.game_display import game_name, get_show
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.hub.fleet import list_cards
 from pi_controller.hub.hall import ID_WIDTH, wall_parts
+from pi_controller.hub.table_names import name_tables, same_names
 from pi_controller.rules import registry
 from pi_controller.system.machine_health import LOW_DISK_BYTES
 from pi_controller.text import join_words
@@ -67,8 +68,11 @@ def tables_markup(
 
     `matches` are the current ones by table, `now` is s since 1970.
     """
+    names = name_tables(tables)
     rows = [
-        _row(table, language, (matches or {}).get(table.table, ""), now) | _pads(table.view if pads else None, language)
+        {"name": isolate_name(names[table.table])}
+        | _row(table, language, (matches or {}).get(table.table, ""), now)
+        | _pads(table.view if pads else None, language)
         for table in tables
     ]
     return Markup(render(_LIST, language, rows=rows))  # noqa: S704 - escaped by `render`
@@ -76,18 +80,14 @@ def tables_markup(
 
 def format_judge_requests(tables: Sequence[TableStatus], language: str = "en") -> str:
     """Return a sentence for each table that needs a judge."""
-    wanted = [(_name(table), _why_wanted(table.view, language)) for table in tables if table.view is not None]
-    return " ".join(f"{name}: {why}" for name, why in wanted if why)
-
-
-def _name(table: TableStatus) -> str:
-    return isolate_name(table.name) if table.name else table.table
+    names = name_tables(tables)
+    wanted = [(names[table.table], _why_wanted(table.view, language)) for table in tables if table.view is not None]
+    return " ".join(f"{isolate_name(name)}: {why}" for name, why in wanted if why)
 
 
 def _row(table: TableStatus, language: str, match: str, now: float | None) -> dict[str, Any]:
     text, view = catalogue(language).gettext, table.view
     return {
-        "name": _name(table),
         "match": match,
         "state": table.state,
         "presence": text(_PRESENCE[table.state]),
@@ -189,31 +189,70 @@ SPREADSHEET_MARKS = ("=", "+", "-", "@", "\t")
 
 LATER_MATCH_CHOICES: Sequence[tuple[d.Then, str]] = (
     ("replay", mark("play them again")),
-    ("void", mark("play this match again, too")),
     ("keep", mark("keep their results")),
 )
 """What a correction does with later matches that have begun: `competition.Then` and the label on the page."""
+_FINISHES: Mapping[str, str] = {"king_moved": mark("The king was moved too early")}
+"""How a game can end that the captains' slip must name: `competition.Finish` and the label on the page."""
+DAY_CHOICES: Sequence[tuple[str, str, Sequence[tuple[str, str]]]] = (
+    (
+        "results",
+        mark("Results from tables"),
+        (
+            ("confirm", mark("wait until the director confirms them")),
+            ("at_once", mark("count immediately")),
+        ),
+    ),
+    (
+        "calling",
+        mark("Assigning tables"),
+        (
+            ("automatic", mark("automatically, when a table is free")),
+            ("director", mark("by the director")),
+        ),
+    ),
+    (
+        "judges",
+        mark("Judges"),
+        (
+            ("tables", mark("each table finds its own")),
+            ("hub", mark("each match gets one of the judges named here")),
+        ),
+    ),
+)
+"""The settings that can change during the day: the field of `SettingsChanged`, its label, each value with its label."""
+DAY_MINUTES: Sequence[tuple[str, str]] = (
+    ("rest_s", mark("Minutes of rest between two matches of a team")),
+    ("grace_s", mark("Minutes to reach the table after a call (0: no limit)")),
+)
+"""The same of those in minutes."""
 MAX_SENTENCE_CHARS = 600
 """Maximum characters of a decision in the log; a reason may be of any length."""
 _SENTENCES: Mapping[type, str | tuple[str, str]] = {
     d.Planned: mark("Tournament planned: {title}, {game}."),
+    d.SettingsChanged: mark("Settings changed: {changes}."),
     d.Entered: mark("Teams entered: {teams}."),
     d.Scratched: mark("{team} removed."),
     d.TeamsDrawn: (mark("Teams placed by hand."), mark("Teams drawn by the seed {seed}.")),
+    d.TeamAdded: mark("Late team: {team} takes a bye of the first round."),
+    d.TeamRenamed: mark("{team} is called {name} from now on."),
     d.Appointed: mark("Judges: {judges}."),
     d.Dismissed: mark("{judge} is no longer a judge."),
     d.TableUsed: (mark("{table} gets no matches."), mark("{table} gets matches again.")),
     d.Assigned: mark("Match {match}, {first} against {second}: called to {table}."),
     d.Recalled: mark("Match {match} recalled from {table}."),
+    d.Moved: mark("Match {match}, {first} against {second}: moved from {before} to {table}."),
     d.MatchStarted: mark("Match {match} began at {table}."),
     d.Reported: mark("Match {match}: {winner} beat {other} at {table}. The result is pending."),
-    d.Retracted: mark("Match {match} continues at {table}: the judge undid its end."),
+    d.Retracted: mark("Match {match}: {table} took its result back."),
     d.Confirmed: mark("Match {match}: {winner} beats {other}. The result of {table} counts."),
     d.Rejected: mark("Match {match}: the result of {table} does not count."),
     d.Result: mark("Match {match}: {winner} beats {other}. Entered by hand."),
     d.TieEntered: mark("Match {match}: neither {first} nor {second} wins."),
     d.ClockSet: (mark("Clock of round {round} stopped."), mark("Clock of round {round} started.")),
     d.Corrected: mark("Match {match} corrected: {winner} beats {other}.{then}"),
+    d.Replayed: mark("Match {match}, {first} against {second}, is played again: its result is void."),
+    d.Forfeited: mark("{team} loses match {match} and stays in the tournament."),
     d.TeamWithdrawn: mark("{team} is out of the tournament."),
     d.Reinstated: mark("{team} is back in the tournament."),
     d.PlayerAbsent: mark("{player} does not play."),
@@ -317,7 +356,7 @@ class Boards:
         now = self.now
         teams = now.state.teams or now.entered
         team = teams[number - 1] if 1 <= number <= len(teams) else ""
-        matches = [one for one in now.pairings if team in one.teams and None not in one.teams]
+        matches = [one for one in now.pairings if team in one.teams and all(one.teams)]
         standings = now.competition.standings(now.state) if now.state.teams else ()
         call = next((now.calls[one.id] for one in matches if one.id in now.calls), None)
         return self._render(
@@ -477,11 +516,11 @@ class Boards:
 
     def tables_json(self) -> list[dict[str, Any]]:
         """Return the public state of all tables."""
-        match = self._match_labels()
+        match, names = self._match_labels(), name_tables(self.tables)
         return [
             {
                 "table": one.table,
-                "name": one.name,
+                "name": names[one.table],
                 "state": one.state,
                 "match": match.get(one.table, ""),
                 "view": one.view,
@@ -494,7 +533,7 @@ class Boards:
 
     def table_name(self, table: str) -> str:
         """Return the display name of a table, or its id if it has none."""
-        return next((_name(one) for one in self.tables if one.table == table), table)
+        return isolate_name(name_tables(self.tables).get(table, table))
 
     def _table_of(self, match: str) -> str:
         now = self.now
@@ -601,7 +640,7 @@ class Boards:
         starts: Mapping[str, ExpectedStart] = timetable.starts if timetable else {}
         rows: list[dict[str, Any]] = []
         for one in now.pairings:
-            if one.winner is not None or None in one.teams:
+            if not one.open:
                 continue
             table, t = "", None
             if call := now.calls.get(one.id):
@@ -640,6 +679,7 @@ class Boards:
             (one.seq, _time_of(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
             for one in self._decisions_to_log()
         ]
+        decided = [pairing for pairing in now.pairings if pairing.id in now.state.games]
         joining = self._joining()
         return {
             "alerts": self._render("alerts", notes=self._alerts(), rival=self.rival),
@@ -661,7 +701,14 @@ class Boards:
                 ),
                 ready=ready,
                 calls=list(now.calls.values()),
-                decided=[pairing for pairing in now.pairings if now.state.games.get(pairing.id)],
+                pending={report.fact.match for report in now.reports.values()},
+                decided=decided,
+                walkovers=[pairing for pairing in decided if now.state.games[pairing.id][-1].walkover],
+                finishes=[
+                    (value, text(label))
+                    for value, label in _FINISHES.items()
+                    if now.plan is not None and value in registry.game_class(now.plan.game).finishes
+                ],
                 then=[(value, text(label)) for value, label in LATER_MATCH_CHOICES],
                 tables=here,
                 name=self.table_name,
@@ -678,11 +725,12 @@ class Boards:
             "setup": self._render(
                 "setup",
                 now=now,
-                rest_s=d.DEFAULT_REST_S,
-                grace_s=d.DEFAULT_GRACE_S,
+                day_choices=DAY_CHOICES,
+                day_minutes=DAY_MINUTES,
+                defaults={"rest_s": d.DEFAULT_REST_S, "grace_s": d.DEFAULT_GRACE_S},
                 games=[(game, game_name(game, self._language)) for game in registry.names()],
                 playing=[(call.match, call.teams) for call in now.calls.values()]
-                + [(pairing.id, pairing.teams) for pairing in ready],
+                + [(pairing.id, pairing.teams) for pairing in (*ready, *decided)],
                 players=[
                     (team, [name for name in players if name not in now.registration.out])
                     for team, players in now.registration.teams.items()
@@ -744,37 +792,75 @@ class Boards:
 
     def _alerts(self) -> list[str]:
         """Return what needs the director's attention, each with its table and what to do."""
-        text, connected = catalogue(self._language).gettext, self.table_availability()
-        found: list[str] = []
-        for game in self.director.games_at_tables():
-            if not game.void or not game.begun or game.table in self.now.unused:
-                continue
-            told = self._name_match(game)
-            found.append(
-                text("{table} is still playing match {match} ({teams}), which no longer counts.").format(**told)
-            )
-            found[-1] += " " + (
-                text("Ask the judge to touch “Close game, take next match” on the judge's page.")
-                if game.table in connected
-                else text("It is not connected: go there and stop the game, then choose “No matches here” for {table}.")
-            ).format(**told)
-        lost = {one.table for one in self.tables if one.state != "ready"}
-        for call in self.now.calls.values():
-            if call.table in lost and call.table not in self.now.unused:
-                told = self._name_match(call)
-                found.append(text("{table} has no connection; it plays match {match} ({teams}).").format(**told))
-                found[-1] += " " + text(
-                    "Go there and look: its game goes on without the hub. If the table itself has failed, "
-                    "choose “No matches here” for it and enter the result under “Matches”."
-                )
-        for call in self.now.overdue_calls(self._clock()):
-            told = self._name_match(call)
-            found.append(text("{teams} were called to {table} ({match}) but have not started in time.").format(**told))
-            found[-1] += " " + text("If a team did not come, enter it under “Withdraw a team”.")
+        found = [self._describe_void_game(game) for game in self.director.games_at_tables()]
+        found += [self._describe_call(call) for call in self.now.calls.values()]
+        text = catalogue(self._language).gettext
+        found += [
+            text(
+                "{count} tables are called “{name}”: {tables}. Give each its own name ([table] name in its settings), "
+                "then start it again."
+            ).format(count=len(tables), name=isolate_name(name), tables=join_words(tables))
+            for name, tables in same_names(self.tables)
+        ]
         for about, note in list(self.director.notes.items()):
             at = next((one.table for one in self.tables if one.table == about), "")
             found.append(self.replace_table_ids(f"{at}: {note}" if at else note))
-        return sorted({*found})
+        return sorted({*filter(None, found)})
+
+    def _describe_void_game(self, game: GameAtTable) -> str:
+        """Return the alert about a game that was begun and does not count at its table, "" if there is none."""
+        text, connected = catalogue(self._language).gettext, game.table in self.table_availability()
+        if not game.void or not game.begun or game.table in self.now.unused:
+            return ""
+        values = self._name_match(game)
+        if game.undone:
+            what = text("The judge at {table} took back the end of match {match} ({teams}) after its result counted.")
+            todo = text("If the result is wrong, correct it under “Matches”.")
+            return f"{what} {todo}".format(**values)
+        if game.void == "moved":
+            if not connected:
+                return ""  # the people have left it
+            what = text("{table} gets no new match: it still shows match {match}, which was moved.")
+        elif game.void == "decided":
+            what = text("{table} is still playing match {match} ({teams}), whose result is entered.")
+        else:
+            what = text("{table} is still playing match {match} ({teams}), which no longer counts.")
+        todo = (
+            text("Ask the judge to touch “Close game, take next match” on the judge's page.")
+            if connected
+            else text("It is not connected: go there and stop the game, then choose “No matches here” for {table}.")
+        )
+        return f"{what} {todo}".format(**values)
+
+    def _describe_call(self, call: d.Call) -> str:
+        """Return the alert about a called match, "" if there is none.
+
+        A lost table cannot tell whether its match has begun or ended, so nobody is late there.
+        """
+        text, now, values = catalogue(self._language).gettext, self.now, self._name_match(call)
+        if now.current_order(call) in now.reports:
+            return ""
+        if call.table in {one.table for one in self.tables if one.state != "ready"}:
+            if call.table in now.unused:
+                return ""
+            if not call.started:
+                what = text("{table} has no connection; match {match} ({teams}) was called there.")
+                return f"{what} {text('Go there and look whether they play, before you decide anything.')}".format(
+                    **values
+                )
+            what = text("{table} has no connection; it plays match {match} ({teams}).")
+            todo = text(
+                "Go there and look: its game goes on without the hub. If the table itself has failed, "
+                "move the match to another table under “Matches”."
+            )
+            return f"{what} {todo}".format(**values)
+        begun = {game.order for game in self.director.games_at_tables() if game.begun}
+        if call not in now.overdue_calls(self._clock()) or now.current_order(call) in begun:
+            return ""
+        what = text("{teams} were called to {table} ({match}) but have not started in time.")
+        return f"{what} {text('If a team did not come, enter it under “Withdraw a team” or “A team loses one match”.')}".format(
+            **values
+        )
 
     def describe_decision(self, decision: d.Decision) -> str:
         """Return a decision as a sentence for the tournament's committee, with the names of teams and tables."""
@@ -804,6 +890,7 @@ class Boards:
         call = before.calls.get(match)
         if call is not None:
             values.setdefault("table", call.table)
+            values["before"] = self.table_name(call.table)
         teams: tuple[str | None, ...] = call.teams if call is not None else ()
         teams = next((one.teams for one in before.pairings if one.id == match), teams)
         first, second = (*(team or "?" for team in teams), "?", "?")[:2]
@@ -815,8 +902,12 @@ class Boards:
         match fact:
             case d.Planned(game=game):
                 values["game"] = game_name(game, self._language)
+            case d.SettingsChanged():
+                values["changes"] = join_words(self._describe_settings(fact))
             case d.Entered(teams=entered):
                 values["teams"] = join_words(team.name for team in entered)
+            case d.TeamAdded(team=entry):
+                values["team"] = entry.name
             case d.BreakPlanned(begins=begins, ends=ends):
                 values |= {"begins": _time_of(begins, "%H:%M"), "ends": _time_of(ends, "%H:%M")}
             case d.BreakCancelled(number=number):
@@ -833,6 +924,17 @@ class Boards:
             case _:
                 pass
         return values
+
+    def _describe_settings(self, fact: d.SettingsChanged) -> list[str]:
+        """Return each changed setting with its new value, as text."""
+        text = catalogue(self._language).gettext
+        found = [
+            f"{text(label)}: {text(dict(choices)[value])}"
+            for field, label, choices in DAY_CHOICES
+            if (value := getattr(fact, field)) is not None
+        ]
+        minutes = ((text(label), getattr(fact, field)) for field, label in DAY_MINUTES)
+        return found + [f"{label}: {seconds / 60:g}" for label, seconds in minutes if seconds is not None]
 
     def _render(self, part: str, **values: Any) -> Markup:
         return Markup(render(_HERE / "parts" / f"{part}.html", self._language, **values))  # noqa: S704 - escaped by `render`

@@ -11,13 +11,13 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Self, get_args
 
 import msgspec
 
 from pi_controller.errors import JournalError, MatError
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Order, Reply
+from pi_controller.hub.messages import GameCopy, Order, Reply
 from pi_controller.hub.store import StoreError, TournamentLog
 from pi_controller.journal import file
 from pi_controller.referee.facts import Fact as GameFact
@@ -26,11 +26,11 @@ from pi_controller.referee.history import History as GameHistory
 from pi_controller.referee.judge import VoidReason
 from pi_controller.rules import registry
 from pi_controller.rules.base import IllegalActionError
-from pi_controller.table.view import View
+from pi_controller.table.view import View, is_pause
 from pi_controller.text import strip_controls
 from pi_controller.tournament import decisions as d
+from pi_controller.tournament.competition import Finish
 from pi_controller.tournament.director import History, Tournament
-from pi_controller.tournament.teams import reject_unclear_names
 
 log = logging.getLogger(__name__)
 RETRY_REFUSED_S = 20.0
@@ -57,7 +57,10 @@ class DecisionResult(NamedTuple):
 
 
 class GameAtTable(NamedTuple):
-    """The unfinished game of a match at its table. `void` is why the match no longer counts there, "" if it does."""
+    """The unfinished game of a match at its table. `void` is why the match no longer counts there, "" if it does.
+
+    `undone`: its end was reported and counted, and then the table took the end back.
+    """
 
     table: str
     match: str
@@ -65,15 +68,25 @@ class GameAtTable(NamedTuple):
     teams: tuple[str, ...]
     void: VoidReason
     begun: bool
+    undone: bool = False
 
 
 class _Game(NamedTuple):
-    """The game of a match at a table, with the records that the hub has."""
+    """The game of a match at a table, with the records that the hub has.
+
+    `pause` is the last record at which no hide was in progress: from there another table can go on.
+    """
 
     match: MatchGiven
     history: GameHistory
     opened: GameOpened
     seq: int
+    pause: int = 0
+
+    def with_pause(self) -> Self:
+        """Return the game with `pause` at its last record, if no hide is in progress there."""
+        story = self.history.now
+        return self._replace(pause=self.seq) if is_pause(story.phase, len(story.hide.passes)) else self
 
 
 class _FollowError(Exception):
@@ -113,6 +126,7 @@ class Director:
         """How many matches in a row each table has refused."""
         self._away: dict[str, float] = {}
         """Until when each table gets no automatic calls."""
+        self._copies: dict[d.CopiedGame, GameCopy] = {}
         self._missed: dict[str, float] = {}
         """Since when each table with a match has been disconnected."""
 
@@ -127,8 +141,6 @@ class Director:
             self._settle()
             if key and (seq := self._log.keys.get((actor, key))) is not None:
                 return DecisionResult(seq, True)
-            if isinstance(fact, d.Entered | d.Appointed):
-                self._reject_unclear_names(fact)
             decision = self.history.make_decision(t, actor, fact)
             try:
                 self._log.append(decision, key)
@@ -141,15 +153,6 @@ class Director:
                     self.notes.pop(f"{table} {epoch}", None)
         self.changed()
         return DecisionResult(decision.seq, False)
-
-    def _reject_unclear_names(self, fact: d.Entered | d.Appointed) -> None:
-        """Raise `InvalidActionError` for names that are too much like each other or like known names."""
-        if isinstance(fact, d.Appointed):
-            reject_unclear_names([*self.now.registration.judges, *fact.judges], "judge")
-            return
-        reject_unclear_names([*self.now.entered, *(team.name for team in fact.teams)], "team")
-        for team in fact.teams:
-            reject_unclear_names(team.players, "player")
 
     def undo(self, t: float, actor: str, reason: str = "", key: str = "") -> DecisionResult:
         """Take back the last decision made by a person. Raises as `decide`."""
@@ -195,25 +198,34 @@ class Director:
     def games_at_tables(self) -> tuple[GameAtTable, ...]:
         """Return the unfinished games of matches at their tables, as far as their journals have arrived."""
         with self._lock:
-            now, found = self.now, list[GameAtTable]()
-            known = {one.fact.order for one in self.history.decisions if isinstance(one.fact, d.Assigned)}
+            now, found, facts = self.now, list[GameAtTable](), [one.fact for one in self.history.decisions]
+            known = {fact.order for fact in facts if isinstance(fact, d.Assigned | d.Moved)}
+            reported = {fact.order: fact.winner for fact in facts if isinstance(fact, d.Reported)}
             for table, epochs in self._epochs.items():
-                game = self._games.get((table, next(reversed(epochs))))
+                epoch = next(reversed(epochs))
+                game = self._games.get((table, epoch))
                 if now.plan is None or game is None or game.match.tournament != now.plan.tournament:
                     continue
                 story, match = game.history.now, game.match
                 if story.phase != "over":
                     begun = bool(story.undo_target.batch or story.hide.passes)
-                    teams = tuple(dict(story.teams).values())
+                    teams = tuple(map(now.team_name, dict(story.teams).values()))
                     # a hub restored from an older backup lacks its later orders, so must not call them void
                     given = match.order.rpartition("-")[0] in known
                     why = _void_reason(now, table, match, teams) if given else ""
-                    found.append(GameAtTable(table, match.match, match.order, teams, why, begun))
+                    counted = _counted_winner(now, match.match, epoch)
+                    undone = counted is not None and counted == reported.get(match.order)
+                    found.append(GameAtTable(table, match.match, match.order, teams, why, begun, undone))
             return tuple(found)
 
     def teams_in_void_games(self) -> dict[str, GameAtTable]:
-        """Return {team: game} of teams that still play a void match, without those at tables out of use."""
-        games = [one for one in self.games_at_tables() if one.void and one.begun and one.table not in self.now.unused]
+        """Return {team: game} of teams that still play a void match, without those at tables out of use.
+
+        The teams of a match that was moved play it at another table.
+        """
+        unused = self.now.unused
+        games = [one for one in self.games_at_tables() if one.void and one.begun and one.table not in unused]
+        games = [one for one in games if one.void != "moved"]
         return {team: game for game in games for team in game.teams}
 
     def _order(self, now: Tournament, call: d.Call | None) -> Order:
@@ -224,6 +236,12 @@ class Director:
         if order in now.reports:
             return Order()  # the finished game stays on the table's display until the next match
         clock = now.clock_of(now.pairing(call.match).round)
+        begins = order == f"{call.order}-1"  # later games of the match begin at this table
+        try:
+            copied = self._copy(call.copied) if call.copied is not None and begins else None
+        except MatError as error:
+            self.note(f"copy {order}", f"{call.match} cannot go on at {call.table}: {error.message}", call.table)
+            return Order()
         return Order(
             order=order,
             tournament=plan.tournament,
@@ -232,9 +250,64 @@ class Director:
             version=registry.game_class(plan.game).version,
             options=dict(plan.options),
             teams={"A": call.teams[0], "B": call.teams[1]},
+            copied=copied,
             ends=None if clock is None else clock.ends,
             left_s=None if clock is None or clock.ends is not None else clock.left_s,
         )
+
+    def move(self, t: float, actor: str, fact: d.Moved, connected: Mapping[str, bool], key: str = "") -> DecisionResult:
+        """Move a match that has begun to another table, with all records that the hub has of its game.
+
+        The mechanism: a journal belongs to one table, so the new table begins a journal of its own with a copy of the
+        records, which comes with its order and is proven by their hash chain. The game's state, and what can be undone,
+        are folds over the records, so they go with them; a hide in progress starts over. The order of the table that
+        the match leaves is settled by the move: whatever that table still plays or reports is void and never counts,
+        also if it was not connected. `connected` as in `check_call`. Raises as `decide`.
+        """
+        with self._lock:
+            if (actor, key) in self._log.keys:  # it came again
+                return self.decide(t, actor, fact, key)
+            self.check_call(fact, connected)
+            copied = self._find_copied_game(fact.match)
+            if copied is not None:
+                self._copy(copied)
+                fact = msgspec.structs.replace(fact, epoch=copied.epoch, seq=copied.seq)
+            return self.decide(t, actor, fact, key)
+
+    def _find_copied_game(self, match: str) -> d.CopiedGame | None:
+        """Return the records from which the game of `match` goes on at another table, None if it has not begun.
+
+        Raises `IllegalActionError` if the hub does not have them.
+        """
+        call = self.now.calls.get(match)
+        if call is None or not call.started:
+            return None  # refused by the decision
+        order = self.now.current_order(call)
+        for epoch in reversed(self._epochs.get(call.table, {})):
+            try:
+                game = self._read_game(call.table, epoch)
+            except _FollowError as error:
+                if error.match is None or error.match.order == order:
+                    raise IllegalActionError(
+                        f"the hub cannot read the game of {match}", "update the hub, or enter the result by hand"
+                    ) from error
+                continue
+            if game is not None and game.match.order == order:
+                return d.CopiedGame(call.table, epoch, game.pause) if game.pause else None
+        if call.copied is not None and order == f"{call.order}-1":
+            return call.copied  # the table that it leaves has not taken it yet
+        if self.now.state.games.get(match):
+            return None  # between two games of the match
+        raise IllegalActionError(f"the hub has no records of the game of {match}", "enter the result by hand")
+
+    def _copy(self, copied: d.CopiedGame) -> GameCopy:
+        """Return the records of a moved game. Raises `StoreError`, and `MessageError` if they are too long."""
+        if copied not in self._copies:
+            rows = list(self._inbox.rows(copied.table, copied.epoch, last=copied.seq))
+            if len(rows) < copied.seq:  # this hub was restored from an older copy
+                raise StoreError("the hub has lost records of its game", "enter its result by hand")
+            self._copies[copied] = GameCopy.pack(copied.epoch, rows)
+        return self._copies[copied]
 
     def handle_reply(self, t: float, table: str, reply: Reply) -> None:
         """Process the reply of `table` about its match. Raises `StoreError`."""
@@ -332,9 +405,12 @@ class Director:
                 if game is None:
                     return None
             if row.seq > game.seq:
+                if row.batch != game.history.batch:
+                    game = game.with_pause()
                 with _follow_errors(row.seq, game.match):
                     game.history.add(row.batch, file.decode(row.body))
                 game = game._replace(seq=row.seq)
+        game = game and game.with_pause()  # a table's messages end with whole batches
         for other in [one for one in self._games if one[0] == table and one != key]:
             if self._games[other] is not None:
                 del self._games[other]  # read again in the rare case that more records arrive
@@ -373,35 +449,42 @@ class Director:
         known = now.reports.get(match.order)
         if known is not None and not over:
             self._decide_automatically(t, d.Retracted(match.order))
+        elif over and match.order in now.moved:
+            text = (
+                f"{match.match} was played to its end at {table} too, after it was moved: "
+                "that does not count. Ask the teams what happened."
+            )
+            self.note(f"moved {match.order}", text, table)
         elif over and known is None and match.order not in now.settled:
             self._decide_automatically(t, self._result(table, epoch, game))
             report = self.now.reports.get(match.order)
             plan = self.now.plan
             if report is not None and report.expected and plan is not None and plan.results == "at_once":
                 self._decide_automatically(t, d.Confirmed(match.order))
-        elif not over and match.order in now.settled and story.phase != "over":
-            note = f"the end of {match.match} was undone at {table} after its result counted: correct the result"
-            self.note(match.order, note, table)
 
     def _result(self, table: str, epoch: str, game: _Game) -> d.Reported:
         story, rules = game.history.now, registry.game(game.opened.game, game.opened.options)
-        teams, sheet = dict(story.teams), rules.sheet(story.state)
+        teams = {side: self.now.team_name(name) for side, name in dict(story.teams).items()}
+        sheet = rules.sheet(story.state)
         sticks: dict[str, int] = {}
         plan = self.now.plan
         if plan is not None and plan.format in {"round_robin", "groups"}:
             sticks = {teams[side]: n for side, n in rules.score(story.state).items() if side in teams}
         match = game.match
         winner = teams.get(str(sheet["winner"]), "")
-        return d.Reported(
-            match.match, match.order, table, epoch, game.seq, winner, sheet.get("finish") == "sweep", sticks
-        )
+        how = sheet.get("finish")
+        finish = how if how in get_args(Finish) else None
+        return d.Reported(match.match, match.order, table, epoch, game.seq, winner, how == "sweep", sticks, finish)
 
-    def note_game(self, table: str, view: View) -> None:
-        """Add a note for the director if a connected table plays another game than the tournament, so gets no match."""
+    def note_game(self, table: str, view: View | None) -> None:
+        """Note for the director if a table plays another game than the tournament, so gets no match.
+
+        `view` is None if it is not connected: then it has no such note.
+        """
         about, plan = f"{table} game", self.now.plan
         drawn = bool(self.now.state.teams) and not self.now.is_over
         wanted = (plan.game, registry.game_class(plan.game).version) if plan is not None else ("", "")
-        if not drawn or table in self.now.unused or (view.game, view.version) == wanted:
+        if view is None or not drawn or table in self.now.unused or (view.game, view.version) == wanted:
             self.notes.pop(about, None)
             return
         text = (
@@ -411,7 +494,7 @@ class Director:
         if self.notes.get(about) != text:
             self.note(about, text, table)
 
-    def check_call(self, call: d.Assigned, connected: Mapping[str, bool]) -> None:
+    def check_call(self, call: d.Assigned | d.Moved, connected: Mapping[str, bool]) -> None:
         """Raise `IllegalActionError` if a match cannot go to this table now.
 
         `connected` is {table: whether another game can begin there} of the connected tables.
@@ -431,13 +514,14 @@ class Director:
             )
 
     def _decide_automatically(self, t: float, fact: d.Fact) -> None:
-        """Make an automatic decision; if it is refused, add a note for the director. Raises `StoreError`."""
+        """Make an automatic decision; while it is refused, the director has a note. Raises `StoreError`."""
+        about = f"{type(fact).__name__} {getattr(fact, 'match', '')}{getattr(fact, 'order', '')}"
         try:
             self.decide(t, d.HUB, fact)
+            self.notes.pop(about, None)
         except StoreError:
             raise
         except MatError as error:
-            about = f"{type(fact).__name__} {getattr(fact, 'match', '')}{getattr(fact, 'order', '')}"
             table = fact.table if isinstance(fact, d.Reported | d.Assigned) else ""
             text = strip_controls(f"{table}: {error.message}" if table else error.message)
             if self.notes.get(about) != text:
@@ -462,10 +546,18 @@ def _is_called(now: Tournament, table: str, match: MatchGiven) -> bool:
     return call is not None and call.table == table and now.current_order(call) == match.order
 
 
+def _counted_winner(now: Tournament, match: str, epoch: str) -> str | None:
+    """Return the winner that counts for the game of `match` in this journal; None if no result of it counts."""
+    counted = zip(now.sources.get(match, ()), now.state.games.get(match, ()), strict=False)
+    return next((game.winner for source, game in counted if source.epoch == epoch), None)
+
+
 def _void_reason(now: Tournament, table: str, match: MatchGiven, teams: tuple[str, ...]) -> VoidReason:
     """Return why the game of `match` by `teams` at `table` does not count, "" if it does."""
     if match.order in now.reports or _is_called(now, table, match):
         return ""
+    if match.order in now.moved:
+        return "moved"
     pairing = next((one for one in now.pairings if one.id == match.match), None)
     if pairing is None or {*pairing.teams} != {*teams}:
         return "changed"

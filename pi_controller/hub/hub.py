@@ -23,6 +23,7 @@ from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.mqtt import QOS, Broker, Will, publish, stay_connected, until_one_ends
 from pi_controller.hub.settings import ACCOUNT
 from pi_controller.hub.store import StoreError
+from pi_controller.hub.table_names import name_tables
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
 from pi_controller.tournament.schedule import natural_order
@@ -188,8 +189,8 @@ class Hub:
             plan = director.now.plan
             views = {one.table: one.view for one in self._list_tables() if one.state == "ready" and not one.alarm}
             here = {table: view for table, view in views.items() if view is not None}
-            for table, view in here.items():
-                director.note_game(table, view)
+            for table in self._tables:
+                director.note_game(table, here.get(table))
             free = [table for table, view in here.items() if can_take_match(view, plan)]
             await asyncio.to_thread(
                 self._run_or_retry, partial(director.call_due, self._clock(), here, free), again=False
@@ -257,10 +258,10 @@ class Hub:
             await client.publish(self._no_more.pop(), b"", QOS, retain=True)
         if not self._home:
             return
-        for table, shown in self._tables.items():
-            if self._announced.get(table) != shown.name:
-                self._announced[table] = shown.name
-                for where, payload in home_assistant.discovery(self._venue, table, shown.name).items():
+        for table, name in name_tables(self._tables.values()).items():
+            if self._announced.get(table) != name:
+                self._announced[table] = name
+                for where, payload in home_assistant.discovery(self._venue, table, name).items():
                     await client.publish(where, payload, QOS, retain=True)
 
     async def _follow(self, director: Director) -> None:

@@ -21,8 +21,9 @@ from pydantic import ValidationError
 
 from pi_controller import __version__
 from pi_controller.config import read_settings
-from pi_controller.config.load import key_lines
-from pi_controller.config.model import HubSection
+from pi_controller.config.edit import change_text
+from pi_controller.config.load import key_lines, read_text
+from pi_controller.config.model import HubSection, table_name_of
 from pi_controller.errors import MatError, SettingsError, UsageError
 from pi_controller.hub.settings import HTTPS_PORT
 from pi_controller.system.files import atomic_write, write_private_file
@@ -143,6 +144,8 @@ CALL_S = 30.0
 """Timeout for the hub's answer; the hub needs part of it for its broker."""
 PASSWORD, CA = "hub.password", "hub.crt"
 _SNIPPET = """\
+[table]
+name = "{name}"
 [hub]
 address = "{host}"
 port = {port}
@@ -163,10 +166,10 @@ class JoinResult(NamedTuple):
 
 
 def table_settings(host: str, port: int, venue: str, table: str, password: str, ca: str) -> str:
-    """Return the [hub] section of a table's settings; `password` and `ca` are paths."""
+    """Return a table's name and its [hub] section, as in its settings; `password` and `ca` are paths."""
     plain = {"password": password, "ca": ca}
     escaped = {key: path.replace("\\", "\\\\").replace('"', '\\"') for key, path in plain.items()}
-    return _SNIPPET.format(host=host, port=port, venue=venue, table=table, **escaped)
+    return _SNIPPET.format(name=table_name_of(table), host=host, port=port, venue=venue, table=table, **escaped)
 
 
 def parse_hub_address(text: str) -> tuple[str, int]:
@@ -275,11 +278,12 @@ def _write_account(account: Account, path: Path, private: Path) -> JoinResult:
     password, ca = private / PASSWORD, private / CA
     named = (PASSWORD, CA) if beside else (str(password), str(ca))
     before, status = path.read_bytes(), path.stat()
-    section = table_settings(account.host, account.port, account.venue, account.table, *named)
+    values = {"address": account.host, "port": account.port, "venue": account.venue, "table": account.table}
+    values |= {"password_file": named[0], "ca": named[1]}
     try:
         write_private_file(password, f"{account.password}\n".encode())
         write_private_file(ca, account.ca.encode())
-        atomic_write(path, before.rstrip() + b"\n\n" + section.encode(), status.st_mode & 0o777)
+        atomic_write(path, change_text(path, read_text(path), {}, values).encode(), status.st_mode & 0o777)
         if is_root():
             os.chown(path, status.st_uid, status.st_gid)
         read_settings(path)

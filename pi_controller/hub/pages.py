@@ -64,8 +64,9 @@ FLEET = f"{HOME}/fleet"
 """The fleet's page: below the console's path, to which the session's cookie is limited."""
 _HEADING = mark("Director")
 _DIRECTOR_ACTIONS = (
-    "plan enter scratch draw appoint dismiss table assign recall confirm reject result tie clock correct withdraw "
-    "reinstate absent back check_in pronounce protest announce stream break no_break undo"
+    "plan settings enter scratch draw add rename appoint dismiss table assign recall move confirm reject result tie "
+    "clock correct replay forfeit withdraw reinstate absent back check_in pronounce protest announce stream break "
+    "no_break undo"
 )
 RIGHTS: dict[str, frozenset[str]] = {
     "scorekeeper": frozenset({"protest", "check_in"}),
@@ -368,6 +369,8 @@ class HubPages:
         def decide() -> DecisionResult:
             if isinstance(fact, d.Assigned):
                 self._director.check_call(fact, self._boards.table_availability())
+            if isinstance(fact, d.Moved):
+                return self._director.move(self._clock(), actor, fact, self._boards.table_availability(), key)
             return self._director.decide(self._clock(), actor, fact, key)
 
         try:
@@ -444,7 +447,7 @@ class HubPages:
                 if game in registry.names() and given.get("format") == "round_robin":
                     timed = any(option.name == "minutes" for option in registry.game_class(game).options)
                     given = {"clock": "round" if timed else "tables", **given}  # as on the Lahal score sheet
-            case "assign":
+            case "assign" | "move":
                 given = {**given, "order": secrets.token_hex(8)}
             case "break":
                 given = {"do": "break", "why": given.get("why", ""), **break_times(given, self._clock())}

@@ -69,7 +69,7 @@ def hash_passwords(folder: Path, passwords: dict[str, str]) -> bytes:
 
 
 def write_table_files(folder: Path, host: str, port: int, venue: str, table: str) -> None:
-    """Write the venue's certificate and the [hub] settings to the folder of `table`. Raises `OSError`."""
+    """Write the venue's certificate, and the settings of `table` at the hub, to its folder. Raises `OSError`."""
     place = folder / TABLES / table
     write_private_file(place / CA, (folder / CA).read_bytes())
     write_private_file(place / FILE, table_settings(host, port, venue, table, PASSWORD, CA).encode())

@@ -10,17 +10,20 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, cast
 
 import aiomqtt
+import msgspec
 
 from pi_controller import __version__
 from pi_controller.config import Settings
 from pi_controller.errors import MatError
 from pi_controller.hub import messages, mqtt
 from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
-from pi_controller.referee.judge import MatchCall, MatchVoidCall, RoundClockCall, VoidReason
+from pi_controller.referee.judge import CopiedRecords, MatchCall, MatchVoidCall, RoundClockCall, VoidReason
 from pi_controller.system.machine_health import MachineHealth, read_health, round_health
 from pi_controller.table.commands import CommandQueue, CommandQueueError
 from pi_controller.table.table import Observer, Table
@@ -285,6 +288,9 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         try:
             if set(order.teams) != {"A", "B"}:
                 raise messages.MessageError("the match does not have two teams")
+            if (copy := order.copied) is not None:
+                records = tuple((row.batch, row.body) for row in copy.rows())
+                call = msgspec.structs.replace(call, copied=CopiedRecords(copy.epoch, copy.seq, records))
             await self._command_queue.submit(call, HUB, HUB, order.order)
         except CommandQueueError:  # it may have been accepted: the journal will show it
             return None, RETRY_S
@@ -302,16 +308,28 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
 
 
 def split_events(wanted: messages.RecordRange, journals: Journals) -> list[messages.Events]:
-    """Split these records into messages of about `_PART_BYTES` at most. Raises as `Journals.rows`."""
+    """Split these records, and the rest of their last batch, into messages of about `_PART_BYTES` at most.
+
+    Each message ends with a whole batch, unless that has more than `MAX_RECORDS`: so what the hub has is a state of the
+    game, from which another table can go on. Raises as `Journals.rows`.
+    """
+    rows = journals.rows(wanted)
+    after = wanted._replace(first=wanted.last + 1, last=wanted.last + messages.MAX_RECORDS)
+    rows += [row for row in journals.rows(after) if rows and row.batch == rows[-1].batch]
     made: list[messages.Events] = []
     part: list[messages.Record] = []
     size = 0
-    for row in journals.rows(wanted):
-        if part and size + len(row.body) > _PART_BYTES:
+    for _, batch in groupby(rows, key=attrgetter("batch")):
+        records = [messages.Record(*row) for row in batch]
+        length = sum(len(record.body) for record in records)
+        if part and (size + length > _PART_BYTES or len(part) + len(records) > messages.MAX_RECORDS):
             made.append(messages.Events(wanted.epoch, tuple(part)))
             part, size = [], 0
-        part.append(messages.Record(*row))
-        size += len(row.body)
+        part += records
+        size += length
+        while len(part) > messages.MAX_RECORDS:
+            made.append(messages.Events(wanted.epoch, tuple(part[: messages.MAX_RECORDS])))
+            del part[: messages.MAX_RECORDS]
     return [*made, messages.Events(wanted.epoch, tuple(part))] if part else made
 
 

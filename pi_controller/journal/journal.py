@@ -14,6 +14,8 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Self
 
@@ -302,15 +304,16 @@ class Journal:
         opened = self.read_opening()
         return rotation.archive_path(self.path, opened.t if opened else 0.0)
 
-    def rotate(self, facts: Sequence[Fact], kept: Path, t: float) -> None:
+    def rotate(self, records: Sequence[tuple[int, Fact]], kept: Path, t: float) -> None:
         """Archive this game as the file `kept` (`archive_path`) and start a new journal under this file's name.
 
-        `facts` are the first batch of the new game, and the first of them names `kept`. The new journal starts at `t`
-        and has its own epoch. Raises `JournalError`; after that, `reopen` shows which of the two games is in the file,
-        and it is complete.
+        `records` are the first (batch, fact) of the new game: its first batch, or more if it began at another table.
+        The first fact names `kept`. The new journal starts at `t` and has its own epoch. Raises `JournalError`; after
+        that, `reopen` shows which of the two games is in the file, and it is complete.
         """
         about = Meta(self._token(file.EPOCH_BYTES).hex(), created=t)
-        rotation.write_next_journal(self.path, about, list(_rows_of(facts, 0, 1)))
+        rows = [row._replace(seq=n) for n, (batch, fact) in enumerate(records, 1) for row in _rows_of([fact], 0, batch)]
+        rotation.write_next_journal(self.path, about, rows)
         with journal_errors(self.path, "closed"):
             (busy, _, _) = self.database().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -460,13 +463,14 @@ class MemoryJournal(Journal):
         """Return an empty path: finished games are not archived."""
         return Path()
 
-    def rotate(self, facts: Sequence[Fact], kept: Path, t: float) -> None:
-        """Discard this game and begin a new one at `t` with `facts`."""
+    def rotate(self, records: Sequence[tuple[int, Fact]], kept: Path, t: float) -> None:
+        """Discard this game and begin a new one at `t` with these (batch, fact)."""
         del kept
         self._rows.clear()
         self.meta, self.seq, self.batch, self._created = None, 0, 0, t
         self.reopen()
-        self.append(facts)
+        for _, batch in groupby(records, key=itemgetter(0)):
+            self.append([fact for _, fact in batch])
 
     def _prepare_files(self) -> None:
         """Do nothing: there are no files."""

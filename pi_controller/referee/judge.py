@@ -120,8 +120,16 @@ class JudgeNewGame(_Call, frozen=True, tag="new_game"):
     swapped: bool = False
 
 
+class CopiedRecords(msgspec.Struct, frozen=True):
+    """The beginning of a game at another table: the records up to `seq` of its journal `epoch`, as (batch, JSON)."""
+
+    epoch: str
+    seq: int
+    records: tuple[tuple[int, str], ...]
+
+
 class MatchCall(_Call, frozen=True, tag="match"):
-    """The hub assigns a match to the table: a new game of these teams with these options.
+    """The hub assigns a match to the table: a new game of these teams with these options, or one that was moved here.
 
     It is not a `JudgeCommand`: only the hub named in the table's settings can send it.
     """
@@ -133,15 +141,16 @@ class MatchCall(_Call, frozen=True, tag="match"):
     version: str
     options: dict[str, Any]
     teams: dict[str, str]
+    copied: CopiedRecords | None = None
 
 
 class JudgeCloseVoid(TableCommand, frozen=True, tag="close_void"):
     """Close the game of a voided match without a winner, so that the table takes the next match."""
 
 
-VoidReason = Literal["", "changed", "decided", "recalled"]
-"""Why a match no longer counts: results it depends on were corrected, the director entered its result, or it was
-recalled from this table. "": it counts.
+VoidReason = Literal["", "changed", "decided", "moved", "recalled"]
+"""Why a match no longer counts here: results it depends on were corrected, its result is known, or it was moved to
+another table or recalled from this one. "": it counts.
 """
 
 

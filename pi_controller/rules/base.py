@@ -184,6 +184,14 @@ class Game(ABC, Generic[S]):
         """Return the points, sticks, counters or notches that decide the game, by side or player, or {}."""
         return {}
 
+    @classmethod
+    def check_slip(cls, won: int, lost: int, finish: str) -> None:
+        """Check the sticks of winner and loser on the captains' slip.
+
+        `finish` is one of `finishes`, or "" for one that the slip does not name.
+        Raises `IllegalActionError` if no game of this kind ends so.
+        """
+
     def restore(self, sheet: Mapping[str, Json]) -> S:  # noqa: ARG002
         """Return the state described by `sheet`, as set by a judge.
 

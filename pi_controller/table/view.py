@@ -126,7 +126,12 @@ _HIDDEN = frozenset({"hide", "check", "hit", "guess", "halted"})
 
 def is_between_hides(view: View) -> bool:
     """Return whether no hide is in progress, so that all records may leave the table."""
-    return view.phase not in _HIDDEN or (view.phase == "hide" and not view.passes)
+    return is_pause(view.phase, view.passes)
+
+
+def is_pause(phase: str, passes: int) -> bool:
+    """Return whether no hide is in progress in this phase, after so many hand passes."""
+    return phase not in _HIDDEN or (phase == "hide" and not passes)
 
 
 def view_of(

@@ -11,6 +11,8 @@ number of rematches before the losers' final is .25 for 8 teams, .31 for 16, .33
 alone gets below .40 for 16.
 """
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -60,7 +62,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """All matches of an elimination, each after those that its teams come from.
+    """All matches of an elimination, each after those that its teams come from. `teams` are those of the drawing.
 
     `reset` is the second match of a double elimination's final, which is played only if the team from the losers' side
     won the first; None in a single elimination.
@@ -88,8 +90,10 @@ _ORDERS: dict[int, tuple[str, ...]] = {
 
 
 @cache
-def single(teams: int, third_place: bool = False) -> Bracket:
+def single(teams: int, late: tuple[int, ...] = (), third_place: bool = False) -> Bracket:
     """Build a single elimination of `teams` teams; the last match is on the side `final`. Raises `ValueError`.
+
+    Late teams take the byes against the seeds that `late` are drawn for, in that order: every other match keeps its id.
 
     With `third_place` the losers of the semi-finals play the match before it, on the side `third`; if there are fewer
     than four teams there is no such match.
@@ -99,19 +103,22 @@ def single(teams: int, third_place: bool = False) -> Bracket:
     if third_place and len(winners) > 1:
         first, second = (LoserOf(match.id) for match in winners[-2])
         rest.append(Match(THIRD, first, second, "third", 1))
-    return _remove_byes(teams, [*rest, Match(FINAL, last.a, last.b, "final", 1)], None)
+    return _remove_byes(teams, late, [*rest, Match(FINAL, last.a, last.b, "final", 1)], None)
 
 
 @cache
-def double(teams: int) -> Bracket:
-    """Build a double elimination of `teams` teams: 2n - 2 matches, and the reset. Raises `ValueError`."""
+def double(teams: int, late: tuple[int, ...] = ()) -> Bracket:
+    """Build a double elimination of `teams` teams: 2n - 2 matches, and the reset. Raises `ValueError`.
+
+    `late` as in `single`.
+    """
     size = _size(teams)
     winners = _winners(size)
     losers = _losers(winners, size)
     last = LoserOf(winners[-1][0].id) if not losers else WinnerOf(losers[-1][0].id)
     final = Match(FINAL, WinnerOf(winners[-1][0].id), last, "final", 1)
     matches = [match for matches in (*winners, *losers) for match in matches]
-    return _remove_byes(teams, [*matches, final], Match(RESET, final.a, final.b, "final", 2))
+    return _remove_byes(teams, late, [*matches, final], Match(RESET, final.a, final.b, "final", 2))
 
 
 def seed_order(size: int) -> tuple[int, ...]:
@@ -125,6 +132,15 @@ def seed_order(size: int) -> tuple[int, ...]:
         total = 2 * len(order) + 1
         order = [seed for best in order for seed in (best, total - best)]
     return tuple(order)
+
+
+def empty_seeds(teams: int, late: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """Return the seeds that a late team can take in a bracket of `teams` teams.
+
+    >>> empty_seeds(5), empty_seeds(5, (6,)), empty_seeds(8)
+    ((6, 7, 8), (7, 8), ())
+    """
+    return tuple(number for number in range(teams + 1, _size(teams) + 1) if number not in late)
 
 
 def _size(teams: int) -> int:
@@ -198,12 +214,46 @@ def _round(letter: str, side: Side, number: int, pairs: list[tuple[Source, Sourc
     return [Match(f"{letter}{number}-{place}", a, b, side, number) for place, (a, b) in enumerate(pairs, 1)]
 
 
-def _remove_byes(teams: int, matches: list[Match], reset: Match | None) -> Bracket:
+def _remove_byes(teams: int, late: tuple[int, ...], matches: list[Match], reset: Match | None) -> Bracket:
     """Build the bracket without byes: a match with a bye passes its team on, and empty rounds are dropped.
 
-    The matches of a round keep their order and are renumbered.
+    The matches of a round keep their order and are renumbered; those of late teams are numbered after them.
     """
-    stands: dict[Source, Source] = {Seed(number): Bye() for number in range(teams + 1, _size(teams) + 1)}
+    kept = _played_matches(empty_seeds(teams, late), matches)
+    rounds = _number_rounds(match for match, _, _ in kept)
+    ids = _number_matches(teams, late, matches)
+    renamed = [
+        Match(
+            ids[match.id],
+            _renumber_source(a, ids),
+            _renumber_source(b, ids),
+            match.side,
+            rounds[match.side, match.round],
+        )
+        for match, a, b in kept
+    ]
+    if reset is not None:
+        final = renamed[-1]
+        reset = Match(reset.id, final.a, final.b, "final", 2)
+    return Bracket(teams, tuple(renamed), reset)
+
+
+def _number_matches(teams: int, late: tuple[int, ...], matches: list[Match]) -> dict[str, str]:
+    """Return the id of each match that is played, by its id in the full bracket; no late team changes an id."""
+    ids = _number_matches(teams, late[:-1], matches) if late else {}
+    kept = [match for match, _, _ in _played_matches(empty_seeds(teams, late), matches)]
+    rounds = _number_rounds(kept)
+    places = Counter(known.partition("-")[0] for known in ids.values())
+    for match in (one for one in kept if one.id not in ids):
+        name = f"{match.id[0]}{rounds[match.side, match.round]}"
+        places[name] += 1
+        ids[match.id] = match.id if match.side in {"third", "final"} else f"{name}-{places[name]}"
+    return ids
+
+
+def _played_matches(empty: Sequence[int], matches: list[Match]) -> list[tuple[Match, Source, Source]]:
+    """Return the matches that are played if the seeds `empty` have no team, each with its two sources."""
+    stands: dict[Source, Source] = {Seed(number): Bye() for number in empty}
     kept: list[tuple[Match, Source, Source]] = []
     for match in matches:
         a, b = stands.get(match.a, match.a), stands.get(match.b, match.b)
@@ -212,20 +262,16 @@ def _remove_byes(teams: int, matches: list[Match], reset: Match | None) -> Brack
             stands[LoserOf(match.id)] = Bye()
         else:
             kept.append((match, a, b))
-    numbers: dict[Side, dict[int, int]] = {"winners": {}, "losers": {}, "third": {}, "final": {}}
-    places: dict[tuple[Side, int], int] = {}
-    ids: dict[str, str] = {}
-    renamed: list[Match] = []
-    for match, a, b in kept:
-        rounds = numbers[match.side]
-        number = rounds.setdefault(match.round, len(rounds) + 1)
-        place = places[match.side, number] = places.get((match.side, number), 0) + 1
-        ids[match.id] = match.id if match.side in {"third", "final"} else f"{match.id[0]}{number}-{place}"
-        renamed.append(Match(ids[match.id], _renumber_source(a, ids), _renumber_source(b, ids), match.side, number))
-    if reset is not None:
-        final = renamed[-1]
-        reset = Match(reset.id, final.a, final.b, "final", 2)
-    return Bracket(teams, tuple(renamed), reset)
+    return kept
+
+
+def _number_rounds(matches: Iterable[Match]) -> dict[tuple[Side, int], int]:
+    """Return the number of each round that has a match, by its side and its number in the full bracket."""
+    numbers: dict[tuple[Side, int], int] = {}
+    for match in matches:
+        if (match.side, match.round) not in numbers:
+            numbers[match.side, match.round] = 1 + sum(side == match.side for side, _ in numbers)
+    return numbers
 
 
 def _renumber_source(source: Source, ids: dict[str, str]) -> Source:

@@ -3,23 +3,31 @@
 An action is one of
 
 * `enter` (`teams` by their seeds, or with `draw`, a text, in any order: a draw with that seed places them);
+* `add` (`team`): a late team takes a bye of the first round, if no match that depends on that bye has begun;
+* `rename` (`team`, `name`): the team has another name from now on, in all its results;
 * `begin` (`match`): a match is being played, so that a match it depends on cannot be changed unnoticed;
-* `result` (`match`, `winner`; `sweep` and `sticks`, if the game has them): a game of a match is over;
+* `result` (`match`, `winner`; `sweep` and `sticks`, if the game has them; `finish`, if play did not end the game): a
+  game of a match is over;
 * `tie` (`match`): the match has no winner, in a round robin of one game a match;
-* `correct` (`match`, `winner`; `sweep`, `sticks`; `game`, its number, by default the last; `then`, see below);
+* `correct` (`match`, `winner`; `sweep`, `sticks`, `finish`; `game`, its number, by default the last; `then`, see
+  below);
+* `replay` (`match`): it is played again; its result, and those of all matches that depend on it, are void;
+* `forfeit` (`match`, `team`): the team loses this match, and stays in the tournament;
 * `withdraw` (`team`; `why`: withdrawn, disqualified or no_show): it is out and loses each later match;
 * `reinstate` (`team`): it plays on as if it had never withdrawn, if no match that depends on that has begun.
 
 A corrected result replaces the first one if no dependent match has begun. Otherwise the director chooses `then`:
-`replay` (all dependent matches that have begun are played again), `void` (the match itself too), `keep` (all results
-stay, and the correction is only noted).
+`replay` (all dependent matches that have begun are played again), `keep` (all results stay, and the correction is only
+noted).
+
+If both teams of a match have withdrawn or forfeit it, nobody wins it: both lose, whichever was entered first.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast, get_args
 from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import Action, IllegalActionError, InvalidActionError, Json
@@ -29,14 +37,22 @@ from pi_controller.tournament.bracket import Side
 from pi_controller.tournament.teams import draw, parse_names
 
 WithdrawalReason = Literal["withdrawn", "disqualified", "no_show"]
-Then = Literal["replay", "void", "keep"]
+Then = Literal["replay", "keep"]
+Finish = Literal["king_moved", "forfeit"]
+"""How a game ended that was not decided by play: the king was moved too early (Lahal), or a team gave up."""
+SlipCheck = Callable[[int, int, str], None]
+"""`rules.base.Game.check_slip`."""
+_VERBS = ("enter", "add", "rename", "begin", "result", "tie", "correct", "replay", "forfeit", "withdraw", "reinstate")
+NOBODY = ""
+"""The winner of a match that both teams lose or that is tied, and the team of a place that stays empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """A game of a match: its winner ("" for a tie), whether it was a sweep, and the sticks of each team if counted.
+    """A game of a match: its winner, whether it was a sweep, and the sticks of each team if counted.
 
-    `walkover`: it was not played, because the other team had withdrawn.
+    `walkover`: it was not played, because a team had withdrawn or forfeits it; `NOBODY` wins it if both do. Without
+    `walkover`, `NOBODY` is the winner of a tie.
     """
 
     winner: str
@@ -65,7 +81,9 @@ class State:
     """State of a tournament: its teams by seed, the games of each match, the matches that have begun, and withdrawn
     teams.
 
-    States compare by identity; compare the output of `Competition.public_summary` instead.
+    `forfeits` are the matches that a team loses though it stays, as (match, team). `late` are the seeds of the late
+    teams, the last ones of `teams`. States compare by identity; compare the output of `Competition.public_summary`
+    instead.
     """
 
     teams: tuple[str, ...] = ()
@@ -75,11 +93,16 @@ class State:
     noted: tuple[Correction, ...] = ()
     qualifiers: Qualifiers | None = None
     """None without groups, and while a group is open."""
+    forfeits: frozenset[tuple[str, str]] = frozenset()
+    late: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """A match with its teams so far; None for a team not decided yet. `side` is None outside of a bracket."""
+    """A match with its teams so far: None for a team not decided yet, `NOBODY` for a place that stays empty.
+
+    `side` is None outside of a bracket. Without an opponent a team wins the match, which has no game.
+    """
 
     id: str
     teams: tuple[str | None, str | None]
@@ -89,8 +112,8 @@ class Pairing:
 
     @property
     def open(self) -> bool:
-        """Whether both teams are known and the match is not decided."""
-        return None not in self.teams and self.winner is None
+        """Whether both teams are there and the match is not decided."""
+        return all(self.teams) and self.winner is None
 
 
 class LaterMatchesStartedError(IllegalActionError):
@@ -107,11 +130,12 @@ class Competition(ABC):
     best_of: int
     """Most games of a match: the team that wins more than half of them wins it."""
 
-    def __init__(self, best_of: int = 1) -> None:
-        """Raise `ValueError` if `best_of` is not 1, 3 or 5."""
+    def __init__(self, best_of: int = 1, check_slip: SlipCheck | None = None) -> None:
+        """Raise `ValueError` if `best_of` is not 1, 3 or 5. `check_slip` is that of the game played."""
         if best_of not in {1, 3, 5}:
             raise ValueError(f"a match is the best of 1, 3 or 5 games, not {best_of}")
         self.best_of = best_of
+        self._check_slip = check_slip
         self._pairings = WeakKeyDictionary[State, tuple[Pairing, ...]]()
 
     @property
@@ -135,22 +159,29 @@ class Competition(ABC):
 
     @abstractmethod
     def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
-        """Return a row for each team, the best first; tied teams have the same `place`."""
+        """Return a row for each team, the best first; tied teams have the same `place`.
+
+        A team that has withdrawn never shares a place with one that has not.
+        """
 
     @abstractmethod
     def champion(self, state: State) -> str | None:
-        """Return the winner of the tournament; None while it is open."""
+        """Return the winner of the tournament; None while it is open, and if no team is left to win it."""
+
+    def _has_no_champion(self, state: State) -> bool:
+        """Return whether all is over without a champion."""
+        return self.is_over(state) and self.champion(state) is None
 
     def is_over(self, state: State) -> bool:
-        """Return whether there is a champion and no match to play, not even for the third place."""
-        return self.champion(state) is not None and not self.ready(state)
+        """Return whether there is no match to play, not even for the third place."""
+        return bool(state.teams) and all(pairing.winner is not None for pairing in self.pairings(state))
 
     @abstractmethod
     def eliminated_teams(self, state: State) -> tuple[str, ...]:
         """Return the eliminated and withdrawn teams, in the order of seeds."""
 
     def winner(self, state: State, match: str) -> str | None:
-        """Return the team that has won more than half of the games of `match`; None if there is none yet."""
+        """Return who has won more than half of the games of `match`, which may be `NOBODY`; None if open."""
         wins: dict[str, int] = {}
         for game in state.games.get(match, ()):
             wins[game.winner] = wins.get(game.winner, 0) + 1
@@ -179,17 +210,18 @@ class Competition(ABC):
             "eliminated": list(self.eliminated_teams(state)),
             "standings": [dict(row) for row in self.standings(state)],
             "champion": self.champion(state),
+            "over": self.is_over(state),
             "teams": list(state.teams),
         }
 
     def games_won(self, state: State, pairing: Pairing) -> dict[str, int]:
         """Return the number of games of a match that each of its teams has won."""
         games = state.games.get(pairing.id, ())
-        return {team: sum(game.winner == team for game in games) for team in pairing.teams if team is not None}
+        return {team: sum(game.winner == team for game in games) for team in pairing.teams if team}
 
     def play(self, state: State, action: object) -> State:
         """Return the state after `action`, a new one. Raises `InvalidActionError` or `IllegalActionError`."""
-        do = parse_verb(action, ("enter", "begin", "result", "tie", "correct", "withdraw", "reinstate"))
+        do = parse_verb(action, _VERBS)
         action = cast("Action", action)
         if do == "enter":
             return self._enter_teams(state, action)
@@ -207,8 +239,28 @@ class Competition(ABC):
                 return self._enter_tie(state, self._open(state, action))
             case "correct":
                 return self._correct_result(state, action)
+            case "replay":
+                check_keys(action, ("match",))
+                return self._replay_match(state, self._find_pairing(state, action))
+            case "forfeit":
+                check_keys(action, ("match", "team"))
+                return self._forfeit_match(state, self._find_pairing(state, action), self._team(state, action, "team"))
             case "withdraw":
                 return self._withdraw_team(state, action)
+            case "add":
+                check_keys(action, ("team",))
+                (team,) = parse_names([action["team"]], "team", 1, known=state.teams)
+                if team in state.teams:
+                    raise IllegalActionError(f"{format_value(team)} is entered already")
+                return self._add_team(state, team)
+            case "rename":
+                check_keys(action, ("team", "name"))
+                team = self._team(state, action, "team")
+                others = [one for one in state.teams if one != team]
+                (name,) = parse_names([action["name"]], "team", 1, known=others)
+                if name in others:
+                    raise IllegalActionError(f"another team is called {format_value(name)}", "choose another name")
+                return rename_team(state, team, name)
             case _:
                 check_keys(action, ("team",))
                 return self._reinstate_team(state, self._team(state, action, "team"))
@@ -225,7 +277,7 @@ class Competition(ABC):
         return replace(state, teams=teams)
 
     def _enter_result(self, state: State, action: Action) -> State:
-        check_keys(action, ("match", "winner"), ("sweep", "sticks"))
+        check_keys(action, ("match", "winner"), ("sweep", "sticks", "finish"))
         pairing = self._open(state, action)
         game = self._game(state, pairing, action)
         return self._apply_consequences(_with_games(state, pairing.id, (*state.games.get(pairing.id, ()), game)))
@@ -234,16 +286,56 @@ class Competition(ABC):
         """Return the state after a tied game of `pairing`. Raises `IllegalActionError`."""
         raise IllegalActionError(f"{pairing.id} needs a winner", "play it again")
 
+    def _add_team(self, state: State, team: str) -> State:  # noqa: ARG002 - for formats with byes
+        """Return the state with a late `team` in place of a bye. Raises `IllegalActionError`."""
+        raise no_bye_error(team)
+
+    def _replay_match(self, state: State, pairing: Pairing) -> State:
+        """Return the state in which `pairing` is played again, and all that depends on it."""
+        if pairing.id not in state.games:
+            raise IllegalActionError(f"{pairing.id} has no result", "a match that has not been played is not replayed")
+        void = self.dependents(state, pairing.id) | {pairing.id}
+        return self._apply_consequences(_without_games(state, void))
+
+    def _forfeit_match(self, state: State, pairing: Pairing, team: str) -> State:
+        """Return the state in which `team` loses `pairing`: to the other team, or to nobody if that lost it so, too."""
+        if team not in pairing.teams:
+            raise IllegalActionError(f"{format_value(team)} is not in {pairing.id}", f"it is {_versus(pairing)}")
+        lost = replace(state, forfeits=state.forfeits | {(pairing.id, team)})
+        if pairing.winner == team and self._is_walkover(state, pairing.id):
+            after = self._take_back_walkovers(lost, {pairing.id})
+            if after is None:
+                begun = sorted(without_walkovers(lost, lost.games).started & self.dependents(state, pairing.id))
+                raise IllegalActionError(
+                    f"matches that depend on {pairing.id} have begun: {join_words(begun)}", "play it again first"
+                )
+            return after
+        self._require_open(pairing)
+        return self._apply_consequences(lost)
+
+    def _take_back_walkovers(self, state: State, matches: Set[str]) -> State | None:
+        """Return the state with the walkovers of `matches`, and those that depend on them, decided anew.
+
+        None if a match that has begun would have other teams.
+        """
+        before = {pairing.id: pairing.teams for pairing in self.pairings(state)}
+        hanging = frozenset(later for match in before.keys() & matches for later in self.dependents(state, match))
+        played = without_walkovers(state, state.games).started
+        fresh = self._apply_consequences(without_walkovers(state, hanging.union(matches)))
+        after = {pairing.id: pairing.teams for pairing in self.pairings(fresh)}
+        return fresh if all(after.get(match) == before.get(match) for match in played) else None
+
     def _correct_result(self, state: State, action: Action) -> State:
-        check_keys(action, ("match", "winner"), ("sweep", "sticks", "game", "then"))
+        check_keys(action, ("match", "winner"), ("sweep", "sticks", "finish", "game", "then"))
         pairing = self._find_pairing(state, action)
         games = state.games.get(pairing.id, ())
         if not games:
             raise IllegalActionError(f"{pairing.id} has no result to correct", "enter it")
         number = parse_whole(action, "game", 1, len(games)) if "game" in action else len(games)
-        then = parse_choice(action, "then", ("replay", "void", "keep")) if "then" in action else None
+        then = parse_choice(action, "then", ("replay", "keep")) if "then" in action else None
         game = self._game(state, pairing, action)
-        changed = _with_games(state, pairing.id, (*games[: number - 1], game, *games[number:]))
+        played = replace(state, forfeits=_without_match(state.forfeits, {pairing.id}))
+        changed = _with_games(played, pairing.id, (*games[: number - 1], game, *games[number:]))
         if not self._decides_others(state, changed, pairing.id):
             return self._apply_consequences(changed)  # such as sticks, which only change the standings
         hanging = self.dependents(state, pairing.id)
@@ -255,13 +347,11 @@ class Competition(ABC):
                 return replace(state, noted=(*state.noted, Correction(pairing.id, game.winner)))
             case "replay":
                 return self._apply_consequences(_without_games(changed, hanging))
-            case "void":
-                return self._apply_consequences(_without_games(state, hanging | {pairing.id}))
             case _:
                 raise LaterMatchesStartedError(
                     begun,
                     f"matches that depend on {pairing.id} have begun: {join_words(begun)}",
-                    'choose "replay" (they are played again), "void" (this one too) or "keep" (all results stay)',
+                    'choose "replay" (they are played again) or "keep" (all results stay)',
                 )
 
     def _decides_others(self, state: State, changed: State, match: str) -> bool:
@@ -281,11 +371,40 @@ class Competition(ABC):
         why = parse_choice(action, "why", ("withdrawn", "disqualified", "no_show")) if "why" in action else "withdrawn"
         if team in state.withdrawn:
             raise IllegalActionError(f"{format_value(team)} is out already: {state.withdrawn[team].replace('_', '-')}")
-        if team in self.eliminated_teams(state):
+        self._check_can_leave(state, team)
+        gone = replace(state, withdrawn=MappingProxyType({**state.withdrawn, team: why}))
+        walkovers = self._unplayed_walkovers(state, team)
+        for n in range(len(walkovers)):
+            if (after := self._take_back_walkovers(gone, {*walkovers[n:]})) is not None:
+                return after
+        return self._apply_consequences(gone)
+
+    def _check_can_leave(self, state: State, team: str) -> None:
+        """Raise `IllegalActionError` if `team` has no match left that it could lose."""
+        walkovers = self._unplayed_walkovers(state, team)
+        if not walkovers and team in self.eliminated_teams(state):
             raise IllegalActionError(f"{format_value(team)} is eliminated already")
-        if self.champion(state) is not None and not any(team in pairing.teams for pairing in self.ready(state)):
-            raise IllegalActionError("the tournament is over", "correct the result that was wrong")
-        return self._apply_consequences(replace(state, withdrawn=MappingProxyType({**state.withdrawn, team: why})))
+        *_, last = (pairing for pairing in self.pairings(state) if team in pairing.teams)
+        if last.winner is not None and last.id in state.games and not self._is_walkover(state, last.id):
+            raise IllegalActionError("the tournament is over", "correct the result that was wrong, or play it again")
+
+    def _is_walkover(self, state: State, match: str) -> bool:
+        """Return whether `match` was decided without play."""
+        return match in state.games and state.games[match][-1].walkover
+
+    def _unplayed_walkovers(self, state: State, team: str) -> list[str]:
+        """Return the matches that `team` has won by a walkover, and after which it has begun no match that depends on
+        them: if it leaves, too, nobody wins them.
+        """
+        begun = without_walkovers(state, state.games).started
+        mine = {pairing.id for pairing in self.pairings(state) if team in pairing.teams}
+        return [
+            pairing.id
+            for pairing in self.pairings(state)
+            if pairing.winner == team
+            and self._is_walkover(state, pairing.id)
+            and not begun & mine & self.dependents(state, pairing.id)
+        ]
 
     def _reinstate_team(self, state: State, team: str) -> State:
         """Return the state as if `team` had never withdrawn. Raises `IllegalActionError`."""
@@ -294,7 +413,7 @@ class Competition(ABC):
         before = {pairing.id: pairing for pairing in self.pairings(state)}
         given = {match for match, then in before.items() if team in then.teams and then.winner not in {None, team}}
         while True:  # a walkover may have led to another pairing, whose walkovers are removed too
-            back = self._apply_consequences(self._unwithdraw_team(_without_walkovers(state, given), team))
+            back = self._apply_consequences(self._unwithdraw_team(without_walkovers(state, given), team))
             after = {pairing.id: pairing for pairing in self.pairings(back)}
             moved = {match for match, then in before.items() if match not in after or after[match].teams != then.teams}
             if moved <= given:
@@ -302,7 +421,7 @@ class Competition(ABC):
             given |= moved
         reopened = [match for match, now in after.items() if now.open and not (match in before and before[match].open)]
         hanging = {later for match in reopened for later in self.dependents(back, match)} | moved
-        if begun := sorted(_without_walkovers(state, given).started & hanging):
+        if begun := sorted(without_walkovers(state, given).started & hanging):
             raise reinstatement_error(team, begun)
         return back
 
@@ -313,15 +432,16 @@ class Competition(ABC):
         )
 
     def _apply_consequences(self, state: State) -> State:
-        """Return the state with a walkover in each open match of a withdrawn team."""
+        """Return the state with a walkover in each open match that a team does not play; of two such, nobody wins."""
         settled = False
         while not settled:
             settled = True
             for pairing in self.ready(state):
-                first, second = cast("tuple[str, str]", pairing.teams)
-                if first in state.withdrawn or second in state.withdrawn:
-                    game = GameResult(first if second in state.withdrawn else second, walkover=True)
-                    need = self.best_of // 2 + 1 - self.games_won(state, pairing)[game.winner]
+                teams = cast("tuple[str, str]", pairing.teams)
+                left = [team for team in teams if not is_absent(state, pairing.id, team)]
+                if len(left) < len(teams):
+                    game = GameResult(left[0] if left else NOBODY, walkover=True)
+                    need = self.best_of // 2 + 1 - self.games_won(state, pairing).get(game.winner, 0)
                     state = _with_games(state, pairing.id, (*state.games.get(pairing.id, ()), *(game,) * need))
                     settled = False
         return state
@@ -343,6 +463,10 @@ class Competition(ABC):
                         f"{format_value(name)} is not in {pairing.id}", f"it is {_versus(pairing)}"
                     )
                 sticks[normalize_name(name)] = parse_whole(held, name, 0, 10_000)
+        finish = parse_choice(action, "finish", get_args(Finish)) if "finish" in action else ""
+        if sticks and self._check_slip is not None and finish != "forfeit":
+            lost = sum(held for team, held in sticks.items() if team != winner)
+            self._check_slip(sticks.get(winner, 0), lost, "sweep" if sweep else finish)
         return GameResult(winner, sweep, MappingProxyType(sticks))
 
     def _team(self, state: State, action: Action, key: str) -> str:
@@ -365,13 +489,53 @@ class Competition(ABC):
     def _open(self, state: State, action: Action) -> Pairing:
         """Return the match in the action, which must be playable now. Raises `IllegalActionError`."""
         pairing = self._find_pairing(state, action)
+        self._require_open(pairing)
+        return pairing
+
+    def _require_open(self, pairing: Pairing) -> None:
         if pairing.winner is not None:
+            winner = format_value(pairing.winner) if pairing.winner else "nobody"
             raise IllegalActionError(
-                f"{pairing.id} is decided: {format_value(pairing.winner)} won", "if that is wrong, correct it"
+                f"{pairing.id} is decided: {winner} won", "if that is wrong, correct it or play it again"
             )
         if not pairing.open:
             raise IllegalActionError(f"{pairing.id} is not ready: {_versus(pairing)}", "other matches come first")
-        return pairing
+
+
+def is_absent(state: State, match: str, team: str) -> bool:
+    """Return whether `team` does not play `match`: it has withdrawn, or forfeits this match."""
+    return team in state.withdrawn or (match, team) in state.forfeits
+
+
+def rename_team(state: State, team: str, name: str) -> State:
+    """Return the state in which `team` is called `name`, in its earlier results too."""
+
+    def new_name(one: str) -> str:
+        return name if one == team else one
+
+    def rename_in(game: GameResult) -> GameResult:
+        sticks = MappingProxyType({new_name(one): held for one, held in game.sticks.items()})
+        return replace(game, winner=new_name(game.winner), sticks=sticks)
+
+    through = state.qualifiers
+    return replace(
+        state,
+        teams=tuple(map(new_name, state.teams)),
+        games=MappingProxyType({match: tuple(map(rename_in, games)) for match, games in state.games.items()}),
+        withdrawn=MappingProxyType({new_name(one): why for one, why in state.withdrawn.items()}),
+        noted=tuple(replace(one, winner=new_name(one.winner)) for one in state.noted),
+        qualifiers=through
+        and Qualifiers(tuple(map(new_name, through.teams)), frozenset(map(new_name, through.withdrawn))),
+        forfeits=frozenset((match, new_name(one)) for match, one in state.forfeits),
+    )
+
+
+def no_bye_error(team: str) -> IllegalActionError:
+    """Return the error that a late `team` finds no bye."""
+    return IllegalActionError(
+        f"there is no bye left for {format_value(team)}",
+        "a late team can take a bye of the first round until a match that depends on it begins",
+    )
 
 
 def reinstatement_error(team: str, begun: Sequence[str]) -> IllegalActionError:
@@ -395,11 +559,17 @@ def _with_games(state: State, match: str, games: tuple[GameResult, ...]) -> Stat
 
 
 def _without_games(state: State, matches: frozenset[str]) -> State:
+    """Return the state in which `matches` have not begun, and no team forfeits them."""
     games = {match: games for match, games in state.games.items() if match not in matches}
-    return replace(state, games=MappingProxyType(games), started=state.started - matches)
+    forfeits = _without_match(state.forfeits, matches)
+    return replace(state, games=MappingProxyType(games), started=state.started - matches, forfeits=forfeits)
 
 
-def _without_walkovers(state: State, matches: Collection[str]) -> State:
+def _without_match(forfeits: frozenset[tuple[str, str]], matches: Collection[str]) -> frozenset[tuple[str, str]]:
+    return frozenset((match, team) for match, team in forfeits if match not in matches)
+
+
+def without_walkovers(state: State, matches: Collection[str]) -> State:
     """Return the state without the walkovers of `matches`; a match without any other game has not begun."""
     played = {match: tuple(game for game in state.games.get(match, ()) if not game.walkover) for match in matches}
     games = {match: games for match, games in {**state.games, **played}.items() if games}
@@ -408,5 +578,6 @@ def _without_walkovers(state: State, matches: Collection[str]) -> State:
 
 
 def _versus(pairing: Pairing) -> str:
-    first, second = (format_value(team) if team is not None else "a team not known yet" for team in pairing.teams)
+    names: dict[str | None, str] = {None: "a team not known yet", NOBODY: "nobody"}
+    first, second = (names.get(team) or format_value(team) for team in pairing.teams)
     return f"{first} against {second}"

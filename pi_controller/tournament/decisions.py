@@ -17,7 +17,7 @@ from msgspec import Meta
 from pi_controller.rules import registry
 from pi_controller.rules.base import InvalidActionError
 from pi_controller.text import format_value
-from pi_controller.tournament.competition import Competition, Then, WithdrawalReason
+from pi_controller.tournament.competition import Competition, Finish, Then, WithdrawalReason
 from pi_controller.tournament.elimination import Elimination
 from pi_controller.tournament.groups import Groups
 from pi_controller.tournament.round_robin import RoundRobin
@@ -73,6 +73,19 @@ class Planned(_Fact, frozen=True, tag="plan"):
     clock: Literal["tables", "round"] = "tables"
 
 
+class SettingsChanged(_Fact, frozen=True, tag="settings"):
+    """Change these settings of the plan from now on, also after the drawing; None leaves a setting as it is.
+
+    A new grace time applies to the calls that are open, too.
+    """
+
+    results: Literal["confirm", "at_once"] | None = None
+    calling: Literal["automatic", "director"] | None = None
+    judges: Literal["hub", "tables"] | None = None
+    rest_s: Annotated[float, Meta(ge=0, le=86_400)] | None = None
+    grace_s: Annotated[float, Meta(ge=0, le=86_400)] | None = None
+
+
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A team with its players; `leader` if the game has one."""
 
@@ -91,6 +104,19 @@ class Scratched(_Fact, frozen=True, tag="scratch"):
     """Remove a team before the drawing."""
 
     team: _Name
+
+
+class TeamAdded(_Fact, frozen=True, tag="add"):
+    """Enter a late team after the drawing: it takes a bye of the first round."""
+
+    team: Entry
+
+
+class TeamRenamed(_Fact, frozen=True, tag="rename"):
+    """Call a team by another name from now on."""
+
+    team: _Name
+    name: _Name
 
 
 class TeamsDrawn(_Fact, frozen=True, tag="draw"):
@@ -135,6 +161,21 @@ class Recalled(_Fact, frozen=True, tag="recall"):
     why: _Text = ""
 
 
+class Moved(_Fact, frozen=True, tag="move"):
+    """Move a match that has begun to another table; `order` is the id of its call there.
+
+    Its game goes on from a copy of the journal `epoch` at the table that it leaves, up to record `seq`; `epoch` is ""
+    if no game of it is in progress. With `unused` the table that it leaves gets no more matches.
+    """
+
+    match: _Word
+    table: _Word
+    order: _Word
+    unused: bool = False
+    epoch: _Word = ""
+    seq: int = 0
+
+
 class MatchStarted(_Fact, frozen=True, tag="begin"):
     """The first action of a match was played."""
 
@@ -144,7 +185,7 @@ class MatchStarted(_Fact, frozen=True, tag="begin"):
 class Reported(_Fact, frozen=True, tag="report"):
     """A game at a table is over: `winner` won, by the journal with this `epoch` up to record `seq`.
 
-    `sticks` by team and `sweep` if the game has them.
+    `sticks` by team and `sweep` if the game has them; `finish` if play did not end it.
     """
 
     match: _Word
@@ -155,6 +196,7 @@ class Reported(_Fact, frozen=True, tag="report"):
     winner: _Name
     sweep: bool = False
     sticks: dict[str, int] = {}
+    finish: Finish | None = None
 
 
 class Retracted(_Fact, frozen=True, tag="retract"):
@@ -183,6 +225,7 @@ class Result(_Fact, frozen=True, tag="result"):
     winner: _Name
     sweep: bool = False
     sticks: dict[str, int] = {}
+    finish: Finish | None = None
 
 
 class TieEntered(_Fact, frozen=True, tag="tie"):
@@ -205,8 +248,24 @@ class Corrected(_Fact, frozen=True, tag="correct"):
     winner: _Name
     sweep: bool = False
     sticks: dict[str, int] = {}
+    finish: Finish | None = None
     game: int | None = None
     then: Then | None = None
+
+
+class Replayed(_Fact, frozen=True, tag="replay"):
+    """Play a match again: its result, and those of all matches that depend on it, are void."""
+
+    match: _Word
+    why: _Text = ""
+
+
+class Forfeited(_Fact, frozen=True, tag="forfeit"):
+    """A team loses a match, and stays in the tournament; if both teams do, nobody wins."""
+
+    match: _Word
+    team: _Name
+    why: _Text = ""
 
 
 class TeamWithdrawn(_Fact, frozen=True, tag="withdraw"):
@@ -237,7 +296,10 @@ class PlayerReturned(_Fact, frozen=True, tag="back"):
 
 
 class Protested(_Fact, frozen=True, tag="protest"):
-    """A team protests about a match; no result of it counts until the committee has decided."""
+    """A team protests about a match, also one that is decided.
+
+    Until the committee has decided, no result of it counts, and the next matches of both teams are not called.
+    """
 
     match: _Word
     team: _Name
@@ -299,12 +361,15 @@ class Undone(_Fact, frozen=True, tag="undo"):
     reason: _Text = ""
 
 
-_Preparation = Planned | Entered | Scratched | TeamsDrawn | Appointed | Dismissed
-_AtTables = TableUsed | Assigned | Recalled | MatchStarted | ClockSet | BreakPlanned | BreakCancelled
-_Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Protested | ProtestDecided
+_Preparation = (
+    Planned | SettingsChanged | Entered | Scratched | TeamAdded | TeamRenamed | TeamsDrawn | Appointed | Dismissed
+)
+_AtTables = TableUsed | Assigned | Recalled | Moved | MatchStarted | ClockSet | BreakPlanned | BreakCancelled
+_Results = Reported | Retracted | Confirmed | Rejected | Result | TieEntered | Corrected | Replayed | Forfeited
+_Protests = Protested | ProtestDecided
 _People = TeamWithdrawn | Reinstated | PlayerAbsent | PlayerReturned | CheckedIn | Pronounced
-Fact = _Preparation | _AtTables | _Results | _People | Announced | StreamTableChosen | Undone
-PLAY_FACTS = (MatchStarted, Reported, Confirmed, Result, TieEntered)
+Fact = _Preparation | _AtTables | _Results | _Protests | _People | Announced | StreamTableChosen | Undone
+PLAY_FACTS = (Moved, MatchStarted, Reported, Confirmed, Result, TieEntered)
 """Decisions that an undo never takes along, because people have played."""
 
 
@@ -317,9 +382,20 @@ class Decision(NamedTuple):
     fact: Fact
 
 
+class CopiedGame(NamedTuple):
+    """The beginning of a game that was moved: the records up to `seq` of the journal `epoch` of `table`."""
+
+    table: str
+    epoch: str
+    seq: int
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A match called to a table at `t`; `order` is the id of its game to be played now."""
+    """A match called to a table at `t`; `order` is the id of its game to be played now.
+
+    `copied` is the beginning of the first game of this call, if the match was moved during it.
+    """
 
     match: str
     teams: tuple[str, str]
@@ -328,6 +404,7 @@ class Call:
     order: str
     t: float
     started: bool = False
+    copied: CopiedGame | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,11 +447,12 @@ class RoundClock:
 
 @dataclass(frozen=True, slots=True)
 class Protest:
-    """A protest; `ruling` is "" while it is open."""
+    """A protest of `team` about a match of `teams`; `ruling` is "" while it is open."""
 
     number: int
     t: float
     match: str
+    teams: tuple[str, str]
     team: str
     text: str
     ruling: str = ""
@@ -383,15 +461,18 @@ class Protest:
 
 def make_competition(plan: Planned) -> Competition:
     """Return the competition with the options of a plan; the same object for the same options."""
+    check_slip = registry.game_class(plan.game).check_slip
     match plan.format:
         case "round_robin":
-            return _make(RoundRobin, plan.best_of, withdrawn=plan.withdrawn, play_off=plan.play_off)
+            options = {"withdrawn": plan.withdrawn, "play_off": plan.play_off}
+            return _make(RoundRobin, plan.best_of, **options, check_slip=check_slip)
         case "groups":
             third = plan.third_place and plan.knockout == "single"
-            options = plan.groups, plan.through, plan.knockout, plan.best_of
-            return _make(Groups, *options, withdrawn=plan.withdrawn, third_place=third)
+            options = {"withdrawn": plan.withdrawn, "third_place": third, "check_slip": check_slip}
+            return _make(Groups, plan.groups, plan.through, plan.knockout, plan.best_of, **options)
         case kind:
-            return _make(Elimination, kind, plan.best_of, third_place=plan.third_place and kind == "single")
+            third = plan.third_place and kind == "single"
+            return _make(Elimination, kind, plan.best_of, third_place=third, check_slip=check_slip)
 
 
 @cache

@@ -22,7 +22,15 @@ from pi_controller.rules.base import IllegalActionError, InvalidActionError, Jso
 from pi_controller.text import did_you_mean, format_value, join_words, normalize_name, strip_controls
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.competition import Competition, Pairing, State
-from pi_controller.tournament.schedule import Assignment, Break, Hall, Waiting, assign, may_judge
+from pi_controller.tournament.schedule import (
+    Assignment,
+    Break,
+    Hall,
+    Waiting,
+    assign,
+    end_without_breaks,
+    may_judge,
+)
 from pi_controller.tournament.teams import Registration, parse_names
 
 # State of a tournament, and queries on it: ready matches, the schedule, the clock of a round.
@@ -46,7 +54,9 @@ class Tournament:
     calls: Mapping[str, d.Call] = field(default_factory=lambda: _NOTHING)
     reports: Mapping[str, d.Report] = field(default_factory=lambda: _NOTHING)
     settled: frozenset[str] = frozenset()
-    """Orders whose games have been counted or rejected."""
+    """Orders whose games have been counted or rejected, or go on at another table."""
+    moved: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    """The table at which the game of an order goes on, by order."""
     sources: Mapping[str, tuple[d.Source, ...]] = field(default_factory=lambda: _NOTHING)
     """The source of each game, by match."""
     ended: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
@@ -66,6 +76,8 @@ class Tournament:
     """The teams whose captains have checked in."""
     said: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """How the names of teams are said, by team."""
+    present_names: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    """The present names of teams, by their former ones."""
     last_break: int = 0
     durations: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     """Time from the call of each played match until its table was free (s)."""
@@ -82,7 +94,7 @@ class Tournament:
 
     @property
     def is_over(self) -> bool:
-        """True if the tournament has a champion and no match to play."""
+        """True if all matches are decided."""
         return bool(self.state.teams) and self.competition.is_over(self.state)
 
     @property
@@ -97,8 +109,12 @@ class Tournament:
 
     @property
     def open_protests(self) -> tuple[d.Protest, ...]:
-        """The protests that the committee has not decided."""
+        """The protests that the committee has not decided: they hold the matches of both teams."""
         return tuple(protest for protest in self.protests if not protest.ruling)
+
+    def team_name(self, name: str) -> str:
+        """Return the present name of a team, by one that it has or had."""
+        return self.present_names.get(name, name)
 
     def current_order(self, call: d.Call) -> str:
         """Return the id of the game of `call` to be played now: each game of a match has its own."""
@@ -124,6 +140,7 @@ class Tournament:
             freed=self.freed,
             rest=plan.rest_s,
             sitting=sitting,
+            held=frozenset(team for protest in self.open_protests for team in protest.teams),
             own_judges=plan.judges == "tables",
             breaks=self.breaks,
         )
@@ -133,11 +150,14 @@ class Tournament:
         return assign(hall, self.registration, ready, now)
 
     def call_deadline(self, call: d.Call) -> float | None:
-        """Return the time until which the teams of `call` may come to the table, s since 1970; None without
-        limit.
+        """Return the time until which the teams of `call` may come to the table, s since 1970; None without limit.
+
+        The time stops in a break.
         """
         plan = self.plan
-        return None if plan is None or not plan.grace_s or call.started else call.t + plan.grace_s
+        if plan is None or not plan.grace_s or call.started:
+            return None
+        return end_without_breaks(self.breaks, call.t, plan.grace_s)
 
     def overdue_calls(self, now: float) -> tuple[d.Call, ...]:
         """Return the calls whose teams have not begun in time; the director decides about a no-show (chapter 12)."""
@@ -202,6 +222,8 @@ class Tournament:
         match fact:
             case d.Planned():
                 return self._with_plan(fact)
+            case d.SettingsChanged():
+                return self._change_settings(fact)
             case d.Entered(teams=teams):
                 return self._with_teams(teams)
             case d.Scratched():
@@ -211,11 +233,15 @@ class Tournament:
                 entered = tuple(name for name in self.entered if name != team)
                 here, said = self.here - {team}, _without(self.said, team)
                 return replace(self, entered=entered, registration=registration, here=here, said=said)
+            case d.TeamAdded(team=entry):
+                return self._add_team(entry)
+            case d.TeamRenamed():
+                return self._rename_team(fact)
             case d.TeamsDrawn():
                 return self._draw_teams(fact)
             case d.Appointed(judges=judges):
                 found = self.registration
-                for judge in parse_names([*judges], "judge", fewest=1):
+                for judge in parse_names([*judges], "judge", 1, known=found.judges):
                     found = found.appoint(judge)
                 return replace(self, registration=found)
             case d.Dismissed(judge=judge):
@@ -231,6 +257,8 @@ class Tournament:
                 if call.started:
                     raise IllegalActionError(f"{match} has begun", "end it at the table, or enter its result")
                 return replace(self, calls=_without(self.calls, match))
+            case d.Moved():
+                return self._move_match(fact)
             case d.MatchStarted(match=match):
                 call = self._call(match)
                 return replace(
@@ -255,18 +283,20 @@ class Tournament:
                 return self._settled_by_hand(fact, t)
             case d.ClockSet():
                 return replace(self, clock=self._clock_set(fact, t))
-            case d.Corrected() | d.TeamWithdrawn() | d.Reinstated():
+            case d.Replayed(match=match):
+                reports = {order: one for order, one in self.reports.items() if one.fact.match != match}
+                calls = _without(self.calls, match)
+                return _drop_closed_matches(
+                    replace(self, state=self._play(fact), reports=MappingProxyType(reports), calls=calls)
+                )
+            case d.Corrected() | d.Forfeited() | d.TeamWithdrawn() | d.Reinstated():
                 return _drop_closed_matches(replace(self, state=self._play(fact)))
             case d.PlayerAbsent(player=player, why=why):
                 return replace(self, registration=self.registration.leave(normalize_name(player), why))
             case d.PlayerReturned(player=player):
                 return replace(self, registration=self.registration.return_player(normalize_name(player)))
-            case d.Protested(match=match, team=team, text=text):
-                pairing = self.pairing(match)
-                if normalize_name(team) not in pairing.teams:
-                    raise IllegalActionError(f"{format_value(team)} is not in {match}")
-                protest = d.Protest(len(self.protests) + 1, t, match, normalize_name(team), strip_controls(text))
-                return replace(self, protests=(*self.protests, protest))
+            case d.Protested():
+                return self._add_protest(fact, t)
             case d.ProtestDecided():
                 return self._decide_protest(fact)
             case d.BreakPlanned():
@@ -274,7 +304,9 @@ class Tournament:
             case d.BreakCancelled(number=number):
                 if all(one.number != number for one in self.breaks):
                     raise IllegalActionError("there is no such break")
-                return replace(self, breaks=tuple(one for one in self.breaks if one.number != number))
+                # one that has begun ends now: until then the grace of the calls has stopped
+                breaks = (replace(one, ends=min(one.ends, t)) if one.number == number else one for one in self.breaks)
+                return replace(self, breaks=tuple(one for one in breaks if one.begins < one.ends))
             case d.CheckedIn(here=here):
                 team = self._find_team(fact.team)
                 return replace(self, here=self.here | {team} if here else self.here - {team})
@@ -312,15 +344,18 @@ class Tournament:
             raise IllegalActionError("players are registered by another game's roster", "take the teams out first")
         return fresh
 
+    def _change_settings(self, fact: d.SettingsChanged) -> Tournament:
+        chosen = {field: value for field in fact.__struct_fields__ if (value := getattr(fact, field)) is not None}
+        if not chosen:
+            raise InvalidActionError("no setting is named", "choose at least one")
+        return replace(self, plan=msgspec.structs.replace(self._require_plan(), **chosen))
+
     def _with_teams(self, teams: Sequence[d.Entry]) -> Tournament:
         self._require_plan()
         self._not_drawn()
-        names = parse_names([team.name for team in teams], "team", fewest=1)
-        folded = {name.casefold(): name for name in self.entered}
+        names = parse_names([team.name for team in teams], "team", fewest=1, known=self.entered)
         found = self
         for team, name in zip(teams, names, strict=True):
-            if (known := folded.get(name.casefold(), name)) != name:
-                raise InvalidActionError(f"two teams are called {format_value(known)}", "give one of them another name")
             entered = found.entered if name in found.entered else (*found.entered, name)
             held = {key: players for key, players in found.registration.teams.items() if key != name}
             registration = replace(found.registration, teams=MappingProxyType(held))
@@ -330,6 +365,69 @@ class Tournament:
             found = replace(found, entered=entered, registration=registration)
         parse_names(list(found.entered), "team", fewest=1)  # not too many
         return found
+
+    def _add_team(self, entry: d.Entry) -> Tournament:
+        if not self.state.teams:
+            raise IllegalActionError("the teams are not drawn yet", "enter the team")
+        name = self._parse_new_name(entry.name)
+        state = self.competition.play(self.state, {"do": "add", "team": name})
+        registration = self.registration
+        if entry.players:
+            leader = normalize_name(entry.leader) if entry.leader else None
+            late = replace(registration, frozen=False).register(name, list(entry.players), leader)
+            registration = replace(late, frozen=registration.frozen)
+        added = replace(self, state=state, entered=(*self.entered, name), registration=registration)
+        return _drop_closed_matches(added)
+
+    def _rename_team(self, fact: d.TeamRenamed) -> Tournament:
+        team = self._find_team(fact.team)
+        name = self._parse_new_name(fact.name, team)
+
+        def new_name(one: str) -> str:
+            return name if one == team else one
+
+        def rename_pair(teams: tuple[str, str]) -> tuple[str, str]:
+            return new_name(teams[0]), new_name(teams[1])
+
+        def rename_keys(found: Mapping[str, Any]) -> Mapping[str, Any]:
+            return MappingProxyType({new_name(one): value for one, value in found.items()})
+
+        def rename_report(report: d.Report) -> d.Report:
+            sticks = dict(rename_keys(report.fact.sticks))
+            return replace(
+                report, fact=msgspec.structs.replace(report.fact, winner=new_name(report.fact.winner), sticks=sticks)
+            )
+
+        registration = self.registration
+        former_names = {one: new_name(now) for one, now in self.present_names.items() if one != name}
+        return replace(
+            self,
+            entered=tuple(map(new_name, self.entered)),
+            registration=replace(
+                registration, teams=rename_keys(registration.teams), leaders=rename_keys(registration.leaders)
+            ),
+            state=self._play(fact) if self.state.teams else self.state,
+            calls=MappingProxyType(
+                {match: replace(call, teams=rename_pair(call.teams)) for match, call in self.calls.items()}
+            ),
+            reports=MappingProxyType({order: rename_report(report) for order, report in self.reports.items()}),
+            ended=rename_keys(self.ended),
+            protests=tuple(
+                replace(one, team=new_name(one.team), teams=rename_pair(one.teams)) for one in self.protests
+            ),
+            here=frozenset(map(new_name, self.here)),
+            said=rename_keys(self.said),
+            present_names=MappingProxyType({**former_names, team: name}),
+        )
+
+    def _parse_new_name(self, value: str, team: str | None = None) -> str:
+        """Return a name that no other team than `team` has or had: a table may still report by a former name."""
+        others = [*self.entered, *self.present_names]
+        others = [one for one in others if self.team_name(one) != team]
+        (name,) = parse_names([value], "team", fewest=1, known=others)
+        if name in others or name == team:
+            raise IllegalActionError(f"a team is or was called {format_value(name)}", "choose another name")
+        return name
 
     def _find_team(self, team: str) -> str:
         if (name := normalize_name(team)) not in self.entered:
@@ -369,6 +467,7 @@ class Tournament:
         if not pairing.open:
             raise IllegalActionError(f"{fact.match} is not ready")
         teams = cast("tuple[str, str]", pairing.teams)
+        self._reject_held(fact.match, teams)
         calls = {match: call for match, call in self.calls.items() if match != fact.match}
         if (before := self.calls.get(fact.match)) is not None and before.started:
             raise IllegalActionError(f"{fact.match} has begun at {before.table}")
@@ -390,6 +489,28 @@ class Tournament:
         calls[fact.match] = d.Call(fact.match, teams, fact.table, fact.judge, fact.order, t)
         return replace(self, calls=MappingProxyType(calls))
 
+    def _move_match(self, fact: d.Moved) -> Tournament:
+        call = self._call(fact.match)
+        if not call.started:
+            raise IllegalActionError(f"{fact.match} has not begun", "recall it, then call it to another table")
+        if (order := self.current_order(call)) in self.reports:
+            raise IllegalActionError(f"the game of {fact.match} is over", "confirm or reject its result")
+        if (other := next((one for one in self.calls.values() if one.table == fact.table), None)) is not None:
+            raise IllegalActionError(f"{other.match} is at {fact.table}", "choose another table")
+        # the table that it leaves may not have begun the copy that it was to go on from
+        before = call.copied if call.copied is not None and call.copied.epoch == fact.epoch else None
+        copied = d.CopiedGame(before.table if before else call.table, fact.epoch, fact.seq) if fact.epoch else None
+        return replace(
+            self,
+            calls=MappingProxyType(
+                {**self.calls, fact.match: replace(call, table=fact.table, order=fact.order, copied=copied)}
+            ),
+            settled=self.settled | {order},
+            moved=MappingProxyType({**self.moved, order: fact.table}),
+            used=MappingProxyType({**self.used, fact.table: self.used.get(fact.table, 0) + 1}),
+            unused=self.unused | {call.table} if fact.unused else self.unused,
+        )
+
     def _add_report(self, fact: d.Reported, t: float) -> Tournament:
         pairing = self.pairing(fact.match)
         if fact.order in self.settled or fact.order in self.reports:
@@ -405,15 +526,9 @@ class Tournament:
 
     def _confirm_report(self, report: d.Report, t: float) -> Tournament:
         fact = report.fact
-        held = next((protest for protest in self.open_protests if protest.match == fact.match), None)
-        if held is not None:
-            raise IllegalActionError(
-                f"the protest of {format_value(held.team)} about {fact.match} is not decided",
-                "the committee decides it first",
-            )
         call = self.calls.get(fact.match)
         source = d.Source(fact.table, fact.epoch, fact.order, call.judge if call is not None else "", t)
-        result = d.Result(fact.match, fact.winner, fact.sweep, fact.sticks)
+        result = d.Result(fact.match, fact.winner, fact.sweep, fact.sticks, fact.finish)
         found = self._count_result(result, source, t)
         found = replace(found, reports=_without(found.reports, fact.order), settled=found.settled | {fact.order})
         return _drop_closed_matches(found)
@@ -455,6 +570,7 @@ class Tournament:
 
     def _count_result(self, fact: d.Result | d.TieEntered, source: d.Source, t: float) -> Tournament:
         match, pairing = fact.match, self.pairing(fact.match)
+        self._reject_held(match, pairing.teams)
         state = self._play(fact)
         ended = {**self.ended, **{team: t for team in pairing.teams if team is not None}}
         sources = {**self.sources, match: (*self.sources.get(match, ()), source)}
@@ -469,9 +585,31 @@ class Tournament:
     def _play(self, fact: d.Fact) -> State:
         """Return the competition's state after `fact`, whose JSON is also the competition's action."""
         action = msgspec.to_builtins(fact)
-        if isinstance(fact, d.Reinstated):
+        if not isinstance(fact, d.TeamWithdrawn):
             action.pop("why", None)
         return self.competition.play(self.state, action)
+
+    def _reject_held(self, match: str, teams: Sequence[str | None]) -> None:
+        """Raise `IllegalActionError` if a protest about `match`, or of a match of one of its teams, is open."""
+        for protest in self.open_protests:
+            if protest.match == match or not set(protest.teams).isdisjoint(teams):
+                raise IllegalActionError(
+                    f"the protest of {format_value(protest.team)} about {protest.match} is not decided",
+                    "the committee decides it first",
+                )
+
+    def _add_protest(self, fact: d.Protested, t: float) -> Tournament:
+        pairing, team = self.pairing(fact.match), normalize_name(fact.team)
+        if not team or team not in pairing.teams:
+            raise IllegalActionError(f"{format_value(fact.team)} is not in {fact.match}")
+        teams = cast("tuple[str, str]", tuple(one or "" for one in pairing.teams))
+        protest = d.Protest(len(self.protests) + 1, t, fact.match, teams, team, strip_controls(fact.text))
+        calls = {  # their next matches are recalled
+            match: call
+            for match, call in self.calls.items()
+            if call.started or match == fact.match or {*call.teams}.isdisjoint(teams)
+        }
+        return replace(self, protests=(*self.protests, protest), calls=MappingProxyType(calls))
 
     def _decide_protest(self, fact: d.ProtestDecided) -> Tournament:
         known = next((protest for protest in self.open_protests if protest.number == fact.protest), None)
@@ -548,6 +686,8 @@ class History:
         target = self.undo_target
         if target is None:
             raise IllegalActionError("there is nothing to undo")
+        if isinstance(target.fact, d.Moved):
+            raise IllegalActionError(f"{target.fact.match} goes on at its new table", "move it back instead")
         now, lapsed = Tournament(), list[int]()
         for decision in self.effective_decisions:
             try:

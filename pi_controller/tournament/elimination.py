@@ -1,17 +1,33 @@
 """Single and double elimination: a team is out after its first or its second loss."""
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import Json
 from pi_controller.tournament import bracket
 from pi_controller.tournament.bracket import FINAL, RESET, LoserOf, Match, Seed, Source, WinnerOf
-from pi_controller.tournament.competition import Competition, Pairing, State
+from pi_controller.tournament.competition import (
+    NOBODY,
+    Competition,
+    Pairing,
+    SlipCheck,
+    State,
+    no_bye_error,
+    without_walkovers,
+)
 
 Kind = Literal["double", "single"]
+
+
+_AGAIN = "-L"
+"""Ending of the id of a match of two teams that both forfeited one, for its place in the losers' bracket."""
+_Stage = tuple[int, int]
+"""When a team is out, in the order of the places: a round, the third place, the final."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,38 +44,89 @@ class Elimination(Competition):
 
     The final of a double elimination has a second match, its reset, only if the team from the losers' side wins the
     first. With `third_place` the losers of a single elimination's semi-finals play for the third place.
+
+    If nobody wins a match, its winner's place stays empty. Its loser's place goes to the team that forfeits it but has
+    not withdrawn; if two do in the winners' bracket, they play for that place: `W1-1-L` after `W1-1`.
     """
 
-    def __init__(self, kind: Kind = "double", best_of: int = 1, third_place: bool = False) -> None:
+    def __init__(
+        self,
+        kind: Kind = "double",
+        best_of: int = 1,
+        third_place: bool = False,
+        check_slip: SlipCheck | None = None,
+    ) -> None:
         """Raise `ValueError` if `best_of` is not 1, 3 or 5, or if a double elimination is to have a third place."""
-        super().__init__(best_of)
+        super().__init__(best_of, check_slip)
         if third_place and kind != "single":
             raise ValueError("a double elimination has its third place without a match for it")
         self.kind: Kind = kind
-        self._bracket = bracket.double if kind == "double" else partial(bracket.single, third_place=third_place)
+        self._records = WeakKeyDictionary[State, _Record]()
+        self._has_third = third_place
+        self._build = bracket.double if kind == "double" else partial(bracket.single, third_place=third_place)
 
     def _make_pairings(self, state: State) -> tuple[Pairing, ...]:
         if not state.teams:
             return ()
-        drawn = self._bracket(len(state.teams))
-        known: dict[Source, str] = {Seed(number): team for number, team in enumerate(state.teams, 1)}
-        found = [self._pairing(state, match, known) for match in drawn.matches]
-        if drawn.reset is not None and found[-1].winner not in {None, found[-1].teams[0]}:
-            found.append(self._pairing(state, drawn.reset, known))
+        drawn = self.bracket(state)
+        seeds = [*range(1, drawn.teams + 1), *state.late]
+        known: dict[Source, str] = {Seed(number): team for number, team in zip(seeds, state.teams, strict=True)}
+        found: list[Pairing] = []
+        for match in drawn.matches:
+            found += self._pair(state, match, known)
+        last = found[-1]
+        if drawn.reset is not None and all(last.teams) and last.winner == last.teams[1]:
+            found += self._pair(state, drawn.reset, known)
         return tuple(found)
 
-    def _pairing(self, state: State, match: Match, known: dict[Source, str]) -> Pairing:
+    def _pair(self, state: State, match: Match, known: dict[Source, str]) -> list[Pairing]:
         """Return a match with its teams, and store its winner and loser in `known`."""
         a, b = known.get(match.a), known.get(match.b)
-        winner = None if a is None or b is None else self.winner(state, match.id)
-        if a is not None and b is not None and winner is not None:
+        if NOBODY in (a, b):
+            known[LoserOf(match.id)] = NOBODY
+            winner = b if a == NOBODY else a
+        else:
+            winner = None if a is None or b is None else self.winner(state, match.id)
+        pairing = Pairing(match.id, (a, b), match.round, match.side, winner)
+        if winner is not None:
             known[WinnerOf(match.id)] = winner
-            known[LoserOf(match.id)] = b if winner == a else a
-        return Pairing(match.id, (a, b), match.round, match.side, winner)
+        if not all(pairing.teams) or winner is None:
+            return [pairing]
+        losers = [team for team in pairing.teams if team and team != winner]
+        if len(losers) > 1:  # one that has withdrawn goes no further
+            losers = [team for team in losers if (match.id, team) in state.forfeits]
+        if len(losers) < 2 or self.kind == "single" or match.side != "winners":
+            known[LoserOf(match.id)] = losers[0] if len(losers) == 1 else NOBODY
+            return [pairing]
+        again = f"{match.id}{_AGAIN}"
+        place = Pairing(
+            again, (losers[0], losers[1]), self._losers_round(state, match.id), "losers", self.winner(state, again)
+        )
+        if place.winner is not None:
+            known[LoserOf(match.id)] = place.winner
+        return [pairing, place]
+
+    def _losers_round(self, state: State, match: str) -> int:
+        """Return the round of the losers' bracket in which the loser of `match` plays next."""
+        drawn = self.bracket(state).matches
+        return next(
+            (later.round for later in drawn if later.side == "losers" and LoserOf(match) in (later.a, later.b)), 1
+        )
+
+    def _add_team(self, state: State, team: str) -> State:
+        """Return the state with a late `team` against the lowest seed whose bye has not led to a begun match."""
+        for seed in bracket.empty_seeds(self.bracket(state).teams, state.late):
+            added = replace(state, teams=(*state.teams, team), late=(*state.late, seed))
+            first = next(match.id for match in self.bracket(added).matches if Seed(seed) in (match.a, match.b))
+            hanging = self.dependents(added, first)
+            added = without_walkovers(added, hanging)
+            if not added.started & hanging:
+                return self._apply_consequences(added)
+        raise no_bye_error(team)
 
     def bracket(self, state: State) -> bracket.Bracket:
         """Return the bracket of the entered teams. Raises `ValueError` if there are none."""
-        return self._bracket(len(state.teams))
+        return self._build(len(state.teams) - len(state.late), state.late)
 
     def dependents(self, state: State, match: str) -> frozenset[str]:  # noqa: D102 - as the base class says
         return _find_dependents(self.bracket(state), match)
@@ -77,33 +144,39 @@ class Elimination(Competition):
     def _third(self, state: State) -> Pairing | None:
         return next((pairing for pairing in self.pairings(state) if pairing.side == "third"), None)
 
-    def champion(self, state: State) -> str | None:  # noqa: D102 - as the base class says
-        *_, last = self.pairings(state) or (None,)
-        return None if last is None else last.winner
+    def champion(self, state: State) -> str | None:
+        """Return the team that is left when all matches but the one for the third place are decided."""
+        pairings = self.pairings(state)
+        if not pairings or any(one.winner is None and one.side != "third" for one in pairings):
+            return None
+        out = self._record(state).out
+        return next((team for team in state.teams if team not in out), None)
 
     def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
         """Return a row for each team: place, wins, losses (of matches, walkovers included), and why it withdrew.
 
         The place is None while the team has a match to play. Teams eliminated in the same round share the best of their
-        places.
+        places, after them those of that round that had withdrawn.
         """
         if not state.teams:
             return ()
         record = self._record(state)
-        side = "losers" if self.kind == "double" else "winners"
-        knocking_out = [match.round for match in self.bracket(state).matches if match.side == side]
-        champion, third = self.champion(state), self._third(state)
-        playing = self._teams_for_third_place(state)
+        champion, playing = self.champion(state), self._teams_for_third_place(state)
+        stages = {team: self._stage(state, team, last) for team, last in record.out.items()}
+        out = Counter(stages.values())
+        gone = Counter(stage for team, stage in stages.items() if team in state.withdrawn)
+        to_come = Counter(self._stage(state, NOBODY, one) for one in self.pairings(state) if self._will_eliminate(one))
+        first = 2 if self._has_no_champion(state) else 1
 
         def place(team: str) -> int | None:
             if team == champion:
                 return 1
             if team not in record.out or team in playing:
                 return None
-            if third is not None and team in third.teams:
-                return 3 if team == third.winner else 4
-            last = record.out[team]
-            return 2 if last.side == "final" else 3 + sum(number > last.round for number in knocking_out)
+            stage = stages[team]
+            behind = sum(count for earlier, count in (out + to_come).items() if earlier < stage) + gone[stage]
+            beside = 0 if team in state.withdrawn else out[stage] - gone[stage] + to_come[stage]
+            return first + len(state.teams) - behind - beside
 
         rows = [
             MappingProxyType(
@@ -119,28 +192,59 @@ class Elimination(Competition):
         ]
         return tuple(sorted(rows, key=lambda row: row["place"] or (3 if row["team"] in playing else 0)))
 
+    def _stage(self, state: State, team: str, last: Pairing) -> _Stage:
+        """Return when `team` is out if `last` eliminates it; the match for the third place orders its two teams."""
+        third = self._third(state) if self._has_third and team else None
+        if third is not None and team in third.teams and third.winner is not None:
+            return (1, int(team == third.winner))
+        if last.side == "final":
+            return (2, last.round)
+        if self.kind == "double" and last.side == "winners":
+            return (0, self._losers_round(state, last.id))
+        return (0, last.round)
+
+    def _will_eliminate(self, pairing: Pairing) -> bool:
+        """Return whether a team will be out after `pairing`, which is not decided."""
+        sides = {"losers", "final"} if self.kind == "double" else {"winners", "final"}
+        return pairing.winner is None and pairing.side in sides and NOBODY not in pairing.teams
+
     def _record(self, state: State) -> _Record:
+        if state not in self._records:
+            self._records[state] = self._make_record(state)
+        return self._records[state]
+
+    def _make_record(self, state: State) -> _Record:
         record = _Record(dict.fromkeys(state.teams, 0), dict.fromkeys(state.teams, 0), {})
         lives = 2 if self.kind == "double" else 1
+        last: dict[str, Pairing] = {}
         for pairing in self.pairings(state):
-            for team in filter(None, pairing.teams if pairing.winner is not None else ()):
+            teams = [team for team in pairing.teams if team]
+            last |= dict.fromkeys(teams, pairing)
+            for team in teams if pairing.winner is not None and all(pairing.teams) else ():
                 if team == pairing.winner:
                     record.wins[team] += 1
                 else:
                     record.losses[team] += 1
                     if record.losses[team] == lives:
                         record.out[team] = pairing
+        for team in state.withdrawn:  # it may end in a place without an opponent, or with one that has left, too
+            if team not in record.out and team in last and last[team].winner is not None:
+                record.out[team] = last[team]
         return record
 
 
 @cache
 def _find_dependents(drawn: bracket.Bracket, match: str) -> frozenset[str]:
     """Return the matches whose teams depend on the result of `match`, directly or not."""
-    found = {match}
+    sources: set[Source] = {LoserOf(match.removesuffix(_AGAIN))}
+    found: set[str] = set()
+    if not match.endswith(_AGAIN):
+        sources.add(WinnerOf(match))
+        found.add(f"{match}{_AGAIN}")
     for later in drawn.matches:
-        for source in (later.a, later.b):
-            if isinstance(source, WinnerOf | LoserOf) and source.match in found:
-                found.add(later.id)
-    if drawn.reset is not None and FINAL in found:
+        if later.a in sources or later.b in sources:
+            found |= {later.id, f"{later.id}{_AGAIN}"}
+            sources |= {WinnerOf(later.id), LoserOf(later.id)}
+    if drawn.reset is not None and (match == FINAL or FINAL in found):
         found.add(RESET)
-    return frozenset(found - {match})
+    return frozenset(found)

@@ -17,7 +17,14 @@ from weakref import WeakKeyDictionary
 
 from pi_controller.rules.base import Action, InvalidActionError, Json
 from pi_controller.tournament.bracket import seed_order
-from pi_controller.tournament.competition import Competition, Pairing, Qualifiers, State, reinstatement_error
+from pi_controller.tournament.competition import (
+    Competition,
+    Pairing,
+    Qualifiers,
+    SlipCheck,
+    State,
+    reinstatement_error,
+)
 from pi_controller.tournament.elimination import Elimination, Kind
 from pi_controller.tournament.round_robin import Points, RoundRobin, WithdrawalPolicy
 
@@ -45,9 +52,10 @@ class Groups(Competition):
         points: Points | None = None,
         withdrawn: WithdrawalPolicy = "forfeit",
         third_place: bool = False,
+        check_slip: SlipCheck | None = None,
     ) -> None:
         """Raise `ValueError` for invalid numbers."""
-        super().__init__(best_of)
+        super().__init__(best_of, check_slip)
         if not 2 <= groups <= len(ascii_uppercase):
             raise ValueError(f"there are 2 to {len(ascii_uppercase)} groups, not {groups}")
         if through < 1:
@@ -117,6 +125,18 @@ class Groups(Competition):
             )
         return entered
 
+    def _are_closed(self, state: State) -> bool:
+        """Return whether the elimination has begun, so that nothing changes in the groups."""
+        return any(self._has_started(state, match) for match in self._of_cup(state))
+
+    def _unplayed_walkovers(self, state: State, team: str) -> list[str]:
+        walkovers, closed = super()._unplayed_walkovers(state, team), self._are_closed(state)
+        return [match for match in walkovers if "." not in match or not closed]
+
+    def _check_can_leave(self, state: State, team: str) -> None:
+        if self._are_closed(state):  # a team of the groups can leave until then, as in a round robin
+            super()._check_can_leave(state, team)
+
     def _reinstate_team(self, state: State, team: str) -> State:
         back = super()._reinstate_team(state, team)
         through = back.qualifiers
@@ -136,7 +156,7 @@ class Groups(Competition):
     def _apply_consequences(self, state: State) -> State:
         """Settle the qualifiers as soon as the groups are over; they can change until the elimination begins."""
         while True:
-            if not any(self._has_started(state, match) for match in self._of_cup(state)):
+            if not self._are_closed(state):
                 through = self._find_qualifiers(state)
                 if through != state.qualifiers:
                     state = replace(state, qualifiers=through)
@@ -167,13 +187,13 @@ class Groups(Competition):
         through, cup = state.qualifiers, self.parts(state).cup
         if cup is not None:
             return self.cup.champion(cup)
-        return through.teams[0] if through and through.teams else None
+        return next((team for team in through.teams if team not in state.withdrawn), None) if through else None
 
     def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
         """Return a row for each team: that of its group, with the `group`, the place there as `in_group`, and `place`.
 
-        `place` is that of the elimination; teams that did not qualify share the one after it. It is None while it is
-        open.
+        `place` is that of the elimination; teams that did not qualify share the one after it, and those of them that
+        had withdrawn the next one. It is None while it is open.
         """
         through = state.qualifiers
         leagues, cup = self.parts(state)
@@ -181,7 +201,12 @@ class Groups(Competition):
         if through and cup is None:
             places = dict.fromkeys(through.teams, 1)
         if through:
-            places |= dict.fromkeys(set(state.teams) - set(through.teams), len(through.teams) + 1)
+            here, gone = (
+                [team for team in state.teams if team not in through.teams and (team in state.withdrawn) == left]
+                for left in (False, True)
+            )
+            first = len(through.teams) + (2 if self._has_no_champion(state) else 1)
+            places |= dict.fromkeys(here, first) | dict.fromkeys(gone, first + len(here))
         rows = [
             MappingProxyType(
                 {
@@ -201,13 +226,21 @@ class Groups(Competition):
 
 def _part(state: State, teams: tuple[str, ...], prefix: str, gone: Mapping[str, str]) -> State:
     """Return the state of `teams` only, with the matches whose ids start with `prefix`."""
-    mine = [match for match in state.started if match.startswith(prefix) and ("." in match) == bool(prefix)]
+    mine = [match for match in state.started if _is_part(match, prefix)]
     return State(
         teams,
         MappingProxyType({match.removeprefix(prefix): state.games[match] for match in mine if match in state.games}),
         frozenset(match.removeprefix(prefix) for match in mine),
         MappingProxyType({team: state.withdrawn[team] for team in teams if team in gone}),
+        forfeits=frozenset(
+            (match.removeprefix(prefix), team) for match, team in state.forfeits if _is_part(match, prefix)
+        ),
     )
+
+
+def _is_part(match: str, prefix: str) -> bool:
+    """Return whether `match` is one of the group with `prefix`, or of the elimination if that is ""."""
+    return match.startswith(prefix) and ("." in match) == bool(prefix)
 
 
 def _seed_qualifiers(best: Sequence[Sequence[str]]) -> tuple[str, ...]:

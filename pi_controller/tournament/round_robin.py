@@ -13,7 +13,16 @@ from types import MappingProxyType
 from typing import Literal
 
 from pi_controller.rules.base import Json
-from pi_controller.tournament.competition import Competition, GameResult, Pairing, State
+from pi_controller.tournament.competition import (
+    NOBODY,
+    Competition,
+    GameResult,
+    Pairing,
+    SlipCheck,
+    State,
+    no_bye_error,
+    without_walkovers,
+)
 
 WithdrawalPolicy = Literal["forfeit", "annul"]
 PlayOff = Literal["first", "all", "none"] | int
@@ -51,7 +60,10 @@ class RoundRobin(Competition):
 
     `withdrawn` chooses the effect of a withdrawal: the opponents win the remaining games without sticks (`forfeit`), or
     all games of the team are removed (`annul`). `play_off` chooses the ties that are played off: those for the first
-    place, all, none, or those for the first n places.
+    place, all, none, or those for the first n places. A play-off's id has the seeds of its teams, `P4-1-3`: a team that
+    leaves changes no other play-off's id.
+
+    The order of the teams has those that have withdrawn after all others; champion, standings and play-offs use it.
     """
 
     def __init__(
@@ -60,9 +72,10 @@ class RoundRobin(Competition):
         points: Points | None = None,
         withdrawn: WithdrawalPolicy = "forfeit",
         play_off: PlayOff = "first",
+        check_slip: SlipCheck | None = None,
     ) -> None:
         """Raise `ValueError` if `best_of` is not 1, 3 or 5."""
-        super().__init__(best_of)
+        super().__init__(best_of, check_slip)
         self.points = points or Points()
         self.withdrawn: WithdrawalPolicy = withdrawn
         self.play_off: PlayOff = play_off
@@ -79,20 +92,30 @@ class RoundRobin(Competition):
             ties = self._to_play_off(state, self._order(state, found))
             if not ties:
                 break
+            seed = {team: n for n, team in enumerate(state.teams, 1)}
             found += [
-                self._pairing(state, f"P{number}-{place}", pair, number)
-                for place, pair in enumerate((pair for tie in ties for pair in _pairs(tie)), 1)
+                self._pairing(state, f"P{number}-{'-'.join(map(str, sorted((seed[a], seed[b]))))}", (a, b), number)
+                for tie in ties
+                for a, b in _pairs(tie)
             ]
         return tuple(found)
 
     def _rounds(self, state: State) -> list[Pairing]:
         struck = set(state.withdrawn) if self.withdrawn == "annul" else set[str]()
+        late = {seed - 1 for seed in state.late}
         return [
             self._pairing(state, f"R{number}-{place}", (state.teams[a], state.teams[b]), number)
             for number, pairs in enumerate(circle(len(state.teams)), 1)
-            for place, (a, b) in enumerate(pairs, 1)
+            for place, (a, b) in enumerate(sorted(pairs, key=lambda pair: not late.isdisjoint(pair)), 1)
             if state.teams[a] not in struck and state.teams[b] not in struck
         ]
+
+    def _add_team(self, state: State, team: str) -> State:
+        """Return the state in which a late `team` plays those that would have rested, one in each round."""
+        seed = len(state.teams) + 1
+        if seed % 2 or any(match.startswith("P") for match in without_walkovers(state, state.games).started):
+            raise no_bye_error(team)
+        return self._apply_consequences(replace(state, teams=(*state.teams, team), late=(*state.late, seed)))
 
     def _pairing(self, state: State, match: str, teams: tuple[str, str], number: int) -> Pairing:
         return Pairing(match, teams, number, None, self.winner(state, match))
@@ -100,8 +123,11 @@ class RoundRobin(Competition):
     def _enter_tie(self, state: State, pairing: Pairing) -> State:
         if self.best_of > 1 or _is_play_off(pairing):
             return super()._enter_tie(state, pairing)
-        games = MappingProxyType({**state.games, pairing.id: (GameResult(""),)})
+        games = MappingProxyType({**state.games, pairing.id: (GameResult(NOBODY),)})
         return replace(state, games=games, started=state.started | {pairing.id})
+
+    def _check_can_leave(self, state: State, team: str) -> None:
+        """Accept that a team leaves at any time: it goes behind those present."""
 
     def dependents(self, state: State, match: str) -> frozenset[str]:
         """Return the play-offs after the round of `match`: their teams depend on every earlier result."""
@@ -114,12 +140,12 @@ class RoundRobin(Competition):
         return tuple(team for team in state.teams if team in state.withdrawn)
 
     def champion(self, state: State) -> str | None:
-        """Return the only team in first place after all matches; None before that, or in a tie."""
+        """Return the only team in first place after all matches; None before that, in a tie, or if all have left."""
         pairings = self.pairings(state)
         if not state.teams or any(pairing.winner is None for pairing in pairings):
             return None
-        first = next((tie for tie in self._order(state, pairings) if not state.withdrawn.keys() >= set(tie)), ())
-        return first[0] if len(first) == 1 else None
+        first = self._order(state, pairings)[0]
+        return first[0] if len(first) == 1 and first[0] not in state.withdrawn else None
 
     def standings(self, state: State) -> tuple[Mapping[str, Json], ...]:
         """Return a row for each team: place, played, wins, losses, sweeps, sticks, points, and why it withdrew.
@@ -129,17 +155,18 @@ class RoundRobin(Competition):
         pairings = self.pairings(state)
         rows = self._rows(state, _without_play_offs(pairings))
         found: list[Mapping[str, Json]] = []
+        first = 2 if state.withdrawn.keys() >= {*state.teams} else 1
         for tie in self._order(state, pairings):
-            rank = {"place": len(found) + 1, "tied": len(tie) > 1}
+            rank = {"place": first + len(found), "tied": len(tie) > 1}
             for team in tie:
                 row = {"team": team, **rank, **asdict(rows[team]), "gone": state.withdrawn.get(team)}
                 found.append(MappingProxyType(row))
         return tuple(found)
 
     def _order(self, state: State, pairings: Sequence[Pairing]) -> list[tuple[str, ...]]:
-        """Return the teams from first to last, with tied teams in one tuple."""
+        """Return the teams from first to last, with tied teams in one tuple: first those present, then those gone."""
         rows = self._rows(state, _without_play_offs(pairings))
-        ties = [state.teams]
+        ties = _split([state.teams], lambda team: team not in state.withdrawn)
         ties = _split(ties, lambda team: rows[team].points)
         ties = _split(ties, lambda team: rows[team].sticks)
         ties = _split(ties, lambda team: rows[team].sweeps)
@@ -160,13 +187,15 @@ class RoundRobin(Competition):
         return [part for half in parts for part in self._head_to_head(state, half, pairings)]
 
     def _to_play_off(self, state: State, ties: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-        """Return the ties to be played off, without withdrawn teams."""
-        here = [tuple(team for team in tie if team not in state.withdrawn) for tie in ties]
-        here = [tie for tie in here if tie]
+        """Return the ties to be played off; teams that have withdrawn play nothing off."""
         chosen = self.play_off
         places = chosen if isinstance(chosen, int) else {"first": 1, "all": len(state.teams), "none": 0}[chosen]
-        before = accumulate((len(tie) for tie in here), initial=0)
-        return [tie for tie, better in zip(here, before, strict=False) if len(tie) > 1 and better < places]
+        before = accumulate((len(tie) for tie in ties), initial=0)
+        return [
+            tie
+            for tie, better in zip(ties, before, strict=False)
+            if len(tie) > 1 and better < places and tie[0] not in state.withdrawn
+        ]
 
     def _rows(self, state: State, pairings: Iterable[Pairing]) -> dict[str, _Row]:
         rows = {team: _Row(team) for team in state.teams}
@@ -177,7 +206,7 @@ class RoundRobin(Competition):
         return rows
 
     def _with_game(self, row: _Row, game: GameResult) -> _Row:
-        if not game.winner:
+        if game.winner == NOBODY and not game.walkover:
             return replace(row, played=row.played + 1, points=row.points + self.points.tie)
         won = game.winner == row.team
         worth = self.points.walkover if game.walkover else self.points.sweep if game.sweep else self.points.win

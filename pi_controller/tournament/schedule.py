@@ -41,7 +41,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A match that is ready but has to wait; `why` is break, team, rest, table or judge.
+    """A match that is ready but has to wait; `why` is break, protest, team, rest, table or judge.
 
     `until` is when the break ends or its teams have rested (s), if `why` is break or rest; else None.
     """
@@ -68,6 +68,8 @@ class Hall:
     """Time between two matches of a team, s."""
     sitting: frozenset[str] = frozenset()
     """Teams still at a game that no longer counts."""
+    held: frozenset[str] = frozenset()
+    """Teams of a protest that is not decided."""
     own_judges: bool = False
     """Whether each table finds its own judge, so that none is assigned."""
     breaks: tuple[Break, ...] = ()
@@ -94,6 +96,21 @@ def break_end(breaks: Sequence[Break], now: float) -> float | None:
     while later := [one.ends for one in breaks if one.begins <= end < one.ends]:
         end = max(later)
     return end if end > now else None
+
+
+def end_without_breaks(breaks: Sequence[Break], start: float, duration: float) -> float:
+    """Return when `duration` from `start` is over if it stops during breaks (s).
+
+    >>> end_without_breaks((Break(1, 60.0, 100.0), Break(2, 90.0, 120.0)), 30.0, 40.0)
+    130.0
+    """
+    t, left = start, duration
+    for one in sorted(breaks, key=lambda one: one.begins):
+        if one.begins - t >= left:
+            break
+        left -= max(0.0, one.begins - t)
+        t = max(t, one.ends)
+    return t + left
 
 
 def natural_order(name: str) -> tuple[tuple[str, int], ...]:
@@ -150,6 +167,8 @@ def assign(
         ]
         if closed is not None:
             waiting.append(Waiting(pairing.id, teams, "break", closed))
+        elif hall.held & set(teams):
+            waiting.append(Waiting(pairing.id, teams, "protest"))
         elif busy & set(teams):
             waiting.append(Waiting(pairing.id, teams, "team"))
         elif rested > now:

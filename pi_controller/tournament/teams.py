@@ -40,10 +40,7 @@ def look_alike_key(name: str) -> str:
 
 
 def reject_unclear_names(names: Iterable[str], what: str) -> None:
-    """Raise `InvalidActionError` if two of `names` look the same, or one is invisible or has a control character.
-
-    Use it for new names only. Decisions made before this check existed must stay readable: `parse_names` accepts them.
-    """
+    """Raise `InvalidActionError` if two of `names` look the same, or one is invisible or has a control character."""
     known: dict[str, str] = {}
     for name in map(normalize_name, names):
         reject_control_characters(name, what)
@@ -62,29 +59,31 @@ def reject_control_characters(name: str, what: str) -> None:
         )
 
 
-def parse_names(value: object, what: str, fewest: int, most: int = MAX_TEAMS) -> tuple[str, ...]:
+def parse_names(
+    value: object, what: str, fewest: int, most: int = MAX_TEAMS, known: Iterable[str] = ()
+) -> tuple[str, ...]:
     """Parse a list of names, each normalised by `normalize_name`; `what` is the kind of name in error messages.
 
-    Raises `InvalidActionError` if it is not a list of distinct names with a length that `is_name_length` allows.
-    Names are compared without regard to case.
+    Raises `InvalidActionError` if it is not a list of names with a length that `is_name_length` allows, or if two of
+    them, or one of them and another one of `known`, look the same.
     """
     if not isinstance(value, list):
         raise InvalidActionError(f"{what}s cannot be {format_value(value)}", f"{what}s are a list of names")
     given = cast("list[object]", value)
     if not fewest <= len(given) <= most:
         raise InvalidActionError(f"{len(given)} {what}s are named", f"name {fewest} to {most}")
-    names: dict[str, str] = {}
+    names: list[str] = []
     for name in given:
         if not isinstance(name, str):
             raise InvalidActionError(f"a {what}'s name cannot be {format_value(name)}", "it is a text")
         plain = normalize_name(name)
         if not is_name_length(plain):
             raise InvalidActionError(f"a {what}'s name has {NAME_LENGTH}, not {len(plain)}")
-        reject_control_characters(plain, what)
-        if plain.casefold() in names:
-            raise InvalidActionError(f"two {what}s are called {format_value(plain)}", _ANOTHER)
-        names[plain.casefold()] = plain
-    return tuple(names.values())
+        names.append(plain)
+    reject_unclear_names([*known, *names], what)
+    if twice := next((name for n, name in enumerate(names) if name in names[:n]), ""):
+        raise InvalidActionError(f"two {what}s are called {format_value(twice)}", _ANOTHER)
+    return tuple(names)
 
 
 Absence = Literal["absent", "left", "disqualified"]
@@ -152,7 +151,7 @@ class Registration:
 
     def appoint(self, judge: str) -> Registration:
         """Return the registration with `judge` added, appointed or volunteering."""
-        (name,) = parse_names([judge], "judge", fewest=1)
+        (name,) = parse_names([judge], "judge", fewest=1, known=self.judges)
         return replace(self, judges=tuple(dict.fromkeys((*self.judges, name))))
 
     def dismiss(self, judge: str) -> Registration:

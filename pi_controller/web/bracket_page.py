@@ -96,6 +96,7 @@ def bracket_values(competition: Competition, state: State, language: str = "en")
         "rounds": _rounds(competition, competition.pairings(state), language),
         "standings": sorted(rows, key=_standing_key) if champion is None else list(rows),
         "champion": champion,
+        "over": competition.is_over(state),
     }
 
 
@@ -204,10 +205,10 @@ def make_box(
     games = competition.games_won(state, pairing) if competition.best_of > 1 else {}
     first, second = (
         Slot(
-            team if team is not None else _source_text(source, text),
-            team is not None,
-            team is not None and team == pairing.winner,
-            games.get(team) if team is not None and games else None,
+            _source_text(source, text) if team is None else team or text("nobody"),
+            bool(team),
+            bool(team) and team == pairing.winner,
+            games.get(team) if team and games else None,
         )
         for team, source in zip(pairing.teams, (match.a, match.b), strict=True)
     )
@@ -248,7 +249,7 @@ def _rounds(competition: Competition, pairings: Sequence[Pairing], language: str
         names |= {"winners": text("Round {number}"), "final": text("Final")}
     found: dict[str, list[Pairing]] = {}
     for pairing in pairings:
-        if None not in pairing.teams:
+        if all(pairing.teams):
             group, dot, _ = pairing.id.partition(".")
             template = text("Group {group}, round {number}") if dot else names[pairing.side]
             found.setdefault(template.format(group=group, number=pairing.round), []).append(pairing)

@@ -6,7 +6,16 @@ import tomllib
 import pytest
 
 from pi_controller.config import Settings, format_example
-from pi_controller.config.edit import FIXED, KEPT, EditError, StaleError, list_settings, read_written, save_changes
+from pi_controller.config.edit import (
+    FIXED,
+    KEPT,
+    EditError,
+    StaleError,
+    change_text,
+    list_settings,
+    read_written,
+    save_changes,
+)
 from pi_controller.referee.settings import possible_answers
 
 TEXT = """# The table at the window
@@ -199,3 +208,27 @@ def test_500_malformed_changes_change_nothing(path):
         version = read_written(path)[1]
     assert done < 100
     assert path.read_text("utf-8") == TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("", "Table 9"),
+        ('[table] # ours\nname = "Table 1"\n', "Table 9"),
+        ('[table]\nname = "Table 3"\n', "Table 3"),
+        ("[web]\nport = 8081\n", "Table 9"),
+    ],
+)
+def test_joining_names_a_table_that_has_no_name(tmp_path, text, name):
+    hub = {"address": "127.0.0.1", "table": "t09", "password_file": "", "ca": ""}
+    path = tmp_path / "table.toml"
+    (tmp_path / "ca").write_text("")
+    path.write_text(change_text(path, text, {}, hub | {"ca": str(tmp_path / "ca")}))
+    assert tomllib.loads(path.read_text())["table"]["name"] == name
+    assert ("# ours" in path.read_text()) == ("# ours" in text)
+
+
+def test_leaving_a_hub_keeps_the_name(tmp_path):
+    path = tmp_path / "table.toml"
+    new = change_text(path, "[hub]\n", {}, {"address": ""})
+    assert "table" not in tomllib.loads(new)

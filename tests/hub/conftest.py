@@ -52,3 +52,13 @@ def hall(tmp_path, broker):
     made = HubHall(tmp_path, broker)
     yield made
     made.close()
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Return a hub's pages without a broker."""
+    from hub_site import Site
+
+    made = Site(tmp_path)
+    yield made
+    made.close()

@@ -80,6 +80,7 @@ def test_a_table_moves_to_the_hubs_wifi_first_and_is_asked_for_the_code_there(ma
     assert machine.machine.wifi.password == "correct horse", "an empty field keeps it"
     hub = read_settings(machine.file).hub
     assert (hub.address, hub.table) == ("10.42.0.1", "t02")
+    assert read_settings(machine.file).table.name == "Table 2"
     assert Path(hub.password_file).read_text().strip() == account.password
     assert Path(hub.password_file).stat().st_mode & 0o077 == 0
     assert machine.desk.describe().use == "gathering"

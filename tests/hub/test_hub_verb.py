@@ -74,7 +74,9 @@ def test_no_password_is_anothers_or_readable_by_others(tmp_path):
 
 @needs_mosquitto
 def test_what_setup_prints_for_a_table_are_its_settings(tmp_path):
-    write_hub_files(tmp_path, VENUE, ["t01"], ["hub.example"], 8883, datetime.now(UTC))
+    write_hub_files(tmp_path, VENUE, ["t01", "t12", "door"], ["hub.example"], 8883, datetime.now(UTC))
+    files = [tmp_path / "tables" / table / "hub.toml" for table in ("t01", "t12", "door")]
+    assert [read_settings(path).table.name for path in files] == ["Table 1", "Table 12", "door"]
     hub = read_settings(tmp_path / "tables" / "t01" / "hub.toml").hub
     assert (hub.address, hub.venue, hub.table) == ("hub.example", VENUE, "t01")
     assert hub.password_file == str(tmp_path / "tables" / "t01" / "password")

@@ -315,11 +315,38 @@ def test_the_result_of_a_match_that_is_not_ready_any_more_is_told_and_counts_for
     hall.until(lambda: table.match == "W2-1")
     table.do("toss A")
     hall.until(lambda: hall.now.calls["W2-1"].started)
-    hall.do(d.Corrected("W1-1", TEAMS[3], then="void"))
+    hall.do(d.Replayed("W1-1"))
     table.do("close B forfeit gone")
     hall.until(lambda: any("W2-1 cannot be played" in note for note in hall.director.notes.values()))
     assert not hall.now.reports
     assert "W2-1" not in hall.now.state.games
+
+
+def test_game_of_a_renamed_team_counts(hall):
+    table = hall.table("t01")
+    hall.plan()
+    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "W1-1")
+    table.do("toss A")
+    hall.until(lambda: hall.now.calls["W1-1"].started)
+    hall.do(d.TeamRenamed(TEAMS[0], "Veblen"))
+    (game,) = hall.director.games_at_tables()
+    assert (game.teams, game.void) == (("Veblen", TEAMS[3]), "")
+    table.do("close B forfeit gone")
+    hall.until(lambda: "W1-1" in hall.now.sources)
+    assert hall.now.state.games["W1-1"][0].winner == "Veblen"
+
+
+def test_king_moved_too_early_counts_with_its_sticks(hall):
+    table = hall.table("t01", "slahal")
+    hall.plan(game="slahal", options={}, format="round_robin")
+    hall.do(d.Assigned("R1-1", "t01", "a" * 16))
+    hall.until(lambda: table.match == "R1-1")
+    first, other = (table.table.view.teams[side] for side in "AB")
+    table.do("duo A yes B no", "guess left right", "king_moved A")
+    hall.until(lambda: "R1-1" in hall.now.sources)
+    (result,) = hall.now.state.games["R1-1"]
+    assert (result.winner, result.sticks[first] > result.sticks[other]) == (other, True)
 
 
 def over(hall, table, winner):

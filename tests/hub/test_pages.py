@@ -28,17 +28,9 @@ from pi_controller.rules.base import InvalidActionError
 from pi_controller.table.view import QuestionView
 from pi_controller.tournament import decisions as d
 from pi_controller.tournament.decisions import read_teams
-from pi_controller.tournament.director import History
 from pi_controller.tournament.timetable import Durations, ExpectedStart, Timetable
 
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
-
-
-@pytest.fixture
-def site(tmp_path):
-    made = Site(tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -139,12 +131,16 @@ def test_a_lost_table_with_a_match_is_an_alert_until_it_is_back_or_taken_out(sit
     site.drawn()
     site.pages.publish(tables)
     assert site.decide(do="assign", match="W1-1", table="t02").status_code == 200
-    lost, alert = msgspec.structs.replace(tables[1], state="lost"), "Table 2 has no connection; it plays match W1-1"
+    lost = msgspec.structs.replace(tables[1], state="lost")
 
-    def shows():
+    def shows(alert="Table 2 has no connection; it plays match W1-1"):
         return alert in html.unescape(site.web.get("/director").text)
 
     assert not shows()
+    site.pages.publish((tables[0], lost))
+    assert shows("Table 2 has no connection; match W1-1")
+    assert not shows(), "it has not begun as far as the hub knows"
+    site.director.decide(3.0, d.HUB, d.MatchStarted("W1-1"))
     site.pages.publish((tables[0], lost))
     assert shows()
     site.pages.publish(tables)
@@ -339,19 +335,6 @@ def test_names_that_look_the_same_are_refused_one_by_one_too(site):
     assert site.director.now.entered == ("Big Coulee",)
 
 
-def test_earlier_decisions_with_such_names_are_still_read(where):
-    """A file that an earlier version has written opens."""
-    plan, entered = d.Planned("cup"), d.Entered((d.Entry("Big Coulee"), d.Entry("Big  Coulee")))
-    with TournamentLog(where) as log:
-        history = History([])
-        for fact in (plan, entered):
-            decision = history.make_decision(1.0, "Ann", fact)
-            log.append(decision)
-            history.add(decision)
-    with TournamentLog(where) as log:
-        assert len(History(log.read()).now.entered) == 2
-
-
 def test_a_list_is_entered_whole_or_not_at_all(site):
     site.sign_in()
     site.decide(do="plan", title="Wacipi")
@@ -413,6 +396,7 @@ def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
     order = site.director.now.current_order(site.director.now.calls["R1-1"])
     look()
     site.director.decide(9.0, d.HUB, d.MatchStarted("R1-1"))
+    look()
     site.director.decide(9.0, d.HUB, d.Reported("R1-1", order, "t01", "ab" * 16, 9, match.teams[0]))
     look()
     assert site.decide(do="withdraw", team=TEAMS[3]).status_code == 200
@@ -802,3 +786,34 @@ def test_times_of_day_of_a_break_are_the_next_ones(now, given, hours):
     t = datetime.fromisoformat(f"2026-07-01T{now}").astimezone().timestamp()
     found = break_times(given, t)
     assert (found["begins"] - t, found["ends"] - t) == tuple(3_600 * one for one in hours)
+
+
+def test_match_that_nobody_wins_is_shown_everywhere(site, tables):
+    site.drawn()
+    site.pages.publish(tables)
+    first, second, third, fourth = TEAMS
+    for team in (first, fourth):
+        assert site.decide(do="withdraw", team=team, why="no_show").status_code == 200
+    assert ">nobody<" in site.web.get("/bracket").text
+    assert "no winner" in site.web.get("/results").text
+    for page in ("/", "/hall", "/team/1", "/team/2", "/start-list", "/announcer", "/director", "/results.csv"):
+        assert site.web.get(page).status_code == 200
+    assert site.decide(do="result", match="W1-2", winner=second).status_code == 200
+    assert "<bdi></bdi>" not in site.web.get("/team/2").text
+    for team in (second, third):
+        assert site.decide(do="withdraw", team=team, why="disqualified").status_code == 200
+    told = site.web.get("/tournament.json").json()
+    assert (told["champion"], told["over"]) == (None, True)
+    assert "There is no winner." in site.web.get("/").text
+
+
+def test_protest_about_a_counted_result_is_offered(site, tables):
+    site.drawn()
+    site.pages.publish(tables)
+    for match, winner in (("W1-1", TEAMS[0]), ("W1-2", TEAMS[1])):
+        assert site.decide(do="result", match=match, winner=winner).status_code == 200
+    assert f'<option value="W1-1" data-team="{TEAMS[3]}">' in site.web.get("/director").text
+    assert site.decide(do="protest", match="W1-1", team=TEAMS[3], text="the sleeve").status_code == 200
+    assert "a protest is not decided" in site.web.get("/").text
+    refused = site.decide(do="assign", match="W2-1", table="t01")
+    assert (refused.status_code, "not decided" in refused.json()["error"]["what"]) == (409, True)

@@ -43,6 +43,7 @@ from pi_controller.referee.story import apply_batch, blank
 from pi_controller.rules.base import IllegalActionError, InvalidActionError
 from pi_controller.rules.registry import game
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
+from pi_controller.table.view import FoulCost, view_of
 
 
 class Seat:
@@ -506,3 +507,31 @@ def test_late_strike_stays_late_when_answered_later():
     assert seat.story.question.about == "doubtful"
     seat(JudgeAnswer(70.0, "2"))
     assert seat.story.question.about == "late_hit"
+
+
+def test_second_hit_entered_at_once_is_a_question():
+    seat = Seat()
+    seat(Button(0, "toss_a"))
+    seat.hide(2, t=1.0)
+    seat(Strike(5.0, (1,)))
+    entered = {"do": "hit", "found": False, "pad": 3}
+    (asked,) = seat(JudgeAction(5.2, entered))
+    assert (asked.about, asked.choices, asked.pads) == ("one_stroke", ("missed", "none"), (3,))
+    seat(JudgeAnswer(7.0, "none"))
+    assert seat.story.state.owed == "second"
+    assert [type(fact) for fact in seat(JudgeAction(8.0, entered))][:1] == [ActionPlayed]
+
+
+def test_question_names_the_team_and_the_cost():
+    seat = Seat()
+    seat(Link(0, up=True))
+    seat(Button(0, "toss_a"))
+    for p in (1, 2):
+        seat(HandIn(1, p, "hider"))
+        seat(HandOut(1, p, "hider"))
+    seat(Button(2, "ready"))
+    seat.tick(6)
+    view = view_of(seat.game, seat.story, 1)
+    asked = view.question
+    assert (asked.foul, asked.against, asked.pads) == ("pad_skipped", "A", (3, 4))
+    assert asked.cost == FoulCost(to="B", sticks=4, point=False, hides="B")

@@ -20,7 +20,11 @@ TOSS = {"t": 0.5, "event": "button", "name": "toss_a"}
 
 
 def hands(*pads):
-    return [{"t": 1.0 + n, "event": f"hand_{way}", "pad": pad, "side": "hider"} for n, pad in enumerate(pads) for way in ("in", "out")]
+    return [
+        {"t": 1.0 + n, "event": f"hand_{way}", "pad": pad, "side": "hider"}
+        for n, pad in enumerate(pads)
+        for way in ("in", "out")
+    ]
 
 
 def referee(*events, settings=None, **options):

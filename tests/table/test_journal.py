@@ -429,7 +429,7 @@ def test_next_game_waits_until_no_program_reads_the_log(path):
             journal.append([Ready(1.0)])
             kept = journal.archive_path()
             with pytest.raises(JournalError, match="another program reads it"):
-                journal.rotate([OPENED], kept, 2.0)
+                journal.rotate([(1, OPENED)], kept, 2.0)
         assert not kept.exists()
         journal.reopen()
         assert list(journal.read()) == [(1, OPENED), (2, Ready(1.0))]
@@ -517,7 +517,7 @@ def test_memory_journal_drops_the_finished_game():
         for facts in EVERY_KIND:
             memory.append(facts)
         first = memory.meta
-        memory.rotate([OPENED], memory.archive_path(), 9.0)
+        memory.rotate([(1, OPENED)], memory.archive_path(), 9.0)
         assert (memory.seq, memory.batch, list(memory.read())) == (1, 1, [(1, OPENED)])
         assert memory.meta.epoch != first.epoch
         assert memory.meta.created == 9.0

@@ -167,6 +167,33 @@ def test_a_protest_holds_the_result_until_the_committee_has_decided():
     assert hall.now.protests[0].ruling == "denied"
 
 
+def test_protest_about_a_counted_result_holds_both_teams():
+    hall = Hall([*TEAMS, "Veblen", "Peever", "Sisseton", "Upper Sioux"], format="round_robin")
+    order = hall.now.entered
+    hall.do(d.TeamsDrawn(order=order), d.Result("R1-1", order[0]), d.Result("R1-2", order[1]))
+    first, second = hall.now.pairing("R1-1").teams
+    theirs = next(one for one in hall.now.ready if first in one.teams)
+    begun = next(one for one in hall.now.ready if second in one.teams and not {*one.teams} & {*theirs.teams})
+    hall.call(theirs.id, "t01")
+    hall.call(begun.id, "t02")
+    report = hall.report(begun.id, second, "t02")
+    hall.do(d.Protested("R1-1", second, "the sleeve"))
+    assert set(hall.now.calls) == {begun.id}, "one that has begun goes on; its result waits"
+    held = d.Confirmed(report), d.Result(theirs.id, first), d.Assigned(theirs.id, "t03", "x"), d.Result("R1-1", first)
+    for fact in held[:3]:
+        with pytest.raises(IllegalActionError, match="about R1-1 is not decided"):
+            hall.do(fact)
+    called, waiting = hall.now.schedule(("t01", "t03", "t04"), hall.t)
+    assert called
+    assert not {first, second} & {team for one in called for team in one.teams}
+    assert {one.why for one in waiting if first in one.teams} == {"protest"}
+    hall.do(d.ProtestDecided(1, "upheld", "seen by two"), d.Replayed("R1-1"), d.Confirmed(report))
+    assert theirs.id in {one.match for one in hall.now.schedule(("t01", "t03"), hall.t)[0]} | {
+        one.match for one in hall.now.schedule(("t01", "t03"), hall.t)[1] if one.why != "protest"
+    }
+    assert hall.match("R1-1").open
+
+
 def test_a_correction_takes_a_call_back_that_hung_on_it():
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
@@ -359,3 +386,25 @@ def test_a_plan_without_a_grace_has_no_overdue_calls():
     hall.do(d.TeamsDrawn("seed"))
     hall.call("W1-1")
     assert hall.now.overdue_calls(hall.t + 1e6) == ()
+
+
+def test_grace_stops_during_a_break():
+    hall = Hall(grace_s=600.0)
+    hall.do(d.TeamsDrawn(order=TEAMS))
+    hall.call("W1-1")
+    call = hall.now.calls["W1-1"]
+    hall.do(d.BreakPlanned(call.t + 200.0, call.t + 3_000.0), d.BreakPlanned(call.t + 2_500.0, call.t + 4_000.0))
+    assert hall.now.call_deadline(call) == call.t + 4_000.0 + 400.0
+    hall.t = call.t + 2_600.0
+    hall.do(d.BreakCancelled(2))
+    assert hall.now.call_deadline(call) == call.t + 3_000.0 + 400.0
+    hall.do(d.BreakCancelled(1))
+    assert hall.now.call_deadline(call) == hall.t + 400.0, "what is past of it still counts"
+
+
+def test_cancelled_break_before_its_beginning_leaves_nothing():
+    hall = Hall(grace_s=600.0)
+    hall.do(d.BreakPlanned(500.0, 900.0), d.BreakCancelled(1))
+    assert hall.now.breaks == ()
+    with pytest.raises(IllegalActionError, match="no such break"):
+        hall.do(d.BreakCancelled(1))

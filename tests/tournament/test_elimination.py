@@ -134,6 +134,12 @@ def test_when_all_others_go_the_last_team_is_champion():
     for team in "gfedcb":
         state = CUP.play(state, {"do": "withdraw", "team": team})
     assert CUP.champion(state) == "a"
+    state = CUP.play(state, {"do": "withdraw", "team": "a"})
+    assert (CUP.champion(state), CUP.is_over(state)) == (None, True)
+
+
+def test_champion_of_a_played_final_cannot_withdraw():
+    state = won(won(entered("a", "b"), "W1-1", "a"), "F1", "a")
     with pytest.raises(IllegalActionError, match="over"):
         CUP.play(state, {"do": "withdraw", "team": "a"})
 
@@ -166,7 +172,6 @@ def test_a_corrected_result_on_which_a_match_hangs_is_the_directors_to_decide():
     with pytest.raises(IllegalActionError, match=r"depend on W1-1 have begun: W2-1"):
         CUP.play(state, correct)
     assert ready(CUP.play(state, {**correct, "then": "replay"})) == {"L1-1": ("a", "c"), "W2-1": ("d", "b")}
-    assert ready(CUP.play(state, {**correct, "then": "void"})) == {"W1-1": ("a", "d")}
     kept = CUP.play(state, {**correct, "then": "keep"})
     assert ready(kept) == ready(state)
     assert [(noted.match, noted.winner) for noted in kept.noted] == [("W1-1", "d")]
@@ -205,6 +210,9 @@ def test_what_cannot_be_is_refused(action, error, said):
         (["a", "x" * 10_000], "1 to 60"),
         (["a", " "], "1 to 60"),
         (["a", "b\u202e"], "control character"),
+        (["Big Coulee", "Big\u00a0Coulee"], "two teams"),
+        (["Lower", "Lo\u200dwer"], "two teams"),
+        (["a", "\u3164"], "no visible character"),
         (["a", 7], "cannot be 7"),
     ],
 )

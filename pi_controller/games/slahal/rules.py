@@ -21,6 +21,8 @@ PER_TEAM = 5
 """Live sticks of a team at the start."""
 ALL_DEAD = 2 * PER_TEAM
 """Dead sticks of a team that holds them all."""
+ALL_STICKS = ALL_DEAD + 1
+"""The ten sticks and the king."""
 OPENING_STICKS = Sticks.of(A_live=PER_TEAM, B_live=PER_TEAM, A_dead=0, B_dead=0, A_king=0, B_king=0, king=1)
 """All eleven sticks: a team's live and dead ones are pools of their own, and so is the hand that holds the king."""
 
@@ -153,6 +155,23 @@ class Slahal(base.WonGame[State]):
     def score(self, state: State) -> Mapping[str, int]:
         """Return the sticks of each team."""
         return {team: state.total(team) for team in base.TEAMS}
+
+    @classmethod
+    def check_slip(cls, won: int, lost: int, finish: str) -> None:
+        """Check that a slip has eleven sticks in all, more of them for the winner, and a sweep 11 to 0."""
+        if won + lost != ALL_STICKS:
+            raise base.IllegalActionError(
+                f"{won} and {lost} sticks are not {ALL_STICKS} in all", "count the live and dead sticks and the king"
+            )
+        if finish == "sweep" and lost:
+            raise base.IllegalActionError(
+                f"a sweep is {ALL_STICKS} to 0, not {won} to {lost}", "correct the sticks, or enter it without a sweep"
+            )
+        if won < lost and finish != "king_moved":
+            raise base.IllegalActionError(
+                f"the winner has {won} sticks and the loser {lost}",
+                "correct the winner or the sticks, or say that the king was moved too early",
+            )
 
     def hiders(self, state: State) -> base.Team | None:
         """Return the hiding team; None before the duo."""

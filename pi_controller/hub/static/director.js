@@ -101,12 +101,12 @@ function sentenceOf(/** @type {HTMLFormElement} */ form) {
   const template = form.dataset.ask ?? "";
   if (!template) return "";
   const chosen = /** @type {HTMLSelectElement | null} */ (form.querySelector("select[name=match]"))?.selectedOptions[0];
-  const { winner = "" } = chosen?.dataset ?? {};
+  const { winner = "", team } = chosen?.dataset ?? {};
   /** @type {Record<string, string>} */
-  const values = { match: chosen?.value ?? "", winner, other: JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== winner) ?? "" };
+  const values = { match: chosen?.value ?? form.dataset.match ?? "", winner, other: JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== winner) ?? "", ...(team ? { team } : {}) };
   const more = [];
   for (const field of /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (form.querySelectorAll("input, select"))) {
-    if (field.name in values) continue;
+    if (field.name in values || (form.dataset.changed && isUnchanged(field))) continue;
     const isBox = field instanceof HTMLInputElement && field.type === "checkbox";
     const value = field instanceof HTMLSelectElement ? (field.selectedOptions[0]?.textContent ?? "") : isBox ? "" : field.value;
     values[field.name] = value;
@@ -129,6 +129,12 @@ document.addEventListener("click", async (event) => {
   if (button.dataset.undo) await send("/director/undo", JSON.stringify({ key: fresh() }));
 });
 
+/** Return whether a field has the value with which the page came. */
+function isUnchanged(/** @type {Element | null} */ field) {
+  if (field instanceof HTMLSelectElement) return field.selectedOptions[0]?.defaultSelected || (field.selectedIndex === 0 && !field.querySelector("[selected]"));
+  return field instanceof HTMLInputElement && field.value === field.defaultValue;
+}
+
 /** Return the fact that a form makes. */
 function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null} */ by) {
   /** @type {Record<string, any>} */
@@ -136,6 +142,8 @@ function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null
   for (const [key, value] of new FormData(form)) if (value !== "" || key === "text" || key === "said") found[key] = String(value);
   for (const one of form.querySelectorAll("[data-for]")) // a choice that the chosen format has not is not sent
     if (getComputedStyle(one).display === "none") delete found[one.querySelector("[name]")?.getAttribute("name") ?? ""];
+  if (form.dataset.changed)
+    for (const key of Object.keys(found)) if (isUnchanged(form.querySelector(`[name=${key}]`))) delete found[key];
   if (by?.getAttribute("name")) found[by.getAttribute("name") ?? ""] = by.getAttribute("value");
   if (form.dataset.protest) found.protest = Number(form.dataset.protest);
   const chosen = /** @type {HTMLSelectElement | null} */ (form.querySelector("select[name=match]"))?.selectedOptions[0];
@@ -143,7 +151,7 @@ function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null
   if (form.dataset.match) found.match = form.dataset.match;
   for (const key of ["best_of", "groups", "through", "rest_s", "grace_s", "game"]) if (found[key] && !Number.isNaN(Number(found[key]))) found[key] = Number(found[key]);
   for (const one of /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[data-minutes]"))) if (one.name in found) found[one.name] *= 60;
-  for (const key of ["sweep", "third_place"]) if (key in found) found[key] = true;
+  for (const key of ["sweep", "third_place", "unused"]) if (key in found) found[key] = true;
   if (found.sticks_winner || found.sticks_other) {
     const other = JSON.parse(chosen?.dataset.teams ?? "[]").find((/** @type {string} */ team) => team !== found.winner);
     found.sticks = { [found.winner]: Number(found.sticks_winner ?? 0), [other]: Number(found.sticks_other ?? 0) };
@@ -155,10 +163,11 @@ function fact(/** @type {HTMLFormElement} */ form, /** @type {HTMLElement | null
     const pairs = String(found.options ?? "").split(/[\s,]+/).filter(Boolean);
     found.options = Object.fromEntries(pairs.map((pair) => pair.split("=", 2)));
   }
-  if (form.dataset.do === "enter") {
+  if (form.dataset.do === "enter" || form.dataset.do === "add") {
     const [name, ...players] = String(found.team).split(",").map((one) => one.trim());
     const here = players.filter(Boolean);
-    return { do: "enter", teams: [{ name, players: here, leader: form.dataset.leader ? (here[0] ?? "") : "" }] };
+    const team = { name, players: here, leader: form.dataset.leader ? (here[0] ?? "") : "" };
+    return form.dataset.do === "add" ? { do: "add", team } : { do: "enter", teams: [team] };
   }
   if (form.dataset.do === "appoint") return { do: "appoint", judges: [found.judge] };
   return found;
