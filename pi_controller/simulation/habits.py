@@ -63,8 +63,9 @@ class Habits:
                 raise UsageError(f"{each.name} = {getattr(self, each.name)} is not a probability", "choose 0 to 1")
 
     def without_tidying(self) -> Habits:
-        """Return these habits without hands at the pads between the last bead and the next round."""
-        return replace(self, toss_hand=0.0, shake_out=0.0, straighten_after=0.0, touch_up=0.0)
+        """Return these habits without hands at the pads before a round, but for the one that takes the bead up."""
+        quiet = ("toss_hand", "straighten_before", "shake_out", "straighten_after", "touch_up")
+        return replace(self, **dict.fromkeys(quiet, 0.0))
 
 
 TIDY = Habits()

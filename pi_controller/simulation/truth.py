@@ -230,7 +230,10 @@ class TrueHit(msgspec.Struct, frozen=True):
 
 
 class TrueHide(msgspec.Struct):
-    """One hide. `hits` contains the first and, if it was owed, the second."""
+    """One hide. `hits` contains the first and, if it was owed, the second.
+
+    A neighbour pressed ready after the first `early` of the `passes`, or not at all (0).
+    """
 
     hide: int
     hider: Team
@@ -238,6 +241,7 @@ class TrueHide(msgspec.Struct):
     passes: tuple[int, ...]
     foul: str | None
     hits: list[TrueHit] = msgspec.field(default_factory=list[TrueHit])
+    early: int = 0
 
     def actions(self) -> Iterator[dict[str, Any]]:
         """Return the game actions that settle this hide, in their expected form."""
@@ -255,10 +259,10 @@ class Truth(msgspec.Struct):
     tossed: Team | None = None
     hides: dict[int, TrueHide] = msgspec.field(default_factory=dict[int, TrueHide])
 
-    def record_hide(self, plan: HidePlan, hider: Team, passes: tuple[int, ...] = ()) -> None:
+    def record_hide(self, plan: HidePlan, hider: Team, passes: tuple[int, ...] = (), early: int = 0) -> None:
         """Record a hide by `plan`, by default with its `passes`; a restarted hide replaces the earlier record."""
         passes = passes or tuple(p.pad for p in plan.passes)
-        self.hides[plan.hide] = TrueHide(plan.hide, hider, plan.place, passes, plan.foul)
+        self.hides[plan.hide] = TrueHide(plan.hide, hider, plan.place, passes, plan.foul, early=early)
 
     def record_stroke(self, hide: int, owed: str, pad: int) -> None:
         """Record a stroke for the owed hit; a repeated stroke replaces the earlier one."""
@@ -367,7 +371,8 @@ def _rest(name: str, true: TrueHide, tale: _FactsOfHide) -> list[str]:
     if tale.revealed is not None and tale.revealed != true.place:
         wrong.append(f"{name}: revealed under pad {tale.revealed}, truly under pad {true.place}")
     # the mat may have felt other hands before the hide: people take the bead up and tidy the pads
-    if tale.passes is not None and tale.passes[-len(true.passes) :] != true.passes:
+    until_ready = (true.passes, true.passes[: true.early or None])
+    if tale.passes is not None and all(tale.passes[-len(one) :] != one for one in until_ready):
         wrong.append(f"{name}: passes {tale.passes}, truly {true.passes}")
     return wrong
 

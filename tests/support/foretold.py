@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pi_controller.games.dakota.people import round_order
+from pi_controller.games.dakota.people import early_ready, round_order
 from pi_controller.rules.base import Game
 from pi_controller.simulation.habits import UNTIDY
 from pi_controller.simulation.truth import MAX_HIDES, Mischief, PaceName, Truth, hide_plan, toss
@@ -19,7 +19,7 @@ def predict(
             break
         plan = hide_plan(seed, hide, pace, mischief)
         passes = tuple(plan.passes[number].pad for number, _ in round_order(seed, plan, UNTIDY))
-        truth.record_hide(plan, game.sheet(state)["hider"], passes)
+        truth.record_hide(plan, game.sheet(state)["hider"], passes, early_ready(seed, plan, UNTIDY))
         if plan.foul is None:
             for owed, stroke in (("first", plan.first), ("second", plan.second)):
                 if not game.is_over(state) and game.sheet(state)["owed"] == owed:

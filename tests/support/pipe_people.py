@@ -252,7 +252,7 @@ class People:
         self.setup = f"--preset {preset}" + (f" --set hit_seconds={hit_seconds:g}" if hit_seconds else "")
         self.setup += f" --nearest {nearest}" if nearest else ""
         self.lying, self.vague_edges, self.disturbed, self.last_strike = [], "", [], 0.0
-        self.before_call = Clock()
+        self.before_call, self.maybe_up = Clock(), None
         self._new_hide()
         self._toss()
 
@@ -502,11 +502,23 @@ class People:
             self.wait(self.random.uniform(0.2, 0.8) if dwell is None else dwell)
         finally:
             self._send({"t": round(self.now, 3), "event": "hand_out", "pad": pad, **side, **vague})
-            if actor == "hider" or not told:
-                self.since_up.append((went_in, self.now, pad))
+            self._note_hand(actor == "hider" or not told, (went_in, self.now, pad))
             if not told:
                 self.doubts.append("a hand of unknown side")
         self._leave()
+
+    def _note_hand(self, hides, hand):
+        """Remember a hand since the bead was up, and since it may have been up: the mat cannot tell who took it."""
+        if hides:
+            self.since_up.append(hand)
+            self.maybe_up = None if self.maybe_up is None else [*self.maybe_up, hand]
+        if self.maybe_up is None and hand[2] in self.lying:
+            self.maybe_up = []
+
+    @property
+    def _looks_good(self):
+        """Whether the hands since the bead was up, or since it may have been, are a good hide."""
+        return any(judge_hands(hands) == "good" for hands in (self.since_up, self.maybe_up or []))
 
     def _unknown_side(self):
         if self.vague_edges == "no strips":
@@ -516,6 +528,7 @@ class People:
     def rest(self, dt=0.3, sure=True):
         """The field is at rest, if no hand is under a pad: what lies on the mat is read."""
         if not self.under:
+            self.maybe_up = None if self.lying else self.maybe_up
             found = [{"pad": pad} for pad in self.lying]
             self.say({"event": "beads", "found": found, **({} if sure else {"sure": False})}, dt)
 
@@ -710,7 +723,7 @@ class People:
         if plant in PASS_FOULS:
             self.guilty["hider"].add(plant)
             hidden = plant == "pad_skipped" and self._hidden_by_stray()
-            self.plant(plant, "hider", PASS_QUESTIONS, moot=hidden or judge_hands(self.since_up) == "good")
+            self.plant(plant, "hider", PASS_QUESTIONS, moot=hidden or self._looks_good)
         if self.phase != "check":
             self.ready(random.uniform(0.2, 1.5))
         self.rest(random.uniform(0.1, 0.6), sure=random.random() > 0.03)

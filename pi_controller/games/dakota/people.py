@@ -41,6 +41,11 @@ def round_order(seed: int, plan: HidePlan, habits: Habits) -> tuple[tuple[int, f
     return plan_round(seeded_random(seed, "round", plan.hide), habits, len(plan.passes))
 
 
+def early_ready(seed: int, plan: HidePlan, habits: Habits) -> int:
+    """Return the number of passes of `plan` after which a neighbour presses ready, 0 if none does."""
+    return plan_neighbour(seeded_random(seed, "neighbour", plan.hide), habits, round_order(seed, plan, habits)) or 0
+
+
 class Players(People):
     """Hider, hitter and judge of one table."""
 
@@ -117,13 +122,13 @@ class Players(People):
     def _add_round(self, plan: HidePlan, hider: str | None) -> None:
         """Add a round of hiding; a neighbour may press ready in the middle of it."""
         order = round_order(self.seed, plan, self.habits)
-        early = plan_neighbour(self._habit_random("neighbour", plan.hide), self.habits, order)
+        early = early_ready(self.seed, plan, self.habits)
         if self._tidied and any(pause_s for _, pause_s in order):
             self.doubtful.add(plan.hide)
         last = {number: n for n, (number, _) in enumerate(order)}
-        self.truth.record_hide(plan, _team(hider), tuple(plan.passes[number].pad for number, _ in order))
+        self.truth.record_hide(plan, _team(hider), tuple(plan.passes[number].pad for number, _ in order), early)
         for n, (number, pause_s) in enumerate(order):
-            if n == early:
+            if n and n == early:
                 self._add_press("ready")
             else:
                 self._add_wait(pause_s)
