@@ -845,8 +845,9 @@ class Boards:
                 return ""
             if not call.started:
                 what = text("{table} has no connection; match {match} ({teams}) was called there.")
-                hint = text("If a team did not come, enter it under “Withdraw a team” or “A team loses one match”.")
-        return f"{what} {hint}".format(**values)
+                return f"{what} {text('Go there and look whether they play, before you decide anything.')}".format(
+                    **values
+                )
             what = text("{table} has no connection; it plays match {match} ({teams}).")
             todo = text(
                 "Go there and look: its game goes on without the hub. If the table itself has failed, "
