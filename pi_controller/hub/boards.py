@@ -670,6 +670,7 @@ class Boards:
             if one.view is not None and one.view.protest
         ]
         undo, describe = self.director.history.undo_target, self.describe_decision
+        undo = None if undo is not None and isinstance(undo.fact, d.Moved) else undo  # it is moved back instead
         log = [
             (one.seq, _time_of(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
             for one in self._decisions_to_log()
@@ -839,7 +840,7 @@ class Boards:
             what = text("{table} has no connection; it plays match {match} ({teams}).")
             todo = text(
                 "Go there and look: its game goes on without the hub. If the table itself has failed, "
-                "move the match to another table under “Matches”."
+                "move the match to a free table, or enter its result, under “Matches”."
             )
             return f"{what} {todo}".format(**values)
         begun = {game.order for game in self.director.games_at_tables() if game.begun}
@@ -889,7 +890,7 @@ class Boards:
             case d.Planned(game=game):
                 values["game"] = game_name(game, self._language)
             case d.SettingsChanged():
-                values["changes"] = join_words(self._describe_settings(fact))
+                values["changes"] = "; ".join(self._describe_settings(fact))
             case d.Entered(teams=entered):
                 values["teams"] = join_words(team.name for team in entered)
             case d.BreakPlanned(begins=begins, ends=ends):
