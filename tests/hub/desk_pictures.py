@@ -154,7 +154,8 @@ def show_day(desk):
     lost.close()
     desk.seen(".table-card[data-state=stopped]")
     desk.seen(".alarm", has_text="no connection")
-    desk.touch("[data-row] details:has(p.quiet) > summary")
+    if not desk.page.locator("[data-row] details p.quiet").is_visible():
+        desk.touch("[data-row] details:has(p.quiet) > summary")
     desk.look("lost-table", ".alarm")
     desk.touch("[data-row$=' t04'] [data-send*=recall]")
     desk.seen("[data-do=move]")
