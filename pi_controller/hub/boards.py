@@ -675,6 +675,7 @@ class Boards:
             if one.view is not None and one.view.protest
         ]
         undo, describe = self.director.history.undo_target, self.describe_decision
+        undo = None if undo is not None and isinstance(undo.fact, d.Moved) else undo  # it is moved back instead
         log = [
             (one.seq, _time_of(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
             for one in self._decisions_to_log()
@@ -902,7 +903,7 @@ class Boards:
             case d.Planned(game=game):
                 values["game"] = game_name(game, self._language)
             case d.SettingsChanged():
-                values["changes"] = join_words(self._describe_settings(fact))
+                values["changes"] = "; ".join(self._describe_settings(fact))
             case d.Entered(teams=entered):
                 values["teams"] = join_words(team.name for team in entered)
             case d.TeamAdded(team=entry):

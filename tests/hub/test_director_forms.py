@@ -19,7 +19,7 @@ pytestmark = pytest.mark.chromium
 UPDATES = 10
 TEAMS = ("Lower Sioux", "Spirit Lake", "Prairie Island", "Upper Sioux", "Big Coulee", "Long Hollow", "Veblen", "Peever")
 PHONE = {"width": 390, "height": 844}
-OTHER_WORDS = {"void", "keep", "disqualified", "chosen why"}
+OTHER_WORDS = {"void", "keep", "disqualified", "chosen why", "at_once", "hub", "tables"}
 """What is chosen by other words than are sent."""
 CHOOSE = """form => {
   const chosen = {};
