@@ -463,7 +463,11 @@ def main():
     print(f"{args.count} random tournaments of 2 to 128 teams: all as they must be")
     events = Counter()
     for n in range(args.days):
-        events += check_day(random.Random(f"{args.seed} {n}"))
+        try:
+            events += check_day(random.Random(f"{args.seed} {n}"))
+        except Exception as error:
+            error.add_note(f"in day {n} of seed {args.seed}")
+            raise
     print(f"{args.days} random days: all as they must be; {', '.join(f'{name} {n}' for name, n in events.items())}")
     for number in (8, 16, 32, 64, 128):
         print(
