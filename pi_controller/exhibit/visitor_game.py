@@ -19,6 +19,7 @@ from pi_controller.errors import MatError
 from pi_controller.exhibit.lessons import START_POSITION, Lessons, Pace, sticks
 from pi_controller.pads import EVERY_PAD
 from pi_controller.referee.facts import ActionPlayed, Answer, CommitmentWithdrawn, Fact, HideAgain, Reveal
+from pi_controller.referee.hits import ONE_STROKE_S
 from pi_controller.referee.judge import JudgeAnswer, JudgeSet
 from pi_controller.rules.base import opposing_team
 from pi_controller.sensing import events
@@ -93,6 +94,7 @@ class VisitorGame:
         self._hitter: Player | None = None
         self._by: Player | None = None  # who made the stroke being settled: visitors may report one the mat missed
         self._hits = 0
+        self._now, self._touched = t, float("-inf")  # when a cloth was last touched as a hit
         self._learned = False
         self._handover = False  # the screen shows a curtain until the other side has it
         self._skipped = False  # the mat does not wait any more before its next action
@@ -150,6 +152,8 @@ class VisitorGame:
         if view.phase == "hide" and self.hider == "visitor":
             return "pads" if self.kind == "screen" else "ready"
         if view.phase == "hit" and self.hitter == "visitor":
+            if self._now < self._touched + ONE_STROKE_S:
+                return ""  # the stick of the first hit still flies
             return "handover" if self._handover else "strike"
         return ""
 
@@ -204,7 +208,7 @@ class VisitorGame:
             case "pads":
                 self._hide(t, int(value))
             case "strike":
-                self._by = "visitor"
+                self._by, self._touched = "visitor", t
                 self._feel(events.Strike(t, (int(value),), MARGIN_DB))
             case "ready":
                 self._hidden(t)
@@ -255,6 +259,7 @@ class VisitorGame:
         """Advance the time to `t`."""
         if self._ended:
             return
+        self._now = t
         self._process_facts(self.table.tick(t))
         if self.view.hide > self._hides:  # the bead was shown at once, and the next hide has begun
             self.close(t)

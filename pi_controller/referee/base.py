@@ -308,7 +308,7 @@ class Referee(ABC):
     def _handle_ready(self, tx: Transaction, team: str) -> None:
         """Handle a ready button: shared ("") or a `team`'s own, which counts only for the hiders."""
         if team in ("", tx.game.hiders(tx.story.state)):
-            self._private.own_ready = bool(team)
+            self._private.own_ready, self._private.ready_t = bool(team), tx.t
             self._handle_event(tx, events.Button(tx.t, "ready"))
         elif tx.story.phase in ("hide", "show"):
             tx.notice("others_ready")

@@ -83,8 +83,10 @@ def _note_hiders_hand(tx: Transaction, event: HandIn, hand: HandUnder) -> None:
     time", chapter 2).
     """
     story, private = tx.story, tx.private
-    if story.phase not in ("check", "hit") or (story.phase == "check" and event.t < story.clocks.waiting.began):
+    if story.phase not in ("check", "hit"):
         return
+    if story.phase == "check" and event.t < max(story.clocks.waiting.began, private.ready_t):
+        return  # reported late; ready was pressed, perhaps once more, after it
     if story.phase == "check" and event.pad in _missing_pads(tx):
         _withdraw_ready(tx, event.pad)
         return

@@ -80,11 +80,12 @@ class PrivateState:
     the last reading, None if it was not sure; `taken` is whether a hand was at one of them since. `hands` are the hands
     under pads; `left` has for each pad when a hand came out last and whether the judge had been asked about it.
     `early_out` has the hands whose coming out was reported before their going in. `handled` is whether a hand was under
-    a pad since the last hide was settled, None if unknown. `uncounted_t` is when a hiders' hand last went under a
-    pad while no hide counts it. `own_ready`: the hiders' ready was their own, not a button that the hitters
-    share. `foreign` is the last hide in which a hand possibly not the hider's was under a pad before the hits.
-    `waiting_key` is the key of the current wait and `since` its beginning. `stopped` is when the clocks were
-    stopped (None: they run), `went_on` when they last restarted. `seats` is how the teams last changed sides.
+    a pad since the last hide was settled, None if unknown. `uncounted_t` is when a hiders' hand last went under a pad
+    while no hide counts it. `own_ready`: the hiders' ready was their own, not a button that the hitters share;
+    `ready_t` is when a button for it was last pressed. `foreign` is the last hide in which a hand possibly not the
+    hider's was under a pad before the hits. `waiting_key` is the key of the current wait and `since` its beginning.
+    `stopped` is when the clocks were stopped (None: they run), `went_on` when they last restarted. `seats` is how the
+    teams last changed sides.
     """
 
     reading: BeadsAtRest | None = None
@@ -95,6 +96,7 @@ class PrivateState:
     early_out: dict[int, HandOut] = field(default_factory=dict[int, HandOut])
     uncounted_t: float = float("-inf")
     own_ready: bool = False
+    ready_t: float = float("-inf")
     foreign: int = 0
     sealed: SealedBead | None = None
     link: bool | None = None

@@ -163,7 +163,8 @@ class Hide:
     `read_empty`. `fetched`: the bead may not have been up before the first pass. `waived_fouls` are the fouls and
     questions that the judge let pass. `foul` is the foul that settled the hide, `foul_seen` the name of the foul that
     the next action settles. `opened` are the opened pads (ojibwe). `strokes` counts the taps of the bowl or thrusts of
-    the sticks since the last entered throw. `kept` are the strikes made while play stood, oldest first.
+    the sticks since the last entered throw. `kept` are the strikes made while play stood, oldest first. `asked_t` is
+    when the question was asked whose answer is being carried out, None else.
     """
 
     number: int = 1
@@ -181,6 +182,7 @@ class Hide:
     opened: tuple[int, ...] = ()
     strokes: int = 0
     kept: tuple[KeptStroke, ...] = ()
+    asked_t: float | None = None
 
     def without_passes(self, t: float) -> Hide:
         """Return the hide without hands; those that go under a pad from `t` on are hiding."""
@@ -605,6 +607,10 @@ def _apply_answer(game: Game[Any], story: Story, answer: str) -> Story:
         hide = replace(hide, kept=tuple(stroke for stroke in hide.kept if stroke.t > asked.t))
     if asked.about == "sealed_again":  # it is sealed again, or the judge enters the results
         hide = replace(hide, seal=hide.seal.unsealed("none" if answer == "play_on" else "by_eye"))
+    if answer in ("none", "play_on"):
+        hide = replace(hide, asked_t=None)
+    else:
+        hide = replace(hide, asked_t=asked.t if hide.asked_t is None else hide.asked_t)
     if answer != "play_on":
         return replace(story, hide=hide)
     let_pass = asked.about if asked.about in ("hand_again", "two_magnets") else asked.foul or asked.about

@@ -33,12 +33,12 @@ class Habits:
     """Probabilities (0 to 1) of each habit in one hide; `Habits()` are tidy people.
 
     `shown_early`: *shown* is pressed before the bead is taken up; `shown_twice`, `shown_never`. `shake_out`: all four
-    moccasins are shaken out, some twice. `straighten_before`, `straighten_after`: a struck pad is put straight before or
-    after the bead is taken up. `toss_hand`: a hand is under a pad at the toss. `touch_up`: the hider touches a pad before the round.
-    `pause`: the hider pauses in mid-round. `start_over`: the hider pauses and begins again at the first pad. `point`:
-    a hitter points with a hand. `neighbour`: a player of the other team presses ready in mid-round. `bounce`: the stick
-    falls on a second pad. `late`: the judge answers up to a minute late. `undo_twice`: the judge replaces a result and
-    takes that back.
+    moccasins are shaken out, some twice. `straighten_before`, `straighten_after`: a struck pad is put straight before
+    or after the bead is taken up. `toss_hand`: a hand is under a pad at the toss. `touch_up`: the hider touches a pad
+    before the round. `pause`: the hider pauses in mid-round. `start_over`: the hider pauses and begins again at the
+    first pad. `point`: a hitter points with a hand. `neighbour`: a player of the other team presses ready in mid-round.
+    `bounce`: the stick falls on a second pad. `late`: the judge answers up to a minute late. `undo_twice`: the judge
+    replaces a result and takes that back.
     """
 
     shown_early: float = 0.0

@@ -167,6 +167,7 @@ def test_what_visitors_said_of_a_hit_is_their_word_also_where_the_mat_sees_the_b
     rig.awaits("question")
     assert rig.touch("answer:missed")
     rig.awaits("strike")
+    rig.advance(1)
     rig.exhibit.handle_mat_event(rig.t, Strike(rig.t, (4,), 30.0))
     rig.advance(1)
     records = rig.exhibit.session_log.records

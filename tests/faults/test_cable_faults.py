@@ -16,7 +16,6 @@ HIDES = cases(4, 6)
 GAME = 8
 """The seed of a game in whose first hides nobody pauses after tidying the pads: the mat has no other reason to ask."""
 HIT = "The mat was disconnected for a moment. Was there a hit?"
-PASSES = "The mat is not sure that the hand went under every pad once. Was it a foul?"
 
 
 def clean(outcome):
@@ -36,14 +35,15 @@ def done(name, tmp_path, seed=GAME):
 @pytest.mark.parametrize(
     ("name", "question"),
     [
-        ("unplugged in mid-hide, 3 s", PASSES),
-        ("unplugged in mid-frame, 2 s", HIT),
-        ("another name after replugging, 2 s", HIT),
+        ("unplugged in mid-hide, 3 s", "passes_unsure"),
+        ("unplugged in mid-frame, 2 s", "link_gap"),
+        ("another name after replugging, 2 s", "link_gap"),
     ],
 )
 def test_a_pulled_cable_is_seen_at_once_and_found_again(name, question, tmp_path):
     outcome = done(name, tmp_path)
-    assert all(map(outcome.shows, (GONE, NONE, question)))
+    assert all(map(outcome.shows, (GONE, NONE)))
+    assert set(outcome.questions) == {question}
     assert not any("usb-" in line for line in outcome.sees), "which port it is stays at the terminal"
     assert outcome.seen_s <= 0.1
     assert outcome.back_s <= 3.0

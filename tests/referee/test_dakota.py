@@ -22,6 +22,7 @@ from pi_controller.referee.facts import (
     Reveal,
     RoundBroken,
     SensorsUsed,
+    StrikeFelt,
     StrikeKept,
     Undone,
     VoidClosed,
@@ -520,6 +521,32 @@ def test_second_hit_entered_at_once_is_a_question():
     seat(JudgeAnswer(7.0, "none"))
     assert seat.story.state.owed == "second"
     assert [type(fact) for fact in seat(JudgeAction(8.0, entered))][:1] == [ActionPlayed]
+
+
+def test_hand_before_the_second_ready_does_not_withdraw_it():
+    seat = Seat()
+    seat(Link(0.0, up=True))
+    seat(Button(0, "toss_a"))
+    for t, pad in enumerate((1, 2, 4), start=1):
+        seat(HandIn(t, pad, "hider"))
+        seat(HandOut(t + 0.5, pad, "hider"))
+    seat(Button(4.0, "ready"))
+    seat(Button(4.5, "ready"))
+    assert seat(HandIn(4.2, 3, "hider")) == []  # reported late
+    seat(HandOut(4.8, 3, "hider"))
+    assert [type(fact) for fact in seat(BeadsAtRest(5.3, (Bead(3),)))] == [Commit]
+
+
+def test_hit_is_made_when_it_was_felt_not_when_the_judge_answers():
+    seat = Seat()
+    seat(Link(0.0, up=True))
+    seat(Button(0, "toss_a"))
+    seat.hide(2, t=1.0)
+    seat(Strike(5.0, (1,), sure=False))
+    assert seat.story.question.about == "doubtful"
+    seat(JudgeAnswer(9.0, "1"))
+    assert seat.story.hide.hits[0].t == 5.0
+    assert [type(fact) for fact in seat(Strike(9.3, (3,), margin_db=30.0))][:2] == [StrikeFelt, ActionPlayed]
 
 
 def test_question_names_the_team_and_the_cost():

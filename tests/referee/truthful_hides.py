@@ -117,7 +117,9 @@ def play_shuffled(hides, seed, preset, hides_a_game=3, late_s=LATE_ARRIVAL_S):
         hide = next((n for n in (*before, *after) if before.get(n, END)[0] != after.get(n, END)[0]), None)
         if hide is None:
             continue
-        if before.get(hide, END)[1] or after.get(hide, END)[1]:
+        questioned = before.get(hide, END)[1] or after.get(hide, END)[1]
+        # an answer to a question that only one order raised may have shifted the hides since
+        if questioned or any(before.get(n, END)[1] != after.get(n, END)[1] for n in range(hide)):
             asked += 1
         else:
             arrived = [{**line, "arrives": round(now, 3)} for now, line in late]

@@ -225,13 +225,14 @@ def after_action(game: Game[Any], before: Story, after: Story, done: ActionPlaye
         if after.phase not in ("show", "over"):
             return replace(after, phase="over") if over else after
         return replace(after, phase="over" if over else "show", hide=replace(hide, foul=foul))
-    hide = replace(hide, action_played=True)
+    made = t if hide.asked_t is None else hide.asked_t
+    hide = replace(hide, action_played=True, asked_t=None)
     if do == "hit":
         if not after.calls and hide.hits:  # a second hit without a call keeps the calls of the first
             after = replace(after, calls=before.calls)
         waived = tuple(each for each in hide.waived_fouls if each != "time")  # each hit has its own
         pad = action.get("pad")
-        hits = (*hide.hits, Hit(pad, bool(action.get("found")), t))
+        hits = (*hide.hits, Hit(pad, bool(action.get("found")), made))
         hide = replace(hide, hits=hits, waived_fouls=waived, kept=_kept_after(hide.kept, pad))
     elif sheet == game.sheet(before.state):
         return replace(after, hide=hide)  # a warning
