@@ -512,6 +512,7 @@ def test_late_strike_stays_late_when_answered_later():
 
 def test_second_hit_entered_at_once_is_a_question():
     seat = Seat()
+    seat(Link(0.0, up=True))
     seat(Button(0, "toss_a"))
     seat.hide(2, t=1.0)
     seat(Strike(5.0, (1,)))
@@ -521,6 +522,17 @@ def test_second_hit_entered_at_once_is_a_question():
     seat(JudgeAnswer(7.0, "none"))
     assert seat.story.state.owed == "second"
     assert [type(fact) for fact in seat(JudgeAction(8.0, entered))][:1] == [ActionPlayed]
+
+
+@pytest.mark.parametrize("off", [JudgeSensors(0.0, on=False, reason="rain"), Link(0.0, up=False)])
+def test_two_hits_may_be_entered_at_once_without_sensors(off):
+    seat = Seat()
+    seat(off)
+    seat(Button(0, "toss_a"))
+    seat(JudgeHidden(1.0))
+    for pad in (1, 2):
+        seat(JudgeAction(5.0, {"do": "hit", "found": False, "pad": pad}))
+    assert (seat.story.question, seat.story.phase) == (None, "show")
 
 
 def test_hand_before_the_second_ready_does_not_withdraw_it():

@@ -110,7 +110,6 @@ def test_the_judge_is_reminded_of_the_hiders(house):
         say(web, "key-miss", "action", action=MISS)
         assert facts() == []
         say(web, "key-miss-again", "action", action=MISS)
-        say(web, "key-two-strokes", "answer", answer="missed")
         assert facts() == ["Big Coulee hides again: no change of hiders until the bead is found."]
         assert state(web)["console"]["facts"][0] == "Next: hide 2, Big Coulee hides"
         assert [one["text"] for one in state(web)["console"]["past"]] == ["Missed · Missed"]

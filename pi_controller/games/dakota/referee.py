@@ -49,7 +49,8 @@ class DakotaReferee(Referee):
                 "the last hide is settled and the next has not begun: which one is the foul in?",
                 'say "last" for the hide just settled, "this" for the next one',
             )
-        if action.get("do") == "hit" and hits.is_one_stroke(story, tx.t):
+        felt = story.sensors and story.link.up  # else hits are entered after they were made, two of them at once
+        if action.get("do") == "hit" and felt and hits.is_one_stroke(story, tx.t):
             pads = (action["pad"],) if "pad" in action else ()
             tx.ask("one_stroke", ("found" if action["found"] else "missed", "none"), pads)
             return

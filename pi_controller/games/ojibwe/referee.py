@@ -65,7 +65,7 @@ class OjibweReferee(Referee):
                     tx.add(BeadShown(tx.t))
             case Button(name=name):
                 _button(tx, name)
-            case Strike() if tx.story.strike_expected and self._stroke is None:
+            case Strike() if tx.story.phase == "hit" and self._stroke is None:
                 if event.hand is None and not self._private.hands.keys() & set(event.pads):  # else it was a hand
                     self._stroke = event
             case _:
@@ -117,7 +117,7 @@ class OjibweReferee(Referee):
         if self.settings.beads == "judge" and story.phase == "check" and not private.hands:
             tx.add(JudgedByEye(tx.t))
             return
-        if story.phase == "hit" and hits.ask_of_dead_disc(tx):
+        if story.phase == "hit" and (hits.offer_kept(tx) or hits.ask_of_dead_disc(tx)):
             return
         reading = private.reading
         if reading is None or private.hands:
@@ -156,7 +156,7 @@ class OjibweReferee(Referee):
         return self.settings.check_timeout_s if story.phase == "check" else None
 
     def _wait_deadline(self, story: Story) -> float | None:
-        if not story.strike_expected:
+        if story.phase != "hit":
             self._stroke = None
         return self._stroke.t + HAND_S if self._stroke is not None else super()._wait_deadline(story)
 
@@ -175,6 +175,9 @@ class OjibweReferee(Referee):
             _ask_what_lies(tx, "no_reading")
         else:
             stroke, self._stroke = self._stroke, None
+            if not tx.story.strike_expected:
+                hits.keep_strike(tx, stroke)
+                return
             pad = hits.resolve_strike(tx, stroke, "opened_pad")
             if pad is not None:
                 _hit(tx, pad, "sensor")
