@@ -1,12 +1,15 @@
 """Pass every check there is: style, types, the direction of imports, the packages, then the tests.
 
-    .venv/bin/python tests/check.py [PYTEST'S OPTIONS]
+    .venv/bin/python tests/check.py [PYTEST'S OPTIONS]      the day's set of tests
+    .venv/bin/python tests/check.py --all [PYTEST'S OPTIONS]
     .venv/bin/python tests/check.py --lower-bounds [PYTEST'S OPTIONS]
     .venv/bin/python tests/check.py --mutations [MUTATE'S OPTIONS]
 
 The steps before the tests run two at a time; then the tests have the machine alone. Each step runs although one before
 it failed, and the last lines say which did and what time they took. What a step writes is shown where it fails. The
 exit status is 1 where any did.
+
+With --all the tests marked slow run too, the others with all their cases, and the lower bounds after them.
 
 With --lower-bounds there is one step: install the oldest versions that pyproject.toml allows into a fresh environment,
 from where pip takes its packages, and run the tests of the parts that use them there (a few minutes).
@@ -150,7 +153,8 @@ def main():
         "imports": lambda: run(BIN / "lint-imports"),
         "packages": packages,
     }
-    return take(before, {"tests": lambda: tests(options)})
+    after = {"lower bounds": lambda: lower_bounds([])} if "--all" in options else {}
+    return take(before, {"tests": lambda: tests(options)}, after)
 
 
 def take(*groups):

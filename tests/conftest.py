@@ -10,19 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cases import cases
 from headless import ARGUMENTS, CHROMIUM, await_updates
 from hypothesis import Phase, settings
 
 from pi_controller.table.view import View
 
-EXAMPLES = cases(40, 100)
-settings.register_profile("mat", deadline=None, max_examples=EXAMPLES, derandomize=True, database=None)
-settings.register_profile("chance", deadline=None, max_examples=EXAMPLES)  # pytest --hypothesis-profile chance
-settings.register_profile(  # mutate.py's: the same cases each time, and a failure is not made smaller
-    "mutation", deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
-)
-settings.load_profile("mat")
+pytest_plugins = ("sets", "pytester")
 gc.disable()  # what is collected stays: walking it again and again would take a third of the time
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -33,6 +26,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # a machine that keeps no bytecode would compile all modules again for each of the many programs that tests start
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register hypothesis's profiles: the number of examples depends on the set of tests."""
+    from cases import cases
+
+    examples = cases(15, 100)
+    settings.register_profile("mat", deadline=None, max_examples=examples, derandomize=True, database=None)
+    settings.register_profile("chance", deadline=None, max_examples=examples)  # pytest --hypothesis-profile chance
+    settings.register_profile(  # mutate.py's: the same cases each time, and a failure is not made smaller
+        "mutation", deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+    )
+    settings.load_profile(config.getoption("--hypothesis-profile", None) or "mat")
 
 
 def pytest_xdist_auto_num_workers() -> int:

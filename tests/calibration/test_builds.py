@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from board_rig import Rig
-from cases import by_night, cases
+from cases import cases
 from walking import walked
 
 from pi_controller.board import wire
@@ -79,7 +79,7 @@ def test_the_doctor_and_the_walk_pass_a_flat_mat():
     assert walked(2, conditions=Conditions(depth_mm=FLAT_MM), depth_mm=FLAT_MM).view.passed
 
 
-@pytest.mark.parametrize(("lies", "said"), [(FLAT_MM, 30.0), pytest.param(30.0, FLAT_MM, marks=by_night)])
+@pytest.mark.parametrize(("lies", "said"), [(FLAT_MM, 30.0), pytest.param(30.0, FLAT_MM, marks=pytest.mark.slow)])
 def test_the_walk_names_a_depth_that_is_not_the_mats(lies, said):
     view = walked(2, conditions=Conditions(depth_mm=lies), depth_mm=said).view
     assert not view.passed
@@ -88,7 +88,7 @@ def test_the_walk_names_a_depth_that_is_not_the_mats(lies, said):
     assert abs(float(found.what.split()[4]) - lies) <= 3.0
 
 
-@pytest.mark.parametrize("lies", [pytest.param(27.0, marks=by_night), 34.0])
+@pytest.mark.parametrize("lies", [pytest.param(27.0, marks=pytest.mark.slow), 34.0])
 def test_the_walk_passes_magnetometers_a_few_millimetres_off_their_depth(lies):
     assert walked(2, conditions=Conditions(depth_mm=lies), depth_mm=30.0).view.passed
 
@@ -195,8 +195,8 @@ def test_what_is_not_built_is_no_evidence():
     ("fault", "size", "words"),
     [
         ("dead-bus", 24, ["I2C bus"]),
-        pytest.param("dead-multiplexer=2", 24, ["0x71"], marks=by_night),
-        pytest.param("dead-multiplexer=1", 8, ["no magnetometer"], marks=by_night),
+        pytest.param("dead-multiplexer=2", 24, ["0x71"], marks=pytest.mark.slow),
+        pytest.param("dead-multiplexer=1", 8, ["no magnetometer"], marks=pytest.mark.slow),
         ("dead-multiplexer=2", 12, ["0x71"]),
     ],
 )

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from cases import by_night
 from hypothesis import given
 from hypothesis import strategies as st
 from load_file import load_file
@@ -220,7 +219,7 @@ def bead_only(sim, walk, view):
         walk.skip_step()
 
 
-@pytest.mark.parametrize("under_mm", [15, pytest.param(30, marks=by_night)])
+@pytest.mark.parametrize("under_mm", [15, pytest.param(30, marks=pytest.mark.slow)])
 def test_steel_under_the_mat_is_named_and_kept(monkeypatch, under_mm):
     put_steel_under(monkeypatch, under_mm, (-700.0, 700.0, -300.0, 300.0))
     done = walked(1, meddle=bead_only)

@@ -1,7 +1,7 @@
 """Every wiring fault has a name: doctor or calibration says which part it is, and the page for builders has it."""
 
 import pytest
-from cases import NIGHTLY, by_night
+from cases import ALL
 from load_file import load_file
 
 faults = load_file("tests/doctor/wiring_faults.py")
@@ -14,7 +14,7 @@ def test_there_are_forty():
 
 
 @pytest.mark.parametrize(
-    ("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in (ALL if NIGHTLY else FIRST)]
+    ("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in (ALL if ALL else FIRST)]
 )
 def test_the_doctor_names_the_part_and_the_page_has_its_sentence(kind, fault):
     said = faults.ask_doctor(fault)
@@ -24,7 +24,7 @@ def test_the_doctor_names_the_part_and_the_page_has_its_sentence(kind, fault):
         assert all(faults.say_kind(name, found) in text for name, found, _ in said)
 
 
-@by_night
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in ALL])
 def test_a_fault_is_named_by_whom_the_table_says(kind, fault):
     by_doctor = faults.is_named(kind, fault, faults.ask_doctor(fault))
@@ -33,6 +33,6 @@ def test_a_fault_is_named_by_whom_the_table_says(kind, fault):
     assert by_doctor or by_calibration
 
 
-@by_night
+@pytest.mark.slow
 def test_the_page_is_what_they_say_now():
     assert faults.PAGE.read_text("utf-8") == faults.page()

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from cases import by_night
 from emulated_host import Host
 
 from pi_controller.board import wire
@@ -75,7 +74,7 @@ def test_the_touch_chip_away_and_back(settled):
     assert len(touches(came)) > 10
 
 
-@by_night
+@pytest.mark.slow
 def test_a_silent_multiplexer_leaves_the_other_sixteen(settled):
     for n, mux in enumerate(MUXES):
         settled.board.change("silence", mux)
@@ -88,7 +87,7 @@ def test_a_silent_multiplexer_leaves_the_other_sixteen(settled):
     assert len(touches(settled.go(0.2))) >= 9
 
 
-@by_night
+@pytest.mark.slow
 def test_one_magnetometer_away_one_saturated_and_both_back(settled):
     settled.board.change("remove_magnetometer", 13)
     settled.board.change("magnetometer_counts", [2, [40_000, 0, 0]])
@@ -102,7 +101,7 @@ def test_one_magnetometer_away_one_saturated_and_both_back(settled):
     assert fields(came)[-1].all()
 
 
-@by_night
+@pytest.mark.slow
 def test_a_chip_that_holds_the_data_line_is_clocked_free(settled):
     settled.board.state()
     kinds: list[str] = []

@@ -1,7 +1,6 @@
 """Why a board starts, and how: power, its RUN button, the watchdog's bite, a program that fails, files to be copied."""
 
 import pytest
-from cases import by_night
 from emulated_board import firmware
 
 from pi_controller.board.messages import LinkUp
@@ -35,7 +34,7 @@ def test_a_loop_that_hangs_is_ended_by_the_watchdog(host):
     assert again(host) == (2, "watchdog")
 
 
-@by_night
+@pytest.mark.slow
 def test_the_run_button_is_no_power_and_no_brown_out(host):
     for number in (3, 4):
         host.board.change("run_pin")
@@ -55,7 +54,7 @@ def test_files_are_copied_at_the_prompt_and_the_next_start_is_a_restart(host):
     assert again(host) == (boots + 1, "restart"), "a start at the prompt is none of the mat's"
 
 
-@by_night
+@pytest.mark.slow
 def test_a_program_that_fails_at_once_stays_at_the_prompt_after_five_starts(board):
     board.power_on(firmware() | {"sampler.py": FAILING})
     board.change("open", True)

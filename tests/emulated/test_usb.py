@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import NIGHTLY, by_night, cases
+from cases import ALL, cases
 from emulated_board import edited
 from emulated_host import Host
 
@@ -64,14 +64,14 @@ def test_a_host_that_is_away_costs_no_pass_and_tears_no_frame(host):
         assert host.decoder.bad == 0
         if host.decoder.lost > lost:
             break
-    assert host.decoder.lost > lost or not NIGHTLY, "what was dropped is counted by its numbers"
+    assert host.decoder.lost > lost or not ALL, "what was dropped is counted by its numbers"
     assert host.session.stats.missing_samples - missing == sum(one.samples for one in came if isinstance(one, Gap))
     assert host.session.up
     kinds = [kind for kind, _ in host.events(came)]
     assert kinds[-2:] == ["host silent", "host back"]
 
 
-@by_night
+@pytest.mark.slow
 def test_a_host_that_dribbles(host):
     host.board.state()
     came = []
@@ -97,7 +97,7 @@ def test_a_host_that_talks_while_the_board_starts_stops_nothing(board):
     assert host.connect() < 2.0
 
 
-@by_night
+@pytest.mark.slow
 def test_the_end_of_a_dma_run_loses_no_sample(board):
     board.power_on(edited("adc.py", "_RUN = 1 << 27", "_RUN = 1 << 16"))  # 256 ms
     host = Host(board)
@@ -110,7 +110,7 @@ def test_the_end_of_a_dma_run_loses_no_sample(board):
     assert host.session.stats.missing_samples == 0
 
 
-@by_night
+@pytest.mark.slow
 def test_a_host_before_sums_gets_the_upper_12_bits(board, monkeypatch):
     monkeypatch.setattr(wire, "PROTOCOL", (1, wire.SUMS - 1))
     monkeypatch.setattr(wire, "SUMS", wire.SIZES + 1)  # so old a session takes no sample for a sum

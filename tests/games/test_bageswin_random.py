@@ -67,7 +67,7 @@ def well(game: Bageswin, state: State) -> None:
 
 
 @given(SETTINGS, ACTIONS)
-@settings(max_examples=cases(50, 150))
+@settings(max_examples=cases(15, 150))
 def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
     game = Bageswin(chosen)
     state = game.opening()
@@ -90,7 +90,7 @@ def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen:
 
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=60))
-@settings(max_examples=cases(40, 100))
+@settings(max_examples=cases(15, 100))
 def test_legal_actions_are_legal(chosen: dict[str, Any], picks: list[int]):
     game = Bageswin(chosen)
     state = game.opening()

@@ -58,7 +58,7 @@ def well(game: Dakota, state: State) -> None:
 
 
 @given(SETTINGS, ACTIONS)
-@settings(max_examples=cases(50, 150), deadline=None)
+@settings(max_examples=cases(15, 150), deadline=None)
 def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
     game = Dakota(chosen)
     state, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
@@ -76,7 +76,7 @@ def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen:
 
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=80))
-@settings(max_examples=cases(40, 100), deadline=None)
+@settings(max_examples=cases(15, 100), deadline=None)
 def test_legal_actions_are_legal_and_the_others_are_not(chosen: dict[str, Any], picks: list[int]):
     game = Dakota(chosen)
     state = game.opening()

@@ -66,7 +66,7 @@ def well(game: Ojibwe, state: State) -> None:
 
 
 @given(SETTINGS, ACTIONS)
-@settings(max_examples=cases(50, 150), deadline=None)
+@settings(max_examples=cases(15, 150), deadline=None)
 def test_whatever_comes_counters_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
     game = Ojibwe(chosen)
     state, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
@@ -101,7 +101,7 @@ def allowed(game: Ojibwe, action: dict[str, Any]) -> bool:
 
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=8))
-@settings(max_examples=cases(20, 40), deadline=None)
+@settings(max_examples=cases(15, 40), deadline=None)
 def test_legal_actions_are_all_there_is(chosen: dict[str, Any], picks: list[int]):
     game = Ojibwe(chosen)
     state = game.opening()

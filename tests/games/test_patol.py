@@ -430,7 +430,7 @@ def well(game: Patol, state: State) -> None:
 
 
 @given(SETTINGS, ACTIONS, st.booleans())
-@settings(max_examples=cases(50, 150))
+@settings(max_examples=cases(15, 150))
 def test_whatever_comes_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any], started: bool):
     game = Patol(chosen)
     state = game.opening()
@@ -453,7 +453,7 @@ def test_whatever_comes_refusals_change_nothing(chosen: dict[str, Any], actions:
 
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=60))
-@settings(max_examples=cases(40, 100))
+@settings(max_examples=cases(15, 100))
 def test_legal_actions_are_legal_and_the_others_are_not(chosen: dict[str, Any], picks: list[int]):
     game = Patol(chosen)
     state = game.opening()

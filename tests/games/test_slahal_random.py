@@ -69,7 +69,7 @@ def well(game: Slahal, state: State) -> None:
 
 
 @given(SETTINGS, ACTIONS)
-@settings(max_examples=cases(50, 150), deadline=None)
+@settings(max_examples=cases(15, 150), deadline=None)
 def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
     game = Slahal(chosen)
     state, _ = game.play(game.opening(), {"do": "duo", "A": False, "B": True})
@@ -155,7 +155,7 @@ def reachable(game: Slahal) -> set[State]:
 
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=60))
-@settings(max_examples=cases(30, 60), deadline=None)
+@settings(max_examples=cases(15, 60), deadline=None)
 def test_legal_actions_are_all_there_is(chosen: dict[str, Any], picks: list[int]):
     game = Slahal(chosen)
     state = game.opening()

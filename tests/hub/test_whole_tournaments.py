@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from cases import by_night
 from headless import CHROMIUM
 
 PROGRAM = Path(__file__).with_name("whole_tournaments.py")
@@ -15,7 +14,7 @@ if CHROMIUM is None and os.environ.get("MOCCASIN_CI"):
     raise RuntimeError("Chromium is missing: apt install chromium")
 
 
-@by_night  # test_demo.py has one without people
+@pytest.mark.slow  # test_demo.py has one without people
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path")
 def test_a_small_tournament_is_whole_from_the_plan_to_the_champion():
     small = ["--teams", "4", "--tables", "1", "--points", "1", "--limit", "500"]

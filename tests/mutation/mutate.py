@@ -163,7 +163,7 @@ def test_in(folder, tests, timeout_s):
     command += ["--hypothesis-profile=mutation", *tests]
     # all cases (support/cases.py): few of them miss more changes
     environment = {
-        **os.environ, "MOCCASIN_NIGHTLY": "1", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"
+        **os.environ, "MOCCASIN_ALL": "1", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"
     }  # fmt: skip
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False

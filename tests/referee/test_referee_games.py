@@ -65,7 +65,7 @@ def test_the_settings_take_any_game(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", registry.names())
-@settings(max_examples=cases(50, 150))
+@settings(max_examples=cases(15, 150))
 @given(steps=STEPS)
 def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
     """Sticks stay conserved by the game itself; here: nothing raises but a judge's call, and facts always fold."""

@@ -107,7 +107,7 @@ quiet_events = st.one_of(
 )
 
 
-@settings(max_examples=cases(50, 150), deadline=None)
+@settings(max_examples=cases(15, 150), deadline=None)
 @given(events=st.lists(quiet_events, max_size=40), place=st.integers(1, 3), hidden=st.booleans())
 def test_any_events_tell_the_same_story_for_another_place(events, place, hidden):
     events = [*a_hide(), *events] if hidden else events

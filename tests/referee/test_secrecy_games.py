@@ -110,7 +110,7 @@ def quiet(name):
     )
 
 
-@settings(max_examples=cases(40, 120), deadline=None)
+@settings(max_examples=cases(15, 120), deadline=None)
 @pytest.mark.parametrize("name", list(MOVED))
 @given(data=st.data(), place=st.integers(1, 3), begun=st.booleans())
 def test_any_events_tell_the_same_story_for_another_place(name, data, place, begun):

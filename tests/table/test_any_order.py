@@ -108,7 +108,7 @@ def sit(journal):
     return Table(journal, DAKOTA, {"A": "Red", "B": "Blue"}, referee)
 
 
-@settings(max_examples=cases(50, 150), deadline=None)
+@settings(max_examples=cases(15, 150), deadline=None)
 @given(given_steps=st.lists(steps, min_size=10, max_size=60))
 def test_any_order(memory_journal, given_steps):
     journal = memory_journal()
