@@ -94,7 +94,8 @@ class VisitorGame:
         self._hitter: Player | None = None
         self._by: Player | None = None  # who made the stroke being settled: visitors may report one the mat missed
         self._hits = 0
-        self._now, self._touched = t, float("-inf")  # when a cloth was last touched as a hit
+        self._now = self._felt = t  # the mat's own events may be a moment ahead: a touch comes after them
+        self._touched = float("-inf")  # when a cloth was last touched as a hit
         self._learned = False
         self._handover = False  # the screen shows a curtain until the other side has it
         self._skipped = False  # the mat does not wait any more before its next action
@@ -199,6 +200,7 @@ class VisitorGame:
         """Handle a visitor's touch of `name` on the screen; return True if it was accepted."""
         if name not in self.touches:
             return False
+        t = max(t, self._felt)
         _, _, value = name.partition(":")
         match self.awaits:
             case "next":
@@ -321,8 +323,9 @@ class VisitorGame:
                 self.seal = self._sealed.hash
 
     def _hide_as_the_mat(self, t: float) -> None:
-        place = self._rng.choice(EVERY_PAD)
-        if self._hitter == "visitor":
+        """Hide in a random place; in the same again if visitors' hands under the pads kept the first from counting."""
+        place = self._place or self._rng.choice(EVERY_PAD)
+        if self._hitter == "visitor" and self._sealed is None:
             self._sealed = self._log.seal("bead", t, self._round, place)
             self.seal = self._sealed.hash
         self._hide(t, place)
@@ -395,6 +398,7 @@ class VisitorGame:
 
     def _feel(self, event: events.MatEvent) -> None:
         """Give the table an event of the mat."""
+        self._felt = max(self._felt, event.t)
         self._process_facts(self.table.mat_event(event))
 
     def _process_facts(self, facts: Sequence[Fact]) -> None:

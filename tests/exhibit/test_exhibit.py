@@ -179,6 +179,20 @@ def test_what_visitors_said_of_a_hit_is_their_word_also_where_the_mat_sees_the_b
     rig.check_log()
 
 
+def test_mat_hides_again_in_its_sealed_place():
+    """Hands that were under the pads at the toss keep the mat's first hide from counting."""
+    rig = Rig(seed=4, mat="sensors")
+    rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
+    rig.begin("mat")
+    for pad in (1, 2, 3, 4):
+        rig.exhibit.handle_mat_event(rig.t, HandIn(rig.t, pad, "hider"))
+    rig.until(lambda: rig.game.view.phase == "hit")
+    assert [one["by"] for one in rig.exhibit.session_log.records if one["kind"] == "hidden"] == ["mat", "mat"]
+    assert sum(one["kind"] == "sealed" for one in rig.exhibit.session_log.records) == 1
+    rig.leave()
+    rig.check_log()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_unplugging_and_nonsense_at_any_moment_sticks_nowhere(seed):
     """Hands, strokes, buttons, cables and beads by chance: within the longest session everything is as before."""
