@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,14 @@ from pi_controller.display import phrases
 from pi_controller.display.drawing import isolate_name, player_name
 from pi_controller.display.game_display import game_name, get_show
 from pi_controller.display.i18n import catalogue, mark
+from pi_controller.hub.decision_log import (
+    DAY_CHOICES,
+    DAY_FORM,
+    DAY_MINUTES,
+    LATER_MATCH_CHOICES,
+    DecisionLog,
+    format_time,
+)
 from pi_controller.hub.fleet import list_cards
 from pi_controller.hub.hall import ID_WIDTH, wall_parts
 from pi_controller.hub.table_names import name_tables, same_names
@@ -181,114 +188,12 @@ TIMETABLE_S = 20.0
 """A timetable is used for this long if no decision was made since."""
 DOUBT_S = 900.0
 """If the range of an estimate is longer than this, or than its time ahead, it is shown."""
-LOG = 30
-"""Maximum decisions in the console's log."""
 SPREADSHEET_MARKS = ("=", "+", "-", "@", "\t")
 """Characters that make a spreadsheet read a field as a formula."""
 
 
-LATER_MATCH_CHOICES: Sequence[tuple[d.Then, str]] = (
-    ("replay", mark("play them again")),
-    ("keep", mark("keep their results")),
-)
-"""What a correction does with later matches that have begun: `competition.Then` and the label on the page."""
 _FINISHES: Mapping[str, str] = {"king_moved": mark("The king was moved too early")}
 """How a game can end that the captains' slip must name: `competition.Finish` and the label on the page."""
-DAY_CHOICES: Sequence[tuple[str, str, Sequence[tuple[str, str]]]] = (
-    (
-        "results",
-        mark("Results from tables"),
-        (
-            ("confirm", mark("wait until the director confirms them")),
-            ("at_once", mark("count immediately")),
-        ),
-    ),
-    (
-        "calling",
-        mark("Assigning tables"),
-        (
-            ("automatic", mark("automatically, when a table is free")),
-            ("director", mark("by the director")),
-        ),
-    ),
-    (
-        "judges",
-        mark("Judges"),
-        (
-            ("tables", mark("each table finds its own")),
-            ("hub", mark("each match gets one of the judges named here")),
-        ),
-    ),
-)
-"""The settings that can change during the day: the field of `SettingsChanged`, its label, each value with its label."""
-DAY_MINUTES: Sequence[tuple[str, str]] = (
-    ("rest_s", mark("Minutes of rest between two matches of a team")),
-    ("grace_s", mark("Minutes to reach the table after a call (0: no limit)")),
-)
-"""The same of those in minutes."""
-MAX_SENTENCE_CHARS = 600
-"""Maximum characters of a decision in the log; a reason may be of any length."""
-_SENTENCES: Mapping[type, str | tuple[str, str]] = {
-    d.Planned: mark("Tournament planned: {title}, {game}."),
-    d.SettingsChanged: mark("Settings changed: {changes}."),
-    d.Entered: mark("Teams entered: {teams}."),
-    d.Scratched: mark("{team} removed."),
-    d.TeamsDrawn: (mark("Teams placed by hand."), mark("Teams drawn by the seed {seed}.")),
-    d.TeamAdded: mark("Late team: {team} takes a bye of the first round."),
-    d.TeamRenamed: mark("{team} is called {name} from now on."),
-    d.Appointed: mark("Judges: {judges}."),
-    d.Dismissed: mark("{judge} is no longer a judge."),
-    d.TableUsed: (mark("{table} gets no matches."), mark("{table} gets matches again.")),
-    d.Assigned: mark("Match {match}, {first} against {second}: called to {table}."),
-    d.Recalled: mark("Match {match} recalled from {table}."),
-    d.Moved: mark("Match {match}, {first} against {second}: moved from {before} to {table}."),
-    d.MatchStarted: mark("Match {match} began at {table}."),
-    d.Reported: mark("Match {match}: {winner} beat {other} at {table}. The result is pending."),
-    d.Retracted: mark("Match {match}: {table} took its result back."),
-    d.Confirmed: mark("Match {match}: {winner} beats {other}. The result of {table} counts."),
-    d.Rejected: mark("Match {match}: the result of {table} does not count."),
-    d.Result: mark("Match {match}: {winner} beats {other}. Entered by hand."),
-    d.TieEntered: mark("Match {match}: neither {first} nor {second} wins."),
-    d.ClockSet: (mark("Clock of round {round} stopped."), mark("Clock of round {round} started.")),
-    d.Corrected: mark("Match {match} corrected: {winner} beats {other}.{then}"),
-    d.Replayed: mark("Match {match}, {first} against {second}, is played again: its result is void."),
-    d.Forfeited: mark("{team} loses match {match} and stays in the tournament."),
-    d.TeamWithdrawn: mark("{team} is out of the tournament."),
-    d.Reinstated: mark("{team} is back in the tournament."),
-    d.PlayerAbsent: mark("{player} does not play."),
-    d.PlayerReturned: mark("{player} can play again."),
-    d.Protested: mark("{team} protests about match {match}: {text}"),
-    d.ProtestDecided: mark("Protest of {team} about match {match}: {ruling}."),
-    d.BreakPlanned: mark("Break from {begins} to {ends}."),
-    d.BreakCancelled: mark("Break cancelled: {begins} to {ends}."),
-    d.CheckedIn: (mark("{team} is not checked in."), mark("{team} is checked in.")),
-    d.Pronounced: (mark("How {team} is said: removed."), mark("How {team} is said: {said}.")),
-    d.Announced: (mark("Announcement removed."), mark("Announcement: {text}")),
-    d.StreamTableChosen: (mark("The stream shows no table."), mark("The stream shows {table}.")),
-}
-"""The sentence for each type of decision. Of two sentences the second is used if the field in `_SWITCHES` is set."""
-_SWITCHES: Mapping[type, str] = {
-    d.TeamsDrawn: "seed", d.TableUsed: "on", d.ClockSet: "running", d.Announced: "text", d.StreamTableChosen: "table",
-    d.CheckedIn: "here", d.Pronounced: "said",
-}  # fmt: skip
-_REASONS: Mapping[str, str] = {
-    "withdrawn": mark("withdrawn"),
-    "no_show": mark("did not come"),
-    "disqualified": mark("disqualified"),
-    "absent": mark("not there"),
-    "left": mark("has left"),
-}
-
-
-class _SentenceValues(dict[str, str]):
-    """Values for a sentence template; a missing value becomes a question mark."""
-
-    def __missing__(self, key: str) -> str:
-        return "?"
-
-
-def _with_reason(sentence: str, reason: str, text: Callable[[str], str] = str) -> str:
-    return f"{sentence.removesuffix('.')} ({text(_REASONS.get(reason, reason))})." if reason else sentence
 
 
 class Boards:
@@ -315,6 +220,7 @@ class Boards:
         self.tables: tuple[TableStatus, ...] = ()
         self.rival = ""
         self._language = language
+        self.log = DecisionLog(director, self.table_name, language)
         self._estimated: tuple[tuple[object, ...], float, Timetable | None] | None = None
 
     @property
@@ -369,7 +275,7 @@ class Boards:
             standing=next((row for row in standings if row["team"] == team), None),
             call=call,
             table=self.table_name(call.table) if call else "",
-            ends=_time_of(now.call_deadline(call), "%H:%M") if call else "",
+            ends=format_time(now.call_deadline(call), "%H:%M") if call else "",
             soon=self._next_start_of(team) if call is None else None,
             break_=self._break_text(),
         )
@@ -402,12 +308,12 @@ class Boards:
         elif ahead < 3_600.0:
             when = text("in about {n} minutes").format(n=_round_minutes(ahead))
         else:
-            when = text("at about {time}").format(time=_time_of(_round_time(start.expected), "%H:%M"))
+            when = text("at about {time}").format(time=format_time(_round_time(start.expected), "%H:%M"))
         if self.table_name(start.table):
             when = text("{table} {when}").format(table=self.table_name(start.table), when=when)
         if not wide:
             return when
-        first, last = (_time_of(_round_time(max(t, one)), "%H:%M") for one in (start.earliest, start.latest))
+        first, last = (format_time(_round_time(max(t, one)), "%H:%M") for one in (start.earliest, start.latest))
         return text("{when}, between {first} and {last}").format(when=when, first=first, last=last)
 
     def describe_durations(self, timetable: Timetable) -> str:
@@ -428,12 +334,12 @@ class Boards:
         until = break_end(breaks, t)
         if until is not None:
             why = next((one.why for one in breaks if one.begins <= t < one.ends), "")
-            told = text("Break: no match is called before {time}.").format(time=_time_of(until, "%H:%M"))
+            told = text("Break: no match is called before {time}.").format(time=format_time(until, "%H:%M"))
         else:
             coming = min((one for one in breaks if one.begins > t), key=lambda one: one.begins, default=None)
             if coming is None:
                 return ""
-            first, last = _time_of(coming.begins, "%H:%M"), _time_of(coming.ends, "%H:%M")
+            first, last = format_time(coming.begins, "%H:%M"), format_time(coming.ends, "%H:%M")
             why, told = coming.why, text("Break from {first} to {last}.").format(first=first, last=last)
         return f"{told.removesuffix('.')}: {why}." if why else told
 
@@ -470,7 +376,7 @@ class Boards:
         writer.writerow(["match", "game", "team_1", "team_2", "winner", "walkover", "table", "judge", "ended"])
         for row in self.results():
             fields = [row["match"], row["game"], *row["teams"], row["winner"], row["walkover"], row["table"]]
-            fields += [row["judge"], _time_of(row["ended"], "%Y-%m-%d %H:%M:%S")]
+            fields += [row["judge"], format_time(row["ended"], "%Y-%m-%d %H:%M:%S")]
             writer.writerow([_escape_formula(str(field)) for field in fields])
         return out.getvalue()
 
@@ -483,7 +389,7 @@ class Boards:
             {
                 **row,
                 "table": self.table_name(row["table"]) if row["table"] else "",
-                "ended": _time_of(row["ended"], "%Y-%m-%d %H:%M"),
+                "ended": format_time(row["ended"], DAY_FORM),
                 "sheet": (sheets or {}).get(row["journal"], ""),
             }
             for row in self.results()
@@ -571,7 +477,7 @@ class Boards:
 
     def _clock_shown(self) -> Markup:
         clock = self.now.round_clock
-        return self._render("clock", clock=clock, ends=_time_of(clock.ends if clock else None))
+        return self._render("clock", clock=clock, ends=format_time(clock.ends if clock else None))
 
     def _bracket(self, page: str) -> Markup:
         now = self.now
@@ -605,7 +511,7 @@ class Boards:
         if now.state.teams and not now.is_over:
             _, waiting = now.schedule((), self._clock())
         calls = [
-            (call, self.table_name(call.table), _time_of(now.call_deadline(call), "%H:%M"))
+            (call, self.table_name(call.table), format_time(now.call_deadline(call), "%H:%M"))
             for call in now.calls.values()
             if not call.started
         ]
@@ -647,7 +553,7 @@ class Boards:
                 table, t = call.table, call.t
             elif start := starts.get(one.id):
                 table, t = start.table, max(self._clock(), _round_time(start.expected))
-            rows.append({"match": one, "table": self.table_name(table), "t": t, "time": _time_of(t, "%H:%M")})
+            rows.append({"match": one, "table": self.table_name(table), "t": t, "time": format_time(t, "%H:%M")})
         rows.sort(key=lambda row: (row["match"].id not in now.calls, row["t"] is None, row["t"]))
         return render(
             _HERE / "start_list.html",
@@ -674,11 +580,11 @@ class Boards:
             for one in self.tables
             if one.view is not None and one.view.protest
         ]
-        undo, describe = self.director.history.undo_target, self.describe_decision
+        undo, describe = self.director.history.undo_target, self.log.describe
         undo = None if undo is not None and isinstance(undo.fact, d.Moved) else undo  # it is moved back instead
         log = [
-            (one.seq, _time_of(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
-            for one in self._decisions_to_log()
+            (one.seq, format_time(one.t), text("automatic") if one.actor == d.HUB else one.actor, describe(one))
+            for one in self.log.newest()
         ]
         decided = [pairing for pairing in now.pairings if pairing.id in now.state.games]
         joining = self._joining()
@@ -718,7 +624,7 @@ class Boards:
                 "breaks",
                 planned=now.plan is not None,
                 breaks=[
-                    (one, _time_of(one.begins, "%a %H:%M"), _time_of(one.ends, _end_form(one)))
+                    (one, format_time(one.begins, "%a %H:%M"), format_time(one.ends, _end_form(one)))
                     for one in now.breaks
                     if one.ends > self._clock()
                 ],
@@ -726,8 +632,11 @@ class Boards:
             "setup": self._render(
                 "setup",
                 now=now,
-                day_choices=DAY_CHOICES,
-                day_minutes=DAY_MINUTES,
+                day_choices=[
+                    (field, text(label), [(value, text(word)) for value, word in choices])
+                    for field, label, choices in DAY_CHOICES
+                ],
+                day_minutes=[(field, text(label)) for field, label in DAY_MINUTES],
                 defaults={"rest_s": d.DEFAULT_REST_S, "grace_s": d.DEFAULT_GRACE_S},
                 games=[(game, game_name(game, self._language)) for game in registry.names()],
                 playing=[(call.match, call.teams) for call in now.calls.values()]
@@ -741,26 +650,11 @@ class Boards:
             ),
             "joining": self._render(
                 "joining",
-                waiting=None if joining is None else [(one.table, _time_of(one.ends)) for one in joining],
+                waiting=None if joining is None else [(one.table, format_time(one.ends)) for one in joining],
             ),
             "stream": self._render("stream_part", tables=here, pointed=now.stream, unused=now.unused),
             "log": self._render("log", log=log, undo="" if undo is None else describe(undo)),
         }
-
-    def _decisions_to_log(self) -> list[d.Decision]:
-        """Return the decisions of the log, newest first, without matches that a table refused or did not answer."""
-        found: list[d.Decision] = []
-        refused: set[str] = set()
-        for one in reversed(self.director.history.decisions):
-            if one.actor == d.HUB and isinstance(one.fact, d.Recalled):
-                refused.add(one.fact.match)
-            elif one.actor == d.HUB and isinstance(one.fact, d.Assigned) and one.fact.match in refused:
-                refused.discard(one.fact.match)
-            else:
-                found.append(one)
-            if len(found) == LOG:
-                break
-        return found
 
     def table_availability(self) -> dict[str, bool]:
         """Return the connected tables: {table: whether it can take a match}."""
@@ -862,91 +756,13 @@ class Boards:
         hint = text("If a team did not come, enter it under “Withdraw a team” or “A team loses one match”.")
         return f"{what} {hint}".format(**values)
 
-    def describe_decision(self, decision: d.Decision) -> str:
-        """Return a decision as a sentence for the tournament's committee, with the names of teams and tables."""
-        fact, text = decision.fact, catalogue(self._language).gettext
-        if isinstance(fact, d.Undone):
-            all_ = self.director.history.decisions
-            said = " ".join(self.describe_decision(all_[seq - 1]) for seq in fact.taken_back if seq <= len(all_))
-            return _with_reason(text("Undone: {what}").format(what=said[:MAX_SENTENCE_CHARS]), fact.reason)
-        before = self.director.history.tournament_before(decision.seq)
-        template = _SENTENCES[type(fact)]
-        if isinstance(template, tuple):
-            template = template[bool(getattr(fact, _SWITCHES[type(fact)]))]
-        told = _SentenceValues(self._values(fact, before, text))
-        return _with_reason(
-            text(template).format_map(told)[:MAX_SENTENCE_CHARS],
-            getattr(fact, "why" if hasattr(fact, "why") else "reason", ""),
-            text,
-        )
-
-    def _values(self, fact: d.Fact, before: Tournament, text: Callable[[str], str]) -> dict[str, str]:
-        """Return the values for the sentence of a decision."""
-        values = {field: str(getattr(fact, field)) for field in fact.__struct_fields__}
-        match = values.get("match", "")
-        report = before.reports.get(values.get("order", ""))
-        if report is not None:
-            match, values["winner"], values["table"] = report.fact.match, report.fact.winner, report.fact.table
-        call = before.calls.get(match)
-        if call is not None:
-            values.setdefault("table", call.table)
-            values["before"] = self.table_name(call.table)
-        teams: tuple[str | None, ...] = call.teams if call is not None else ()
-        teams = next((one.teams for one in before.pairings if one.id == match), teams)
-        first, second = (*(team or "?" for team in teams), "?", "?")[:2]
-        values |= {"match": match, "first": first, "second": second}
-        if "winner" in values:
-            values["other"] = second if values["winner"] == first else first
-        if "table" in values:
-            values["table"] = self.table_name(values["table"])
-        match fact:
-            case d.Planned(game=game):
-                values["game"] = game_name(game, self._language)
-            case d.SettingsChanged():
-                values["changes"] = "; ".join(self._describe_settings(fact))
-            case d.Entered(teams=entered):
-                values["teams"] = join_words(team.name for team in entered)
-            case d.TeamAdded(team=entry):
-                values["team"] = entry.name
-            case d.BreakPlanned(begins=begins, ends=ends):
-                values |= {"begins": _time_of(begins, "%H:%M"), "ends": _time_of(ends, "%H:%M")}
-            case d.BreakCancelled(number=number):
-                gone = next((one for one in before.breaks if one.number == number), None)
-                values["begins"] = _time_of(gone.begins if gone else None, "%H:%M")
-                values["ends"] = _time_of(gone.ends if gone else None, "%H:%M")
-            case d.Appointed(judges=judges):
-                values["judges"] = join_words(judges)
-            case d.ProtestDecided(protest=number):
-                held = next((one for one in before.protests if one.number == number), None)
-                values |= {"team": held.team if held else "?", "match": held.match if held else "?"}
-            case d.Corrected(then=then):
-                values["then"] = f" {text('Later matches')}: {text(dict(LATER_MATCH_CHOICES)[then])}." if then else ""
-            case _:
-                pass
-        return values
-
-    def _describe_settings(self, fact: d.SettingsChanged) -> list[str]:
-        """Return each changed setting with its new value, as text."""
-        text = catalogue(self._language).gettext
-        found = [
-            f"{text(label)}: {text(dict(choices)[value])}"
-            for field, label, choices in DAY_CHOICES
-            if (value := getattr(fact, field)) is not None
-        ]
-        minutes = ((text(label), getattr(fact, field)) for field, label in DAY_MINUTES)
-        return found + [f"{label}: {seconds / 60:g}" for label, seconds in minutes if seconds is not None]
-
     def _render(self, part: str, **values: Any) -> Markup:
         return Markup(render(_HERE / "parts" / f"{part}.html", self._language, **values))  # noqa: S704 - escaped by `render`
 
 
-def _time_of(t: float | None, form: str = "%H:%M:%S") -> str:
-    return "" if t is None else f"{datetime.fromtimestamp(t).astimezone():{form}}"
-
-
 def _end_form(one: Break) -> str:
     """Return the form of the time at which a break ends: with its day if that is another than the first."""
-    return "%H:%M" if _time_of(one.begins, "%j") == _time_of(one.ends, "%j") else "%a %H:%M"
+    return "%H:%M" if format_time(one.begins, "%j") == format_time(one.ends, "%j") else "%a %H:%M"
 
 
 def _round_minutes(seconds: float) -> int:

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import msgspec
@@ -21,6 +20,7 @@ from pi_controller import __version__
 from pi_controller.display.drawing import clean_name, isolate_name
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.exhibit.faults import STEPS, Kind
+from pi_controller.hub.decision_log import DAY_FORM, format_time
 from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.messages import EXHIBIT_STATE, REPORT, MessageError, Opening, Presence, Report, State, decode
 from pi_controller.hub.mqtt import Retry
@@ -321,7 +321,7 @@ def encode_alarm(one: Installation, alarm: Alarm) -> bytes:
 def _describe_reason(reason: str, one: Installation) -> str:
     code, _, part = reason.partition(":")
     if code == "lost":
-        return f"not heard since {_time_of(one.heard)}" if one.heard is not None else "not heard"
+        return f"not heard since {format_time(one.heard, '%Y-%m-%d %H:%M')}" if one.heard is not None else "not heard"
     return f"the self-test failed: {part}" if part else fault_texts(code)[0]
 
 
@@ -383,7 +383,7 @@ def _make_card(one: Installation, report: Report, text: Callable[[str], str]) ->
     if test is not None and set(test.failed) - set(report.faults):
         steps.append((text("The self-test failed"), text("Its staff page has the details.")))
     outcome = text("failed ({time}): {parts}") if failed else text("no faults ({time})")
-    tested = outcome.format(time=_time_of(test.t), parts=failed) if test is not None else text("none yet")
+    tested = outcome.format(time=format_time(test.t, DAY_FORM), parts=failed) if test is not None else text("none yet")
     older = is_newer_version(__version__, report.program)
     soon = bool(steps) or report.state == "notice" or older or (away and not may_be_off(one))
     level = "now" if find_reasons(one) else "soon" if soon else "well"
@@ -402,7 +402,7 @@ def _describe_absence(one: Installation, text: Callable[[str], str]) -> str:
         sentence = text("Switched off since {time}")
     else:
         sentence = text("Closed; not heard since {time}")
-    return sentence.format(time=_time_of(one.heard))
+    return sentence.format(time=format_time(one.heard, DAY_FORM))
 
 
 def _fault_with_figure(code: str, report: Report, text: Callable[[str], str]) -> tuple[str, str]:
@@ -413,8 +413,3 @@ def _fault_with_figure(code: str, report: Report, text: Callable[[str], str]) ->
     if figure is None or not 0 <= figure < 1_000_000:
         return name, step
     return text(_FIGURES[code]).format(name=name, n=round(figure)), step
-
-
-def _time_of(t: float) -> str:
-    """Return `t`, s since 1970, as local time."""
-    return f"{datetime.fromtimestamp(t).astimezone():%Y-%m-%d %H:%M}"

@@ -1,20 +1,20 @@
 """Every wiring fault has a name: doctor or calibration says which part it is, and the page for builders has it."""
 
 import pytest
-from cases import ALL
+from cases import ALL_CASES
 from load_file import load_file
 
 faults = load_file("tests/doctor/wiring_faults.py")
 FIRST = [(kind, kind.faults[0]) for kind in faults.KINDS]
-ALL = [(kind, fault) for kind in faults.KINDS for fault in kind.faults]
+EVERY = [(kind, fault) for kind in faults.KINDS for fault in kind.faults]
 
 
 def test_there_are_forty():
-    assert len({fault for _, fault in ALL}) == len(ALL) >= 40
+    assert len({fault for _, fault in EVERY}) == len(EVERY) >= 40
 
 
 @pytest.mark.parametrize(
-    ("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in (ALL if ALL else FIRST)]
+    ("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in (EVERY if ALL_CASES else FIRST)]
 )
 def test_the_doctor_names_the_part_and_the_page_has_its_sentence(kind, fault):
     said = faults.ask_doctor(fault)
@@ -25,7 +25,7 @@ def test_the_doctor_names_the_part_and_the_page_has_its_sentence(kind, fault):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in ALL])
+@pytest.mark.parametrize(("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in EVERY])
 def test_a_fault_is_named_by_whom_the_table_says(kind, fault):
     by_doctor = faults.is_named(kind, fault, faults.ask_doctor(fault))
     by_calibration = faults.is_named(kind, fault, faults.calibrate(fault))

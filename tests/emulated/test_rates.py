@@ -1,7 +1,7 @@
 """What the firmware manages at the pace of a real chip, at any uptime: its rates, its loop's passes and its memory."""
 
 import pytest
-from cases import ALL
+from cases import ALL_CASES
 from emulated_board import edited, firmware
 from emulated_host import Host
 
@@ -37,7 +37,7 @@ def aged(turns):
     return aged | {"main.py": f"import gc, machine\n{main}".encode()}
 
 
-@pytest.mark.parametrize("age", AGES if ALL else ["at 60 days"])
+@pytest.mark.parametrize("age", AGES if ALL_CASES else ["at 60 days"])
 def test_the_board_keeps_its_rates_and_takes_no_memory(board, age):
     board.power_on(aged(AGES[age]))
     host = Host(board)

@@ -4,7 +4,7 @@
 """
 
 import pytest
-from cases import ALL, cases
+from cases import ALL_CASES, cases
 from foretold import predict
 
 from pi_controller.referee.facts import ActionPlayed, Commit, FoulSeen, Notice, Question, Reveal, StrikeFelt
@@ -14,7 +14,7 @@ from pi_controller.simulation.simulation import Simulation
 from pi_controller.simulation.truth import Mischief
 
 
-@pytest.mark.parametrize(("seed", "points"), [(4, 1), *([(2, 2), (0, 1), (1, 1)] if ALL else [])])
+@pytest.mark.parametrize(("seed", "points"), [(4, 1), *([(2, 2), (0, 1), (1, 1)] if ALL_CASES else [])])
 def test_the_journal_says_what_happened(seed, points, tmp_path):
     game = registry.game("dakota", {"points": str(points)})
     mischief = Mischief(fouls=0.15, doubts=0.1)

@@ -4,7 +4,7 @@
 """
 
 import pytest
-from cases import ALL, cases
+from cases import ALL_CASES, cases
 from load_file import load_file
 
 
@@ -12,7 +12,7 @@ from load_file import load_file
     ("seed", "kills"),
     [  # in 704 a bead lies at power-up where the sensors hardly reach
         (704, cases(3, 5)),
-        *([(5, 4)] if ALL else []),
+        *([(5, 4)] if ALL_CASES else []),
     ],
 )
 def test_a_killed_table_goes_on(seed, kills, tmp_path):

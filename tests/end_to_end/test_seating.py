@@ -3,7 +3,7 @@
 import secrets
 
 import pytest
-from cases import ALL
+from cases import ALL_CASES
 
 from pi_controller.board.buttons import MockButtons
 from pi_controller.board.connection import BoardConnection
@@ -68,7 +68,7 @@ def test_a_game_on_two_mats(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "options", "seed"),
-    [("dakota", {"points": "1"}, 36), *([("ojibwe", {"games": "1"}, 31)] if ALL else [])],
+    [("dakota", {"points": "1"}, 36), *([("ojibwe", {"games": "1"}, 31)] if ALL_CASES else [])],
 )
 def test_hiders_who_always_sit_at_the_near_edge(tmp_path, name, options, seed):
     game = registry.game(name, options)

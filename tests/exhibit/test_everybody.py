@@ -191,9 +191,8 @@ def test_four_buttons_play_a_whole_game_and_the_loudspeaker_says_what_to_do(tmp_
         while exhibit.stage.name != "result":
             step()
             numbers = [n for n in exhibit.numbers if n <= 4]
-            if exhibit.stage.name == "choose":
-                if seen.count("choose") > 20:  # the choices are heard first
-                    press(2)
+            if exhibit.stage.name == "choose" and seen.count("choose") > 20:  # the choices are heard first
+                press(2)
             listened = listened + 1 if exhibit.game is not None and exhibit.game.touches and numbers else 0
             if listened > 4:
                 press(rng.choice(numbers))

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 import pytest
-from cases import ALL
+from cases import ALL_CASES
 
 from pi_controller.config import read_settings
 from pi_controller.exhibit.check_log import find_faults
@@ -95,7 +95,7 @@ class Visitors:
                 self.wait(0.1)
 
 
-@pytest.mark.parametrize("seed", [3, 8] if ALL else [3])
+@pytest.mark.parametrize("seed", [3, 8] if ALL_CASES else [3])
 def test_a_session_on_the_mat_is_what_was_played(tmp_path, seed):
     with ExitStack() as stack:
         at = Visitors(tmp_path, stack, seed, hides=3)

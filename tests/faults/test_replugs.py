@@ -1,13 +1,13 @@
 """A few replugs at random moments; `python tests/faults/replugs.py --cycles 1000 --games 100` makes many."""
 
 import pytest
-from cases import ALL
+from cases import ALL_CASES
 from load_file import load_file
 
 replugs = load_file("tests/faults/replugs.py")
 
 
-@pytest.mark.parametrize(("seed", "cycles"), [(0, 5), (1, 5)] if ALL else [(0, 5)])
+@pytest.mark.parametrize(("seed", "cycles"), [(0, 5), (1, 5)] if ALL_CASES else [(0, 5)])
 def test_random_replugs_invent_and_lose_nothing(seed, cycles):
     games, told, _, _, wrong = replugs.game(seed, {seed: cycles}, 1, 100)
     assert wrong == []

@@ -37,6 +37,8 @@ class Model:
         }  # fmt: skip
 
     def situation(self, s: dict[str, Any]) -> str | None:
+        if s["winner"]:
+            return None
         if s["mode"] != "ordinary":
             return s["mode"]
         return "wheya" if s["hider"] and s[OTHER[s["hider"]]] + s["middle"] == 4 else None

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from cases import ALL, cases
+from cases import ALL_CASES, cases
 
 from pi_controller.games.slahal.rules import Slahal
 
@@ -140,7 +140,7 @@ def test_the_number_of_games_of_a_length_is_the_models(
     chosen: dict[str, Any], counts: dict[int, int], reckoned, reckoned_of_model
 ):
     """Any change of what is allowed, or of what it leads to, moves these counts of sequences of legal actions."""
-    counts = {length: count for length, count in counts.items() if ALL or length <= max(8, min(counts))}
+    counts = {length: count for length, count in counts.items() if ALL_CASES or length <= max(8, min(counts))}
     game, model = Slahal(chosen), Model(**chosen)
     guesses = [{"do": "guess", "signal": "left", "actual": actual} for actual in ("left", "right", "inside")]
     alphabet = [*DUOS[:3], *guesses, *REHIDES, *ENDS[:3]]

@@ -17,8 +17,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hub_site import TEAMS, Site
 
-from pi_controller.hub import boards
-from pi_controller.hub.boards import LATER_MATCH_CHOICES, Boards
+from pi_controller.hub import decision_log
+from pi_controller.hub.boards import Boards
+from pi_controller.hub.decision_log import LATER_MATCH_CHOICES
 from pi_controller.hub.director import Director, GameAtTable
 from pi_controller.hub.hub import TableStatus
 from pi_controller.hub.inbox import Inbox
@@ -182,7 +183,7 @@ def test_the_log_speaks_of_teams_and_tables(site, tables):
 
 def test_every_decision_has_a_sentence():
     facts = {fact for fact in get_args(d.Fact) if fact is not d.Undone}
-    assert facts == {*boards._SENTENCES}
+    assert facts == {*decision_log._SENTENCES}
 
 
 def test_a_command_that_is_sent_again_counts_once(site):

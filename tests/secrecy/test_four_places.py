@@ -5,7 +5,7 @@
 
 import pytest
 import secrecy_tables
-from cases import ALL
+from cases import ALL_CASES
 from secrecy_channels import CHANNELS, TOPICS, difference
 from secrecy_people import strikes
 from secrecy_venue import VENUE
@@ -19,7 +19,7 @@ CUT_T = secrecy_tables.READY_T + 0.8
 """The program is killed while the bead is sealed."""
 TEAMS = ("Big Coulee", "Long Hollow")
 PLACES = (1, 2, 3, 4)
-TWO_PLACES = PLACES if ALL else (2, 3)
+TWO_PLACES = PLACES if ALL_CASES else (2, 3)
 """Where the bead lies in variants of a hide: by day at the two places with which `test_leaks.py` finds each leak."""
 
 
@@ -66,7 +66,7 @@ def alike(told, end):
 
 
 def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
-    told = [secrecy_tables.game(tmp_path, pad) for pad in (PLACES if ALL else (1, 2, 3))]
+    told = [secrecy_tables.game(tmp_path, pad) for pad in (PLACES if ALL_CASES else (1, 2, 3))]
     alike(told, secrecy_tables.LAST_HIT_T)
     alike(told[1:], secrecy_tables.LAST_HIT_T + 1.5)  # pad 1 was hit and missed
     for one in told[1:]:
@@ -77,7 +77,8 @@ def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "said", [pytest.param(said, id=name, marks=pytest.mark.slow if name in BY_NIGHT else ()) for name, said in SAID.items()]
+    "said",
+    [pytest.param(said, id=name, marks=pytest.mark.slow if name in BY_NIGHT else ()) for name, said in SAID.items()],
 )
 def test_a_hide_is_the_same_whatever_is_said_meanwhile(said, tmp_path):
     told = [secrecy_tables.hide(tmp_path, pad, also=said) for pad in (TWO_PLACES if said else PLACES)]
@@ -123,6 +124,6 @@ def test_the_marked_ball_is_under_any_pad(tmp_path):
 
 
 def test_the_bones_are_in_any_hands(tmp_path):
-    told = [secrecy_tables.bones(tmp_path, pads) for pads in ((1, 3), (1, 4), (2, 3), (2, 4))[:: 1 if ALL else 3]]
+    told = [secrecy_tables.bones(tmp_path, pads) for pads in ((1, 3), (1, 4), (2, 3), (2, 4))[:: 1 if ALL_CASES else 3]]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
     alike(told, secrecy_tables.HIT_T)

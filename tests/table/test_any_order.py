@@ -142,7 +142,7 @@ def every_seal_is_opened_or_withdrawn(journal, story):
                 sealed = None
             case _:
                 pass
-    assert (sealed.hash if sealed else None) == story.hide.commit
+    assert (sealed.hash if sealed else None) == story.hide.seal.commit
 
 
 def test_the_story_is_told_batch_by_batch_as_it_is_lived(memory_journal):

@@ -186,7 +186,8 @@ def test_play_stands_until_a_protest_is_decided(sitting):
     sitting.say(JudgeRuling, "play_on", "decided after the game")
     assert (sitting.table.view.held, sitting.table.view.protest) == (False, "B")
     sitting.feel(BeadsAtRest, (Bead(2),))
-    sitting.feel(Strike, (2,))
+    assert sitting.table.view.question.about == "struck_meanwhile"
+    sitting.say(JudgeAnswer, "2")
     assert sitting.table.view.hits[0].found
     sitting.say(JudgeUndo)
     sitting.say(JudgeRuling, "denied", "it was in sight")

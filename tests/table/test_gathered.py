@@ -159,4 +159,4 @@ def refuse(*_):
 
 def test_log_knows_the_kinds_that_a_table_gathers():
     kinds = sorted(fact.__struct_config__.tag for fact in file.BUFFERED_FACTS)
-    assert kinds == ["hand_pass", "link", "ready", "sensors", "shown"]
+    assert kinds == ["hand_pass", "link", "ready", "round", "sensors", "shown"]

@@ -85,8 +85,8 @@ def path(tmp_path):
         table.judge(JudgeAction(6.0, {"do": "hit", "found": False, "pad": 3}))
         table.mat_event(Strike(7.0, (2, 4)))
         table.judge(JudgeAnswer(8.0, "2"))
-        table.mat_event(Button(9.0, "shown"))
-        table.judge(JudgeAction(10.0, {"do": "foul", "by": "hider", "kind": "left_position"}))
+        table.mat_event(BeadsAtRest(9.0, ()))
+        table.judge(JudgeAction(10.0, {"do": "foul", "by": "hider", "kind": "left_position", "hide": "this"}))
     return path
 
 

@@ -35,12 +35,12 @@ def table(journal):
     return sit(journal)
 
 
-def hide(table, pad):
+def hide(table, pad, t=3.0):
     for p in (1, 2, 3, 4):
-        table.mat_event(HandIn(1.0, p))
-        table.mat_event(HandOut(1.0, p))
-    table.mat_event(BeadsAtRest(2.0, (Bead(pad),)))
-    table.mat_event(Button(2.0, "ready"))
+        table.mat_event(HandIn(t - 2.0, p))
+        table.mat_event(HandOut(t - 2.0, p))
+    table.mat_event(BeadsAtRest(t - 1.0, (Bead(pad),)))
+    table.mat_event(Button(t - 1.0, "ready"))
 
 
 def break_disk(journal):
@@ -264,10 +264,10 @@ def test_each_seal_is_bound_to_its_table_journal_and_event(journal):
     table = Table(journal, dakota, TEAMS, DakotaReferee(dakota, None, bytes, commitment_context(journal, "Hall")), 0.0)
     table.mat_event(Link(0.1, up=True))
     table.mat_event(Button(0.2, "toss_a"))
-    for t in (3.0, 4.0):
-        hide(table, 2)
+    for t in (3.0, 6.0):
+        hide(table, 2, t)
         table.mat_event(Strike(t, (2,)))
-        table.mat_event(Button(t, "shown"))
+        table.mat_event(BeadsAtRest(t, ()))
     seals = {fact.hash: batch for batch, fact in journal.read() if isinstance(fact, Commit)}
     openings = [fact for _, fact in journal.read() if isinstance(fact, Reveal)]
     assert len(openings) == len(seals) == 2

@@ -7,7 +7,7 @@ import time
 
 import httpx
 import pytest
-from cases import ALL, cases
+from cases import ALL_CASES, cases
 from judge_rig import OTHERS, PIN, Rig, answered, settled, sign_in, touch
 
 from pi_controller.journal.journal import Journal
@@ -724,7 +724,7 @@ BELOW = ".more button, .more summary, #teams button, #teams summary"
 SIGNS_OUT = "Remove", "Sign out everywhere", "New PIN"
 
 
-@pytest.mark.parametrize("moment", MOMENTS if ALL else ("toss", "hit", "over", "ojibwe"))
+@pytest.mark.parametrize("moment", MOMENTS if ALL_CASES else ("toss", "hit", "over", "ojibwe"))
 def test_a_double_tap_on_any_control_counts_once_at_most(rigs, pages, tmp_path, moment):
     game, actions, ready = MOMENTS[moment]
     rig = rigs(game, GAMES.get(game))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from cases import ALL
+from cases import ALL_CASES
 from line_faults import LINE_FAULTS
 from long_names import LONG_NAMES
 from phases import PHASES
@@ -14,7 +14,7 @@ from pi_controller.web.server import WebServer
 
 pytestmark = pytest.mark.chromium
 
-SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), *(((3840, 2160),) if ALL else ()))
+SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), *(((3840, 2160),) if ALL_CASES else ()))
 TEAMS = {
     "short": (),
     "long": (LONG_NAMES["spaces"], LONG_NAMES["syllabics"]),
