@@ -25,6 +25,7 @@ def test_help_imports_nothing_that_takes_time():
     assert not {"numpy", "scipy", "pydantic", "starlette", "serial", "gpiozero", "rich", "argparse"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_a_table_needs_no_scipy():
     # these tests compare with it; a table's machine does not have it
     code = (

@@ -92,6 +92,7 @@ def test_a_package_brings_nothing_that_takes_time(package: str):
     assert not {"numpy", "scipy", "pydantic", "rich", "sqlite3", "starlette", "serial", "gpiozero"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_the_reference_is_built_without_a_warning(tmp_path: Path):
     command = [sys.executable, ROOT / "tests" / "api_pages.py", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -254,6 +254,7 @@ def test_a_terminal_of_80_by_24_shows_the_demo_and_keeps_the_page_up(game, termi
     assert screen.ended() == 130
 
 
+@pytest.mark.slow
 def test_the_page_of_the_demo_stays_until_ctrl_c(terminal):
     screen = terminal("demo", "--set", "points=1", "--speed", "max")
     screen.until("The page stays up until Ctrl-C.")
@@ -264,6 +265,7 @@ def test_the_page_of_the_demo_stays_until_ctrl_c(terminal):
     assert screen.ended() == 0
 
 
+@pytest.mark.slow
 def test_the_demo_plays_the_table_of_the_settings(tmp_path):
     (tmp_path / "t.toml").write_text('[game.options]\npoints = 1\n[teams]\na = "Upper"\nb = "Lower"\n', "utf-8")
     command = [*PROGRAM, "demo", "--settings", "t.toml", "--speed", "max", "--no-web"]
@@ -272,6 +274,7 @@ def test_the_demo_plays_the_table_of_the_settings(tmp_path):
     assert done.stdout.startswith("Setting up the simulated mat ...\n")
 
 
+@pytest.mark.slow
 def test_the_demo_plays_one_game_after_another(tmp_path):
     command = [*PROGRAM, "demo", "--set", "points=1", "--speed", "max", "--no-web", "--loop"]
     loop = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)

@@ -83,7 +83,7 @@ def test_the_imitation_has_no_unix_modules(work):
         "languages",
         "hub setup venue",
         "hub director venue",
-        "hub --demo --once --teams 2 --tables 1 --points 1 --pace 0 --page 0",
+        pytest.param("hub --demo --once --teams 2 --tables 1 --points 1 --pace 0 --page 0", marks=pytest.mark.slow),
         "calibrate --sim",
         "--print-manual",
         "--print-completion bash",
@@ -94,6 +94,7 @@ def test_a_verb_needs_no_unix(work, command):
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stdout[-500:] + done.stderr
 
 
+@pytest.mark.slow
 def test_a_game_is_played_and_its_journal_read(work):
     for command in (
         "demo --game slahal --seed 2 --journal game.sqlite --no-web",

@@ -244,6 +244,7 @@ def test_it_has_the_face_of_a_listener():
     assert pins_source(lambda: 0.0).port is None  # opens nothing by itself
 
 
+@pytest.mark.slow
 def test_a_game_is_played_on_the_pins_and_the_judge_confirms_the_beads(tmp_path):
     game, pins, buttons = registry.game("dakota"), PinsWorld(21), MockButtons()
     with Journal(tmp_path / "j.sqlite") as journal:

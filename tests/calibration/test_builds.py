@@ -73,6 +73,7 @@ def test_the_walk_passes(size):
 FLAT_MM = 18.0
 
 
+@pytest.mark.slow
 def test_the_doctor_and_the_walk_pass_a_flat_mat():
     flat = Settings(board={"depth_mm": FLAT_MM})
     assert [line for line in examine_simulated(flat, [], lambda _: None, 3) if line.outcome == "fail"] == []
@@ -105,6 +106,7 @@ def test_a_flat_mat_of_few_magnetometers_is_refused():
     assert issue.keys == ("board", "depth_mm")
 
 
+@pytest.mark.slow
 def test_a_whole_game_is_played_on_a_flat_mat(tmp_path):
     rules = game("dakota", {"points": "1"})
     with Simulation(4, tmp_path / "j.sqlite", rules, conditions=Conditions(depth_mm=FLAT_MM)) as table:
@@ -113,6 +115,7 @@ def test_a_whole_game_is_played_on_a_flat_mat(tmp_path):
 
 
 @pytest.mark.parametrize("size", cases([8], SIZES))
+@pytest.mark.slow
 def test_a_whole_game_is_played(size, tmp_path):
     rules = game("dakota", {"points": "1"})
     with Simulation(4, tmp_path / "j.sqlite", rules, conditions=Conditions(magnetometers=size)) as table:
@@ -200,6 +203,7 @@ def test_what_is_not_built_is_no_evidence():
         ("dead-multiplexer=2", 12, ["0x71"]),
     ],
 )
+@pytest.mark.slow
 def test_the_walk_names_a_silent_part_of_the_bus_once(fault, size, words):
     result = walked(3, conditions=Conditions(magnetometers=size), faults=[fault], limit_s=70.0)
     empty = result.view.steps[0]

@@ -51,6 +51,7 @@ def calibrated(hall, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_it_walks_to_its_end_and_keeps_a_profile(settings, hall, calibrated, tmp_path):
     told = hall[1]
     assert profiles.load_profile(tmp_path, "hall").board_id
@@ -89,6 +90,7 @@ def test_ctrl_c_changes_nothing(settings, tmp_path, monkeypatch):
     assert kept(tmp_path) == ["table.toml"]
 
 
+@pytest.mark.slow
 def test_the_page_comes_and_goes(settings, capsys, monkeypatch):
     monkeypatch.setattr(calibrate, "FINAL_VIEW_S", 0.0)
     assert run("--settings", settings, "--web", "--sim") == 0
@@ -159,6 +161,7 @@ def two_mats(settings, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_mat_before_b_has_a_profile_of_its_own(settings, tmp_path, capsys):
     two_mats(settings, tmp_path)
     assert run("--settings", settings, "--mat", "b", "--profile", "theirs", "--sim") == 0
@@ -180,6 +183,7 @@ def test_where_there_is_one_mat_there_is_none_before_b(settings, capsys):
 
 
 @pytest.mark.usefixtures("calibrated")
+@pytest.mark.slow
 def test_only_bead_keeps_taps_and_hands_of_the_profile(settings, tmp_path, capsys):
     before = profiles.load_profile(tmp_path, "hall")
     assert run("--settings", settings, "--profile", "hall", "--only", "bead", "--sim", "turned-module=9") == 0
@@ -193,6 +197,7 @@ def test_only_bead_keeps_taps_and_hands_of_the_profile(settings, tmp_path, capsy
 
 
 @pytest.mark.parametrize("fault", ["dead-chip", "rail-piezo=2"])
+@pytest.mark.slow
 def test_only_bead_needs_neither_strips_nor_discs(settings, tmp_path, fault):
     assert run("--settings", settings, "--only", "bead", "--sim", fault) == 0
     found = profiles.load_profile(tmp_path, "simulated")
@@ -201,6 +206,7 @@ def test_only_bead_needs_neither_strips_nor_discs(settings, tmp_path, fault):
 
 
 @pytest.mark.usefixtures("calibrated")
+@pytest.mark.slow
 def test_only_bead_takes_no_results_of_another_board(settings, tmp_path):
     profile = profiles.load_profile(tmp_path, "hall")
     profiles.save_profile(tmp_path, msgspec.structs.replace(profile, board_id="another"))

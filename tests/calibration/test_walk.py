@@ -60,6 +60,7 @@ def test_the_profile_holds_what_was_measured(good):
     assert len(good.walk.board_id) == 16
 
 
+@pytest.mark.slow
 def test_a_loud_hall_passes_too():
     assert walked(2, conditions=Conditions.drums()).view.passed
 
@@ -95,6 +96,7 @@ def test_a_broken_sensor_fails_the_first_step_by_name(fault, named):
     assert wrong(done.view, "empty").count(">") == 1
 
 
+@pytest.mark.slow
 def test_exchanged_plugs_are_named_in_every_step(monkeypatch):
     monkeypatch.setattr(steps, "PATIENCE_S", 8.0)
     done = walked(1, swap={2: 3, 3: 2})
@@ -188,6 +190,7 @@ def test_a_hand_from_the_other_side_means_strips_the_wrong_way_round():
     assert "a hand from the hider's side is felt from the hitter's at pad 1" in wrong(done.view, "hands")
 
 
+@pytest.mark.slow
 def test_an_unmarked_ball_is_not_taken_for_the_bead(monkeypatch):
     monkeypatch.setattr(steps, "PATIENCE_S", 8.0)
 
@@ -232,6 +235,7 @@ def test_steel_under_the_mat_is_named_and_kept(monkeypatch, under_mm):
     assert magnets.moment_am2 == pytest.approx([0.176] * 4, rel=0.15)
 
 
+@pytest.mark.slow
 def test_steel_under_one_pad_is_named_and_not_kept(monkeypatch):
     put_steel_under(monkeypatch, 30, (-600.0, -300.0, -200.0, 200.0))
     done = walked(1, meddle=bead_only)

@@ -289,6 +289,7 @@ def first_reading(profile, fault, seed, pad):
 
 
 @pytest.mark.parametrize(("fault", "words"), cases(WALKS[:1], WALKS))
+@pytest.mark.slow
 def test_walk_names_the_cause_and_play_is_right_with_the_profile(fault, words):
     done = walked(3, faults=[fault], meddle=bead_only)
     assert done.view.passed
@@ -303,6 +304,7 @@ def test_walk_names_the_cause_and_play_is_right_with_the_profile(fault, words):
     assert [bead.pad for bead in read.found] == [pad]
 
 
+@pytest.mark.slow
 def test_walk_fails_on_a_module_that_contradicts_without_a_known_cause(monkeypatch):
     plain, askew = sensors.Magnets.field, tilt(50.0, (1.0, 0.5, 0.2))
 

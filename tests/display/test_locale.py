@@ -26,6 +26,7 @@ def test_the_list_and_the_catalogues_are_what_the_sources_say():
     assert not found, "run: python tests/support/extract.py"
 
 
+@pytest.mark.slow
 def test_a_new_sentence_and_one_that_is_gone_are_out_of_date(tmp_path, monkeypatch, capsys):
     """The comparison can fail, and what was filled in is kept when it is brought up to date."""
     (tmp_path / TEMPLATE.name).write_bytes(TEMPLATE.read_bytes())

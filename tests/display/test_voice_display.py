@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 
+import pytest
+
 from pi_controller.config.model import VoiceSection
 from pi_controller.display.voice import start_voice
 from pi_controller.rules import registry
@@ -55,6 +57,7 @@ def shown(path, folder="", sound=None):
     return told
 
 
+@pytest.mark.slow
 def test_a_stuck_loudspeaker_changes_nothing_of_what_is_shown_and_when(tmp_path, record):
     for call in CALLS:
         record("dakota", call, seconds=0.2)

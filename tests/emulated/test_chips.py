@@ -29,6 +29,7 @@ def fields(came):
     return [one.ok for one in came if isinstance(one, Field)]
 
 
+@pytest.mark.slow
 def test_the_capacitance_of_each_strip_is_read_when_a_test_is_asked_for(settled):
     settled.session.request_self_test()
     told = [one for one in settled.go(1.8) if isinstance(one, BoardEvent) and one.kind == "strips"]
@@ -37,6 +38,7 @@ def test_the_capacitance_of_each_strip_is_read_when_a_test_is_asked_for(settled)
     assert settled.board.state()["complaints"] == []
 
 
+@pytest.mark.slow
 def test_the_bias_is_switched_and_each_disc_measured_without_a_gap(settled):
     settled.session.request_self_test()
     came = settled.go(1.8)
@@ -62,6 +64,7 @@ def test_every_reading_is_its_own_chips(settled):
     assert settled.board.state()["complaints"] == []
 
 
+@pytest.mark.slow
 def test_the_touch_chip_away_and_back(settled):
     settled.board.change("silence", MPR121)
     came = settled.go(AWAY_S)
@@ -117,6 +120,7 @@ def test_a_chip_that_holds_the_data_line_is_clocked_free(settled):
     assert len(touches(came)) > 10
 
 
+@pytest.mark.slow
 def test_the_newer_kind_of_magnetometer_is_found_and_named(board, host):
     board.power_on(magnetometer="QMC5883P")
     host = Host(board)

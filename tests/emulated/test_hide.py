@@ -28,6 +28,7 @@ class Table(Simulation):
         self.daemon._scene = frame  # without the walk of the sticks: the game stands before they would have arrived
 
 
+@pytest.mark.slow
 def test_a_hide_from_the_converters_counts_to_the_journal_and_the_lights(board, tmp_path):
     board.power_on()
     board.run(2e6)  # it has started, so that the empty mat is seen before the first hand

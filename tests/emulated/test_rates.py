@@ -38,6 +38,7 @@ def aged(turns):
 
 
 @pytest.mark.parametrize("age", AGES if ALL_CASES else ["at 60 days"])
+@pytest.mark.slow
 def test_the_board_keeps_its_rates_and_takes_no_memory(board, age):
     board.power_on(aged(AGES[age]))
     host = Host(board)

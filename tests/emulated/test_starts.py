@@ -42,6 +42,7 @@ def test_the_run_button_is_no_power_and_no_brown_out(host):
     assert ("brown-out", 0) not in host.events()
 
 
+@pytest.mark.slow
 def test_files_are_copied_at_the_prompt_and_the_next_start_is_a_restart(host):
     board = host.board
     starts_before, (boots, _) = board.state()["starts"], starts(host)[-1]

@@ -52,6 +52,7 @@ def check_ramp(came, seconds):
     assert ((steps != wire.READINGS).sum(axis=0) <= 2 * turns).all(), "a sample may hold the end of the ramp"
 
 
+@pytest.mark.slow
 def test_a_host_that_is_away_costs_no_pass_and_tears_no_frame(host):
     lost, missing = host.decoder.lost, 0
     host.board.state()

@@ -15,6 +15,7 @@ from pi_controller.simulation.truth import Mischief
 
 
 @pytest.mark.parametrize(("seed", "points"), [(4, 1), *([(2, 2), (0, 1), (1, 1)] if ALL_CASES else [])])
+@pytest.mark.slow
 def test_the_journal_says_what_happened(seed, points, tmp_path):
     game = registry.game("dakota", {"points": str(points)})
     mischief = Mischief(fouls=0.15, doubts=0.1)
@@ -39,6 +40,7 @@ def test_the_same_seed_plays_the_same_game_to_the_byte(tmp_path):
     assert played("one.sqlite") == played("two.sqlite")
 
 
+@pytest.mark.slow
 def test_drums_beside_the_mat(tmp_path):
     game = registry.game("dakota", {"points": "1"})
     with Simulation(11, tmp_path / "j.sqlite", game, conditions=Conditions.drums()) as table:
@@ -59,6 +61,7 @@ def kinds(facts, kind):
     return [fact for fact in facts if isinstance(fact, kind)]
 
 
+@pytest.mark.slow
 def test_four_balls_laid_pads_opened_and_one_struck(tmp_path):
     table, facts = played(tmp_path, "ojibwe", 5, games="1")
     shots = [fact for fact in kinds(facts, ActionPlayed) if fact.action["do"] == "shoot"]
@@ -68,6 +71,7 @@ def test_four_balls_laid_pads_opened_and_one_struck(tmp_path):
     assert len(table.truth.turns) == table.view.hide + 1
 
 
+@pytest.mark.slow
 def test_a_hider_who_forgets_a_ball_and_a_shooter_who_slips(tmp_path):
     _, facts = played(tmp_path, "ojibwe", 3, Mischief(0.3, 0.3), games="1")
     asked = {fact.about for fact in kinds(facts, Question)}
@@ -75,6 +79,7 @@ def test_a_hider_who_forgets_a_ball_and_a_shooter_who_slips(tmp_path):
     assert asked & {"opened_pad", "two_struck", "doubtful", "too_many"}
 
 
+@pytest.mark.slow
 def test_bones_in_fists_guessed_until_the_time_is_up(tmp_path):
     table, facts = played(tmp_path, "slahal", 2, minutes="1")
     *_, last = kinds(facts, ActionPlayed)

@@ -29,6 +29,7 @@ def test_what_was_shown_is_there(script, what, cuts):
     assert outcome == {"cuts": cuts, "": cuts, "events lost": 0, "faults": 0}
 
 
+@pytest.mark.slow
 def test_the_daemon_loses_nothing(script):
     outcome, records = script.cuts(partial(script.traced_daemon, ticks=600), 10, seed=3)
     assert records > 10

@@ -39,6 +39,7 @@ class TwoWorlds:
         return getattr(self.here, name)
 
 
+@pytest.mark.slow
 def test_a_game_on_two_mats(tmp_path):
     game = registry.game("dakota", {"points": "1"})
     with Journal(tmp_path / "j.sqlite") as journal, SimMat(21) as a, SimMat(22) as b:
@@ -70,6 +71,7 @@ def test_a_game_on_two_mats(tmp_path):
     ("name", "options", "seed"),
     [("dakota", {"points": "1"}, 36), *([("ojibwe", {"games": "1"}, 31)] if ALL_CASES else [])],
 )
+@pytest.mark.slow
 def test_hiders_who_always_sit_at_the_near_edge(tmp_path, name, options, seed):
     game = registry.game(name, options)
     with Simulation(seed, tmp_path / "j.sqlite", game, mischief=Mischief(0.1, 0.1), seats="stay") as table:

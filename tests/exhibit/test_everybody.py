@@ -362,7 +362,7 @@ def everything_at_once(rig):
     return taken
 
 
-@pytest.mark.parametrize("mat", ["screen", "sensors", "eye"])
+@pytest.mark.parametrize("mat", ["screen", pytest.param("sensors", marks=pytest.mark.slow), "eye"])
 @pytest.mark.parametrize("kind", GAMES)
 def test_everything_at_once_loses_no_game(mat, kind):
     rig = Rig(5, mat=mat, hides=3, four_buttons=True, longest_min=4)

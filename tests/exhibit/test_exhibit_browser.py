@@ -73,6 +73,7 @@ def test_every_state_is_read_by_everybody_and_fits(chromium, state):
         tab.close()
 
 
+@pytest.mark.slow
 def test_every_screen_of_a_session_lies_whole_on_a_kiosks_glass(chromium):
     screens = drawn_screens()
     assert {one["stage"] for one in screens} == {"attract", "choose", "about", "play", "result", "rest", "notice"}
@@ -155,6 +156,7 @@ def count_style_updates(metrics):
     return next(one["value"] for one in found if one["name"] == "RecalcStyleCount")
 
 
+@pytest.mark.slow
 def test_a_stick_comes_down_without_the_pages_own_thread(chromium):
     with served(STATES["aiming"]()) as (page, _):
         tab = chromium.new_page(viewport={"width": 1280, "height": 800})

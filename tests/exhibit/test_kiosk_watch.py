@@ -181,6 +181,7 @@ def test_an_installation_without_a_screen_of_its_own_watches_none(tmp_path, monk
 
 @pytest.mark.chromium
 @pytest.mark.parametrize("path", ["", "staff/preview/attract"])
+@pytest.mark.slow
 def test_a_tab_that_crashed_does_not_ask(installation, path, monkeypatch):
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")

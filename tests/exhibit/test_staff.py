@@ -453,6 +453,7 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path, chromium):
 
 
 @pytest.mark.chromium
+@pytest.mark.slow
 def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
         tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
@@ -486,6 +487,7 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium)
 
 
 @pytest.mark.chromium
+@pytest.mark.slow
 def test_a_reset_is_asked_for_once_more_and_confirmed_by_touch(tmp_path, chromium, watched):
     with installed(tmp_path) as (_, url):
         tab = chromium.new_page(viewport={"width": 800, "height": 480}, reduced_motion="reduce")

@@ -24,10 +24,12 @@ def test_with_recording_too(tmp_path):
     assert len(list(tmp_path.glob("exhibit-*.sqlite"))) == report["sessions"]
 
 
+@pytest.mark.slow
 def test_every_kind_comes():
     assert sum(1 for came in run(8.0, seed=1)["came"].values() if came) == len(KINDS)
 
 
+@pytest.mark.slow
 def test_power_cuts_and_a_board_that_starts_over_leave_it_playable_and_its_journals_whole(tmp_path):
     report = run(2.0, seed=4, mat="sensors", folder=tmp_path, cuts=30, resets=10)
     assert report["wrong"] == []

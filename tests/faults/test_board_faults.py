@@ -23,6 +23,7 @@ def done(name, tmp_path, seed=GAME):
 
 
 @pytest.mark.parametrize("name", ["bit errors 1e-4, 20 s", "1 byte in 10,000 lost, 20 s"])
+@pytest.mark.slow
 def test_a_bad_wire_loses_samples_and_invents_no_hit(name, tmp_path):
     outcome = done(name, tmp_path)
     assert outcome.shows(HIT)
@@ -43,12 +44,14 @@ def test_firmware_of_another_major_is_named_and_the_judge_plays_on_by_eye(tmp_pa
     assert outcome.entered > 0
 
 
+@pytest.mark.slow
 def test_firmware_of_an_older_minor_plays_on_without_what_it_has_not(tmp_path):
     outcome = done("firmware of an older minor", tmp_path)
     assert outcome.back_s <= 3.0
     assert outcome.reports == []
 
 
+@pytest.mark.slow
 def test_a_dead_magnetometer_is_told_to_nobody_while_a_bead_is_hidden(tmp_path):
     outcome = done("one magnetometer dies", tmp_path)
     assert outcome.sees == []
@@ -56,12 +59,14 @@ def test_a_dead_magnetometer_is_told_to_nobody_while_a_bead_is_hidden(tmp_path):
     assert outcome.questions == {}
 
 
+@pytest.mark.slow
 def test_a_piezo_at_its_rail_is_the_judges(tmp_path):
     outcome = done("one pad's ADC input at its rail", tmp_path)
     assert outcome.shows("Hits are not felt on pad 3: the judge enters them.")
     assert "The piezo of pad 3 is at its rail." in outcome.reports
 
 
+@pytest.mark.slow
 def test_a_bus_that_hangs_calls_no_foul(tmp_path):
     done("the I2C bus hangs, 10 s", tmp_path)
 
@@ -69,6 +74,7 @@ def test_a_bus_that_hangs_calls_no_foul(tmp_path):
 @pytest.mark.parametrize(
     "name", ["brown-outs, every 300 ms for 10 s", "restarts without hanging up, every 300 ms for 10 s"]
 )
+@pytest.mark.slow
 def test_a_board_that_keeps_starting(name, tmp_path):
     outcome = done(name, tmp_path)
     assert outcome.downs > 3

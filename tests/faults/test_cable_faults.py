@@ -50,6 +50,7 @@ def test_a_pulled_cable_is_seen_at_once_and_found_again(name, question, tmp_path
 
 
 @pytest.mark.parametrize("after", [1, 420, 1000])
+@pytest.mark.slow
 def test_a_stroke_cut_in_two_is_the_judges(after, tmp_path):
     with fault_lab.Lab(4, tmp_path) as lab:
         lab.until(lambda lab: lab.view.hide >= 2)
@@ -63,6 +64,7 @@ def test_a_stroke_cut_in_two_is_the_judges(after, tmp_path):
     assert outcome.shows(HIT)
 
 
+@pytest.mark.slow
 def test_a_stall_is_silence_and_old_bytes_are_no_news(tmp_path):
     outcome = done("the cable stalls, 5 s", tmp_path)
     assert outcome.shows("The board has stopped answering.")
@@ -70,6 +72,7 @@ def test_a_stall_is_silence_and_old_bytes_are_no_news(tmp_path):
     assert outcome.back_s <= 3.0
 
 
+@pytest.mark.slow
 def test_a_second_daemon_is_told_who_holds_the_port_and_the_first_plays_on(tmp_path):
     outcome = done("a second daemon on the port", tmp_path)
     assert "another program is using the board's port" in outcome.note
@@ -85,6 +88,7 @@ def test_a_host_that_slept_takes_nothing_old_for_new(tmp_path):
     assert outcome.shows(HIT)
 
 
+@pytest.mark.slow
 def test_a_daemon_that_was_stopped_takes_nothing_old_for_new(tmp_path):
     outcome = fault_stopped.run(3, tmp_path)
     clean(outcome)

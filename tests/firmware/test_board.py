@@ -94,6 +94,7 @@ def test_mpy_cross_compiles_it(path, tmp_path):
     assert out.stat().st_size > 200
 
 
+@pytest.mark.slow
 def test_pyright_knows_every_name():
     stubs = Path(str(importlib.metadata.distribution("micropython-rp2-stubs").locate_file("")))
     assert (stubs / "machine.pyi").exists()

@@ -63,12 +63,14 @@ def test_a_program_that_fails_at_once_stays_at_the_prompt_after_five_starts(star
     assert "broken" in Path("fault.txt").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_power_lost_gives_a_program_another_five(start):
     shown = [start(Sampler, reason) for reason in [POWER, *[RESET] * 3] * 3]
     assert not any(shown)
 
 
 @pytest.mark.parametrize("chips", SCRATCH, indirect=True)
+@pytest.mark.slow
 def test_a_program_that_fails_later_goes_on(start, chips):
     shown = [start(Living, RESET) for _ in range(12)]
     assert not any(shown)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import pi_controller.games
 
 PLAYED = """
@@ -29,6 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+@pytest.mark.slow
 def test_copied_folder_is_a_game_everywhere(tmp_path):
     source = Path(next(iter(pi_controller.games.__path__))) / "slahal"
     shutil.copytree(source, tmp_path / "copied", ignore=shutil.ignore_patterns("__pycache__"))

@@ -95,6 +95,7 @@ def without(side: int, n: int, copper: Copper, *more: Shape) -> Copper:
     return copper._replace(sides=(sides[0], sides[1]))
 
 
+@pytest.mark.slow
 def test_a_cut_track_is_found(copper):
     """But for the ground's, which is hatched: it has more than one way."""
     for side, numbers in enumerate(number_nets(copper)):

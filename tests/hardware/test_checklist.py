@@ -99,6 +99,7 @@ def test_the_settings_on_the_page_are_good(table, capsys):
     assert (settings.strips.kind, settings.buttons.kind, settings.board.profile) == ("pi", "pi", "hall")
 
 
+@pytest.mark.slow
 def test_the_calibration_walks_as_told_and_keeps_the_profile_that_the_settings_name(table, capsys):
     (line,) = [line for line in LINES if line.startswith("calibrate")]
     unprofiled = table.with_name("first.toml")
@@ -126,6 +127,7 @@ def profiled(table):
     return path
 
 
+@pytest.mark.slow
 def test_the_demo_of_the_first_step_plays_to_its_end(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (line,) = [line for line in LINES if line.startswith("demo")]

@@ -19,6 +19,7 @@ from pi_controller.hub.run import embedded_broker
 DEMO = [sys.executable, "-m", "pi_controller", "hub", "--demo"]
 
 
+@pytest.mark.slow
 def test_a_small_tournament_is_played_to_its_champion(tmp_path):
     small = ["--once", "--teams", "4", "--tables", "2", "--points", "1", "--pace", "0", "--page", "0"]
     found = subprocess.run(
@@ -37,6 +38,7 @@ def test_a_small_tournament_is_played_to_its_champion(tmp_path):
     assert [line for line in warnings if "will retry" not in line] == [], found.stderr  # slow machines connect again
 
 
+@pytest.mark.slow
 def test_the_boards_are_live_while_it_plays(tmp_path):
     command = [*DEMO, "--teams", "2", "--tables", "1", "--points", "1", "--pace", "0.01", "--page", "0"]
     with subprocess.Popen(

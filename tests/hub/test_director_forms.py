@@ -173,6 +173,7 @@ IN_MINUTES = {"rest_s", "grace_s"}
 
 
 @pytest.mark.parametrize("state", STATES)
+@pytest.mark.slow
 def test_every_form_sends_what_was_chosen_before_ten_updates(site, chromium, view, news, state):
     site.sign_in()
     site.pages.publish(tables(view))

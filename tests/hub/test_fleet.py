@@ -619,6 +619,7 @@ def test_a_test_from_another_site_is_refused(site):
 
 @pytest.mark.chromium
 @pytest.mark.parametrize("state", ["empty", "full"])
+@pytest.mark.slow
 def test_the_page_fits_every_screen_and_is_accessible(chromium, site, state):
     site.sign_in()
     if state == "full":

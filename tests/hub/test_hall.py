@@ -148,6 +148,7 @@ def test_all_parts_come_in_turn_and_again(wall):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.slow
 def test_nothing_runs_off_the_screen(wall, size):
     wall.evaluate("addEventListener('resize', () => (document.body.dataset.width = innerWidth))")
     wall.set_viewport_size({"width": size[0], "height": size[1]})
@@ -261,6 +262,7 @@ KINDS = ({"format": "double"}, {"format": "single", "third_place": True})
 
 @pytest.mark.parametrize("plan", KINDS, ids=("double", "single"))
 @pytest.mark.parametrize("count", [4, 8, 16, 24, 32])
+@pytest.mark.slow
 def test_whole_bracket_is_read_from_fifteen_metres(tmp_path, chromium, count, plan):
     names = LONG if count in (8, 24, 32) else SHORT
     with hall_of(tmp_path, chromium, names[:count], **plan) as (page, director):
@@ -377,6 +379,7 @@ def test_what_changes_is_shown_at_once(wall, site):
     assert part(wall)[0] == "tables"
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_wrong(wall):
     for _ in range(PARTS):
         wall.evaluate(Axe().axe_script)

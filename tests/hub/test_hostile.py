@@ -19,6 +19,7 @@ pytestmark = needs_mosquitto
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+@pytest.mark.slow
 def test_hub_outlives_hostile_records_and_answers_honest_tables(tmp_path, store, request):
     server = request.getfixturevalue("postgres") if store == "postgresql" else None
     figures = program.hostile(tmp_path, records=400, seed=3, server=server)

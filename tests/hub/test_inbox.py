@@ -210,6 +210,7 @@ for record in records(A, 2000)[held:]:
 """
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_is_there_after_a_kill(tmp_path, request):
     path, acknowledged = tmp_path / "hub.sqlite", 0
     program = WRITER.format(folder=str(request.path.parents[1] / "support"))

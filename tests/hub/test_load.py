@@ -1,5 +1,6 @@
 """The program `load.py` with few tables, for a second."""
 
+import pytest
 from brokers import needs_mosquitto
 from load_file import load_file
 
@@ -8,6 +9,7 @@ RATE = 30
 
 
 @needs_mosquitto
+@pytest.mark.slow
 def test_count_that_ends_in_a_hide_loses_no_record(tmp_path):
     def played(count):
         folder = tmp_path / str(count)

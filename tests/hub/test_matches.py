@@ -212,6 +212,7 @@ def test_matches_are_called_by_themselves_to_the_end(hall):
     assert used == {"t01", "t02"}
 
 
+@pytest.mark.slow
 def test_a_match_counts_whenever_the_database_was_killed(tmp_path, postgres):
     broker = Mosquitto(tmp_path / "broker", ["t01"]).start()
     hall = HubHall(tmp_path, broker, Database(postgres.url, "matches"))

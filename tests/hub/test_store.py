@@ -18,6 +18,7 @@ from pi_controller.hub.store import BadValueError, Database, StoreError, open_st
 from pi_controller.journal.file import Row, chain_rows
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_is_there_after_a_kill_and_the_connection_comes_back(postgres):
     venue = Database(postgres.url, "kills")
     with Inbox(venue) as inbox:

@@ -74,6 +74,7 @@ def test_a_recording_that_was_tampered_with_is_noticed(smooth):
     assert replay_events(recording.header, entries).other > 0
 
 
+@pytest.mark.slow
 def test_other_settings_tell_what_would_differ(judged_game):
     recording = Recording(judged_game.path)
     entries = list(recording.entries())
@@ -113,6 +114,7 @@ def replace_header(header, **changed):
     return msgspec.structs.replace(header, **changed)
 
 
+@pytest.mark.slow
 def test_the_mat_is_replayed_with_its_own_calibration(smooth):
     recording = Recording(smooth.path)
     entries = list(recording.entries())

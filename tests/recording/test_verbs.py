@@ -38,6 +38,7 @@ def reviewed(tmp_path_factory):
     return folder / "j.sqlite", told
 
 
+@pytest.mark.slow
 def test_every_strike_that_was_due_is_kept_with_what_was_around_it(reviewed):
     journal, told = reviewed
     kept = strokes(hits_path(journal))
@@ -71,6 +72,7 @@ def test_review_draws_them(reviewed, tmp_path, capsys):
         review([str(tmp_path / "other.sqlite")])
 
 
+@pytest.mark.slow
 def test_replay_says_that_all_is_as_it_was(judged_game, capsys):
     assert replay([str(judged_game.path), "--sensors", "--journal", str(judged_game.journal)]) == 0
     said = capsys.readouterr().out
@@ -85,6 +87,7 @@ def test_replay_as_json_is_the_events_and_a_summary(smooth, capsys):
     assert summary["as_at_the_table"] == summary["checkpoints"] > 0
 
 
+@pytest.mark.slow
 def test_replay_says_what_other_settings_would_change(judged_game, tmp_path, capsys):
     settings = tmp_path / "s.toml"
     settings.write_text("[strikes]\nthreshold_db = 40.0\n")

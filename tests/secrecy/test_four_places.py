@@ -65,6 +65,7 @@ def alike(told, end):
         assert difference(first, other) == ""
 
 
+@pytest.mark.slow
 def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
     told = [secrecy_tables.game(tmp_path, pad) for pad in (PLACES if ALL_CASES else (1, 2, 3))]
     alike(told, secrecy_tables.LAST_HIT_T)
@@ -80,6 +81,7 @@ def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
     "said",
     [pytest.param(said, id=name, marks=pytest.mark.slow if name in BY_NIGHT else ()) for name, said in SAID.items()],
 )
+@pytest.mark.slow
 def test_a_hide_is_the_same_whatever_is_said_meanwhile(said, tmp_path):
     told = [secrecy_tables.hide(tmp_path, pad, also=said) for pad in (TWO_PLACES if said else PLACES)]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
@@ -98,6 +100,7 @@ def test_table_and_hub_send_the_same_under_every_topic(tmp_path):
     alike(told, secrecy_tables.HIT_T)
 
 
+@pytest.mark.slow
 def test_a_table_killed_while_the_bead_is_sealed_comes_back_the_same(tmp_path):
     told = [secrecy_tables.hide(tmp_path, pad, kills=(CUT_T,), end=secrecy_tables.HIT_T + 2.0) for pad in TWO_PLACES]
     assert any(b'"kind":"void"' in row for row in told[0].of("row"))

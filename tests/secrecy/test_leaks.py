@@ -195,6 +195,7 @@ def test_a_leak_is_planted_in_each_channel_and_hides_no_other():
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=" ".join)
+@pytest.mark.slow
 def test_a_leak_in_each_channel_is_seen(planted, tmp_path, monkeypatch):
     peek = Peek(monkeypatch)
     for channel in planted:

@@ -7,6 +7,7 @@ from pi_controller.errors import PortError
 from pi_controller.system.find_board import load_shipped
 
 
+@pytest.mark.slow
 def test_the_whole_firmware_goes_on_a_new_board_and_its_mat_answers(plug, flash):
     board, firmware = plug(), load_shipped()
     status, shown = flash(board, firmware)
@@ -16,6 +17,7 @@ def test_the_whole_firmware_goes_on_a_new_board_and_its_mat_answers(plug, flash)
     assert shown.count("  add ") == len(firmware.files)
 
 
+@pytest.mark.slow
 def test_a_cable_pulled_while_copying_leaves_the_old_firmware_whole_and_the_next_flash_repairs(plug, flash):
     old, new = small("0.1.0"), small("0.2.0", strips=b"y = 2\n" * 200)
     board = plug(holds=old, pull_after=4000)

@@ -141,6 +141,7 @@ def test_the_browsers_user_can_be_made(pi):
 
 
 @pytest.mark.chromium
+@pytest.mark.slow
 def test_the_page_on_the_disk_waits_for_the_installation(tmp_path):
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
@@ -191,6 +192,7 @@ def waiting_tab(tmp_path, **page):
 
 
 @pytest.mark.chromium
+@pytest.mark.slow
 def test_a_fault_is_shown_until_it_is_cleared(tmp_path):
     with waiting_tab(tmp_path) as (tab, channel):
         assert tab.locator("#wait").is_visible()
@@ -209,6 +211,7 @@ def test_a_fault_is_shown_until_it_is_cleared(tmp_path):
 
 @pytest.mark.chromium
 @pytest.mark.parametrize("size", [(800, 480), (1280, 800), (1920, 1080), (720, 1280), (1080, 1920)])
+@pytest.mark.slow
 def test_a_fault_fits_every_screen(tmp_path, size):
     from axe_playwright_python.sync_playwright import Axe
 
@@ -253,6 +256,7 @@ def test_the_waiting_page_gives_the_first_sign(tmp_path, monkeypatch):
 
 
 @pytest.mark.chromium
+@pytest.mark.slow
 def test_the_sign_is_given_again_if_the_first_was_lost(tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         closed = taken.getsockname()[1]

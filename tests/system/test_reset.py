@@ -239,6 +239,7 @@ def killed_at(machine, number):
     return os.WIFSIGNALED(status)
 
 
+@pytest.mark.slow
 def test_killed_at_each_step_it_is_all_old_or_all_reset_when_the_machine_starts(tmp_path):
     ended, number = [], 0
     while True:
@@ -265,6 +266,7 @@ def test_killed_at_each_step_it_is_all_old_or_all_reset_when_the_machine_starts(
     assert sum(ended) > 15
 
 
+@pytest.mark.slow
 def test_killed_twice(tmp_path):
     rng = random.Random(4)
     for turn in range(10):

@@ -286,6 +286,7 @@ def test_killed_while_the_new_version_is_tried_it_goes_back_at_the_next_start(ho
         host.take()
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_one_whole_version_runs(host):
     host.sign(host.wheel("1.1", size=20_000))
     rng, ended = random.Random(7), set()

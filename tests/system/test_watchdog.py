@@ -206,6 +206,7 @@ def test_the_daemon_tells_systemd_how_it_is_from_start_to_end(manager, tmp_path)
     assert (tmp_path / "j.sqlite").stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.slow
 def test_an_exhibit_is_fed_like_a_table_and_a_stop_is_no_crash(manager, tmp_path):
     settings, kept = tmp_path / "table.toml", tmp_path / ".exhibit-recoveries"
     settings.write_text(f'[web]\nport = 0\n[table]\njournal = "{tmp_path}/j.sqlite"\n', "utf-8")

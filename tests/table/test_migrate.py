@@ -142,6 +142,7 @@ print(at)
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_line_one_whole_journal_is_left(old):
     path, rows = old
     step = cases(7, 1)

@@ -294,6 +294,7 @@ for step in range(1, 100):
 """Kills a child at each step of the change, in a copy of the folder each; prints how each ended."""
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_it_is_the_one_game_or_the_other(tmp_path):
     """Before each thing that is done to a file while the games change: one of them is resumed, and both are whole."""
     whole = tmp_path / "whole"

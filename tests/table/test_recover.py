@@ -94,6 +94,7 @@ def standing(rows, written, hurt):
 
 
 @pytest.mark.parametrize("seed", range(1, cases(2, 4)))
+@pytest.mark.slow
 def test_40_damaged_copies(game, written, tmp_path, seed):
     folder, rows = game
     chance = random.Random(seed)

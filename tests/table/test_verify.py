@@ -199,6 +199,7 @@ def test_schema_that_is_no_text_is_a_journal_error(path, capsys):
     assert main(["recover", str(path), "-o", str(path.with_name("new.sqlite"))]) == 0
 
 
+@pytest.mark.slow
 def test_truncated_journal_of_a_killed_table_is_never_plainly_whole(tmp_path, capsys):
     acknowledged = killed_table(tmp_path / "killed")
     path = tmp_path / "killed" / "game.sqlite"

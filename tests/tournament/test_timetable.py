@@ -29,6 +29,7 @@ def play_matches(made, count, duration):
         made.do(d.Result(match.match, match.teams[0]))
 
 
+@pytest.mark.slow
 def test_the_error_over_a_day_is_bounded():
     """Bounds in minutes; the measured figures are in help/pages/why/figures.md."""
     for ahead, (middle, most, inside) in timetable_error.measure(cases(1, 6), 240.0).summary().items():

@@ -62,6 +62,7 @@ HEARD = {
 
 
 @pytest.mark.parametrize("game", program.GAMES)
+@pytest.mark.slow
 def test_what_is_heard_of_a_turn(chromium, tmp_path, game):
     (_, loaded), *steps = program.heard(chromium, tmp_path, game)
     assert loaded == [[], []], "what the page says when it is opened is there to be read"

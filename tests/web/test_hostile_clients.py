@@ -112,6 +112,7 @@ SLOW_BODY = (
     [(b"GET / HTTP/1.1\r\nHo", b""), (b"", b""), (SLOW_BODY, b"HTTP/1.1 408 ")],
     ids=["head", "silent", "body"],
 )
+@pytest.mark.slow
 def test_who_is_slow_keeps_nobody_waiting(house, ann, monkeypatch, data, end):
     monkeypatch.setattr(limits, "HEADER_TIMEOUT_S", 2.0)
     monkeypatch.setattr(requests, "BODY_S", 2.0)
@@ -152,6 +153,7 @@ def few(tmp_path, monkeypatch):
     house.close()
 
 
+@pytest.mark.slow
 def test_one_address_takes_all_lines_only_from_itself(few):
     with few.signed_in("Jo") as jo, few.browser("127.0.0.5") as honest:
         assert honest.get("/healthz").status_code == 200

@@ -242,6 +242,7 @@ def test_a_picture_that_is_published_before_it_is_laid_out(house, monkeypatch):
         assert time.monotonic() - began < SESSION_CHECK_S
 
 
+@pytest.mark.slow
 def test_the_events_end_with_the_session(house):
     with house.signed_in("Jo") as web, web.stream("GET", "/judge/events") as response:
         events = Stream(response)

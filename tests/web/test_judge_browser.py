@@ -145,6 +145,7 @@ def test_a_whole_game_without_sensors_takes_two_taps_a_hide(rigs, pages, tmp_pat
     print(f"\n{len(counts)} hides, {sum(counts)} taps, at most {max(counts)} a hide")
 
 
+@pytest.mark.slow
 def test_a_whole_game_by_two_judges_who_take_turns(rigs, pages, tmp_path):
     """As at a table without sensors: one judge a hide, and what one enters is on the other's screen before the next."""
     rig = rigs("dakota", {"points": str(cases(1, 5))}, settle_s=SETTLE_S)
@@ -187,6 +188,7 @@ def test_hidden_then_found_is_two_taps_and_a_double_touch_is_one(rigs, pages, tm
     assert text(page, "facts").split("\n")[-1] == "1 hit left"
 
 
+@pytest.mark.slow
 def test_what_was_wrong_is_put_right_at_once(rigs, pages, tmp_path):
     rig = rigs()
     page = pages(rig)
@@ -248,6 +250,7 @@ def test_a_game_is_closed_for_a_team_that_does_not_come(rigs, pages, tmp_path):
     assert page.locator("#closing").is_hidden()
 
 
+@pytest.mark.slow
 def test_the_table_is_set_with_a_reason(rigs, pages):
     rig = rigs()
     page = pages(rig, how=LAPTOP)
@@ -274,6 +277,7 @@ def test_the_table_is_set_with_a_reason(rigs, pages):
     assert rig.view.sensors
 
 
+@pytest.mark.slow
 def test_a_protest_stops_play_until_it_is_ruled_on(rigs, pages, tmp_path):
     rig = rigs()
     page, keeper = pages(rig, "Bo", LAPTOP), pages(rig, "Cy")
@@ -336,6 +340,7 @@ def test_what_the_mat_is_unsure_of_is_asked_and_ruled(rigs, pages):
     assert page.locator("#play").get_attribute("data-shape") == "hits"
 
 
+@pytest.mark.slow
 def test_a_stale_screen_is_told_and_nothing_is_overwritten(rigs, pages, tmp_path):
     rig = rigs()
     page, other = pages(rig), pages(rig, "Bo")
@@ -364,6 +369,7 @@ def test_a_stale_screen_is_told_and_nothing_is_overwritten(rigs, pages, tmp_path
     assert {text(page, id_) == text(other, id_) for id_ in ("sentence", "facts", "sides", "undo", "link")} == {True}
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_lost_counts_once(rigs, pages, tmp_path):
     rig = rigs()
     page = pages(rig)
@@ -398,6 +404,7 @@ def test_it_comes_back_after_the_server(rigs, pages):
     assert rig.view.owed == "second"
 
 
+@pytest.mark.slow
 def test_the_clock_warns_by_tones_and_is_stopped(rigs, pages):
     rig = rigs("dakota", {"hit_seconds": "11"}, hit_seconds=11.0)
     tones = """window.tones = [];
@@ -462,6 +469,7 @@ def test_by_the_keyboard_alone(rigs, pages, tmp_path):
 
 
 @pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.slow
 def test_the_other_games_are_played_from_it_too(rigs, pages, tmp_path, name):
     options = {"players": "Ann,Bo"} if name in {"bageswin", "patol"} else {}
     rig = rigs(name, options)
@@ -481,6 +489,7 @@ def test_the_other_games_are_played_from_it_too(rigs, pages, tmp_path, name):
     wait_text(page, "log", "undone")
 
 
+@pytest.mark.slow
 def test_a_block_is_two_guesses_and_one_with_a_pair_out_may_be_mirrored(rigs, pages, tmp_path):
     rig = rigs("slahal")
     page = pages(rig)
@@ -505,6 +514,7 @@ def test_a_block_is_two_guesses_and_one_with_a_pair_out_may_be_mirrored(rigs, pa
     assert page.locator("[data-row=block]").count() == 0
 
 
+@pytest.mark.slow
 def test_a_whole_game_and_a_rematch(rigs, pages, chromium, tmp_path):
     rig = rigs("dakota", {"points": "1"})
     page, com = pages(rig), pages(rig, "Bo")
@@ -586,6 +596,7 @@ def test_nothing_is_entered_before_something_was_touched(rigs, pages, tmp_path, 
         assert journal(tmp_path)[-1].action == action
 
 
+@pytest.mark.slow
 def test_a_slow_second_tap_is_no_hit_of_the_next_hide(rigs, pages, tmp_path):
     rig = rigs(settle_s=30.0)
     page = pages(rig)
@@ -676,6 +687,7 @@ def test_the_head_judge_names_the_teams_before_the_first_hit(rigs, pages, chromi
     assert page.locator("#teams").is_visible()
 
 
+@pytest.mark.slow
 def test_what_follows_from_an_upheld_protest_is_offered(rigs, pages):
     rig = rigs()
     page, judge = pages(rig, how=LAPTOP), pages(rig, "Bo")
@@ -725,6 +737,7 @@ SIGNS_OUT = "Remove", "Sign out everywhere", "New PIN"
 
 
 @pytest.mark.parametrize("moment", MOMENTS if ALL_CASES else ("toss", "hit", "over", "ojibwe"))
+@pytest.mark.slow
 def test_a_double_tap_on_any_control_counts_once_at_most(rigs, pages, tmp_path, moment):
     game, actions, ready = MOMENTS[moment]
     rig = rigs(game, GAMES.get(game))

@@ -151,6 +151,7 @@ MEASURE = """least => {
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.slow
 def test_everything_can_be_touched_on_every_screen(page, phase, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true })")
@@ -198,6 +199,7 @@ def test_what_is_touched_does_not_move_when_the_table_changes(page, phase):
     assert all(one == places[0] for one in places), places
 
 
+@pytest.mark.slow
 def test_nothing_is_cut_in_half_and_no_number_broken(page, phase):
     wrong = {}
     for name in PHASES:

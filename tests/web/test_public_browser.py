@@ -44,6 +44,7 @@ def badge_is(page, value):
 
 
 @pytest.mark.parametrize("path", ["room", "overlay"])
+@pytest.mark.slow
 def test_it_follows_the_table_from_game_to_game(open_page, feed, path):
     page = open_page(path)
     for seq, name in enumerate(("show", "ojibwe", "slahal", "bageswin", "plum_stone", "patol"), 2):
@@ -118,6 +119,7 @@ def test_a_clock_that_is_stopped_has_the_sign_of_a_pause_and_one_that_runs_has_n
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.slow
 def test_the_room_sees_everything_at_once_and_large(open_page, feed, size):
     page = open_page(
         "room", size=size, java_script_enabled=False
@@ -180,6 +182,7 @@ def test_the_answer_for_the_last_seal_is_there_without_a_touch(open_page, feed, 
 
 @pytest.mark.parametrize("bound", [NO_CONTEXT, CommitmentContext("Ann & Bo’s  Table", "0f" * 16, 41)])
 @pytest.mark.parametrize(("game", "pad"), [("dakota", 4), ("ojibwe", 1), ("slahal", 13)])
+@pytest.mark.slow
 def test_a_true_seal_holds_and_a_changed_one_does_not(open_page, feed, game, pad, bound):
     seal = commitment(game, 7, pad, NONCE, bound)
     view = DAKOTA if game == "dakota" else play(game, 1, 4)
@@ -234,6 +237,7 @@ def test_its_sha256_is_sha256(open_page):
 
 
 @pytest.mark.parametrize("path", ["", "room", "overlay", "find", "check"])
+@pytest.mark.slow
 def test_axe_finds_nothing_wrong(open_page, feed, path):
     axe, found = Axe(), {}
     states = {"": ("asked", "slahal", "patol"), "room": ("point", "bageswin"), "overlay": ("show",)}.get(
@@ -278,6 +282,7 @@ FOLD = """([width, height]) => {
 }"""
 
 
+@pytest.mark.slow
 def test_on_a_phone_what_counts_is_above_the_fold(open_page, feed, server):
     page = open_page(size=(390, 844))
     found = {}

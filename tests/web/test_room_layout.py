@@ -91,6 +91,7 @@ def room(chromium, feed):
         server.stop()
 
 
+@pytest.mark.slow
 def test_every_box_has_its_place(room):
     wrong = {}
     for (number, phase), size in product(enumerate(PHASES), SIZES):
@@ -180,6 +181,7 @@ def test_sticks_fly_and_what_came_is_held(open_page, feed):
 
 
 @pytest.mark.parametrize("path", ["room", "overlay"])
+@pytest.mark.slow
 def test_axe_finds_nothing_wrong_in_any_phase(chromium, feed, path):
     server = WebServer(feed, port=0, pages=WITH)
     server.start()

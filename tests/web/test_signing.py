@@ -216,6 +216,7 @@ def test_ones_own_pin_does_not_pay_for_another_name(office):
 
 
 @pytest.mark.parametrize("sources", [1, 40])
+@pytest.mark.slow
 def test_a_thousand_wrong_pins_keep_nobody_out(office, sources):
     """From elsewhere, at once; meanwhile the owner comes from a known device, and with a new one."""
     device = office.come().device

@@ -255,6 +255,7 @@ def test_a_refusal_stays_on_the_page_and_is_corrected(house, chromium):
 
 @pytest.mark.chromium
 @pytest.mark.parametrize("state", STATES)
+@pytest.mark.slow
 def test_everybody_can_read_it_on_every_screen(house, chromium, state):
     house.desk.card = STATES[state]
     for size in SIZES:

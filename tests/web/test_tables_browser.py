@@ -39,6 +39,7 @@ def test_the_table_changes_as_it_is_played_and_another_game_brings_its_own_page(
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.slow
 def test_nothing_runs_over_the_side_and_it_fits_a_wide_screen(open_page, feed, size):
     feed.publish(play("slahal", 1, 0, seq=2))
     page = open_page(size=size, java_script_enabled=False)  # as the server makes it: with scripts it takes turns
