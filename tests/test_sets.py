@@ -20,7 +20,7 @@ def test_slow():
 """
 
 
-@pytest.mark.parametrize(("options", "outcomes"), [((), (1, 1)), (("--all",), (2, 1))])
+@pytest.mark.parametrize(("options", "outcomes"), [((), (1, 1)), (("--all",), (3, 0))])
 def test_dear_test_without_the_mark_fails(options, outcomes, pytester, monkeypatch):
     pytester.makepyfile(TESTS)
     pytester.makeini("[pytest]\nmarkers = slow: left out by day")

@@ -25,7 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the slow tests by day."""
-    if os.environ.get("MOCCASIN_ALL") != "1":
+    if not _is_all():
         slow = [item for item in items if item.get_closest_marker("slow")]
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
@@ -33,14 +33,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a dear test without the mark; its time is compared with that of a known sum on the same busy machine."""
+    """Fail a dear test of the day's set; its time is compared with that of a known sum on the same busy machine."""
     began = _processor_s()
     result = yield
     took = _processor_s() - began
-    if took > MAX_S and not item.get_closest_marker("slow"):
+    if took > MAX_S and not _is_all():
         took /= max(1.0, _measure_s() / YARDSTICK_S)
         assert took <= MAX_S, f"{took:.1f} s of the processor: make it quicker, or mark it slow"
     return result
+
+
+def _is_all() -> bool:
+    return os.environ.get("MOCCASIN_ALL") == "1"
 
 
 def _processor_s() -> float:
