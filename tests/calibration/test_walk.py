@@ -223,6 +223,7 @@ def bead_only(sim, walk, view):
 
 
 @pytest.mark.parametrize("under_mm", [15, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_steel_under_the_mat_is_named_and_kept(monkeypatch, under_mm):
     put_steel_under(monkeypatch, under_mm, (-700.0, 700.0, -300.0, 300.0))
     done = walked(1, meddle=bead_only)

@@ -34,7 +34,7 @@ NEEDS_EXTRA = {
 """Commands that end with status 2 and the command that installs the named extra, if it is missing."""
 
 WORKS = {
-    "demo --game slahal --seed 1 --port 0": 0,
+    "demo --game patol --seed 1 --port 0": 0,
     "doctor --sim": 0,
     "calibrate --sim": 0,
     "chances dakota": 0,
