@@ -1,8 +1,10 @@
 """Pictures of the director's desk on a day that goes wrong: `python tests/hub/desk_pictures.py FOLDER`.
 
 Two tables of the hall have one name, a result is entered for a match that nobody began, the settings of the day change,
-and the mat of a table breaks in the middle of a match, which moves to another table. Each step is done with the page
-itself, in Chromium at a laptop's and a phone's size. Needs Chromium and Mosquitto.
+and the mat of a table breaks in the middle of a match, which moves to another table. On two more days without tables a
+match is played again, one is protested, one is lost by both teams, a team comes late, another gets a new name, a slip
+is refused, and of two teams that share the first place one leaves. Each step is done with the page itself, in Chromium
+at a laptop's and a phone's size. Needs Chromium and Mosquitto.
 """
 
 import sys
@@ -169,6 +171,118 @@ def show_day(desk):
     desk.look("moved-from-lost-table", "[data-region=matches]")
 
 
+def show_rulings(desk):
+    """Rule on matches and teams of a double elimination; results are entered by hand."""
+    first, second, third = (one.id for one in desk.now.ready)
+    _win(desk, first, 0)
+    _win(desk, second, 1)
+    desk.unfold("[data-do=protest]")
+    desk.page.locator("[data-do=protest] [name=match]").select_option(value=first)
+    desk.type("[data-do=protest] [name=text]", "the sleeve")
+    desk.look("protest", "[data-do=protest]")
+    desk.touch("[data-do=protest] button:not([type=reset])")
+    desk.until(lambda: desk.now.protests)
+    desk.page.wait_for_timeout(500)
+    desk.look("protest-holds", "[data-region=protests]")
+    desk.unfold("[data-do=replay]")
+    desk.page.locator("[data-do=replay] [name=match]").select_option(value=first)
+    desk.touch("[data-do=replay] button:not([type=reset])")
+    desk.look("replay", ".ask[role=alert]")
+    desk.touch("[data-asked]")
+    desk.until(lambda: desk.now.pairing(first).winner is None)
+    desk.page.wait_for_timeout(500)
+    desk.look("replayed", "[data-region=matches]")
+
+    for team in (0, 1):
+        desk.unfold("[data-do=forfeit]")
+        label = f"{desk.now.pairing(third).teams[team]} ({third})"
+        desk.pick("[data-do=forfeit] [name=match]", label)
+        desk.touch("[data-do=forfeit] button:not([type=reset])")
+        desk.read_question()
+        desk.touch("[data-asked]")
+        desk.page.wait_for_timeout(500)
+    desk.look("nobody-wins", "[data-region=log]")
+
+    desk.unfold("[data-do=add]")
+    desk.type("[data-do=add] [name=team]", "Granite Falls")
+    desk.touch("[data-do=add] button:not([type=reset])")
+    desk.look("late-team", ".ask[role=alert]")
+    desk.touch("[data-asked]")
+    desk.until(lambda: "Granite Falls" in desk.now.entered)
+
+    desk.unfold("[data-do=rename]")
+    desk.pick("[data-do=rename] [name=team]", "Veblen")
+    desk.type("[data-do=rename] [name=name]", "Old Agency")
+    desk.touch("[data-do=rename] button:not([type=reset])")
+    desk.look("rename", ".ask[role=alert]")
+    desk.touch("[data-asked]")
+    desk.until(lambda: "Old Agency" in desk.now.entered)
+    desk.page.wait_for_timeout(500)
+    desk.look("renamed-and-late", "[data-region=log]")
+    desk.look_at("rulings-bracket", "/", LAPTOP)
+
+
+def show_places(desk):
+    """Refuse a slip of Lahal, and let one of two teams that share the first place leave a round robin."""
+    match = desk.now.ready[0]
+    desk.unfold("[data-do=result]")
+    desk.pick("[data-do=result] [name=match]", f"{match.id}: {match.teams[0]} won")
+    desk.type("[data-do=result] [name=sticks_winner]", "9")
+    desk.type("[data-do=result] [name=sticks_other]", "9")
+    desk.touch("[data-do=result] button:not([type=reset])")
+    desk.read_question()
+    desk.touch("[data-asked]")
+    desk.seen("#said[data-value=bad]")
+    desk.look("slip-refused", "[data-do=result]")
+    best, other, *_ = desk.now.entered
+    # these two win all their other matches, and neither wins their own: a play-off is due
+    while not (one := desk.now.ready[0]).id.startswith("P"):
+        winner = next((team for team in one.teams if team in {best, other}), one.teams[0])
+        sticks = {team: 7 if team == winner else 4 for team in one.teams}
+        won = {"do": "result", "winner": winner, "sticks": sticks}
+        answer = desk.site.decide(match=one.id, **({"do": "tie"} if {*one.teams} == {best, other} else won))
+        assert answer.status_code == 200, answer.text
+    desk.page.reload()
+    desk.unfold("[data-do=withdraw]")
+    desk.pick("[data-do=withdraw] [name=team]", best)
+    desk.touch("[data-do=withdraw] button:not([type=reset])")
+    desk.look("leaves-tied", ".ask[role=alert]")
+    desk.touch("[data-asked]")
+    desk.until(lambda: desk.now.champion == other)
+    desk.page.wait_for_timeout(500)
+    desk.look("champion", "[data-region=log]")
+    desk.look_at("champion-boards", "/", LAPTOP)
+
+
+def _win(desk, match, team):
+    winner = desk.now.pairing(match).teams[team]
+    desk.unfold("[data-do=result]")
+    desk.pick("[data-do=result] [name=match]", f"{match}: {winner} won")
+    desk.touch("[data-do=result] button:not([type=reset])")
+    desk.read_question()
+    desk.touch("[data-asked]")
+    desk.until(lambda: desk.now.pairing(match).winner == winner)
+    desk.page.wait_for_timeout(500)
+
+
+def show_without_tables(browser, folder, number, show, teams, **plan):
+    """Open a site of its own with `teams` drawn, and show its desk; return how many pictures there are."""
+    with tempfile.TemporaryDirectory() as place:
+        site = Site(Path(place))
+        site.sign_in()
+        for fact in (
+            {"do": "plan", "title": "Wacipi", "results": "confirm", "rest_s": 0, **plan},
+            {"do": "enter", "teams": [{"name": team} for team in teams]},
+            {"do": "draw", "order": [*teams]},
+        ):
+            assert site.decide(**fact).status_code == 200
+        desk = Desk(browser, site, folder, {})
+        desk.number = number
+        show(desk)
+        site.close()
+        return desk.number
+
+
 def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.png"):
@@ -188,7 +302,11 @@ def main(folder):
         hub = ShownHub(site, broker.account("hub"))
         tables = {name: NamedTable(Path(place) / f"{name}.sqlite", broker.account(name)) for name in NAMES}
         try:
-            show_day(Desk(browser, site, folder, tables))
+            desk = Desk(browser, site, folder, tables)
+            show_day(desk)
+            number = show_without_tables(browser, folder, desk.number, show_rulings, TEAMS[:7])
+            rules = {"game": "slahal", "format": "round_robin"}
+            show_without_tables(browser, folder, number, show_places, TEAMS[:4], **rules)
         finally:
             for table in tables.values():
                 table.close()

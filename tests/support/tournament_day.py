@@ -107,8 +107,11 @@ class Phone:
     def read_question(self):
         """Read the question that waits for a second touch: all of it is to be on the screen, above the last line."""
         self.page.wait_for_selector(".ask[role=alert]")
-        edges = """() => [[".ask[role=alert]", "bottom"], ["#said", "top"]].map(
-            ([one, edge]) => document.querySelector(one).getBoundingClientRect()[edge])"""
+        edges = """() => {
+            const said = document.querySelector("#said");
+            return [document.querySelector(".ask[role=alert]").getBoundingClientRect().bottom,
+                    said.offsetHeight ? said.getBoundingClientRect().top : innerHeight];
+        }"""
         bottom, top = self.page.evaluate(edges)
         assert bottom <= top, "the question is below the screen"
 

@@ -57,6 +57,7 @@ function isSure(/** @type {HTMLElement} */ button, sentence = button.dataset.ask
     return true;
   }
   const text = button.textContent;
+  said.textContent = ""; // an earlier answer is none to this question
   button.style.minWidth = `${button.offsetWidth}px`;
   button.dataset.asked = "yes";
   button.textContent = words.sure ?? "";
