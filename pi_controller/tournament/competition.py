@@ -412,13 +412,16 @@ class Competition(ABC):
             raise IllegalActionError(f"{format_value(team)} has not withdrawn", "there is nothing to undo")
         before = {pairing.id: pairing for pairing in self.pairings(state)}
         given = {match for match, then in before.items() if team in then.teams and then.winner not in {None, team}}
-        while True:  # a walkover may have led to another pairing, whose walkovers are removed too
-            back = self._apply_consequences(self._unwithdraw_team(without_walkovers(state, given), team))
+        moved = set[str]()
+        while True:  # a walkover may have led to another pairing, whose walkovers and forfeits are removed too
+            there = replace(without_walkovers(state, given), forfeits=_without_match(state.forfeits, moved))
+            back = self._apply_consequences(self._unwithdraw_team(there, team))
             after = {pairing.id: pairing for pairing in self.pairings(back)}
-            moved = {match for match, then in before.items() if match not in after or after[match].teams != then.teams}
-            if moved <= given:
+            found = {match for match, then in before.items() if match not in after or after[match].teams != then.teams}
+            if found <= given & moved:
                 break
-            given |= moved
+            given |= found
+            moved |= found
         reopened = [match for match, now in after.items() if now.open and not (match in before and before[match].open)]
         hanging = {later for match in reopened for later in self.dependents(back, match)} | moved
         if begun := sorted(without_walkovers(state, given).started & hanging):

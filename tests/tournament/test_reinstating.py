@@ -65,6 +65,25 @@ def without_begun(answer):
     return {**answer, "ready": [{key: one[key] for key in one if key != "begun"} for one in answer["ready"]]}
 
 
+def test_forfeit_of_a_match_that_others_may_reach_is_void():
+    """Both forfeit the final; then a team comes back whose walkover had led there."""
+    cup = Elimination("single")
+    state = entered(cup, "ABCDE")
+    for action in (
+        {"do": "forfeit", "match": "W1-1", "team": "D"},
+        {"do": "withdraw", "team": "E"},
+        {"do": "result", "match": "W2-2", "winner": "B"},
+        {"do": "forfeit", "match": "F1", "team": "A"},
+        {"do": "forfeit", "match": "F1", "team": "B"},
+        {"do": "reinstate", "team": "E"},
+    ):
+        state = cup.play(state, action)
+    assert [one.id for one in cup.ready(state)] == ["W2-1"]
+    for team in ("E", "A"):  # neither comes: the final has one team, which has forfeited nothing
+        state = go(cup, state, team)
+    assert cup.champion(state) == "B"
+
+
 @pytest.mark.parametrize("seed", range(cases(120, 400)))
 def test_it_comes_back_exactly_where_all_could_have_been_played_so_without_its_going(seed):
     """All that was played meanwhile, played again by a tournament that it never left, is the judge.
