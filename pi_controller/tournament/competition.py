@@ -305,7 +305,7 @@ class Competition(ABC):
         if pairing.winner == team and self._is_walkover(state, pairing.id):
             after = self._take_back_walkovers(lost, {pairing.id})
             if after is None:
-                begun = sorted(without_walkovers(lost, lost.games).started & self.dependents(state, pairing.id))
+                begun = sorted(lost.started & self.dependents(state, pairing.id))
                 raise IllegalActionError(
                     f"matches that depend on {pairing.id} have begun: {join_words(begun)}", "play it again first"
                 )
@@ -320,7 +320,7 @@ class Competition(ABC):
         """
         before = {pairing.id: pairing.teams for pairing in self.pairings(state)}
         hanging = frozenset(later for match in before.keys() & matches for later in self.dependents(state, match))
-        played = without_walkovers(state, state.games).started
+        played = state.started
         fresh = self._apply_consequences(without_walkovers(state, hanging.union(matches)))
         after = {pairing.id: pairing.teams for pairing in self.pairings(fresh)}
         return fresh if all(after.get(match) == before.get(match) for match in played) else None
@@ -396,7 +396,7 @@ class Competition(ABC):
         """Return the matches that `team` has won by a walkover, and after which it has begun no match that depends on
         them: if it leaves, too, nobody wins them.
         """
-        begun = without_walkovers(state, state.games).started
+        begun = state.started
         mine = {pairing.id for pairing in self.pairings(state) if team in pairing.teams}
         return [
             pairing.id
@@ -424,7 +424,7 @@ class Competition(ABC):
             moved |= found
         reopened = [match for match, now in after.items() if now.open and not (match in before and before[match].open)]
         hanging = {later for match in reopened for later in self.dependents(back, match)} | moved
-        if begun := sorted(without_walkovers(state, given).started & hanging):
+        if begun := sorted(state.started & hanging):
             raise reinstatement_error(team, begun)
         return back
 
@@ -558,7 +558,9 @@ def _draw_seed(value: object) -> str:
 
 
 def _with_games(state: State, match: str, games: tuple[GameResult, ...]) -> State:
-    return replace(state, games=MappingProxyType({**state.games, match: games}), started=state.started | {match})
+    """Return the state with the `games` of a match; a walkover does not begin it."""
+    begun = frozenset({match}) if not games[-1].walkover else frozenset[str]()
+    return replace(state, games=MappingProxyType({**state.games, match: games}), started=state.started | begun)
 
 
 def _without_games(state: State, matches: frozenset[str]) -> State:
@@ -573,11 +575,11 @@ def _without_match(forfeits: frozenset[tuple[str, str]], matches: Collection[str
 
 
 def without_walkovers(state: State, matches: Collection[str]) -> State:
-    """Return the state without the walkovers of `matches`; a match without any other game has not begun."""
+    """Return the state without the walkovers of `matches`."""
     played = {match: tuple(game for game in state.games.get(match, ()) if not game.walkover) for match in matches}
-    games = {match: games for match, games in {**state.games, **played}.items() if games}
-    never = {match for match in matches if match in state.games and match not in games}
-    return replace(state, games=MappingProxyType(games), started=state.started - never)
+    return replace(
+        state, games=MappingProxyType({match: games for match, games in {**state.games, **played}.items() if games})
+    )
 
 
 def _versus(pairing: Pairing) -> str:

@@ -226,11 +226,11 @@ class Groups(Competition):
 
 def _part(state: State, teams: tuple[str, ...], prefix: str, gone: Mapping[str, str]) -> State:
     """Return the state of `teams` only, with the matches whose ids start with `prefix`."""
-    mine = [match for match in state.started if _is_part(match, prefix)]
+    games = {match.removeprefix(prefix): games for match, games in state.games.items() if _is_part(match, prefix)}
     return State(
         teams,
-        MappingProxyType({match.removeprefix(prefix): state.games[match] for match in mine if match in state.games}),
-        frozenset(match.removeprefix(prefix) for match in mine),
+        MappingProxyType(games),
+        frozenset(match.removeprefix(prefix) for match in state.started if _is_part(match, prefix)),
         MappingProxyType({team: state.withdrawn[team] for team in teams if team in gone}),
         forfeits=frozenset(
             (match.removeprefix(prefix), team) for match, team in state.forfeits if _is_part(match, prefix)

@@ -232,3 +232,23 @@ def test_team_beaten_in_its_group_can_still_leave():
     assert places(cup, cup.play(state, gone("c"))) == {"a": None, "b": None, "d": 3, "c": 4}
     with pytest.raises(IllegalActionError, match="eliminated"):
         played(cup, state, {"do": "begin", "match": "F1"}, gone("c"))
+
+
+def test_both_leave_a_begun_match_in_either_order():
+    cup, ends = Elimination("double"), []
+    state = cup.play(cup.opening, {"do": "enter", "teams": ["A", "B", "C", "D"]})
+    first, second = (one for one in cup.ready(state))
+    loser, winner = second.teams
+    for action in (
+        {"do": "result", "match": first.id, "winner": first.teams[0]},
+        {"do": "forfeit", "match": second.id, "team": loser},
+        {"do": "begin", "match": "W2-1"},
+    ):
+        state = cup.play(state, action)
+    both = (first.teams[0], winner)
+    for teams in (both, both[::-1]):
+        after = state
+        for team in teams:
+            after = cup.play(after, {"do": "withdraw", "team": team, "why": "disqualified"})
+        ends.append(cup.public_summary(after))
+    assert ends[0] == ends[1]
