@@ -128,6 +128,12 @@ def test_a_folder_that_is_not_there_is_told_before_anything_is_asked(asked, tmp_
     assert done.stderr.startswith("moccasin-mat: there is no folder no\n")
 
 
+def test_unwritable_folder_is_refused_before_questions(asked, as_nobody):
+    done = as_nobody(lambda: asked("/", ""))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "/ belongs to root" in done.stderr
+
+
 def test_a_port_that_is_taken_is_passed_over(asked, tmp_path):
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended leaves it unusable

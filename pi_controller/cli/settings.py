@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.cli.arguments import Parser, load_settings
 from pi_controller.errors import PortError, UsageError
 from pi_controller.rules import registry
-from pi_controller.system.files import atomic_write
+from pi_controller.system.files import atomic_write, explain_refusal
 
 if TYPE_CHECKING:
     from pi_controller.config import Settings
@@ -90,6 +90,7 @@ def setup_table(argv: Sequence[str]) -> int:
     path: Path = setup_table_parser().parse_args(argv).file
     if not path.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {path.parent}", "make it first, or name a file in another one")
+    _require_writable(path)
     if path.exists() and not _ask_yes_no(f"{path} exists already. Overwrite it?", default=False):
         print("No file was written.")
         return 1
@@ -108,6 +109,7 @@ def offer_setup() -> Path | None:
     """
     if FILE.exists():
         return FILE if _ask_yes_no(f"Run the table of {FILE}?", default=True) else None
+    _require_writable(FILE)
     print(_OFFER)
     game = _ask_game(skip=True)
     if game is None:
@@ -278,6 +280,12 @@ def _find_free_port() -> dict[str, int]:
         print(f"port {usual} is taken: the pages are at port {port}")
         return {"port": port}
     return {}
+
+
+def _require_writable(path: Path) -> None:
+    """Raise `UsageError` before the first question if the answers could not be written to `path`."""
+    if hint := explain_refusal([path]):
+        raise UsageError(f"{path} cannot be written", hint)
 
 
 def _write(path: Path, settings: Settings) -> None:

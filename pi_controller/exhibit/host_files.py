@@ -211,7 +211,7 @@ class HostFiles:
                 atomic_write(path.with_name(TEXTS + KEPT), path.read_bytes())
             atomic_write(path, content)
         except OSError as error:
-            why = explain_refusal([path]) or "make room on the disk, then try again"
+            why = explain_refusal([path], "[exhibit] folder") or "make room on the disk, then try again"
             raise SettingsError(f"the texts cannot be saved: {error.strerror}", why) from error
         self._seen = _stamps(self._folder)
 

@@ -28,7 +28,7 @@ from pi_controller.config import Settings
 from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
 from pi_controller.errors import JournalError, SettingsError
 from pi_controller.extras import install_hint
-from pi_controller.journal.file import journal_files
+from pi_controller.journal.file import SETTING, journal_files
 from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap, shipped_file
 from pi_controller.system import service
@@ -303,7 +303,7 @@ def _journal(path: Path) -> Iterator[ReportLine]:
     """Yield the line for the journal: this user may write it, and it is readable."""
     if not path.exists():
         yield DISK.passes("journal", "none yet: the first start creates it")
-    elif todo := explain_refusal(journal_files(path)):
+    elif todo := explain_refusal(journal_files(path), SETTING):
         yield DISK.fails("journal", f"{path.name} cannot be written by this user", todo)
     else:
         try:
