@@ -141,6 +141,22 @@ def test_the_installed_settings_are_used_and_said_once(tmp_path, monkeypatch, ca
     assert err == ""
 
 
+def test_check_settings_without_file_checks_runs_own(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["check-settings"]) == 0
+    assert capsys.readouterr().err == "settings: the defaults\n"
+    (tmp_path / "table.toml").write_text("[web]\nport = 0.5\n")
+    assert main(["check-settings"]) == 2
+    assert capsys.readouterr().err.startswith("settings: table.toml\nmoccasin-mat: table.toml:2: [web] port")
+    installed = tmp_path / "installed.toml"
+    installed.write_text('[game]\nname = "bageswin"\n')
+    monkeypatch.setattr(arguments, "INSTALLED", installed)
+    assert main(["check-settings"]) == 0
+    out, err = capsys.readouterr()
+    assert "bageswin" in out
+    assert err == f"settings: {installed}\n"
+
+
 @pytest.mark.parametrize(
     "argv",
     [
@@ -159,6 +175,7 @@ def test_the_installed_settings_are_used_and_said_once(tmp_path, monkeypatch, ca
         ["run", "--settings", "no-such.toml"],
         ["referee", "chess"],
         ["check-settings", "no-such.toml"],
+        ["doctor", "--settings", "no-such.toml"],
     ],
     ids=" ".join,
 )

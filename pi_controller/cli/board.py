@@ -40,6 +40,10 @@ def doctor(argv: Sequence[str]) -> int:
     """Run the checks and print the report; return 0 if none fails, else 1."""
     args = doctor_parser().parse_args(argv)
     require_linux("doctor")
+    if args.settings is not None:
+        from pi_controller.config.load import read_text
+
+        read_text(Path(args.settings))  # faults inside are the report's, a file that is not there is a wrong call
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 

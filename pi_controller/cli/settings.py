@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.cli.arguments import Parser, load_settings
+from pi_controller.cli.arguments import INSTALLED, Parser, load_settings, settings_path
 from pi_controller.errors import PortError, UsageError
 from pi_controller.rules import registry
 from pi_controller.system.files import atomic_write, explain_refusal
@@ -19,13 +19,20 @@ if TYPE_CHECKING:
     from pi_controller.config import Settings
 
 
+FILE = Path("table.toml")
+"""The settings file in the current folder: `setup-table` writes it, `run` offers it."""
+
+
 def check_settings_parser() -> Parser:
     """Return the parser of `check-settings`."""
     parser = Parser(
         "check-settings", "Check a settings file: print the effective settings, or every fault with its line."
     )
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="the settings file; without one, the defaults are shown"
+        "settings",
+        nargs="?",
+        metavar="FILE",
+        help=f"the settings file (default: the one that 'run' uses: {INSTALLED}, else {FILE} here, else the defaults)",
     )
     parser.add_argument("--example", action="store_true", help="print a commented settings file with every default")
     parser.add_argument("--game", metavar="GAME", help=f"game of the example: {', '.join(registry.names())}")
@@ -36,7 +43,7 @@ def check_settings(argv: Sequence[str]) -> int:
     """Check a file, or print the example; return 0. Raises `SettingsError` with all faults."""
     reads = check_settings_parser()
     args = reads.parse_args(argv)
-    if args.example and args.file is not None:
+    if args.example and args.settings is not None:
         reads.error("--example takes no file")
     if args.game is not None and not args.example:
         reads.error("--game is for --example: a settings file names its own game")
@@ -46,7 +53,11 @@ def check_settings(argv: Sequence[str]) -> int:
     if args.example:
         print(format_example(game_defaults(args.game)), end="")
         return 0
-    settings = load_settings(None if args.file is None else Path(args.file))
+    path = settings_path(args)
+    if path is None:
+        path = FILE if FILE.exists() else None
+        print(f"settings: {path or 'the defaults'}", file=sys.stderr)
+    settings = load_settings(path)
     if settings.marks.images:
         from pi_controller.web.host_marks import encode_image
 
@@ -59,8 +70,6 @@ def check_settings(argv: Sequence[str]) -> int:
     return 0
 
 
-FILE = Path("table.toml")
-"""Default settings file to write."""
 SKIP = "skip"
 """Answer to the first question that skips all others before the first run of a table."""
 _INTRODUCTION = "At most six questions. Enter accepts the answer in (brackets); Ctrl-C stops without writing a file."
