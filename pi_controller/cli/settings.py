@@ -152,8 +152,8 @@ def _ask_settings(game: Data | None, *, runs: bool = False) -> tuple[Settings, b
     mat = _choice("Which mat?", mats, "board" if _board_is_there() else "none")
     data |= {} if mat == "board" else {"board": {"port": "none"}}
     data |= _ask_nearest_pads(data) if mat == "board" else {}
-    seen = {"this": "this machine only", "network": "everyone on the network: phones, a screen for the room"}
-    shared = _choice("Who may see the pages?", seen, "this") == "network"
+    seen = {"network": "everyone on the network: phones, a screen for the room", "this": "this machine only"}
+    shared = _choice("Who may see the pages?", seen, "network") == "network"
     data["web"] = {"host": "0.0.0.0"} if shared else {}  # noqa: S104 - the host has just chosen this
     data["web"] |= _find_free_port()
     if mat != "simulated":
