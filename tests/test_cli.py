@@ -1,9 +1,11 @@
 """The command line: lazy, and two plain lines when something is wrong."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +108,17 @@ def test_bash_completes_verbs_options_and_choices(tmp_path, capsys):
         )
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
         assert found in done.stdout.split(), done.stderr
+
+
+def test_install_page_adds_completion_beside_others(tmp_path):
+    page = (Path(__file__).parents[1] / "hardware/INSTALL.md").read_text("utf-8")
+    commands = "\n".join(re.findall(r"^    (.*\bcompletion.*)$", page, re.MULTILINE))
+    (tmp_path / ".bash_completion").write_text("complete -W mine other\n")
+    script = f'moccasin-mat() {{ {sys.executable} -m pi_controller "$@"; }}\n{commands}'
+    subprocess.run(["bash", "-ec", script], env=os.environ | {"HOME": str(tmp_path)}, check=True)
+    assert (tmp_path / ".bash_completion").read_text() == "complete -W mine other\n"
+    loaded = tmp_path / ".local/share/bash-completion/completions/moccasin-mat"
+    assert "complete " in loaded.read_text("utf-8")
 
 
 def test_a_shell_that_is_not_known_is_refused(capsys):
