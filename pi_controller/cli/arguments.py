@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pi_controller.errors import EXIT_STATUSES, UsageError
+from pi_controller.errors import EXIT_STATUSES, UsageError, describe_error
 from pi_controller.system.place import SYSTEM_SETTINGS
 
 if TYPE_CHECKING:
@@ -122,9 +122,7 @@ def _readable(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
 
 
 def _unreadable(name: str, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot read {name}: {error.strerror or error}", "name a file of actions, one JSON object a line"
-    )
+    return UsageError(f"cannot read {name}: {describe_error(error)}", "name a file of actions, one JSON object a line")
 
 
 class JournalFormatter(logging.Formatter):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import INSTALLED, Parser, load_settings, settings_path
-from pi_controller.errors import PortError, UsageError
+from pi_controller.errors import PortError, UsageError, describe_error
 from pi_controller.rules import registry
 from pi_controller.system.files import atomic_write, explain_refusal
 
@@ -303,7 +303,9 @@ def _write(path: Path, settings: Settings) -> None:
     try:
         atomic_write(path, format_changes(settings).encode())
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}", "name a file in a folder of yours") from error
+        raise UsageError(
+            f"{path} cannot be written: {describe_error(error)}", "name a file in a folder of yours"
+        ) from error
 
 
 def _program() -> str:

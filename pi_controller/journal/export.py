@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.journal.file import SHORT_HASH_CHARS
 from pi_controller.journal.sheet import Line, Sheet, columns
 from pi_controller.record.convert import read_journal_record
@@ -273,7 +273,7 @@ def write_all(
             path.write_text(text, "utf-8")
             written.append(path)
     except OSError as error:
-        raise ExportError(f"cannot write to {folder}: {error.strerror}", "choose a writable folder") from error
+        raise ExportError(f"cannot write to {folder}: {describe_error(error)}", "choose a writable folder") from error
     if pdf:
         written.append(print_pdf(folder / f"{name}.html", folder / f"{name}.pdf"))
     return written
@@ -297,7 +297,9 @@ def print_pdf(html: Path, pdf: Path) -> Path:
                 [*command, html.absolute().as_uri()], capture_output=True, timeout=PRINT_S, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise ExportError(f"Chromium did not print: {error}", f"open {html} in any browser and print it") from error
+            raise ExportError(
+                f"Chromium did not print: {describe_error(error)}", f"open {html} in any browser and print it"
+            ) from error
     if done.returncode or not pdf.is_file():
         raise ExportError("Chromium did not print the sheet", f"open {html} in any browser and print it")
     return pdf

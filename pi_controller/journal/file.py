@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.errors import DamagedJournalError, JournalError
+from pi_controller.errors import DamagedJournalError, JournalError, describe_error
 from pi_controller.referee import facts
 from pi_controller.referee.facts import ANY_FACT, Fact
 from pi_controller.system.files import create_private_file, explain_refusal, sync
@@ -196,7 +196,7 @@ def journal_errors(path: Path, doing: str) -> Generator[None]:
         raise damage_error(path, f"it cannot be {doing}: it is damaged") from error
     except OSError as error:
         todo = advice(path, error, journal_files(path), "check the disk and the file")
-        raise journal_error(path, f"it cannot be {doing}: {error.strerror}", todo) from error
+        raise journal_error(path, f"it cannot be {doing}: {describe_error(error)}", todo) from error
 
 
 def advice(path: Path, error: OSError, paths: list[Path], otherwise: str) -> str:

@@ -21,7 +21,7 @@ from pi_controller.board.pins import STARTS_S, PinsSource
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.walk import may_hide_bead
 from pi_controller.config import Settings, read_settings
-from pi_controller.errors import MatError, SettingsError, UsageError
+from pi_controller.errors import MatError, SettingsError, UsageError, describe_error
 from pi_controller.runtime.assembly import make_source
 from pi_controller.sensing.beads import ModuleCorrection
 from pi_controller.simulation.conditions import Conditions
@@ -282,5 +282,5 @@ def write_bundle(path: Path, report: Report, settings: Settings, log: Callable[[
         atomic_write(path, pack_bundle(report, settings, log()))
     except OSError as error:
         raise UsageError(
-            f"cannot write {path}: {error.strerror}", "name a file in a folder that is writable"
+            f"cannot write {path}: {describe_error(error)}", "name a file in a folder that is writable"
         ) from error
