@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.cli.arguments import INSTALLED, Parser, load_settings, settings_path
 from pi_controller.errors import PortError, UsageError, describe_error
+from pi_controller.output import open_console
 from pi_controller.rules import registry
 from pi_controller.system.files import atomic_write, explain_refusal
 
@@ -241,7 +242,6 @@ def _answer(question: str, check: Callable[[str], None], default: str) -> str:
 
     Raises `UsageError` at the end of the input.
     """
-    from rich.console import Console
     from rich.prompt import InvalidResponse, PromptBase
     from rich.text import Text
 
@@ -254,7 +254,7 @@ def _answer(question: str, check: Callable[[str], None], default: str) -> str:
             return value.strip()
 
     try:
-        answer = Question(Text(question, style="bold"), console=Console(highlight=False))(default=default)
+        answer = Question(Text(question, style="bold"), console=open_console())(default=default)
     except EOFError as error:
         print()
         raise UsageError("the input ended before the last question", "no file was written: start again") from error
