@@ -60,7 +60,7 @@ def examine(
         lines += [replace(line, name=prefix + line.name) for line in found]
     lines += [*doctor_checks.buttons(settings), *doctor_checks.strips(settings)]
     lines.append(doctor_checks.loudspeaker(settings, lambda: time.sleep(IDLE_S)))
-    lines += _machine(settings)
+    lines += _machine(settings, simulated=sim is not None)
     return Report(tuple(lines), doctor_checks.versions(), sim is not None), settings
 
 
@@ -70,7 +70,9 @@ def examine_without_mat(path: Path | None) -> tuple[Report, Settings]:
     return Report((*lines, *_machine(settings)), doctor_checks.versions()), settings
 
 
-def _machine(settings: Settings) -> list[ReportLine]:
+def _machine(settings: Settings, *, simulated: bool = False) -> list[ReportLine]:
+    if simulated:  # no port is opened, so its group is not needed
+        settings = settings.model_copy(update={"board": settings.board.model_copy(update={"port": "none"})})
     return [
         *doctor_checks.disk(settings.table.journal),
         *doctor_checks.machine_lines(settings),
