@@ -31,6 +31,27 @@ class MatError(Exception):
         return f"{self.message}\n{self.hint}" if self.hint else self.message
 
 
+_NUMBER = re.compile(r"\[(?:Errno|WinError) [^\]]*\] ")
+
+
+def describe_error(error: BaseException) -> str:
+    """Return why `error` happened, for a message to people: without the system's number and in one line.
+
+    A `MatError` keeps its lines, the message and the hint.
+
+    >>> describe_error(PermissionError(13, "Permission denied", "table.toml"))
+    'Permission denied'
+    >>> describe_error(RuntimeError("[Errno 2] No such file or directory"))
+    'No such file or directory'
+    """
+    if isinstance(error, MatError):
+        return str(error)
+    if isinstance(error, UnicodeDecodeError):
+        return "not UTF-8 text"
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return " ".join(_NUMBER.sub("", text).split()) or type(error).__name__
+
+
 class UsageError(MatError, ValueError):
     """The command line or a line typed at the console is not valid."""
 

@@ -1,9 +1,11 @@
 """The command line: lazy, and two plain lines when something is wrong."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -108,6 +110,17 @@ def test_bash_completes_verbs_options_and_choices(tmp_path, capsys):
         assert found in done.stdout.split(), done.stderr
 
 
+def test_install_page_adds_completion_beside_others(tmp_path):
+    page = (Path(__file__).parents[1] / "hardware/INSTALL.md").read_text("utf-8")
+    commands = "\n".join(re.findall(r"^    (.*\bcompletion.*)$", page, re.MULTILINE))
+    (tmp_path / ".bash_completion").write_text("complete -W mine other\n")
+    script = f'moccasin-mat() {{ {sys.executable} -m pi_controller "$@"; }}\n{commands}'
+    subprocess.run(["bash", "-ec", script], env=os.environ | {"HOME": str(tmp_path)}, check=True)
+    assert (tmp_path / ".bash_completion").read_text() == "complete -W mine other\n"
+    loaded = tmp_path / ".local/share/bash-completion/completions/moccasin-mat"
+    assert "complete " in loaded.read_text("utf-8")
+
+
 def test_a_shell_that_is_not_known_is_refused(capsys):
     assert main(["--print-completion", "sh"]) == main(["--print-completion"]) == 2
     assert "choose one of: bash, zsh, tcsh" in capsys.readouterr().err
@@ -141,6 +154,22 @@ def test_the_installed_settings_are_used_and_said_once(tmp_path, monkeypatch, ca
     assert err == ""
 
 
+def test_check_settings_without_file_checks_runs_own(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["check-settings"]) == 0
+    assert capsys.readouterr().err == "settings: the defaults\n"
+    (tmp_path / "table.toml").write_text("[web]\nport = 0.5\n")
+    assert main(["check-settings"]) == 2
+    assert capsys.readouterr().err.startswith("settings: table.toml\nmoccasin-mat: table.toml:2: [web] port")
+    installed = tmp_path / "installed.toml"
+    installed.write_text('[game]\nname = "bageswin"\n')
+    monkeypatch.setattr(arguments, "INSTALLED", installed)
+    assert main(["check-settings"]) == 0
+    out, err = capsys.readouterr()
+    assert "bageswin" in out
+    assert err == f"settings: {installed}\n"
+
+
 @pytest.mark.parametrize(
     "argv",
     [
@@ -159,6 +188,7 @@ def test_the_installed_settings_are_used_and_said_once(tmp_path, monkeypatch, ca
         ["run", "--settings", "no-such.toml"],
         ["referee", "chess"],
         ["check-settings", "no-such.toml"],
+        ["doctor", "--settings", "no-such.toml"],
     ],
     ids=" ".join,
 )

@@ -133,6 +133,11 @@ def test_what_is_piped_is_taken(page: str, lines: str, line: str, monkeypatch: p
     assert cli.main(shlex.split(line)) == 0, page
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if "-m venv" in (ROOT / page).read_text("utf-8")])
+def test_page_with_venv_names_its_debian_package(page: str):
+    assert "python3-venv" in (ROOT / page).read_text("utf-8")
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_leads_to_a_file(page: str):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / page).read_text("utf-8"))

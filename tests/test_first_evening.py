@@ -26,6 +26,10 @@ PROGRAM = [sys.executable, "-m", "pi_controller"]
 PAGE = Path(__file__).parents[1] / "pi_controller" / "help" / "pages" / "play" / "first-evening.md"
 
 
+USUAL = '[board]\nport = "none"\n\n[web]\nhost = "0.0.0.0"\njudges = true\n'
+"""The file that the answers in brackets make: phones open the pages, a judge signs in with a PIN."""
+
+
 def written(path):
     """Return the file without the port that is there where another program has the usual one."""
     return re.sub(r"(\n\[web\])?\nport = 80[89]\d(?=\n)", lambda found: "", path.read_text("utf-8"), count=1)
@@ -44,11 +48,11 @@ def asked(monkeypatch, capsys):
     return ask
 
 
-def test_the_usual_answers_play_dakota_without_a_mat(tmp_path):
+def test_usual_answers_open_pages_to_phones_and_judges(tmp_path):
     command = [*PROGRAM, "setup-table"]
     done = subprocess.run(command, input="\n" * 5, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert written(tmp_path / "table.toml") == '[board]\nport = "none"\n'
+    assert written(tmp_path / "table.toml") == USUAL
     assert done.stdout.rstrip().endswith("run --settings table.toml")
 
 
@@ -100,7 +104,7 @@ def test_what_will_not_do_is_asked_again(asked, tmp_path, answers, why):
     done = asked(tmp_path, answers)
     assert (done.returncode, done.stderr) == (0, "")
     assert why in " ".join(done.stdout.split())
-    assert written(tmp_path / "table.toml") == '[board]\nport = "none"\n'
+    assert written(tmp_path / "table.toml") == USUAL
 
 
 @pytest.mark.parametrize("lines", range(5))
@@ -118,7 +122,7 @@ def test_a_file_is_overwritten_after_a_yes_alone(asked, tmp_path):
         assert asked(tmp_path, answers).returncode == status
         assert path.read_text("utf-8") == "# mine\n"
     assert asked(tmp_path, "y\n\n\n\n\n\n").returncode == 0
-    assert written(path) == '[board]\nport = "none"\n'
+    assert written(path) == USUAL
     assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
 
 
@@ -126,6 +130,12 @@ def test_a_folder_that_is_not_there_is_told_before_anything_is_asked(asked, tmp_
     done = asked(tmp_path, "", "no/table.toml")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("moccasin-mat: there is no folder no\n")
+
+
+def test_unwritable_folder_is_refused_before_questions(asked, as_nobody):
+    done = as_nobody(lambda: asked("/", ""))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "/ belongs to root" in done.stderr
 
 
 def test_a_port_that_is_taken_is_passed_over(asked, tmp_path):

@@ -1,5 +1,7 @@
 """The house rules that no tool knows: small modules, no machine's names, the top level as drawn."""
 
+import ast
+import builtins
 import re
 import subprocess
 import sys
@@ -77,6 +79,36 @@ def test_python_files_named_in_docstrings_and_pages_exist():
     named = re.compile(r"`(?:[\w/]+/)?(\w+\.py)`")
     gone = {(str(path), name) for path in files for name in named.findall(path.read_text("utf-8")) if name not in there}
     assert gone == set()
+
+
+SYSTEM_ERRORS = {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, OSError)}
+SYSTEM_ERRORS |= {"Exception", "BaseException", "lgpio.error", "httpx.TransportError"}  # they carry its text too
+
+
+def raw_uses(handler):
+    """Yield the lines where an exception handler puts its error into a text as it is."""
+    for node in ast.walk(ast.Module(handler.body, [])):
+        match node:
+            case ast.FormattedValue(value=used) | ast.Attribute(value=used, attr="strerror"):
+                found = [used]
+            case ast.Call(func=ast.Name(id="str") | ast.Attribute(value=ast.Name(id="log")), args=found):
+                pass
+            case _:
+                continue
+        if any(isinstance(used, ast.Name) and used.id == handler.name for used in found):
+            yield node.lineno
+
+
+def test_system_errors_are_described_without_number():
+    raw = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in tracked("pi_controller/*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ExceptHandler) and node.name and node.type
+        if SYSTEM_ERRORS & {ast.unparse(kind) for kind in getattr(node.type, "elts", [node.type])}
+        for line in raw_uses(node)
+    ]
+    assert not raw, "describe_error() of pi_controller.errors puts them into words"
 
 
 def test_a_version_is_said_once():

@@ -2,11 +2,13 @@
 
 import importlib.util
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 import licences
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -75,6 +77,20 @@ def test_the_licence_table_lists_every_package_of_an_installation():
     assert not [name for name, licence in rows if re.search(r"\bA?GPL", licence.replace("LGPL", ""))]
     base = [name for name, extras in licences.packages().items() if extras == ["base"]]
     assert not [name for name in base if listed[name] in {licences.UNKNOWN, "UNKNOWN"}]
+
+
+def test_commit_hooks_run_from_the_environment():
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
+    hooks = [hook for repository in config["repos"] for hook in repository["hooks"]]
+    assert {repository["repo"] for repository in config["repos"]} == {"local"}
+    assert {hook["language"] for hook in hooks} == {"system"}
+    programs = {hook["entry"].split()[0] for hook in hooks}
+    assert [
+        name for name in programs if not Path(sys.executable).with_name(name.removeprefix(".venv/bin/")).exists()
+    ] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert "pre-commit" in {Requirement(one).name for one in project["optional-dependencies"]["test"]}
+    assert "`.venv/bin/pre-commit install`" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
 
 def test_the_citation_names_the_version():

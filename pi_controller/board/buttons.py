@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.board.gpio import header_factory, no_pins, read_pi_model
 from pi_controller.board.interfaces import ButtonsError
+from pi_controller.errors import describe_error
 from pi_controller.extras import install_hint
 
 if TYPE_CHECKING:
@@ -213,5 +214,5 @@ def _device(pin: int, factory: Factory | None) -> DigitalInputDevice:
         raise no_pins(ButtonsError, NO_BUTTONS_HINT) from error
     except (GPIOZeroError, OSError) as error:
         raise ButtonsError(
-            f"the button pin GPIO{pin} cannot be used: {error}", "choose another pin in [buttons]"
+            f"the button pin GPIO{pin} cannot be used: {describe_error(error)}", "choose another pin in [buttons]"
         ) from error

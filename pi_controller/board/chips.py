@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pi_controller.board.gpio import header_factory, no_pins
-from pi_controller.errors import PortError
+from pi_controller.errors import PortError, describe_error
 from pi_controller.extras import install_hint
 from pi_controller.pinmap import pinmap
 
@@ -88,7 +88,9 @@ class Mcp3008:
             try:
                 _, high, low = transfer(list(ask))
             except OSError as error:
-                raise PortError(f"the MCP3008 cannot be read: {error}", "check its wires, then start again") from error
+                raise PortError(
+                    f"the MCP3008 cannot be read: {describe_error(error)}", "check its wires, then start again"
+                ) from error
             if high & NULL_BIT:
                 raise _missing()
             counts.append((high & 3) << 8 | low)
@@ -129,12 +131,12 @@ def _open(port: int, device: int, hz: int, factory: Factory | None) -> Bus:
             bus = factory.spi(port=port, device=device)
     except SPISoftwareFallback as error:
         todo = "turn SPI on with raspi-config (Interface Options), then restart; this user must be in the group spi"
-        raise PortError(f"SPI{port}.{device} cannot be opened: {' '.join(str(error).split())}", todo) from error
+        raise PortError(f"SPI{port}.{device} cannot be opened: {describe_error(error)}", todo) from error
     except (BadPinFactory, ImportError, RuntimeError) as error:
         raise no_pins(PortError) from error
     except (GPIOZeroError, OSError) as error:
         todo = "stop whatever else uses the pins 8 to 11: another table, or light strips on GPIO10"
-        raise PortError(f"SPI{port}.{device} cannot be opened: {' '.join(str(error).split())}", todo) from error
+        raise PortError(f"SPI{port}.{device} cannot be opened: {describe_error(error)}", todo) from error
     with suppress(SPIFixedRate, AttributeError):  # the mock's bus has no rate
         bus.rate = hz
     return bus
@@ -237,7 +239,9 @@ class ReaderProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise PortError(f"the piezos' reader cannot be started: {error}", "install moccasin-mat again") from error
+            raise PortError(
+                f"the piezos' reader cannot be started: {describe_error(error)}", "install moccasin-mat again"
+            ) from error
         assert self.process.stdout is not None
         self._out = self.process.stdout.fileno()
         os.set_blocking(self._out, False)
@@ -371,7 +375,9 @@ class TouchChip:
         except OSError as error:
             self._ready = False
             what = f"the MPR121 at 0x{self._address:02X} does not answer"
-            self.missing = PortError(f"{what}: {error}", "check its four wires; turn I2C on with raspi-config")
+            self.missing = PortError(
+                f"{what}: {describe_error(error)}", "check its four wires; turn I2C on with raspi-config"
+            )
         else:
             counts = struct.unpack(f"<{ELECTRODES}H", raw)
             self._ready = any(counts)  # all zero: the chip has restarted
@@ -438,6 +444,6 @@ def open_i2c() -> I2C:
         raise PortError("this machine has no I2C for the touch strips", "use a Raspberry Pi") from error
     except (OSError, RuntimeError, ValueError) as error:
         todo = "turn I2C on with raspi-config (Interface Options); this user must be in the group i2c"
-        raise PortError(f"the I2C of the touch strips cannot be opened: {error}", todo) from error
+        raise PortError(f"the I2C of the touch strips cannot be opened: {describe_error(error)}", todo) from error
     bus.try_lock()  # no other device uses this bus
     return bus

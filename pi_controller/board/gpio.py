@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_hint
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _label(number: int) -> str:
         finally:
             lgpio.gpiochip_close(handle)
     except lgpio.error as error:
-        raise OSError(f"gpiochip{number}: {error}") from error
+        raise OSError(f"gpiochip{number}: {describe_error(error)}") from error
 
 
 def _group(path: Path) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from pi_controller.errors import PortError
+from pi_controller.errors import PortError, describe_error
 from pi_controller.extras import MissingExtraError, requires_extra
 from pi_controller.system.platform import TerminalError
 
@@ -192,7 +192,7 @@ def _present(by_id: Path) -> list[Path]:
     except OSError as error:
         todo = "set [board] port to the board's path"
         raise PortError(
-            f"cannot look for boards in {by_id}: {error.strerror}", todo, f"cannot look for boards: {todo}"
+            f"cannot look for boards in {by_id}: {describe_error(error)}", todo, f"cannot look for boards: {todo}"
         ) from error
 
 

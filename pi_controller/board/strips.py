@@ -13,6 +13,7 @@ from typing import Protocol
 from pi_controller.board import gpio, wire
 from pi_controller.board.interfaces import FrameError, Rgb, StripError
 from pi_controller.board.session import BoardCommand, Session
+from pi_controller.errors import describe_error
 from pi_controller.extras import install_hint
 
 CAP_MA = 2000.0
@@ -161,7 +162,8 @@ class NeoPixelStrip:
             pixels.show()
         except (OSError, RuntimeError) as error:
             raise StripError(
-                f"the light strip cannot be written: {error}", "check [strips] pin and the SPI setting of the Pi"
+                f"the light strip cannot be written: {describe_error(error)}",
+                "check [strips] pin and the SPI setting of the Pi",
             ) from error
 
 
@@ -198,7 +200,7 @@ def open_neopixel(pin: int, count: int) -> Pixels:
         ) from error
     except (OSError, RuntimeError, ValueError) as error:
         raise StripError(
-            f"the light strip on GPIO{pin} cannot be opened: {error}",
+            f"the light strip on GPIO{pin} cannot be opened: {describe_error(error)}",
             "check [strips] pin; on a Pi up to 4 pins other than 10 need root",
         ) from error
 

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.pads import PADS
 from pi_controller.pinmap import pinmap
 from pi_controller.sensing.bead_solver import Steel
@@ -181,7 +181,7 @@ def load_profile(folder: Path, name: str) -> Profile:
     except FileNotFoundError as error:
         raise ProfileError(f"there is no profile {path}", again) from error
     except OSError as error:
-        raise ProfileError(f"the profile {path} cannot be read: {error.strerror}", again) from error
+        raise ProfileError(f"the profile {path} cannot be read: {describe_error(error)}", again) from error
     try:
         profile = msgspec.json.decode(data, type=Profile)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -201,7 +201,8 @@ def save_profile(folder: Path, profile: Profile) -> Path:
         atomic_write(path, data)
     except OSError as error:
         raise ProfileError(
-            f"the profile {path} cannot be written: {error.strerror}", "make room, or name settings in another folder"
+            f"the profile {path} cannot be written: {describe_error(error)}",
+            "make room, or name settings in another folder",
         ) from error
     return path
 

@@ -26,6 +26,7 @@ from pi_controller.calibration.steps import StepView, WalkView
 from pi_controller.calibration.walk import STEPS, Walk, may_hide_bead
 from pi_controller.config import Settings, read_settings
 from pi_controller.errors import UsageError
+from pi_controller.output import open_console
 from pi_controller.runtime.assembly import make_source
 from pi_controller.runtime.console import typed_lines
 from pi_controller.simulation.conditions import Conditions
@@ -255,7 +256,7 @@ def _page(settings: Settings, stack: ExitStack) -> Callable[[WalkView], None]:
 def _drive(
     walk: Walk, source: RealMat | SimulatedMat, publish: Callable[[WalkView], None] | None, keep: Callable[[], None]
 ) -> None:
-    console = Console()
+    console = open_console()
     simulated = isinstance(source, SimulatedMat)
     lines = typed_lines() if sys.stdin.isatty() and not simulated else queue.SimpleQueue[str]()
     live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None

@@ -140,11 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _wrap_line(line: str) -> str:
     """Return `line` wrapped at words on a terminal; a line for a file is returned unchanged."""
-    from shutil import get_terminal_size
-    from textwrap import fill
+    from pi_controller.output import line_width, wrap_words
 
-    if not sys.stderr.isatty():
-        return line
-    indent = " " * (len(line) - len(line.lstrip()) + 2)
-    width = get_terminal_size().columns
-    return fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    indent = " " * (len(line) - len(line.lstrip()))
+    return "\n".join(wrap_words(line.strip(), line_width(sys.stderr), indent, f"{indent}  "))

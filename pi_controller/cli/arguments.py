@@ -16,7 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pi_controller.errors import EXIT_STATUSES, UsageError
+from pi_controller.errors import EXIT_STATUSES, UsageError, describe_error
+from pi_controller.output import wrap_words
 from pi_controller.system.place import SYSTEM_SETTINGS
 
 if TYPE_CHECKING:
@@ -27,6 +28,24 @@ INSTALLED = SYSTEM_SETTINGS
 LOG_LEVELS = ("debug", "info", "warning", "error")
 _PRIORITIES = ((logging.CRITICAL, 2), (logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6), (0, 7))
 """The priority of each level and above, as syslog and sd-daemon(3) number them."""
+
+
+class _ArgumentHelp(argparse.HelpFormatter):
+    """Wraps the help of arguments without breaking a path, an option or a quoted command."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap_words(" ".join(text.split()), width)
+
+
+class _Help(_ArgumentHelp):
+    """Wraps description and epilog in the same way."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(wrap_words(" ".join(text.split()), width, indent, indent))
+
+
+class _PreformattedHelp(_ArgumentHelp, argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of description and epilog."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,7 +60,7 @@ class Parser(argparse.ArgumentParser):
             prog=f"moccasin-mat {verb}",
             description=description,
             epilog=f"{epilog}\n\n{ends}" if epilog else ends,
-            formatter_class=argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter,
+            formatter_class=_PreformattedHelp if epilog else _Help,
             allow_abbrev=False,
         )
 
@@ -122,9 +141,7 @@ def _readable(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
 
 
 def _unreadable(name: str, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot read {name}: {error.strerror or error}", "name a file of actions, one JSON object a line"
-    )
+    return UsageError(f"cannot read {name}: {describe_error(error)}", "name a file of actions, one JSON object a line")
 
 
 class JournalFormatter(logging.Formatter):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser, add_settings, settings_path
 from pi_controller.errors import UsageError
+from pi_controller.output import open_console
 from pi_controller.system.platform import require_linux
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ def doctor(argv: Sequence[str]) -> int:
     """Run the checks and print the report; return 0 if none fails, else 1."""
     args = doctor_parser().parse_args(argv)
     require_linux("doctor")
+    if args.settings is not None:
+        from pi_controller.config.load import read_text
+
+        read_text(Path(args.settings))  # faults inside are the report's, a file that is not there is a wrong call
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
@@ -60,7 +65,7 @@ def doctor(argv: Sequence[str]) -> int:
     if args.json:
         print(report.json().decode())
     else:
-        report.show(Console(highlight=False))
+        report.show(open_console())
     if args.bundle:
         write_bundle(Path(args.bundle), report, settings)
         if not args.json:
@@ -129,7 +134,6 @@ def ports(argv: Sequence[str]) -> int:
     """List the ports; return 0 if "auto" finds a usable board, else 1."""
     args = ports_parser().parse_args(argv)
     import msgspec
-    from rich.console import Console
 
     from pi_controller.board.serial_port import BY_ID, list_serial_ports
     from pi_controller.system import find_board
@@ -145,7 +149,7 @@ def ports(argv: Sequence[str]) -> int:
         body = {"ok": ok, "auto": auto, "fault": fault, "boot_loader": drive and drive.path, "ports": reports}
         print(msgspec.json.encode(body).decode())
     else:
-        find_board.show(Console(highlight=False), reports, ports.fault, drive)
+        find_board.show(open_console(), reports, ports.fault, drive)
     return 0 if ok else 1
 
 
@@ -174,8 +178,6 @@ def flash(argv: Sequence[str]) -> int:
     args = flash_parser().parse_args(argv)
     if args.port != "auto" and not args.port.startswith("/"):
         raise UsageError(f"flash: {args.port!r} is not a port", "'moccasin-mat ports' lists them")
-    from rich.console import Console
-
     from pi_controller.board.serial_port import BY_ID
     from pi_controller.system import find_board
     from pi_controller.system.boot_drive import THEN, copy_micropython, find_boot_drive
@@ -189,4 +191,4 @@ def flash(argv: Sequence[str]) -> int:
     brought = find_board.load_shipped()
     work = BoardFlasher(find_board.find_board(args.port, BY_ID))
     mode = "check" if args.check else "dry-run" if args.dry_run else "write"
-    return flash(work, brought, Console(highlight=False), mode, force=args.force)
+    return flash(work, brought, open_console(), mode, force=args.force)

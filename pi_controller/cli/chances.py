@@ -13,7 +13,7 @@ from textwrap import wrap
 from typing import Any, cast
 
 from pi_controller.cli.arguments import Parser
-from pi_controller.errors import UsageError
+from pi_controller.errors import UsageError, describe_error
 from pi_controller.rules import registry, validation
 from pi_controller.rules.base import Action, Game, IllegalActionError, InvalidActionError, Json, opposing_team
 from pi_controller.rules.chances import FIRST_HIT_CHANCE, SECOND_HIT_CHANCE, Chances, check, solve
@@ -79,8 +79,9 @@ def _play_file(game: Game[Any], name: str) -> Any:
     try:
         lines = Path(name).read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise UsageError(f"cannot read {name}: {reason}", "name a file of actions, one JSON object a line") from error
+        raise UsageError(
+            f"cannot read {name}: {describe_error(error)}", "name a file of actions, one JSON object a line"
+        ) from error
     play = Play(game)
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -70,10 +70,14 @@ def record_parser() -> Parser:
     """Return the parser of `record`."""
     from pi_controller.rules import registry
 
-    parser = Parser("record", "Print a game in the open text format, from a journal, a score sheet or a record.")
+    parser = Parser(
+        "record",
+        "Print a game in the open text format, from a journal, a score sheet or a record. Lines that cannot be read "
+        "are left out and listed, with exit status 2.",
+    )
     parser.add_argument("file", metavar="FILE", help="a journal, a score sheet's actions, or a record; only read")
     parser.add_argument("--sheet", action="store_true", help="print the actions that count, in the score sheet's form")
-    parser.add_argument("--check", action="store_true", help="only list the faults; status 2 if there are any")
+    parser.add_argument("--check", action="store_true", help="only list the faults")
     parser.add_argument(
         "--game", default=registry.DEFAULT_GAME, help=f"game of a score sheet: {', '.join(registry.names())}"
     )
@@ -84,7 +88,7 @@ def record_parser() -> Parser:
 
 
 def record(argv: Sequence[str]) -> int:
-    """Print the record or its faults; return 2 if `--check` finds faults. Raises `MatError`."""
+    """Print the record of the readable lines, or only the faults; return 2 if there are any. Raises `MatError`."""
     args = record_parser().parse_args(argv)
     from pi_controller.record.convert import is_journal, read_journal_record, read_record_file, to_sheet
     from pi_controller.record.file import write
@@ -110,7 +114,7 @@ def record(argv: Sequence[str]) -> int:
             print(line)
     else:
         print(write(record), end="")
-    return 0
+    return 2 if faults else 0
 
 
 def verify_parser() -> Parser:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pi_controller.cli.arguments import Parser, add_actions, open_actions
-from pi_controller.errors import UsageError
+from pi_controller.errors import UsageError, describe_error
 from pi_controller.referee.settings import FOUL_TREATMENTS, PRESETS, Mode, RefereeSettings
 from pi_controller.rules import registry
 from pi_controller.rules.options import describe_options, from_text
@@ -243,6 +243,6 @@ def bracket(argv: Sequence[str]) -> int:
             Path(args.page).write_text(page(competition, state, args.title), "utf-8")
         except OSError as error:
             raise UsageError(
-                f"cannot write {args.page}: {error.strerror or error}", "name a file that can be written"
+                f"cannot write {args.page}: {describe_error(error)}", "name a file that can be written"
             ) from error
     return status

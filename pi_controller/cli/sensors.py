@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pi_controller.board.gpio import PINS
 from pi_controller.cli.arguments import Parser, add_settings, load_settings, settings_path
-from pi_controller.errors import UsageError
+from pi_controller.errors import UsageError, describe_error
 from pi_controller.sensing.strike_settings import SETTINGS_BY_SENSOR, StrikeSettings
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def record_sensors(argv: Sequence[str]) -> int:
     try:
         file = RecordingWriter(path, Header(t=t, program=__version__, table=settings.table.name, strikes=strikes))
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}", "name a file that is not there yet") from error
+        raise UsageError(
+            f"cannot write {path}: {describe_error(error)}", "name a file that is not there yet"
+        ) from error
     with closing(file):  # also if the contact's pin is unavailable
         bench = Bench(file, make_source(settings, clock), _contact(args.contact, clock))
         try:
@@ -157,8 +159,7 @@ def strikes(argv: Sequence[str]) -> int:
     try:
         file = Path(name).open("rb")  # noqa: SIM115 - only opening may fail here
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{name}: {why}.", "Name a WAV file that can be read.") from error
+        raise UsageError(f"{name}: {describe_error(error)}.", "Name a WAV file that can be read.") from error
     with file:
         return read(file, name)
 
@@ -211,7 +212,9 @@ def score_strikes(argv: Sequence[str]) -> int:
     try:
         truth = read_truth(Path(args.truth).read_text("utf-8-sig").splitlines(), Path(args.truth).name)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {args.truth}: {error}", "name the CSV with the true strokes") from error
+        raise UsageError(
+            f"cannot read {args.truth}: {describe_error(error)}", "name the CSV with the true strokes"
+        ) from error
     detections = _detect_strikes(args.recording, args.settings)
     scores = score(detections.strikes, assign_times(truth, detections.touches), detections.seconds)
     if args.json:
@@ -245,7 +248,7 @@ def _detect_strikes(path: str, settings: str | None) -> Detections:
             f = reader.format
             seconds = (Path(path).stat().st_size - 44) / (f.width * f.channels * f.rate)
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", "name a recording or a WAV") from error
+        raise UsageError(f"cannot read {path}: {describe_error(error)}", "name a recording or a WAV") from error
     return Detections(known, [], seconds)
 
 
@@ -306,6 +309,6 @@ def review(argv: Sequence[str]) -> int:
         try:
             path.write_text(hit_svg(stroke), "utf-8")
         except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror}", "choose another file") from error
+            raise UsageError(f"cannot write {path}: {describe_error(error)}", "choose another file") from error
         print(f"hide {stroke.hide}: {path}")
     return 0

@@ -10,13 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_controller.cli.arguments import Parser, load_settings
-from pi_controller.errors import PortError, UsageError
+from pi_controller.cli.arguments import INSTALLED, Parser, load_settings, settings_path
+from pi_controller.errors import PortError, UsageError, describe_error
+from pi_controller.output import open_console
 from pi_controller.rules import registry
-from pi_controller.system.files import atomic_write
+from pi_controller.system.files import atomic_write, explain_refusal
 
 if TYPE_CHECKING:
     from pi_controller.config import Settings
+
+
+FILE = Path("table.toml")
+"""The settings file in the current folder: `setup-table` writes it, `run` offers it."""
 
 
 def check_settings_parser() -> Parser:
@@ -25,7 +30,10 @@ def check_settings_parser() -> Parser:
         "check-settings", "Check a settings file: print the effective settings, or every fault with its line."
     )
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="the settings file; without one, the defaults are shown"
+        "settings",
+        nargs="?",
+        metavar="FILE",
+        help=f"the settings file (default: the one that 'run' uses: {INSTALLED}, else {FILE} here, else the defaults)",
     )
     parser.add_argument("--example", action="store_true", help="print a commented settings file with every default")
     parser.add_argument("--game", metavar="GAME", help=f"game of the example: {', '.join(registry.names())}")
@@ -36,7 +44,7 @@ def check_settings(argv: Sequence[str]) -> int:
     """Check a file, or print the example; return 0. Raises `SettingsError` with all faults."""
     reads = check_settings_parser()
     args = reads.parse_args(argv)
-    if args.example and args.file is not None:
+    if args.example and args.settings is not None:
         reads.error("--example takes no file")
     if args.game is not None and not args.example:
         reads.error("--game is for --example: a settings file names its own game")
@@ -46,7 +54,11 @@ def check_settings(argv: Sequence[str]) -> int:
     if args.example:
         print(format_example(game_defaults(args.game)), end="")
         return 0
-    settings = load_settings(None if args.file is None else Path(args.file))
+    path = settings_path(args)
+    if path is None:
+        path = FILE if FILE.exists() else None
+        print(f"settings: {path or 'the defaults'}", file=sys.stderr)
+    settings = load_settings(path)
     if settings.marks.images:
         from pi_controller.web.host_marks import encode_image
 
@@ -59,8 +71,6 @@ def check_settings(argv: Sequence[str]) -> int:
     return 0
 
 
-FILE = Path("table.toml")
-"""Default settings file to write."""
 SKIP = "skip"
 """Answer to the first question that skips all others before the first run of a table."""
 _INTRODUCTION = "At most six questions. Enter accepts the answer in (brackets); Ctrl-C stops without writing a file."
@@ -90,6 +100,7 @@ def setup_table(argv: Sequence[str]) -> int:
     path: Path = setup_table_parser().parse_args(argv).file
     if not path.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {path.parent}", "make it first, or name a file in another one")
+    _require_writable(path)
     if path.exists() and not _ask_yes_no(f"{path} exists already. Overwrite it?", default=False):
         print("No file was written.")
         return 1
@@ -108,6 +119,7 @@ def offer_setup() -> Path | None:
     """
     if FILE.exists():
         return FILE if _ask_yes_no(f"Run the table of {FILE}?", default=True) else None
+    _require_writable(FILE)
     print(_OFFER)
     game = _ask_game(skip=True)
     if game is None:
@@ -141,8 +153,8 @@ def _ask_settings(game: Data | None, *, runs: bool = False) -> tuple[Settings, b
     mat = _choice("Which mat?", mats, "board" if _board_is_there() else "none")
     data |= {} if mat == "board" else {"board": {"port": "none"}}
     data |= _ask_nearest_pads(data) if mat == "board" else {}
-    seen = {"this": "this machine only", "network": "everyone on the network: phones, a screen for the room"}
-    shared = _choice("Who may see the pages?", seen, "this") == "network"
+    seen = {"network": "everyone on the network: phones, a screen for the room", "this": "this machine only"}
+    shared = _choice("Who may see the pages?", seen, "network") == "network"
     data["web"] = {"host": "0.0.0.0"} if shared else {}  # noqa: S104 - the host has just chosen this
     data["web"] |= _find_free_port()
     if mat != "simulated":
@@ -230,7 +242,6 @@ def _answer(question: str, check: Callable[[str], None], default: str) -> str:
 
     Raises `UsageError` at the end of the input.
     """
-    from rich.console import Console
     from rich.prompt import InvalidResponse, PromptBase
     from rich.text import Text
 
@@ -243,7 +254,7 @@ def _answer(question: str, check: Callable[[str], None], default: str) -> str:
             return value.strip()
 
     try:
-        answer = Question(Text(question, style="bold"), console=Console(highlight=False))(default=default)
+        answer = Question(Text(question, style="bold"), console=open_console())(default=default)
     except EOFError as error:
         print()
         raise UsageError("the input ended before the last question", "no file was written: start again") from error
@@ -280,13 +291,21 @@ def _find_free_port() -> dict[str, int]:
     return {}
 
 
+def _require_writable(path: Path) -> None:
+    """Raise `UsageError` before the first question if the answers could not be written to `path`."""
+    if hint := explain_refusal([path]):
+        raise UsageError(f"{path} cannot be written", hint)
+
+
 def _write(path: Path, settings: Settings) -> None:
     from pi_controller.config.example import format_changes
 
     try:
         atomic_write(path, format_changes(settings).encode())
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}", "name a file in a folder of yours") from error
+        raise UsageError(
+            f"{path} cannot be written: {describe_error(error)}", "name a file in a folder of yours"
+        ) from error
 
 
 def _program() -> str:

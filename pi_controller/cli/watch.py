@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pi_controller.cli.arguments import Parser
-from pi_controller.errors import MatError, UsageError
+from pi_controller.errors import MatError, UsageError, describe_error
 
 if TYPE_CHECKING:
     import httpx
@@ -118,7 +118,7 @@ def follow(
                             return
                 why = why or "the table ended the stream"
         except httpx.TransportError as error:
-            why = str(error) or type(error).__name__
+            why = describe_error(error)
         except msgspec.DecodeError as error:
             raise WatchError(f"{url} does not send a table's events: {error}", "check the address") from error
         if once:

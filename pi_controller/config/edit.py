@@ -19,7 +19,7 @@ from pi_controller.config.example import format_changes, format_value
 from pi_controller.config.fields import Keys, describe_values, list_fields
 from pi_controller.config.load import KeyScanner, Model, parse_model, read_text, validate_data
 from pi_controller.config.model import DEFAULT_TABLE_NAME, GameSection, Settings, table_name_of
-from pi_controller.errors import SettingsError
+from pi_controller.errors import SettingsError, describe_error
 from pi_controller.rules import registry
 from pi_controller.rules.options import Choice, Flag, Option, format_option
 from pi_controller.system.files import atomic_write
@@ -135,7 +135,9 @@ def write_kept(path: Path, new: str) -> None:
             atomic_write(path.with_name(path.name + KEPT), before, mode)
             atomic_write(path, new.encode(), mode)
     except OSError as error:
-        raise EditError(f"the settings cannot be written: {error}", f"who may write {path.parent}?") from error
+        raise EditError(
+            f"the settings cannot be written: {describe_error(error)}", f"who may write {path.parent}?"
+        ) from error
 
 
 def change_text(path: Path, text: str, changes: Mapping[str, Any], hub: Mapping[str, Any] | None = None) -> str:

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from pi_controller.config.fields import Keys, Section, SettingsIssue, describe_values, list_fields
 from pi_controller.config.model import Settings
-from pi_controller.errors import SettingsError
+from pi_controller.errors import SettingsError, describe_error
 from pi_controller.text import did_you_mean, format_value
 
 log = logging.getLogger(__name__)
@@ -126,7 +126,7 @@ def read_text(path: Path, hint: str = _EXAMPLE_HINT) -> str:
     except FileNotFoundError as error:
         raise SettingsError(f"there is no settings file {path}", hint) from error
     except (OSError, ValueError) as error:
-        raise SettingsError(f"the settings file {str(path)!r} cannot be read: {error}", hint) from error
+        raise SettingsError(f"the settings file {str(path)!r} cannot be read: {describe_error(error)}", hint) from error
     if len(data) > MAX_BYTES:
         raise SettingsError(f"{path} is too large for a settings file", hint)
     try:

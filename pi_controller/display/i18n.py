@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_controller.errors import SettingsError
+from pi_controller.errors import SettingsError, describe_error
 from pi_controller.extras import requires_extra
 from pi_controller.system.platform import expand_home
 from pi_controller.text import SUFFIX, is_code, is_file
@@ -149,8 +149,7 @@ def _parse_catalogue(path: Path) -> polib.POFile:
     except (OSError, UnicodeError, ValueError) as error:
         if isinstance(error, SettingsError):
             raise
-        what = f"{error} instead of UTF-8" if isinstance(error, UnicodeError) else str(error)
-        raise SettingsError(f"{path} is not a catalogue: {what}", todo) from error
+        raise SettingsError(f"{path} is not a catalogue: {describe_error(error)}", todo) from error
 
 
 def _find_problem(entry: polib.POEntry) -> str:

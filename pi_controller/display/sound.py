@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 
 OVERTIME_S = 2.0
 """A sound that lasts this much longer than its clip is stuck in the device."""
@@ -110,7 +110,7 @@ class AplaySound:
         try:
             file = tempfile.TemporaryFile()  # noqa: SIM115 - closed below, when the process has its own handle
         except OSError as error:
-            raise SoundError(f"there is no room for a sound: {error.strerror}", "make room in /tmp") from error
+            raise SoundError(f"there is no room for a sound: {describe_error(error)}", "make room in /tmp") from error
         with file:
             try:
                 file.write(frames.tobytes())
@@ -123,7 +123,7 @@ class AplaySound:
                 )
             except OSError as error:
                 raise SoundError(
-                    f"{self._program} cannot be started: {error.strerror}",
+                    f"{self._program} cannot be started: {describe_error(error)}",
                     "apt install alsa-utils, and make room in /tmp",
                 ) from error
         self._late = self._clock() + clip.seconds + OVERTIME_S

@@ -28,7 +28,7 @@ import numpy as np
 from pi_controller.display import phrases
 from pi_controller.display.game_display import has_sheet, word, words_of
 from pi_controller.display.sound import AplaySound, Clip, Sound, SoundError
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_hint
 
 if TYPE_CHECKING:
@@ -173,7 +173,9 @@ def find(folder: Path, game: str, call: str) -> Path | None:
     try:
         return next((path for path in paths if path.is_file()), None) if call in words_of(game) else None
     except OSError as error:
-        raise RecordingError(f"{folder} cannot be read: {error.strerror}", "let the table's user read it") from error
+        raise RecordingError(
+            f"{folder} cannot be read: {describe_error(error)}", "let the table's user read it"
+        ) from error
 
 
 def load(path: Path) -> Clip:
@@ -194,7 +196,9 @@ def decode_audio(file: Path | BinaryIO, name: str, where: str) -> Clip:
                 raise RecordingError(f"{where} has {rate} samples a second", "save it with 44100 or 48000")
             samples = opened.read(int(rate * MAX_WORD_S) + 1, dtype="float32", always_2d=True)
     except (soundfile.SoundFileError, OSError) as error:
-        raise RecordingError(f"{where} cannot be read: {error}", f"save it as one of {', '.join(FORMATS)}") from error
+        raise RecordingError(
+            f"{where} cannot be read: {describe_error(error)}", f"save it as one of {', '.join(FORMATS)}"
+        ) from error
     samples = samples.astype(np.float32, copy=False)
     if not len(samples) or not np.isfinite(samples).all():
         raise RecordingError(f"{where} contains no sound", "record it again")
@@ -467,7 +471,9 @@ def speak(sentence: str, program: str = SPEECH_PROGRAM) -> Clip:
             f"{program} is not installed", "apt install espeak-ng, or set [voice] english to false"
         ) from error
     except (OSError, subprocess.SubprocessError) as error:
-        raise SoundError(f"{program} does not speak: {error}", "set [voice] english to false") from error
+        raise SoundError(
+            f"{program} does not speak: {describe_error(error)}", "set [voice] english to false"
+        ) from error
     return decode_audio(io.BytesIO(done.stdout), sentence, f"the output of {program}")
 
 

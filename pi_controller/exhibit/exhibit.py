@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import IDLE, Lessons, Pace, Stage, StageName, Times
 from pi_controller.exhibit.session_log import SessionLog
@@ -587,4 +587,4 @@ def _write_line(lines: TextIO, line: str) -> None:
         lines.write(line + "\n")
         lines.flush()
     except (OSError, ValueError) as error:  # the game itself is in its journal
-        log.warning("the session's log cannot be written: %s", error)
+        log.warning("the session's log cannot be written: %s", describe_error(error))

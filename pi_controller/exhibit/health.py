@@ -19,6 +19,7 @@ import numpy as np
 from pi_controller.board.messages import Message, Piezo, Touch
 from pi_controller.calibration.detectors import RunningStats
 from pi_controller.calibration.profile import Profile
+from pi_controller.errors import describe_error
 from pi_controller.exhibit import faults
 from pi_controller.pads import EVERY_PAD, PADS
 from pi_controller.pinmap import pinmap
@@ -34,7 +35,7 @@ def store_state(path: Path | None, content: str, fault: str) -> None:
         if path is not None:
             atomic_write(path, content.encode())
     except OSError as error:
-        log.warning("%s: %s", fault, error)
+        log.warning("%s: %s", fault, describe_error(error))
 
 
 WARM_C, HOT_C, COOL_C = 75.0, 85.0, 75.0
@@ -184,7 +185,7 @@ class KioskWatch:
         try:
             self._restart()
         except OSError as error:
-            log.warning("the screen cannot be restarted: %s", error)
+            log.warning("the screen cannot be restarted: %s", describe_error(error))
 
     def facts(self, text: Callable[[str], str]) -> list[Fact]:
         """Return what the staff page says of the screen; [] if all is well."""

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 from pi_controller.config.edit import KEPT, EditError, edit_text, require_valid
 from pi_controller.config.fields import Section
 from pi_controller.config.load import read_model
-from pi_controller.errors import MatError, SettingsError
+from pi_controller.errors import MatError, SettingsError, describe_error
 from pi_controller.system.files import atomic_write, explain_refusal
 from pi_controller.text import is_invisible
 
@@ -139,7 +139,7 @@ class HostFiles:
                 self.texts, self.pictures = read_host_texts(kept)
                 self._content = (kept / TEXTS).read_bytes()
             except (MatError, OSError) as error:
-                log.warning("the saved copy of the texts cannot be read: %s", error)
+                log.warning("the saved copy of the texts cannot be read: %s", describe_error(error))
         self.reload()
 
     def reload(self) -> bool:
@@ -153,8 +153,8 @@ class HostFiles:
             texts, pictures = read_host_texts(self._folder)
             content = (self._folder / TEXTS).read_bytes()
         except (MatError, OSError) as error:
-            self.fault, self.waiting = str(error), None
-            log.warning("the host's texts were not updated: %s", error)
+            self.fault, self.waiting = describe_error(error), None
+            log.warning("the host's texts were not updated: %s", describe_error(error))
             return False
         self.fault, self.waiting = "", None
         changed = (texts, pictures) != (self.texts, self.pictures)
@@ -211,8 +211,8 @@ class HostFiles:
                 atomic_write(path.with_name(TEXTS + KEPT), path.read_bytes())
             atomic_write(path, content)
         except OSError as error:
-            why = explain_refusal([path]) or "make room on the disk, then try again"
-            raise SettingsError(f"the texts cannot be saved: {error.strerror}", why) from error
+            why = explain_refusal([path], "[exhibit] folder") or "make room on the disk, then try again"
+            raise SettingsError(f"the texts cannot be saved: {describe_error(error)}", why) from error
         self._seen = _stamps(self._folder)
 
     def _show(self, new: PendingTexts) -> None:
@@ -225,7 +225,7 @@ class HostFiles:
                 atomic_write(self._kept / name, content)
             atomic_write(self._kept / TEXTS, new.content)
         except OSError as error:
-            log.warning("the host's texts cannot be saved for a restart: %s", error)
+            log.warning("the host's texts cannot be saved for a restart: %s", describe_error(error))
 
 
 def _mark(content: bytes, pictures: dict[str, tuple[bytes, str]]) -> str:
@@ -251,7 +251,7 @@ def read_host_texts(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str
             with (folder / name).open("rb") as file:
                 content = file.read(MAX_PICTURE_BYTES + 1)
         except OSError as error:
-            wrong.append(f"{name}: {error.strerror}")
+            wrong.append(f"{name}: {describe_error(error)}")
             continue
         if len(content) > MAX_PICTURE_BYTES or not content.startswith(begins):
             wrong.append(f"{name}: is not a {kind} of up to {MAX_PICTURE_BYTES // 1_000_000} MB")

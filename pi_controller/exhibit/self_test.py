@@ -18,7 +18,7 @@ import msgspec
 
 from pi_controller.display.sound import SILENCE, Sound, SoundError
 from pi_controller.display.voice import SPEECH_PROGRAM
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.exhibit.exhibit import local_time
 from pi_controller.exhibit.health import WARM_C, store_state
 from pi_controller.journal.verify import verify_journal
@@ -166,7 +166,7 @@ def _find_write_fault(probe: Path) -> str:
             os.fsync(file.fileno())
         probe.unlink()
     except OSError as error:
-        return f"the disk cannot be written: {error.strerror}"
+        return f"the disk cannot be written: {describe_error(error)}"
     return ""
 
 

@@ -32,7 +32,7 @@ from starlette.routing import Route
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
-from pi_controller.errors import MatError, SettingsError
+from pi_controller.errors import MatError, SettingsError, describe_error
 from pi_controller.exhibit.exhibit import UNTIL_REOPENED, Exhibit, SessionGames, local_time
 from pi_controller.exhibit.faults import STEPS, Fault, find_faults, list_steps
 from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts, store_state
@@ -626,7 +626,7 @@ class StaffDesk:
                 raise FileNotFoundError("this machine takes no reset from the staff page")
             request_reset(self._reset_request, erased=order.erased)
         except OSError as error:
-            order.fault = f"the installation cannot be reset: {error.strerror or error}"
+            order.fault = f"the installation cannot be reset: {describe_error(error)}"
 
     def _play_sound(self, t: float, order: Order) -> None:
         """Play the test sound for the staff, at the voice's volume for this hour."""
@@ -676,7 +676,7 @@ class StaffDesk:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            log.warning("the staff's notice or closing cannot be saved for the next start: %s", error)
+            log.warning("the staff's notice or closing cannot be saved for the next start: %s", describe_error(error))
 
 
 def _request_clock(order: Order) -> None:
@@ -687,7 +687,7 @@ def _request_clock(order: Order) -> None:
             raise FileNotFoundError("this installation is not run by a system service")
         atomic_write(Path(folder) / SET_CLOCK_REQUEST, f"{order.t:.0f}".encode())
     except OSError as error:
-        order.fault = f"the clock cannot be set: {error.strerror or error}"
+        order.fault = f"the clock cannot be set: {describe_error(error)}"
 
 
 def _read_lines(path: Path) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pi_controller.config import Settings
+from pi_controller.errors import describe_error
 from pi_controller.exhibit.health import store_state
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Usage:
             try:
                 self.days = _days(path.read_text("utf-8"))
             except (OSError, ValueError) as error:
-                log.warning("the counts of sessions cannot be read and start from zero: %s", error)
+                log.warning("the counts of sessions cannot be read and start from zero: %s", describe_error(error))
 
     def add(self, day: date, session: EndedSession) -> None:
         """Count a session that has ended."""

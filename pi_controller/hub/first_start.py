@@ -15,7 +15,7 @@ from typing import Any
 
 from pi_controller.config import Settings, read_settings
 from pi_controller.config.load import validate_data
-from pi_controller.errors import MatError, UsageError
+from pi_controller.errors import MatError, UsageError, describe_error
 from pi_controller.extras import requires_extra
 from pi_controller.hub import join
 from pi_controller.hub.settings import FILE
@@ -183,7 +183,7 @@ class CardDesk:
             if isinstance(error, MatError):
                 raise
             raise join.JoinError(
-                f"the account of {account.table} cannot be stored here: {error}",
+                f"the account of {account.table} cannot be stored here: {describe_error(error)}",
                 "free some disk space, then ask the director for a new code, as for a new card",
             ) from error
 
@@ -203,7 +203,7 @@ class CardDesk:
             if not (folder / FILE).exists():  # written sections stay in what `write_hub_files` writes
                 write_private_file(folder / FILE, _PAGE.encode())
         except OSError as error:
-            raise setup.HubSetupError(f"{folder}: {error.strerror or error}", "is the card full?") from error
+            raise setup.HubSetupError(f"{folder}: {describe_error(error)}", "is the card full?") from error
         setup.write_hub_files(folder, VENUE, sorted(tables), hosts, BROKER_PORT, datetime.now(UTC))
         _copy_heads(self._users, folder / USERS)
         if not with_table:

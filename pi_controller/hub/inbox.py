@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pi_controller.errors import JournalError
+from pi_controller.errors import JournalError, describe_error
 from pi_controller.hub import store
 from pi_controller.hub.messages import MAX_GAMES, Ack, Events, Game, Hello, RecordRange, RefusalReason, StoredMessage
 from pi_controller.hub.store import BadValueError, Database, DatabaseUnavailableError, StoreError, StoreUser
@@ -498,5 +498,5 @@ def _files_of(path: Path, doing: str) -> Generator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         raise StoreError(
-            f"{path} cannot be {doing}: {error}", "check the name, the disk and the owner of the folder"
+            f"{path} cannot be {doing}: {describe_error(error)}", "check the name, the disk and the owner of the folder"
         ) from error

@@ -24,7 +24,7 @@ from pi_controller.config import read_settings
 from pi_controller.config.edit import change_text
 from pi_controller.config.load import key_lines, read_text
 from pi_controller.config.model import HubSection, table_name_of
-from pi_controller.errors import MatError, SettingsError, UsageError
+from pi_controller.errors import MatError, SettingsError, UsageError, describe_error
 from pi_controller.hub.settings import HTTPS_PORT
 from pi_controller.system.files import atomic_write, write_private_file
 from pi_controller.system.platform import is_root
@@ -210,7 +210,7 @@ def request_account(host: str, port: int, code: JoinCode) -> Account:
             answer = _send_request(line, code) if right else b""
     except OSError as error:
         raise JoinError(
-            f"the hub at {host} port {port} does not answer: {error.strerror or error}",
+            f"the hub at {host} port {port} does not answer: {describe_error(error)}",
             "check the address, and that both are on one network",
         ) from error
     if not right:
@@ -294,7 +294,7 @@ def _write_account(account: Account, path: Path, private: Path) -> JoinResult:
             with suppress(OSError):
                 one.unlink(missing_ok=True)
         raise JoinError(
-            f"the account of {account.table} cannot be stored here, and nothing was written: {error}",
+            f"the account of {account.table} cannot be stored here, and nothing was written: {describe_error(error)}",
             "free some disk space, then ask the director for a new code, as for a new card",
         ) from error
     return JoinResult(path, password, ca, account)

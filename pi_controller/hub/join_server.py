@@ -16,7 +16,7 @@ import msgspec
 
 from pi_controller import __version__
 from pi_controller.config.fields import is_topic_name
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.hub import join
 from pi_controller.hub.home_assistant import ACCOUNT as HOME
 from pi_controller.hub.mqtt import Broker, can_sign_in
@@ -235,7 +235,7 @@ class JoinServer:
         except (MatError, OSError) as error:
             self._codes.restore(taken)
             if not isinstance(error, MatError):
-                error = MatError(f"the account cannot be written: {error.strerror}")
+                error = MatError(f"the account cannot be written: {describe_error(error)}")
             log.warning("refused %s at %s: %s", taken.table, address, error.message)
             return join.JoinRefused(error.message, error.hint)
         finally:

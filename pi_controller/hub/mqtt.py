@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import aiomqtt
 
 from pi_controller.config.model import HubSection
-from pi_controller.errors import SettingsError
+from pi_controller.errors import SettingsError, describe_error
 from pi_controller.hub.messages import Message, encode
 from pi_controller.system.platform import run_async
 
@@ -92,7 +92,8 @@ def read_password(path: Path) -> str:
         return path.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(
-            f"the password in {path} cannot be read: {error}", "copy the file that 'moccasin-mat hub setup' made"
+            f"the password in {path} cannot be read: {describe_error(error)}",
+            "copy the file that 'moccasin-mat hub setup' made",
         ) from error
 
 
@@ -104,7 +105,8 @@ def check_ca_file(path: str) -> Path | None:
         ssl.create_default_context(cafile=path)
     except OSError as error:
         raise SettingsError(
-            f"the certificate {path} cannot be read: {error}", "copy the file that 'moccasin-mat hub setup' made"
+            f"the certificate {path} cannot be read: {describe_error(error)}",
+            "copy the file that 'moccasin-mat hub setup' made",
         ) from error
     return Path(path)
 

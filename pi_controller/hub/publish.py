@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pi_controller.display.phrases import sheet_wording
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox, write_journals
@@ -59,7 +59,7 @@ def publish(boards: Boards, where: Path | Database, out: Path) -> int:
         (out / "index.html").write_text(boards.results_page(sheets), "utf-8")
         (out / "results.csv").write_bytes(b"\xef\xbb\xbf" + boards.results_csv().encode())
     except OSError as error:
-        raise PublishError(f"cannot write to {out}: {error.strerror}", "choose a writable folder") from error
+        raise PublishError(f"cannot write to {out}: {describe_error(error)}", "choose a writable folder") from error
     return len(sheets)
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_command
 from pi_controller.hub.director import Director
 from pi_controller.hub.fleet import Fleet
@@ -74,7 +74,7 @@ async def embedded_broker(port: int) -> AsyncGenerator[None]:
         await broker.start()
     except (refused, OSError) as error:
         raise BrokerError(
-            f"the broker cannot listen at port {port}: {error}",
+            f"the broker cannot listen at port {port}: {describe_error(error)}",
             "stop the program there, or set [broker] port in hub.toml",
         ) from error
     try:

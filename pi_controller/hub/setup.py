@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from pi_controller.errors import MatError, UsageError
+from pi_controller.errors import MatError, UsageError, describe_error
 from pi_controller.hub.home_assistant import ACCOUNT as HOME
 from pi_controller.hub.home_assistant import PREFIX
 from pi_controller.hub.join import Account, table_settings
@@ -98,7 +98,7 @@ def issue_account(folder: Path, host: str, port: int, venue: str, table: str, *,
         password = (place / PASSWORD).read_text("utf-8").strip()
         return Account(host, port, venue, table, password, (folder / CA).read_text("utf-8"))
     except OSError as error:
-        what = f"the account of {table} cannot be made: {error.strerror or error}"
+        what = f"the account of {table} cannot be made: {describe_error(error)}"
         raise HubSetupError(what, "check that the hub can write its folder and that Mosquitto is installed") from error
 
 
@@ -177,7 +177,7 @@ def load_server_tls(folder: Path) -> ssl.SSLContext | None:
         context.load_cert_chain(folder / SERVER, folder / SERVER_KEY)
     except OSError as error:
         raise HubSetupError(
-            f"the hub's certificate cannot be used: {error.strerror or error}", "run 'moccasin-mat hub setup' again"
+            f"the hub's certificate cannot be used: {describe_error(error)}", "run 'moccasin-mat hub setup' again"
         ) from error
     return context
 
@@ -340,7 +340,7 @@ def write_hub_files(
         for table in tables:
             write_table_files(folder, hosts[0], port, venue, table)
     except OSError as error:
-        raise HubSetupError(f"{folder}: {error.strerror or error}", "choose a writable folder") from error
+        raise HubSetupError(f"{folder}: {describe_error(error)}", "choose a writable folder") from error
 
 
 def _others(path: Path) -> str:

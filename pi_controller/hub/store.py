@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import msgspec
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_hint
 from pi_controller.journal import file
 from pi_controller.journal.file import Row, genesis, next_hash
@@ -194,7 +194,7 @@ class _SqliteStore(Store):
             raise BadValueError(f"{self.name} cannot store this: {error}", _BAD_VALUE) from error
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
-                f"{self.name} cannot be {doing}: {error}", "check the disk and the owner of the folder"
+                f"{self.name} cannot be {doing}: {describe_error(error)}", "check the disk and the owner of the folder"
             ) from error
 
 

@@ -20,7 +20,7 @@ import msgspec
 
 from pi_controller import __version__
 from pi_controller.config import Settings
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.hub import messages, mqtt
 from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
 from pi_controller.referee.judge import CopiedRecords, MatchCall, MatchVoidCall, RoundClockCall, VoidReason
@@ -194,7 +194,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         except NextGameError:
             waits.append(JOURNAL_WAIT_S)
         except (*READ_ERRORS, messages.MessageError) as error:
-            self._note(str(error).split("\n", maxsplit=1)[0])
+            self._note(describe_error(error).split("\n", maxsplit=1)[0])
             waits.append(RETRY_S)
         waits += [await self._send_health(client, latest.view), self._outbox.wait(self._clock())]
         return min((wait for wait in waits if wait is not None), default=None)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from pi_controller.errors import JournalError
+from pi_controller.errors import JournalError, describe_error
 from pi_controller.journal import file
 from pi_controller.journal.verify import chain_of
 from pi_controller.system.files import create_private_file
@@ -55,7 +55,7 @@ def copy_of(journal: Path, folder: Path) -> Path:
         file.put_in_place(new, copy)
     except OSError as error:
         raise BackupError(
-            f"no backup in {folder}: {error.strerror}", "check that the stick is plugged in and has space"
+            f"no backup in {folder}: {describe_error(error)}", "check that the stick is plugged in and has space"
         ) from error
     except (sqlite3.Error, ValueError) as error:
         raise BackupError(f"no backup of {journal.name}: {error}", "'moccasin-mat verify' shows the fault") from error

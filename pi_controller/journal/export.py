@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.journal.file import SHORT_HASH_CHARS
 from pi_controller.journal.sheet import Line, Sheet, columns
 from pi_controller.record.convert import read_journal_record
@@ -189,7 +189,8 @@ def _end(sheet: Sheet) -> Iterator[str]:
     yield f'<div class="sign">{"".join(f"<div>{who}</div>" for who in signers)}</div></div>'
 
 
-BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+BROWSERS = ("google-chrome", "chromium", "chromium-headless-shell", "chromium-browser")
+"""Google's own comes first: Ubuntu 24.04 gives it alone a sandbox that a plain user may use."""
 PRINT_S = 120.0
 """Time limit for printing, s; a Pi is slow to start a browser."""
 
@@ -273,17 +274,28 @@ def write_all(
             path.write_text(text, "utf-8")
             written.append(path)
     except OSError as error:
-        raise ExportError(f"cannot write to {folder}: {error.strerror}", "choose a writable folder") from error
+        raise ExportError(f"cannot write to {folder}: {describe_error(error)}", "choose a writable folder") from error
     if pdf:
         written.append(print_pdf(folder / f"{name}.html", folder / f"{name}.pdf"))
     return written
 
 
 def print_pdf(html: Path, pdf: Path) -> Path:
-    """Print `html` to `pdf` with the Chromium of this machine; return `pdf`. Raises `ExportError`."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise ExportError("there is no Chromium here to make a PDF", f"open {html} in any browser and print it")
+    """Print `html` to `pdf` with the first Chromium of this machine that can; return `pdf`. Raises `ExportError`."""
+    hint = f"open {html} in any browser and print it"
+    browsers = list(filter(None, map(shutil.which, BROWSERS)))
+    if not browsers:
+        raise ExportError("there is no Chromium here to make a PDF", hint)
+    faults: list[str] = []
+    for browser in browsers:
+        if not (fault := _print_with(browser, html, pdf)):
+            return pdf
+        faults.append(f"{Path(browser).name}: {fault}")
+    raise ExportError(f"the sheet was not printed; {'; '.join(faults)}", hint)
+
+
+def _print_with(browser: str, html: Path, pdf: Path) -> str:
+    """Print `html` to `pdf`; return the browser's last line if it fails, "" if all is well."""
     with TemporaryDirectory() as profile:
         command = [
             browser, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
@@ -296,11 +308,14 @@ def print_pdf(html: Path, pdf: Path) -> Path:
             done = subprocess.run(
                 [*command, html.absolute().as_uri()], capture_output=True, timeout=PRINT_S, check=False
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise ExportError(f"Chromium did not print: {error}", f"open {html} in any browser and print it") from error
-    if done.returncode or not pdf.is_file():
-        raise ExportError("Chromium did not print the sheet", f"open {html} in any browser and print it")
-    return pdf
+        except subprocess.TimeoutExpired:
+            return f"no PDF within {PRINT_S:.0f} s"
+        except OSError as error:
+            return describe_error(error)
+    if done.returncode == 0 and pdf.is_file():
+        return ""
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else f"exit status {done.returncode}"
 
 
 # Score history of a finished game, computed from its journal: the score after each hide or throw, and highlights.

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.errors import DamagedJournalError, JournalError
+from pi_controller.errors import DamagedJournalError, JournalError, describe_error
 from pi_controller.referee import facts
 from pi_controller.referee.facts import ANY_FACT, Fact
 from pi_controller.system.files import create_private_file, explain_refusal, sync
@@ -109,6 +109,8 @@ CREATE TRIGGER meta_stays BEFORE UPDATE ON meta BEGIN SELECT RAISE(ABORT, 'the j
 CREATE TRIGGER meta_remains BEFORE DELETE ON meta BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
 CREATE TRIGGER meta_is_whole BEFORE INSERT ON meta BEGIN SELECT RAISE(ABORT, 'the journal is append only'); END;
 """
+SETTING = "[table] journal"
+"""Key of the settings that names the journal's file."""
 DISK_FULL_HINT = "free some disk space, for example old recordings and games, or use a larger disk: play then continues"
 _CAUSES = {
     sqlite3.SQLITE_FULL: ("the disk is full", DISK_FULL_HINT),
@@ -188,20 +190,20 @@ def journal_errors(path: Path, doing: str) -> Generator[None]:
         if code != sqlite3.SQLITE_FULL and disk_full(path):  # SQLite's shared memory reports it as a failing disk
             what, todo = _CAUSES[sqlite3.SQLITE_FULL]
         raise journal_error(
-            path, f"it cannot be {doing}: {what}", explain_refusal(journal_files(path)) or todo
+            path, f"it cannot be {doing}: {what}", explain_refusal(journal_files(path), SETTING) or todo
         ) from error
     except UnicodeError as error:  # SQLite's message names an undecodable part of the schema
         raise damage_error(path, f"it cannot be {doing}: it is damaged") from error
     except OSError as error:
         todo = advice(path, error, journal_files(path), "check the disk and the file")
-        raise journal_error(path, f"it cannot be {doing}: {error.strerror}", todo) from error
+        raise journal_error(path, f"it cannot be {doing}: {describe_error(error)}", todo) from error
 
 
 def advice(path: Path, error: OSError, paths: list[Path], otherwise: str) -> str:
     """Return a hint for `error`, which was raised while writing one of `paths`."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DISK_FULL_HINT
-    return explain_refusal(paths) or (DISK_FULL_HINT if disk_full(path) else otherwise)
+    return explain_refusal(paths, SETTING) or (DISK_FULL_HINT if disk_full(path) else otherwise)
 
 
 def disk_full(path: Path) -> bool:

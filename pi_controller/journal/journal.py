@@ -21,7 +21,7 @@ from typing import IO, Self
 
 import msgspec
 
-from pi_controller.errors import JournalError
+from pi_controller.errors import JournalError, describe_error
 from pi_controller.journal import file, rotation
 from pi_controller.journal.file import Meta, Row, damage_error, journal_error, journal_errors
 from pi_controller.referee.facts import Fact, GameOpened
@@ -496,7 +496,7 @@ def acquire_lock(path: Path) -> IO[bytes]:
         held = lock.open("r+b", buffering=0)
     except OSError as error:
         todo = file.advice(path, error, [lock], file.NO_FOLDER)
-        raise journal_error(path, f"{lock.name} cannot be opened ({error.strerror})", todo) from error
+        raise journal_error(path, f"{lock.name} cannot be opened ({describe_error(error)})", todo) from error
     try:
         lock_file(held)
     except OSError as error:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from pi_controller.errors import UsageError
+from pi_controller.errors import UsageError, describe_error
 from pi_controller.journal.journal import Journal
 from pi_controller.record import model, notation
 from pi_controller.record.file import MAX_BYTES, SET, ParseIssues, Playthrough, decode_lines, read, start_playthrough
@@ -286,7 +286,7 @@ def read_record_file(path: str, game: str = registry.DEFAULT_GAME, settings: Map
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(
-            f"cannot read {path}: {error.strerror or error}", "name a journal, a sheet or a record"
+            f"cannot read {path}: {describe_error(error)}", "name a journal, a sheet or a record"
         ) from error
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return from_sheet(data, registry.game(game, settings))

@@ -30,6 +30,7 @@ from pi_controller.board.connection import Source
 from pi_controller.board.interfaces import Buttons
 from pi_controller.board.messages import Message, Piezo
 from pi_controller.config import Settings
+from pi_controller.errors import describe_error
 from pi_controller.pinmap import pinmap
 from pi_controller.recording.format import (
     Batch,
@@ -329,7 +330,7 @@ def make_recorder(settings: Settings, table: Table, t: float, profile: dict[str,
         return Recorder(RecordingWriter(path, header(settings, table, t, profile)), table, room)
     except OSError as error:
         raise RecordingError(
-            f"recordings cannot be kept in {wanted.folder}: {error.strerror}", "choose another folder"
+            f"recordings cannot be kept in {wanted.folder}: {describe_error(error)}", "choose another folder"
         ) from error
 
 
@@ -371,7 +372,9 @@ def new_path(folder: Path, t: float) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RecordingError(f"recordings cannot be kept in {folder}: {error.strerror}", "choose a folder") from error
+        raise RecordingError(
+            f"recordings cannot be kept in {folder}: {describe_error(error)}", "choose a folder"
+        ) from error
     stamp = datetime.fromtimestamp(t, UTC).strftime(_STAMP)
     path, n = folder / f"{stamp}Z.sensors", 1
     while path.exists():

@@ -18,6 +18,7 @@ from typing import Literal
 
 import msgspec
 
+from pi_controller.errors import describe_error
 from pi_controller.recording.format import FORMAT, DamagedBlockError, Entry, Header, RecordingError, unpack
 
 Row = tuple[int, str, bytes]
@@ -181,7 +182,9 @@ def store_errors(path: Path, kind: StoreKind) -> Generator[None]:
             raise
         raise kind.error(error.message, error.hint) from error
     except (sqlite3.Error, OSError, msgspec.MsgspecError, zlib.error, ValueError, TypeError) as error:
-        raise kind.error(f"{path.name} cannot be used: {error}", "check the disk, or move the file away") from error
+        raise kind.error(
+            f"{path.name} cannot be used: {describe_error(error)}", "check the disk, or move the file away"
+        ) from error
 
 
 def journal_path(path: Path) -> Path:
@@ -236,7 +239,9 @@ class Recording:
                 if file.read(len(_CHUNK_MAGIC)) == _CHUNK_MAGIC:
                     return self._chunks(file.read())
         except OSError as error:
-            raise RecordingError(f"cannot read {self.path.name}: {error.strerror}", "name a recording") from error
+            raise RecordingError(
+                f"cannot read {self.path.name}: {describe_error(error)}", "name a recording"
+            ) from error
         if not is_recording(self.path):
             raise RecordingError(f"{self.path.name} is no sensor recording", "check the file's name")
         return self._rows()

@@ -19,7 +19,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Literal, cast
 
-from pi_controller.errors import UsageError
+from pi_controller.errors import UsageError, describe_error
 from pi_controller.rules.base import Game
 from pi_controller.text import did_you_mean, format_value, join_words
 
@@ -136,7 +136,7 @@ def load_plugin(name: str) -> type[Game[Any]]:
     try:
         found: object = point.load()
     except Exception as error:
-        raise _package_error(name, point, f"{type(error).__name__}: {error}") from error
+        raise _package_error(name, point, f"{type(error).__name__}: {describe_error(error)}") from error
     if not (isinstance(found, type) and issubclass(found, Game)):
         raise _package_error(name, point, f"{point.value} is no subclass of pi_controller.rules.base.Game")
     made = cast("type[Game[Any]]", found)

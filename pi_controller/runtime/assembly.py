@@ -35,6 +35,7 @@ from pi_controller.extras import requires_extra
 from pi_controller.journal.backup import Backup
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.recover import ReplacedJournal, replace_damaged
+from pi_controller.output import open_console
 from pi_controller.pinmap import pinmap
 from pi_controller.referee.base import Referee, referee_for
 from pi_controller.rules.base import Game
@@ -441,10 +442,8 @@ def print_urls(server: WebServer | None, welcome: str = "") -> None:
 
     found = [] if server is None else list_urls(server.pages, server.port)
     if found and sys.stdout.isatty():
-        from rich.console import Console  # noqa: PLC0415
-
         at = f"{found[0]}/judge" if welcome else f"{found[0]}/"  # the first visitor should sign in as a judge
-        Console().print(qr_text(at))
+        open_console().print(qr_text(at))
         print(f"Scan the code with a phone to open {at}")
     lines = [] if server is None else [f"live page: {server.url}"]
     lines += ["for phones: " + " or ".join(f"{one}/" for one in found)] if found else []

@@ -25,7 +25,7 @@ import msgspec
 
 from pi_controller.display.drawing import Rgb
 from pi_controller.display.lights import frame
-from pi_controller.errors import JournalError, MatError, UsageError
+from pi_controller.errors import JournalError, MatError, UsageError, describe_error
 from pi_controller.journal import file
 from pi_controller.rules.registry import describe_package, find_entry_points
 from pi_controller.table.table import Observer, Table
@@ -84,7 +84,7 @@ def load_function(group: str, name: str) -> Callable[..., Any]:
     try:
         made: object = point.load()
     except Exception as error:
-        raise _plugin_error(kind, point, f"{type(error).__name__}: {error}") from error
+        raise _plugin_error(kind, point, f"{type(error).__name__}: {describe_error(error)}") from error
     if not callable(made):
         raise _plugin_error(kind, point, f"{point.value} is no function")
     return made
@@ -105,7 +105,7 @@ def make_watcher(name: str, folder: Path) -> TableWatcher:
     except MatError:
         raise
     except Exception as error:
-        why = f"{type(error).__name__}: {error}"
+        why = f"{type(error).__name__}: {describe_error(error)}"
         raise PluginError(f"the observer {format_value(name)} cannot be started: {why}", "see its manual") from error
 
 
@@ -190,7 +190,7 @@ def make_scene(name: str, pixels: int) -> Scene:
                     return [(red, green, blue) for red, green, blue in colours]
                 why = f"it has to return {pixels} colours of three numbers from 0 to 255"
             except Exception as error:  # noqa: BLE001 - another package's code
-                why = f"{type(error).__name__}: {error}"
+                why = f"{type(error).__name__}: {describe_error(error)}"
             off = True
             log.warning("the light scene %s is off until the next start: %s", name, why)
         return frame(view, t)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import queue
-import shutil
 import signal
 import sys
 import time
@@ -23,6 +22,7 @@ from pi_controller.board.connection import NoSource
 from pi_controller.config import Settings
 from pi_controller.display.chances_bar import ChancesBar
 from pi_controller.display.terminal import render_text, score_sheet
+from pi_controller.output import line_width
 from pi_controller.runtime.assembly import assemble, assemble_exhibit, in_language, print_urls
 from pi_controller.runtime.console import execute_line, help_now, typed_lines
 from pi_controller.runtime.daemon import FRAME_S, Daemon
@@ -146,13 +146,8 @@ def steady_clock() -> Callable[[], float]:
 
 def _console(table: Table) -> queue.SimpleQueue[str]:
     """Print the help and return the queue of lines that the judge types."""
-    print(help_now(table, terminal_width()))
+    print(help_now(table, line_width()))
     return typed_lines()
-
-
-def terminal_width() -> int:
-    """Return the width of the terminal in characters."""
-    return shutil.get_terminal_size().columns
 
 
 def tune_interpreter() -> None:
@@ -230,7 +225,7 @@ class TableDesk:
         if self._commands is not None:
             self._commands.process_commands(table, self._clock(), state)
         while self._lines is not None and not self._lines.empty():
-            print(execute_line(table, self._lines.get(), self._clock(), self._language, terminal_width()))
+            print(execute_line(table, self._lines.get(), self._clock(), self._language, line_width()))
         if (view := table.view) is not self._shown and sys.stdout.isatty():
             self._shown = view
             self._began = self._began or view.phase

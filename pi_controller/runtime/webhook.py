@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.errors import MatError, SettingsError
+from pi_controller.errors import MatError, SettingsError, describe_error
 from pi_controller.runtime.plugins import TableWatcher
 from pi_controller.system.platform import run_async
 from pi_controller.text import strip_controls
@@ -178,7 +178,7 @@ def make_webhook(settings: Settings) -> Webhook:
         key = path.read_bytes().strip()
     except OSError as error:
         raise SettingsError(
-            f"the webhook's key {path} cannot be read: {error.strerror}", "write a long random text to it"
+            f"the webhook's key {path} cannot be read: {describe_error(error)}", "write a long random text to it"
         ) from error
     if len(key) < MIN_KEY_BYTES:
         raise SettingsError(

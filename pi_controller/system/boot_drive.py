@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.text import join_words
 
 
@@ -123,7 +123,7 @@ def copy_micropython(file: Path, drive: BootDrive | None) -> BootDrive:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise FlashError(f"{file} cannot be read: {error.strerror}", "name MicroPython's .uf2 file") from error
+        raise FlashError(f"{file} cannot be read: {describe_error(error)}", "name MicroPython's .uf2 file") from error
     chip = read_uf2_chip(data, file.name)
     if drive is None:
         raise FlashError("no board waits in its boot loader", MICROPYTHON_HINT)
@@ -150,6 +150,6 @@ def _write(path: Path, data: bytes) -> None:
     except OSError as error:
         if path.parent.is_dir():  # the board restarts after the last block, and the drive is gone
             raise FlashError(
-                f"{path} cannot be written: {error.strerror}",
+                f"{path} cannot be written: {describe_error(error)}",
                 "plug the board in again with BOOTSEL held, and try again",
             ) from error

@@ -21,7 +21,7 @@ from pi_controller.board.pins import STARTS_S, PinsSource
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.walk import may_hide_bead
 from pi_controller.config import Settings, read_settings
-from pi_controller.errors import MatError, SettingsError, UsageError
+from pi_controller.errors import MatError, SettingsError, UsageError, describe_error
 from pi_controller.runtime.assembly import make_source
 from pi_controller.sensing.beads import ModuleCorrection
 from pi_controller.simulation.conditions import Conditions
@@ -60,7 +60,7 @@ def examine(
         lines += [replace(line, name=prefix + line.name) for line in found]
     lines += [*doctor_checks.buttons(settings), *doctor_checks.strips(settings)]
     lines.append(doctor_checks.loudspeaker(settings, lambda: time.sleep(IDLE_S)))
-    lines += _machine(settings)
+    lines += _machine(settings, simulated=sim is not None)
     return Report(tuple(lines), doctor_checks.versions(), sim is not None), settings
 
 
@@ -70,7 +70,9 @@ def examine_without_mat(path: Path | None) -> tuple[Report, Settings]:
     return Report((*lines, *_machine(settings)), doctor_checks.versions()), settings
 
 
-def _machine(settings: Settings) -> list[ReportLine]:
+def _machine(settings: Settings, *, simulated: bool = False) -> list[ReportLine]:
+    if simulated:  # no port is opened, so its group is not needed
+        settings = settings.model_copy(update={"board": settings.board.model_copy(update={"port": "none"})})
     return [
         *doctor_checks.disk(settings.table.journal),
         *doctor_checks.machine_lines(settings),
@@ -282,5 +284,5 @@ def write_bundle(path: Path, report: Report, settings: Settings, log: Callable[[
         atomic_write(path, pack_bundle(report, settings, log()))
     except OSError as error:
         raise UsageError(
-            f"cannot write {path}: {error.strerror}", "name a file in a folder that is writable"
+            f"cannot write {path}: {describe_error(error)}", "name a file in a folder that is writable"
         ) from error

@@ -26,9 +26,9 @@ from pi_controller.board.strips import NeoPixelStrip
 from pi_controller.calibration.detectors import BUS_HINT
 from pi_controller.config import Settings
 from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
-from pi_controller.errors import JournalError, SettingsError
+from pi_controller.errors import JournalError, SettingsError, describe_error
 from pi_controller.extras import install_hint
-from pi_controller.journal.file import journal_files
+from pi_controller.journal.file import SETTING, journal_files
 from pi_controller.journal.journal import Journal
 from pi_controller.pinmap import pinmap, shipped_file
 from pi_controller.system import service
@@ -303,7 +303,7 @@ def _journal(path: Path) -> Iterator[ReportLine]:
     """Yield the line for the journal: this user may write it, and it is readable."""
     if not path.exists():
         yield DISK.passes("journal", "none yet: the first start creates it")
-    elif todo := explain_refusal(journal_files(path)):
+    elif todo := explain_refusal(journal_files(path), SETTING):
         yield DISK.fails("journal", f"{path.name} cannot be written by this user", todo)
     else:
         try:
@@ -396,7 +396,7 @@ def disk(journal: Path) -> Iterator[ReportLine]:
         took = time.monotonic() - began
     except OSError as error:
         todo = "check the folder's owner and the disk, or change [table] journal"
-        yield DISK.fails("writing", f"{folder} cannot be written: {error.strerror}", todo)
+        yield DISK.fails("writing", f"{folder} cannot be written: {describe_error(error)}", todo)
         return
     finally:
         probe.unlink(missing_ok=True)
@@ -446,7 +446,7 @@ def buttons(settings: Settings, factory: Factory | None = None) -> Iterator[Repo
             yield PINS.fails(what, missing.message, missing.hint)
         except (GPIOZeroError, OSError) as error:
             todo = "stop the table while the doctor runs, or choose another pin in [buttons.pins]"
-            yield PINS.fails(what, f"GPIO{pin} cannot be opened: {' '.join(str(error).split())}", todo)
+            yield PINS.fails(what, f"GPIO{pin} cannot be opened: {describe_error(error)}", todo)
         else:
             if held:
                 todo = f"check GPIO{pin} for a short to ground; let go of the button"
@@ -553,7 +553,7 @@ def _unit(*, system: bool) -> ReportLine:
     try:
         current = read(here.unit) == plan(here).text()
     except OSError as error:
-        return SERVICE.absent("unit", f"it cannot be read: {error.strerror}; try sudo")
+        return SERVICE.absent("unit", f"it cannot be read: {describe_error(error)}; try sudo")
     except SettingsError:  # the error may quote a name or a password from the file
         todo = f"'moccasin-mat check-settings {here.settings}' shows the faults"
         return SERVICE.fails("unit", "no table can run with its settings", todo)

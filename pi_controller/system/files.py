@@ -1,6 +1,7 @@
 """Create files that only their owner can read, and explain why a file cannot be written."""
 
 import os
+import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -36,24 +37,30 @@ def create_private_file(path: Path, like: Path | None = None, mode: int = 0o600)
         os.close(file)
 
 
-def explain_refusal(paths: Iterable[Path]) -> str:
+def explain_refusal(paths: Iterable[Path], setting: str = "") -> str:
     """Return why the first unwritable path of `paths` cannot be written, and what to do about it; "" if all can.
 
-    For a file that does not exist yet its folder is checked.
+    For a file that does not exist yet its folder is checked. Only a file in a folder of this user's is worth a change
+    of its owner; otherwise the hint is another folder, named in the settings' key `setting` if there is one.
     """
     for path in paths:
-        place = path if path.exists() else path.absolute().parent
-        if not place.exists() or platform.can_write(place):
+        folder = path.absolute().parent
+        place = path if platform.exists(path) else folder
+        if not platform.exists(place) or platform.can_write(place):
             continue
         if platform.is_read_only(place):
             return (
-                f"the disk with {path.absolute().parent} is read-only: start the machine again; if it stays so, save "
-                "the files and replace the disk or card"
+                f"the disk with {folder} is read-only: start the machine again; if it stays so, save the files and "
+                "replace the disk or card"
             )
         owner, us = platform.user_name(place.stat().st_uid), platform.own_name()
         if owner == us:
             return f"{place.name} may not be written: 'chmod u+rw {place}'"
-        return f"{place.name} belongs to {owner} and this is {us}: run it as {owner}, or 'sudo chown {us} {place}'"
+        whose = f"{path.name if place == path else folder} belongs to {owner} and this is {us}"
+        if place == path and platform.can_write(folder):
+            return f"{whose}: 'sudo chown {us} {shlex.quote(str(place))}'"
+        others = "" if owner == "root" else f"run it as {owner}, or "
+        return f"{whose}: {others}start in a folder of your own{setting and f', or name one in {setting}'}"
     return ""
 
 

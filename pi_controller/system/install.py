@@ -16,6 +16,7 @@ from typing import Literal
 
 import msgspec
 
+from pi_controller.errors import describe_error
 from pi_controller.system.files import atomic_write
 from pi_controller.system.place import NAME, Place, SetupError
 
@@ -201,7 +202,8 @@ def load(place: Place) -> Manifest:
         return Manifest()
     except (OSError, msgspec.MsgspecError) as error:
         raise SetupError(
-            f"{path} cannot be read: {error}", "without it the installation cannot be undone automatically"
+            f"{path} cannot be read: {describe_error(error)}",
+            "without it the installation cannot be undone automatically",
         ) from error
 
 
@@ -230,7 +232,7 @@ def apply_changes(place: Place, changes: Sequence[Change]) -> list[str]:
         for change, keep in zip(wanted, keeps, strict=True):
             _put(place, change, keep)
     except OSError as error:
-        raise SetupError(f"cannot write {error.filename or 'a file'}: {error.strerror}", _RIGHTS_HINT) from error
+        raise SetupError(f"cannot write {error.filename or 'a file'}: {describe_error(error)}", _RIGHTS_HINT) from error
     return [str(change.path) for change in wanted]
 
 
@@ -248,7 +250,7 @@ def undo_changes(place: Place, *, dry: bool = False) -> list[str]:
                 with suppress(OSError):  # it contains other files
                     place.on_disk(Path(name)).rmdir()
     except OSError as error:
-        raise SetupError(f"cannot undo {error.filename or 'a file'}: {error.strerror}", _RIGHTS_HINT) from error
+        raise SetupError(f"cannot undo {error.filename or 'a file'}: {describe_error(error)}", _RIGHTS_HINT) from error
     return told
 
 

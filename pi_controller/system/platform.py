@@ -84,6 +84,14 @@ def expand_home(path: str | Path) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 - pathlib's raises RuntimeError for an unknown user
 
 
+def exists(path: Path) -> bool:
+    """Return whether this user can see `path`; False in a folder that the user may not enter."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return False
+
+
 def can_write(path: Path) -> bool:
     """Return whether this user may read and write `path`."""
     return os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids)

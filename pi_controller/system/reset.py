@@ -22,7 +22,7 @@ import msgspec
 from pi_controller.board.gpio import read_pi_model as pi_model
 from pi_controller.config import Settings, format_example, read_settings
 from pi_controller.config.edit import KEPT
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.exhibit.exhibit import SESSION_FILE
 from pi_controller.exhibit.host_files import OWN_TEXTS, PICTURES, TEXTS
 from pi_controller.journal.file import is_being_written
@@ -111,7 +111,9 @@ class Resets:
         except OSError as error:
             with suppress(OSError):
                 self._pending.unlink(missing_ok=True)
-            raise ResetError(f"the reset cannot be saved: {error}", "is the disk full, or worn out?") from error
+            raise ResetError(
+                f"the reset cannot be saved: {describe_error(error)}", "is the disk full, or worn out?"
+            ) from error
         return pending
 
     def settle(self) -> str:
@@ -125,7 +127,9 @@ class Resets:
         try:
             pending = msgspec.json.decode(self._pending.read_bytes(), type=PendingReset)
         except (OSError, msgspec.MsgspecError) as error:  # it was written atomically: the disk is damaged
-            raise ResetError(f"the reset that was accepted cannot be read: {error}", "reset it once more") from error
+            raise ResetError(
+                f"the reset that was accepted cannot be read: {describe_error(error)}", "reset it once more"
+            ) from error
         wrong = [why for path in self._paths_to_remove(pending) if (why := _take_away(path, pending))]
         if wrong:
             raise ResetError(f"the reset is not done: {'; '.join(wrong)}", "it is tried again at the next start")
@@ -138,7 +142,9 @@ class Resets:
             self._pending.unlink()
             sync(self.folder)
         except OSError as error:
-            raise ResetError(f"the reset is not done: {error}", "it is tried again at the next start") from error
+            raise ResetError(
+                f"the reset is not done: {describe_error(error)}", "it is tried again at the next start"
+            ) from error
         return done
 
     def save_outcome(self, line: str) -> None:
@@ -289,5 +295,5 @@ def _take_away(path: Path, pending: PendingReset) -> str:
         _make_aside(kept.parent)
         path.rename(kept)
     except OSError as error:
-        return f"{path}: {error.strerror or error}"
+        return f"{path}: {describe_error(error)}"
     return ""

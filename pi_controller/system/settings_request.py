@@ -15,7 +15,7 @@ import msgspec
 
 from pi_controller.config import edit
 from pi_controller.config.load import read_text
-from pi_controller.errors import SettingsError
+from pi_controller.errors import SettingsError, describe_error
 from pi_controller.system import machine_settings
 from pi_controller.system.files import atomic_write
 from pi_controller.system.install import RUN, Change, Link, WholeFile, quote_path
@@ -157,7 +157,7 @@ def ask(asked: SaveRequest, request: Path, answer: Path, sleep: Callable[[float]
     try:
         atomic_write(request, msgspec.json.encode(asked), 0o600)
     except OSError as error:
-        raise edit.EditError(f"the settings cannot be saved: {error}", "is the disk full?") from error
+        raise edit.EditError(f"the settings cannot be saved: {describe_error(error)}", "is the disk full?") from error
     for _ in range(round(ANSWER_S / POLL_S)):
         sleep(POLL_S)
         try:

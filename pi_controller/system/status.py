@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from pi_controller import __version__
-from pi_controller.errors import MatError, SettingsError
+from pi_controller.errors import MatError, SettingsError, describe_error
 from pi_controller.system.files import atomic_write
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class FaultChannel:
         try:
             atomic_write(self._folder / FILE, b"%s(%s);\n" % (CALL.encode(), content), 0o644)
         except OSError as error:
-            log.warning("the fault cannot be shown on the screen: %s", error)
+            log.warning("the fault cannot be shown on the screen: %s", describe_error(error))
 
     def read(self) -> StartFault | None:
         """Return the current fault; None if there is none or it cannot be read."""

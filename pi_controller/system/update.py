@@ -29,7 +29,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.system.files import atomic_write, remove_unfinished, sync
 from pi_controller.system.place import NAME
 
@@ -86,7 +86,9 @@ def verify(file: Path, signers: Path) -> None:
         with file.open("rb") as content:
             done = subprocess.run(command, stdin=content, capture_output=True, text=True, timeout=60, check=False)
     except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-        raise UpdateError(f"the signature cannot be checked: {error}", "apt install openssh-client") from error
+        raise UpdateError(
+            f"the signature cannot be checked: {describe_error(error)}", "apt install openssh-client"
+        ) from error
     if done.returncode:
         todo = "copy the file and its .sig again, or sign it with a listed key"
         raise UpdateError(f"{file.name} is not signed by a key in {signers}", todo)
@@ -159,7 +161,7 @@ class Programs:
             return Trial(str(version), digest, self.linked)
         except OSError as error:
             todo = "was the stick pulled out, or is the disk full? try it again"
-            raise UpdateError(f"the update could not be copied: {error.strerror or error}", todo) from error
+            raise UpdateError(f"the update could not be copied: {describe_error(error)}", todo) from error
         finally:
             shutil.rmtree(self._room, ignore_errors=True)
 

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from pi_controller import __version__
+from pi_controller.errors import describe_error
 from pi_controller.system.files import atomic_write
 from pi_controller.system.status import StartFault, card_id, own_channel
 
@@ -143,7 +144,7 @@ def read_log(path: Path) -> str:
     except FileNotFoundError:
         return "no warnings are kept on this machine\n"
     except OSError as error:
-        return f"the warnings cannot be read: {error.strerror}\n"
+        return f"the warnings cannot be read: {describe_error(error)}\n"
 
 
 def journal_output(cursor: str) -> list[bytes]:
@@ -162,7 +163,7 @@ def main() -> int:
     try:
         update(folder / FILE, run, journal_output(position.cursor), own_channel().read(), time.time())
     except (OSError, subprocess.SubprocessError) as error:
-        print(f"<5>the warnings are not kept: {error}", file=sys.stderr)
+        print(f"<5>the warnings are not kept: {describe_error(error)}", file=sys.stderr)
         return 1
     return 0
 

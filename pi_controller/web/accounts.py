@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.system.files import create_private_file
 from pi_controller.text import NAME_LENGTH, is_name_length, normalize_name, strip_controls
 from pi_controller.web.limits import client_network
@@ -385,7 +385,7 @@ class Users:
             yield
         except (sqlite3.Error, OSError) as error:
             raise UserStoreError(
-                f"{self.path.name} cannot be used: {error}", "check the disk and the owner of the file"
+                f"{self.path.name} cannot be used: {describe_error(error)}", "check the disk and the owner of the file"
             ) from error
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.config.model import MarksSection
-from pi_controller.errors import MatError, SettingsError
+from pi_controller.errors import MatError, SettingsError, describe_error
 from pi_controller.extras import requires_extra
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ def encode_image(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise SettingsError(f"cannot read the image {path}: {error.strerror}", _HINT) from error
+        raise SettingsError(f"cannot read the image {path}: {describe_error(error)}", _HINT) from error
     if len(content) > MAX_BYTES:
         raise SettingsError(f"the image {path} is larger than {MAX_BYTES // 1_000_000} MB", _HINT)
     try:

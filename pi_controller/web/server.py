@@ -13,7 +13,7 @@ import uvicorn
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from pi_controller.errors import MatError
+from pi_controller.errors import MatError, describe_error
 from pi_controller.system.platform import max_open_files
 from pi_controller.web.address import PageSettings
 from pi_controller.web.app import create_app
@@ -178,7 +178,7 @@ class WebServer:
         except (OSError, OverflowError) as error:
             listener.close()
             raise WebError(
-                f"cannot serve pages at {self.host} port {self.port}: {error}",
+                f"cannot serve pages at {self.host} port {self.port}: {describe_error(error)}",
                 "choose another web port in the settings, or stop the program that uses this one",
             ) from error
         return listener

@@ -314,6 +314,14 @@ def needs_kicad():
         pytest.skip("there is neither kicad-cli nor the system Python's pcbnew")
 
 
+@pytest.mark.parametrize(("option", "usable"), [("--severity-all", True), ("--output", False)])
+def test_kicad_cli_without_drc_is_not_used(tmp_path, monkeypatch, option, usable):
+    (tmp_path / "kicad-cli").write_text(f"#!{shutil.which('sh')}\necho usage: {option}\n", "utf-8")
+    (tmp_path / "kicad-cli").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert (kicad.find_checker.__wrapped__() == "kicad-cli") == usable
+
+
 @pytest.mark.kicad
 def test_kicad_finds_no_fault(needs_kicad, tmp_path):
     assert kicad.check_design_rules(kicad.board_file(), tmp_path) == []

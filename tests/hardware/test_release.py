@@ -262,9 +262,7 @@ def test_packages_are_read_from_dpkgs_status():
     assert compare.PARTITIONS == ("boot", "root", "state")
 
 
-def test_workflow_calls_the_release_program_with_actions_pinned_by_hash():
+def test_workflow_calls_the_release_program():
     text = (build.TREE / ".github/workflows/release.yml").read_text("utf-8")
-    assert "hardware/image/release.py" in text
-    uses = re.findall(r"uses: (\S+)", text)
-    assert uses
-    assert all(use.startswith("./") or re.search(r"@[0-9a-f]{40}$", use) for use in uses), uses
+    steps = [step for only in re.findall(r"--only ([a-z ,-]+)", text) for step in only.split()]
+    assert sorted(steps) == sorted(release.STEPS)

@@ -69,10 +69,18 @@ def test_faults_are_listed(tmp_path, capsys):
         "line 3: 'toss' is not allowed here: the toss is done",
         "line 3: there is no line 'end': the record may have been cut",
     ]
-    assert main([str(path)]) == 0
+    assert main([str(path)]) == 2
     out, err = capsys.readouterr()
     assert out.endswith("toss A\nend\n")
     assert err.count("moccasin-mat: line 3: ") == 2
+
+
+@pytest.mark.parametrize("option", [[], ["--sheet"], ["--check"]])
+def test_sheet_with_bad_json_exits_with_2(tmp_path, capsys, option):
+    path = tmp_path / "game.jsonl"
+    path.write_bytes(b'{"do": "toss", "winner": "A"}\n{"do": "hit", "found": tru\n')
+    assert main([str(path), *option]) == 2
+    assert "line 2: " in "".join(capsys.readouterr())
 
 
 def test_what_is_none_of_them(tmp_path):

@@ -5,7 +5,8 @@ The headless shell, where there is one, is the same browser without windows of i
 
 import shutil
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -34,8 +34,12 @@ assert pcbnew.WriteDRCReport(pcbnew.LoadBoard(board), report, pcbnew.EDA_UNITS_M
 
 @cache
 def find_checker() -> str:
-    """Return "kicad-cli", "pcbnew" (version 6, which has no kicad-cli), or "" without KiCad."""
-    if shutil.which("kicad-cli"):
+    """Return "kicad-cli", "pcbnew" (before version 8, whose kicad-cli can check), or "" without KiCad."""
+    asked = ["kicad-cli", "pcb", "drc", "--help"]
+    if (
+        shutil.which("kicad-cli")
+        and b"--severity-all" in subprocess.run(asked, capture_output=True, check=False).stdout
+    ):
         return "kicad-cli"
     asked = [SYSTEM_PYTHON, "-c", "import pcbnew"]
     found = SYSTEM_PYTHON.exists() and subprocess.run(asked, capture_output=True, check=False).returncode == 0

@@ -12,7 +12,7 @@ from pi_controller.calibration.profile import Profile, save_profile
 from pi_controller.config import Settings
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.facts import GameOpened, HandPass
-from pi_controller.system import doctor
+from pi_controller.system import doctor, doctor_checks
 from pi_controller.system.sensor_checks import Report, ReportLine
 
 TOLD = """
@@ -47,6 +47,14 @@ def test_a_sound_simulated_mat_exits_0(settings, capsys):
     assert "0 fail" in told
     assert "a simulated mat" in told
     assert told.count("magnetometer") >= 24
+
+
+def test_simulated_mat_needs_no_group(settings, capsys, monkeypatch):
+    monkeypatch.setattr(doctor_checks, "groups", set)
+    monkeypatch.setattr(doctor_checks, "_has_group", lambda name, root: True)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert run("--settings", settings, "--sim", "--json") == 0
+    assert read(capsys)[1]["group dialout"]["outcome"] == "not here"
 
 
 def test_a_fault_exits_1_and_is_told_with_what_to_do(settings, capsys):

@@ -73,6 +73,21 @@ def test_who_may_not_write_it_is_told_whose_it_is(folder, as_nobody, name):
     assert f"{name} belongs to root" in line.todo
 
 
+@pytest.mark.parametrize("path", [Path("/table.sqlite"), Path("/usr/share/table.sqlite"), Path("/etc/passwd")])
+def test_system_folder_refusal_names_the_setting(as_nobody, path):
+    hint = as_nobody(lambda: explain_refusal([path], "[table] journal"))
+    assert "[table] journal" in hint
+    assert "chown" not in hint
+
+
+@needs_root
+def test_folder_of_another_user_names_that_user(folder, as_nobody):
+    os.chown(folder, pwd.getpwnam("daemon").pw_uid, -1)  # and nobody may not enter it
+    hint = as_nobody(lambda: explain_refusal([folder / "table.sqlite"]))
+    assert "run it as daemon" in hint
+    assert "chown" not in hint
+
+
 def test_a_file_of_ones_own_is_closed_to_nobody(tmp_path):
     create_private_file(tmp_path / "file")
     assert explain_refusal([tmp_path / "file", tmp_path / "none", Path("/nowhere/at/all")]) == ""

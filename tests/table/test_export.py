@@ -329,6 +329,47 @@ def test_players_and_their_counters_have_columns(tmp_path):
     assert not [cell for row in rows for cell in row if cell.startswith("=")]
 
 
+@pytest.fixture
+def browser(tmp_path, monkeypatch):
+    """Return a function that makes a browser of a shell script: the only ones on the path."""
+    folder = tmp_path / "browsers"
+    folder.mkdir()
+    shell = shutil.which("sh")
+    monkeypatch.setenv("PATH", str(folder))
+
+    def make(name, script):
+        (folder / name).write_text(f"#!{shell}\n{script}\n", "utf-8")
+        (folder / name).chmod(0o755)
+
+    return make
+
+
+WRITES_PDF = 'for one; do case $one in --print-to-pdf=*) echo "%PDF of ${0##*/}" > "${one#*=}";; esac; done'
+
+
+def test_next_browser_prints_if_first_fails(path, tmp_path, browser):
+    from pi_controller.cli.journals import export
+
+    browser("google-chrome", "exit 1")
+    browser("chromium", WRITES_PDF)
+    export([str(path), "-o", str(tmp_path / "out"), "--pdf"])
+    assert (tmp_path / "out" / "final.pdf").read_text("utf-8") == "%PDF of chromium\n"
+    browser("google-chrome", WRITES_PDF)
+    export([str(path), "-o", str(tmp_path / "out"), "--pdf"])
+    assert (tmp_path / "out" / "final.pdf").read_text("utf-8") == "%PDF of google-chrome\n"
+
+
+def test_failed_print_shows_each_browsers_last_line(path, tmp_path, browser):
+    from pi_controller.cli.journals import export
+
+    browser("google-chrome", "exit 3")
+    browser("chromium", 'echo "a warning" >&2; echo "No usable sandbox!" >&2; exit 1')
+    with pytest.raises(ExportError) as error:
+        export([str(path), "-o", str(tmp_path / "out"), "--pdf"])
+    assert "google-chrome: exit status 3; chromium: No usable sandbox!" in error.value.message
+    assert "final.html" in error.value.hint
+
+
 @pytest.mark.chromium
 @pytest.mark.skipif(
     not any(map(shutil.which, BROWSERS)) and not os.environ.get("MOCCASIN_CI"), reason="apt install chromium"

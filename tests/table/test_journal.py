@@ -249,7 +249,9 @@ def test_a_journal_on_a_medium_that_takes_no_writes_can_be_looked_at(public_fold
         with pytest.raises(JournalError, match="cannot be opened"):
             Journal(path)
 
+    public_folder.chmod(0o755)
     path.with_name("game.sqlite.lock").unlink()
+    public_folder.chmod(0o555)
     as_nobody(write)
 
 

@@ -1,0 +1,50 @@
+"""Lines of the command: paths, options and quoted commands are in one piece, on a terminal and in a pipe."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from pi_controller.cli import VERBS, find_verb
+from pi_controller.output import line_width, open_console
+
+ROOT = Path(__file__).parents[1]
+PATH = "/srv/" + "moccasin-mat-table/" * 8
+WHOLE = re.compile(r"(?<!\w)'[^'\n]+'(?!\w)|[/-]\w[\w./-]*")
+
+
+def test_pipe_lines_are_neither_wrapped_nor_padded(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    table = Table.grid()
+    table.add_column(overflow="fold")
+    table.add_row(Text(PATH))
+    table.add_row("short")
+    console = open_console()
+    console.print(table)
+    console.print(Text(f"run 'moccasin-mat doctor --settings {PATH}'"))
+    assert capsys.readouterr().out.splitlines() == [PATH, "short", f"run 'moccasin-mat doctor --settings {PATH}'"]
+    assert line_width() > len(PATH)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_keeps_paths_options_and_commands_whole(verb, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    parser = find_verb(verb).parser()
+    texts = [parser.description or "", *(action.help or "" for action in parser._actions)]
+    shown = parser.format_help()
+    assert [whole for text in texts for whole in WHOLE.findall(" ".join(text.split())) if whole not in shown] == []
+
+
+def test_consoles_on_standard_output_are_open_consoles():
+    made = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in (ROOT / "pi_controller").rglob("*.py")
+        if path.name != "output.py" and "rich.console" in path.read_text("utf-8")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Console"
+        if not {"file", "stderr"} & {keyword.arg for keyword in node.keywords}
+    ]
+    assert made == []
