@@ -126,8 +126,8 @@ class Groups(Competition):
         return entered
 
     def _are_closed(self, state: State) -> bool:
-        """Return whether the elimination has begun, so that nothing changes in the groups."""
-        return any(self._has_started(state, match) for match in self._of_cup(state))
+        """Return whether the elimination has begun, so that nothing changes in the groups; a walkover begins it, too."""
+        return any(match in state.started or match in state.games for match in self._of_cup(state))
 
     def _unplayed_walkovers(self, state: State, team: str) -> list[str]:
         walkovers, closed = super()._unplayed_walkovers(state, team), self._are_closed(state)
