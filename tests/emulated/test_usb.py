@@ -74,6 +74,8 @@ def test_a_host_that_is_away_costs_no_pass_and_tears_no_frame(host):
 
 @pytest.mark.slow
 def test_a_host_that_dribbles(host):
+    host.board.change("signal", "noise")
+    host.go(2.0)
     host.board.state()
     came = []
     for _ in range(5):
