@@ -467,7 +467,7 @@ class Tournament:
         if not pairing.open:
             raise IllegalActionError(f"{fact.match} is not ready")
         teams = cast("tuple[str, str]", pairing.teams)
-        self._reject_held(fact.match, teams)
+        self._reject_held(teams)
         calls = {match: call for match, call in self.calls.items() if match != fact.match}
         if (before := self.calls.get(fact.match)) is not None and before.started:
             raise IllegalActionError(f"{fact.match} has begun at {before.table}")
@@ -570,7 +570,7 @@ class Tournament:
 
     def _count_result(self, fact: d.Result | d.TieEntered, source: d.Source, t: float) -> Tournament:
         match, pairing = fact.match, self.pairing(fact.match)
-        self._reject_held(match, pairing.teams)
+        self._reject_held(pairing.teams)
         state = self._play(fact)
         ended = {**self.ended, **{team: t for team in pairing.teams if team is not None}}
         sources = {**self.sources, match: (*self.sources.get(match, ()), source)}
@@ -589,10 +589,10 @@ class Tournament:
             action.pop("why", None)
         return self.competition.play(self.state, action)
 
-    def _reject_held(self, match: str, teams: Sequence[str | None]) -> None:
-        """Raise `IllegalActionError` if a protest about `match`, or of a match of one of its teams, is open."""
+    def _reject_held(self, teams: Sequence[str | None]) -> None:
+        """Raise `IllegalActionError` if a protest about a match of one of these teams is open."""
         for protest in self.open_protests:
-            if protest.match == match or not set(protest.teams).isdisjoint(teams):
+            if not set(protest.teams).isdisjoint(teams):
                 raise IllegalActionError(
                     f"the protest of {format_value(protest.team)} about {protest.match} is not decided",
                     "the committee decides it first",
