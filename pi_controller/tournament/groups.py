@@ -126,7 +126,7 @@ class Groups(Competition):
         return entered
 
     def _are_closed(self, state: State) -> bool:
-        """Return whether the elimination has begun, so that nothing changes in the groups; a walkover begins it, too."""
+        """Return whether the elimination has begun, so that the groups stay as they are; a walkover begins it."""
         return any(match in state.started or match in state.games for match in self._of_cup(state))
 
     def _unplayed_walkovers(self, state: State, team: str) -> list[str]:

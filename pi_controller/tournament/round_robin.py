@@ -125,6 +125,12 @@ class RoundRobin(Competition):
         games = MappingProxyType({**state.games, pairing.id: (GameResult(NOBODY),)})
         return replace(state, games=games, started=state.started | {pairing.id})
 
+    def _unplayed_walkovers(self, state: State, team: str) -> list[str]:
+        """Leave the league as it is once `team` has begun a play-off, also one that is no longer needed."""
+        seed = str(state.teams.index(team) + 1)
+        begun = any(match.startswith("P") and seed in match.split("-")[1:] for match in state.started)
+        return [] if begun else super()._unplayed_walkovers(state, team)
+
     def _check_can_leave(self, state: State, team: str) -> None:
         """Accept that a team leaves at any time: it goes behind those present."""
 

@@ -252,3 +252,20 @@ def test_both_leave_a_begun_match_in_either_order():
             after = cup.play(after, {"do": "withdraw", "team": team, "why": "disqualified"})
         ends.append(cup.public_summary(after))
     assert ends[0] == ends[1]
+
+
+def test_both_leave_a_begun_play_off_in_either_order():
+    cup, ends = RoundRobin(), []
+    state = entered(cup, "ABCZ")
+    state = cup.play(state, {"do": "withdraw", "team": "Z"})
+    while not (one := cup.ready(state)[0]).id.startswith("P"):
+        won_by = next((team for team in one.teams if team != "C"), "")
+        tie = {*one.teams} == {"A", "B"}
+        state = cup.play(state, {"do": "tie", "match": one.id} if tie else won(one.id, won_by))
+    state = cup.play(state, {"do": "begin", "match": one.id})
+    for teams in ("AB", "BA"):
+        after = state
+        for team in teams:
+            after = cup.play(after, {"do": "withdraw", "team": team, "why": "no_show"})
+        ends.append([(row["team"], row["place"], row["wins"]) for row in cup.standings(after)])
+    assert ends[0] == ends[1]
