@@ -24,7 +24,7 @@ def write(tmp_path):
     return write_it
 
 
-def test_it_is_off_by_default_and_by_luck_alone():
+def test_chances_default_to_off_and_pure_luck():
     settings = Settings()
     assert settings.web.chances is False
     assert (settings.chances.first, settings.chances.second) == (0.25, 0.3333)
@@ -45,13 +45,13 @@ def test_the_chances_of_finding_are_handed_on(write):
 
 
 @pytest.mark.parametrize("line", ["first = 0", "second = 1.5", "first = '1/4'", "third = 0.5"])
-def test_what_is_no_chance_is_refused_with_its_line(write, line):
+def test_invalid_chance_is_refused_with_its_line(write, line):
     with pytest.raises(SettingsError, match=r"table.toml:2: "):
         read_settings(write(f"[chances]\n{line}\n"))
 
 
 @pytest.mark.parametrize("game", ["name = 'slahal'", "name = 'bageswin'"])
-def test_a_game_without_chances_is_said_and_played(write, capsys, game):
+def test_game_without_chances_gets_a_note_and_plays(write, capsys, game):
     path = write(f"[web]\nchances = true\n[game]\n{game}\n")
     assert check_settings([str(path)]) == 0
     out = capsys.readouterr().out.splitlines()
@@ -62,13 +62,13 @@ def test_a_game_without_chances_is_said_and_played(write, capsys, game):
     assert "the chances of winning are not shown: " in capsys.readouterr().out
 
 
-def test_nothing_is_noted_where_there_are_chances_or_none_are_wanted(write, capsys):
+def test_no_note_with_chances_available_or_off(write, capsys):
     for text in ("[web]\nchances = true\n", "[game]\nname = 'slahal'\n"):
         assert check_settings([str(write(text))]) == 0
     assert "note:" not in capsys.readouterr().out
 
 
-def test_the_demo_refuses_what_it_cannot_show():
+def test_demo_refuses_chances_for_slahal():
     with pytest.raises(ChancesError, match="no chances of winning for slahal"):
         demo(["--game", "slahal", "--chances", "--no-web"])
 
@@ -78,7 +78,7 @@ def test_the_demo_takes_the_former_name():
         demo(["--game", "slahal", "--odds", "--no-web"])
 
 
-def test_the_former_names_of_the_settings_still_work_and_the_log_tells_the_present_ones(write, caplog):
+def test_former_setting_names_work_and_log_present_ones(write, caplog):
     path = write("[web]\nport = 0\nodds = true\n\n[odds]\nfirst = 0.5\n")
     settings = read_settings(path)
     assert settings == read_settings(write("[web]\nport = 0\nchances = true\n[chances]\nfirst = 0.5\n"))
@@ -90,7 +90,7 @@ def test_the_former_names_of_the_settings_still_work_and_the_log_tells_the_prese
     ]
 
 
-def test_a_file_with_the_present_names_is_not_spoken_of(write, caplog):
+def test_present_setting_names_log_no_message(write, caplog):
     read_settings(write("[web]\nchances = true\n[chances]\nfirst = 0.5\n"))
     assert not caplog.messages
 
@@ -107,7 +107,7 @@ def test_a_file_with_the_present_names_is_not_spoken_of(write, caplog):
         ("odds = true", "1: odds: this is a section"),
     ],
 )
-def test_a_fault_under_a_former_name_has_its_line(write, text, said):
+def test_fault_under_former_name_has_its_line(write, text, said):
     path = write(text)
     with pytest.raises(SettingsError) as caught:
         read_settings(path)
@@ -117,7 +117,7 @@ def test_a_fault_under_a_former_name_has_its_line(write, text, said):
 
 @pytest.mark.parametrize("key", ["chances", "odds"])
 @pytest.mark.parametrize("preset", TOURNAMENT_PRESETS)
-def test_no_chances_are_shown_at_a_tournament(write, key, preset):
+def test_tournament_preset_refuses_chances(write, key, preset):
     path = write(f'[web]\nport = 0\n{key} = true\n[referee]\npreset = "{preset}"\n')
     with pytest.raises(SettingsError) as caught:
         read_settings(path)
@@ -125,6 +125,6 @@ def test_no_chances_are_shown_at_a_tournament(write, key, preset):
 
 
 @pytest.mark.parametrize("preset", ["home", "demo"])
-def test_chances_may_be_shown_elsewhere(write, preset):
+def test_other_presets_allow_chances(write, preset):
     assert read_settings(write(f'[web]\nchances = true\n[referee]\npreset = "{preset}"\n')).web.chances
     assert not read_settings(write('[web]\nchances = false\n[referee]\npreset = "tournament"\n')).web.chances

@@ -20,7 +20,7 @@ def test_help_names_every_verb(flag, capsys):
     assert all(f"  {verb} " in text for verb in VERBS)
 
 
-def test_help_imports_nothing_that_takes_time():
+def test_help_imports_no_slow_modules():
     # a module list cannot be noisy where a stop watch would be
     code = "import sys; from pi_controller.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split()
@@ -56,7 +56,7 @@ def test_every_verb_has_its_own_help(verb, capsys):
     assert capsys.readouterr().out == text
 
 
-def test_no_help_of_a_verb_imports_what_takes_time():
+def test_verb_help_imports_no_slow_modules():
     code = (
         "import sys; from contextlib import suppress; from pi_controller.cli import VERBS, main\n"
         "for verb in VERBS:\n"
@@ -126,17 +126,17 @@ def test_a_shell_that_is_not_known_is_refused(capsys):
     assert "choose one of: bash, zsh, tcsh" in capsys.readouterr().err
 
 
-def test_the_version_is_told(capsys):
+def test_version_options_print_the_version(capsys):
     assert main(["-V"]) == main(["--version"]) == 0
     assert set(capsys.readouterr().out.splitlines()) == {f"moccasin-mat {__version__}"}
 
 
 @pytest.mark.parametrize("verb", ["run", "doctor", "judges", "voice", "calibrate", "record-sensors"])
-def test_a_verb_of_the_table_looks_for_the_installed_settings(verb):
+def test_table_verbs_default_to_the_installed_settings(verb):
     assert f"default: {arguments.INSTALLED}" in " ".join(find_verb(verb).parser().format_help().split())
 
 
-def test_the_installed_settings_are_used_and_said_once(tmp_path, monkeypatch, capsys):
+def test_installed_settings_are_used_and_announced_once(tmp_path, monkeypatch, capsys):
     installed = tmp_path / "table.toml"
     assert main(["voice"]) == 0
     assert capsys.readouterr().err == ""
@@ -192,7 +192,7 @@ def test_check_settings_without_file_checks_runs_own(tmp_path, monkeypatch, caps
     ],
     ids=" ".join,
 )
-def test_a_wrong_call_gets_two_lines_and_status_2(argv, capsys):
+def test_wrong_call_prints_two_lines_and_exits_2(argv, capsys):
     assert main(argv) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -207,7 +207,7 @@ def test_no_verb_shows_the_help_and_fails(capsys):
     assert "usage:" in capsys.readouterr().out
 
 
-def test_a_reader_that_goes_away_is_no_error():
+def test_closed_output_pipe_is_no_error():
     hits = 'yes \'{"do":"hit","found":false}\' | head -20000'
     command = f"{hits} | {sys.executable} -m pi_controller score dakota | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)

@@ -58,7 +58,7 @@ def module_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", PROMPT)
-def test_what_is_shown_at_the_prompt_is_so(name: str):
+def test_prompt_examples_give_their_printed_output(name: str):
     wrong: list[str] = []
     runner = doctest.DocTestRunner()
     if name.endswith(".md"):
@@ -73,7 +73,7 @@ def test_what_is_shown_at_the_prompt_is_so(name: str):
 
 
 @pytest.mark.parametrize("package", PUBLIC)
-def test_every_public_name_is_there_and_has_an_example(package: str):
+def test_every_public_name_exists_and_has_an_example(package: str):
     module = import_module(f"pi_controller.{package}")
     examples = "".join(example.source for example in doctest.DocTestParser().get_examples(module.__doc__))
     used = {node.id for node in ast.walk(ast.parse(examples)) if isinstance(node, ast.Name)}
@@ -86,7 +86,7 @@ def test_every_public_name_is_there_and_has_an_example(package: str):
 
 
 @pytest.mark.parametrize("package", PUBLIC)
-def test_a_package_brings_nothing_that_takes_time(package: str):
+def test_package_import_loads_no_slow_modules(package: str):
     code = f"import sys, pi_controller.{package}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numpy", "scipy", "pydantic", "rich", "sqlite3", "starlette", "serial", "gpiozero"} & set(loaded)
@@ -109,7 +109,7 @@ def test_there_are_lines_to_look_at():
 
 
 @pytest.mark.parametrize(("page", "line"), COMMANDS)
-def test_every_command_line_is_one_that_the_program_understands(page: str, line: str, monkeypatch: pytest.MonkeyPatch):
+def test_every_documented_command_line_is_parsed(page: str, line: str, monkeypatch: pytest.MonkeyPatch):
     def parsed(parser: arguments.Parser, argv: list[str] | None = None, namespace: object = None) -> None:
         argparse.ArgumentParser.parse_args(parser, argv, namespace)
         raise ParsedError
@@ -127,7 +127,7 @@ def test_every_command_line_is_one_that_the_program_understands(page: str, line:
 
 
 @pytest.mark.parametrize(("page", "lines", "line"), PIPES)
-def test_what_is_piped_is_taken(page: str, lines: str, line: str, monkeypatch: pytest.MonkeyPatch):
+def test_piped_example_lines_are_accepted(page: str, lines: str, line: str, monkeypatch: pytest.MonkeyPatch):
     given = lines.replace("\\n", "\n").encode()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given), "utf-8"))
     assert cli.main(shlex.split(line)) == 0, page

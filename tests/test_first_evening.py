@@ -56,7 +56,7 @@ def test_usual_answers_open_pages_to_phones_and_judges(tmp_path):
     assert done.stdout.rstrip().endswith("run --settings table.toml")
 
 
-def test_the_answers_are_the_file_and_nothing_else(asked, tmp_path):
+def test_answers_alone_are_written_to_the_file(asked, tmp_path):
     done = asked(tmp_path, "3\nBig “Bear”, Łong\nboard\nnetwork\nyes\n", "our table.toml")
     assert done.returncode == 0, done.stderr
     assert written(tmp_path / "our table.toml") == (
@@ -100,7 +100,7 @@ def test_players_are_named_in_a_game_without_teams(asked, tmp_path):
         ("\n\n\n\nmaybe\n\n", "type y for yes or n for no"),
     ],
 )
-def test_what_will_not_do_is_asked_again(asked, tmp_path, answers, why):
+def test_invalid_answer_is_asked_again(asked, tmp_path, answers, why):
     done = asked(tmp_path, answers)
     assert (done.returncode, done.stderr) == (0, "")
     assert why in " ".join(done.stdout.split())
@@ -108,7 +108,7 @@ def test_what_will_not_do_is_asked_again(asked, tmp_path, answers, why):
 
 
 @pytest.mark.parametrize("lines", range(5))
-def test_where_the_answers_end_nothing_is_written(asked, tmp_path, lines):
+def test_input_ending_early_writes_no_file(asked, tmp_path, lines):
     done = asked(tmp_path, "\n" * lines)
     assert done.returncode == 2
     assert done.stderr.splitlines()[0] == "moccasin-mat: the input ended before the last question"
@@ -126,7 +126,7 @@ def test_a_file_is_overwritten_after_a_yes_alone(asked, tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
 
 
-def test_a_folder_that_is_not_there_is_told_before_anything_is_asked(asked, tmp_path):
+def test_missing_folder_is_refused_before_questions(asked, tmp_path):
     done = asked(tmp_path, "", "no/table.toml")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("moccasin-mat: there is no folder no\n")
@@ -151,7 +151,7 @@ def test_a_port_that_is_taken_is_passed_over(asked, tmp_path):
     assert f"port 8080 is taken: the pages are at port {port}" in done.stdout
 
 
-def test_what_differs_is_written_and_read_again(tmp_path):
+def test_changed_settings_are_written_and_read_back(tmp_path):
     path = tmp_path / "t.toml"
     text = (
         '[game]\nname = "patol"\n\n[game.options]\nplayers = "Ann,B \\"o"\n\n[buttons]\nkind = "pi"\n\n'
@@ -179,7 +179,7 @@ def terminal(tmp_path):
         one.close()
 
 
-def test_ctrl_c_in_the_questions_writes_nothing(terminal, tmp_path):
+def test_ctrl_c_during_questions_writes_no_file(terminal, tmp_path):
     for argv in (["setup-table"], ["run"]):
         screen = terminal(*argv)
         screen.until("Which game?")
@@ -252,7 +252,7 @@ def test_from_a_clone_to_ones_own_first_game(terminal, tmp_path):
 
 
 @pytest.mark.parametrize("game", registry.names())
-def test_a_terminal_of_80_by_24_shows_the_demo_and_keeps_the_page_up(game, terminal):
+def test_each_demo_fits_an_80_by_24_terminal(game, terminal):
     screen = terminal("demo", "--game", game)
     screen.until("Ctrl-C ends the demo")
     lines = screen.lines()
@@ -265,7 +265,7 @@ def test_a_terminal_of_80_by_24_shows_the_demo_and_keeps_the_page_up(game, termi
 
 
 @pytest.mark.slow
-def test_the_page_of_the_demo_stays_until_ctrl_c(terminal):
+def test_demo_page_stays_up_until_ctrl_c(terminal):
     screen = terminal("demo", "--set", "points=1", "--speed", "max")
     screen.until("The page stays up until Ctrl-C.")
     (url,) = re.findall(r"live page: (http://\S+)", "\n".join(screen.lines()))

@@ -34,7 +34,7 @@ def test_no_module_is_longer_than_900_lines():
     assert not long
 
 
-def test_no_module_reads_the_pin_map_when_it_is_imported():
+def test_importing_modules_reads_no_pin_map():
     program = """
 import importlib, pkgutil, pi_controller, pi_controller.pinmap
 def pinmap():
@@ -64,7 +64,7 @@ def test_no_host_names_or_machine_paths():
     assert not found
 
 
-def test_the_top_level_is_as_drawn():
+def test_top_level_has_its_listed_entries():
     shown = {path.relative_to(ROOT).parts[0] for path in tracked()}
     plain = {name for name in shown if not name.startswith(".")}
     assert plain == {
@@ -111,7 +111,7 @@ def test_system_errors_are_described_without_number():
     assert not raw, "describe_error() of pi_controller.errors puts them into words"
 
 
-def test_a_version_is_said_once():
+def test_version_matches_in_project_file_and_package():
     import pi_controller
 
     assert (

@@ -136,7 +136,7 @@ def test_a_longer_name_in_an_order_is_refused():
         decode(order, Order)
 
 
-def test_a_longer_name_in_a_record_is_left_out_and_listed():
+def test_too_long_team_name_is_omitted_and_listed():
     record = read(f"Game: dakota\nTeam A: {TOO_LONG}\nTeam B: kept\ntoss A\n".encode())
     assert dict(record.teams) == {"B": "kept"}
     assert next((fault.line, REFUSED in fault.message) for fault in record.faults) == (2, True)

@@ -129,7 +129,7 @@ def test_a_verb_of_the_table_needs_linux(work, verb):
     assert done.stderr.startswith(f"moccasin-mat: {verb} needs Linux\n")
 
 
-def test_a_lock_of_another_program_is_reported_on_windows(tmp_path, monkeypatch):
+def test_windows_lock_of_another_program_raises_blocking_error(tmp_path, monkeypatch):
     class Msvcrt:
         LK_NBLCK = 2
 

@@ -16,7 +16,7 @@ PATH = "/srv/" + "moccasin-mat-table/" * 8
 WHOLE = re.compile(r"(?<!\w)'[^'\n]+'(?!\w)|[/-]\w[\w./-]*")
 
 
-def test_pipe_lines_are_neither_wrapped_nor_padded(capsys, monkeypatch):
+def test_piped_lines_are_not_wrapped_or_padded(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     table = Table.grid()
     table.add_column(overflow="fold")

@@ -21,7 +21,7 @@ ADDRESS = "https://code.example/people/mat"
 TARGET = re.compile(r"\]\(([^)\s]+)\)")
 
 
-def test_with_an_address_every_picture_and_link_is_whole():
+def test_address_makes_every_picture_and_link_absolute():
     text = hook.packaged(README, ADDRESS, "abc123")
     targets = TARGET.findall(text)
     assert targets == [
@@ -33,7 +33,7 @@ def test_with_an_address_every_picture_and_link_is_whole():
     assert f"![The live page in the middle of a game]({ADDRESS}/raw/abc123/.github/pictures/live-page.png)" in text
 
 
-def test_without_one_there_is_no_path_of_the_tree():
+def test_readme_without_address_has_no_relative_links():
     text = hook.packaged(README, "", "")
     assert not [target for target in TARGET.findall(text) if ":" not in target]
     assert "![" not in text
@@ -50,7 +50,7 @@ def test_the_address_is_the_workflows_own():
     assert hook.urls("") == {}
 
 
-def test_nothing_in_the_project_says_it_twice():
+def test_readme_and_urls_come_from_the_hook_alone():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert set(project["dynamic"]) == {"readme", "urls"}
     assert not {"readme", "urls"} & set(project)
@@ -69,7 +69,7 @@ def test_no_version_with_a_known_hole_is_allowed(package, oldest):
     assert bound >= Version(oldest)
 
 
-def test_the_licence_table_lists_every_package_of_an_installation():
+def test_licence_table_lists_every_installed_package():
     groups = re.findall(r"^\| (.+) \| (.+) \|$", licences.TABLE.read_text("utf-8"), re.MULTILINE)[2:]
     rows = [(name, licence) for licence, names in groups for name in names.split(", ")]
     listed = dict(rows)

@@ -100,7 +100,7 @@ def test_the_base_install_is_small(installed):
     assert total <= MAX_MB * 1e6
 
 
-def test_every_help_is_shown(installed):
+def test_help_of_every_verb_works_in_base_install(installed):
     program = """
 import sys
 from pi_controller.cli import VERBS, main
@@ -183,7 +183,7 @@ def test_a_venv_of_root_is_changed_with_sudo(tmp_path, monkeypatch):
     assert extras.install_command("hub", tmp_path, clone="").startswith("sudo ")
 
 
-def test_a_user_that_the_machine_does_not_know_has_no_home(tmp_path, monkeypatch):
+def test_user_unknown_to_the_machine_has_no_home(tmp_path, monkeypatch):
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
     assert platform.home_folder() == Path("/nonexistent")

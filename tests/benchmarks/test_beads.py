@@ -50,7 +50,7 @@ def test_fit_of_something_that_is_no_bead(benchmark: BenchmarkFixture) -> None:
     assert not found.sure
 
 
-def test_fit_from_what_lay_there_before(benchmark: BenchmarkFixture) -> None:
+def test_fit_from_the_last_beads_finds_all_four(benchmark: BenchmarkFixture) -> None:
     fitter, ut = shipped_fitter(), reading(4)
     before = fitter.fit(ut, ALL, noise=0.6).beads
     found = benchmark(fitter.fit, ut, ALL, noise=0.6, start=before)
@@ -64,7 +64,7 @@ def test_least_squares_of_the_same_size(benchmark: BenchmarkFixture, beads: int)
     benchmark(np.linalg.lstsq, matrix, values, rcond=None)
 
 
-def test_a_scan_when_nothing_happens(benchmark: BenchmarkFixture) -> None:
+def test_scan_without_changes_yields_no_events(benchmark: BenchmarkFixture) -> None:
     rng = np.random.default_rng(1)
     tracker = BeadTracker()
     scans = [Field(0.05 * n, rng.normal(20, 0.5, (24, 3)), ALL) for n in range(200)]

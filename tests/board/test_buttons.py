@@ -73,7 +73,7 @@ def heard(rig):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_button_is_heard_by_its_name_once(rig, heard, name):
+def test_each_button_is_reported_once_by_name(rig, heard, name):
     rig.contact(name, 0.123, True)
     rig.contact(name, 0.223, False)
     rig.run_to(1.0)
@@ -111,7 +111,7 @@ def test_buttons_do_not_disturb_each_other(rig, heard):
     assert heard == [("toss_a", 0.200), ("toss_b", 0.2005), ("ready", 0.201)]
 
 
-def test_what_was_pressed_before_anyone_listened_is_not_told_later(rig):
+def test_presses_before_listen_are_dropped(rig):
     rig.contact("ready", 0.1, True)
     rig.contact("ready", 0.2, False)
     rig.run_to(0.5)
@@ -143,7 +143,7 @@ def gpio():
     rig.close()
 
 
-def test_the_pins_are_pulled_up_inputs_without_gpiozeros_own_debounce(gpio):
+def test_pins_are_pulled_up_inputs_without_gpiozero_debounce(gpio):
     for pin in map(gpio.factory.pin, PINS.values()):
         assert (pin.function, pin.pull, pin.bounce) == ("input", "up", None)
 
@@ -156,7 +156,7 @@ class HeldPin(MockPin):
         self.drive_low()
 
 
-def test_a_button_held_while_starting_is_no_press():
+def test_button_closed_at_start_needs_release_first():
     rig = GpioRig(MockFactory(pin_class=HeldPin))
     heard = []
     rig.buttons.listen(lambda name, t: heard.append((name, t)))
@@ -169,7 +169,7 @@ def test_a_button_held_while_starting_is_no_press():
     rig.close()
 
 
-def test_a_lost_edge_is_made_up_for_by_the_level(gpio):
+def test_lost_release_edge_is_recovered_from_pin_level(gpio):
     # the release of one press was never told: the level heals it, and the next press counts
     gpio.contact("ready", 0.1, True)
     gpio.run_to(0.2)
@@ -183,7 +183,7 @@ def test_a_lost_edge_is_made_up_for_by_the_level(gpio):
     assert gpio.heard == [("ready", 0.1), ("ready", 0.6)]
 
 
-def test_a_late_end_of_a_spike_is_no_press(gpio):
+def test_late_release_edge_of_spike_is_no_press(gpio):
     # the first edge is told at once, the second lies in a busy thread: the level already says open
     device = gpio.buttons.devices["ready"]
     device.when_deactivated = lambda: None
@@ -193,7 +193,7 @@ def test_a_late_end_of_a_spike_is_no_press(gpio):
     assert gpio.heard == []
 
 
-def test_edges_come_from_another_thread_and_are_told_from_tick(gpio):
+def test_edges_from_another_thread_are_reported_by_tick(gpio):
     threads = []
     gpio.buttons.listen(lambda name, t: threads.append((name, threading.get_ident())))
     gpio.now = 0.1

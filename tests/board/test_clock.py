@@ -52,7 +52,7 @@ def test_blocks_never_overlap(seed):
     assert all(later - earlier > 0.008 - 0.5 * sample for earlier, later in pairwise(times))
 
 
-def test_one_slow_answer_changes_nothing():
+def test_slow_pong_does_not_change_clock():
     clock, other = BoardClock(), BoardClock()
     for one in (clock, other):
         for i in range(40):
@@ -70,7 +70,7 @@ def test_before_the_first_pong_arrivals_count():
     assert clock.to_host(7.5) == 100.5
 
 
-def test_a_late_first_arrival_is_worked_off_without_overlap():
+def test_late_first_arrival_is_corrected_without_block_overlap():
     clock = BoardClock()
     clock.take_arrival(0.0, 10.05)  # 50 ms too late
     times = [clock.to_host(0.0, 0.008)]
@@ -83,7 +83,7 @@ def test_a_late_first_arrival_is_worked_off_without_overlap():
     assert times[-1] == pytest.approx(10 + board, abs=0.001)
 
 
-def test_what_is_mapped_stays_mapped():
+def test_mapped_time_is_not_moved_by_later_pongs():
     clock = BoardClock()
     clock.take_pong(9.999, 10.001, 0.0)
     clock.to_host(1.0, 1.5)
@@ -95,7 +95,7 @@ def test_what_is_mapped_stays_mapped():
     assert clock.peek_host(2.5) > end + 1.0
 
 
-def test_a_late_first_answer_is_found_out_by_the_next():
+def test_late_first_pong_is_corrected_by_later_pongs():
     clock = BoardClock()
     clock.take_pong(10.0, 10.4, 0.0)
     for i in range(1, 120):

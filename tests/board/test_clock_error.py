@@ -18,7 +18,7 @@ def test_99_of_100_blocks_are_within_a_millisecond(measure, name, ppm):
 
 
 @pytest.mark.parametrize("name", ["one way 1 ms, the other 0 to 10 ms", "one way always 4 ms longer"])
-def test_of_a_one_sided_delay_half_the_difference_stays_and_no_more(measure, name):
+def test_clock_error_is_half_the_delay_asymmetry(measure, name):
     found = measure.errors(name, 50, seed=11, minutes=5.0)
     least = measure.MODELS[name][2]
     assert least - 0.0005 < found[len(found) // 2] < least + 0.0005

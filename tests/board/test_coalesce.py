@@ -16,14 +16,14 @@ def block(index, n=4):
 HEALTH = Health(0.0, 1.0, 0, 0, 0, 0)
 
 
-def test_four_blocks_are_one_in_the_place_of_the_first():
+def test_four_blocks_merge_at_position_of_first():
     out = coalesce([block(0), HEALTH, block(4), block(8), HEALTH, block(12)])
     assert [type(message) for message in out] == [Piezo, Health, Health]
     assert (out[0].index, out[0].t) == (0, 0.0)
     assert out[0].samples[:, 2].tolist() == list(range(16))
 
 
-def test_a_jump_or_a_word_about_the_link_parts_them():
+def test_index_jump_gap_or_link_down_prevents_merge():
     for between in ([], [Gap(0.0, 1.0, 4)], [LinkDown(0.0, "gone")]):
         out = coalesce([block(0), *between, block(8 if not between else 4)])
         assert [message.index for message in out if isinstance(message, Piezo)] == [0, 8 if not between else 4]

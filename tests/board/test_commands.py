@@ -16,7 +16,7 @@ def lights(runs, told=None):
     return BoardCommand(lambda number: wire.lights_body(number, runs), told.append)
 
 
-def test_an_order_is_done_and_its_result_told(rig):
+def test_order_is_executed_and_its_result_reported(rig):
     rig.connect()
     told = []
     rig.session.commands.enqueue(lights(b"\x03\x02\x01\x02\x03\x04\x05\x06", told))
@@ -38,7 +38,7 @@ def test_an_order_is_done_and_its_result_told(rig):
         b"\x00\x81\1\2\3\x01",  # something over
     ],
 )
-def test_what_cannot_be_painted_is_refused_and_nothing_changes(rig, runs):
+def test_unpaintable_order_is_refused_and_not_painted(rig, runs):
     rig.connect()
     told = []
     rig.session.commands.enqueue(lights(b"\x00\x81\5\5\5" + runs, told))
@@ -47,7 +47,7 @@ def test_what_cannot_be_painted_is_refused_and_nothing_changes(rig, runs):
     assert rig.board.painted == []
 
 
-def test_when_only_the_answer_is_lost_it_is_done_once(rig):
+def test_order_with_lost_answers_is_executed_once(rig):
     rig.connect()
     told = []
     rig.spoil = lambda data: b""
@@ -79,7 +79,7 @@ def test_it_is_sent_again_ever_more_rarely():
     assert {bytes(body) for body in sent} == {bytes(wire.test_body(1))}
 
 
-def test_one_at_a_time_and_none_without_a_link():
+def test_orders_are_sent_singly_while_linked():
     sent = []
     orders = BoardCommands(sent.append)
     told = []
@@ -126,7 +126,7 @@ def test_the_board_counts_round_too(rig):
     assert [first for first, _ in rig.board.painted] == [0, 1, 2]
 
 
-def test_a_welcome_of_the_start_before_cannot_make_an_old_order_pass_for_a_new_one(rig):
+def test_stale_welcome_does_not_confuse_order_numbers(rig):
     # the host believes a start that is over, orders, and the board that came after does that order and the next
     rig.connect()
     told = []
@@ -148,7 +148,7 @@ def strip_on(rig, **settings):
     return BoardStrip(69, rig.session, **settings)
 
 
-def test_only_what_changes_is_sent(rig):
+def test_unchanged_pixels_are_not_sent(rig):
     strip = strip_on(rig)
     rig.connect()
     frame = [(i, 0, 0) for i in range(69)]
@@ -179,7 +179,7 @@ def test_the_newest_frame_wins(rig):
     assert len(rig.board.painted) <= 2
 
 
-def test_after_a_restart_the_whole_frame_is_told_again(rig):
+def test_whole_frame_is_resent_after_board_restart(rig):
     strip = strip_on(rig)
     rig.connect()
     frame = [RED, BLUE, DARK] * 23
@@ -190,7 +190,7 @@ def test_after_a_restart_the_whole_frame_is_told_again(rig):
     assert rig.board.strip == frame
 
 
-def test_without_a_host_the_strip_is_dark_and_comes_back_with_it(rig):
+def test_strip_is_dark_without_host_and_restored_after(rig):
     strip = strip_on(rig)
     rig.connect()
     strip.show([RED] * 69)
@@ -206,7 +206,7 @@ def test_without_a_host_the_strip_is_dark_and_comes_back_with_it(rig):
     assert rig.board.strip == [BLUE] * 69
 
 
-def test_what_pixels_kept_from_before_goes_out_when_the_board_starts(rig):
+def test_board_start_clears_pixels_left_on(rig):
     rig.board.pixels = [DARK] * 69
     rig.step()
     assert rig.board.strip == [DARK] * 69

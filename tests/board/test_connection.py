@@ -7,7 +7,7 @@ from pi_controller.errors import PortError
 from pi_controller.simulation.mat import SimListening
 
 
-def test_a_board_that_is_missing_is_looked_for_once_a_second_and_told_of_once():
+def test_missing_board_retries_every_second_and_reports_once():
     tried = []
 
     def none():
@@ -42,7 +42,7 @@ def test_it_comes_back_after_the_cable_was_pulled():
         assert connection.missing is None
 
 
-def test_a_port_that_another_program_holds_is_told():
+def test_port_in_use_by_another_program_is_reported():
     with SimListening(1) as sim:
         sim.tick()
         other = BoardConnection(lambda: SerialPort(sim.mat.device))
@@ -51,7 +51,7 @@ def test_a_port_that_another_program_holds_is_told():
         assert "another program is using" in other.missing.message
 
 
-def test_closing_twice_is_fine_and_the_board_falls_silent():
+def test_closing_twice_is_safe_and_board_stops_streaming():
     with SimListening(1) as sim:
         for _ in range(30):
             sim.tick()

@@ -28,13 +28,13 @@ def presses(edges, until=2.0, **more):
     return [down for _, down in play(edges, until, **more)]
 
 
-def test_a_clean_press_is_told_once_with_the_time_of_the_touch():
+def test_clean_press_is_reported_once_with_contact_time():
     ((told, down),) = play([(0.1001, True), (0.2, False)], 1.0)
     assert down == 0.1001
     assert 0.1001 + MIN_PRESS_S <= told <= 0.1001 + MIN_PRESS_S + TICK
 
 
-def test_a_button_held_down_is_one_press():
+def test_long_press_is_one_press():
     assert presses([(0.1, True)], until=60.0, tick=0.01) == [0.1]
 
 
@@ -48,7 +48,7 @@ def test_a_train_of_spikes_is_no_press():
     assert presses(edges) == []
 
 
-def test_chatter_when_pressed_is_one_press_at_the_first_touch():
+def test_bouncing_press_is_one_press_at_first_contact():
     chatter = [(0.1, True), (0.1005, False), (0.101, True), (0.103, False), (0.1031, True)]
     assert presses([*chatter, (0.3, False)]) == [0.1]
 
@@ -57,12 +57,12 @@ def test_chatter_when_released_is_no_second_press():
     assert presses([(0.1, True), (0.2, False), (0.201, True), (0.2025, False), (0.204, True), (0.2041, False)]) == [0.1]
 
 
-def test_a_longer_touch_while_releasing_is_no_second_press():
+def test_short_reclose_during_release_is_no_second_press():
     # the finger slips: open 10 ms, closed again 8 ms; not settled yet, so still the same press
     assert presses([(0.1, True), (0.2, False), (0.21, True), (0.218, False)]) == [0.1]
 
 
-def test_a_break_while_held_is_no_second_press():
+def test_short_break_during_press_is_no_second_press():
     assert presses([(0.1, True), (0.2, False), (0.2 + SETTLE_S / 2, True), (0.4, False)]) == [0.1]
 
 
@@ -70,11 +70,11 @@ def test_two_presses_are_two():
     assert presses([(0.1, True), (0.2, False), (0.25, True), (0.3, False)]) == [0.1, 0.25]
 
 
-def test_a_spike_before_a_press_does_not_date_it():
+def test_spike_before_press_does_not_set_its_time():
     assert presses([(0.1, True), (0.1001, False), (0.112, True), (0.3, False)]) == [0.112]
 
 
-def test_held_at_the_start_is_no_press_until_released():
+def test_button_closed_at_start_needs_release_before_press():
     assert presses([(0.5, False), (0.7, True)], debounce=Debounce(closed=True)) == [0.7]
     assert presses([], debounce=Debounce(closed=True)) == []
 
@@ -84,12 +84,12 @@ def test_a_press_between_two_ticks_is_not_lost():
     assert presses([(0.1, True), (0.2, False), (0.5, True), (0.6, False)], tick=0.3) == [0.1, 0.5]
 
 
-def test_a_level_known_already_changes_nothing():
+def test_repeated_level_edges_are_ignored():
     samples = [(0.1 + n * 0.001, True) for n in range(50)] + [(0.15 + n * 0.001, False) for n in range(50)]
     assert presses(samples) == [0.1]
 
 
-def test_a_clock_that_steps_back_invents_nothing():
+def test_clock_stepping_back_creates_no_press():
     debounce = Debounce(t=10.0)
     debounce.take_edge(9.0, True)
     assert debounce.take_press(9.5) is None
@@ -136,7 +136,7 @@ def test_no_shower_of_spikes_is_ever_a_press(spikes):
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(1e-5, 0.1), st.booleans()), max_size=60))
-def test_whatever_comes_presses_stay_a_settling_time_apart(steps):
+def test_presses_are_at_least_settle_time_apart(steps):
     t, edges = 0.0, []
     for gap, closed in steps:
         t += gap

@@ -17,7 +17,7 @@ def said(messages, **but):
     return [(m.kind, m.part, m.value) for m in events(messages, **but)]
 
 
-def test_a_start_and_its_self_test_are_told(rig):
+def test_start_and_self_test_are_reported(rig):
     messages = rig.connect() + rig.run(2.0)
     assert said(messages, but=()) == [("started", 1, 0), ("tested", 0b11111, ALL)]
     assert [m.number for m in events(messages, but=())] == [1, 2]
@@ -27,7 +27,7 @@ def test_a_start_and_its_self_test_are_told(rig):
     ]
 
 
-def test_what_happened_before_the_link_keeps_its_time(rig):
+def test_events_before_link_keep_their_time(rig):
     rig.run(20.0)  # nobody listens
     began = rig.t
     [started, tested] = events(rig.connect(), but=())
@@ -49,7 +49,7 @@ def test_a_test_that_is_ordered(rig):
     )
 
 
-def test_a_test_that_is_ordered_switches_the_bias_once_and_tells_each_pad(rig):
+def test_ordered_self_test_switches_bias_and_reports_pads(rig):
     switched = []
     rig.board.bias = switched.append
     rig.connect()
@@ -64,7 +64,7 @@ def test_a_test_that_is_ordered_switches_the_bias_once_and_tells_each_pad(rig):
     assert BoardEvent(0.0, 1, "discs", 3, 276).line == "Pad 3 rises in 2.8 ms when its bias is switched on."
 
 
-def test_a_host_before_1_5_does_not_get_the_bias_switched(rig, monkeypatch):
+def test_self_test_for_older_host_leaves_bias_alone(rig, monkeypatch):
     switched = []
     rig.board.bias = switched.append
     monkeypatch.setattr(wire, "PROTOCOL", (1, wire.CHARGES - 1))
@@ -98,7 +98,7 @@ def test_a_chip_that_falls_silent_and_comes_back(rig):
     assert rig.board.lit[-1] == "run"
 
 
-def test_nothing_of_a_magnetometer_is_for_people(rig):
+def test_magnetometer_events_are_not_public(rig):
     rig.connect()
     rig.run(2.0)
     rig.board.silent = set(range(6))
@@ -165,7 +165,7 @@ def test_a_stroke_that_clips_is_no_fault(rig):
     assert said(messages + rig.run(5.0)) == []
 
 
-def test_lost_samples_are_told_once_a_second(rig):
+def test_lost_samples_are_reported_once_a_second(rig):
     rig.connect()
     rig.run(1.0)
     messages = []
@@ -181,7 +181,7 @@ def test_lost_samples_are_told_once_a_second(rig):
     assert len([m for m in messages if isinstance(m, Gap)]) == 100
 
 
-def test_a_late_pass_is_told_and_not_too_often(rig):
+def test_late_passes_are_reported_at_limited_rate(rig):
     rig.connect()
     for _ in range(10):
         rig.step(0.15)
@@ -199,7 +199,7 @@ def test_late_passes_say_how_late(rig):
     assert events(messages)[0].line == "One pass of the board's main loop took 150 ms."
 
 
-def test_a_board_that_cannot_keep_its_rates_says_so(rig):
+def test_slow_board_reports_its_scan_rate(rig):
     rig.connect()
     messages = rig.run(12.0, 0.05)  # a touch scan each 50 ms, not 20
     told = [m for m in messages if isinstance(m, BoardEvent) and m.kind == "slow"]
@@ -211,7 +211,7 @@ def test_a_board_that_cannot_keep_its_rates_says_so(rig):
 
 
 @pytest.mark.parametrize("dt", [0.001, 0.008, 0.017])
-def test_a_board_that_keeps_its_rates_says_nothing(rig, dt):
+def test_board_at_full_rate_sends_no_events(rig, dt):
     rig.connect()
     assert said(rig.run(8.0, dt)) == []
 
@@ -258,7 +258,7 @@ def test_starts_from_power_in_short_order_are_doubted(rig, early, reason, told):
     assert said(messages) == ([("brown-out", 0, early)] if told else [])
 
 
-def test_a_start_is_calm_after_a_while_with_nobody_there(rig):
+def test_early_start_counter_clears_after_time_without_host(rig):
     rig.board.early = 2
     rig.run(9.9)
     assert rig.board.early == 2
@@ -266,7 +266,7 @@ def test_a_start_is_calm_after_a_while_with_nobody_there(rig):
     assert rig.board.early == 0
 
 
-def test_a_start_with_a_host_is_called_calm_much_later(rig):
+def test_early_start_counter_clears_when_host_says_bye(rig):
     rig.board.early = 2
     rig.connect()
     rig.run(30.0)
@@ -293,7 +293,7 @@ def numbers(messages):
     return [m.number for m in messages if isinstance(m, BoardEvent)]
 
 
-def test_events_come_once_and_in_order_though_the_wire_loses_them(rig):
+def test_events_arrive_once_in_order_over_lossy_wire(rig):
     rig.connect()
     rig.run(2.0)
     rig.spoil = lambda data: b"" if rig.random.random() < 0.3 else data
@@ -311,7 +311,7 @@ def test_events_come_once_and_in_order_though_the_wire_loses_them(rig):
     assert lost(messages) == rig.sampler.events.newest - 2 - len(got)
 
 
-def test_a_full_ring_drops_the_oldest_and_the_host_knows_how_many(rig):
+def test_full_ring_drops_oldest_events_and_counts_them(rig):
     rig.connect()
     rig.run(2.0)
     rig.plugged = False
@@ -325,7 +325,7 @@ def test_a_full_ring_drops_the_oldest_and_the_host_knows_how_many(rig):
     assert lost(messages) == 18
 
 
-def test_another_program_hears_what_nobody_has_acknowledged_and_what_was_dropped(rig):
+def test_new_session_receives_unacknowledged_events_and_lost_count(rig):
     rig.connect()
     rig.run(2.0)
     rig.session.close()
@@ -337,7 +337,7 @@ def test_another_program_hears_what_nobody_has_acknowledged_and_what_was_dropped
     assert lost(messages) == 8
 
 
-def test_a_port_opened_anew_repeats_nothing(rig):
+def test_reopened_port_repeats_no_events(rig):
     rig.connect()
     rig.run(2.0)
     rig.spoil_said = lambda data: b""  # the last ACK does not arrive
@@ -352,7 +352,7 @@ def test_a_port_opened_anew_repeats_nothing(rig):
     assert rig.sampler.events.confirmed == 4
 
 
-def test_each_start_counts_anew(rig):
+def test_each_start_restarts_event_numbers(rig):
     rig.connect()
     rig.run(2.0)
     rig.power_up(boots=2)
@@ -430,7 +430,7 @@ def test_every_kind_has_a_line():
         assert bool(event.line) == event.is_public
 
 
-def test_samples_go_on_whatever_is_told(rig):
+def test_many_events_cause_no_sample_gap(rig):
     rig.connect()
     happen(rig, 200)
     messages = rig.run(5.0)

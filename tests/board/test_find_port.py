@@ -51,7 +51,7 @@ def test_no_board_but_other_ports_lists_them(by_id):
     assert str(folder / CABLE) in caught.value.hint
 
 
-def test_a_link_to_a_device_that_has_gone_is_no_board(by_id, tmp_path):
+def test_dangling_device_link_is_no_board(by_id, tmp_path):
     folder = by_id(FEATHER)
     (tmp_path / "ttyACM0").unlink()
     with pytest.raises(PortError, match="no mat board"):
@@ -70,7 +70,7 @@ def test_a_path_is_taken_as_it_is(by_id, tmp_path):
     assert find_port(str(tmp_path / "ttyACM0"), folder) == str(tmp_path / "ttyACM0")
 
 
-def test_a_path_that_is_not_there_lists_what_is(by_id, tmp_path):
+def test_missing_path_error_lists_connected_boards(by_id, tmp_path):
     folder = by_id(CABLE)
     with pytest.raises(PortError, match=r"there is no board at .*ttyACM7") as caught:
         find_port(str(tmp_path / "ttyACM7"), folder)
@@ -79,7 +79,7 @@ def test_a_path_that_is_not_there_lists_what_is(by_id, tmp_path):
 
 
 @pytest.mark.parametrize("names", [(), (CABLE,), (FEATHER, OTHER)])
-def test_what_the_journal_and_the_pages_get_names_no_port(by_id, names):
+def test_public_error_names_no_port(by_id, names):
     folder = by_id(*names)
     with pytest.raises(PortError) as caught:
         find_port("auto", folder)
@@ -88,7 +88,7 @@ def test_what_the_journal_and_the_pages_get_names_no_port(by_id, names):
     assert str(folder) not in caught.value.public
 
 
-def test_the_message_is_the_same_while_the_reason_is(tmp_path):
+def test_same_reason_gives_same_error_message(tmp_path):
     # whoever looks once a second says it once
     said = set()
     for _ in range(2):

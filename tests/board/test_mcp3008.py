@@ -25,7 +25,7 @@ def factory(monkeypatch):
     factory.reset()
 
 
-def test_it_reads_what_gpiozeros_own_mcp3008_reads(factory):
+def test_readings_match_gpiozero_mcp3008(factory):
     Mcp3008Slave(factory, COUNTS.__getitem__)
     chip = Mcp3008(factory)
     assert chip.scan() == COUNTS[:4]
@@ -36,14 +36,14 @@ def test_it_reads_what_gpiozeros_own_mcp3008_reads(factory):
             assert own.raw_value == COUNTS[channel]
 
 
-def test_the_quick_bus_of_the_other_tests_is_the_same_chip():
+def test_quick_factory_behaves_like_the_chip():
     quick = QuickFactory(COUNTS.__getitem__)
     chip = Mcp3008(quick)
     assert chip.scan() == COUNTS[:4]
     assert chip.bus.hz == pinmap().pi.mcp3008.hz
 
 
-def test_the_pins_of_the_map_are_those_of_its_port(factory):
+def test_pin_map_matches_pins_of_spi_port(factory):
     Mcp3008Slave(factory, COUNTS.__getitem__)
     chip = Mcp3008(factory)
     assert {pin.info.name for pin in factory.pins.values()} == {f"GPIO{pin}" for pin in pinmap().pi.mcp3008.pins}
@@ -51,7 +51,7 @@ def test_the_pins_of_the_map_are_those_of_its_port(factory):
 
 
 @pytest.mark.parametrize("stuck", ["low", "high"])
-def test_no_chip_is_said(factory, stuck):
+def test_missing_chip_is_refused(factory, stuck):
     class Nothing(Mcp3008Slave):
         def on_bit(self):
             self.tx_buf = [stuck == "high"]
@@ -62,7 +62,7 @@ def test_no_chip_is_said(factory, stuck):
     assert "GPIO8" in error.value.hint
 
 
-def test_a_chip_that_goes_silent_is_said():
+def test_silent_chip_fails_the_scan():
     quick = QuickFactory(COUNTS.__getitem__)
     chip = Mcp3008(quick)
     quick.bus.there = False
@@ -70,7 +70,7 @@ def test_a_chip_that_goes_silent_is_said():
         chip.scan()
 
 
-def test_spi_that_is_turned_off_is_no_reason_to_set_pins_one_by_one(factory, monkeypatch):
+def test_disabled_spi_is_refused_without_bit_banging(factory, monkeypatch):
     def broken(*args, **kwargs):
         raise FileNotFoundError("/dev/spidev0.0")
 
@@ -84,7 +84,7 @@ class EnoughError(Exception):
     pass
 
 
-def test_records_are_passed_on_a_few_at_a_time():
+def test_records_are_written_in_small_batches():
     now, written = [10.0], []
 
     def clock():
@@ -113,7 +113,7 @@ time.sleep(60)
 """
 
 
-def test_the_process_tells_whole_records_on_the_tables_clock():
+def test_reader_process_delivers_whole_records_in_table_time():
     reader = ReaderProcess(lambda: time.monotonic() + 1000.0, (sys.executable, "-c", TELLS))
     try:
         scans = reader.take()
@@ -147,7 +147,7 @@ def test_the_real_reader_says_why_it_has_ended(monkeypatch):
     assert (error.message, "GPIO8" in error.hint) == ("the MCP3008 does not answer", True)
 
 
-def test_a_reader_that_breaks_is_told_by_its_last_line():
+def test_failed_reader_error_gives_its_last_line():
     error = ended(ReaderProcess(time.monotonic, (sys.executable, "-c", "raise SystemExit('no more')")))
     assert "has ended: no more" in error.message
 
@@ -157,7 +157,7 @@ def test_a_reader_that_is_not_there():
         ReaderProcess(time.monotonic, ("/nowhere/python",))
 
 
-def test_the_record_is_what_numpy_reads():
+def test_record_layout_matches_numpy_dtype():
     one = np.frombuffer(RECORD.pack(1.5, 2.5, 1, 2, 3, 4), SCAN)[0]
     assert (one["began"], one["ended"], one["counts"].tolist()) == (1.5, 2.5, [1, 2, 3, 4])
     assert struct.calcsize(RECORD.format) == 24

@@ -52,7 +52,7 @@ def test_a_new_host_at_an_old_board(old_board):
         strip.show([(2, 2, 2)] * 69)
 
 
-def test_an_old_board_that_is_flashed_gets_what_waited(old_board):
+def test_reflashed_old_board_runs_pending_self_test(old_board):
     rig = old_board
     rig.session.request_self_test()
     rig.connect()
@@ -84,7 +84,7 @@ def test_an_old_host_at_a_new_board(rig):
     assert rig.sampler.running
 
 
-def test_a_new_host_after_an_old_one_hears_what_was_kept(rig):
+def test_new_host_receives_events_stored_under_old_host(rig):
     test_an_old_host_at_a_new_board(rig)
     rig.board.heard += wire.seal(wire.bye_body(), 900)
     messages = rig.connect() + rig.run(1.0)
@@ -94,7 +94,7 @@ def test_a_new_host_after_an_old_one_hears_what_was_kept(rig):
     assert [m for m in messages if isinstance(m, Gap)] == []
 
 
-def test_a_host_of_1_1_never_hears_what_came_with_1_2(rig, monkeypatch):
+def test_host_1_1_receives_no_1_2_messages(rig, monkeypatch):
     rig.board.magnets = wire.QMC5883P
     rig.power_up = None
     rig.sampler = rig.sampler_module.Sampler(rig.board)
@@ -119,7 +119,7 @@ def samples(messages):
     return np.concatenate([m.samples.astype(int) + m.full_scale for m in messages if isinstance(m, Piezo)]).ravel()
 
 
-def test_a_host_of_1_2_gets_the_upper_12_bits_of_a_sample(rig, monkeypatch):
+def test_host_1_2_receives_upper_12_sample_bits(rig, monkeypatch):
     monkeypatch.setattr(wire, "PROTOCOL", (1, wire.SUMS - 1))  # it takes the board for one of its own kind
     messages = rig.connect() + rig.run(1.0)
     got = samples(messages)
@@ -129,7 +129,7 @@ def test_a_host_of_1_2_gets_the_upper_12_bits_of_a_sample(rig, monkeypatch):
     assert rig.session.stats.refused == 0
 
 
-def test_samples_of_a_board_of_1_2_have_12_bits(rig):
+def test_samples_of_board_1_2_have_12_bits(rig):
     def say_1_2(body, number):
         if body[0] == wire.WELCOME:
             body[4] = wire.SUMS - 1

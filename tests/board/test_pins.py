@@ -56,7 +56,7 @@ def of(messages, kind):
     return [message for message in messages if isinstance(message, kind)]
 
 
-def test_it_is_up_once_it_knows_how_often_it_reads():
+def test_link_is_up_after_read_rate_is_measured():
     pins = PinsWorld(1)
     (link,) = of(up(pins), LinkUp)
     assert MEASURE_S < pins.world.t < MEASURE_S + 0.1
@@ -66,7 +66,7 @@ def test_it_is_up_once_it_knows_how_often_it_reads():
     assert pins.source.reads_per_s == pytest.approx(1100.0, rel=0.03)
 
 
-def test_blocks_follow_on_one_another_at_one_rate_and_gaps_are_none():
+def test_blocks_are_contiguous_at_one_rate_without_gaps():
     pins = PinsWorld(2)
     up(pins)
     messages = run(pins, 3.0)
@@ -83,7 +83,7 @@ def test_blocks_follow_on_one_another_at_one_rate_and_gaps_are_none():
     assert all(touch.counts.shape == (4, 3) and touch.counts.min() > 600 for touch in touches)
 
 
-def test_every_channel_is_laid_on_the_grid_by_its_own_moments():
+def test_resampler_uses_each_channels_own_sample_times():
     began = np.arange(400) / 900.0 + 0.0001
     took = 0.9 / 900.0
     moments = began[:, None] + took * (np.arange(4) + 0.5) / 4
@@ -99,7 +99,7 @@ def test_every_channel_is_laid_on_the_grid_by_its_own_moments():
 
 
 @pytest.mark.parametrize("hole", [0.0045, 0.02, 0.4])
-def test_a_stretch_that_was_not_read_is_a_gap_and_holds_no_hit(hole):
+def test_read_stall_is_a_gap_without_a_strike(hole):
     pins = PinsWorld(3)
     up(pins)
     at = pins.world.t + 1.0
@@ -130,11 +130,11 @@ def test_a_little_late_is_no_gap():
 
 
 @pytest.mark.parametrize(("hz", "rate"), [(6000.0, 1500.0), (1480.0, 1500.0), (1300.0, 1250.0), (1010.0, 1000.0)])
-def test_the_grid_is_no_finer_than_what_is_read(hz, rate):
+def test_grid_rate_does_not_exceed_read_rate(hz, rate):
     assert grid_rate(hz) == rate
 
 
-def test_too_slow_is_refused_in_words_and_the_detector_takes_every_grid():
+def test_slow_reads_are_refused_and_detector_accepts_rates():
     pins = PinsWorld(5, hz=700.0)
     (down,) = of(run(pins, 3.0), LinkDown)
     assert down.why == "the piezos are read too slowly to feel strikes"
@@ -146,7 +146,7 @@ def test_too_slow_is_refused_in_words_and_the_detector_takes_every_grid():
         StrikeDetector(rate, 4, 512)
 
 
-def test_readings_that_become_slower_begin_anew():
+def test_slower_reads_restart_link_at_lower_rate():
     pins = PinsWorld(6, hz=1600.0)
     up(pins)
     before = of(run(pins, 1.0), Piezo)[-1]
@@ -158,7 +158,7 @@ def test_readings_that_become_slower_begin_anew():
     assert after.index > before.index
 
 
-def test_pins_that_cannot_be_opened_are_told_once_and_looked_for():
+def test_unopenable_pins_are_reported_once_and_retried():
     pins = PinsWorld(7)
     pins.there = False
     assert [message.why for message in run(pins, 3.0)] == ["SPI0.0 cannot be opened"]
@@ -170,7 +170,7 @@ def test_pins_that_cannot_be_opened_are_told_once_and_looked_for():
     assert pins.world.t - began < RETRY_S + MEASURE_S + 0.1
 
 
-def test_a_chip_that_dies_is_a_link_that_is_down_and_comes_back():
+def test_dead_chip_takes_link_down_until_it_returns():
     pins = PinsWorld(8)
     up(pins)
     reader = pins.source.port
@@ -190,7 +190,7 @@ def test_a_reader_that_hangs_is_lost():
     assert "sends no readings" in down.why
 
 
-def test_a_touch_chip_that_dies_is_felt_as_silent_strips_and_named():
+def test_dead_touch_chip_is_reported_as_silent_strips():
     pins = PinsWorld(10)
     mat_sensors = MatSensors()
     for message in [*up(pins), *run(pins, 1.0)]:
@@ -208,7 +208,7 @@ def test_a_touch_chip_that_dies_is_felt_as_silent_strips_and_named():
     assert (mat_sensors.faults, pins.source.strips_missing) == ((), None)
 
 
-def test_strikes_and_hands_are_felt():
+def test_strikes_and_hands_are_detected():
     pins = PinsWorld(11)
     mat_sensors = MatSensors()
     for message in [*up(pins), *run(pins, 1.5)]:
@@ -245,7 +245,7 @@ def test_it_has_the_face_of_a_listener():
 
 
 @pytest.mark.slow
-def test_a_game_is_played_on_the_pins_and_the_judge_confirms_the_beads(tmp_path):
+def test_game_on_pins_with_judged_beads_matches_truth(tmp_path):
     game, pins, buttons = registry.game("dakota"), PinsWorld(21), MockButtons()
     with Journal(tmp_path / "j.sqlite") as journal:
         referee = DakotaReferee(game, RefereeSettings(beads="judge"), bytes)

@@ -105,7 +105,7 @@ def test_bytes_pass_unchanged_both_ways(rig):
     assert port.read(at_least=256) == EVERY_BYTE
 
 
-def test_nothing_waits_nothing_is_read(rig):
+def test_read_without_data_returns_empty(rig):
     port = rig.open()
     assert port.read() == b""
     assert port.read() == b""
@@ -119,7 +119,7 @@ def test_one_read_takes_all_that_waits(rig):
     assert port.read() == b""
 
 
-def test_opening_drops_what_waited(rig):
+def test_opening_discards_pending_input(rig):
     rig.open().close()
     rig.board_sends(b"of the last game")
     port = rig.open()
@@ -128,7 +128,7 @@ def test_opening_drops_what_waited(rig):
     assert port.read(at_least=3) == b"new"
 
 
-def test_a_second_opener_is_refused_and_the_first_is_not_disturbed(rig):
+def test_second_opener_is_refused_without_disturbing_the_first(rig):
     port = rig.open()
     with pytest.raises(PortError, match="another program is using") as caught:
         rig.open()
@@ -178,7 +178,7 @@ def test_waiting_ends_with_a_byte_and_takes_none(rig):
     assert port.read() == b""
 
 
-def test_waiting_on_a_port_that_is_gone_does_not_hide_it(rig):
+def test_wait_on_unplugged_port_still_raises_disconnected(rig):
     port = rig.open()
     rig.unplug()
     with pytest.raises(PortError, match="disconnected"):
@@ -194,14 +194,14 @@ def test_unplugged_before_a_write(rig):
         port.write(b"x")
 
 
-def test_opening_what_was_unplugged(rig):
+def test_opening_unplugged_port_is_refused(rig):
     rig.unplug()
     with pytest.raises(PortError, match="there is no board at") as caught:
         rig.open()
     assert "cable" in caught.value.hint
 
 
-def test_a_board_that_reads_nothing_fails_the_write_and_closes_the_port(rig):
+def test_stalled_board_fails_write_and_closes_port(rig):
     port = rig.open()
     with pytest.raises(PortError, match="takes no more data"):
         port.write(bytes(1 << 20))
@@ -209,7 +209,7 @@ def test_a_board_that_reads_nothing_fails_the_write_and_closes_the_port(rig):
         port.read()
 
 
-def test_its_errors_are_what_a_caller_of_open_expects(rig):
+def test_missing_board_error_is_an_oserror(rig):
     rig.unplug()
     with pytest.raises(OSError, match="there is no board"):
         rig.open()
@@ -243,7 +243,7 @@ def test_unplugged_in_the_middle_of_a_read(pty_rig):
     assert caught == [f"the board at {pty_rig.name} is disconnected"]
 
 
-def test_what_is_for_everybody_names_no_port(rig):
+def test_public_errors_name_no_port(rig):
     port = rig.open()
     told = []
     for fail in (rig.open, rig.unplug, port.read, port.read, rig.open):
@@ -261,7 +261,7 @@ def test_what_is_for_everybody_names_no_port(rig):
     assert not any(rig.name in error.public for error in told)
 
 
-def test_a_read_gives_up_with_what_came(pty_rig):
+def test_read_timeout_returns_partial_data(pty_rig):
     port = SerialPort(pty_rig.name, read_timeout_s=0.05)
     pty_rig.ports.append(port)
     pty_rig.board_sends(b"ab")
@@ -279,7 +279,7 @@ def test_more_than_the_terminal_holds_arrives_whole(pty_rig):
     sender.join()
 
 
-def test_the_board_sees_a_listener_and_no_call_to_its_boot_loader(pty_rig):
+def test_open_port_sets_dtr_and_avoids_bootloader_baudrate(pty_rig):
     port = pty_rig.open()
     assert port.serial.dtr is True
     assert port.serial.baudrate != 1200
@@ -297,7 +297,7 @@ def test_no_permission_names_the_group(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "fifo", "nul"])
-def test_what_is_not_a_serial_port(tmp_path, kind):
+def test_path_that_is_no_serial_port_is_refused(tmp_path, kind):
     path = tmp_path / "thing"
     if kind == "file":
         path.touch()
@@ -319,7 +319,7 @@ def test_the_mock_reads_short():
     assert [host.read(), host.read(5), host.read(), host.read()] == [b"ab", b"cd", b"e", b""]
 
 
-def test_the_mock_stalls_and_a_new_opener_goes_on():
+def test_mock_reopened_after_stall_accepts_writes():
     cable = MockCable()
     port = cable.open()
     port.stalled = True
@@ -329,7 +329,7 @@ def test_the_mock_stalls_and_a_new_opener_goes_on():
     assert cable.board.read() == b"y"
 
 
-def test_what_the_mock_board_says_to_nobody_is_lost():
+def test_mock_board_output_without_listener_is_lost():
     cable = MockCable()
     cable.board.write(b"lost")
     port = cable.open()

@@ -71,7 +71,7 @@ def lines():
     return re.findall(r"^    ([<>]) ([0-9a-f]{2}(?: [0-9a-f]{2})+)\n      (.+)$", SESSION, re.MULTILINE)
 
 
-def test_the_dump_decodes_to_what_stands_beside_it():
+def test_hex_dump_decodes_to_its_annotations():
     to_board = wire.Decoder(wire.TO_BOARD, wire.HELLO)
     to_host = wire.Decoder(wire.TO_HOST, wire.WELCOME)
     seen = set()
@@ -99,7 +99,7 @@ def test_the_page_states_the_protocol():
     assert "protocol {}.{}".format(*wire.PROTOCOL) in PAGE
 
 
-def test_the_page_and_the_code_have_the_same_kinds_of_events():
+def test_page_lists_same_event_kinds_as_code():
     assert f"kinds 1 to {wire.KINDS};" in " ".join(PAGE.split())
     code = Path(wire.__file__).read_text("utf-8").split("# EVENT's kinds", 1)[1].split("KINDS =", 1)[0]
     assert [int(kind) for kind in re.findall(r"^[A-Z_]+ = (\d+)", code, re.MULTILINE)] == list(range(1, wire.KINDS + 1))

@@ -36,7 +36,7 @@ def test_connect(rig):
     assert {type(m) for m in rest} == {Piezo, Touch, Field, Health, BoardEvent}
 
 
-def test_a_ping_is_known_to_wait_for_its_answer(rig):
+def test_pinging_is_true_until_pong_arrives(rig):
     rig.connect()
     assert not rig.session.pinging
     rig.plugged = False
@@ -47,7 +47,7 @@ def test_a_ping_is_known_to_wait_for_its_answer(rig):
     assert not rig.session.pinging
 
 
-def test_nothing_is_said_before_the_hosts_hello(rig):
+def test_board_sends_no_data_before_hello(rig):
     for _ in range(200):
         rig.board.us += 8000
         rig.sampler.step()
@@ -92,7 +92,7 @@ def test_coarse_passes_still_read_every_magnetometer(rig):
     blocks_follow(messages)
 
 
-def test_what_was_felt_before_the_link_is_not_told(rig):
+def test_samples_before_link_are_no_gap(rig):
     rig.session.start(rig.t)
     rig.plugged = False
     rig.run(5.0)
@@ -102,7 +102,7 @@ def test_what_was_felt_before_the_link_is_not_told(rig):
     assert of(messages, Gap) == []
 
 
-def test_the_board_sends_nothing_to_a_host_that_is_gone(rig):
+def test_board_stops_sending_to_silent_host(rig):
     rig.connect()
     rig.plugged = False
     rig.run(3.2)
@@ -121,7 +121,7 @@ def test_bye(rig):
     assert not rig.board.sent
 
 
-def test_a_goodbye_and_the_next_hello_in_one_read(rig):
+def test_bye_and_hello_in_one_read_keep_link(rig):
     rig.connect()
     rig.session.close()
     rig.session.start(rig.t)  # before the board has read either
@@ -147,7 +147,7 @@ def test_silence_is_noticed_within_a_second_and_mended(rig):
     blocks_follow(messages)
 
 
-def test_a_board_that_never_answers_is_told_once(rig):
+def test_unanswering_board_is_reported_once(rig):
     rig.plugged = False
     rig.session.start(rig.t)
     messages = rig.run(10.0)
@@ -209,7 +209,7 @@ def test_board_that_keeps_restarting_changes_the_link_rarely(rig):
     assert rig.session.up
 
 
-def test_changing_reasons_of_a_dead_link_are_told_once_a_second(rig):
+def test_changing_refusal_reasons_are_reported_once_a_second(rig):
     rig.session.start(rig.t)
     said = []
     for n in range(600):
@@ -398,14 +398,14 @@ def test_indexes_run_on_past_32_bits(rig):
 
 
 @pytest.mark.parametrize(("kind", "counts_per_ut"), [(wire.QMC5883L, 30.0), (wire.QMC5883P, 37.5)])
-def test_counts_are_those_of_the_magnetometers_that_were_found(rig, kind, counts_per_ut):
+def test_field_counts_follow_magnetometer_model(rig, kind, counts_per_ut):
     rig.board.magnets = kind
     rig.sampler = rig.sampler_module.Sampler(rig.board)
     field = of(rig.connect() + rig.run(0.3), Field)[-1]
     assert field.ut[5].tolist() == [30 * 5 / counts_per_ut, -300 / counts_per_ut, 3000 / counts_per_ut]
 
 
-def test_magnetometers_that_answer_only_later_are_told_of_and_the_link_stays(rig):
+def test_late_magnetometers_are_announced_without_dropping_link(rig):
     rig.board.magnets = 0
     rig.sampler = rig.sampler_module.Sampler(rig.board)
     rig.connect()
@@ -418,7 +418,7 @@ def test_magnetometers_that_answer_only_later_are_told_of_and_the_link_stays(rig
     assert rig.session.stats.refused == rig.session.stats.lost == 0
 
 
-def test_days_of_uptime_change_nothing(rig):
+def test_long_uptime_causes_no_gaps(rig):
     for days in (0.1, 13, 60, 200):
         rig.board.us = round(days * 86_400e6)
         rig.board.taken = rig.board.us // 8000

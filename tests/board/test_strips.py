@@ -28,7 +28,7 @@ WHITE = (255, 255, 255)
 frames = st.lists(st.tuples(*[st.integers(0, 255)] * 3), min_size=1, max_size=69)
 
 
-def test_what_a_strip_draws():
+def test_strip_current_counts_idle_and_colour_channels():
     assert current_ma([DARK] * 69) == 69
     assert current_ma([WHITE] * 69) == 69 * 61
     assert current_ma([(255, 0, 0)]) == 21
@@ -39,7 +39,7 @@ def test_a_frame_under_the_cap_is_left_alone():
     assert limit_current(frame, 2000) == frame
 
 
-def test_a_frame_over_the_cap_is_scaled_as_a_whole():
+def test_frame_over_cap_is_scaled_uniformly():
     assert limit_current([(255, 0, 0), (0, 255, 0), (100, 0, 0)], 3 + 20 * (255 + 255 + 100) / 255 / 2) == [
         (127, 0, 0), (0, 127, 0), (50, 0, 0),
     ]  # fmt: skip
@@ -52,7 +52,7 @@ def test_a_cap_below_idle_is_dark():
 
 @settings(deadline=None)
 @given(frames, st.floats(0, 5000))
-def test_the_cap_holds_and_no_more_is_taken_than_needed(frame, cap):
+def test_scaled_frame_uses_most_of_current_cap(frame, cap):
     out = limit_current(frame, cap)
     if current_ma(frame) <= cap:
         assert out == frame
@@ -139,7 +139,7 @@ def test_it_keeps_under_the_cap(make):
     assert 1900 < current_ma(out()) <= 2000
 
 
-def test_the_cap_counts_what_leaves_not_what_was_asked(make):
+def test_cap_applies_after_brightness(make):
     # dimmed to a quarter, 69 white pixels draw 1.1 A: under the cap, so not dimmed once more
     strip, out = make(69, brightness=0.25)
     strip.show([WHITE] * 69)
@@ -149,7 +149,7 @@ def test_the_cap_counts_what_leaves_not_what_was_asked(make):
 @pytest.mark.parametrize(
     "frame", [[DARK], [DARK] * 3, [(0, 0), DARK], [(0, 0, 256), DARK], [(0, -1, 0), DARK], [(0, 0.5, 0), DARK]]
 )
-def test_a_wrong_frame_changes_nothing(make, frame):
+def test_wrong_frame_is_refused_and_strip_unchanged(make, frame):
     strip, out = make(2)
     strip.show([(9, 9, 9), DARK])
     with pytest.raises(FrameError):
@@ -184,7 +184,7 @@ def test_one_frame_is_one_transmission():
     assert len(wire.sent) == 11
 
 
-def test_closing_gives_the_pin_back_even_when_the_wire_fails():
+def test_failed_write_on_close_still_releases_pin():
     wire = RecordingStrip(2)
     strip = NeoPixelStrip(2, open_pixels=lambda pin, n: wire)
     wire.fails = RuntimeError("ws2811_render failed with code -10")
@@ -196,7 +196,7 @@ def test_closing_gives_the_pin_back_even_when_the_wire_fails():
     strip.close()
 
 
-def test_a_strip_that_cannot_be_opened_gives_the_pin_back():
+def test_strip_that_fails_to_open_releases_pin():
     wire = RecordingStrip(2)
     wire.fails = RuntimeError("NeoPixel support requires running with sudo")
     with pytest.raises(StripError, match="sudo"):
@@ -274,7 +274,7 @@ def test_which_pins_need_root(pin, model, alone):
     assert needs_root(pin, model) == alone
 
 
-def test_a_pin_that_needs_root_is_refused_before_the_library_is_asked(monkeypatch):
+def test_pin_needing_root_is_refused_before_library_import(monkeypatch):
     monkeypatch.setattr("pi_controller.board.gpio.read_pi_model", lambda: "Raspberry Pi Zero 2 W Rev 1.0")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setitem(sys.modules, "board", None)

@@ -21,7 +21,7 @@ def chip():
     return Mpr121(lambda: COUNTS)
 
 
-def test_it_is_set_up_as_the_board_sets_it_up():
+def test_setup_registers_match_the_firmware():
     tree = ast.parse(FIRMWARE.read_text("utf-8"))
     strips = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Strips")
     found = [
@@ -34,7 +34,7 @@ def test_it_is_set_up_as_the_board_sets_it_up():
     assert pinmap().pi.mpr121.hz == pinmap().board.touch_hz
 
 
-def test_all_electrodes_are_read_and_the_chips_baseline_stays_off(chip):
+def test_poll_reads_all_electrodes_with_baseline_off(chip):
     strips = TouchChip(lambda: chip)
     assert strips.poll(0.0) == NO_COUNTS
     assert strips.poll(0.02) == COUNTS
@@ -46,7 +46,7 @@ def test_all_electrodes_are_read_and_the_chips_baseline_stays_off(chip):
     assert chip.closed == 1
 
 
-def test_a_chip_that_is_missing_is_named_and_looked_for_once_a_second(chip):
+def test_missing_chip_is_reported_and_retried_every_second(chip):
     chip.there = False
     strips = TouchChip(lambda: chip)
     tried = sum(strips.poll(n * 0.02) == NO_COUNTS for n in range(100))
@@ -60,7 +60,7 @@ def test_a_chip_that_is_missing_is_named_and_looked_for_once_a_second(chip):
     assert strips.missing is None
 
 
-def test_a_chip_that_lost_its_power_is_set_up_again(chip):
+def test_chip_after_power_loss_is_set_up_again(chip):
     strips = TouchChip(lambda: chip)
     strips.poll(0.0)
     strips.poll(0.02)
@@ -79,7 +79,7 @@ def test_a_bus_that_cannot_be_opened_is_named():
     assert strips.missing.message == "no I2C"
 
 
-def test_the_thread_polls_and_keeps_no_more_than_is_wanted(chip):
+def test_thread_polls_and_bounds_its_backlog(chip):
     seen, now = threading.Event(), [0.0]
 
     def clock():

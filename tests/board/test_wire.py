@@ -65,7 +65,7 @@ def test_cobs(plain, stuffed):
     assert wire.unstuff(bytes.fromhex(stuffed)).hex() == plain
 
 
-def test_cobs_takes_the_short_form_of_a_full_last_group():
+def test_cobs_accepts_short_form_of_full_last_group():
     assert wire.unstuff(b"\xff" + b"\x01" * 254) == b"\x01" * 254
 
 
@@ -132,7 +132,7 @@ def test_the_other_round_trips(word, us, counts, field):
         (16, 1, 0, 0.0),
     ],
 )
-def test_a_strips_capacitance_is_what_its_charge_and_its_counts_say(microamps, time, count, pf):
+def test_strip_capacitance_follows_charge_and_counts(microamps, time, count, pf):
     charge = bytearray((16,) * 13 + (0x11,) * 6)
     counts = bytearray(struct.pack("<12H", *[724] * 12))
     charge[7], charge[13 + 3] = microamps, 0x01 | time << 4
@@ -143,7 +143,7 @@ def test_a_strips_capacitance_is_what_its_charge_and_its_counts_say(microamps, t
 
 
 @given(u32)
-def test_what_a_host_says(mark):
+def test_hello_ping_and_bye_round_trip(mark):
     decoder = wire.Decoder(wire.TO_BOARD, wire.HELLO)
     said = wire.seal(wire.hello_body(), 0) + wire.seal(wire.ping_body(mark), 1) + wire.seal(wire.bye_body(), 2)
     hello, ping, bye = decoder.feed(said)
@@ -171,7 +171,7 @@ def test_chunks_do_not_matter(cuts):
     assert len(whole) == 13
 
 
-def test_nothing_before_the_opener():
+def test_frames_before_opener_are_bad():
     decoder = ears()
     assert decoder.feed(b"".join(stream(5)[1:])) == []
     assert decoder.bad == 5
@@ -193,7 +193,7 @@ def test_lost_frames_are_counted_across_the_wrap():
     assert decoder.bad == 0
 
 
-def test_a_number_out_of_reach_is_no_frame_of_this_session():
+def test_frame_number_out_of_range_is_bad():
     frames = stream(2)
     decoder = ears()
     decoder.feed(frames[0])
@@ -243,7 +243,7 @@ def test_lengths_are_exact():
         assert decoder.bad == i + 1
 
 
-def test_another_majors_welcome_is_readable_whatever_its_length():
+def test_welcome_of_other_major_decodes_at_any_length():
     [(kind, _, payload)] = ears().feed(wire.seal(bytearray([wire.WELCOME, 0, 0, 9, 4, *b"new things", 0, 0]), 0))
     assert kind == wire.WELCOME
     assert payload[:2] == b"\x09\x04"

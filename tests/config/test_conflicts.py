@@ -26,7 +26,7 @@ TOURNAMENT = '[referee]\npreset = "tournament"\n[web]\nchances = true\n'
 CONFLICT = '4: [web] chances: must be false where [referee] preset is "tournament"'
 
 
-def test_a_conflict_is_reported_with_the_faults_of_other_sections(fault_lines):
+def test_conflict_is_reported_beside_faults_of_other_sections(fault_lines):
     assert fault_lines(f"{TOURNAMENT}[strips]\nbrightness = 7\n[wep]\n") == [
         CONFLICT,
         "6: [strips] brightness: must be a number from 0 to 1, not 7",
@@ -34,13 +34,13 @@ def test_a_conflict_is_reported_with_the_faults_of_other_sections(fault_lines):
     ]
 
 
-def test_a_conflict_with_a_faulty_section_is_left_out(fault_lines):
+def test_conflict_with_a_faulty_section_is_omitted(fault_lines):
     assert fault_lines(f"{TOURNAMENT}port = 'x'\n") == [
         "5: [web] port: must be a whole number from 0 to 65535, not 'x'",
     ]
 
 
-def test_a_conflict_of_a_former_key_is_reported_by_that_key(fault_lines):
+def test_conflict_of_former_key_is_reported_by_it(fault_lines):
     assert fault_lines(TOURNAMENT.replace("chances", "odds")) == [CONFLICT.replace("chances", "odds")]
 
 

@@ -136,7 +136,7 @@ def test_comments_and_order_stay(path):
     )
 
 
-def test_a_key_that_cannot_be_put_in_its_place_is_saved_anyway(path):
+def test_key_in_inline_table_is_saved(path):
     path.write_text('web = { language = "en" }\n', "utf-8")
     save(path, web__event="Gathering")
     assert read_written(path)[0].web.event == "Gathering"
@@ -147,7 +147,7 @@ def test_options_of_another_game_do_not_stay(path):
     assert read_written(path)[0].game.options == {}
 
 
-def test_numbers_are_shown_as_people_write_them(path):
+def test_numbers_are_listed_in_shortest_form(path):
     save(path, strips__current_cap_ma=123456.75 / 10, web__idle_min=60)
     shown = {one.key: one.value for one in every_field(read_written(path)[0])}
     assert repr(shown["strips.current_cap_ma"]) == "12345.675"
@@ -170,13 +170,13 @@ def test_two_people_save_at_once(path):
     assert read_written(path)[0].web.event == "one"
 
 
-def test_all_faults_are_told_at_once(path):
+def test_all_faults_are_reported_at_once(path):
     error = refused(path, {"web.chances": True, "referee.preset": "tournament", "strips.pin": 99, "voice.volume": "x"})
     assert set(error.issues) == {"web.chances", "strips.pin", "voice.volume"}
 
 
 @pytest.mark.parametrize("keys", FIXED, ids=".".join)
-def test_what_would_lock_the_page_is_refused(path, keys):
+def test_fixed_keys_are_refused(path, keys):
     fields = [one for one in every_field() if one.key.startswith(".".join(keys))]
     assert fields
     assert all(one.fixed for one in fields)
@@ -187,7 +187,7 @@ def test_what_would_lock_the_page_is_refused(path, keys):
     refused(path, {"observers.load": ["my_log"]})
 
 
-def test_500_malformed_changes_change_nothing(path):
+def test_500_malformed_changes_leave_the_file_unchanged(path):
     rng = random.Random(4)
     names = [one.key for one in every_field()]
     values = [None, [], {}, "\0", "x" * 500, -1, 1e400, [1, "a"], {"a": 1}, "\u202e", 10**30, "'''\n[web]\nport = 1"]

@@ -51,7 +51,7 @@ def test_quoted_keys():
         "-1_000.5e3 # b = 1\n",
     ],
 )
-def test_what_stands_in_a_value_is_no_key(value):
+def test_text_inside_a_value_is_no_key(value):
     text = f"a = {value}\nlast = 1\n"
     assert lines(text) == {"a": 1, "last": text.count("\n", 0, text.index("last")) + 1}
 
@@ -60,7 +60,7 @@ def test_lists_of_sections_are_found_at_the_first():
     assert lines("[[a]]\nb = 1\n[[a]]\nb = 2\n") == {"a": 1, "a.b": 2}
 
 
-def test_nothing():
+def test_text_without_keys_has_no_lines():
     assert lines("") == lines("# nothing\n\n") == {}
 
 

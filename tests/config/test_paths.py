@@ -63,7 +63,7 @@ def file(tmp_path, monkeypatch):
     return tmp_path / "elsewhere" / "table.toml"
 
 
-def test_every_path_of_a_table_is_relative_to_its_file(file):
+def test_table_paths_are_relative_to_their_file(file):
     found = find_paths(Settings, file)
     assert {key for key, is_resolved in found.items() if not is_resolved} == FREE_TEXTS
     assert found.keys() - FREE_TEXTS == {
@@ -73,7 +73,7 @@ def test_every_path_of_a_table_is_relative_to_its_file(file):
     }  # fmt: skip
 
 
-def test_every_path_of_a_hub_is_relative_to_its_file(file):
+def test_hub_paths_are_relative_to_their_file(file):
     assert find_paths(HubSettings, file) == {
         "broker.password_file": True,
         "broker.ca": True,
@@ -108,7 +108,7 @@ def test_a_forgotten_path_is_found(file):
 
 
 @pytest.mark.parametrize(("text", "resolved"), [("en", "en"), ("oj-x", "oj-x"), ("dak.po", "FOLDER/dak.po")])
-def test_only_a_catalogue_is_a_path_among_languages(file, text, resolved):
+def test_catalogue_language_resolves_as_path_unlike_a_code(file, text, resolved):
     file.write_text(f'[web]\nlanguage = "{text}"\n[exhibit]\nlanguages = ["fr", "{text}"]\n', "utf-8")
     settings = read_model(file, Settings)
     expected = resolved.replace("FOLDER", str(file.parent))

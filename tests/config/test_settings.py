@@ -70,7 +70,7 @@ def test_an_empty_file_is_the_defaults(write):
     assert read_settings(path) == Settings().resolve_paths(path.parent)
 
 
-def test_relative_paths_are_counted_from_the_files_own_folder(tmp_path, monkeypatch):
+def test_relative_paths_resolve_against_the_files_folder(tmp_path, monkeypatch):
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     (folder / "dak.po").write_text('msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8"\n', "utf-8")
@@ -90,7 +90,7 @@ def test_relative_paths_are_counted_from_the_files_own_folder(tmp_path, monkeypa
     assert read_settings(Path("table.toml")).table.journal == Path("games/j.sqlite")
 
 
-def test_a_journal_that_would_no_longer_be_found_is_named(tmp_path, monkeypatch):
+def test_journal_in_current_folder_alone_is_refused(tmp_path, monkeypatch):
     folder = tmp_path / "etc"
     folder.mkdir()
     (folder / "table.toml").write_text('[table]\njournal = "j.sqlite"\n', "utf-8")
@@ -245,7 +245,7 @@ def test_a_fault_and_its_line(faults, text, line, what):
     assert (found_line, found.startswith(what)) == (line, True), found
 
 
-def test_faults_on_different_lines_are_told_together_in_the_order_of_the_file(faults):
+def test_faults_are_reported_together_in_file_order(faults):
     found = faults(
         "[web]\nport = 'x'\nprot = 1\n\n[teams]\na = ''\n[wep]\n[game.options]\npoints = 0\nlow_hider = 'roof'\n"
         "[buttons.pins]\nready = 99\nshown = 'x'\n[strips]\nbrightness = 7"
@@ -262,7 +262,7 @@ def test_several_pins_clash_together(faults):
 
 
 @pytest.mark.parametrize("kinds", [("none", "pi"), ("pi", "none"), ("memory", "pi")])
-def test_pins_clash_only_where_both_are_driven(write, kinds):
+def test_pins_of_undriven_kinds_do_not_clash(write, kinds):
     strips, buttons = kinds
     read_settings(write(f"[strips]\nkind = '{strips}'\npin = 16\n[buttons]\nkind = '{buttons}'"))
 
@@ -282,7 +282,7 @@ def test_a_name_has_at_most_60_characters(faults):
 
 
 @pytest.mark.parametrize("text", ["\ufeff[web]\r\nport = 81\r\n", "[web]\nport = 81"])
-def test_what_editors_do_to_a_file(write, text):
+def test_byte_order_mark_and_crlf_are_accepted(write, text):
     assert read_settings(write(text)).web.port == 81
 
 
@@ -302,7 +302,7 @@ def test_lines_count_the_same_with_windows_line_ends(faults):
         (lambda path: path.symlink_to(path), "cannot be read"),
     ],
 )
-def test_what_is_no_settings_file(tmp_path, make, what):
+def test_unreadable_settings_file_is_refused_with_a_hint(tmp_path, make, what):
     path = tmp_path / "mat.toml"
     make(path)
     with pytest.raises(SettingsError, match=what) as caught:
@@ -337,7 +337,7 @@ def test_no_text_breaks_the_reader(tmp_path_factory, text):
 # what is made of them
 
 
-def test_the_detector_and_the_referee_get_their_own_defaults():
+def test_default_settings_match_detector_and_referee_defaults():
     assert Settings().strikes.detector_settings() == StrikeSettings()
     given = Settings().referee_settings({})
     assert {foul: given.mode(foul) for foul in FOUL_TREATMENTS} == {
@@ -347,7 +347,7 @@ def test_the_detector_and_the_referee_get_their_own_defaults():
     assert given.hit_seconds is None
 
 
-def test_what_is_chosen_reaches_the_detector_and_the_referee(write):
+def test_chosen_settings_reach_detector_and_referee(write):
     settings = read_settings(
         write(
             "[strikes]\nthreshold_db = 16\ndominance_db = 9\nlockout_ms = 400\n"
@@ -367,7 +367,7 @@ def test_every_sensed_foul_can_be_set():
 
 
 @pytest.mark.parametrize("value", ["[1, 2]", "['A', 'B']"])
-def test_options_are_handed_on_as_the_command_line_writes_them(write, value):
+def test_list_option_is_read_as_command_line_text(write, value):
     path = write(f"[game.options]\npoints = {value}")
     with pytest.raises(SettingsError, match="not a list" if "1" in value else "cannot be 'A,B'"):
         read_settings(path)
@@ -401,7 +401,7 @@ def test_the_example_has_every_key_with_a_comment():
     assert max(map(len, text.splitlines())) <= 140
 
 
-def test_the_examples_options_of_the_game_can_be_uncommented(write):
+def test_commented_game_options_of_the_example_load(write):
     text = format_example()
     for option in registry.game_class("dakota").options:
         text = text.replace(f"# {option.name} = ", f"{option.name} = ")
@@ -410,7 +410,7 @@ def test_the_examples_options_of_the_game_can_be_uncommented(write):
     assert registry.game("dakota", settings.game.options).settings == registry.game("dakota").settings
 
 
-def test_what_will_be_used_is_a_settings_file_too(write):
+def test_formatted_settings_load_as_the_same_settings(write):
     settings = read_settings(write("[teams]\na = 'Café \\ \"x\"'\n[game.options]\npoints = 3\n"))
     text = format_settings(settings)
     again = read_settings(write(text))
@@ -421,7 +421,7 @@ def test_what_will_be_used_is_a_settings_file_too(write):
     assert 'low_hider = "floor"  # default\n' in text
 
 
-def test_the_verb_says_ok_and_what_will_be_used(write, capsys):
+def test_verb_prints_ok_and_settings_with_defaults(write, capsys):
     assert main([str(write("[web]\nport = 81"))]) == 0
     out = capsys.readouterr().out
     assert out.startswith("ok\n")
@@ -430,7 +430,7 @@ def test_the_verb_says_ok_and_what_will_be_used(write, capsys):
 
 
 @pytest.mark.parametrize("game", registry.names())
-def test_each_game_has_an_example_with_its_own_options(write, capsys, game):
+def test_each_game_example_has_its_own_options(write, capsys, game):
     assert main(["--example", "--game", game]) == 0
     text = capsys.readouterr().out
     path = write(text)
@@ -449,7 +449,7 @@ def test_a_game_without_an_example(capsys):
 
 
 @pytest.mark.parametrize("game", ["patol", "bageswin"])
-def test_teams_are_refused_where_players_play(write, game):
+def test_teams_are_refused_in_games_of_players(write, game):
     said = f"[game]\nname = '{game}'\n[teams]\na = 'Upper'\nb = 'B'\n"
     with pytest.raises(SettingsError) as refused:
         read_settings(write(said))
@@ -517,7 +517,7 @@ def test_the_pis_own_pins_are_no_one_elses(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["'x'", "70000", "true"])
-def test_an_optional_number_says_what_it_takes(write, value):
+def test_wrong_optional_number_reports_its_range(write, value):
     path = write(f"[page]\nstream = {value}\n")
     with pytest.raises(SettingsError, match=r":2: \[page\] stream: must be a whole number from 0 to 65535, not "):
         read_model(path, HubSettings)

@@ -11,7 +11,7 @@ from pi_controller.config.model import VoiceSection
 from pi_controller.errors import SettingsError
 
 
-def test_a_table_is_silent_until_a_file_says_otherwise():
+def test_voice_is_off_by_default():
     wanted = Settings().voice
     assert not wanted.is_audible
     assert not wanted.english
@@ -54,13 +54,13 @@ def fault(tmp_path):
         ('languages = "dak"', "languages"),
     ],
 )
-def test_a_fault_says_its_line_and_what_is_right(fault, line, said):
+def test_fault_names_its_line_and_accepted_value(fault, line, said):
     what = fault(line)
     assert what.startswith(("1:", "2:"))
     assert said in what
 
 
-def test_what_is_right_is_taken(tmp_path):
+def test_valid_voice_settings_are_accepted(tmp_path):
     path = tmp_path / "mat.toml"
     path.write_text(
         '[voice]\nfolder = "/srv/words"\nenglish = true\ndevice = "plughw:CARD=Device,DEV=0"\nvolume = 1\n'

@@ -16,7 +16,7 @@ def test_there_are_forty():
 @pytest.mark.parametrize(
     ("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in (EVERY if ALL_CASES else FIRST)]
 )
-def test_the_doctor_names_the_part_and_the_page_has_its_sentence(kind, fault):
+def test_doctor_names_faulty_part_as_help_page_does(kind, fault):
     said = faults.ask_doctor(fault)
     assert faults.is_named(kind, fault, said) == (kind.by != faults.CALIBRATION)
     if fault == kind.faults[0]:
@@ -26,7 +26,7 @@ def test_the_doctor_names_the_part_and_the_page_has_its_sentence(kind, fault):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "fault"), [pytest.param(kind, fault, id=fault) for kind, fault in EVERY])
-def test_a_fault_is_named_by_whom_the_table_says(kind, fault):
+def test_fault_is_named_by_its_listed_checker(kind, fault):
     by_doctor = faults.is_named(kind, fault, faults.ask_doctor(fault))
     by_calibration = faults.is_named(kind, fault, faults.calibrate(fault))
     assert (by_doctor or kind.by == faults.CALIBRATION, by_calibration or kind.by == faults.DOCTOR) == (True, True)
@@ -34,5 +34,5 @@ def test_a_fault_is_named_by_whom_the_table_says(kind, fault):
 
 
 @pytest.mark.slow
-def test_the_page_is_what_they_say_now():
+def test_wiring_faults_page_matches_generated_page():
     assert faults.PAGE.read_text("utf-8") == faults.page()

@@ -30,7 +30,7 @@ def fields(came):
 
 
 @pytest.mark.slow
-def test_the_capacitance_of_each_strip_is_read_when_a_test_is_asked_for(settled):
+def test_self_test_reads_capacitance_of_each_strip(settled):
     settled.session.request_self_test()
     told = [one for one in settled.go(1.8) if isinstance(one, BoardEvent) and one.kind == "strips"]
     assert [one.part for one in told] == [1, 2, 3, 4]
@@ -39,7 +39,7 @@ def test_the_capacitance_of_each_strip_is_read_when_a_test_is_asked_for(settled)
 
 
 @pytest.mark.slow
-def test_the_bias_is_switched_and_each_disc_measured_without_a_gap(settled):
+def test_self_test_measures_each_disc_without_sample_gap(settled):
     settled.session.request_self_test()
     came = settled.go(1.8)
     told = {one.part: wire.disc_ms(one.value) for one in came if isinstance(one, BoardEvent) and one.kind == "discs"}
@@ -105,7 +105,7 @@ def test_one_magnetometer_away_one_saturated_and_both_back(settled):
 
 
 @pytest.mark.slow
-def test_a_chip_that_holds_the_data_line_is_clocked_free(settled):
+def test_clocking_frees_a_chip_holding_sda(settled):
     settled.board.state()
     kinds: list[str] = []
     for clocks in range(12, 31, 3):  # transfers that fail clock it, too: how often depends on when it begins
@@ -121,7 +121,7 @@ def test_a_chip_that_holds_the_data_line_is_clocked_free(settled):
 
 
 @pytest.mark.slow
-def test_the_newer_kind_of_magnetometer_is_found_and_named(board, host):
+def test_qmc5883p_magnetometer_is_detected(board, host):
     board.power_on(magnetometer="QMC5883P")
     host = Host(board)
     host.connect()

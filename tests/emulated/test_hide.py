@@ -29,7 +29,7 @@ class Table(Simulation):
 
 
 @pytest.mark.slow
-def test_a_hide_from_the_converters_counts_to_the_journal_and_the_lights(board, tmp_path):
+def test_emulated_hide_reaches_journal_and_lights(board, tmp_path):
     board.power_on()
     board.run(2e6)  # it has started, so that the empty mat is seen before the first hand
     mat = EmulatedMat(SEED, board)

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.emulated
 RAINBOW = [(3 * n, 250 - 3 * n, n) for n in range(69)]
 
 
-def test_pixels_leave_the_pin_as_they_were_asked_for(host):
+def test_strip_pin_sends_the_requested_pixels(host):
     strip = BoardStrip(69, host.session, cap_ma=1e6)
     host.go(0.1)  # the board may just have started
     strip.show(RAINBOW)

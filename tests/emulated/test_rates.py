@@ -39,7 +39,7 @@ def aged(turns):
 
 @pytest.mark.parametrize("age", AGES if ALL_CASES else ["at 60 days"])
 @pytest.mark.slow
-def test_the_board_keeps_its_rates_and_takes_no_memory(board, age):
+def test_board_meets_its_rates_without_leaking_memory(board, age):
     board.power_on(aged(AGES[age]))
     host = Host(board)
     host.connect()
@@ -69,7 +69,7 @@ def test_the_board_keeps_its_rates_and_takes_no_memory(board, age):
 
 
 @pytest.mark.slow
-def test_a_cache_that_never_misses_changes_nothing(board):
+def test_rates_hold_without_cache_misses(board):
     board.power_on(firmware(), miss_cycles=0)
     host = Host(board)
     host.connect()

@@ -25,7 +25,7 @@ def again(host):
     return starts(host)[-1]
 
 
-def test_a_loop_that_hangs_is_ended_by_the_watchdog(host):
+def test_watchdog_resets_a_hung_loop(host):
     host.board.change("hang")
     began = host.t
     while host.board.state()["starts"] == 1:
@@ -35,7 +35,7 @@ def test_a_loop_that_hangs_is_ended_by_the_watchdog(host):
 
 
 @pytest.mark.slow
-def test_the_run_button_is_no_power_and_no_brown_out(host):
+def test_run_button_counts_as_reset_without_brown_out(host):
     before = starts(host)[-1][0]
     for number in (before + 1, before + 2):
         host.board.change("run_pin")
@@ -44,7 +44,7 @@ def test_the_run_button_is_no_power_and_no_brown_out(host):
 
 
 @pytest.mark.slow
-def test_files_are_copied_at_the_prompt_and_the_next_start_is_a_restart(host):
+def test_reset_after_copying_at_prompt_is_a_restart(host):
     board = host.board
     starts_before, (boots, _) = board.state()["starts"], starts(host)[-1]
     got = board.until(b">>> ", send=b"\0" + INTERRUPT)
@@ -57,7 +57,7 @@ def test_files_are_copied_at_the_prompt_and_the_next_start_is_a_restart(host):
 
 
 @pytest.mark.slow
-def test_a_program_that_fails_at_once_stays_at_the_prompt_after_five_starts(board):
+def test_program_failing_at_once_prompts_after_five_starts(board):
     board.power_on(firmware() | {"sampler.py": FAILING})
     board.change("open", True)
     got = board.until(b">>> ", 30e6)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.emulated
 FULL_OF_THREES = wire.seal(wire.ping_body(0x03030303), 3)
 
 
-def test_welcome_says_who_it_is(host):
+def test_welcome_identifies_the_board(host):
     up = next(one for one in host.messages if isinstance(one, LinkUp))
     assert (up.board_id, up.firmware, up.boot_count, up.boot_reason, up.pads) == (
         "e660583883724a32",
@@ -32,7 +32,7 @@ def test_welcome_says_who_it_is(host):
     assert host.events() == [("started", 1), ("tested", 0b11111)]
 
 
-def test_each_pad_is_its_own_channel_and_no_sample_is_missing(host):
+def test_each_pad_has_its_own_channel_without_gaps(host):
     host.board.change("signal", "ramp")
     host.go(0.1)
     check_ramp(host.go(0.5), 0.45)
@@ -53,7 +53,7 @@ def check_ramp(came, seconds):
 
 
 @pytest.mark.slow
-def test_a_host_that_is_away_costs_no_pass_and_tears_no_frame(host):
+def test_absent_host_costs_whole_frames_without_slow_passes(host):
     lost, missing = host.decoder.lost, 0
     host.board.state()
     for _ in range(cases(1, 4)):  # whether a short frame still fits behind the dropped ones depends on when it begins
@@ -88,7 +88,7 @@ def test_a_host_that_dribbles(host):
     assert host.health().bad_frames == 0
 
 
-def test_a_host_that_talks_while_the_board_starts_stops_nothing(board):
+def test_ctrl_c_bytes_do_not_interrupt_board_start(board):
     """A 3 is Ctrl-C to MicroPython, and many frames have one."""
     board.power_on()
     host = Host(board)
@@ -101,7 +101,7 @@ def test_a_host_that_talks_while_the_board_starts_stops_nothing(board):
 
 
 @pytest.mark.slow
-def test_the_end_of_a_dma_run_loses_no_sample(board):
+def test_dma_run_end_loses_no_sample(board):
     board.power_on(edited("adc.py", "_RUN = 1 << 27", "_RUN = 1 << 16"))  # 256 ms
     host = Host(board)
     host.connect()
@@ -114,7 +114,7 @@ def test_the_end_of_a_dma_run_loses_no_sample(board):
 
 
 @pytest.mark.slow
-def test_a_host_before_sums_gets_the_upper_12_bits(board, monkeypatch):
+def test_old_protocol_host_gets_upper_12_bits(board, monkeypatch):
     newest = wire.PROTOCOL[1]
     monkeypatch.setattr(wire, "PROTOCOL", (1, wire.SUMS - 1))
     monkeypatch.setattr(wire, "SUMS", newest + 1)  # so old a session takes no sample for a sum

@@ -24,7 +24,7 @@ def agree():
     return load_file("tests/end_to_end/agree.py")
 
 
-def test_every_event_and_every_call_of_a_judge_is_made(agree, monkeypatch):
+def test_missing_maker_of_a_judge_call_is_reported(agree, monkeypatch):
     agree.check_makers()
     monkeypatch.delitem(agree.CALLS, "undo")
     with pytest.raises(AssertionError, match="each call of a judge needs a maker here: undo"):
@@ -59,7 +59,7 @@ def differs_of(agree, setup, inputs):
         return sitting.differs
 
 
-def test_a_fold_that_tells_otherwise_is_found_with_the_fewest_inputs(agree, monkeypatch):
+def test_wrong_fold_is_found_with_fewest_inputs(agree, monkeypatch):
     setup, inputs = begun(agree, JudgeUndo(4.0), Button(5.0, "toss_b"))
     assert differs_of(agree, setup, inputs) == {}
     right = agree.fold
@@ -77,7 +77,7 @@ def test_a_fold_that_tells_otherwise_is_found_with_the_fewest_inputs(agree, monk
     assert "otherwise" in differs.text
 
 
-def test_a_refused_call_that_is_not_forgotten_is_found(agree, monkeypatch):
+def test_state_left_by_refused_call_is_found(agree, monkeypatch):
     right = Referee.decide
 
     def wrong(referee, draft, event, t=None):
@@ -105,7 +105,7 @@ def test_an_exception_is_found(agree, monkeypatch):
     assert [differs.name for differs in differs_of(agree, setup, inputs).values()] == ["table: KeyError in wrong"]
 
 
-def test_a_table_left_alone_goes_on_or_is_found(agree):
+def test_table_stuck_in_hide_when_alone_is_found(agree):
     setup, inputs = begun(agree)
     setup = replace(setup, game="dakota", options={}, preset="demo")
     assert agree.left(setup, inputs) is None

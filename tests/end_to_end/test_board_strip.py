@@ -18,7 +18,7 @@ def run(mat, listener, t, seconds):
     return t
 
 
-def test_the_boards_strip_shows_the_frame_and_goes_dark_with_the_host():
+def test_board_strip_shows_frame_until_host_closes():
     settings = Settings.model_validate({"strips": {"kind": "board", "brightness": 1.0}})
     dark = [(0, 0, 0)] * pinmap().lights.count
     with SimMat(3) as mat:
@@ -44,6 +44,6 @@ def test_the_boards_strip_shows_the_frame_and_goes_dark_with_the_host():
         assert mat.board.strip == dark
 
 
-def test_a_table_without_a_listener_has_no_such_strip():
+def test_board_strip_needs_a_board_listener():
     settings = Settings.model_validate({"strips": {"kind": "board"}})
     assert make_strip(settings, NoSource()) is None

@@ -16,7 +16,7 @@ from pi_controller.simulation.truth import Mischief
 
 @pytest.mark.parametrize(("seed", "points"), [(4, 1), *([(2, 2), (0, 1), (1, 1)] if ALL_CASES else [])])
 @pytest.mark.slow
-def test_the_journal_says_what_happened(seed, points, tmp_path):
+def test_journal_agrees_with_simulated_game(seed, points, tmp_path):
     game = registry.game("dakota", {"points": str(points)})
     mischief = Mischief(fouls=0.15, doubts=0.1)
     with Simulation(seed, tmp_path / "j.sqlite", game, mischief=mischief) as table:
@@ -27,7 +27,7 @@ def test_the_journal_says_what_happened(seed, points, tmp_path):
         assert table.truth.hides == predict(seed, game, mischief=mischief).hides
 
 
-def test_the_same_seed_plays_the_same_game_to_the_byte(tmp_path):
+def test_same_seed_repeats_dakota_records_and_frames(tmp_path):
     game = registry.game("dakota", {"points": "1"})
 
     def played(name):
@@ -72,7 +72,7 @@ def test_four_balls_laid_pads_opened_and_one_struck(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_hider_who_forgets_a_ball_and_a_shooter_who_slips(tmp_path):
+def test_ojibwe_mischief_raises_hide_and_shot_questions(tmp_path):
     _, facts = played(tmp_path, "ojibwe", 3, Mischief(0.3, 0.3), games="1")
     asked = {fact.about for fact in kinds(facts, Question)}
     assert asked & {"balls", "no_reading"}
@@ -80,7 +80,7 @@ def test_a_hider_who_forgets_a_ball_and_a_shooter_who_slips(tmp_path):
 
 
 @pytest.mark.slow
-def test_bones_in_fists_guessed_until_the_time_is_up(tmp_path):
+def test_slahal_game_ends_when_its_clock_expires(tmp_path):
     table, facts = played(tmp_path, "slahal", 2, minutes="1")
     *_, last = kinds(facts, ActionPlayed)
     assert (last.action, last.by) == ({"do": "time"}, "clock")
@@ -91,7 +91,7 @@ def test_bones_in_fists_guessed_until_the_time_is_up(tmp_path):
     assert len(kinds(facts, Reveal)) == len(kinds(facts, Commit))
 
 
-def test_a_bone_that_changes_fists_and_holders_who_are_late(tmp_path):
+def test_slahal_mischief_causes_rehide_and_late_hide_notice(tmp_path):
     _, facts = played(tmp_path, "slahal", 6, Mischief(0.3, 0.3), minutes="1", hide_seconds="5")
     assert "hide_time" in {fact.about for fact in kinds(facts, Notice)}
     assert any(fact.action == {"do": "rehide"} for fact in kinds(facts, ActionPlayed))
@@ -100,7 +100,7 @@ def test_a_bone_that_changes_fists_and_holders_who_are_late(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options"), [("bageswin", {"sticks": "20"}), ("plum_stone", {"counters": "20"}), ("patol", {})]
 )
-def test_every_tap_is_felt_once_and_the_pieces_in_the_bowl_are_not(name, options, tmp_path):
+def test_bowl_taps_count_once_and_pieces_never(name, options, tmp_path):
     table, facts = played(tmp_path, name, 3, Mischief(fouls=0.15), **options)
     turns = [turn for number, turn in table.truth.turns.items() if number]
     twice = sum("second tap" in turn.mischief for turn in turns)
@@ -112,7 +112,7 @@ def test_every_tap_is_felt_once_and_the_pieces_in_the_bowl_are_not(name, options
     assert {fact.by for fact in kinds(facts, ActionPlayed) if fact.action["do"] == "double_tap"} <= {"sensor"}
 
 
-def test_the_same_seed_plays_the_same_throws_to_the_moment(tmp_path):
+def test_same_seed_repeats_patol_throws_and_times(tmp_path):
     def told(name):
         (tmp_path / name).mkdir()
         _, facts = played(tmp_path / name, "patol", 7)

@@ -16,14 +16,14 @@ from load_file import load_file
     ],
 )
 @pytest.mark.slow
-def test_a_killed_table_goes_on(seed, kills, tmp_path):
+def test_killed_table_ends_as_the_unkilled_one(seed, kills, tmp_path):
     phases, done, foretold = load_file("tests/end_to_end/kills.py").play(seed, kills=kills, points=1, folder=tmp_path)
     assert len(phases) == kills
     assert done == foretold
 
 
 @pytest.mark.slow
-def test_what_was_acknowledged_survives_the_kills_and_those_who_watch_come_back(tmp_path):
+def test_kills_lose_no_acknowledged_call_and_viewers_reconnect(tmp_path):
     """`python tests/end_to_end/kills_watched.py --kills 100` does it with 200 viewers."""
     run = load_file("tests/end_to_end/kills_watched.py").play(tmp_path, kills=2, viewers=12, seed=1)
     assert run.kills == 2

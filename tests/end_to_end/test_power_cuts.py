@@ -23,21 +23,21 @@ def script():
 
 
 @pytest.mark.parametrize(("what", "cuts"), [("traced_writer", cases(8, 15)), ("traced_migration", cases(8, 15))])
-def test_what_was_shown_is_there(script, what, cuts):
+def test_power_cut_keeps_every_displayed_event(script, what, cuts):
     outcome, records = script.cuts(getattr(script, what), cuts, seed=7)
     assert records > 20
     assert outcome == {"cuts": cuts, "": cuts, "events lost": 0, "faults": 0}
 
 
 @pytest.mark.slow
-def test_the_daemon_loses_nothing(script):
+def test_power_cut_of_daemon_loses_no_events(script):
     outcome, records = script.cuts(partial(script.traced_daemon, ticks=600), 10, seed=3)
     assert records > 10
     assert outcome == {"cuts": 10, "": 10, "events lost": 0, "faults": 0}
 
 
 @pytest.mark.parametrize("also", ["PRAGMA synchronous = NORMAL", "PRAGMA synchronous = OFF"])
-def test_a_journal_that_does_not_wait_for_the_disk_is_found_out(script, also):
+def test_journal_without_full_sync_loses_events(script, also):
     outcome, _ = script.cuts(partial(script.traced_writer, also=also), 10, seed=7)
     assert outcome[""] < 10
     assert outcome["events lost"] > 0
@@ -45,7 +45,7 @@ def test_a_journal_that_does_not_wait_for_the_disk_is_found_out(script, also):
 
 @pytest.mark.parametrize("call", ["fsync,fdatasync:{}:when=20+11", "pwrite64:{}:when=80+37", "ftruncate:{}:when=2+2"])
 @pytest.mark.parametrize("error", ["EIO", "ENOSPC", "EROFS"])
-def test_a_disk_that_fails_now_and_then_loses_nothing(script, call, error):
+def test_intermittent_disk_errors_lose_no_events(script, call, error):
     """The calls are answered so now and then; what a failed sync was to write may never be written, as on Linux."""
     faults = [call.format(f"error={error}")]
     outcome, records = script.cuts(partial(script.traced_writer, faults=faults), 15, seed=7)

@@ -72,7 +72,7 @@ def test_a_game_on_two_mats(tmp_path):
     [("dakota", {"points": "1"}, 36), *([("ojibwe", {"games": "1"}, 31)] if ALL_CASES else [])],
 )
 @pytest.mark.slow
-def test_hiders_who_always_sit_at_the_near_edge(tmp_path, name, options, seed):
+def test_whole_game_with_hiders_always_at_near_edge(tmp_path, name, options, seed):
     game = registry.game(name, options)
     with Simulation(seed, tmp_path / "j.sqlite", game, mischief=Mischief(0.1, 0.1), seats="stay") as table:
         table.play()

@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_a_signal_in_the_middle_of_a_wait_ends_the_loop():
+def test_signal_during_wait_ends_the_loop():
     command = [sys.executable, Path(__file__).with_name("stops.py"), "--stops", "300"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

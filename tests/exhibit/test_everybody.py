@@ -80,7 +80,7 @@ class Listener:
 
 
 @pytest.mark.parametrize("kind", GAMES)
-def test_a_game_is_played_by_what_is_heard_alone(kind):
+def test_spoken_prompts_suffice_to_play_a_game(kind):
     rig = Rig(4, hides=5)
     listener = Listener(rig, random.Random(2))
     listener.play(kind)
@@ -118,13 +118,13 @@ def touch_cloth(rig, listener, place):
 
 @pytest.mark.parametrize("pressed", [press_number, touch_cloth])
 @pytest.mark.parametrize("kind", ["mat", "teams"])
-def test_what_is_heard_does_not_tell_where_the_bead_is(kind, pressed):
+def test_prompts_before_hit_do_not_reveal_bead(kind, pressed):
     first, *others = [heard_until_a_hit(kind, place, pressed) for place in EVERY_PAD]
     assert len(first) > 4
     assert all(one == first for one in others)
 
 
-def test_the_place_is_heard_once_the_hit_has_shown_it():
+def test_prompt_names_bead_pad_after_the_hit():
     rig = Rig(4, hides=5)
     listener = Listener(rig, random.Random(2))
     listener.play("mat")
@@ -133,7 +133,7 @@ def test_the_place_is_heard_once_the_hit_has_shown_it():
     assert all("under pad" in one or "not found" in one for one in told)
 
 
-def test_a_number_that_chooses_nothing_says_the_prompt_again():
+def test_unused_number_repeats_the_prompt():
     rig = Rig(1)
     listener = Listener(rig, random.Random(0))
     listener.press(1)
@@ -143,7 +143,7 @@ def test_a_number_that_chooses_nothing_says_the_prompt_again():
     assert len(listener.heard) == 2
 
 
-def test_a_press_ends_the_prompts_before_it_and_nothing_else_does():
+def test_prompt_with_cut_discards_queued_prompts():
     now = [0.0]
     sound = MemorySound(lambda: now[0])
 
@@ -159,7 +159,7 @@ def test_a_press_ends_the_prompts_before_it_and_nothing_else_does():
     assert [name for _, name, _ in sound.played] == ["One.", "Two.", "Four.", "Five."]
 
 
-def test_four_buttons_play_a_whole_game_and_the_loudspeaker_says_what_to_do(tmp_path, monkeypatch):
+def test_game_with_four_buttons_is_guided_by_voice(tmp_path, monkeypatch):
     buttons, now = MockButtons(), [1_700_000_000.0]
     sound, voices = MemorySound(lambda: now[0]), []
     monkeypatch.setattr(assembly, "make_buttons", lambda settings, clock: buttons)
@@ -209,11 +209,11 @@ def test_four_buttons_play_a_whole_game_and_the_loudspeaker_says_what_to_do(tmp_
     assert len(sound.played) == before, "it is silent while nobody plays"
 
 
-def test_the_number_keys_play_a_whole_game_in_a_browser(chromium):
+def test_number_keys_play_whole_game_in_browser(chromium):
     play_in_a_browser(chromium, lambda tab, do, number: tab.keyboard.press(str(number)))
 
 
-def test_the_tab_and_enter_keys_play_a_whole_game_in_a_browser(chromium):
+def test_tab_and_enter_play_whole_game_in_browser(chromium):
     def choose(tab, do, number):
         for _ in range(20):
             if tab.evaluate("document.activeElement.getAttribute('data-do')") == do:
@@ -258,7 +258,7 @@ BOXES = """() => [...document.querySelectorAll("[data-do]")].filter((one) => one
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_everything_to_touch_is_in_reach_of_who_sits_and_of_the_left_hand(chromium, state):
+def test_touch_targets_are_reachable_seated_and_left_handed(chromium, state):
     tab = chromium.new_page(viewport={"width": 1920, "height": 1080})
     rig = STATES[state]()
     with served(rig) as (page, show):
@@ -305,7 +305,7 @@ def brightest_and_darkest(picture):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_without_colours_sides_and_aim_are_told_apart(chromium, scheme):
+def test_sides_and_aim_are_distinguishable_without_colour(chromium, scheme):
     context = chromium.new_context(
         viewport={"width": 1280, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
     )
@@ -337,7 +337,7 @@ def test_no_colour_names_a_side(state):
     assert not re.search(r"\b(blue|red|green|yellow|golden?)\b", re.sub(r"<[^>]*>", " ", said), re.IGNORECASE)
 
 
-def test_every_row_of_sticks_has_its_own_name_and_place():
+def test_every_row_of_sticks_has_unique_name():
     for make in STATES.values():
         rows = build_screen(make().exhibit).rows
         assert len({row.name for row in rows}) == len(rows)
@@ -399,7 +399,7 @@ def test_of_four_buttons_at_once_one_counts(seed):
     assert rig.exhibit.session_log.lines().count('"struck"') == before + 1
 
 
-def test_a_finger_counts_while_another_rests_on_the_glass(chromium):
+def test_tap_counts_while_another_finger_rests_on_screen(chromium):
     rig = STATES["hiding"]()
     with served(rig) as (page, show):
         context = chromium.new_context(viewport={"width": 1280, "height": 800}, has_touch=True)
@@ -424,7 +424,7 @@ def test_a_finger_counts_while_another_rests_on_the_glass(chromium):
 # Two children who quarrel.
 
 
-def test_two_who_quarrel_play_to_the_end():
+def test_contradictory_touches_still_finish_the_game():
     rig = Rig(6, hides=4)
     first, second = random.Random(1), random.Random(2)
     rig.begin("teams")
@@ -448,7 +448,7 @@ def test_two_who_quarrel_play_to_the_end():
     assert (rig.stage, rig.exhibit.kind) == ("play", "teams")
 
 
-def test_who_presses_back_is_asked_and_either_answer_counts():
+def test_leaving_asks_first_and_accepts_either_answer():
     rig = STATES["hiding"]()
     assert rig.touch("leave")
     assert (rig.stage, rig.exhibit.leaving) == ("play", True)
@@ -466,7 +466,7 @@ VISITED = [state for state in STATES if state not in ("attract", "rest", "button
 
 
 @pytest.mark.parametrize("state", VISITED)
-def test_who_walks_off_leaves_nothing_behind(state):
+def test_abandoned_session_leaves_no_trace_for_next_visitor(state):
     rig = STATES[state]()
     rig.exhibit.section = rig.exhibit.section.model_copy(update={"languages": ("en", "oj")})
     rig.touch("language:oj")
@@ -498,7 +498,7 @@ def drawn(rig):
     return re.sub(r'<section class="stage".*</section>', "", html, flags=re.DOTALL)
 
 
-def test_who_walks_off_is_not_read_by_the_next_screen_reader(chromium):
+def test_screen_reader_news_is_cleared_after_visitor_leaves(chromium):
     rig = STATES["curtain"]()
     with served(rig) as (page, show):
         tab = chromium.new_page()

@@ -33,7 +33,7 @@ def test_attract_shows_a_whole_hide_within_20_s():
         assert rig.t - begun <= 20
 
 
-def test_a_touch_skips_the_mats_turn_but_a_second_tap_does_not():
+def test_touch_skips_mat_turn_but_double_tap_not():
     rig = Rig(1)
     rig.begin("mat")
     rig.awaits("pads")
@@ -48,7 +48,7 @@ def test_a_touch_skips_the_mats_turn_but_a_second_tap_does_not():
     rig.check_log()
 
 
-def test_a_curtain_covers_the_cloths_until_the_other_side_is_ready():
+def test_curtain_covers_pads_until_other_side_is_ready():
     rig = Rig(1)
     rig.begin("teams")
     rig.awaits("pads")
@@ -64,7 +64,7 @@ def test_a_curtain_covers_the_cloths_until_the_other_side_is_ready():
 @pytest.mark.parametrize("kind", ["mat", "teams", "learn"])
 @pytest.mark.parametrize("mat", ["screen", "eye"])
 @pytest.mark.parametrize("seed", range(4))
-def test_every_game_comes_to_its_end_by_touch_alone(kind, mat, seed):
+def test_every_game_can_be_finished_by_touch(kind, mat, seed):
     rig = Rig(seed, mat=mat)
     rig.begin(kind)
     rig.play_on()
@@ -72,14 +72,14 @@ def test_every_game_comes_to_its_end_by_touch_alone(kind, mat, seed):
     rig.check_log()
 
 
-def test_a_game_ends_at_the_hides_the_host_allows():
+def test_game_ends_after_configured_hides():
     rig = Rig(3, hides=2, points=5)
     rig.begin("teams")
     rig.play_on()
     assert rig.sessions[-1].hides == 2
 
 
-def test_who_walks_away_is_asked_and_then_everything_is_as_before():
+def test_idle_visitor_is_asked_then_session_is_reset():
     rig = Rig()
     rig.begin("mat")
     rig.exhibit.touch(rig.t, "low")
@@ -93,7 +93,7 @@ def test_who_walks_away_is_asked_and_then_everything_is_as_before():
     assert rig.sessions[-1].ending == "nobody"
 
 
-def test_still_here_goes_on_with_the_same_game():
+def test_still_here_resumes_the_same_game():
     rig = Rig()
     rig.begin("teams")
     rig.until(lambda: rig.exhibit.asked, 200)
@@ -133,7 +133,7 @@ def test_ten_hands_at_once_are_one():
     assert counted == [True] + [False] * 9
 
 
-def test_all_pads_at_once_are_one_question_at_most_and_no_hit():
+def test_hands_under_all_pads_cause_no_hit():
     rig = Rig(mat="sensors")
     rig.exhibit.handle_mat_event(0, Link(0, up=True))
     rig.begin("mat")
@@ -151,7 +151,7 @@ def test_all_pads_at_once_are_one_question_at_most_and_no_hit():
     assert rig.stage == "attract"
 
 
-def test_what_visitors_said_of_a_hit_is_their_word_also_where_the_mat_sees_the_bead_after_it():
+def test_visitor_answer_about_hit_overrides_later_bead_reading():
     rig = Rig(mat="sensors")
     rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
     rig.begin("teams")
@@ -219,7 +219,7 @@ def test_unplugging_and_nonsense_at_any_moment_sticks_nowhere(seed):
     assert rig.sessions
 
 
-def test_a_hand_over_the_mat_or_a_button_begins():
+def test_hand_over_mat_or_button_starts_session():
     for event in (HandIn(1, 2, "hitter"), Button(1, "ready")):
         rig = Rig(mat="sensors")
         rig.exhibit.handle_mat_event(1, event)
@@ -240,7 +240,7 @@ def test_by_eye_two_buttons_say_found_or_not():
     assert not rig.game.view.hits[-1].found
 
 
-def test_a_question_nobody_answers_takes_nothing_from_anybody_and_the_guess_that_was_seen_is_void():
+def test_unanswered_question_costs_no_sticks_and_reseals_guess():
     rig = Rig(2, mat="eye", answer_s=10)
     rig.begin("mat")
     while rig.game.awaits != "question":
@@ -266,7 +266,7 @@ def test_closed_at_night_and_out_of_season():
     assert Rig(t=10 * 86400, season_from="11-01", season_to="03-31").stage == "attract"
 
 
-def test_the_staffs_notice_waits_for_the_session_to_end():
+def test_staff_notice_waits_for_session_end():
     rig = Rig()
     rig.begin("mat")
     rig.exhibit.set_notice(rig.t, "Back at two o'clock")
@@ -278,7 +278,7 @@ def test_the_staffs_notice_waits_for_the_session_to_end():
     assert rig.stage == "attract"
 
 
-def test_recorded_games_are_journalled_and_pruned_but_never_the_one_in_play(tmp_path):
+def test_pruning_removes_old_journals_but_not_current_game(tmp_path):
     rig = Rig(5, folder=tmp_path, record=True, keep_days=1, keep_mb=1)
     for _ in range(3):
         rig.begin("mat")
@@ -296,7 +296,7 @@ def test_recorded_games_are_journalled_and_pruned_but_never_the_one_in_play(tmp_
     assert rig.sessions[-1].ending == "finished"
 
 
-def test_without_recording_nothing_is_on_the_disk(tmp_path, monkeypatch):
+def test_without_recording_no_file_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rig = Rig(5, folder=tmp_path)
     rig.begin("mat")
@@ -306,7 +306,7 @@ def test_without_recording_nothing_is_on_the_disk(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_where_recording_fails_visitors_play_all_the_same(tmp_path):
+def test_failed_recording_reports_fault_and_game_continues(tmp_path):
     rig = Rig(5, folder=tmp_path / "not there", record=True)
     rig.begin("mat")
     assert rig.exhibit.fault
@@ -315,7 +315,7 @@ def test_where_recording_fails_visitors_play_all_the_same(tmp_path):
 
 
 @pytest.mark.parametrize(("cloths", "most"), [([3], "cloth 3"), ([1, 4, 2, 3], "one cloth")])
-def test_the_end_names_each_sides_sticks_and_how_the_visitor_hid(cloths, most):
+def test_result_names_sticks_per_side_and_hiding_habit(cloths, most):
     rig = Rig(5, hides=8, points=5)
     rig.begin("mat")
     game = rig.game

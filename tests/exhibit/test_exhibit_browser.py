@@ -74,7 +74,7 @@ def test_every_state_is_read_by_everybody_and_fits(chromium, state):
 
 
 @pytest.mark.slow
-def test_every_screen_of_a_session_lies_whole_on_a_kiosks_glass(chromium):
+def test_every_screen_fits_every_kiosk_display(chromium):
     screens = drawn_screens()
     assert {one["stage"] for one in screens} == {"attract", "choose", "about", "play", "result", "rest", "notice"}
     with served(STATES["choose"]()) as (page, _):
@@ -101,7 +101,7 @@ MOVED = """() => {
 
 
 @pytest.mark.parametrize("reduced", ["no-preference", "reduce"])
-def test_only_transform_and_opacity_move_and_nothing_with_reduced_motion(chromium, reduced):
+def test_animations_use_transform_and_opacity_unless_motion_reduced(chromium, reduced):
     rig = STATES["aiming"]()
     moved = set()
     with served(rig) as (page, show):
@@ -117,7 +117,7 @@ def test_only_transform_and_opacity_move_and_nothing_with_reduced_motion(chromiu
     assert moved == (set() if reduced == "reduce" else {"transform", "opacity"})
 
 
-def test_a_touch_is_answered_by_a_movement_at_once(chromium):
+def test_touch_starts_an_animation_at_once(chromium):
     with served(STATES["hiding"]()) as (page, _):
         tab = chromium.new_page(viewport={"width": 1280, "height": 800})
         tab.goto(page.url)
@@ -157,7 +157,7 @@ def count_style_updates(metrics):
 
 
 @pytest.mark.slow
-def test_a_stick_comes_down_without_the_pages_own_thread(chromium):
+def test_stick_animation_needs_no_main_thread(chromium):
     with served(STATES["aiming"]()) as (page, _):
         tab = chromium.new_page(viewport={"width": 1280, "height": 800})
         tab.goto(page.url)
@@ -180,7 +180,7 @@ window.setInterval = () => 0;
 """A browser that is too slow for its page draws what comes, and no timer goes off; `later`: so many ms have passed."""
 
 
-def test_a_page_whose_timers_starve_still_says_that_it_is_there(chromium):
+def test_page_with_starved_timers_still_sends_heartbeat(chromium):
     rig = STATES["aiming"]()
     with served(rig) as (page, show):
         tab = chromium.new_page()
@@ -213,7 +213,7 @@ def test_the_same_language_is_not_set_again(chromium):
         tab.close()
 
 
-def test_what_does_not_fit_is_scrolled_and_an_arrow_says_that_there_is_more(chromium):
+def test_overflowing_screen_scrolls_and_arrow_indicates_more(chromium):
     rig = STATES["about"]()
     rig.exhibit.host.texts = HostTexts(introduction="The game as it was told here.\n" * 60)
     with served(rig) as (page, _):
@@ -235,7 +235,7 @@ def test_what_does_not_fit_is_scrolled_and_an_arrow_says_that_there_is_more(chro
         tab.close()
 
 
-def test_the_page_comes_back_and_a_language_is_a_touch(chromium):
+def test_page_reconnects_and_language_changes_by_touch(chromium):
     rig = Rig(languages=("en", "oj"))
     with served(rig) as (page, show):
         tab = chromium.new_page()
@@ -252,7 +252,7 @@ def ask(url, **changed):
     return httpx.post(f"{url}touch", json=body, headers=headers)
 
 
-def test_only_its_own_page_touches():
+def test_cross_site_and_malformed_touches_are_refused():
     rig = Rig()
     with served(rig) as (page, _):
         assert ask(page.url).status_code == 202
@@ -266,7 +266,7 @@ def test_only_its_own_page_touches():
         assert httpx.get(f"{page.url}session.jsonl").text == ""
 
 
-def test_what_is_touched_in_a_rush_is_dropped_and_nothing_waits():
+def test_touch_flood_is_refused_beyond_queue_limit():
     with served(Rig()) as (page, _):
         statuses = [ask(page.url).status_code for _ in range(40)]
     assert statuses.count(202) == 32

@@ -78,7 +78,7 @@ def installation(monkeypatch, tmp_path):
     return Installation(monkeypatch)
 
 
-def test_a_visitors_game_is_heard_and_the_shown_one_is_not(tmp_path, installation):
+def test_visitor_game_plays_sound_but_demo_is_silent(tmp_path, installation):
     with ExitStack() as stack:
         installation.assemble(tmp_path, "volume = 0.7\n", stack)
         installation.show_a_game()

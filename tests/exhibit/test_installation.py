@@ -43,7 +43,7 @@ def stages(daemon, begin, seconds, step_s=0.1):
 
 
 @pytest.mark.parametrize(("mat", "after"), [("eye", ["choose", "play"]), ("screen", ["attract", "attract"])])
-def test_buttons_begin_a_game_but_on_a_screen_alone(assembled, monkeypatch, mat, after):
+def test_buttons_start_game_unless_mat_is_screen(assembled, monkeypatch, mat, after):
     buttons = MockButtons()
     monkeypatch.setattr(assembly, "make_buttons", lambda settings, clock: buttons)
     daemon = assembled(f'mat = "{mat}"\n')
@@ -72,7 +72,7 @@ def test_simulated_visitors_go_when_somebody_touches_the_page(assembled):
     assert sum(visitors.came.values()) == 1, "nobody disturbs"
 
 
-def test_a_touch_that_counts_for_nothing_disturbs_nobody(assembled):
+def test_ignored_touch_does_not_count_as_use(assembled):
     daemon = assembled()
     daemon.table.page.touches.put(Touch("ready", daemon.table.exhibit.turn))
     daemon.step(NOW)
@@ -85,7 +85,7 @@ def test_a_touch_that_counts_for_nothing_disturbs_nobody(assembled):
     assert not daemon.table.touched
 
 
-def test_a_game_in_play_is_ended_when_it_is_closed(assembled, tmp_path):
+def test_closing_ends_game_and_completes_its_journal(assembled, tmp_path):
     daemon = assembled("record = true\nusage = true\n")
     exhibit, url = daemon.table.exhibit, daemon.table.page.url
     exhibit.touch(NOW, "start")
@@ -100,7 +100,7 @@ def test_a_game_in_play_is_ended_when_it_is_closed(assembled, tmp_path):
         httpx.get(url)
 
 
-def test_lights_that_are_off_are_named_by_the_self_test(assembled, monkeypatch):
+def test_self_test_reports_broken_lights(assembled, monkeypatch):
     class Broken(MemoryStrip):
         def show(self, frame):
             raise StripError("the strip is gone", "check its cable")

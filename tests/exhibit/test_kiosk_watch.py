@@ -52,7 +52,7 @@ def test_a_page_that_asks_is_left_in_peace():
     assert screen.watch.facts(str) == []
 
 
-def test_a_page_that_is_gone_is_started_anew_and_the_staff_is_told_for_an_hour():
+def test_restart_of_silent_page_is_reported_one_hour():
     screen = Screen()
     screen.pass_s(1_000)
     screen.lives = False
@@ -76,7 +76,7 @@ def test_a_browser_has_time_for_its_first_page():
     assert len(screen.restarts) == 1
 
 
-def test_three_times_an_hour_and_then_the_staff_is_told():
+def test_restarts_stop_at_hourly_limit_and_alert_staff():
     screen = Screen()
     screen.lives = screen.heals = False
     screen.pass_s(HOUR_S - LOOK_S)
@@ -90,7 +90,7 @@ def test_three_times_an_hour_and_then_the_staff_is_told():
     assert len(screen.restarts) > MAX_RESTARTS, "it is tried again every hour"
 
 
-def test_a_page_that_comes_back_by_itself_is_well_again():
+def test_page_that_recovers_clears_the_alert():
     screen = Screen()
     screen.lives = screen.heals = False
     screen.pass_s(HOUR_S - LOOK_S)
@@ -100,7 +100,7 @@ def test_a_page_that_comes_back_by_itself_is_well_again():
     assert not screen.watch.given_up
 
 
-def test_a_screen_that_does_not_run_is_left_alone():
+def test_stopped_screen_is_not_restarted():
     screen = Screen()
     screen.run = None
     screen.pass_s(HOUR_S)
@@ -108,7 +108,7 @@ def test_a_screen_that_does_not_run_is_left_alone():
     assert not screen.watch.given_up
 
 
-def test_a_new_run_has_its_time_whatever_was_before():
+def test_new_run_gets_full_start_timeout():
     screen = Screen()
     screen.pass_s(1_000)
     screen.lives = False
@@ -118,7 +118,7 @@ def test_a_new_run_has_its_time_whatever_was_before():
     assert screen.restarts == []
 
 
-def test_the_unit_runs_while_its_folder_is_there_and_asking_makes_a_file(tmp_path):
+def test_unit_watch_follows_run_folder_and_writes_request(tmp_path):
     watch = watch_unit(tmp_path / "run", tmp_path / "asked")
     watch.check(0.0, None)
     watch.check(1e6, None)
@@ -130,7 +130,7 @@ def test_the_unit_runs_while_its_folder_is_there_and_asking_makes_a_file(tmp_pat
     assert (tmp_path / "asked").exists()
 
 
-def test_what_cannot_be_asked_for_stops_nothing(tmp_path):
+def test_unwritable_restart_request_does_not_stop_watch(tmp_path):
     (tmp_path / "run").mkdir()
     watch = watch_unit(tmp_path / "run", tmp_path / "no folder" / "asked")
     watch.check(0.0, None)
@@ -158,7 +158,7 @@ def installation(tmp_path, monkeypatch):
         yield daemon.table, pass_s, tmp_path / kiosk.RESTART.file
 
 
-def test_only_this_machines_page_counts(installation, monkeypatch):
+def test_heartbeat_from_another_machine_is_ignored(installation, monkeypatch):
     made, pass_s, asked = installation
     pass_s(10)
     assert httpx.get(f"{made.page.url}here").status_code == 204
@@ -171,7 +171,7 @@ def test_only_this_machines_page_counts(installation, monkeypatch):
     assert asked.exists()
 
 
-def test_an_installation_without_a_screen_of_its_own_watches_none(tmp_path, monkeypatch):
+def test_installation_without_screen_has_no_watch(tmp_path, monkeypatch):
     monkeypatch.delenv("RUNTIME_DIRECTORY", raising=False)
     (tmp_path / "table.toml").write_text("[web]\nport = 0\n")
     with ExitStack() as stack:

@@ -79,7 +79,7 @@ def test_each_is_explained_exactly_when_it_first_happens(hides, told):
     assert Told(hides).play() == BEFORE + told
 
 
-def test_a_word_that_was_not_called_is_not_explained_and_none_twice():
+def test_called_words_are_explained_once_and_no_others():
     for seed in range(12):
         rig = Rig(seed)
         rig.begin("learn")
@@ -99,7 +99,7 @@ def test_a_word_that_was_not_called_is_not_explained_and_none_twice():
         assert set(game.lessons.explained) & set(TERMS) == called & set(TERMS)
 
 
-def test_one_idea_at_a_time_and_nothing_moves_meanwhile():
+def test_lesson_pauses_the_game_until_next_or_timeout():
     told = Told("p")
     rig, game = told.rig, told.game
     rig.until(lambda: game.lessons.open_step == "under_way")
@@ -111,7 +111,7 @@ def test_one_idea_at_a_time_and_nothing_moves_meanwhile():
     assert game.lessons.open_step != "under_way", "it goes on by itself"
 
 
-def test_the_words_are_the_glossarys_with_sounds_and_caveat_where_the_booklet_has_them():
+def test_lesson_texts_match_glossary_with_sounds_and_caveat():
     for term in TERMS:
         lessons = Lessons()
         lessons.explain_once(term, (12, 8, 0), (16, 4, 0))
@@ -125,7 +125,7 @@ def test_the_words_are_the_glossarys_with_sounds_and_caveat_where_the_booklet_ha
     assert not set(FIRSTS) & set(TERMS)
 
 
-def test_the_sticks_that_moved_are_lit_while_a_word_is_explained():
+def test_moved_sticks_are_highlighted_during_lesson():
     told = Told("p")
     rig, game = told.rig, told.game
     while game.lessons.open_step != "paguga":

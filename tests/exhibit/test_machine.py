@@ -40,7 +40,7 @@ def machine():
     return Machine()
 
 
-def test_a_weak_supply_is_remembered_until_the_staff_lifts_it_and_shows_again(machine, tmp_path):
+def test_under_voltage_persists_until_dismissed_and_can_recur(machine, tmp_path):
     def watch(boot="boot 1"):
         made = MachineWatch(machine.read, tmp_path / "supply", boot)
         made.check(0.0)
@@ -65,14 +65,14 @@ def test_a_weak_supply_is_remembered_until_the_staff_lifts_it_and_shows_again(ma
     assert not watch("boot 2").under_voltage
 
 
-def test_a_latch_that_cannot_be_kept_holds_all_the_same(machine, tmp_path):
+def test_under_voltage_latch_works_without_its_file(machine, tmp_path):
     watch = MachineWatch(machine.read, tmp_path / "no folder" / "supply", "boot")
     machine.weak(True)
     watch.check(0.0)
     assert watch.under_voltage
 
 
-def test_too_hot_or_too_weak_for_long_is_dangerous_until_it_is_over(machine):
+def test_heat_or_long_under_voltage_is_dangerous(machine):
     watch = MachineWatch(machine.read)
     found = []
     for t, celsius in enumerate((84.0, 85.5, 80.0, 76.0, 74.0, 80.0)):
@@ -90,14 +90,14 @@ def test_too_hot_or_too_weak_for_long_is_dangerous_until_it_is_over(machine):
     assert not watch.is_dangerous(161.0)
 
 
-def test_a_machine_that_says_nothing_is_left_in_peace():
+def test_machine_without_readings_is_not_dangerous():
     watch = MachineWatch(lambda _: MachineHealth())
     watch.check(0.0)
     assert facts(watch, str) == []
     assert not watch.is_dangerous(1e6)
 
 
-def test_danger_waits_for_the_session_and_ends_by_itself():
+def test_danger_closes_after_session_and_reopens_by_itself():
     rig = Rig()
     rig.begin("mat")
     rig.exhibit.danger = True
@@ -129,7 +129,7 @@ def lit(folder, toml):
         return np.array(daemon._strip.shown)
 
 
-def test_the_strips_are_no_brighter_than_the_hour_allows_and_dark_at_rest(tmp_path, monkeypatch):
+def test_strips_follow_dimming_hours_and_closing_hours(tmp_path, monkeypatch):
     monkeypatch.setenv("TZ", "UTC")
     eye = '[exhibit]\nmat = "eye"\n'
     full = lit(tmp_path, eye)
@@ -140,7 +140,7 @@ def test_the_strips_are_no_brighter_than_the_hour_allows_and_dark_at_rest(tmp_pa
     assert lit(tmp_path, eye + 'opens = "09:00"\ncloses = "17:00"\n').max() == 0
 
 
-def test_the_hours_go_by_the_machines_clock_when_the_network_sets_it(tmp_path, monkeypatch):
+def test_opening_hours_follow_wall_clock_after_sync(tmp_path, monkeypatch):
     monkeypatch.setenv("TZ", "UTC")
     path = tmp_path / "table.toml"
     path.write_text('[web]\nport = 0\n[exhibit]\nopens = "09:00"\ncloses = "17:00"\n')
@@ -173,7 +173,7 @@ def readings(rng, rest, noise):
         yield Piezo(t, scan * 80, 4000.0, rng.normal(0, noise, (80, PADS)).round().astype(np.int16), 2048)
 
 
-def test_drift_is_what_the_strips_and_discs_read_beside_what_they_read_when_calibrated():
+def test_drift_compares_strip_and_disc_readings_with_calibration():
     rng = np.random.default_rng(5)
     rest = np.full((PADS, STRIPS), 700.0)
     drift = SensorDrift()
@@ -200,7 +200,7 @@ def test_a_sensor_that_drifted_far_is_named(profile):
     assert [(one.pad, one.strip) for one in drift.report if one.far] == [(pad, None) for pad in range(1, PADS + 1)]
 
 
-def test_the_mats_profile_is_where_calibrate_keeps_it(tmp_path, profile):
+def test_drift_loads_profile_from_settings_folder(tmp_path, profile):
     from pi_controller.calibration.profile import save_profile
 
     (tmp_path / "settings").mkdir()

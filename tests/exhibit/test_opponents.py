@@ -18,7 +18,7 @@ HIDES = 4000
 
 
 @pytest.mark.parametrize("opponent", [RandomOpponent, HabitReader])
-def test_against_a_hider_by_chance_nothing_does_better_than_fair(opponent):
+def test_opponent_matches_fair_share_against_random_hider(opponent):
     share = statistics.found_first(opponent, "by chance", visits=HIDES // 12, hides=12, seed=5)
     assert abs(share - FAIR) < 4 * (FAIR * (1 - FAIR) / HIDES) ** 0.5
 
@@ -45,7 +45,7 @@ def test_the_same_seed_guesses_the_same():
     assert all(guess.first != guess.second for guess in guesses(3))
 
 
-def test_the_second_hit_is_where_the_bead_is_held_least_likely():
+def test_second_guess_is_the_least_likely_pad():
     reader = HabitReader(random.Random(1))
     for _ in range(12):
         reader.learn_hide(3, found=False)
@@ -100,7 +100,7 @@ def tampered(lines, kind, **changed):
         ("session", {"session": lambda session: session[::-1]}),
     ],
 )
-def test_the_checker_finds_what_was_changed_afterwards(kind, changed):
+def test_checker_detects_tampered_log(kind, changed):
     lines = next(
         lines for seed in range(40) if '"by":"mat"' in (lines := played(seed).exhibit.session_log.lines())
     ).splitlines()
@@ -108,7 +108,7 @@ def test_the_checker_finds_what_was_changed_afterwards(kind, changed):
     assert check_log.find_faults(tampered(lines, kind, **changed)) != []
 
 
-def test_the_checker_finds_a_guess_that_was_sealed_too_late():
+def test_checker_detects_guess_sealed_after_hide():
     records = [json.loads(line) for line in played(2).exhibit.session_log.lines().splitlines()]
     sealed = next(n for n, one in enumerate(records) if one.get("what") == "guess")
     hidden = next(n for n, one in enumerate(records) if one["kind"] == "hidden" and n > sealed)
@@ -117,7 +117,7 @@ def test_the_checker_finds_a_guess_that_was_sealed_too_late():
     assert check_log.find_faults(["no log"]) != []
 
 
-def test_the_guess_is_sealed_before_the_visitor_can_hide():
+def test_guess_is_sealed_before_visitor_hides():
     for seed in range(6):
         rig = Rig(seed)
         rig.begin("mat")
@@ -133,7 +133,7 @@ def test_the_guess_is_sealed_before_the_visitor_can_hide():
 
 
 @pytest.mark.parametrize("mat", ["screen", "eye"])
-def test_until_it_is_opened_the_log_is_the_same_for_all_four_places(mat):
+def test_sealed_log_is_identical_for_all_four_pads(mat):
     """What is logged and shown between the seal and the strike tells the four places apart by hashes alone."""
 
     def seen(place):

@@ -49,7 +49,7 @@ def test_it_runs_once_a_night_at_its_hour():
     assert str(runs.test.verdict) == "self-test: disk: full; texts: a fault"
 
 
-def test_it_never_runs_while_somebody_plays_and_goes_on_afterwards():
+def test_self_test_waits_while_busy_and_then_resumes():
     runs = Runs()
     busy = []
 
@@ -69,7 +69,7 @@ def test_it_never_runs_while_somebody_plays_and_goes_on_afterwards():
     assert found.count(True) == 1
 
 
-def test_what_was_missed_without_power_is_made_up_for(tmp_path):
+def test_missed_self_test_runs_after_power_returns(tmp_path):
     runs = Runs(kept=tmp_path / "verdict")
     runs.pass_time(10 * HOUR, 11 * HOUR)
     again = Runs(kept=tmp_path / "verdict")
@@ -95,7 +95,7 @@ def test_switched_off_it_never_runs():
         ({"self_test": "04:30"}, time(4, 30)),
     ],
 )
-def test_its_hour_is_the_hosts_or_in_the_closed_hours(section, hour):
+def test_self_test_hour_defaults_to_the_closed_hours(section, hour):
     assert ExhibitSection(**section).self_test_hour == hour
 
 
@@ -133,7 +133,7 @@ def test_all_is_well(tested, caplog):
     assert "self-test: no faults" in caplog.text
 
 
-def test_what_is_wrong_is_named(tested, tmp_path):
+def test_every_fault_is_named_in_verdict(tested, tmp_path):
     rig = Rig(3, NOW - 3600, tmp_path, record=True, hides=1)
     rig.begin("mat")
     rig.play_on()

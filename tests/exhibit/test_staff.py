@@ -44,7 +44,7 @@ def signed_in():
         yield partial(sign_in, stack)
 
 
-def test_nobody_signs_in_before_a_pin_was_made_and_nothing_is_written(tmp_path):
+def test_sign_in_before_pin_setup_is_refused(tmp_path):
     with installed(tmp_path, people=False) as (_, url):
         page = httpx.get(url + HOME)
         assert page.status_code == 200
@@ -55,7 +55,7 @@ def test_nobody_signs_in_before_a_pin_was_made_and_nothing_is_written(tmp_path):
         assert not (tmp_path / FILE).exists()
 
 
-def test_a_notice_is_set_lifted_and_outlives_a_restart(tmp_path, signed_in):
+def test_notice_is_set_lifted_and_survives_restart(tmp_path, signed_in):
     with installed(tmp_path) as (installation, url):
         staff = signed_in(url)
         assert staff.post(f"{HOME}/do", json={"do": "notice", "notice": READY_NOTICES[0]}).status_code == 200
@@ -81,7 +81,7 @@ def test_the_staff_ends_a_session(tmp_path, signed_in):
         assert installation.exhibit.stage.name == "attract"
 
 
-def test_what_is_known_of_the_machine_is_shown_and_the_supply_is_lifted_by_the_staff(tmp_path, signed_in):
+def test_machine_health_is_listed_and_under_voltage_dismissed(tmp_path, signed_in):
     now = MachineHealth(68.2, under_voltage=False, under_voltage_since_start=True, free_bytes=91 * 10**8, fs_errors=3)
     with installed(tmp_path, read=lambda _: now) as (installation, url):
         staff = signed_in(url)
@@ -95,7 +95,7 @@ def test_what_is_known_of_the_machine_is_shown_and_the_supply_is_lifted_by_the_s
         assert not installation.watch.under_voltage, "lifted, until the machine starts anew"
 
 
-def test_the_test_sound_is_played_and_its_failure_shown(tmp_path, signed_in):
+def test_test_sound_plays_and_page_reports_failure(tmp_path, signed_in):
     sound = MemorySound(time.monotonic)
     with installed(tmp_path, sound=sound) as (_, url):
         client = signed_in(url)
@@ -108,7 +108,7 @@ def test_the_test_sound_is_played_and_its_failure_shown(tmp_path, signed_in):
     assert gain == VoiceSection().volume
 
 
-def test_the_clock_is_asked_to_be_set_to_the_time_of_the_place(tmp_path, signed_in, monkeypatch):
+def test_clock_request_is_written_in_local_time(tmp_path, signed_in, monkeypatch):
     run = tmp_path / "run"
     run.mkdir()
     with installed(tmp_path) as (_, url):
@@ -126,7 +126,7 @@ def test_the_clock_is_asked_to_be_set_to_the_time_of_the_place(tmp_path, signed_
     assert datetime.fromtimestamp(asked).astimezone().isoformat()[:16] == "2026-11-23T14:05"
 
 
-def test_changed_keys_are_shown_until_the_staff_confirms_them(tmp_path, signed_in):
+def test_changed_keys_are_listed_until_staff_confirms(tmp_path, signed_in):
     changes, name = tmp_path / "key-changes", "SHA256:abc (laptop)"
     changes.write_text(f"2026-11-23 12:00: {name} may log in from now on\n", "utf-8")
 
@@ -149,7 +149,7 @@ def test_changed_keys_are_shown_until_the_staff_confirms_them(tmp_path, signed_i
         assert name not in page
 
 
-def test_a_clock_that_is_not_set_is_told(tmp_path):
+def test_unset_clock_is_reported_and_hours_are_ignored(tmp_path):
     rig = Rig(t=9 * 3600.0, opens="10:00", closes="17:00")
     assert rig.stage == "rest"
     rig.exhibit.clock_set = False
@@ -162,7 +162,7 @@ def test_a_clock_that_is_not_set_is_told(tmp_path):
     assert not any("clock is not set" in one.what for one in shown(rig).faults)
 
 
-def test_new_texts_are_previewed_and_shown_by_the_staff(tmp_path, signed_in):
+def test_new_texts_are_previewed_and_published_by_staff(tmp_path, signed_in):
     (tmp_path / "texts.toml").write_text('title = "First"\npicture = "house.png"\n')
     (tmp_path / "house.png").write_bytes(PNG)
     with installed(tmp_path, toml='folder = "."\napprove_texts = true\n') as (installation, url):
@@ -202,7 +202,7 @@ def reset(client, pin=PIN, *, erased=False, **headers):
 
 
 @pytest.mark.parametrize("erased", [False, True])
-def test_the_head_judge_requests_a_reset_by_the_pin(tmp_path, signed_in, watched, erased):
+def test_head_judge_requests_reset_with_pin(tmp_path, signed_in, watched, erased):
     with installed(tmp_path) as (_, url):
         head = signed_in(url)
         assert f'href="{HOME}/reset"' in head.get(HOME).text
@@ -214,7 +214,7 @@ def test_the_head_judge_requests_a_reset_by_the_pin(tmp_path, signed_in, watched
         assert read_request(watched) == erased
 
 
-def test_nobody_else_requests_a_reset(tmp_path, signed_in, watched):
+def test_reset_by_others_or_malformed_is_refused(tmp_path, signed_in, watched):
     with installed(tmp_path) as (_, url):
         with httpx.Client(base_url=url, headers={"origin": url}) as visitor:
             assert reset(visitor).status_code == 401
@@ -232,7 +232,7 @@ def test_nobody_else_requests_a_reset(tmp_path, signed_in, watched):
         assert not watched.exists()
 
 
-def test_a_wrong_pin_requests_no_reset_and_has_to_wait(tmp_path, signed_in, watched, monkeypatch):
+def test_wrong_pin_requests_no_reset_and_must_wait(tmp_path, signed_in, watched, monkeypatch):
     monkeypatch.setattr(accounts, "FIRST_S", 60.0)
     with installed(tmp_path) as (_, url):
         head = signed_in(url)
@@ -246,7 +246,7 @@ def test_a_wrong_pin_requests_no_reset_and_has_to_wait(tmp_path, signed_in, watc
         assert head.get(HOME).status_code == 200, "the session goes on"
 
 
-def test_without_a_unit_that_watches_no_reset_is_offered(tmp_path, signed_in, monkeypatch):
+def test_reset_without_watching_unit_is_not_offered(tmp_path, signed_in, monkeypatch):
     folder = tmp_path / "reset"
     monkeypatch.setattr("pi_controller.exhibit.staff_desk.RESETS", folder)
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
@@ -264,7 +264,7 @@ def test_without_a_unit_that_watches_no_reset_is_offered(tmp_path, signed_in, mo
         assert f"{HOME}/reset" not in page
 
 
-def test_a_request_that_cannot_be_written_is_told(tmp_path, signed_in, watched):
+def test_unwritable_reset_request_is_reported(tmp_path, signed_in, watched):
     watched.mkdir()
     with installed(tmp_path) as (_, url):
         answer = reset(signed_in(url))
@@ -272,7 +272,7 @@ def test_a_request_that_cannot_be_written_is_told(tmp_path, signed_in, watched):
         assert "the installation cannot be reset: " in answer.json()["error"]["what"]
 
 
-def test_others_do_nothing(tmp_path, signed_in):
+def test_actions_without_staff_role_are_refused(tmp_path, signed_in):
     with installed(tmp_path) as (installation, url):
         notice = {"do": "notice", "notice": "x"}
         assert httpx.post(f"{url}{HOME}/do", json=notice, headers={"origin": url}).status_code == 401
@@ -290,7 +290,7 @@ def test_others_do_nothing(tmp_path, signed_in):
         assert installation.exhibit.notice == ""
 
 
-def test_counts_are_exported_where_they_are_switched_on(tmp_path, signed_in):
+def test_usage_is_exported_if_counting_is_on(tmp_path, signed_in):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
         installation.record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
         staff = signed_in(url)
@@ -304,7 +304,7 @@ def test_counts_are_exported_where_they_are_switched_on(tmp_path, signed_in):
         assert "Counting sessions is switched off" in staff.get(HOME).text
 
 
-def test_the_report_tells_the_fault_and_nothing_of_people(tmp_path, signed_in, monkeypatch):
+def test_report_names_faults_without_personal_data(tmp_path, signed_in, monkeypatch):
     monkeypatch.setattr(Place, "state", tmp_path / "state")
     (tmp_path / "state").mkdir()
     (tmp_path / "state/warnings.log").write_text("2025-11-24 16:00:00 kernel: mmc0: timeout, at Our Hall\n", "utf-8")
@@ -331,7 +331,7 @@ def test_the_report_tells_the_fault_and_nothing_of_people(tmp_path, signed_in, m
         assert secret not in everything, secret
 
 
-def test_changed_keys_are_no_fault_of_the_cards_files(tmp_path, signed_in, monkeypatch):
+def test_changed_keys_are_not_listed_among_card_faults(tmp_path, signed_in, monkeypatch):
     changed = "2026-11-23 12:00: SHA256:abc (ann) may log in from now on"
     (tmp_path / "keys").write_text(f"{changed}\n", "utf-8")
     told = f"machine.toml was not taken\n{KEYS_CHANGED} If you did not, somebody else did:\n{changed}\n"
@@ -377,7 +377,7 @@ def shown(rig):
     return build_staff_view(rig.exhibit, rig.settings, at, 0.0, Usage(None))
 
 
-def test_it_says_what_is_wrong(tmp_path):
+def test_faults_of_sensors_texts_and_recording_are_listed(tmp_path):
     rig = Rig(mat="sensors", record=True, folder=tmp_path / "not there")
     assert "does not respond" in " ".join(one.what for one in shown(rig).faults)
     rig.exhibit.handle_mat_event(0.0, Link(0.0, up=True))
@@ -409,7 +409,7 @@ def test_it_is_the_same_wherever_the_bead_is():
 
 
 @pytest.mark.chromium
-def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path, chromium):
+def test_corner_long_press_opens_touch_operated_staff_page(tmp_path, chromium):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
         tab = chromium.new_page(viewport={"width": 1080, "height": 1920}, reduced_motion="reduce")
         tab.clock.install()
@@ -454,7 +454,7 @@ def test_a_long_press_on_the_corner_and_then_by_touch_alone(tmp_path, chromium):
 
 @pytest.mark.chromium
 @pytest.mark.slow
-def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium):
+def test_form_input_survives_ten_page_updates(tmp_path, chromium):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
         tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
         sign_in_by_touch(tab, url)
@@ -488,7 +488,7 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium)
 
 @pytest.mark.chromium
 @pytest.mark.slow
-def test_a_reset_is_asked_for_once_more_and_confirmed_by_touch(tmp_path, chromium, watched):
+def test_reset_form_requires_pin_and_confirms_by_touch(tmp_path, chromium, watched):
     with installed(tmp_path) as (_, url):
         tab = chromium.new_page(viewport={"width": 800, "height": 480}, reduced_motion="reduce")
         sign_in_by_touch(tab, url)

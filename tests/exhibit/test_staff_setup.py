@@ -51,7 +51,7 @@ def save(client, version=None, **changes):
 # Settings.
 
 
-def test_hours_sound_and_light_are_saved_and_apply_at_once(tmp_path, signed_in):
+def test_hours_sound_and_light_apply_at_once(tmp_path, signed_in):
     with installed(tmp_path, file=True) as (installation, url):
         client = signed_in(url)
         answer = save(
@@ -79,7 +79,7 @@ def test_hours_sound_and_light_are_saved_and_apply_at_once(tmp_path, signed_in):
         ("exhibit__languages", []),
     ],
 )
-def test_a_wrong_value_names_its_field_and_changes_nothing(tmp_path, signed_in, key, value):
+def test_wrong_value_names_its_field_and_is_refused(tmp_path, signed_in, key, value):
     with installed(tmp_path, file=True) as (installation, url):
         client, before = signed_in(url), (tmp_path / "table.toml").read_bytes()
         kept = installation.settings
@@ -91,7 +91,7 @@ def test_a_wrong_value_names_its_field_and_changes_nothing(tmp_path, signed_in, 
         assert installation.settings is kept
 
 
-def test_only_the_settings_of_the_page_are_taken_and_only_from_the_head_judge(tmp_path, signed_in):
+def test_settings_page_refuses_other_keys_and_other_roles(tmp_path, signed_in):
     with installed(tmp_path, file=True) as (_, url):
         head, before = signed_in(url), (tmp_path / "table.toml").read_bytes()
         assert save(head, web__port=1).status_code == 400
@@ -112,7 +112,7 @@ def test_only_the_settings_of_the_page_are_taken_and_only_from_the_head_judge(tm
         assert (tmp_path / "table.toml").read_bytes() == before
 
 
-def test_without_a_settings_file_nothing_is_offered_to_save(tmp_path, signed_in):
+def test_without_settings_file_saving_is_refused(tmp_path, signed_in):
     with installed(tmp_path) as (_, url):
         client = signed_in(url)
         assert "data-version" not in client.get(PATH).text
@@ -122,7 +122,7 @@ def test_without_a_settings_file_nothing_is_offered_to_save(tmp_path, signed_in)
 # Texts.
 
 
-def test_a_draft_is_previewed_before_visitors_see_it_and_saved_then(tmp_path, signed_in):
+def test_draft_is_previewed_before_it_is_published(tmp_path, signed_in):
     with installed(tmp_path) as (installation, url):
         client = signed_in(url)
         draft = {"title": "Come in", "introduction": 'Two lines\nand "quotes" \\ <b>'}
@@ -150,7 +150,7 @@ def test_a_draft_can_be_discarded(tmp_path, signed_in):
 
 
 @pytest.mark.parametrize("texts", [{"title": "x" * 161}, {"title": "bell\x07"}, {"title": "ok", "credits": "\u202e"}])
-def test_a_text_that_is_not_possible_names_its_field_and_changes_nothing(tmp_path, signed_in, texts):
+def test_invalid_text_names_its_field_and_is_refused(tmp_path, signed_in, texts):
     with installed(tmp_path) as (installation, url):
         answer = signed_in(url).post(f"{PATH}/texts", json={"texts": texts})
         assert answer.status_code in (400, 409)
@@ -172,7 +172,7 @@ def test_other_parts_and_comments_of_the_file_stay(tmp_path):
     assert 'title = "Old"' in (tmp_path / f"{TEXTS}.before").read_text("utf-8")
 
 
-def test_a_broken_file_is_replaced_by_the_last_good_texts_with_the_changes(tmp_path):
+def test_proposal_replaces_broken_file_with_last_good_texts(tmp_path):
     (tmp_path / TEXTS).write_text('title = "Good"\n')
     host = HostFiles(tmp_path)
     (tmp_path / TEXTS).write_text("titel")
@@ -184,7 +184,7 @@ def test_a_broken_file_is_replaced_by_the_last_good_texts_with_the_changes(tmp_p
     assert HostFiles(tmp_path).texts.title == "Good"
 
 
-def test_texts_that_cannot_be_written_are_told_and_not_shown(tmp_path, signed_in):
+def test_unwritable_texts_are_reported_and_not_published(tmp_path, signed_in):
     (tmp_path / "exhibit-texts").write_text("a file in the way")
     with installed(tmp_path) as (installation, url):
         client = signed_in(url)
@@ -257,7 +257,7 @@ def test_a_night_club_opens_again_the_same_day():
     assert found == datetime.fromisoformat("2026-05-03T18:00")
 
 
-def test_closed_today_lets_a_game_end_and_opens_by_itself():
+def test_close_today_waits_for_game_and_reopens_automatically():
     rig = Rig(t=10 * HOUR, opens="09:00", closes="17:00")
     rig.begin("mat")
     rig.exhibit.close_today(rig.t)
@@ -275,7 +275,7 @@ def test_closed_today_lets_a_game_end_and_opens_by_itself():
     assert sign != build_screen(plain.exhibit).lead
 
 
-def test_closed_today_outlives_a_restart_until_it_is_opened_again(tmp_path, signed_in):
+def test_close_today_survives_restart_until_reopened(tmp_path, signed_in):
     with installed(tmp_path) as (installation, url):
         client = signed_in(url)
         assert client.post(f"{HOME}/do", json={"do": "close"}).status_code == 200
@@ -292,7 +292,7 @@ def test_closed_today_outlives_a_restart_until_it_is_opened_again(tmp_path, sign
 # The counts as a picture.
 
 
-def test_bars_are_of_calendar_days_and_their_parts_add_up():
+def test_bars_cover_calendar_days_and_parts_add_up():
     usage = Usage(None)
     usage.days = {
         "2026-05-03": {"sessions": 4, "mat": 1, "teams": 2, "learn": 1},
@@ -317,7 +317,7 @@ class Drawn(HTMLParser):
         self.loaded += [value for name, value in attrs if name in ("src", "href") and "//" in (value or "")]
 
 
-def test_the_picture_draws_each_kind_apart_and_loads_nothing(tmp_path, signed_in):
+def test_usage_chart_separates_kinds_and_loads_no_resources(tmp_path, signed_in):
     with installed(tmp_path, toml="usage = true\n") as (installation, url):
         for kind in ("mat", "teams", "teams", "learn"):
             installation.record_session(time.time(), EndedSession(kind, "finished", 60.0, 3))

@@ -9,13 +9,13 @@ from pi_controller.exhibit.lessons import IDLE, Stage, Times
 TIMES = Times(answer_s=30, ask_after_s=40, leave_after_s=20, longest_s=900)
 
 
-def test_a_choice_nobody_makes_leads_back():
+def test_abandoned_choice_returns_to_attract():
     stage = Stage().enter("choose", 10)
     assert stage.advance(39.9, TIMES) == stage
     assert stage.advance(40, TIMES).name == "attract"
 
 
-def test_who_plays_and_is_gone_is_asked_first():
+def test_idle_player_is_asked_before_session_ends():
     stage = Stage().enter("play", 10)
     asked = stage.advance(50, TIMES)
     assert (asked.name, asked.asked) == ("play", 50)
@@ -24,7 +24,7 @@ def test_who_plays_and_is_gone_is_asked_first():
     assert asked.record_use(60).advance(80, TIMES).asked is None
 
 
-def test_a_game_that_is_over_shows_its_result_and_that_ends_too():
+def test_finished_game_enters_result_and_result_times_out():
     result = Stage().enter("play", 0).advance(100 - 70, TIMES, over=True)
     assert result.name == "result"
     assert result.advance(59.9, TIMES).name == "result"
@@ -32,12 +32,12 @@ def test_a_game_that_is_over_shows_its_result_and_that_ends_too():
 
 
 @pytest.mark.parametrize("idle", IDLE)
-def test_without_a_visitor_it_is_what_the_hour_and_the_staff_say(idle):
+def test_without_visitor_stage_is_the_idle_stage(idle):
     assert Stage().advance(5, TIMES, idle=idle).name == idle
     assert Stage().enter("choose", 0).advance(30, TIMES, idle=idle).name == idle
 
 
-def test_a_session_in_progress_is_not_cut_off_by_closing_time():
+def test_closing_time_does_not_end_a_session():
     assert Stage().enter("play", 0).advance(10, TIMES, idle="rest").name == "play"
 
 

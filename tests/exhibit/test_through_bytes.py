@@ -97,7 +97,7 @@ class Visitors:
 
 @pytest.mark.parametrize("seed", [3, 8] if ALL_CASES else [3])
 @pytest.mark.slow
-def test_a_session_on_the_mat_is_what_was_played(tmp_path, seed):
+def test_session_on_mat_records_the_game_played(tmp_path, seed):
     with ExitStack() as stack:
         at = Visitors(tmp_path, stack, seed, hides=3)
         at.until(lambda: at.exhibit.board is not None and at.exhibit.board.up)

@@ -44,13 +44,13 @@ def folder(tmp_path):
     return texts
 
 
-def test_nothing_is_said_for_anybody_by_default():
+def test_default_host_texts_are_empty():
     host = HostFiles(None)
     assert all(not value for _, value in host.texts)
     assert host.pictures == {}
 
 
-def test_a_broken_file_leaves_the_last_good_one_and_says_what_is_wrong(folder, tmp_path):
+def test_broken_file_reports_fault_and_keeps_last_texts(folder, tmp_path):
     kept = tmp_path / "kept"
     host = HostFiles(folder, kept)
     assert host.texts.title == "Come and play"
@@ -68,7 +68,7 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_what_is_wrong(folder, t
     assert (again.texts.title, again.fault, again.pictures) == ("New", "", {})
 
 
-def test_changed_texts_wait_for_the_staff_where_the_host_wants_it(folder, tmp_path):
+def test_changed_texts_wait_for_approval_when_required(folder, tmp_path):
     kept = tmp_path / "kept"
     host = HostFiles(folder, kept, approve=True)
     assert host.texts.title == "", "nothing was looked at yet"
@@ -104,7 +104,7 @@ def test_changed_texts_wait_for_the_staff_where_the_host_wants_it(folder, tmp_pa
         ("[[stories]]\ntitle = 'no teller'\ntext = 'x'", "teller"),
     ],
 )
-def test_every_fault_is_told(folder, texts, says):
+def test_every_text_fault_is_reported(folder, texts, says):
     (folder / TEXTS).write_text(texts)
     (folder / "fake.png").write_text("no picture")
     with pytest.raises(SettingsError, match=says) as caught:
@@ -140,12 +140,12 @@ def test_counts_are_of_sessions_and_days_alone(tmp_path):
     assert Usage(path).days == {}
 
 
-def test_switched_off_nothing_is_counted(tmp_path):
+def test_without_usage_counting_no_file_is_written(tmp_path):
     Usage(None).add(date(2026, 5, 3), EndedSession("mat", "finished", 61.4, 7))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_after_three_recoveries_in_one_boot_a_notice_stands(tmp_path):
+def test_too_many_crashes_in_one_boot_are_flagged(tmp_path):
     path = tmp_path / "recoveries"
     found = [CrashCounter(path, "boot 1").count for _ in range(MAX_CRASHES + 2)]
     assert found == [0, 1, 2, 3, 4]
@@ -162,13 +162,13 @@ def test_a_run_that_ends_well_is_no_recovery(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"boot": 1}', "\x00"])
-def test_a_damaged_count_begins_anew(tmp_path, content):
+def test_damaged_crash_count_restarts_at_zero(tmp_path, content):
     path = tmp_path / "recoveries"
     path.write_text(content)
     assert CrashCounter(path, "boot 1").count == 0
 
 
-def test_the_settings_say_what_is_missing(tmp_path):
+def test_settings_errors_name_wrong_or_missing_keys(tmp_path):
     path = tmp_path / "table.toml"
     path.write_text('[exhibit]\nopens = "09:00"\nseason_from = "13-01"\nlanguages = []\n')
     with pytest.raises(SettingsError) as caught:
@@ -181,7 +181,7 @@ def test_the_settings_say_what_is_missing(tmp_path):
         read_settings(path)
 
 
-def test_check_shows_the_hosts_texts_or_what_is_wrong(folder, tmp_path, capsys):
+def test_check_prints_texts_or_their_fault(folder, tmp_path, capsys):
     settings = tmp_path / "table.toml"
     settings.write_text('[exhibit]\nfolder = "texts"\n')
     assert main(["exhibit", "--settings", str(settings), "--check"]) == 0

@@ -30,7 +30,7 @@ def test_every_kind_comes():
 
 
 @pytest.mark.slow
-def test_power_cuts_and_a_board_that_starts_over_leave_it_playable_and_its_journals_whole(tmp_path):
+def test_power_cuts_and_board_resets_leave_journals_whole(tmp_path):
     report = run(2.0, seed=4, mat="sensors", folder=tmp_path, cuts=30, resets=10)
     assert report["wrong"] == []
     assert report["in_play"] > 3, "cuts that meet no game show nothing"

@@ -24,7 +24,7 @@ def done(name, tmp_path, seed=GAME):
 
 @pytest.mark.parametrize("name", ["bit errors 1e-4, 20 s", "1 byte in 10,000 lost, 20 s"])
 @pytest.mark.slow
-def test_a_bad_wire_loses_samples_and_invents_no_hit(name, tmp_path):
+def test_bit_errors_and_lost_bytes_invent_no_hit(name, tmp_path):
     outcome = done(name, tmp_path)
     assert outcome.shows(HIT)
     assert outcome.questions["link_gap"] > 0
@@ -37,7 +37,7 @@ def test_a_board_that_was_reset(tmp_path):
     assert outcome.back_s <= 3.0
 
 
-def test_firmware_of_another_major_is_named_and_the_judge_plays_on_by_eye(tmp_path):
+def test_other_major_firmware_is_reported_and_judge_continues(tmp_path):
     outcome = done("firmware of another major", tmp_path)
     assert any(line.endswith("copies the right firmware to it.") for line in outcome.sees)
     assert outcome.back_s is None
@@ -45,14 +45,14 @@ def test_firmware_of_another_major_is_named_and_the_judge_plays_on_by_eye(tmp_pa
 
 
 @pytest.mark.slow
-def test_firmware_of_an_older_minor_plays_on_without_what_it_has_not(tmp_path):
+def test_older_minor_firmware_reconnects_and_plays_on(tmp_path):
     outcome = done("firmware of an older minor", tmp_path)
     assert outcome.back_s <= 3.0
     assert outcome.reports == []
 
 
 @pytest.mark.slow
-def test_a_dead_magnetometer_is_told_to_nobody_while_a_bead_is_hidden(tmp_path):
+def test_dead_magnetometer_is_unreported_while_bead_is_hidden(tmp_path):
     outcome = done("one magnetometer dies", tmp_path)
     assert outcome.sees == []
     assert outcome.reports == []
@@ -81,7 +81,7 @@ def test_a_board_that_keeps_starting(name, tmp_path):
     assert outcome.back_s <= 3.0
 
 
-def test_a_cable_does_what_it_says():
+def test_cable_corrupts_at_its_set_error_rates():
     with Cable(1) as cable:
         assert cable.corrupt(bytes(1000)) == bytes(1000)
         cable.set_error_rates(bit_errors=0.01)

@@ -40,7 +40,7 @@ def done(name, tmp_path, seed=GAME):
         ("another name after replugging, 2 s", "link_gap"),
     ],
 )
-def test_a_pulled_cable_is_seen_at_once_and_found_again(name, question, tmp_path):
+def test_unplugged_cable_is_reported_and_reconnects(name, question, tmp_path):
     outcome = done(name, tmp_path)
     assert all(map(outcome.shows, (GONE, NONE)))
     assert set(outcome.questions) == {question}
@@ -65,7 +65,7 @@ def test_a_stroke_cut_in_two_is_the_judges(after, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_stall_is_silence_and_old_bytes_are_no_news(tmp_path):
+def test_cable_stall_is_reported_and_old_bytes_discarded(tmp_path):
     outcome = done("the cable stalls, 5 s", tmp_path)
     assert outcome.shows("The board has stopped answering.")
     assert outcome.seen_s <= 1.1
@@ -73,7 +73,7 @@ def test_a_stall_is_silence_and_old_bytes_are_no_news(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_second_daemon_is_told_who_holds_the_port_and_the_first_plays_on(tmp_path):
+def test_second_daemon_is_refused_and_first_plays_on(tmp_path):
     outcome = done("a second daemon on the port", tmp_path)
     assert "another program is using the board's port" in outcome.note
     assert outcome.sees == []
@@ -81,7 +81,7 @@ def test_a_second_daemon_is_told_who_holds_the_port_and_the_first_plays_on(tmp_p
     assert outcome.seen_s is None
 
 
-def test_a_host_that_slept_takes_nothing_old_for_new(tmp_path):
+def test_host_sleep_discards_old_bytes(tmp_path):
     outcome = done("the host sleeps, 60 s", tmp_path)
     assert outcome.seen_s <= 1.0
     assert outcome.back_s <= 3.0
@@ -89,7 +89,7 @@ def test_a_host_that_slept_takes_nothing_old_for_new(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_daemon_that_was_stopped_takes_nothing_old_for_new(tmp_path):
+def test_stopped_daemon_discards_old_bytes(tmp_path):
     outcome = fault_stopped.run(3, tmp_path)
     clean(outcome)
     assert outcome.seen_s <= 1.0

@@ -9,7 +9,7 @@ replugs = load_file("tests/faults/replugs.py")
 
 @pytest.mark.parametrize(("seed", "cycles"), [(0, 5), (1, 5)] if ALL_CASES else [(0, 5)])
 @pytest.mark.slow
-def test_random_replugs_invent_and_lose_nothing(seed, cycles):
+def test_random_replugs_invent_and_lose_no_hits(seed, cycles):
     games, told, _, _, wrong = replugs.game(seed, {seed: cycles}, 1, 100)
     assert wrong == []
     assert len(told) == cycles

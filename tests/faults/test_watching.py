@@ -20,20 +20,20 @@ def test_a_quiet_game_is_clean(lab):
     assert (outcome.invented, outcome.lost, outcome.wrong, outcome.seen_s) == ([], [], [], None)
 
 
-def test_a_hit_that_nobody_made_is_invented(lab):
+def test_hit_absent_from_truth_is_invented(lab):
     hits = lab.table.truth.hides[2].hits
     kept = hits.pop()
     assert lab.outcome("none").invented != []
     hits.append(kept)
 
 
-def test_a_hit_that_was_shown_and_does_not_count_is_lost(lab):
+def test_acknowledged_hit_that_does_not_count_is_lost(lab):
     lab.watcher.acked[2, 7] = (1, True)
     assert lab.outcome("none").lost == ["hide 2: (1, True)"]
     del lab.watcher.acked[2, 7]
 
 
-def test_when_the_link_was_seen_to_go_and_come():
+def test_watcher_measures_time_to_next_link_change():
     watcher = Watcher("here")
     watcher.edges = [(0.0, False), (1.0, True), (5.0, False), (7.0, True)]
     assert watcher.after(4.5, up=False) == 0.5
@@ -42,7 +42,7 @@ def test_when_the_link_was_seen_to_go_and_come():
     assert watcher.after(8.0, up=False) is None
 
 
-def test_what_a_board_tells_twice_or_leaves_out():
+def test_repeated_and_missing_board_reports_are_flagged():
     reports = Reports()
 
     def told(*numbers, boot, lost=0):

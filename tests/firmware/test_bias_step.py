@@ -87,7 +87,7 @@ def test_each_disc_has_its_time(late_us, up_us):
     assert not pads.step.busy
 
 
-def test_a_host_gets_the_rest_while_the_bias_steps():
+def test_host_gets_rest_level_while_bias_steps():
     pads = Pads([0.0, 14e-9, 20e-9, 26e-9], rest=[2048, 2000, 2100, 1900])
     pads.run(3)
     pads.step.begin()
@@ -95,7 +95,7 @@ def test_a_host_gets_the_rest_while_the_bias_steps():
     assert np.abs(got - pads.rest).max() <= 16
 
 
-def test_a_pad_near_ground_never_rises_and_one_on_the_supply_does_not_follow():
+def test_grounded_and_supply_pads_leave_others_measured():
     pads = Pads([20e-9] * 4, rest=[62, 2048, 4000, 2048])
     follow = pads.model.levels
     pads.model.levels = lambda t: np.where([False, False, True, False], 1.0, follow(t))
@@ -105,14 +105,14 @@ def test_a_pad_near_ground_never_rises_and_one_on_the_supply_does_not_follow():
     assert wire.disc_ms(pads.told[2]) == wire.disc_ms(pads.told[4]) == pytest.approx(2.8, abs=0.2)
 
 
-def test_blocks_that_waited_while_the_memory_was_collected_are_older_than_the_switching():
+def test_bias_step_times_are_right_despite_late_blocks():
     pads = Pads([0.0, 14e-9, 20e-9, 26e-9])
     pads.step.begin()
     pads.run(late_us=[25_300, 17_300, 9_300, 1300])
     assert [wire.disc_ms(pads.told[pad]) for pad in (1, 2, 3, 4)] == pytest.approx([0.84, 2.0, 2.8, 3.6], abs=0.25)
 
 
-def test_a_mat_with_its_bias_on_the_supply_does_not_follow_and_is_not_changed():
+def test_mat_without_bias_switch_reports_not_switched():
     pads = Pads([20e-9] * 4)
     pads.model.switch = lambda *, on, t: None
     pads.step.begin()
@@ -121,7 +121,7 @@ def test_a_mat_with_its_bias_on_the_supply_does_not_follow_and_is_not_changed():
 
 
 @pytest.mark.parametrize("lost", range(1, 6))
-def test_a_lost_block_ends_the_step_without_a_result(lost):
+def test_lost_block_ends_bias_step_without_result(lost):
     pads = Pads([20e-9] * 4)
     pads.step.begin()
     got, _ = pads.run(lost=[guards.CATCH_UP_BLOCKS + lost])

@@ -67,7 +67,7 @@ def test_the_wire_has_room_for_the_pin_map():
     slope=st.integers(-96, 96),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_a_jolt_is_found_where_it_is_by_both(module, at, pad, step, rest, slope):
+def test_both_jolt_functions_find_the_same_position(module, at, pad, step, rest, slope):
     samples = np.full((32, 4), rest) + slope * np.arange(32)[:, None]
     samples[at:, pad] += step
     body = b"\0" + samples.astype("<u2").tobytes()
@@ -77,7 +77,7 @@ def test_a_jolt_is_found_where_it_is_by_both(module, at, pad, step, rest, slope)
     assert module.jolt(block, guards.JOLT) == guards.jolt(block, guards.JOLT) == wanted
 
 
-def test_a_host_before_sums_gets_the_upper_12_bits_by_both(module):
+def test_both_coarsen_functions_give_the_upper_12_bits(module):
     samples = np.random.default_rng(1).integers(0, wire.TOP + 1, 128).astype("<u2")
     for coarsen in (guards.coarsen, module.coarsen):
         body = bytearray(b"\0" + samples.tobytes())
@@ -153,7 +153,7 @@ def test_the_converter_is_set_up(board, chips, adc):
     assert chips.mem[adc + 8] & 0x0100_0009 == 0x0100_0009
 
 
-def test_the_image_and_not_the_boards_name_tells_the_chip(module):
+def test_chip_is_identified_by_image_despite_board_name(module):
     chip = sys.modules["chip"]
     assert chip.registers("Raspberry Pi Pico 2 with RP2350")["ADC"] == 0x400A0000
     for name in ("Raspberry Pi Pico with RP2040", "Adafruit Feather RP2040 with RP2040", "KB2040"):
@@ -183,7 +183,7 @@ def test_blocks_come_in_order_and_whole(board, chips):
     assert board.overflows == 0
 
 
-def test_a_pass_of_48_ms_loses_nothing(board, chips):
+def test_48_ms_pass_loses_no_block(board, chips):
     chips.us += 7100
     assert list(blocks(board)) == []
     got = []
@@ -197,7 +197,7 @@ def test_a_pass_of_48_ms_loses_nothing(board, chips):
 
 
 @EACH_CHIP
-def test_the_end_of_a_dma_run_loses_nothing(module, chips, monkeypatch):
+def test_dma_run_end_loses_no_block(module, chips, monkeypatch):
     monkeypatch.setattr(sys.modules["adc"], "_RUN", 5 * 2048)  # 40 ms
     board = module.Board()
     got = []
@@ -210,7 +210,7 @@ def test_the_end_of_a_dma_run_loses_nothing(module, chips, monkeypatch):
 
 
 @pytest.mark.parametrize("stall_ms", [56, 400, 1000, 70_000])
-def test_a_longer_one_shows_what_it_lost(board, chips, stall_ms):
+def test_stall_over_48_ms_counts_lost_blocks(board, chips, stall_ms):
     chips.us += 15_100
     assert list(blocks(board)) == [(1, values(1))]
     chips.us += stall_ms * 1000
@@ -221,7 +221,7 @@ def test_a_longer_one_shows_what_it_lost(board, chips, stall_ms):
 
 
 @EACH_CHIP
-def test_a_full_fifo_begins_anew_in_step(board, chips):
+def test_full_fifo_restarts_in_step(board, chips):
     chips.us += 50_000
     chips.over = True
     assert list(blocks(board)) == []
@@ -232,7 +232,7 @@ def test_a_full_fifo_begins_anew_in_step(board, chips):
     assert list(blocks(board)) == [(7, values(7))]
 
 
-def test_a_converter_that_stands_still_is_begun_anew(board, chips):
+def test_stopped_converter_is_restarted(board, chips):
     chips.us += 8100
     list(blocks(board))
     chips.dma.active(0)
@@ -303,7 +303,7 @@ def test_magnetometers_one_channel_at_a_time(chips, module, kind, told):
     assert ok == [None if i == 3 else i != 0 for i in range(24)]  # saturated, which is not silent
 
 
-def test_magnetometers_that_are_plugged_in_later_are_found_too(chips, module):
+def test_magnetometers_plugged_in_later_are_found(chips, module):
     chips.kind = "P"
     for magnet in chips.magnets:
         magnet.there = False
@@ -338,13 +338,13 @@ def test_a_small_mat_hangs_on_one_multiplexer(chips, module):
     assert not all(settle(board, chips)[0])
 
 
-def test_the_bias_is_on_from_the_start_and_can_be_switched(chips, board):
+def test_bias_starts_on_and_can_be_switched(chips, board):
     assert chips.pins[pinmap().board.bias_pin] == 1
     board.bias(0)
     assert chips.pins[pinmap().board.bias_pin] == 0
 
 
-def test_what_the_touch_chip_found_is_read_once_it_runs(chips, board):
+def test_touch_chip_charge_is_read_after_scan(chips, board):
     found = bytearray(19)
     assert not board.charge(found)
     scan_strips(board, chips, 3)
@@ -372,7 +372,7 @@ def test_the_bus_is_checked_before_it_is_blamed(chips, board, low, exchanged, wr
     assert all(settle(board, chips)[0])
 
 
-def test_channels_that_a_start_before_left_open_are_closed_first(chips, module):
+def test_open_multiplexer_channels_are_closed_at_start(chips, module):
     chips.open = {0x70: 0, 0x71: 4, 0x72: 128}  # the multiplexers know nothing of the board's reset
     board = module.Board()
     assert chips.open == {0x70: 1, 0x71: 0, 0x72: 0}
@@ -392,7 +392,7 @@ def test_a_silent_multiplexer_blinds_no_other(board, chips):
     assert all(ok)
 
 
-def test_a_multiplexer_that_missed_its_closing_is_asked_again(board, chips):
+def test_multiplexer_that_missed_its_close_is_closed_later(board, chips):
     assert all(settle(board, chips)[0])
     assert chips.open == {0x70: 0, 0x71: 0, 0x72: 128}
     chips.muxes[0x72] = False
@@ -404,7 +404,7 @@ def test_a_multiplexer_that_missed_its_closing_is_asked_again(board, chips):
     assert chips.open == {0x70: 0, 0x71: 1, 0x72: 0}
 
 
-def test_a_sensor_that_lost_its_settings_is_set_up_again(board, chips):
+def test_sensor_that_lost_its_settings_is_configured_again(board, chips):
     settle(board, chips)
     chips.magnets[2].on = False
     assert not scan(board, chips, 1_000_000)[0][2]
@@ -422,7 +422,7 @@ def test_a_stuck_bus_is_freed(board, chips):
     assert board.news == [(wire.BUS_STUCK, 8), (wire.BUS_FREE, 9)]
 
 
-def test_a_bus_that_stays_stuck_is_told_of_each_time_and_freed_when_it_can_be(board, chips):
+def test_stuck_bus_is_reported_until_freed(board, chips):
     scan(board, chips)
     chips.stuck = 20
     for _ in range(20):
@@ -431,7 +431,7 @@ def test_a_bus_that_stays_stuck_is_told_of_each_time_and_freed_when_it_can_be(bo
     assert board.news[-1] == (wire.BUS_FREE, 2)
 
 
-def test_chips_that_are_only_missing_are_no_stuck_bus(board, chips):
+def test_missing_chips_are_no_stuck_bus(board, chips):
     for magnet in chips.magnets:
         magnet.there = False
     for _ in range(5):
@@ -453,7 +453,7 @@ def frames(chips):
     return ears, ears.feed(bytes(chips.outputs))
 
 
-def test_what_is_sent_goes_in_pieces_of_64_filled_up_with_zeros(board, chips):
+def test_output_is_zero_padded_to_64_byte_pieces(board, chips):
     body = wire.piezo_body(32)
     for number in range(1, 100):
         board.send(body, number)
@@ -467,7 +467,7 @@ def test_what_is_sent_goes_in_pieces_of_64_filled_up_with_zeros(board, chips):
     assert len(chips.outputs) < 1.2 * 99 * 277
 
 
-def test_a_host_that_fetches_nothing_costs_whole_frames_and_no_waiting(board, chips):
+def test_unread_output_drops_whole_frames_without_blocking(board, chips):
     body = wire.piezo_body(32)
     for number in range(1, 700):
         chips.full = 10 <= number < 630  # `write` of these chips says when it would wait
@@ -509,14 +509,14 @@ def test_why_it_started(module, chips, watchdog, chip, told):
 
 
 @EACH_CHIP
-def test_presses_of_the_run_button_are_no_failing_supply(module, chips):
+def test_run_button_presses_are_no_early_starts(module, chips):
     chips.set_reset(0, {"RP2040": 1 << 16, "RP2350": 1 << 18}[chips.chip])
     assert [module.Board().early for _ in range(4)] == [0] * 4
     chips.set_reset(0, {"RP2040": 1 << 8, "RP2350": 1 << 16}[chips.chip])
     assert [module.Board().early for _ in range(3)] == [1, 2, 3]
 
 
-def test_a_crash_leaves_its_trace_and_starts_anew(board, chips):
+def test_crash_saves_its_trace_and_resets(board, chips):
     board.fail(ValueError("what happened"))
     assert chips.resets == 1
     assert "what happened" in Path("fault.txt").read_text("utf-8")

@@ -77,7 +77,7 @@ def test_the_wave_of_each_bit_is_the_strips(module):
     assert levels[-1] == 0  # idle is low, or the strip never takes the frame
 
 
-def test_a_frame_goes_by_dma_and_the_next_waits_for_it(board, chips):
+def test_next_frame_waits_for_dma_of_the_last(board, chips):
     chips.us += 5000
     assert board.show()
     assert chips.frames[-1] == [(0, 0, 0)] * 69
@@ -114,7 +114,7 @@ def lamp(chips, module, name, state):
         ("program", [(True, 1000), (False, 1000)] * 2),
     ],
 )
-def test_each_state_has_its_pattern_and_none_is_faster_than_3_hz(module, chips, state, seen):
+def test_each_lamp_state_blinks_at_most_3_hz(module, chips, state, seen):
     assert lamp(chips, module, "Adafruit Feather RP2040 with RP2040", state)[1] == seen
     assert sum(lit for lit, _ in seen) / 4 <= 3
 
@@ -139,7 +139,7 @@ def test_a_lamp_of_one_pixel(module, chips, name, pin):
     assert (chips.pins.get(11) == 1) == ("QT Py" in name)
 
 
-def test_a_file_says_which_board_it_is_when_micropython_does_not_know(module, chips, tmp_path):
+def test_machine_file_names_board_unknown_to_micropython(module, chips, tmp_path):
     (tmp_path / "machine").write_text("KB2040\n", "utf-8")
     lamp(chips, module, "Raspberry Pi Pico with RP2040", "run")
     assert chips.bits[-1][0] == 17
@@ -160,7 +160,7 @@ def test_the_lamp_blinks_while_files_are_copied(module, chips):
     assert seen.count(1) == 20
 
 
-def test_starts_that_die_early_are_counted_until_one_is_calm(module, chips):
+def test_early_starts_are_counted_until_a_calm_one(module, chips):
     chips.reason = 1
     assert [module.Board().early for _ in range(3)] == [1, 2, 3]
     chips.reason = 3  # the watchdog's start says nothing of the supply

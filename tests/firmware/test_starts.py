@@ -54,7 +54,7 @@ def start(load_board, chips, monkeypatch, capsys):
     return started
 
 
-def test_a_program_that_fails_at_once_stays_at_the_prompt_after_five_starts(start, chips):
+def test_program_failing_at_once_prompts_on_sixth_start(start, chips):
     shown = [start(Sampler, reason) for reason in (POWER, *[RESET] * 7)]
     assert [bool(out) for out in shown] == [False] * 5 + [True] + [False] * 2
     assert "fault.txt" in shown[5]
@@ -71,13 +71,13 @@ def test_power_lost_gives_a_program_another_five(start):
 
 @pytest.mark.parametrize("chips", SCRATCH, indirect=True)
 @pytest.mark.slow
-def test_a_program_that_fails_later_goes_on(start, chips):
+def test_program_failing_later_is_restarted_without_prompt(start, chips):
     shown = [start(Living, RESET) for _ in range(12)]
     assert not any(shown)
     assert chips.mem[SCRATCH[chips.chip]] == 0
 
 
-def test_what_another_program_left_in_the_register_counts_for_nothing(start, chips):
+def test_foreign_scratch_register_value_is_ignored(start, chips):
     chips.mem[SCRATCH[chips.chip]] = 0xFFFFFFFF
     assert not any(start(Sampler, RESET) for _ in range(5))
     assert start(Sampler, RESET)

@@ -93,7 +93,7 @@ def test_a_set_alone_scores_whichever_colour_it_shows(table: str, one_colour: in
         (0, 0, 1, 4),
     ],
 )
-def test_two_sets_together_are_worth_nothing(red: tuple[int, int, int, int]):
+def test_two_sets_together_score_zero(red: tuple[int, int, int, int]):
     state = play(None, throw(*red))
     assert (state.value, state.thrower, held(state)) == (0, "B", {"A": 50, "B": 50})
 
@@ -122,7 +122,7 @@ def test_the_first_named_begins():
     assert (state.thrower, state.value, state.winner) == ("Wenabozho", None, None)
 
 
-def test_who_scores_throws_again_else_the_bowl_passes_to_the_left():
+def test_scorer_throws_again_else_bowl_passes_left():
     players = "A,B,C"
     assert play(None, *worth(1, 2), players=players).thrower == "A"
     assert play(None, *worth(1, 0), players=players).thrower == "B"
@@ -130,19 +130,19 @@ def test_who_scores_throws_again_else_the_bowl_passes_to_the_left():
     assert play(None, *worth(0, 0, 0), players=players).thrower == "A"
 
 
-def test_flipping_twice_is_worth_nothing_and_passes_the_bowl():
+def test_double_tap_scores_zero_and_passes_bowl():
     state = play(None, *worth(4), TAP)
     assert (state.thrower, state.value, held(state)) == ("B", 0, {"A": 54, "B": 46})
 
 
-def test_the_bowl_passes_over_who_is_out():
+def test_bowl_skips_eliminated_players():
     state = moment(0, A=9, B=0, C=5, D=0, E=6)
     assert play(state, TAP, players="A,B,C,D,E").thrower == "C"
     assert play(state, TAP, TAP, players="A,B,C,D,E").thrower == "E"
     assert play(state, TAP, TAP, TAP, players="A,B,C,D,E").thrower == "A"
 
 
-def test_while_the_bank_holds_anything_nobody_is_out():
+def test_no_elimination_while_bank_has_sticks():
     state = play(None, *worth(50, 30, 0), players="A,B,C")
     assert (state.thrower, state.sticks[BANK], ("B" in state.out)) == ("B", 20, False)
 
@@ -150,7 +150,7 @@ def test_while_the_bank_holds_anything_nobody_is_out():
 # ---- two players
 
 
-def test_two_split_the_sticks_evenly_and_the_other_pays():
+def test_two_players_split_sticks_and_opponent_pays():
     state = play(None)
     assert (held(state), state.sticks[BANK]) == ({"A": 50, "B": 50}, 0)
     assert held(play(None, *worth(20))) == {"A": 70, "B": 30}
@@ -158,7 +158,7 @@ def test_two_split_the_sticks_evenly_and_the_other_pays():
 
 
 @pytest.mark.parametrize("last", [50, 30, 20])
-def test_who_cannot_pay_gives_all_and_is_out(last: int):
+def test_player_unable_to_pay_is_eliminated(last: int):
     state = play(None, *worth(30, last))
     assert held(state) == {"A": 100, "B": 0}
     assert "B" in state.out
@@ -182,20 +182,20 @@ def test_the_bank_pays_until_it_is_empty():
     assert (held(state), state.sticks[BANK]) == ({"A": 30, "B": 20, "C": 15}, 35)
 
 
-def test_a_short_bank_pays_what_it_has_and_players_pay_only_from_the_next_throw_on():
+def test_short_bank_empties_before_players_pay():
     state = play(moment(3, A=40, B=30, C=27), *worth(50), players="A,B,C")
     assert (held(state), state.sticks[BANK], state.value) == ({"A": 43, "B": 30, "C": 27}, 0, 50)
     state = play(state, *worth(20), players="A,B,C")
     assert held(state) == {"A": 83, "B": 10, "C": 7}
 
 
-def test_when_the_bank_empties_players_holding_none_are_out():
+def test_empty_bank_eliminates_players_without_sticks():
     state = play(moment(20, A=50, B=0, C=30), *worth(20), players="A,B,C")
     assert (("B" in state.out), ("C" in state.out), state.winner) == (True, False, None)
     assert play(state, TAP, players="A,B,C").thrower == "C"
 
 
-def test_when_the_bank_empties_and_nobody_else_holds_any_the_thrower_has_won():
+def test_thrower_with_all_sticks_of_bank_wins():
     state = play(None, *worth(50, 50), players="A,B,C,D")
     assert (state.winner, held(state)) == ("A", {"A": 100, "B": 0, "C": 0, "D": 0})
 
@@ -218,7 +218,7 @@ def test_every_other_player_pays(before: tuple[int, ...], value: int, after: tup
     assert state.winner == ("A" if after[1:] == (0, 0) else None)
 
 
-def test_who_is_out_pays_nothing():
+def test_eliminated_player_does_not_pay():
     state = play(moment(0, A=10, B=0, C=30, D=20), *worth(15), players="A,B,C,D")
     assert held(state) == {"A": 40, "B": 0, "C": 15, "D": 5}
 
@@ -226,7 +226,7 @@ def test_who_is_out_pays_nothing():
 @given(
     st.lists(st.integers(0, 60), min_size=2, max_size=7), st.integers(1, 60), st.sampled_from([1, 2, 4, 15, 20, 30, 50])
 )
-def test_paying_is_what_the_sentence_says(pockets: list[int], own: int, value: int):
+def test_random_payments_match_the_written_rule(pockets: list[int], own: int, value: int):
     """Told once more, in the words of the rule."""
     payers = {str(number): sticks for number, sticks in enumerate(pockets) if sticks}
     if not payers:
@@ -300,7 +300,7 @@ def test_the_defaults():
         {"double_tap": "pass"},
     ],
 )
-def test_what_cannot_be_chosen(settings: dict[str, object]):
+def test_invalid_options_are_refused(settings: dict[str, object]):
     with pytest.raises(UsageError):
         Bageswin(settings)
 
@@ -338,13 +338,13 @@ def test_eight_can_play():
     ],
 )
 @pytest.mark.parametrize("over", [False, True])
-def test_what_is_no_action_is_invalid(action: Any, over: bool):
+def test_malformed_action_is_invalid(action: Any, over: bool):
     state = dataclasses.replace(moment(0, A=100, B=0), winner="A") if over else moment(0, A=50, B=50)
     with pytest.raises(InvalidActionError):
         Bageswin().play(state, action)
 
 
-def test_after_the_end_nothing_is_allowed():
+def test_finished_game_has_no_legal_actions():
     game = Bageswin()
     state = play(None, *worth(50))
     assert game.is_over(state)
@@ -354,7 +354,7 @@ def test_after_the_end_nothing_is_allowed():
             game.play(state, action)
 
 
-def test_legal_actions_are_one_throw_for_each_value_and_the_double_tap():
+def test_legal_actions_cover_each_value_and_double_tap():
     game = Bageswin()
     actions = game.legal_actions(game.opening())
     assert actions[-1] == TAP
@@ -383,7 +383,7 @@ def test_of_two_players_the_other_wins_at_once():
                 game.play(state, action)
 
 
-def test_who_leaves_is_out_and_the_sticks_go_to_the_bank():
+def test_forfeit_eliminates_player_and_returns_sticks_to_bank():
     game = Bageswin({"players": "A,B,C,D"})
     state = moment(0, A=40, B=30, C=30, D=0)
     assert state.out == {"D"}
@@ -412,7 +412,7 @@ def test_the_bowl_passes_on_when_the_thrower_leaves():
     assert play(state, TAP, players="A,B,C").thrower == "B"
 
 
-def test_who_is_out_can_be_told_by_the_judge():
+def test_judge_can_set_which_players_are_out():
     game = Bageswin({"players": "A,B,C"})
     state, _ = game.play(game.opening(), forfeit("A"))
     told = game.sheet(state)

@@ -68,7 +68,7 @@ def well(game: Bageswin, state: State) -> None:
 
 @given(SETTINGS, ACTIONS)
 @settings(max_examples=cases(15, 150))
-def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
+def test_random_actions_conserve_sticks_and_refusals_keep_state(chosen: dict[str, Any], actions: list[Any]):
     game = Bageswin(chosen)
     state = game.opening()
     well(game, state)
@@ -115,7 +115,7 @@ def test_legal_actions_are_legal(chosen: dict[str, Any], picks: list[int]):
         ),
     ],
 )
-def test_the_number_of_games_of_a_length_stays_the_same(chosen: dict[str, Any], counts: dict[int, int]):
+def test_game_counts_by_length_are_unchanged(chosen: dict[str, Any], counts: dict[int, int]):
     """Every one of the 256 throws of eight different pieces counted, and the double tap."""
     game = Bageswin(chosen)
     ways: Counter[int] = Counter({0: 1})  # the double tap

@@ -150,7 +150,7 @@ INVALID = [
 ]  # fmt: skip
 
 
-def test_random_fish_games_of_all_options_are_the_models(agree):
+def test_random_fish_games_match_model_for_all_options(agree):
     accepted = 0
     for n, (count, sticks, table) in enumerate(product((2, 3, 5, 8), (20, 100), ("mille_lacs", "hinckley_2009"))):
         chosen: dict[str, Any] = {"players": ",".join("ABCDEFGH"[:count]), "sticks": sticks, "table": table}
@@ -160,7 +160,7 @@ def test_random_fish_games_of_all_options_are_the_models(agree):
     assert accepted > 10_000
 
 
-def test_random_plum_stone_games_of_all_options_are_the_models(agree):
+def test_random_plum_stone_games_match_the_model(agree):
     throws = [{"do": "throw", "moons": moons, "whites": whites} for moons in range(3) for whites in range(4)]
     lots, forfeits = ([{"do": do, key: side} for side in "AB"] for do, key in (("lot", "first"), ("forfeit", "by")))
     kinds = [(10, throws), (1, lots), (0.5, [{"do": "no_throw"}]), (0.1, forfeits)]

@@ -44,7 +44,7 @@ def visited(game: Any, games: int) -> list[Any]:
 
 
 @each_case
-def test_a_chance_is_the_mean_of_what_may_come_next(settings: Any, first: float, second: float):
+def test_chance_is_mean_of_successor_chances(settings: Any, first: float, second: float):
     game = registry.game("dakota", settings)
     solved = chances.solve(game, first, second)
     states = visited(game, 12)
@@ -116,7 +116,7 @@ def test_the_games_played_would_show_a_wrong_chance():
     assert abs(share - chances.solve(game).win_chance(start)) > 0.04
 
 
-def test_nothing_found_is_the_hiders_game():
+def test_zero_find_probability_wins_for_the_hider():
     assert chances.solve(registry.game("dakota"), 0, 0).openings() == (
         ("the hider after the toss", pytest.approx(1)),
         ("the hitter after the toss", pytest.approx(0)),
@@ -131,7 +131,7 @@ def test_a_last_decision_hide_by_hand():
     assert solved.win_chance(state) == pytest.approx(3 / 4 + solved.win_chance(stays) / 4, abs=1e-12)
 
 
-def test_counts_that_only_a_judge_can_set_have_chances_too():
+def test_state_set_by_judge_has_chance():
     game = registry.game("dakota", {"points": 2})
     solved = chances.solve(game)
     usual = solved.openings()
@@ -143,7 +143,7 @@ def test_counts_that_only_a_judge_can_set_have_chances_too():
     assert [chance for _, chance in solved.openings()] == pytest.approx([chance for _, chance in usual], abs=1e-12)
 
 
-def test_before_the_toss_both_teams_have_the_same_chance():
+def test_teams_have_equal_chances_before_the_toss():
     game = registry.game("dakota")
     assert chances.solve(game).win_chance(game.opening()) == pytest.approx(0.5, abs=1e-14)
 
@@ -162,7 +162,7 @@ def test_the_same_chances_are_solved_once():
         (1, "with these chances a game may never end"),
     ],
 )
-def test_what_has_no_chances_is_refused(first: float, what: str):
+def test_invalid_or_endless_find_chance_is_refused(first: float, what: str):
     with pytest.raises(chances.ChancesError) as caught:
         chances.solve(registry.game("dakota"), first)
     assert caught.value.message == what
@@ -192,7 +192,7 @@ def test_the_smallest_games_have_a_page():
 
 
 @each_case
-def test_the_sheets_chance_is_looked_up_and_never_solved(settings: Any, first: float, second: float, monkeypatch: Any):
+def test_sheet_chance_is_looked_up_without_solving(settings: Any, first: float, second: float, monkeypatch: Any):
     game = registry.game("dakota", settings)
     solved = chances.solve(game, first, second)
 
@@ -211,7 +211,7 @@ def test_the_sheets_chance_is_looked_up_and_never_solved(settings: Any, first: f
     assert told > 50
 
 
-def test_where_the_bead_lay_moves_nothing():
+def test_pad_of_hit_does_not_change_chance():
     game = registry.game("dakota")
     solved = chances.solve(game)
     tossed, _ = game.play(game.opening(), {"do": "toss", "winner": "B"})
@@ -230,7 +230,7 @@ def test_the_chances_of_finding_count():
     assert seen == sorted(seen, reverse=True), "the better the hitters find, the worse for the hider"
 
 
-def test_a_state_that_no_hit_or_foul_leads_to_has_no_chance():
+def test_unreachable_state_has_no_sheet_chance():
     game = registry.game("dakota")
     sheet = game.sheet(game.play(game.opening(), {"do": "toss", "winner": "A"})[0])
     assert chances.solve(game).win_chance_of_sheet({**sheet, "long": {"A": 1, "B": 0}, "middle": 19}) is None

@@ -71,7 +71,7 @@ def test_the_sheets_own_state_is_read_back(capsys):
         assert found["chances"]["A"] == solved.win_chance(state)
 
 
-def test_a_decision_hide_is_read_back_with_its_second_hit_owed(capsys, at):
+def test_decision_hide_reads_back_with_second_hit_owed(capsys, at):
     game = registry.game("dakota")
     missed, _ = game.play(at(6, 14, 0, "yawapi", (1, 2)), {"do": "hit", "found": False})
     found = json.loads(told(capsys, "dakota", "--json", "--from", json.dumps(game.sheet(missed))))
@@ -101,7 +101,7 @@ def test_a_decision_hide_is_read_back_with_its_second_hit_owed(capsys, at):
     ],
     ids=" ".join,
 )
-def test_a_wrong_call_gets_two_lines_and_status_2(argv, capsys):
+def test_wrong_arguments_print_two_lines_and_status_2(argv, capsys):
     assert main(["chances", *argv]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -126,7 +126,7 @@ def test_help_needs_no_numbers():
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
-def test_the_former_name_of_the_verb_still_works_and_no_help_lists_it(capsys):
+def test_former_verb_odds_works_but_is_unlisted(capsys):
     assert main(["chances", "dakota"]) == 0
     page = capsys.readouterr().out
     assert main(["odds", "dakota"]) == 0

@@ -58,7 +58,7 @@ def test_foul_payer_can_be_the_middle_first(at, play, seen, *, before, after):
     assert seen(state) == ("B", *after, "ordinary", "first")
 
 
-def test_a_find_after_the_counts_of_an_eyeya_without_its_mode(at, play, seen):
+def test_eyeya_counts_after_foul_are_ordinary_hide(at, play, seen):
     state, calls = play(at(16, 0, 4), HIDER, "find", foul_payer="middle_first")
     assert seen(state) == ("A", 16, 4, 0, "ordinary", "first")
     assert calls == ["foul", "wheya"]
@@ -72,7 +72,7 @@ def test_the_literal_option_takes_the_full_four(at, play, seen, *, before, after
     assert seen(state) == ("B", *after, "ordinary", "first")
 
 
-def test_a_foul_after_the_first_hit_replaces_the_result_of_its_hide(at, play, seen):
+def test_foul_after_first_hit_replaces_hide_result(at, play, seen):
     for moment in ((10, 6, 4), (16, 0, 4), (16, 4, 0)):
         direct, _ = play(at(*moment), HIDER)
         late, calls = play(at(*moment), "miss", HIDER)
@@ -87,9 +87,7 @@ def test_a_foul_after_the_first_hit_replaces_the_result_of_its_hide(at, play, se
         ((6, 14, 0, "yawapi"), (16, 4, 0), ["foul", "wheya"]),
     ],
 )
-def test_on_a_decision_hide_the_point_is_lost_with_the_turn_and_four_are_forfeited(
-    at, play, seen, *, moment, after, words
-):
+def test_decision_hide_foul_costs_point_turn_and_four(at, play, seen, *, moment, after, words):
     state, calls = play(at(*moment), HIDER)
     assert seen(state) == ("B", *after, "ordinary", "first")
     assert calls == words
@@ -100,14 +98,14 @@ def test_on_a_decision_hide_the_point_is_lost_with_the_turn_and_four_are_forfeit
 
 
 @pytest.mark.parametrize("moment", [(12, 8, 0, "sahdogan"), (6, 14, 0, "yawapi")])
-def test_foul_on_decision_can_cost_the_turn_only(at, play, seen, *, moment):
+def test_it_stays_foul_on_decision_costs_turn(at, play, seen, *, moment):
     state, calls = play(at(*moment), HIDER, foul_on_decision="it_stays")
     assert seen(state) == ("B", moment[1], moment[0], 0, "ordinary", "first")
     assert calls == ["foul", "it_stays"]
     assert play(at(10, 6, 4), HIDER, foul_on_decision="it_stays") == play(at(10, 6, 4), HIDER)
 
 
-def test_on_an_eyeya_hide_the_hitter_scores_as_if_it_had_found(at, play, seen):
+def test_eyeya_hide_foul_scores_as_find_for_hitter(at, play, seen):
     for hits in ((), ("miss",)):
         state, calls = play(at(4, 16, 0, "eyeya"), *hits, HIDER)
         assert seen(state) == ("B", 0, 0, 20, "ordinary", "first")
@@ -120,7 +118,7 @@ def test_on_an_eyeya_hide_the_hitter_scores_as_if_it_had_found(at, play, seen):
 # ---- in the hide just settled
 
 
-def test_a_hide_without_a_bead_is_undone_after_two_misses(at, play, seen):
+def test_no_bead_foul_undoes_hide_after_two_misses(at, play, seen):
     state, calls = play(at(10, 6, 4), "miss", "miss", LAST)
     assert seen(state) == ("B", 10, 6, 4, "ordinary", "first")
     assert calls == ["foul"]
@@ -139,12 +137,12 @@ def test_a_hide_without_a_bead_is_undone_after_two_misses(at, play, seen):
         ((4, 16, 0, "eyeya"), ["miss", "find"]),
     ],
 )
-def test_the_last_hide_is_settled_anew_whatever_came_of_it(at, play, moment, hits):
+def test_last_hide_foul_overrides_any_result(at, play, moment, hits):
     fouled, _ = play(at(*moment), HIDER)
     assert play(at(*moment), *hits, LAST)[0] == fouled
 
 
-def test_the_last_hide_can_be_named_until_the_next_first_hit(at, play):
+def test_last_hide_foul_expires_at_next_first_hit(at, play):
     settled, _ = play(at(10, 6, 4), "miss", "miss")
     for next_hit in ("find", "miss", TIME):
         play(settled, LAST)
@@ -177,7 +175,7 @@ def test_a_finished_game_is_reopened(at, play, seen):
         play(again, LAST)
 
 
-def test_a_hiders_foul_closes_the_way_to_the_last_hide(at, play):
+def test_hider_foul_blocks_later_last_hide_foul(at, play):
     settled, _ = play(at(10, 6, 4), "miss", "miss")
     for foul in (LAST, HIDER):
         fouled, _ = play(settled, foul)
@@ -188,7 +186,7 @@ def test_a_hiders_foul_closes_the_way_to_the_last_hide(at, play):
         assert play(fouled, "find", LAST)[1] == ["foul"]
 
 
-def test_the_situation_is_not_called_again_when_it_was_there_before_the_foul(at, play, seen):
+def test_last_hide_foul_does_not_repeat_situation_call(at, play, seen):
     state, calls = play(at(6, 14, 0), "find", LAST)
     assert seen(state) == ("B", 16, 4, 0, "ordinary", "first")
     assert calls == ["wheya", "foul"]
@@ -211,7 +209,7 @@ def test_the_situation_is_not_called_again_when_it_was_there_before_the_foul(at,
         ((4, 16, 0, "eyeya"), ["paguga"]),
     ],
 )
-def test_outside_help_to_the_hitter_settles_the_hide_as_a_paguga(at, play, moment, words, hits):
+def test_outside_help_settles_hide_as_paguga(at, play, moment, words, hits):
     expected, _ = play(at(*moment), "miss", "find")
     before, _ = play(at(*moment), *hits)
     state, calls = play(before, HELP)
@@ -220,13 +218,13 @@ def test_outside_help_to_the_hitter_settles_the_hide_as_a_paguga(at, play, momen
     assert state.short[0] <= 1
 
 
-def test_outside_help_can_end_the_game_before_the_find(at, play):
+def test_outside_help_can_end_game_before_find(at, play):
     state, calls = play(at(12, 8, 0, "sahdogan", (4, 4)), HELP)
     assert calls == ["foul", "obojun", "game"]
     assert (state.winner, state.h) == ("A", 4)
 
 
-def test_outside_help_to_the_hitter_can_be_a_warning(at, play):
+def test_outside_help_warning_leaves_state_unchanged(at, play):
     for hits in ((), ("miss",), ("miss", "miss")):
         before, _ = play(at(10, 6, 4), *hits)
         state, calls = play(before, HELP, outside_help_by_hitter="warning")
@@ -235,7 +233,7 @@ def test_outside_help_to_the_hitter_can_be_a_warning(at, play):
 
 
 @pytest.mark.parametrize("moment", [(4, 0, 16), (16, 4, 0), (12, 8, 0, "sahdogan"), (4, 16, 0, "eyeya")])
-def test_overtime_counts_the_hit_that_is_owed_as_missed(at, play, moment):
+def test_overtime_counts_owed_hit_as_miss(at, play, moment):
     for hits in ((), ("miss",)):
         before, _ = play(at(*moment), *hits)
         missed, words = play(before, "miss")
@@ -244,7 +242,7 @@ def test_overtime_counts_the_hit_that_is_owed_as_missed(at, play, moment):
         assert calls == ["foul", *words]
 
 
-def test_overtime_on_the_first_hit_leaves_every_pad_to_the_second(at, play):
+def test_overtime_on_first_hit_leaves_all_pads_open(at, play):
     for pad in (1, 2, 3, 4):
         assert play(at(4, 0, 16), TIME, {"do": "hit", "found": True, "pad": pad})[1] == ["foul", "paguga"]
 
@@ -258,7 +256,7 @@ def test_overtime_can_forfeit_four(at, play, warning):
         assert calls == ["foul", "paguga"]
 
 
-def test_time_can_be_called_with_and_without_a_limit(at, play):
+def test_time_foul_is_legal_for_any_hit_limit(at, play):
     for seconds in ("none", "90", 90, 0.5 + 1):
         assert play(at(4, 0, 16), TIME, hit_seconds=seconds)[0].owed == "second"
 
@@ -285,13 +283,13 @@ def test_time_cannot_be_called_of_the_last_hide(at, play):
         ((6, 14, 0, "yawapi", (4, 4)), ["miss"]),  # the game is over with the miss, then and now
     ],
 )
-def test_outside_help_to_the_hitter_in_the_last_hide_is_settled_with_that_hides_roles(at, play, moment, hits):
+def test_last_hide_help_is_settled_with_its_roles(at, play, moment, hits):
     expected, words = play(at(*moment), HELP)
     settled, _ = play(at(*moment), *hits)
     assert play(settled, HELP_LAST) == (expected, words)
 
 
-def test_help_found_in_the_last_hide_costs_the_team_that_was_helped(at, play, seen):
+def test_last_hide_help_costs_the_helped_team(at, play, seen):
     found, _ = play(at(4, 4, 12), "find")
     assert seen(found) == ("B", 8, 4, 8, "ordinary", "first")
     state, calls = play(found, HELP_LAST)
@@ -299,12 +297,12 @@ def test_help_found_in_the_last_hide_costs_the_team_that_was_helped(at, play, se
     assert calls == ["foul", "paguga"]
 
 
-def test_help_in_the_last_hide_can_be_a_warning(at, play):
+def test_last_hide_help_warning_leaves_state_unchanged(at, play):
     settled, _ = play(at(10, 6, 4), "find")
     assert play(settled, HELP_LAST, outside_help_by_hitter="warning") == (settled, ["foul"])
 
 
-def test_help_can_name_the_last_hide_for_as_long_as_the_hiders_foul_can(at, play):
+def test_last_hide_help_expires_like_hider_foul(at, play):
     settled, _ = play(at(10, 6, 4), "miss", "miss")
     for state in (at(10, 6, 4), Dakota().opening(), play(settled, "miss")[0], play(settled, LAST)[0]):
         for option in ("four", "warning"):
@@ -314,6 +312,6 @@ def test_help_can_name_the_last_hide_for_as_long_as_the_hiders_foul_can(at, play
     assert play(helped, LAST)[0] == play(at(10, 6, 4), HIDER)[0]
 
 
-def test_a_hide_settled_by_the_hitters_foul_can_still_be_fouled_by_its_hider(at, play):
+def test_hider_foul_overrides_hide_settled_by_hitter_foul(at, play):
     state, _ = play(at(10, 6, 4), HELP, LAST)
     assert state == play(at(10, 6, 4), HIDER)[0]

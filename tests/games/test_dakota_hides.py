@@ -12,7 +12,7 @@ TOSS_A = {"do": "toss", "winner": "A"}
 # ---- the start
 
 
-def test_before_the_toss_all_sticks_are_in_the_middle_and_nobody_hides():
+def test_opening_has_all_sticks_in_middle():
     dakota = Dakota()
     assert dakota.sheet(dakota.opening()) == {
         "hider": None,
@@ -28,7 +28,7 @@ def test_before_the_toss_all_sticks_are_in_the_middle_and_nobody_hides():
 
 
 @pytest.mark.parametrize(("winner", "loser"), ["AB", "BA"])
-def test_the_winner_of_the_toss_takes_four_from_the_middle_and_hides(winner: str, loser: str):
+def test_toss_winner_takes_four_and_hides(winner: str, loser: str):
     dakota = Dakota()
     state, calls = dakota.play(dakota.opening(), {"do": "toss", "winner": winner})
     assert calls == ()
@@ -44,7 +44,7 @@ def test_the_winner_of_the_toss_takes_four_from_the_middle_and_hides(winner: str
     }
 
 
-def test_nothing_but_the_toss_comes_first_and_it_comes_once():
+def test_toss_comes_first_and_once():
     dakota = Dakota()
     for early in (
         {"do": "hit", "found": True},
@@ -79,7 +79,7 @@ FOUND = [
 
 
 @pytest.mark.parametrize(("before", "after", "words"), FOUND)
-def test_a_find_gives_the_hitter_four_and_the_turn(at, play, seen, *, before, after, words):
+def test_find_gives_hitter_four_and_the_turn(at, play, seen, *, before, after, words):
     state, calls = play(at(*before), "find")
     assert seen(state) == ("B", *after, "ordinary", "first")
     assert calls == words
@@ -103,7 +103,7 @@ def test_the_literal_option_gives_the_full_four(at, play, seen, *, before, after
     assert calls == words
 
 
-def test_taking_the_last_four_of_the_middle_from_a_hitter_without_sticks_begins_an_eyeya(at, play, seen):
+def test_find_of_last_four_in_middle_begins_eyeya(at, play, seen):
     state, calls = play(at(16, 0, 4), "find")
     assert seen(state) == ("B", 4, 16, 0, "eyeya", "first")
     assert (state.situation, calls) == ("eyeya", ["eyeya"])
@@ -126,7 +126,7 @@ AWARDED = [
 
 
 @pytest.mark.parametrize(("before", "second", "after", "words"), AWARDED)
-def test_after_a_miss_the_second_hit_pays_two_or_four_to_the_hider(at, play, seen, *, before, second, after, words):
+def test_second_hit_pays_hider_two_or_four(at, play, seen, *, before, second, after, words):
     owed, calls = play(at(*before), "miss")
     assert seen(owed) == ("A", *before, "ordinary", "second")
     assert calls == []
@@ -137,7 +137,7 @@ def test_after_a_miss_the_second_hit_pays_two_or_four_to_the_hider(at, play, see
 
 
 @pytest.mark.parametrize("before", [(16, 0, 4), (16, 4, 0), (16, 2, 2)])
-def test_a_paguga_with_four_left_scores_and_returns_all_sticks(at, play, seen, *, before):
+def test_paguga_with_four_left_scores_and_resets_sticks(at, play, seen, *, before):
     state, calls = play(at(*before), "miss", "find")
     assert calls == ["paguga", "obojun"]
     assert seen(state) == ("A", 0, 0, 20, "ordinary", "first")
@@ -156,7 +156,7 @@ def test_a_paguga_with_four_left_scores_and_returns_all_sticks(at, play, seen, *
         ((14, 4, 2), "find", "yawapi"),
     ],
 )
-def test_where_the_pool_cannot_pay_a_decision_hide_begins(at, play, seen, *, before, second, mode):
+def test_pool_unable_to_pay_begins_decision_hide(at, play, seen, *, before, second, mode):
     state, calls = play(at(*before), "miss", second)
     assert seen(state) == ("A", *((12, 8, 0) if mode == "sahdogan" else (6, 14, 0)), mode, "first")
     assert calls == (["paguga"] if second == "find" else []) + [mode]
@@ -207,7 +207,7 @@ def test_it_stays(at, play, seen, *, mode, counts, kept):
 
 
 @pytest.mark.parametrize(("mode", "counts", "kept"), DECISIONS)
-def test_a_missed_decision_scores_at_once_and_the_second_hit_is_still_owed(at, play, seen, *, mode, counts, kept):
+def test_missed_decision_scores_with_second_hit_owed(at, play, seen, *, mode, counts, kept):
     state, calls = play(at(*counts, mode), "miss")
     assert seen(state) == ("A", kept, 0, 20 - kept, mode, "second")
     assert calls == ["obojun"]
@@ -223,14 +223,14 @@ def test_a_missed_decision_scores_at_once_and_the_second_hit_is_still_owed(at, p
 # ---- eyeya hides
 
 
-def test_an_eyeya_found_at_once_scores_for_the_hitter_who_hides_with_none(at, play, seen):
+def test_eyeya_found_first_scores_for_the_hitter(at, play, seen):
     state, calls = play(at(4, 16, 0, "eyeya"), "find")
     assert seen(state) == ("B", 0, 0, 20, "ordinary", "first")
     assert calls == ["eyeya_obojun"]
     assert state.short == (0, 1)
 
 
-def test_an_eyeya_missed_is_gone_and_the_second_hit_pays_as_ever(at, play, seen):
+def test_missed_eyeya_ends_and_second_hit_pays_normally(at, play, seen):
     owed, calls = play(at(4, 16, 0, "eyeya"), "miss")
     assert (owed.owed, owed.situation, calls) == ("second", None, [])
     state, calls = play(owed, "miss")
@@ -280,7 +280,7 @@ def test_points_is_an_option(at, play):
 # ---- wheya
 
 
-def test_wheya_is_called_when_it_comes_and_not_again_while_it_lasts(at, play):
+def test_wheya_is_called_once_while_it_lasts(at, play):
     state, calls = play(at(14, 0, 6), "miss", "miss")
     assert (state.situation, calls) == ("wheya", ["wheya"])
     state, calls = play(state, "miss")
@@ -295,7 +295,7 @@ def hit(**more: object) -> dict[str, object]:
     return {"do": "hit", "found": False, **more}
 
 
-def test_the_second_hit_takes_another_pad_than_the_first(at, play):
+def test_second_hit_on_first_pad_is_illegal(at, play):
     state, _ = play(at(4, 0, 16), hit(pad=3))
     with pytest.raises(IllegalActionError, match="pad 3"):
         play(state, hit(pad=3))
@@ -310,7 +310,7 @@ def test_the_second_hit_takes_another_pad_than_the_first(at, play):
         play(at(12, 8, 0, "sahdogan"), hit(pad=3), hit(pad=3))
 
 
-def test_a_pad_says_nothing_else_about_the_state(at, play):
+def test_naming_pads_does_not_change_state(at, play):
     told, _ = play(at(4, 0, 16), hit(pad=3), hit(pad=1))
     untold, _ = play(at(4, 0, 16), hit(), hit())
     assert told == untold
@@ -368,7 +368,7 @@ NO_ACTIONS = [
 
 
 @pytest.mark.parametrize("action", NO_ACTIONS)
-def test_what_is_no_action_is_invalid_at_any_time(at, play, action):
+def test_malformed_action_is_invalid_in_every_phase(at, play, action):
     over = play(at(12, 8, 0, "sahdogan", (4, 4)), "miss")[0]
     for state in (Dakota().opening(), at(4, 0, 16), play(at(4, 0, 16), "miss")[0], over):
         with pytest.raises(InvalidActionError) as caught:

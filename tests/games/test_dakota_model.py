@@ -238,7 +238,7 @@ def test_random_games_of_all_options_are_the_models(agree):
         ({name: values[1] for name, values in OPTIONS.items()}, {4: 350, 6: 12870, 8: 473430, 12: 640631990}),
     ],
 )
-def test_the_number_of_games_of_a_length_is_the_models(
+def test_game_counts_by_length_match_the_model(
     chosen: dict[str, Any], counts: dict[int, int], reckoned, reckoned_of_model
 ):
     """Any change of what is allowed, or of what it leads to, moves these counts of sequences of legal actions."""

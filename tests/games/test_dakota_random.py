@@ -59,7 +59,7 @@ def well(game: Dakota, state: State) -> None:
 
 @given(SETTINGS, ACTIONS)
 @settings(max_examples=cases(15, 150), deadline=None)
-def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
+def test_random_actions_conserve_sticks_and_refusals_keep_state(chosen: dict[str, Any], actions: list[Any]):
     game = Dakota(chosen)
     state, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
     for action in actions:
@@ -77,7 +77,7 @@ def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen:
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=80))
 @settings(max_examples=cases(15, 100), deadline=None)
-def test_legal_actions_are_legal_and_the_others_are_not(chosen: dict[str, Any], picks: list[int]):
+def test_legal_actions_match_accepted_actions(chosen: dict[str, Any], picks: list[int]):
     game = Dakota(chosen)
     state = game.opening()
     every = [

@@ -73,7 +73,7 @@ def test_a_game_played_out_cannot_be_forfeited(name):
 
 
 @pytest.mark.parametrize("name", TEAMS)
-def test_what_is_no_forfeit_of_this_game_is_invalid(name):
+def test_malformed_forfeit_is_invalid(name):
     game = registry.game(name)
     for wrong in ({}, {"by": "C"}, {"by": "a"}, {"by": None}, {"by": ["A"]}, {"by": "A", "reason": "late"}):
         with pytest.raises(InvalidActionError):
@@ -91,7 +91,7 @@ def test_an_older_sheet_without_finish_is_read(name):
 
 
 @pytest.mark.parametrize("name", TEAMS)
-def test_finish_stands_with_a_winner_and_is_a_word_of_the_game(name):
+def test_finish_requires_winner_and_known_word(name):
     game = registry.game(name)
     sheet = game.sheet(game.opening())
     with pytest.raises(InvalidActionError, match="winner"):
@@ -109,7 +109,7 @@ def test_no_foul_takes_a_forfeit_back():
             play.push("foul", by=by, kind=kind, hide="last")
 
 
-def test_a_team_with_all_its_points_has_not_won_by_forfeit():
+def test_forfeit_win_with_full_points_is_invalid():
     play = Play(registry.game("dakota", {"points": 2}))
     play.push("toss", winner="A")
     play.push("forfeit", by="A")

@@ -53,7 +53,7 @@ def seen(state: State) -> tuple[Any, ...]:
 # ---- the start
 
 
-def test_twenty_counters_start_in_the_pool_and_nobody_hides():
+def test_opening_has_twenty_in_pool_and_no_hider():
     ojibwe = Ojibwe()
     opening = ojibwe.opening()
     assert ojibwe.sheet(opening) == {
@@ -105,7 +105,7 @@ def test_the_toss_comes_first_and_once():
 
 
 @pytest.mark.parametrize(("high", "values"), [(None, "4444"), (1, "8446"), (2, "4864"), (3, "4684"), (4, "6448")])
-def test_the_high_pad_is_eight_its_mate_six_the_others_four(high: int | None, values: str):
+def test_miss_pays_eight_six_or_four_by_pad(high: int | None, values: str):
     assert "".join(str(miss_value(pad, high)) for pad in PADS) == values
     for pad, worth in zip(PADS, values, strict=True):
         after, called = play(at(0, 0, high=high), miss(pad))
@@ -115,7 +115,7 @@ def test_the_high_pad_is_eight_its_mate_six_the_others_four(high: int | None, va
 
 @pytest.mark.parametrize("high", [None, *PADS])
 @pytest.mark.parametrize("ball", PADS)
-def test_a_find_pays_three_or_four_on_the_eight_and_the_hide_passes(high: int | None, ball: int):
+def test_find_pays_three_or_four_and_passes_hide(high: int | None, ball: int):
     paid = 4 if ball == high else 3
     after, called = play(at(5, 2, high=high), find(ball))
     assert seen(after) == ("B", 5 + paid, 2, 13 - paid, high, 1)
@@ -123,7 +123,7 @@ def test_a_find_pays_three_or_four_on_the_eight_and_the_hide_passes(high: int | 
 
 
 @pytest.mark.parametrize("opened", [(2,), (4, 2), (2, 3)])
-def test_a_find_after_opening_makes_that_pad_the_high_one(opened: tuple[int, ...]):
+def test_find_after_opening_makes_that_pad_high(opened: tuple[int, ...]):
     for high in (None, 1, 4):
         after, called = play(at(0, 0, high=high), find(1, *opened))
         paid = 4 if high == 1 else 3
@@ -136,14 +136,14 @@ def test_a_find_without_opening_leaves_the_high_pad():
 
 
 @pytest.mark.parametrize("before", [(), (4,)])
-def test_opening_onto_the_ball_pays_its_pad_and_the_same_team_hides(before: tuple[int, ...]):
+def test_opening_onto_ball_pays_pad_and_keeps_hider(before: tuple[int, ...]):
     for ball, paid in ((1, 4), (2, 6), (3, 8)):
         after, called = play(at(0, 0, high=3), shoot(*before, ball, hit=None, ball=ball))
         assert seen(after) == ("A", paid, 0, 20 - paid, 3, 1)  # rule 17: also the eight
         assert called == ["missed"]
 
 
-def test_a_miss_after_opening_pays_the_balls_pad_and_makes_no_high_pad():
+def test_miss_after_opening_makes_no_high_pad():
     after, called = play(at(0, 0), shoot(1, 2, hit=3, ball=4))
     assert seen(after) == ("A", 4, 0, 16, None, 1)
     assert called == ["missed"]
@@ -152,21 +152,21 @@ def test_a_miss_after_opening_pays_the_balls_pad_and_makes_no_high_pad():
 # ---- payment
 
 
-def test_payment_comes_from_the_pool_first_then_from_the_hitters_own():
+def test_payment_takes_pool_before_hitters_counters():
     assert seen(play(at(6, 11), miss(1))[0]) == ("A", 10, 10, 0, None, 1)
     assert seen(play(at(6, 14), miss(1))[0]) == ("A", 10, 10, 0, None, 1)
     assert seen(play(at(6, 13), find(1))[0]) == ("B", 9, 11, 0, None, 1)
 
 
 @pytest.mark.parametrize("b", [0, 2, 5])
-def test_never_more_is_paid_than_there_is_to_shoot_with(b: int):
+def test_payment_is_capped_at_shooting_counters(b: int):
     after, called = play(at(15, b, high=1), miss(1))
     assert called == ["missed", "short_stick"]
     assert seen(after) == ("A", 0, 0, 20, None, 1)
     assert after.short == (1, 0)
 
 
-def test_shooting_is_what_the_hider_has_not():
+def test_shooting_is_twenty_minus_hiders_counters():
     ojibwe = Ojibwe()
     for a in range(20):
         sheet = ojibwe.sheet(at(a, 1 if a < 20 else 0))
@@ -179,7 +179,7 @@ def test_shooting_is_what_the_hider_has_not():
 
 @pytest.mark.parametrize("a", [17, 18, 19])
 @pytest.mark.parametrize("opened", [(), (3,)])
-def test_a_double_found_pays_nothing_and_the_finders_are_to_be_found_twice(a: int, opened: tuple[int, ...]):
+def test_found_double_pays_zero_and_gives_two_hides(a: int, opened: tuple[int, ...]):
     after, called = play(at(a, 1, high=4), find(4, *opened))
     assert seen(after) == ("B", a, 1, 19 - a, 4, 2)
     assert called == ["double", "found", *(["high_ball"] if opened else [])]
@@ -203,7 +203,7 @@ def test_four_left_is_no_double():
     assert called == ["found"]
 
 
-def test_hiders_to_be_found_twice_hide_twice_before_the_hide_passes():
+def test_hiders_with_two_hides_pass_after_second_find():
     state = at(2, 18, hides_left=2)
     state, called = play(state, find(1))
     assert seen(state) == ("A", 5, 15, 0, None, 1)
@@ -215,7 +215,7 @@ def test_a_miss_leaves_the_hides_left():
     assert seen(play(at(2, 18, hides_left=2), miss(1))[0]) == ("A", 6, 14, 0, None, 2)
 
 
-def test_a_double_found_while_two_hides_are_left_passes_none_and_gives_none():
+def test_found_double_uses_up_one_of_two_hides():
     state, called = play(at(18, 0, hides_left=2), find(1, 2))
     assert seen(state) == ("A", 18, 0, 2, 1, 1)
     assert called == ["double", "found", "high_ball"]
@@ -228,14 +228,14 @@ def test_a_double_found_while_two_hides_are_left_passes_none_and_gives_none():
 # ---- short sticks and games
 
 
-def test_a_find_on_the_eight_can_pay_the_last_four_and_the_hide_passes_all_the_same():
+def test_find_paying_last_four_still_passes_hide():
     after, called = play(at(16, 1, high=2), find(2))
     assert seen(after) == ("B", 0, 0, 20, None, 1)
     assert called == ["found", "short_stick"]
     assert after.short == (1, 0)
 
 
-def test_the_last_four_paid_while_two_hides_are_left_leave_the_hide():
+def test_find_paying_last_four_keeps_second_hide():
     after, called = play(at(16, 1, high=2, hides_left=2), find(2, 1))
     assert seen(after) == ("A", 0, 0, 20, None, 1)
     assert called == ["found", "high_ball", "short_stick"]
@@ -245,7 +245,7 @@ def test_a_short_stick_takes_the_second_hide():
     assert play(at(16, 4, hides_left=2), miss(1))[0].hides_left == 1
 
 
-def test_five_short_sticks_win_and_then_nothing_is_allowed():
+def test_five_short_sticks_win_and_end_game():
     ojibwe = Ojibwe()
     after, called = play(at(16, 0, short=(4, 4)), miss(1))
     assert called == ["missed", "short_stick", "game"]
@@ -258,7 +258,7 @@ def test_five_short_sticks_win_and_then_nothing_is_allowed():
     assert ojibwe.legal_actions(after) == ()
 
 
-def test_the_hider_found_on_the_last_four_wins_too():
+def test_hider_found_on_last_four_wins_game():
     state = replace(at(0, 16, high=1, short=(0, 4)), hider="B")
     after, called = play(state, find(1))
     assert called == ["found", "short_stick", "game"]
@@ -292,7 +292,7 @@ def test_the_number_of_games_is_chosen():
     assert play(at(19, 0, short=(98, 0)), miss(1), games=99)[0].winner == "A"
 
 
-def test_three_pads_are_opened_only_where_that_is_chosen():
+def test_three_opened_pads_require_max_open_three():
     for action in (find(4, 1, 2, 3), shoot(1, 2, 3, hit=None, ball=3)):
         with pytest.raises(IllegalActionError, match="3 pads were opened"):
             play(at(0, 0), action)
@@ -300,12 +300,12 @@ def test_three_pads_are_opened_only_where_that_is_chosen():
     assert seen(play(at(0, 0), shoot(1, 2, 3, hit=None, ball=3), max_open=3)[0]) == ("A", 4, 0, 16, None, 1)
 
 
-def test_a_shared_high_pad_counts_for_both_teams_until_another():
+def test_shared_high_pad_lasts_across_hides():
     state, _ = play(at(0, 0), find(1, 2), find(4), find(4), miss(1))
     assert seen(state) == ("B", 6, 11, 3, 1, 1)
 
 
-def test_a_high_pad_for_the_next_hide_only():
+def test_next_hide_high_pad_expires_after_one_hide():
     chosen = {"high_ball_scope": "next_hide_only"}
     state, _ = play(at(0, 0), find(1, 2), **chosen)
     assert (state.hider, state.high) == ("B", 1)
@@ -316,19 +316,19 @@ def test_a_high_pad_for_the_next_hide_only():
 
 
 @pytest.mark.parametrize(("reset", "high"), [("each_short", None), ("never", 2)])
-def test_a_short_stick_clears_the_high_pad_or_does_not(reset: str, high: int | None):
+def test_high_reset_option_decides_high_after_short_stick(reset: str, high: int | None):
     assert play(at(16, 0, high=2), miss(1), high_reset=reset)[0].high == high
     # and one that was made by the find that paid the last four
     assert play(at(16, 0, high=2), find(2, 1), high_reset=reset)[0].high == high
 
 
-def test_a_high_pad_for_one_hide_lasts_only_beyond_the_short_stick_that_its_own_find_paid():
+def test_next_hide_high_pad_survives_own_short_stick():
     chosen = {"high_reset": "never", "high_ball_scope": "next_hide_only"}
     assert play(at(16, 0, high=2), miss(1), **chosen)[0].high is None
     assert play(at(16, 0, high=2), find(2, 1), **chosen)[0].high == 2
 
 
-def test_ten_counters_each_at_the_start_and_all_in_the_pool_after_a_short_stick():
+def test_split_start_pools_counters_after_short_stick():
     ojibwe = Ojibwe({"start_counters": "split_10_10"})
     state, _ = ojibwe.play(ojibwe.opening(), TOSS_A)
     assert seen(state) == ("A", 10, 10, 0, None, 1)
@@ -345,20 +345,20 @@ def test_ten_counters_each_at_the_start_and_all_in_the_pool_after_a_short_stick(
 BANKS = {"one_stick": "keeps_shooting"}
 
 
-def test_a_find_with_one_shooting_stick_is_banked_and_changes_nothing_else():
+def test_find_with_one_shooting_stick_is_banked():
     state, called = play(at(19, 1, hides_left=2, high=3), find(2), **BANKS)
     assert called == ["double", "found"]
     assert state == at(19, 1, hides_left=2, high=3, banked=1)
     assert play(state, find(3), **BANKS)[0] == at(19, 1, hides_left=2, high=3, banked=2)
 
 
-def test_a_find_after_an_opened_pad_makes_it_high_though_it_is_banked():
+def test_banked_find_after_opening_makes_pad_high():
     state, called = play(at(19, 1, high=3), find(2, 4), **BANKS)
     assert called == ["double", "found", "high_ball"]
     assert state == at(19, 1, high=2, banked=1)
 
 
-def test_the_miss_pays_the_last_stick_and_the_finders_hide_once_more_for_each_find():
+def test_miss_gives_finders_one_hide_per_banked_find():
     state, called = play(at(19, 1, hides_left=2), find(2), find(1), miss(3), **BANKS)
     assert called[-3:] == ["double", "missed", "short_stick"]
     assert state == at(0, 0, short=(1, 0), hider="B", hides_left=3)
@@ -368,23 +368,23 @@ def test_the_miss_pays_the_last_stick_and_the_finders_hide_once_more_for_each_fi
     assert play(state, find(1), **BANKS)[0].hider == "A"
 
 
-def test_a_miss_with_nothing_banked_leaves_the_hide():
+def test_miss_without_banked_finds_keeps_hider():
     assert play(at(19, 1, hides_left=2), miss(1), **BANKS)[0] == at(0, 0, short=(1, 0))
 
 
-def test_the_miss_that_ends_the_game_passes_the_hide_too():
+def test_game_ending_miss_with_banked_find_passes_hide():
     state, called = play(at(19, 1, banked=1, short=(4, 0)), miss(1), **BANKS)
     assert called == ["double", "missed", "short_stick", "game"]
     assert state == at(0, 0, short=(5, 0), winner="A", hider="B", hides_left=2)
 
 
 @pytest.mark.parametrize("sticks", [2, 3])
-def test_with_two_or_three_sticks_both_readings_are_one(sticks: int):
+def test_two_or_three_sticks_ignore_banking_option(sticks: int):
     state = at(20 - sticks, sticks)
     assert play(state, find(1), **BANKS) == play(state, find(1))
 
 
-def test_what_is_allowed_with_one_stick():
+def test_legal_actions_with_one_shooting_stick():
     ojibwe = Ojibwe(BANKS)
     legal = ojibwe.legal_actions(at(19, 1, high=2, banked=3))
     assert {ojibwe.play(at(19, 1, high=2, banked=3), action)[0] for action in legal} == {
@@ -442,7 +442,7 @@ def test_a_hunt_is_a_shot():
         assert play(at(2, 3, high=1), {**action, "do": "hunt"}) == play(at(2, 3, high=1), action)
 
 
-def test_an_older_sheet_has_lives_and_no_finds_banked():
+def test_older_sheet_with_lives_is_restored():
     ojibwe = Ojibwe()
     now = ojibwe.sheet(at(18, 0, hides_left=2, high=3))
     older = {"lives" if key == "hides_left" else key: now[key] for key in now if key not in ("banked", "finish")}
@@ -500,7 +500,7 @@ def test_an_older_sheet_has_lives_and_no_finds_banked():
         shoot(1, 2, hit=3, ball=1),
     ],
 )
-def test_what_is_no_action_is_invalid_whenever_it_comes(action: Any):
+def test_malformed_action_is_invalid_in_every_phase(action: Any):
     ojibwe = Ojibwe({"max_open": 3})
     for state in (ojibwe.opening(), at(3, 4), at(3, 4, winner="B")):
         with pytest.raises(InvalidActionError) as caught:
@@ -520,7 +520,7 @@ def test_a_state_is_frozen():
 
 
 @pytest.mark.parametrize("opens", [0, 1, 2, 3])
-def test_a_blind_shooter_finds_one_in_four_however_many_pads_he_opens(opens: int):
+def test_blind_shooter_finds_one_in_four(opens: int):
     """Every order of the pads with every place of the ball, each as likely."""
     ojibwe = Ojibwe({"max_open": 3})
     found = 0

@@ -67,7 +67,7 @@ def well(game: Ojibwe, state: State) -> None:
 
 @given(SETTINGS, ACTIONS)
 @settings(max_examples=cases(15, 150), deadline=None)
-def test_whatever_comes_counters_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
+def test_random_actions_conserve_counters_and_refusals_keep_state(chosen: dict[str, Any], actions: list[Any]):
     game = Ojibwe(chosen)
     state, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
     for action in actions:
@@ -138,7 +138,7 @@ OTHERWISE = {"max_open": 3, "high_ball_scope": "next_hide_only", "high_reset": "
         (OTHERWISE, {4: 720, 6: 41120, 8: 2332672}),
     ],
 )
-def test_the_number_of_games_of_a_length_stays_the_same(chosen: dict[str, Any], counts: dict[int, int]):
+def test_game_counts_by_length_are_unchanged(chosen: dict[str, Any], counts: dict[int, int]):
     """Any change of what is allowed, or of what it leads to, moves these counts of sequences of legal actions."""
     game = Ojibwe(chosen)
 

@@ -22,7 +22,7 @@ OPTIONS = (
 )
 
 
-def test_nothing_chosen_leaves_the_defaults():
+def test_empty_settings_give_the_defaults():
     assert dict(resolve_options("game", OPTIONS, {})) == {
         "points": 5,
         "payer": "hider",
@@ -89,7 +89,7 @@ def test_values_come_as_text_or_typed(name: str, given: object, value: object):
         ("killing", 1),
     ],
 )
-def test_what_does_not_fit_is_refused_with_what_would(name: str, given: object):
+def test_invalid_value_is_refused_with_valid_ones(name: str, given: object):
     with pytest.raises(UsageError) as caught:
         resolve_options("game", OPTIONS, {name: given})
     assert f"option {name} cannot be" in caught.value.message
@@ -109,7 +109,7 @@ def test_misspellings_are_met_with_the_nearest_word():
     assert caught.value.hint == "payer takes hider or middle_first"
 
 
-def test_what_is_chosen_cannot_be_changed_later():
+def test_resolved_options_are_immutable():
     with pytest.raises(TypeError):
         resolve_options("game", OPTIONS, {})["points"] = 1  # type: ignore[index]
 
@@ -119,12 +119,12 @@ def test_assignments_are_split_at_the_first_equals_sign():
 
 
 @pytest.mark.parametrize("wrong", [["points"], ["=3"], [""], ["points=3", "points=4"]])
-def test_what_is_no_assignment_is_refused(wrong: list[str]):
+def test_malformed_assignment_is_refused(wrong: list[str]):
     with pytest.raises(UsageError):
         from_text(wrong)
 
 
-def test_help_names_every_option_with_its_values_and_default():
+def test_help_lists_options_with_values_and_defaults():
     text = "\n".join(describe_options(OPTIONS))
     assert "points: a whole number from 1 to 99 (default 5)" in text
     assert "payer: hider or middle_first (default hider)" in text
@@ -182,7 +182,7 @@ def test_names_that_do_not_fit_are_refused(given: object):
     assert "\n" not in caught.value.message
 
 
-def test_a_choice_named_after_a_year_or_place_has_its_source():
+def test_choice_named_by_year_or_place_has_source():
     for name in registry.names():
         for option in registry.game_class(name).options:
             if isinstance(option, Choice):

@@ -87,7 +87,7 @@ def test_clockwise_the_notches_rise_and_counterclockwise_they_fall():
     assert notches(state) == [8, 23]
 
 
-def test_all_may_start_in_turn_order_before_the_first_throw():
+def test_players_start_in_turn_order_before_first_throw():
     game = Patol({"players": "Ann,Bo,Cy"})
     state = game.opening()
     assert state.thrower is None
@@ -110,7 +110,7 @@ def test_all_may_start_in_turn_order_before_the_first_throw():
             game.play(state, start(player))
 
 
-def test_the_second_may_start_knowing_the_first_throws_and_does_so_before_throwing():
+def test_second_player_may_start_after_first_throws():
     state, _ = play(None, start("A"), *worth(10, 5))
     assert (state.thrower, progress(state), notches(state)) == ("B", [15, 0], [15, None])
     game = Patol()
@@ -131,7 +131,7 @@ def forfeit(by: str) -> dict[str, Any]:
     return {"do": "forfeit", "by": by}
 
 
-def test_of_two_players_the_other_wins_at_once_also_before_the_starts():
+def test_two_player_forfeit_wins_even_before_starts():
     for state in (None, play(None, start("A"), *worth(5))[0], play(None, start("A"), start("B"), *worth(10, 2))[0]):
         for by, winner in (("A", "B"), ("B", "A")):
             after, calls = play(state, forfeit(by))
@@ -143,7 +143,7 @@ def test_of_two_players_the_other_wins_at_once_also_before_the_starts():
                     Patol().play(after, action)
 
 
-def test_the_horse_of_who_leaves_is_out_of_the_ring_and_its_player_is_passed_over():
+def test_forfeit_removes_horse_and_skips_player():
     players = {"players": "A,B,C"}
     state, calls = play(None, start("A"), start("B", "east"), start("C", "south"), *worth(10, 5), **players)
     state, calls = play(state, forfeit("A"), **players)
@@ -159,7 +159,7 @@ def test_the_horse_of_who_leaves_is_out_of_the_ring_and_its_player_is_passed_ove
     assert (state.winner, state.thrower, state.finish, calls) == ("C", "C", "forfeit", ["forfeit", "game"])
 
 
-def test_who_leaves_before_starting_is_passed_over_too():
+def test_forfeit_before_start_skips_player():
     players = {"players": "A,B,C,D"}
     state, _ = play(None, forfeit("A"), start("B"), forfeit("C"), *worth(5), **players)
     assert (state.thrower, Patol(players).thrower(state)) == ("D", None)
@@ -176,14 +176,14 @@ def test_who_leaves_before_starting_is_passed_over_too():
 
 
 @pytest.mark.parametrize(("throws", "values"), [("isleta_1891", (5, 3, 2, 10)), ("zuni_1891", (5, 2, 3, 10))])
-def test_what_throws_are_worth(throws: str, values: tuple[int, ...]):
+def test_throw_value_follows_throws_option(throws: str, values: tuple[int, ...]):
     for marked, value in enumerate(values):
         state, _ = play(moment(("north", "clockwise", 0), ("south", "clockwise", 0)), throw(marked), throws=throws)
         assert (state.value, progress(state)) == (value, [value, 0])
         assert state.thrower == ("A" if value == 10 else "B")
 
 
-def test_the_sticks_pass_in_turn_order_but_a_ten_gives_another_throw():
+def test_sticks_pass_in_order_except_after_ten():
     begin = [start(player, river) for player, river in zip("ABC", ("north", "east", "south"), strict=True)]
     state, _ = play(None, *begin, *worth(5), players="A,B,C")
     assert state.thrower == "B"
@@ -196,14 +196,14 @@ def test_the_sticks_pass_in_turn_order_but_a_ten_gives_another_throw():
 # ---- killing
 
 
-def test_a_horse_that_comes_to_anothers_notch_sends_it_back_to_its_start():
+def test_landing_on_a_horse_kills_it_to_start():
     state, calls = play(moment(("north", "clockwise", 3), ("north", "clockwise", 5)), *worth(2))
     assert (progress(state), notches(state), calls, state.thrower) == ([5, 0], [5, 0], ["killed"], "B")
     state, calls = play(moment(("north", "clockwise", 7), ("south", "counterclockwise", 8)), *worth(5))
     assert (progress(state), notches(state), calls) == ([12, 0], [12, 20], ["killed"])
 
 
-def test_a_killed_horse_keeps_its_river_and_its_direction():
+def test_killed_horse_keeps_river_and_direction():
     state, _ = play(moment(("north", "clockwise", 7), ("south", "counterclockwise", 8)), *worth(5, 3))
     assert state.horses[1] == Horse("B", "south", "counterclockwise", 3)
     assert notches(state) == [12, 17]
@@ -219,7 +219,7 @@ def test_one_still_at_its_start_is_safe():
     assert (notches(state), progress(state), calls) == ([10, 10], [10, 0], [])
 
 
-def test_who_comes_to_a_start_can_be_killed_there_and_its_owner_cannot():
+def test_visitor_at_start_can_be_killed_unlike_owner():
     before = moment(("north", "clockwise", 5), ("east", "clockwise", 10), ("east", "counterclockwise", 0))
     state, calls = play(before, *worth(5), players="A,B,C")  # A beside C at its start; B has gone on to 20
     assert (notches(state), calls) == ([10, 20, 10], [])
@@ -228,7 +228,7 @@ def test_who_comes_to_a_start_can_be_killed_there_and_its_owner_cannot():
     assert (progress(state), calls) == ([0, 10, 0, 10], ["killed"])
 
 
-def test_going_back_to_a_start_harms_nobody_there():
+def test_killed_horse_returning_to_start_kills_none():
     before = moment(("north", "clockwise", 17), ("south", "counterclockwise", 0), ("east", "clockwise", 10))
     state, calls = play(before, *worth(3), players="A,B,C")  # C killed at 20, where B still stands at its start
     assert (notches(state), progress(state), calls) == ([20, 20, 10], [20, 0, 0], ["killed"])
@@ -237,7 +237,7 @@ def test_going_back_to_a_start_harms_nobody_there():
     assert (notches(state), progress(state), calls) == ([20, 0, 0], [20, 0, 10], ["killed"])
 
 
-def test_passing_harms_nobody():
+def test_passing_a_horse_does_not_kill_it():
     state, calls = play(moment(("north", "clockwise", 3), ("north", "clockwise", 5)), *worth(3))
     assert (progress(state), calls) == ([6, 5], [])
 
@@ -263,12 +263,12 @@ def test_the_complete_circuit_wins(before: int, value: int, after: int):
             game.play(state, action)
 
 
-def test_one_notch_short_of_the_circuit_does_not_win():
+def test_one_notch_short_of_circuit_does_not_win():
     state, _ = play(moment(("north", "clockwise", 36), ("south", "clockwise", 0)), *worth(3))
     assert (state.winner, state.thrower) == (None, "B")
 
 
-def test_the_throw_that_wins_kills_nobody():
+def test_winning_throw_kills_no_horse():
     state, calls = play(moment(("north", "clockwise", 39), ("north", "clockwise", 4)), *worth(5))
     assert (state.winner, progress(state), calls) == ("A", [44, 4], [])
 
@@ -336,7 +336,7 @@ def test_the_defaults():
         {"rivers": 4},
     ],
 )
-def test_what_cannot_be_chosen(settings: dict[str, object]):
+def test_invalid_options_are_refused(settings: dict[str, object]):
     with pytest.raises(UsageError):
         Patol(settings)
 
@@ -365,7 +365,7 @@ def test_what_cannot_be_chosen(settings: dict[str, object]):
     ],
 )
 @pytest.mark.parametrize("when", ["before the starts", "in play", "over"])
-def test_what_is_no_action_is_invalid(action: Any, when: str):
+def test_malformed_action_is_invalid_in_every_phase(action: Any, when: str):
     game = Patol()
     state = (
         game.opening()
@@ -431,7 +431,7 @@ def well(game: Patol, state: State) -> None:
 
 @given(SETTINGS, ACTIONS, st.booleans())
 @settings(max_examples=cases(15, 150))
-def test_whatever_comes_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any], started: bool):
+def test_refused_random_actions_leave_state_unchanged(chosen: dict[str, Any], actions: list[Any], started: bool):
     game = Patol(chosen)
     state = game.opening()
     if started:
@@ -454,7 +454,7 @@ def test_whatever_comes_refusals_change_nothing(chosen: dict[str, Any], actions:
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=60))
 @settings(max_examples=cases(15, 100))
-def test_legal_actions_are_legal_and_the_others_are_not(chosen: dict[str, Any], picks: list[int]):
+def test_legal_actions_match_accepted_actions(chosen: dict[str, Any], picks: list[int]):
     game = Patol(chosen)
     state = game.opening()
     players = [horse.player for horse in state.horses]

@@ -144,7 +144,7 @@ def test_random_games_of_all_options_are_the_models(agree):
         ),
     ],
 )
-def test_the_number_of_games_of_a_length_is_the_models(chosen: dict[str, Any], starts: str, counts: dict[int, int]):
+def test_game_counts_by_length_match_the_model(chosen: dict[str, Any], starts: str, counts: dict[int, int]):
     """Every start, or after these starts; and every one of the eight throws of three different sticks."""
     counts = {length: count for length, count in counts.items() if ALL_CASES or length <= max(4, min(counts))}
     game, model = Patol(chosen), Model(**chosen)

@@ -53,7 +53,7 @@ def test_how_a_game_ended():
         Outcome("A").winner = "B"  # type: ignore[misc]
 
 
-def test_refusals_are_told_apart_and_change_nothing():
+def test_illegal_and_invalid_pushes_leave_state_unchanged():
     play = start("dakota")
     before = play.state
     with pytest.raises(IllegalActionError):
@@ -72,14 +72,14 @@ def test_refusals_are_told_apart_and_change_nothing():
     assert play.stack == ()
 
 
-def test_nothing_to_take_back():
+def test_pop_of_empty_stack_raises():
     with pytest.raises(EmptyStackError) as caught:
         start("dakota").pop()
     assert isinstance(caught.value, MatError)
     assert isinstance(caught.value, IndexError)
 
 
-def test_what_is_pushed_is_kept_as_it_was():
+def test_pushed_action_is_copied():
     play = start("bageswin")
     action = {"do": "throw", "red": {"woman": 0, "fish": 0, "knives": 0, "buttons": 0}}
     play.push(action)

@@ -55,7 +55,7 @@ def counts(state: State) -> tuple[int, int, int]:
     return state.sticks[PILE], state.sticks["A"], state.sticks["B"]
 
 
-def test_lots_are_drawn_for_the_first_play():
+def test_lot_comes_first_and_once():
     game = PlumStone()
     opening = game.opening()
     assert (opening.thrower, opening.value, counts(opening)) == (None, None, (100, 0, 0))
@@ -84,7 +84,7 @@ def test_6_of_32_throws_score():
     assert Counter(values) == {0: 26, 10: 2, 1: 4}
 
 
-def test_who_scores_throws_again_and_else_the_bowl_passes():
+def test_scorer_throws_again_else_bowl_passes():
     assert play(None, *worth(1, 10, 1)).thrower == "A"
     assert play(None, *worth(1, 0)).thrower == "B"
     assert play(None, *worth(1, 0, 10, 0)).thrower == "A"
@@ -103,16 +103,14 @@ def test_who_scores_throws_again_and_else_the_bowl_passes():
         ((90, 0, 10), 10, (80, 10, 10)),
     ],
 )
-def test_points_come_from_the_pile_and_then_from_the_opponent(
-    before: tuple[int, int, int], value: int, after: tuple[int, int, int]
-):
+def test_points_come_from_pile_before_opponent(before: tuple[int, int, int], value: int, after: tuple[int, int, int]):
     state = play(moment(*before), *worth(value))
     assert counts(state) == after
     assert state.winner == ("A" if after[1] == 100 else None)
     assert (state.thrower, state.value) == ("A", value)
 
 
-def test_who_has_all_has_the_game():
+def test_player_with_all_counters_wins():
     state = play(None, *worth(0, *[10] * 9))
     assert (counts(state), state.winner) == ((10, 0, 90), None)
     state = play(state, *worth(10))
@@ -125,7 +123,7 @@ def test_who_has_all_has_the_game():
             game.play(state, action)
 
 
-def test_a_throw_that_does_not_count_passes_the_bowl_or_is_made_again():
+def test_no_throw_passes_bowl_or_repeats_by_option():
     state = play(None, *worth(10), NO_THROW)
     assert (state.thrower, state.value, counts(state)) == ("B", 0, (90, 10, 0))
     state = play(None, *worth(10), NO_THROW, no_throw="again")
@@ -175,7 +173,7 @@ def test_the_defaults():
 
 
 @pytest.mark.parametrize("settings", [{"counters": 0}, {"counters": "1e2"}, {"no_throw": "repeat"}, {"players": "A,B"}])
-def test_what_cannot_be_chosen(settings: dict[str, object]):
+def test_invalid_options_are_refused(settings: dict[str, object]):
     with pytest.raises(UsageError):
         PlumStone(settings)
 
@@ -204,7 +202,7 @@ def test_what_cannot_be_chosen(settings: dict[str, object]):
     ],
 )
 @pytest.mark.parametrize("when", ["before the lot", "in play", "over"])
-def test_what_is_no_action_is_invalid(action: Any, when: str):
+def test_malformed_action_is_invalid_in_every_phase(action: Any, when: str):
     game = PlumStone()
     state = game.opening() if when == "before the lot" else moment(50, 50, 0)
     if when == "over":
@@ -247,7 +245,7 @@ def well(game: PlumStone, state: State) -> None:
 
 @given(SETTINGS, ACTIONS)
 @settings(max_examples=cases(15, 150))
-def test_whatever_comes_counters_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
+def test_random_actions_conserve_counters_and_refusals_keep_state(chosen: dict[str, Any], actions: list[Any]):
     game = PlumStone(chosen)
     state = game.opening()
     for action in actions:
@@ -265,7 +263,7 @@ def test_whatever_comes_counters_are_conserved_and_refusals_change_nothing(chose
 
 @given(SETTINGS, st.lists(st.integers(0, 99), max_size=60))
 @settings(max_examples=cases(15, 100))
-def test_legal_actions_are_legal_and_the_others_are_not(chosen: dict[str, Any], picks: list[int]):
+def test_legal_actions_match_accepted_actions(chosen: dict[str, Any], picks: list[int]):
     game = PlumStone(chosen)
     state = game.opening()
     every = [lot("A"), lot("B"), *worth(10, 1, 0), NO_THROW]
@@ -291,7 +289,7 @@ def test_legal_actions_are_legal_and_the_others_are_not(chosen: dict[str, Any], 
         ({"counters": 21, "no_throw": "again"}, {2: 66, 4: 71874, 6: 78028962, 12: 97163013801006978}),
     ],
 )
-def test_the_number_of_games_of_a_length_stays_the_same(chosen: dict[str, Any], counts: dict[int, int]):
+def test_game_counts_by_length_are_unchanged(chosen: dict[str, Any], counts: dict[int, int]):
     """The two lots, and then every one of the 32 throws of five different stones, and the throw that does not count."""
     game = PlumStone(chosen)
     ways = Counter(

@@ -16,7 +16,7 @@ FOLDER = Path(pi_controller.rules.__file__).parent
 PAGE = (FOLDER.parent / "help" / "pages" / "reference" / "rules.md").read_text("utf-8")
 
 
-def test_the_score_sheet_example_is_what_it_says():
+def test_score_sheet_example_matches_actual_output():
     actions, answers = re.findall(r"^```jsonl\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     out = io.StringIO()
     assert sheet.run(game("dakota"), io.BytesIO(actions.encode()), out) == 2

@@ -86,14 +86,14 @@ def test_the_defaults_of_dakota():
         ("dakota", {"hit_seconds": "0"}, "option hit_seconds cannot be 0"),
     ],
 )
-def test_what_there_is_not_is_refused(name: str, settings: dict[str, str], what: str):
+def test_unknown_game_or_option_is_refused(name: str, settings: dict[str, str], what: str):
     with pytest.raises(UsageError) as caught:
         registry.game(name, settings)
     assert caught.value.message == what
     assert caught.value.hint
 
 
-def test_a_game_is_imported_when_it_is_asked_for():
+def test_game_module_is_imported_on_first_use():
     code = (
         "import sys; from pi_controller.rules import registry; registry.names();"
         "assert 'pi_controller.games.dakota.rules' not in sys.modules; registry.game('dakota');"

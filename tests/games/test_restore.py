@@ -64,14 +64,14 @@ def test_every_state_comes_back_from_its_sheet(name, options):
     assert finished
 
 
-def test_what_the_sheet_of_dakota_cannot_hold_is_all_that_is_missing():
+def test_dakota_sheet_omits_first_pad_and_last_hide():
     game = registry.game("dakota")
     for state in reached(game, 1, STATES):
         assert game.restore(game.sheet(state)) == replace(state, first_pad=None, last=None)
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_what_follows_from_the_rest_may_be_left_out_and_is_checked_where_it_stands(name, options):
+def test_derived_key_is_optional_but_checked(name, options):
     game = registry.game(name, options)
     follows = {"ojibwe": ("shooting", "double"), "slahal": ("phase", "sticks")}.get(name, ())
     for state in reached(game, name, 200):
@@ -83,7 +83,7 @@ def test_what_follows_from_the_rest_may_be_left_out_and_is_checked_where_it_stan
 
 
 @pytest.mark.parametrize("name", registry.names())
-def test_a_key_too_many_or_too_few_or_of_another_kind_is_refused(name):
+def test_missing_unknown_or_mistyped_key_is_refused(name):
     game = registry.game(name)
     chance = random.Random(name)
     for state in reached(game, name, 60):
@@ -115,7 +115,7 @@ def test_a_key_too_many_or_too_few_or_of_another_kind_is_refused(name):
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_what_is_not_changed_stays_as_it_is(name, options):
+def test_restore_without_changes_returns_same_sheet(name, options):
     game = registry.game(name, options)
     for state in reached(game, name, 200):
         sheet = game.sheet(state)
@@ -134,7 +134,7 @@ def test_a_change_leads_somewhere():
             apply_changes(sheet, [(path, 1)])
 
 
-def test_all_faults_are_told_at_once():
+def test_restore_reports_all_faults_at_once():
     with pytest.raises(InvalidActionError) as refused:
         registry.game("dakota").restore(
             {
@@ -267,6 +267,6 @@ def test_a_table_that_cannot_stand_so(name, sheet, what):
         ("patol", patol(("west", "counterclockwise", 41), thrower="A", winner="A"), "winner", "A"),
     ],
 )  # fmt: skip
-def test_what_follows_is_worked_out(name, sheet, key, value):
+def test_derived_keys_are_computed_on_restore(name, sheet, key, value):
     game = registry.game(name)
     assert game.sheet(game.restore(sheet))[key] == value

@@ -95,7 +95,7 @@ def test_it_is_played_on_paper(site):
     assert "options of toy_countdown (version 1; made up for a test)" in told.stdout
 
 
-def test_it_is_played_at_the_table_and_shown(table):
+def test_plugin_game_is_played_at_the_table(table):
     for n, line in enumerate(TAKES, 1):
         check_shown(table)
         assert "take 1" in help_now(table)
@@ -171,7 +171,7 @@ BROKEN = {
 }
 
 
-def test_a_broken_one_names_its_package_and_stops_no_other(site, tmp_path, monkeypatch):
+def test_broken_game_names_package_and_others_still_load(site, tmp_path, monkeypatch):
     (tmp_path / "toy_crash.py").write_text("1 / 0\n", "utf-8")
     (tmp_path / "toy_half.py").write_text(
         "from pi_controller.rules.base import Game\nclass Toy(Game):\n    name = 'toy_abstract'\n", "utf-8"

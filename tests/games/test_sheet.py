@@ -32,7 +32,7 @@ def keep(*lines: bytes, **chosen: object) -> tuple[int, list[Any]]:
     return status, [json.loads(line) for line in out.getvalue().splitlines()]
 
 
-def test_the_opening_state_comes_first_then_an_answer_to_every_action():
+def test_opening_state_precedes_one_answer_per_action():
     status, answers = keep(TOSS, MISS, MISS)
     assert status == 0
     assert [set(answer) for answer in answers] == [{"state", "calls"}] * 4
@@ -60,7 +60,7 @@ def test_calls_are_in_their_order():
     assert answers[-1]["error"]["kind"] == "illegal"
 
 
-def test_an_illegal_action_changes_nothing():
+def test_illegal_action_leaves_state_unchanged():
     status, answers = keep(TOSS, TOSS, MISS)
     assert status == 2
     assert answers[2] == {"error": {"kind": "illegal", "message": "the toss is done"}}
@@ -101,7 +101,7 @@ INVALID = {
 
 
 @pytest.mark.parametrize("line", INVALID.values(), ids=INVALID)
-def test_what_is_no_action_is_invalid_and_the_sheet_goes_on(line: bytes):
+def test_invalid_line_is_answered_and_sheet_continues(line: bytes):
     status, answers = keep(TOSS, line, MISS)
     assert status == 2
     assert set(answers[2]) == {"error"}
@@ -122,7 +122,7 @@ def test_no_line_ends_the_sheet(lines: list[bytes]):
     assert status == (2 if len(answers) > 1 else 0)
 
 
-def test_blank_lines_are_skipped_and_line_ends_do_not_matter():
+def test_blank_lines_and_line_endings_are_ignored():
     status, answers = keep(b"\n", b"\xef\xbb\xbf" + TOSS.strip() + b"\r\n", b"  \t\r\n")
     assert (status, len(answers)) == (2, 2)  # the mark belongs to the first line only
     status, answers = keep(b"\xef\xbb\xbf" + TOSS.strip() + b"\r\n", b"\n", b"  \t\r\n", MISS.strip())
@@ -148,7 +148,7 @@ def test_every_answer_is_flushed():
 # ---- the command
 
 
-def test_a_file_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_actions_are_read_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "game.jsonl"
     path.write_bytes(TOSS + MISS + MISS)
     for arguments in (
@@ -177,7 +177,7 @@ def test_a_file_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         ([], "score: the following arguments are required"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_nothing_is_read_or_written(
+def test_wrong_arguments_raise_before_any_input_or_output(
     arguments: list[str],
     what: str,
     *,
@@ -218,7 +218,7 @@ def test_the_command_answers_line_by_line():
         assert process.wait(20) == 2
 
 
-def test_the_command_says_what_is_wrong_in_one_line_and_what_to_do_in_another():
+def test_command_prints_error_and_hint_lines():
     done = subprocess.run([*COMMAND, "dakota", "--set", "points=ten"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stdout == ""

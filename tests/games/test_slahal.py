@@ -62,7 +62,7 @@ def counts(state: State) -> tuple[Any, ...]:
 # ---- the duo
 
 
-def test_before_the_duo_each_has_five_live_sticks_and_nobody_the_king():
+def test_opening_has_five_live_sticks_and_no_king():
     slahal = Slahal()
     assert slahal.sheet(slahal.opening()) == {
         "phase": "duo",
@@ -85,7 +85,7 @@ def test_both_or_neither_repeats_the_duo(both: bool):
 
 
 @pytest.mark.parametrize(("winner", "loser"), ["AB", "BA"])
-def test_the_one_who_succeeds_hides_and_holds_the_king(winner: str, loser: str):
+def test_duo_winner_hides_and_gets_the_king(winner: str, loser: str):
     slahal = Slahal()
     state, calls = slahal.play(slahal.opening(), {"do": "duo", winner: True, loser: False})
     assert calls == ()
@@ -109,7 +109,7 @@ def test_the_older_word_duel_is_still_read():
     assert slahal.restore(slahal.sheet(slahal.opening()) | {"phase": "duel"}) == slahal.opening()
 
 
-def test_nothing_but_the_duo_comes_first_and_it_is_decided_once():
+def test_duo_comes_first_and_is_decided_once():
     slahal = Slahal()
     for early in (CATCH, MISS, SPLIT, REHIDE, TIME, {"do": "king_moved", "by": "A"}):
         with pytest.raises(IllegalActionError, match="neither team has the bones yet"):
@@ -159,7 +159,7 @@ def test_one_pair_is_left_or_right(signal: str, actual: str):
         play(at((5, 1), (4, 0), pairs_out=1), guess(signal, actual))
 
 
-def test_a_guess_is_mirrored_only_with_one_pair_out():
+def test_mirrored_guess_requires_one_pair_out():
     with pytest.raises(IllegalActionError, match="mirrored"):
         play(at((5, 0), (5, 0)), guess("left", "left", mirror=True))
     assert play(at((5, 0), (5, 0)), guess("left", "left", mirror=False))[1] == ["catch"]
@@ -173,7 +173,7 @@ def test_the_team_that_guesses_wins_no_stick():
 
 
 @pytest.mark.parametrize("pairs_out", [1, 2])
-def test_a_rehide_swaps_the_roles_and_brings_both_pairs_out(pairs_out: int):
+def test_rehide_swaps_roles_and_brings_both_pairs_out(pairs_out: int):
     after, called = play(at((5, 1), (4, 0), pairs_out=pairs_out), REHIDE)
     assert (after.hiding, after.pairs_out) == ("B", 2)
     assert called == []
@@ -181,7 +181,7 @@ def test_a_rehide_swaps_the_roles_and_brings_both_pairs_out(pairs_out: int):
 
 
 @pytest.mark.parametrize("option", ["hide_again", "warning"])
-def test_a_rehide_can_change_nothing(option: str):
+def test_rehide_option_can_leave_state_unchanged(option: str):
     for pairs_out in (1, 2):
         state = at((5, 1), (4, 0), pairs_out=pairs_out)
         assert game("slahal", {"rehide": option}).play(state, REHIDE) == (state, ())
@@ -217,7 +217,7 @@ PAID = [
 
 
 @pytest.mark.parametrize(("own", "others", "king", "action", "after", "swept"), PAID)
-def test_sticks_go_to_the_hiding_team_in_their_order(own, others, king, action, *, after, swept):
+def test_payment_order_to_the_hiding_team(own, others, king, action, *, after, swept):
     state, called = play(at(own, others, king), action)
     assert counts(state) == after
     word = "miss" if action is MISS else "split"
@@ -244,7 +244,7 @@ def test_team_b_is_paid_alike():
     assert (called, state.winner) == (["miss", "sweep"], "B")
 
 
-def test_the_guessers_dead_sticks_can_be_taken_before_the_own_live_ones():
+def test_live_dead_own_payment_takes_guessers_dead_first():
     chosen = {"payment": "live_dead_own"}
     assert counts(play(at((5, 4), (1, 0)), MISS, **chosen)[0]) == ((4, 6), (0, 0), "A")
     assert counts(play(at((5, 3), (1, 1)), MISS, **chosen)[0]) == ((5, 5), (0, 0), "A")
@@ -253,7 +253,7 @@ def test_the_guessers_dead_sticks_can_be_taken_before_the_own_live_ones():
     assert play(at((1, 9), (0, 0)), SPLIT, **chosen)[1] == ["split", "sweep"]
 
 
-def test_king_last_asks_an_eleventh_point_also_of_its_holder():
+def test_king_last_requires_eleventh_point_of_king_holder():
     chosen = {"king_last": True}
     # ten dead and the king in hand, but not the point
     state, called = play(at((0, 8), (0, 2)), MISS, **chosen)
@@ -278,7 +278,7 @@ def test_king_last_asks_an_eleventh_point_also_of_its_holder():
 @pytest.mark.parametrize("by", "AB")
 @pytest.mark.parametrize("king", "AB")
 @pytest.mark.parametrize("pairs_out", [1, 2])
-def test_whoever_moves_the_king_before_its_time_loses(by: str, king: str, pairs_out: int):
+def test_moving_the_king_early_loses_the_game(by: str, king: str, pairs_out: int):
     state, called = play(at((5, 1), (4, 0), king, pairs_out=pairs_out), {"do": "king_moved", "by": by})
     assert called == []
     sheet = Slahal().sheet(state)
@@ -321,7 +321,7 @@ def test_no_tie_at_time_is_possible():
 
 
 @pytest.mark.parametrize("end", [TIME, {"do": "king_moved", "by": "B"}, MISS])
-def test_after_the_end_nothing_is_allowed(end: dict[str, Any]):
+def test_finished_game_has_no_legal_actions(end: dict[str, Any]):
     slahal = Slahal()
     state, _ = slahal.play(at((0, 9), (0, 1)), end)
     assert slahal.is_over(state)
@@ -385,7 +385,7 @@ def test_other_options_and_values_are_refused(chosen: dict[str, Any]):
         guess("left", "left", sticks=2),
     ],
 )
-def test_what_is_no_action_is_invalid_whenever_it_comes(action: Any):
+def test_malformed_action_is_invalid_in_every_phase(action: Any):
     slahal = Slahal()
     for state in (
         slahal.opening(),
@@ -406,7 +406,7 @@ def test_a_state_is_frozen():
     assert {at((5, 0), (5, 0)): 1}[at((5, 0), (5, 0))] == 1
 
 
-def test_games_of_blind_guesses_can_be_swept_and_only_with_all_sticks():
+def test_blind_guess_games_sweep_with_all_eleven_sticks():
     slahal = Slahal()
     swept = 0
     for seed in range(20):

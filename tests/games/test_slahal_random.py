@@ -70,7 +70,7 @@ def well(game: Slahal, state: State) -> None:
 
 @given(SETTINGS, ACTIONS)
 @settings(max_examples=cases(15, 150), deadline=None)
-def test_whatever_comes_sticks_are_conserved_and_refusals_change_nothing(chosen: dict[str, Any], actions: list[Any]):
+def test_random_actions_conserve_sticks_and_refusals_keep_state(chosen: dict[str, Any], actions: list[Any]):
     game = Slahal(chosen)
     state, _ = game.play(game.opening(), {"do": "duo", "A": False, "B": True})
     for action in actions:
@@ -121,7 +121,7 @@ def one_at_a_time(told: dict[str, Any], n: int, payment: str, *, king_last: bool
 
 @pytest.mark.parametrize("payment", ["live_own_dead", "live_dead_own"])
 @pytest.mark.parametrize("king_last", [False, True])
-def test_every_payment_that_can_be_is_as_one_stick_after_another(payment: str, king_last: bool):
+def test_every_payment_equals_stick_by_stick_payment(payment: str, king_last: bool):
     game = Slahal({"payment": payment, "king_last": king_last})
     states = reachable(game)
     paid = 0

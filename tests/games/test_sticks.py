@@ -11,7 +11,7 @@ from pi_controller.rules.sticks import Sticks, SticksError
 POOLS = ("A", "B", "middle")
 
 
-def test_move_takes_from_one_and_gives_to_the_other():
+def test_move_transfers_sticks_between_pools():
     before = Sticks.of(A=0, B=3, middle=20)
     after = before.move(4, "middle", "A")
     assert (after["A"], after["B"], after["middle"]) == (4, 3, 16)
@@ -21,7 +21,7 @@ def test_move_takes_from_one_and_gives_to_the_other():
     assert list(after) == [("A", 4), ("B", 3), ("middle", 16)]
 
 
-def test_pay_goes_through_the_payers_in_their_order_and_stops_when_they_are_empty():
+def test_pay_empties_payers_in_order():
     sticks = Sticks.of(A=1, B=5, middle=2)
     assert sticks.pay(4, "A", "middle", "B") == Sticks.of(A=5, B=3, middle=0)
     assert sticks.pay(9, "A", "middle", "B") == Sticks.of(A=8, B=0, middle=0)
@@ -34,14 +34,14 @@ def test_no_overdraft_and_no_count_that_is_none(n: object):
         Sticks.of(A=5, B=0).move(n, "A", "B")  # type: ignore[arg-type]
 
 
-def test_overdraft_says_what_is_there():
+def test_overdraft_error_names_available_sticks():
     with pytest.raises(SticksError, match="cannot take 6 sticks from A: it holds 5") as caught:
         Sticks.of(A=5, B=0).move(6, "A", "B")
     assert isinstance(caught.value, MatError)
     assert isinstance(caught.value, ValueError)
 
 
-def test_unknown_pools_and_a_pool_paying_itself_are_refused():
+def test_unknown_pool_and_self_payment_are_refused():
     sticks = Sticks.of(A=5, B=0)
     for wrong in (
         lambda: sticks["C"],
@@ -79,7 +79,7 @@ def test_frozen_hashable_and_picklable():
     st.lists(st.integers(0, 30), min_size=3, max_size=3),
     st.lists(st.tuples(st.integers(0, 40), st.permutations(POOLS), st.booleans()), max_size=20),
 )
-def test_no_sequence_of_moves_makes_or_loses_a_stick(counts: list[int], moves: list[tuple[int, list[str], bool]]):
+def test_random_moves_conserve_total_sticks(counts: list[int], moves: list[tuple[int, list[str], bool]]):
     sticks = Sticks(POOLS, tuple(counts))
     for n, (to, first, second), exactly in moves:
         before = sticks

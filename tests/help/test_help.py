@@ -20,7 +20,7 @@ def test_every_file_is_listed_in_the_index():
     assert files | set(contents.GENERATED) <= {page.source for page in PAGES.values()}
 
 
-def test_index_names_only_pages_that_exist():
+def test_index_has_one_entry_per_page():
     index = contents.read_page(contents.INDEX)
     assert len(re.findall(r"^- \[", index, re.MULTILINE)) == len(PAGES) - 1
 
@@ -37,7 +37,7 @@ def test_page_is_rendered_with_links_that_lead_somewhere(address):
     assert not re.search(r'(?:href|src)="(?!/help|https?:|#)', html)
 
 
-def test_search_finds_words_in_any_order_and_titles_first():
+def test_search_ignores_word_order_and_ranks_titles_first():
     assert contents.search("wiring turned magnetometer")
     assert contents.search("fouls")[0].page.address == "judge/fouls"
     assert contents.search("protest committee")[0].page.title
@@ -73,7 +73,7 @@ def test_pictures_are_served(web):
 
 
 @pytest.mark.parametrize("path", ["/help/nothing", "/help/hardware/pinmap.toml", "/help/../pyproject.toml", "/help//"])
-def test_nothing_else_is_served(web, path):
+def test_unknown_help_paths_answer_404(web, path):
     assert web.get(path).status_code == 404
 
 

@@ -10,7 +10,7 @@ from pi_controller.help.contents import list_pages
 CONFIG = Path(__file__).parents[2] / "pi_controller" / "help" / "mkdocs.yml"
 
 
-def test_site_is_built_strictly_and_loads_nothing_from_elsewhere(tmp_path):
+def test_strict_site_build_loads_no_external_files(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-f", CONFIG, "-d", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

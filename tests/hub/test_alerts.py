@@ -38,7 +38,7 @@ def end(table):
 
 @needs_mosquitto
 @pytest.mark.parametrize("lines", [(), ("toss A", "found")])
-def test_result_by_hand_of_unfinished_game_is_no_undone_end(hall, lines):
+def test_manual_result_of_unfinished_game_is_not_undone(hall, lines):
     table = call(hall, *lines)
     hall.until(lambda: bool(lines) == hall.now.calls["W1-1"].started)
     hall.do(d.Result("W1-1", TEAMS[0]))
@@ -50,7 +50,7 @@ def test_result_by_hand_of_unfinished_game_is_no_undone_end(hall, lines):
 
 
 @needs_mosquitto
-def test_undone_end_is_an_alert_until_it_ends_again(hall):
+def test_undone_end_alerts_until_game_ends_again(hall):
     table = call(hall, "toss A", results="at_once")
     end(table)
     hall.until(lambda: "W1-1" in hall.now.sources)
@@ -65,7 +65,7 @@ def test_undone_end_is_an_alert_until_it_ends_again(hall):
 
 
 @needs_mosquitto
-def test_corrected_result_ends_the_alert_of_an_undone_end(hall):
+def test_corrected_result_clears_undone_end_alert(hall):
     table = call(hall, "toss A", results="at_once")
     end(table)
     hall.until(lambda: "W1-1" in hall.now.sources)
@@ -77,7 +77,7 @@ def test_corrected_result_ends_the_alert_of_an_undone_end(hall):
 
 
 @needs_mosquitto
-def test_nobody_is_late_at_a_lost_table(hall):
+def test_lost_table_raises_no_late_start_alert(hall):
     table = call(hall, grace_s=60.0)
     assert "have not started in time" in "".join(alerts(hall, LATE_S))
     table.close()
@@ -89,7 +89,7 @@ def test_nobody_is_late_at_a_lost_table(hall):
 
 
 @needs_mosquitto
-def test_pending_result_of_a_lost_table_is_no_alert(hall):
+def test_pending_result_of_lost_table_raises_no_alert(hall):
     table = call(hall, "toss A", results="confirm")
     end(table)
     hall.until(lambda: hall.now.reports)
@@ -100,7 +100,7 @@ def test_pending_result_of_a_lost_table_is_no_alert(hall):
 
 
 @pytest.mark.parametrize("why", ["changed", "decided", "moved", "recalled"])
-def test_void_match_says_stop_only_where_people_play(view, why):
+def test_void_match_says_stop_during_play_alone(view, why):
     playing, waiting = (phrases.sentence(view(void=why, free=free)) for free in (False, True))
     over = phrases.sentence(view(void=why, phase="over", free=True))
     assert playing.startswith("Stop playing")

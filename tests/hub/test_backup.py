@@ -31,7 +31,7 @@ def filled(where):
     return where
 
 
-def test_each_journal_is_written_as_the_table_has_it(filled, tmp_path):
+def test_exported_journal_has_the_tables_records(filled, tmp_path):
     for _ in range(2):
         ((path, count),) = write_journals(filled, tmp_path / "out").items()
     assert (path.name, count) == (f"t01-{A}.sqlite", 20)
@@ -42,7 +42,7 @@ def test_each_journal_is_written_as_the_table_has_it(filled, tmp_path):
 
 
 @needs_mosquitto
-def test_verify_passes_on_what_was_written_and_yesterdays_backup_fills_up_again(hall, tmp_path, capsys):
+def test_restored_hub_refills_from_tables_and_journals_verify(hall, tmp_path, capsys):
     table = hall.table("t01")
     table.do("toss A", "found")
     hall.until(lambda: hall.inbox.record_counts().get("t01", {}).get(table.journal.meta.epoch) == table.journal.seq)
@@ -72,7 +72,7 @@ def test_verify_passes_on_what_was_written_and_yesterdays_backup_fills_up_again(
     assert (found.head, found.origin) == (verify_journal(table.path).head, "the hub's copy")
 
 
-def test_a_backup_is_whole_and_no_file_is_written_over(tmp_path):
+def test_backup_is_complete_and_overwrites_no_file(tmp_path):
     with Inbox(tmp_path / "hub.sqlite") as inbox:
         take(inbox, Hello("a", (Game(A, 20),)))
         take(inbox, events(A, 1, 20))
@@ -87,7 +87,7 @@ def test_a_backup_is_whole_and_no_file_is_written_over(tmp_path):
     assert summarize_store(tmp_path / "copy").records == 20
 
 
-def test_what_is_no_backup_is_refused_and_nothing_is_made(tmp_path):
+def test_restore_of_no_backup_is_refused_without_files(tmp_path):
     other = tmp_path / "other"
     with closing(sqlite3.connect(other)) as db, db:
         db.execute("CREATE TABLE records(t)")
@@ -122,7 +122,7 @@ def test_a_database_has_its_own_backups(tmp_path):
     assert "pg_dump --schema=mat_hall" in caught.value.hint
 
 
-def test_store_of_an_earlier_version_goes_on(tmp_path):
+def test_store_of_earlier_version_is_read_and_continued(tmp_path):
     """Two tables' matches of a drawn tournament, planned, played and confirmed with that version."""
     shutil.copyfile(EARLIER / "hub.store", tmp_path / "hub.sqlite")
     with Inbox(tmp_path / "hub.sqlite") as inbox, TournamentLog(tmp_path / "hub.sqlite") as log:

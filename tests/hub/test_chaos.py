@@ -11,7 +11,7 @@ pytestmark = needs_mosquitto
 
 @pytest.mark.timeout(600)
 @pytest.mark.slow
-def test_nothing_is_lost_or_double_when_broker_hub_and_tables_are_killed(tmp_path):
+def test_kills_lose_and_duplicate_no_record(tmp_path):
     figures = program.chaos(tmp_path, tables=2, kills=6, every_s=0.1, seed=2)
     assert program.whole(figures), figures
     assert min(figures["kills"].values()) > 0

@@ -63,12 +63,12 @@ def test_the_boards_are_live_while_it_plays(tmp_path):
 
 
 @pytest.mark.parametrize("args", [["--teams", "1"], ["--tables", "17"], ["--pace", "-1"], ["run"]])
-def test_what_cannot_be_played_is_refused(args):
+def test_demo_refuses_unplayable_arguments(args):
     with pytest.raises(UsageError):
         main(["--demo", *args])
 
 
-def test_embedded_broker_takes_many_clients_that_subscribe_while_others_connect():
+def test_embedded_broker_serves_subscribes_during_other_connects():
     async def stay(port, number, came, all_came):
         async with aiomqtt.Client("127.0.0.1", port, protocol=aiomqtt.ProtocolVersion.V311) as client:
             came.set()

@@ -174,7 +174,7 @@ IN_MINUTES = {"rest_s", "grace_s"}
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.slow
-def test_every_form_sends_what_was_chosen_before_ten_updates(site, chromium, view, news, state):
+def test_every_form_sends_its_choices_after_ten_updates(site, chromium, view, news, state):
     site.sign_in()
     site.pages.publish(tables(view))
     STATES[state](site)
@@ -202,7 +202,7 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(site, chromium, vie
                     assert value in told or "ask" not in json.loads(key) or value in OTHER_WORDS, (key, told)
 
 
-def test_the_plan_asks_and_sends_only_what_its_format_has(site, chromium):
+def test_plan_form_has_fields_of_its_format_alone(site, chromium):
     site.sign_in()
     with console(chromium, site) as page:
         asked = {}
@@ -235,7 +235,7 @@ def drawn(site, view):
 
 
 @pytest.mark.parametrize("form", ["result", "correct", "withdraw"])
-def test_what_the_sentence_names_is_what_the_second_touch_sends(site, chromium, view, form):
+def test_second_touch_sends_the_choice_named_in_confirmation(site, chromium, view, form):
     drawn(site, view)
     winner, loser = site.director.now.pairing("W1-3").teams
     if form == "correct":
@@ -265,7 +265,7 @@ def test_what_the_sentence_names_is_what_the_second_touch_sends(site, chromium, 
         assert loser in said
 
 
-def test_another_choice_after_the_question_asks_anew(site, chromium, view):
+def test_changed_choice_asks_for_confirmation_again(site, chromium, view):
     drawn(site, view)
     first, second = site.director.now.pairing("W1-3").teams
     with console(chromium, site) as page:
@@ -277,7 +277,7 @@ def test_another_choice_after_the_question_asks_anew(site, chromium, view):
         assert site.director.now.state.games == {}
 
 
-def test_done_goes_away_and_covers_no_button(site, chromium, view):
+def test_done_message_disappears_and_covers_no_button(site, chromium, view):
     drawn(site, view)
     with console(chromium, site) as page:
         page.clock.install()
@@ -305,7 +305,7 @@ FIRST = """() => [...document.querySelectorAll("main button, main summary")].fil
 
 
 @pytest.mark.parametrize("viewport", [PHONE, {"width": 1366, "height": 768}])
-def test_the_console_begins_with_what_is_to_do(site, chromium, view, viewport):
+def test_console_begins_with_the_open_tasks(site, chromium, view, viewport):
     site.sign_in()
     site.pages.publish(tables(view))
     with console(chromium, site) as page:

@@ -77,7 +77,7 @@ def answers(site, requests, address, scheme="http"):
     return asyncio.run(ask())
 
 
-def test_who_trusts_the_venues_certificate_signs_in_and_no_other_certificate_will_do(site, tmp_path):
+def test_sign_in_works_with_venue_ca_alone(site, tmp_path):
     who = new_user(site)
     with web_to(site, site.folder / CA) as web:
         came = web.post("/director/sign-in", json=who)
@@ -91,7 +91,7 @@ def test_who_trusts_the_venues_certificate_signs_in_and_no_other_certificate_wil
         web.get("/")
 
 
-def test_the_fingerprint_is_the_one_that_a_client_sees(site):
+def test_client_sees_certificate_of_printed_fingerprint(site):
     context = ssl.create_default_context(cafile=site.folder / CA)
     with line_to(site) as line, context.wrap_socket(line, server_hostname="127.0.0.1") as encrypted:
         der = encrypted.getpeercert(binary_form=True)
@@ -112,7 +112,7 @@ def test_the_fingerprint_is_the_one_that_a_client_sees(site):
         ("::1", "http", False, True),
     ],
 )
-def test_a_pin_crosses_the_network_only_encrypted_or_if_the_host_allows_it(tmp_path, address, scheme, allowed, plain):
+def test_plain_sign_in_is_refused_unless_allowed(tmp_path, address, scheme, allowed, plain):
     site = Site(certified(tmp_path / "hub"), plain_sign_in=allowed)
     try:
         who, pins = new_user(site), site.pages._signing.authenticator.pins
@@ -128,7 +128,7 @@ def test_a_pin_crosses_the_network_only_encrypted_or_if_the_host_allows_it(tmp_p
         site.close()
 
 
-def test_without_a_certificate_the_page_says_how_to_get_one(tmp_path):
+def test_page_without_certificate_names_hub_setup(tmp_path):
     site = Site(tmp_path)
     try:
         assert site.pages.secure_url == ""
@@ -139,13 +139,13 @@ def test_without_a_certificate_the_page_says_how_to_get_one(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"not a certificate"])
-def test_a_damaged_certificate_is_told(tmp_path, content):
+def test_damaged_certificate_is_a_setup_error(tmp_path, content):
     (certified(tmp_path) / SERVER).write_bytes(content)
     with pytest.raises(HubSetupError, match="certificate"):
         load_server_tls(tmp_path)
 
 
-def test_who_says_nothing_or_no_tls_is_closed(tmp_path, monkeypatch, caplog):
+def test_silent_and_plain_connections_are_closed(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(limits, "HEADER_TIMEOUT_S", 0.3)
     site = Site(certified(tmp_path / "hub"))
     lines = [line_to(site) for _ in range(6)]
@@ -182,7 +182,7 @@ def test_connections_count_before_their_handshake(site):
             line.close()
 
 
-def test_the_hub_stops_in_the_middle_of_a_handshake(tmp_path):
+def test_hub_stops_during_tls_handshake(tmp_path):
     site = Site(certified(tmp_path / "hub"))
     with line_to(site) as line:
         with web_to(site, site.folder / CA) as web:

@@ -40,7 +40,7 @@ def account(tmp_path):
     return Account("10.42.0.1", 8883, "hall", "t02", "secret of t02", (folder / "ca.crt").read_text())
 
 
-def test_a_first_start_has_a_network_and_no_choice(machine):
+def test_first_start_has_own_network_and_no_use(machine):
     card = machine.desk.describe()
     assert (card.use, card.chosen, card.network, card.wifi) == ("", False, "own", True)
     assert card.name.startswith("Moccasin Mat ")
@@ -58,7 +58,7 @@ def test_one_table_keeps_the_network_and_its_password(machine):
     assert machine.desk.describe() == after
 
 
-def test_the_file_before_is_kept_and_private(machine):
+def test_former_machine_file_is_saved_and_private(machine):
     path = machine.file.with_name("machine.toml")
     before = path.read_bytes()
     machine.apply("table")
@@ -68,7 +68,7 @@ def test_the_file_before_is_kept_and_private(machine):
         assert one.stat().st_mode & 0o077 == 0
 
 
-def test_a_table_moves_to_the_hubs_wifi_first_and_is_asked_for_the_code_there(machine, account, monkeypatch):
+def test_table_joins_hub_wifi_before_its_code(machine, account, monkeypatch):
     monkeypatch.setattr(join, "request_account", lambda *_: account)
     done = machine.apply("gathering", "join", name="Hub", password="correct horse")
     assert (done.code_later, done.restarts, done.password) == (True, "machine", "")
@@ -86,7 +86,7 @@ def test_a_table_moves_to_the_hubs_wifi_first_and_is_asked_for_the_code_there(ma
     assert machine.desk.describe().use == "gathering"
 
 
-def test_a_table_stays_at_its_hub_without_a_code(machine, account, monkeypatch):
+def test_table_without_new_code_keeps_its_hub(machine, account, monkeypatch):
     monkeypatch.setattr(join, "request_account", lambda *_: account)
     machine.apply("gathering", code=f"10.42.0.1 {CODE}")
     before = read_settings(machine.file).hub
@@ -105,7 +105,7 @@ def test_a_table_leaves_the_hub(machine, account, monkeypatch):
 
 @needs_mosquitto
 @pytest.mark.parametrize("use", ["hub", "both"])
-def test_a_hub_has_its_files_and_the_head_judge_as_director(machine, use, monkeypatch):
+def test_new_hub_has_files_and_head_judge_account(machine, use, monkeypatch):
     monkeypatch.setattr(socket, "gethostname", lambda: "moccasin-mat")
     assert machine.apply(use).restarts == "machine"
     assert (machine.folders.run / "hub").exists()
@@ -129,7 +129,7 @@ def test_a_hub_has_its_files_and_the_head_judge_as_director(machine, use, monkey
 
 
 @needs_mosquitto
-def test_a_hub_that_is_chosen_again_keeps_its_accounts_and_gets_a_new_pin(machine):
+def test_hub_chosen_again_keeps_accounts_and_updates_pin(machine):
     machine.apply("both")
     folder = machine.state / "hub"
     secret = (folder / "tables/t01/password").read_bytes()
@@ -155,7 +155,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("choice", BAD)
-def test_bad_input_says_what_to_do_and_changes_nothing(machine, choice):
+def test_bad_input_has_a_hint_and_no_effect(machine, choice):
     before, files = machine.content(), sorted(machine.state.rglob("*"))
     with pytest.raises(MatError) as error:
         machine.apply(**choice)
@@ -192,7 +192,7 @@ def test_a_table_on_a_cable_joins_at_once(tmp_path, account, monkeypatch):
         made.close()
 
 
-def test_without_mosquitto_the_card_says_what_it_lacks(machine, monkeypatch):
+def test_hub_without_mosquitto_is_refused(machine, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     before = machine.content()
     with pytest.raises(UsageError, match="Mosquitto"):
@@ -201,7 +201,7 @@ def test_without_mosquitto_the_card_says_what_it_lacks(machine, monkeypatch):
     assert not (machine.state / "hub").exists()
 
 
-def test_an_account_that_cannot_be_saved_leaves_the_former_one(machine, account, monkeypatch):
+def test_unsaved_account_leaves_the_former_account(machine, account, monkeypatch):
     monkeypatch.setattr(join, "request_account", lambda *_: account)
     machine.apply("gathering", code=f"10.42.0.1 {CODE}")
     password = machine.state / join.PASSWORD
@@ -216,7 +216,7 @@ def test_an_account_that_cannot_be_saved_leaves_the_former_one(machine, account,
     assert {name: text for name, text in machine.content().items() if name != settings_request.ANSWER} == content
 
 
-def test_a_hub_that_does_not_answer_changes_nothing(machine, monkeypatch):
+def test_failed_join_leaves_the_card_unchanged(machine, monkeypatch):
     def refuse(*_):
         raise JoinError("the hub does not answer", "check the address")
 
@@ -242,7 +242,7 @@ def test_no_line_of_the_log_has_a_password(machine, caplog):
 @pytest.mark.parametrize(
     "changes", [{"screen.rotate": 90}, {"zone": "UTC"}, {"wifi.own": "yes"}, {"name": "A B"}, {"hub": {"x": 1}}]
 )
-def test_the_unit_takes_no_other_keys_and_no_faults(machine, changes):
+def test_unit_refuses_unknown_keys_and_invalid_values(machine, changes):
     before = machine.file.with_name("machine.toml").read_bytes()
     with pytest.raises(MatError):
         machine.ask(changes, {})
@@ -262,7 +262,7 @@ def test_both_files_or_none_are_written(machine):
 
 
 @pytest.mark.parametrize("text", ["moccasin-mat hub join 10.42.0.1 {}", "10.42.0.1 {}", "  10.42.0.1   {} \n"])
-def test_the_command_of_the_console_or_its_end_is_read(text):
+def test_join_text_is_console_command_or_its_end(text):
     address, code = parse_join_text(text.format(CODE))
     assert (address, str(code)) == ("10.42.0.1", CODE)
     assert parse_join_text(text.format(CODE.replace("-", " ").lower())) == (address, code)

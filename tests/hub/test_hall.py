@@ -149,7 +149,7 @@ def test_all_parts_come_in_turn_and_again(wall):
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.slow
-def test_nothing_runs_off_the_screen(wall, size):
+def test_all_parts_fit_every_screen_size(wall, size):
     wall.evaluate("addEventListener('resize', () => (document.body.dataset.width = innerWidth))")
     wall.set_viewport_size({"width": size[0], "height": size[1]})
     if size != FIRST_SIZE:  # the page is told of its size with the next frame
@@ -160,7 +160,7 @@ def test_nothing_runs_off_the_screen(wall, size):
         wall.keyboard.press("ArrowRight")
 
 
-def test_names_at_tables_and_next_matches_have_a_least_size(wall):
+def test_table_and_queue_names_have_minimum_size(wall):
     for _ in range(3):
         sizes = wall.evaluate(
             """() => [...document.querySelectorAll(".slide.shown :is(.score bdi, .queue li)")]
@@ -185,7 +185,7 @@ def at_tables(*views):
     return tuple(TableStatus(f"t{n:02d}", f"Table {n}", "ready", view) for n, view in enumerate(views, 1))
 
 
-def test_cards_show_the_pads_as_the_tables_own_pages_do(wall, site):
+def test_cards_show_same_pads_as_table_pages(wall, site):
     views = [PHASES[name] for name in ("hit", "second", "show", "over", "ojibwe", "slahal")]
     site.pages.publish(at_tables(*views))
     wall.clock.resume()
@@ -208,7 +208,7 @@ def test_an_update_of_the_pads_carries_no_drawing(site):
     assert len(tables) < 16 * 1200
 
 
-def test_no_pad_tells_the_bead_before_it_is_revealed(site):
+def test_no_pad_marks_bead_before_its_reveal(site):
     for name, view in PHASES.items():
         if view.game in ("dakota", "ojibwe") and view.phase in ("hide", "check", "hit"):
             site.pages.publish(at_tables(view))
@@ -219,7 +219,7 @@ def test_no_pad_tells_the_bead_before_it_is_revealed(site):
 
 @pytest.mark.parametrize("count", [1, 4, 8, 16])
 @pytest.mark.parametrize("size", [(1280, 720), FIRST_SIZE, (3840, 2160)], ids=str)
-def test_cards_with_long_names_fit_and_are_read_from_ten_metres(site, chromium, view, count, size):
+def test_long_name_cards_fit_readable_from_ten_metres(site, chromium, view, count, size):
     pairs = [dict(zip("AB", (LONG[n % 5], LONG[(n + 1) % 5]), strict=True)) for n in range(count)]
     site.pages.publish(at_tables(*(view(teams=pair, phase="hide") for pair in pairs)))
     page = chromium.new_page(viewport=dict(zip(("width", "height"), size, strict=True)))
@@ -350,13 +350,13 @@ def test_each_match_is_in_one_part_that_fits(kind, names):
 
 
 @pytest.mark.parametrize(("kind", "count"), [("single", 8), ("single", 5), ("double", 3)])
-def test_bracket_that_fits_is_shown_whole(kind, count):
+def test_small_bracket_is_one_part(kind, count):
     cup = Elimination(kind)
     state = cup.play(cup.opening, {"do": "enter", "teams": [f"Spirit Lake {n}" for n in range(count)]})
     assert len(wall_parts(cup, state)) == 1
 
 
-def test_final_stays_on_the_wall_when_it_is_won():
+def test_won_final_stays_on_the_wall():
     cup = Elimination("single")
     state = cup.play(cup.opening, {"do": "enter", "teams": [f"T{n}" for n in range(16)]})
     while ready := cup.ready(state):
@@ -372,7 +372,7 @@ def test_tournament_without_a_bracket_has_no_parts():
         assert wall_parts(competition, competition.play(competition.opening, {"do": "enter", "teams": teams})) == ()
 
 
-def test_what_changes_is_shown_at_once(wall, site):
+def test_announcement_switches_wall_to_tables_at_once(wall, site):
     site.decide(do="announce", text="The final begins.")
     wall.clock.resume()
     wall.wait_for_selector("text=The final begins.")
@@ -380,7 +380,7 @@ def test_what_changes_is_shown_at_once(wall, site):
 
 
 @pytest.mark.slow
-def test_axe_finds_nothing_wrong(wall):
+def test_every_part_passes_axe_check(wall):
     for _ in range(PARTS):
         wall.evaluate(Axe().axe_script)
         assert wall.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))") == []

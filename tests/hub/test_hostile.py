@@ -32,7 +32,7 @@ def message(table, n):
     return aiomqtt.Message(topic(VENUE, table, "ev"), b"%d" % n, 1, False, n, None)
 
 
-def test_table_that_floods_keeps_only_itself_waiting():
+def test_flooding_table_delays_no_other_table():
     queue, taken = FairQueue(), []
     for n in range(3 * MAX_WAITING_OF_TABLE):
         queue.put(message("t01", n))
@@ -49,7 +49,7 @@ def test_table_that_floods_keeps_only_itself_waiting():
         assert [int(one.payload) for one in taken if table in one.topic.value] == [*range(count)]
 
 
-def test_views_of_another_version_are_refused_or_shown(tmp_path):
+def test_strange_views_are_refused_or_rendered(tmp_path):
     _, views = program.played(tmp_path, 40)
     rng, shown = random.Random(1), 0
     for _ in range(300):

@@ -49,7 +49,7 @@ def at_play(site):
 
 @pytest.mark.parametrize("state", [before_the_draw, at_play])
 @pytest.mark.slow
-def test_nothing_is_cut_in_half_and_no_number_broken(chromium, site, state):
+def test_page_text_is_never_clipped_or_broken(chromium, site, state):
     state(site)
     tab, wrong = chromium.new_page(reduced_motion="reduce"), {}
     site.share_session(tab.context)

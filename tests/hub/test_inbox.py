@@ -23,7 +23,7 @@ def inbox(where):
         yield made
 
 
-def test_only_what_comes_next_is_taken_and_the_answer_is_cumulative(inbox):
+def test_records_are_taken_in_order_with_cumulative_ack(inbox):
     assert take(inbox, events(A, 1, 5)) == Ack(A, 5)
     assert take(inbox, events(A, 3, 8)) == Ack(A, 8)
     assert take(inbox, events(A, 11, 12)) == Ack(A, 8)
@@ -36,13 +36,13 @@ def test_messages_that_come_together_get_one_answer(inbox):
     assert inbox.store_messages(1.0, together) == [("t01", Ack(A, 4)), ("t02", Ack(B, 0, "b"))]
 
 
-def test_nobody_is_taken_who_was_not_introduced(inbox):
+def test_records_of_unannounced_game_or_table_are_ignored(inbox):
     assert take(inbox, events(B, 1, 2)) is None
     assert take(inbox, events(A, 1, 2), "t02") is None
     assert inbox.record_counts() == {"t01": {A: 0}}
 
 
-def test_a_next_game_is_no_alarm_and_the_finished_one_comes_first(inbox):
+def test_finished_game_precedes_next_game_without_alarm(inbox):
     take(inbox, events(A, 1, 5))
     assert take(inbox, Hello("b", (Game(A, 7), Game(B, 2)))) == Ack(A, 5, "b")
     take(inbox, events(A, 6, 7))
@@ -51,7 +51,7 @@ def test_a_next_game_is_no_alarm_and_the_finished_one_comes_first(inbox):
     assert inbox.alarms() == []
 
 
-def test_a_journal_that_was_put_away_before_its_first_record_is_missed_by_nobody(inbox):
+def test_discarded_journal_without_records_raises_no_alarm(inbox):
     assert take(inbox, Hello("b", (Game(B, 2),))) == Ack(B, 0, "b")
     assert inbox.alarms() == []
 
@@ -71,7 +71,7 @@ def test_another_journal_is_refused_until_somebody_accepts_it(inbox, where):
 
 
 @pytest.mark.parametrize("first", [2, 5, 6])
-def test_a_journal_that_was_changed_is_told_and_never_merged(inbox, first):
+def test_changed_journal_raises_alarm_and_is_not_merged(inbox, first):
     """A record that the hub has, with another hash; and one that follows records the hub never saw."""
     take(inbox, events(A, 1, 5))
     changed = events(A, first, 8, '{"changed": true}')
@@ -82,13 +82,13 @@ def test_a_journal_that_was_changed_is_told_and_never_merged(inbox, first):
     assert take(inbox, Hello("b", (Game(A, 8), Game(B, 2)))) == Ack(B, 0, "b"), "the next game is another"
 
 
-def test_an_older_copy_of_the_journal_is_told(inbox):
+def test_older_journal_copy_raises_tampered_alarm(inbox):
     take(inbox, events(A, 1, 5))
     assert take(inbox, Hello("b", (Game(A, 4),))) == Ack(A, 5, "b", "tampered")
     assert "ends with record 4, and the hub has 5" in inbox.alarms()[0].what
 
 
-def test_what_cannot_be_written_is_not_acknowledged(inbox, where):
+def test_failed_write_is_not_acknowledged(inbox, where):
     with closing(open_store(where)) as other:
         other.execute("ALTER TABLE records RENAME TO away")
         with pytest.raises(StoreError):
@@ -101,7 +101,7 @@ BIG = 2**40
 
 
 @pytest.mark.parametrize("number", [2**31, BIG, 2**53 - 1])
-def test_large_batch_numbers_are_kept(inbox, number):
+def test_large_batch_numbers_are_stored_exactly(inbox, number):
     row = Row(1, number, 1.0, "ready", "{}")
     record = Record(*next(chain_rows(genesis(A), [row])))
     assert take(inbox, Events(A, (record,))) == Ack(A, 1)
@@ -109,14 +109,14 @@ def test_large_batch_numbers_are_kept(inbox, number):
 
 
 @pytest.mark.parametrize("t", [1e308, -1e308, 5e-324, -0.0, 1e-300])
-def test_extreme_times_are_kept_and_acknowledged(inbox, t):
+def test_extreme_times_are_stored_and_acknowledged(inbox, t):
     record = Record(*next(chain_rows(genesis(A), [Row(1, 1, t, "ready", "{}")])))
     assert take(inbox, Events(A, (record,))) == Ack(A, 1)
     assert [one.t for one in inbox.rows("t01", A)] == [t]
 
 
 @pytest.mark.parametrize(("kind", "body"), [("re\0ady", "{}"), ("ready", '{"a":"\0"}'), ("ready", "\0")])
-def test_nul_is_refused_and_others_in_the_transaction_are_taken(inbox, kind, body):
+def test_record_with_nul_is_refused_without_affecting_others(inbox, kind, body):
     bad = Record(*next(chain_rows(genesis(A), [Row(1, 1, 1.0, kind, body)])))
     together = [
         ("t02", Hello("b", (Game(B, 5),))),
@@ -140,7 +140,7 @@ def refuse_kind(where, kind):
             store.execute(f"ALTER TABLE records ADD CHECK (kind <> '{kind}')")
 
 
-def test_record_that_the_store_refuses_blocks_its_own_table_alone(inbox, where):
+def test_record_refused_by_store_blocks_its_table_alone(inbox, where):
     """As one that a later schema or a database's encoding does not take: 255 messages of others are with it."""
     refuse_kind(where, "bad")
     names = [f"t{n:02d}" for n in range(2, 10)]
@@ -159,7 +159,7 @@ def test_record_that_the_store_refuses_blocks_its_own_table_alone(inbox, where):
     assert take(inbox, Hello("z", (Game(A, 5), Game(C, 2)))) == Ack(C, 0, "z"), "the next game is another"
 
 
-def test_table_that_cannot_be_written_keeps_no_other_waiting(inbox, where):
+def test_write_failure_of_one_table_delays_no_other(inbox, where):
     """For a reason that is not known to be the record's: it is not accused, and sends it again."""
     take(inbox, Hello("b", (Game(B, 5),)), "t02")
     add, failing = Inbox._keep, {1}
@@ -175,7 +175,7 @@ def test_table_that_cannot_be_written_keeps_no_other_waiting(inbox, where):
     assert take(inbox, events(A, 1, 5)) == Ack(A, 5)
 
 
-def test_store_that_takes_nothing_accuses_nobody(inbox, where):
+def test_failing_store_raises_no_tampered_alarm(inbox, where):
     take(inbox, Hello("b", (Game(B, 5),)), "t02")
     with closing(open_store(where)) as other:
         other.execute("ALTER TABLE records RENAME TO away")
@@ -211,7 +211,7 @@ for record in records(A, 2000)[held:]:
 
 
 @pytest.mark.slow
-def test_what_was_acknowledged_is_there_after_a_kill(tmp_path, request):
+def test_acknowledged_records_survive_a_kill(tmp_path, request):
     path, acknowledged = tmp_path / "hub.sqlite", 0
     program = WRITER.format(folder=str(request.path.parents[1] / "support"))
     for after in (1, 40, 7, 150, 3):

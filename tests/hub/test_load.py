@@ -10,7 +10,7 @@ RATE = 30
 
 @needs_mosquitto
 @pytest.mark.slow
-def test_count_that_ends_in_a_hide_loses_no_record(tmp_path):
+def test_load_count_ending_during_hide_loses_no_record(tmp_path):
     def played(count):
         folder = tmp_path / str(count)
         folder.mkdir()

@@ -25,7 +25,7 @@ from pi_controller.tournament import decisions as d
 pytestmark = needs_mosquitto
 
 
-def test_a_match_is_taken_played_and_counts_and_nobody_types_a_name(hall):
+def test_assigned_match_sets_up_table_and_counts(hall):
     table = hall.table("t01")
     hall.plan()
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
@@ -45,7 +45,7 @@ def test_a_match_is_taken_played_and_counts_and_nobody_types_a_name(hall):
     assert hall.inbox.alarms() == []
 
 
-def test_a_table_that_plays_refuses_with_why_and_takes_it_when_it_is_free(hall):
+def test_busy_table_refuses_with_reason_until_free(hall):
     table = hall.table("t01")
     table.do("toss A", "found")
     hall.plan()
@@ -57,7 +57,7 @@ def test_a_table_that_plays_refuses_with_why_and_takes_it_when_it_is_free(hall):
     hall.until(lambda: "t01" not in hall.director.notes)
 
 
-def test_a_table_that_cannot_play_it_says_what_to_do(hall):
+def test_table_of_another_game_refuses_with_hint(hall):
     table = hall.table("t01")
     hall.plan(game="slahal", options={})
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
@@ -66,7 +66,7 @@ def test_a_table_that_cannot_play_it_says_what_to_do(hall):
     assert table.match is None
 
 
-def test_an_order_that_comes_again_begins_nothing_again(hall):
+def test_repeated_order_starts_no_second_game(hall):
     table = hall.table("t01")
     hall.plan(results="confirm")
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
@@ -86,7 +86,7 @@ def test_an_order_that_comes_again_begins_nothing_again(hall):
     assert table.journal.meta.epoch == epoch
 
 
-def test_results_wait_for_the_director_and_an_undo_at_the_table_takes_them_back(hall):
+def test_result_awaits_confirmation_and_undo_withdraws_it(hall):
     table = hall.table("t01")
     hall.plan(results="confirm")
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
@@ -102,7 +102,7 @@ def test_results_wait_for_the_director_and_an_undo_at_the_table_takes_them_back(
     assert hall.now.state.games["W1-1"][0].winner == TEAMS[3]
 
 
-def test_whoever_is_killed_the_match_is_played_once_and_counts_once(hall):
+def test_match_counts_once_despite_kills(hall):
     table = hall.table("t01")
     hall.plan()
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
@@ -124,7 +124,7 @@ def test_whoever_is_killed_the_match_is_played_once_and_counts_once(hall):
     assert [one.fact for one in hall.director.history.effective_decisions if isinstance(one.fact, d.Reported)][1:] == []
 
 
-def test_a_hub_restored_from_an_older_copy_hears_of_the_results_again(hall):
+def test_hub_restored_from_older_copy_gets_results_again(hall):
     """The tables still have their games: they come as reports, and wait for the director."""
     table = hall.table("t01")
     hall.plan(calling="director")
@@ -147,7 +147,7 @@ def test_a_hub_restored_from_an_older_copy_hears_of_the_results_again(hall):
     assert not hall.now.state.games
 
 
-def test_one_clock_ends_the_games_of_a_round_at_all_tables_whatever_their_own_clocks_say(hall):
+def test_round_clock_ends_games_despite_table_clock_offsets(hall):
     tables = [hall.table("t01", "slahal", 0.0), hall.table("t02", "slahal", 5_000.0)]
     hall.plan(game="slahal", format="round_robin", clock="round", options={"minutes": 1}, calling="automatic")
     hall.until(lambda: all(table.match for table in tables))
@@ -183,7 +183,7 @@ def test_one_clock_ends_the_games_of_a_round_at_all_tables_whatever_their_own_cl
     assert all(sum(game.sticks.values()) == 11 and not game.sweep for game in finished)
 
 
-def test_a_game_whose_duo_comes_after_the_rounds_time_has_its_own(hall):
+def test_duo_after_round_time_starts_own_clock(hall):
     table = hall.table("t01", "slahal", 0.0)
     hall.plan(game="slahal", format="round_robin", clock="round", options={"minutes": 1})
     hall.do(d.Assigned("R1-1", "t01", "a" * 16), d.ClockSet(1, running=True))
@@ -232,7 +232,7 @@ def test_a_match_counts_whenever_the_database_was_killed(tmp_path, postgres):
         broker.kill()
 
 
-def test_a_decision_that_was_written_though_the_answer_was_lost_is_made_once(where):
+def test_retry_after_lost_append_answer_decides_once(where):
     entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
     with Inbox(where) as inbox, TournamentLog(where) as log:
         director = Director(log, inbox)
@@ -271,7 +271,7 @@ def card(hall, name, place):
     return Played(hall.folder / place / f"{name}.sqlite", hall.broker.account(name))
 
 
-def test_a_card_put_in_another_pi_goes_on_where_it_was(hall):
+def test_card_moved_to_another_pi_continues_match(hall):
     table = hall.table("t01")
     hall.plan()
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
@@ -284,7 +284,7 @@ def test_a_card_put_in_another_pi_goes_on_where_it_was(hall):
     assert hall.inbox.alarms() == []
 
 
-def test_a_copied_card_that_plays_beside_the_first_is_told_and_never_mixed(hall):
+def test_copied_card_raises_alarm_and_is_not_merged(hall):
     table = hall.table("t01")
     hall.plan(results="confirm")
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
@@ -309,7 +309,7 @@ def test_a_copied_card_that_plays_beside_the_first_is_told_and_never_mixed(hall)
     assert not hall.now.reports
 
 
-def test_the_result_of_a_match_that_is_not_ready_any_more_is_told_and_counts_for_nothing(hall):
+def test_result_of_unready_match_is_noted_but_ignored(hall):
     table = hall.table("t01")
     hall.plan()
     hall.do(d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]), d.Assigned("W2-1", "t01", "a" * 16))
@@ -385,7 +385,7 @@ def corrected(hall):
     return now["W2-1"], now["L1-1"]
 
 
-def test_a_void_match_is_told_closed_and_replaced(hall):
+def test_void_match_is_announced_closed_and_replaced(hall):
     table, other = corrected(hall)
     assert "no longer counts" in render_text(table.table.view)
     assert "close void" in execute_line(table.table, "help", table.clock())
@@ -409,7 +409,7 @@ def test_a_void_match_is_told_closed_and_replaced(hall):
     )
 
 
-def test_a_match_counts_again_when_its_correction_is_undone(hall):
+def test_undone_correction_makes_void_match_count_again(hall):
     table, _ = corrected(hall)
     fact = hall.director.undo(time.time(), "Ann")
     assert fact
@@ -427,7 +427,7 @@ def test_a_closed_void_game_is_opened_by_undo(hall):
     assert (table.table.view.phase, table.table.view.void, table.table.can_begin_game) == ("hide", "changed", False)
 
 
-def test_a_result_by_hand_ends_the_game_that_still_goes_on(hall):
+def test_manual_result_voids_the_running_game(hall):
     table = hall.table("t01")
     hall.plan()
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
@@ -457,7 +457,7 @@ def test_a_busy_table_costs_no_decision(hall):
     hall.until(lambda: table.match)
 
 
-def test_a_table_of_another_game_costs_no_decision_and_is_told(hall):
+def test_automatic_call_skips_table_of_another_game(hall):
     table = hall.table("t01")
     hall.plan(game="slahal", options={}, calling="automatic")
     before = len(hall.director.history.decisions)
@@ -480,7 +480,7 @@ def _recalled(director):
     return [one.fact.match for one in director.history.decisions if isinstance(one.fact, d.Recalled)]
 
 
-def test_match_of_a_table_that_is_gone_goes_to_another_table(tmp_path):
+def test_match_of_missing_table_is_reassigned_after_timeout(tmp_path):
     with TournamentLog(tmp_path / "hub.sqlite") as log, Inbox(tmp_path / "hub.sqlite") as inbox:
         director = _drawn(log, inbox)
         director.call_due(0.0, ["t01"])
@@ -514,7 +514,7 @@ def test_restarted_hub_gives_its_tables_time_to_return(tmp_path):
         assert _recalled(restarted) == [], "the teams have sat there, and not hit yet"
 
 
-def test_refusals_grow_rarer_and_stay_out_of_the_log(tmp_path):
+def test_refused_calls_back_off_and_skip_log(tmp_path):
     """A refusal that could not be foreseen: a table of an older program, say, that does not know an option."""
     with TournamentLog(tmp_path / "hub.sqlite") as log, Inbox(tmp_path / "hub.sqlite") as inbox:
         director = _drawn(log, inbox)
@@ -530,7 +530,7 @@ def test_refusals_grow_rarer_and_stay_out_of_the_log(tmp_path):
         assert "no such option" in director.notes["t01"]
 
 
-def test_newer_table_is_told_to_the_director_and_at_the_table(hall, monkeypatch, caplog):
+def test_newer_table_program_is_noted_and_logged(hall, monkeypatch, caplog):
     monkeypatch.setattr("pi_controller.hub.table_link.__version__", "99.0")
     hall.table("t01")
     hall.until(lambda: "99.0" in hall.director.notes.get("program of t01", ""))
@@ -543,7 +543,7 @@ def test_newer_table_is_told_to_the_director_and_at_the_table(hall, monkeypatch,
     hall.until(lambda: "program of t01" not in hall.director.notes)
 
 
-def test_messages_of_another_version_are_told_to_the_director(hall):
+def test_messages_of_another_version_are_noted_for_director(hall):
     async def send():
         will = Will(topic(VENUE, "t02", "state"), State("lost", "x"))
         async with make_client(hall.broker.account("t02"), will) as other:

@@ -47,7 +47,7 @@ def sheet(table):
 
 
 @pytest.mark.parametrize("kind", ["dakota", "slahal", "ojibwe"])
-def test_moved_game_goes_on_in_the_same_state(hall, kind):
+def test_moved_game_continues_in_the_same_state(hall, kind):
     lines = {"dakota": PLAY, "slahal": ("duo A yes B no", "guess left actual right"), "ojibwe": ("toss A", "found")}
     first, second = hall.table("t01", kind), hall.table("t02", kind)
     hall.plan(game=kind, options={})
@@ -115,7 +115,7 @@ def test_match_moves_from_a_table_without_power(hall, hub_restarts):
     assert "t01" in hall.now.unused
 
 
-def test_hide_in_progress_starts_over_at_the_new_table(hall):
+def test_hide_in_progress_restarts_at_new_table(hall):
     first, second = begin(hall, "toss A", "found")
     at_pause = first.table.view.phase, sheet(first)
     first.do("missed")
@@ -125,7 +125,7 @@ def test_hide_in_progress_starts_over_at_the_new_table(hall):
     assert (second.table.view.phase, sheet(second)) == at_pause
 
 
-def test_match_moves_on_from_a_table_that_never_took_it(hall):
+def test_match_moves_on_from_table_without_it(hall):
     first, second = begin(hall, *PLAY)
     second.close()
     del hall.tables["t02"]

@@ -28,7 +28,7 @@ def asked(games=((A, 200),), released=None, t=0.0, seq=0, epoch=None, refused=""
     return box
 
 
-def test_nothing_is_sent_before_the_hub_has_said_where_to_go_on():
+def test_no_records_are_sent_before_hello_answer():
     box = Outbox("s")
     assert box.next_message(0.0) is None
     box.set_available([Game(A, 5)], 5)
@@ -47,7 +47,7 @@ def test_no_more_than_the_window_is_under_way():
     assert box.next_message(0.5) == RecordRange(A, 11 + MAX_UNACKED_RECORDS, 30 + MAX_UNACKED_RECORDS)
 
 
-def test_what_is_not_acknowledged_is_sent_again_after_a_second_and_then_the_hub_is_asked():
+def test_unacknowledged_records_are_resent_then_hello_follows():
     box = asked(seq=10)
     box.next_message(0.0)
     assert box.wait(0.0) == RESEND_S
@@ -55,7 +55,7 @@ def test_what_is_not_acknowledged_is_sent_again_after_a_second_and_then_the_hub_
     assert isinstance(box.next_message(2 * RESEND_S), Hello)
 
 
-def test_an_answer_to_an_older_hello_and_an_older_acknowledgement_count_for_nothing():
+def test_stale_ack_and_stale_hello_answer_are_ignored():
     box = asked(seq=50)
     box.on_ack(0.0, Ack(A, 10))
     assert box.acked == 50
@@ -67,7 +67,7 @@ def test_an_answer_to_an_older_hello_and_an_older_acknowledgement_count_for_noth
     assert (box.epoch, box.acked) == (A, 3)
 
 
-def test_a_hub_that_has_less_than_before_gets_it_again():
+def test_hub_with_fewer_records_gets_them_again():
     box = asked(seq=200)
     assert box.done
     box.start_hello(5.0)
@@ -76,7 +76,7 @@ def test_a_hub_that_has_less_than_before_gets_it_again():
     assert box.next_message(5.0) == RecordRange(A, 121, 120 + MAX_UNACKED_RECORDS)
 
 
-def test_no_record_goes_before_it_is_released():
+def test_unreleased_records_are_not_sent():
     box = asked(released=4)
     assert box.next_message(0.0) == RecordRange(A, 1, 4)
     box.on_ack(0.1, Ack(A, 4))
@@ -85,7 +85,7 @@ def test_no_record_goes_before_it_is_released():
     assert box.next_message(0.2) == RecordRange(A, 5, 20)
 
 
-def test_a_finished_game_is_sent_to_its_end_and_then_the_next():
+def test_next_game_follows_whole_finished_game():
     box = asked(games=((A, 3), (B, 2)))
     assert box.next_message(0.0) == RecordRange(A, 1, 3)
     box.on_ack(0.1, Ack(A, 3))
@@ -95,21 +95,21 @@ def test_a_finished_game_is_sent_to_its_end_and_then_the_next():
     assert box.next_message(0.1) == RecordRange(B, 1, 2)
 
 
-def test_a_game_that_begins_when_all_before_it_is_acknowledged_is_asked_for():
+def test_new_game_after_full_ack_sends_hello():
     box = asked(games=((A, 3),), seq=3)
     assert box.next_message(0.0) is None
     box.set_available([Game(A, 3), Game(B, 1)], 1)
     assert isinstance(box.next_message(0.1), Hello)
 
 
-def test_who_is_refused_sends_nothing_and_asks_now_and_then():
+def test_refused_table_sends_hello_at_long_intervals():
     box = asked(refused="replaced")
     assert box.next_message(0.1) is None
     assert box.wait(0.0) == REFUSED_RETRY_S
     assert isinstance(box.next_message(REFUSED_RETRY_S), Hello)
 
 
-def test_all_arrives_in_order_over_a_line_that_loses_doubles_and_delays():
+def test_lossy_duplicating_delayed_line_delivers_all_records():
     rng = random.Random(7)
     for _ in range(30):
         total, held, wire, back, t = 300, 0, [], [], 0.0

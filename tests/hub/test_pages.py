@@ -40,7 +40,7 @@ def tables(view):
     return (TableStatus("t01", "Table 1", "ready", view()), TableStatus("t02", "Table 2", "ready", asked))
 
 
-def test_the_director_plans_draws_calls_and_enters_a_result(site, tables):
+def test_director_plans_draws_calls_and_enters_result(site, tables):
     site.drawn()
     site.pages.publish(tables)
     assert site.director.now.plan.options == {"points": "2"}
@@ -53,7 +53,7 @@ def test_the_director_plans_draws_calls_and_enters_a_result(site, tables):
     assert site.web.get("/tournament.json").json()["teams"] == [*TEAMS]
 
 
-def test_a_match_for_third_place_is_called_after_the_final(site, tables):
+def test_third_place_match_is_called_after_final(site, tables):
     site.sign_in()
     site.pages.publish(tables)
     for fact in (
@@ -78,7 +78,7 @@ def test_planned_groups_are_public_before_the_draw(site):
     assert (found.status_code, found.json()["format"], found.json()["champion"]) == (200, "groups", None)
 
 
-def test_a_match_is_offered_to_a_judge_and_a_table_that_can_take_it(site, tables, view):
+def test_match_form_offers_connected_tables_and_free_judge(site, tables, view):
     """In the order of names it would be Ann, who judges, and t00, which is not connected."""
     site.sign_in()
     for fact in (
@@ -97,7 +97,7 @@ def test_a_match_is_offered_to_a_judge_and_a_table_that_can_take_it(site, tables
     assert form.index("<option>Bo") < form.index("<option>Ann")
 
 
-def test_a_match_is_not_sent_to_a_table_that_cannot_take_it(site, tables, view):
+def test_assign_to_busy_or_lost_table_is_refused(site, tables, view):
     site.drawn()
     busy = TableStatus("t03", "Table 3", "ready", view(free=False))
     site.pages.publish((*tables, TableStatus("t04", "Table 4", "lost", view()), busy))
@@ -112,7 +112,7 @@ def test_a_match_is_not_sent_to_a_table_that_cannot_take_it(site, tables, view):
     assert not site.director.now.calls
 
 
-def test_the_alert_names_the_table_and_what_to_do(site, tables, monkeypatch):
+def test_void_game_alert_names_table_and_remedy(site, tables, monkeypatch):
     site.drawn()
     site.pages.publish(tables)
     game = GameAtTable("t02", "W2-1", "a-1", TEAMS[:2], "changed", begun=True)
@@ -128,7 +128,7 @@ def test_the_alert_names_the_table_and_what_to_do(site, tables, monkeypatch):
     assert "is still playing" not in site.web.get("/director").text
 
 
-def test_a_lost_table_with_a_match_is_an_alert_until_it_is_back_or_taken_out(site, tables):
+def test_lost_table_alerts_until_back_or_taken_out(site, tables):
     site.drawn()
     site.pages.publish(tables)
     assert site.decide(do="assign", match="W1-1", table="t02").status_code == 200
@@ -153,7 +153,7 @@ def test_a_lost_table_with_a_match_is_an_alert_until_it_is_back_or_taken_out(sit
     assert not shows()
 
 
-def test_a_refused_correction_names_the_choices_of_the_page(site):
+def test_refused_correction_names_choices_by_page_labels(site):
     site.drawn()
     for match, winner in (("W1-1", TEAMS[0]), ("W1-2", TEAMS[1]), ("W2-1", TEAMS[0])):
         assert site.decide(do="result", match=match, winner=winner).status_code == 200
@@ -193,7 +193,7 @@ def test_a_command_that_is_sent_again_counts_once(site):
     assert (first["repeated"], again["repeated"], first["seq"]) == (False, True, again["seq"])
 
 
-def test_nobody_decides_without_signing_in_and_each_role_only_its_own(site):
+def test_decisions_require_sign_in_and_matching_role(site):
     assert site.decide(do="announce", text="x").status_code == 401
     assert site.web.get("/director/events").status_code == 401
     assert "password" in site.web.get("/director").text
@@ -206,7 +206,7 @@ def test_nobody_decides_without_signing_in_and_each_role_only_its_own(site):
     assert site.decide(**ruling).status_code == 200
 
 
-def test_what_others_send_in_the_directors_name_is_refused(site):
+def test_cross_site_and_malformed_commands_are_refused(site):
     site.drawn()
     for headers in ({"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}):
         for path in ("command", "undo", "teams"):
@@ -238,7 +238,7 @@ def test_names_stay_text_on_pages_and_in_spreadsheets(site, tables):
     assert site.web.get("/team/99").status_code == 404
 
 
-def test_the_stream_shows_the_table_that_the_director_points_at(site, tables, view):
+def test_stream_shows_table_chosen_by_director(site, tables, view):
     site.drawn()
     site.decide(do="stream", table="t02")
     site.pages.publish((tables[0], TableStatus("t02", "Table 2", "ready", view(teams={"A": "Veblen", "B": "Peever"}))))
@@ -250,7 +250,7 @@ def test_programs_get_json_and_csv(site):
         assert site.web.get(f"/{path}").status_code == 200
 
 
-def test_the_tournament_is_the_same_after_a_restart_and_a_changed_file_is_refused(tmp_path):
+def test_restart_keeps_tournament_and_changed_store_is_refused(tmp_path):
     site = Site(tmp_path)
     site.drawn()
     site.decide(do="result", match="W1-1", winner=TEAMS[0])
@@ -300,13 +300,13 @@ def test_a_list_of_teams_as_spreadsheets_write_it(data):
         (b"x" * (1 << 21), "too long"),
     ],
 )
-def test_a_list_that_is_none_says_what_to_do(data, why):
+def test_invalid_team_list_is_refused_with_reason(data, why):
     with pytest.raises(InvalidActionError, match=why):
         read_teams(data)
 
 
 @pytest.mark.parametrize("name", ["Big\x1b[31m Coulee", "Big \u202eCoulee", "Big \u2067Coulee", "\u200d", "\u3164"])
-def test_name_with_invisible_characters_is_refused_wherever_it_comes_in(site, name):
+def test_name_with_invisible_characters_is_refused_everywhere(site, name):
     site.sign_in()
     site.decide(do="plan", title="Wacipi")
     answers = [
@@ -324,7 +324,7 @@ def test_name_with_invisible_characters_is_refused_wherever_it_comes_in(site, na
     assert (site.director.now.entered, site.director.now.registration.judges) == ((), ())
 
 
-def test_names_that_look_the_same_are_refused_one_by_one_too(site):
+def test_lookalike_team_names_entered_singly_are_refused(site):
     site.sign_in()
     site.decide(do="plan", title="Wacipi")
     assert site.decide(do="enter", teams=[{"name": "Big Coulee"}]).status_code == 200
@@ -336,7 +336,7 @@ def test_names_that_look_the_same_are_refused_one_by_one_too(site):
     assert site.director.now.entered == ("Big Coulee",)
 
 
-def test_a_list_is_entered_whole_or_not_at_all(site):
+def test_team_list_with_bad_line_enters_no_team(site):
     site.sign_in()
     site.decide(do="plan", title="Wacipi")
     bad = site.web.post("/director/teams", content=b"Big Coulee,Ann\nLong Hollow,Ann\n")
@@ -348,7 +348,7 @@ def test_a_list_is_entered_whole_or_not_at_all(site):
     assert site.web.post("/director/teams", content="\ufeffBig Coulee,Ann\n".encode()).json()["teams"] == 1
 
 
-def test_a_name_of_10_kb_is_refused_wherever_it_comes_from(site):
+def test_name_of_10_kb_is_refused_everywhere(site):
     site.sign_in()
     site.decide(do="plan", title="Wacipi")
     name = "x" * 10_000
@@ -363,7 +363,7 @@ def test_a_name_of_10_kb_is_refused_wherever_it_comes_from(site):
     assert (site.director.now.entered, site.director.now.registration.judges) == ((), ())
 
 
-def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
+def test_every_decision_has_a_button_or_form(site, tables):
     """Over a tournament's course; a command without one could not be given by a director with a phone."""
     site.sign_in()
     site.pages.publish(tables)
@@ -405,7 +405,7 @@ def test_whatever_can_be_decided_has_a_button_or_a_form(site, tables):
     assert RIGHTS["head"] | RIGHTS["committee"] <= found
 
 
-def test_the_time_of_a_round_that_has_not_begun_is_not_up(tmp_path):
+def test_round_not_begun_is_not_timed_out(tmp_path):
     log, inbox = TournamentLog(tmp_path / "hub.sqlite"), Inbox(tmp_path / "hub.sqlite")
     director, t = Director(log, inbox), [1_000.0]
     shown = Boards(director, lambda: t[0])
@@ -427,7 +427,7 @@ def test_the_time_of_a_round_that_has_not_begun_is_not_up(tmp_path):
 
 
 @pytest.mark.chromium
-def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, tables, chromium):
+def test_director_forms_offer_entered_names_as_choices(site, tables, chromium):
     pin = site.sign_in()
     site.pages.publish(tables)
     site.decide(do="plan", title="Wacipi", game="slahal", format="round_robin", options={"minutes": 5})
@@ -472,7 +472,7 @@ def test_people_players_and_slips_are_entered_without_typing_a_name_twice(site, 
 
 
 @pytest.mark.chromium
-def test_a_reason_is_sent_with_the_button_beside_it_and_stands_in_the_log(site, tables, chromium):
+def test_reason_is_sent_with_its_button_and_logged(site, tables, chromium):
     site.drawn()
     site.pages.publish(tables)
     assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
@@ -497,7 +497,7 @@ def test_a_reason_is_sent_with_the_button_beside_it_and_stands_in_the_log(site, 
 
 
 @pytest.mark.chromium
-def test_teams_are_typed_one_after_another_while_the_hub_still_writes(site, tables, chromium):
+def test_next_team_is_typed_while_answer_is_pending(site, tables, chromium):
     site.sign_in()
     site.pages.publish(tables)
     site.decide(do="plan", title="Wacipi")
@@ -526,7 +526,7 @@ def test_teams_are_typed_one_after_another_while_the_hub_still_writes(site, tabl
 
 
 @pytest.mark.chromium
-def test_the_bracket_prints_on_paper_without_what_is_for_the_screen(site, chromium):
+def test_bracket_prints_on_one_sheet_without_buttons(site, chromium):
     site.sign_in()
     site.decide(do="plan", title="Wacipi")
     site.decide(do="enter", teams=[{"name": f"Team {n}"} for n in range(24)])
@@ -547,7 +547,7 @@ def test_the_bracket_prints_on_paper_without_what_is_for_the_screen(site, chromi
 
 
 @pytest.mark.chromium
-def test_the_console_works_and_anybody_can_read_the_pages(site, tables, chromium):
+def test_console_works_in_browser_and_pages_are_public(site, tables, chromium):
     pin = site.sign_in()
     site.pages.publish(tables)
     context = chromium.new_context()
@@ -585,7 +585,7 @@ def test_the_console_works_and_anybody_can_read_the_pages(site, tables, chromium
     assert complaints == []
 
 
-def test_a_call_posts_its_time_and_tells_the_director_when_it_is_over(site, tables, monkeypatch):
+def test_call_posts_deadline_and_alerts_director_after_it(site, tables, monkeypatch):
     site.drawn()
     site.pages.publish(tables)
     site.decide(do="assign", match="W1-1", table="t01")
@@ -605,7 +605,7 @@ def test_a_call_posts_its_time_and_tells_the_director_when_it_is_over(site, tabl
     assert posted not in site.web.get("/").text
 
 
-def test_the_boards_and_a_team_page_tell_when_a_match_is_expected(site, tables):
+def test_boards_and_team_page_show_expected_start(site, tables):
     site.drawn()
     site.pages.publish(tables[:1])
     assert site.decide(do="assign", match="W1-1", table="t01").status_code == 200
@@ -625,7 +625,7 @@ def test_the_boards_and_a_team_page_tell_when_a_match_is_expected(site, tables):
         ("t01", (71, 60, 90), "Table 1 at about 10:10"),
     ],
 )
-def test_a_start_is_told_as_exactly_as_it_is_known(site, tables, monkeypatch, table, minutes, told):
+def test_expected_start_is_as_precise_as_its_range(site, tables, monkeypatch, table, minutes, told):
     t = datetime.fromisoformat("2026-07-01T09:00").astimezone().timestamp()
     monkeypatch.setattr(site.pages._boards, "_clock", lambda: t)
     site.pages.publish(tables)
@@ -647,7 +647,7 @@ RECORD_RINGING = """() => {
 
 
 @pytest.mark.chromium
-def test_a_team_page_rings_for_a_call_once_it_is_switched_on(site, tables, chromium):
+def test_team_page_rings_for_call_once_enabled(site, tables, chromium):
     site.drawn()
     site.pages.publish(tables)
     teams = [*site.director.now.state.teams]
@@ -680,7 +680,7 @@ def test_a_team_page_rings_for_a_call_once_it_is_switched_on(site, tables, chrom
     page.close()
 
 
-def test_who_is_not_checked_in_is_told_to_the_director_and_the_announcer(site):
+def test_missing_check_in_shows_to_director_and_announcer(site):
     site.sign_in()
     site.decide(do="plan", title="Wacipi")
     site.decide(do="enter", teams=[{"name": team} for team in TEAMS])
@@ -698,7 +698,7 @@ def test_who_is_not_checked_in_is_told_to_the_director_and_the_announcer(site):
     assert "not checked in" not in site.web.get("/announcer").text
 
 
-def test_the_start_list_has_the_matches_that_are_not_decided_with_table_and_players(site, tables):
+def test_start_list_has_undecided_matches_with_players(site, tables):
     site.sign_in()
     site.pages.publish(tables)
     site.decide(do="plan", title="Wacipi", calling="director")
@@ -723,7 +723,7 @@ def test_the_start_list_has_the_matches_that_are_not_decided_with_table_and_play
 
 
 @pytest.mark.chromium
-def test_the_announcer_sees_what_to_say_and_marks_what_was_said(site, tables, chromium):
+def test_announcer_sees_each_call_and_marks_it_announced(site, tables, chromium):
     site.drawn()
     site.decide(do="pronounce", team=TEAMS[0], said="big koo-lee")
     site.pages.publish(tables)
@@ -753,14 +753,14 @@ def test_the_announcer_sees_what_to_say_and_marks_what_was_said(site, tables, ch
     page.context.close()
 
 
-def test_the_durations_of_an_estimate_are_told(site):
+def test_estimate_names_its_durations_and_match_count(site):
     played = Durations("dakota", "double", 7, 1_320.0, (600.0, 1_320.0, 1_800.0))
     told = site.pages._boards.describe_durations(Timetable(played, {}))
     assert "22 minutes (usually 9 to 33)" in told
     assert "7 matches" in told
 
 
-def test_a_break_is_told_and_can_be_cancelled(site, tables):
+def test_break_is_announced_and_can_be_cancelled(site, tables):
     site.drawn()
     site.pages.publish(tables)
     assert site.decide(do="break", until="14:00", why="Grand entry").status_code == 200
@@ -783,13 +783,13 @@ def test_a_break_is_told_and_can_be_cancelled(site, tables):
         ("09:00", {"until": "14:00"}, (0, 5)),
     ],
 )
-def test_times_of_day_of_a_break_are_the_next_ones(now, given, hours):
+def test_break_times_are_the_next_such_times(now, given, hours):
     t = datetime.fromisoformat(f"2026-07-01T{now}").astimezone().timestamp()
     found = break_times(given, t)
     assert (found["begins"] - t, found["ends"] - t) == tuple(3_600 * one for one in hours)
 
 
-def test_match_that_nobody_wins_is_shown_everywhere(site, tables):
+def test_every_page_handles_match_without_winner(site, tables):
     site.drawn()
     site.pages.publish(tables)
     first, second, third, fourth = TEAMS

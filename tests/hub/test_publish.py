@@ -75,7 +75,7 @@ def test_it_is_read_from_a_folder_without_scripts(site, chromium, size):
     checked.close()
 
 
-def test_nothing_of_somebody_else_is_overwritten(tmp_path):
+def test_publish_refuses_to_overwrite_other_files(tmp_path):
     store, mine = tmp_path / "hub.sqlite", tmp_path / "photos"
     with Inbox(store) as inbox, TournamentLog(store) as log:
         Director(log, inbox)

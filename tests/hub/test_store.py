@@ -19,7 +19,7 @@ from pi_controller.journal.file import Row, chain_rows
 
 
 @pytest.mark.slow
-def test_what_was_acknowledged_is_there_after_a_kill_and_the_connection_comes_back(postgres):
+def test_acknowledged_records_survive_database_kill_and_reconnect(postgres):
     venue = Database(postgres.url, "kills")
     with Inbox(venue) as inbox:
         take(inbox, Hello("a", (Game(A, 400),)))
@@ -34,7 +34,7 @@ def test_what_was_acknowledged_is_there_after_a_kill_and_the_connection_comes_ba
         assert list(inbox.rows("t01", A)) == [record.row() for record in records(A, 110)]
 
 
-def test_venues_in_one_database_know_nothing_of_each_other(postgres):
+def test_venues_in_one_database_are_separate(postgres):
     with Inbox(Database(postgres.url, "north")) as north, Inbox(Database(postgres.url, "south")) as south:
         take(north, Hello("a", (Game(A, 9),)))
         take(north, events(A, 1, 9))
@@ -42,14 +42,14 @@ def test_venues_in_one_database_know_nothing_of_each_other(postgres):
         assert take(south, Hello("a", (Game(A, 5),))) == Ack(A, 0, "a")
 
 
-def test_a_database_that_is_not_there_is_an_error_that_says_what_to_do(tmp_path):
+def test_missing_database_is_an_error_with_hint(tmp_path):
     with pytest.raises(StoreError) as caught:
         Inbox(Database(f"postgresql://hub@/postgres?host={tmp_path}", "hall", "secret"))
     assert "check that PostgreSQL runs" in caught.value.hint
     assert "secret" not in str(caught.value)
 
 
-def test_a_hub_that_starts_before_its_database_waits_for_it(postgres, tmp_path, caplog):
+def test_hub_waits_for_its_database_at_start(postgres, tmp_path, caplog):
     port = free_port()
     (tmp_path / "hub.toml").write_text(
         f'[broker]\nport = {port}\n[page]\nport = 0\n[store]\ndatabase = "{postgres.url}"\n[venue]\nname = "late"\n'
@@ -74,7 +74,7 @@ def test_a_hub_that_starts_before_its_database_waits_for_it(postgres, tmp_path, 
         assert inbox.record_counts() == {}
 
 
-def test_a_hub_that_waits_for_its_database_can_be_stopped(tmp_path, caplog):
+def test_hub_waiting_for_its_database_can_be_stopped(tmp_path, caplog):
     (tmp_path / "hub.toml").write_text(f'[store]\ndatabase = "postgresql://hub@/postgres?host={tmp_path}"\n')
 
     async def start():
@@ -90,7 +90,7 @@ def test_a_hub_that_waits_for_its_database_can_be_stopped(tmp_path, caplog):
     asyncio.run(start())
 
 
-def test_a_fault_of_the_settings_is_not_waited_for(postgres, tmp_path):
+def test_database_permission_error_ends_hub_without_waiting(postgres, tmp_path):
     """An account that may not make the venue's schema never will."""
     with psycopg.connect(postgres.url, autocommit=True) as db:
         db.execute("CREATE ROLE guest LOGIN")
@@ -129,7 +129,7 @@ def test_database_of_an_earlier_version_gets_wider_columns(postgres):
 
 
 @pytest.mark.parametrize("value", [2**63, 2**200, -(2**63) - 1, "\ud800"])
-def test_value_that_no_store_keeps_is_an_error_of_the_store(where, value):
+def test_unstorable_value_is_a_bad_value_error(where, value):
     with open_store(where, ["things(n BIGINT, word TEXT)"]) as store:
         column = "word" if isinstance(value, str) else "n"
         with pytest.raises(BadValueError):

@@ -117,14 +117,14 @@ def played(folder, match, order, teams):
         7,
     ],
 )
-def test_a_body_that_is_no_fact_is_a_journal_error(body):
+def test_undecodable_body_is_a_journal_error(body):
     with pytest.raises(JournalError) as caught:
         file.decode(body)
     assert "update the program" in caught.value.hint
 
 
 @pytest.mark.parametrize("in_first_batch", [True, False])
-def test_unknown_record_is_told_and_other_tables_go_on(venue, tmp_path, in_first_batch):
+def test_unknown_record_is_noted_and_other_tables_continue(venue, tmp_path, in_first_batch):
     venue.call("W1-1", "t01", "a" * 16)
     venue.call("W1-2", "t02", "b" * 16)
     first = rows_of(opening("W1-1", "a" * 16, (TEAMS[0], TEAMS[3])))
@@ -169,7 +169,7 @@ def test_updated_hub_follows_the_game_again(venue, tmp_path, monkeypatch):
     assert not venue.director.notes
 
 
-def test_fact_that_breaks_a_rule_does_not_end_the_hub(venue, monkeypatch):
+def test_fact_raising_an_error_is_noted_by_hub(venue, monkeypatch):
     def fails(*_):
         raise OverflowError("int too large to convert to float")
 
@@ -182,7 +182,7 @@ def test_fact_that_breaks_a_rule_does_not_end_the_hub(venue, monkeypatch):
     assert "OverflowError" in note
 
 
-def test_game_of_unknown_options_is_told(venue):
+def test_game_of_unknown_options_is_noted(venue):
     epoch = venue.send("t01", numbered(rows_of(opening("W1-1", "a" * 16, TEAMS[:2], {"points": "many"}))))
     venue.director.process_records(5.0, "t01", epoch)
     assert "W1-1 at t01" in "".join(venue.director.notes.values())

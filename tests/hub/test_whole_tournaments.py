@@ -16,7 +16,7 @@ if CHROMIUM is None and os.environ.get("MOCCASIN_CI"):
 
 @pytest.mark.slow  # test_demo.py has one without people
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path")
-def test_a_small_tournament_is_whole_from_the_plan_to_the_champion():
+def test_small_tournament_runs_from_plan_to_champion():
     small = ["--teams", "4", "--tables", "1", "--points", "1", "--limit", "500"]
     done = subprocess.run(
         [sys.executable, PROGRAM, "dakota", *small], capture_output=True, text=True, check=False, timeout=560

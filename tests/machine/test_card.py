@@ -64,7 +64,7 @@ class Judge:
         return int(answer.json()["seq"])
 
 
-def test_the_card_starts_to_the_page_and_again_after_a_power_cut(card):
+def test_card_serves_page_again_after_power_cut(card):
     pi = virt(card)
     with pi.machine:
         pi.start()
@@ -118,7 +118,7 @@ def read_pin(pi: Pi) -> str:
     return pin
 
 
-def test_its_first_page_makes_it_the_hub_of_a_gathering_with_a_table(card):
+def test_first_page_makes_card_a_hub_with_table(card):
     pi = virt(card)
     with pi.machine:
         pi.start()
@@ -210,7 +210,7 @@ def what_was_measured(pi: Pi) -> None:
     print(pi.told("systemd-analyze security --no-pager 2>/dev/null | grep moccasin"))
 
 
-def test_without_a_key_on_the_card_nobody_can_log_in(card):
+def test_card_without_key_refuses_ssh_logins(card):
     subprocess.run(["mdel", "-i", card.boot, "::authorized_keys"], check=True)
     pi = virt(card)
     with pi.machine:

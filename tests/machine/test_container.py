@@ -120,7 +120,7 @@ def stored_records(containers: Containers) -> int:
     return sum(int(count) for count in re.findall(r": (\d+) records", told))
 
 
-def test_a_table_joins_and_its_game_outlives_broker_hub_and_containers(containers: Containers, tmp_path: Path) -> None:
+def test_joined_table_survives_broker_and_container_restarts(containers: Containers, tmp_path: Path) -> None:
     wait_for(hub_answers, "the boards")
     with closing(director_session(containers)) as web:
         opened = web.post("/director/join", json={"do": "open", "table": "t09"}).json()

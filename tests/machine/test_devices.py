@@ -42,7 +42,7 @@ def set_up_registers(table):
     return dict(word.split("=") for word in told.split())
 
 
-def test_a_game_goes_over_usb_and_the_link_comes_back_from_every_unplug(table, figures):
+def test_usb_link_reconnects_after_every_unplug_in_game(table, figures):
     table.configure(board="auto", buttons="pi")
     pin = table.new_judge("Ann")
     begun = time.monotonic()
@@ -68,7 +68,7 @@ def test_a_game_goes_over_usb_and_the_link_comes_back_from_every_unplug(table, f
     assert "whole" in table.machine.check(f"moccasin-mat verify {JOURNAL}", START_S)
 
 
-def test_a_button_on_a_real_line_begins_the_game(table):
+def test_button_on_real_gpio_line_starts_the_game(table):
     table.configure(board="none", buttons="pi")
     table.until(phase="toss")
     press(table, 17)  # toss_b, by hardware/pinmap.toml
@@ -90,7 +90,7 @@ def test_sensors_on_the_kernels_own_buses(table, figures):
     figures("its last transfer", table.machine.check("cat /sys/kernel/matbus/spi"))
 
 
-def test_a_touch_chip_that_goes_away_is_set_up_again_when_it_is_back(table):
+def test_touch_chip_is_set_up_again_after_absence(table):
     table.machine.check("echo 1 > /sys/kernel/matbus/absent")
     table.machine.check("sleep 3; echo 0 > /sys/kernel/matbus/absent; i2cset -y 1 0x5a 0x80 0x63")
     assert set_up_registers(table) == SET_UP

@@ -76,7 +76,7 @@ def drawn(pi: Pi, name: str) -> bool:
     return light / sum(colours.values()) > 0.25 and len(colours) > 1000
 
 
-def test_the_screen_shows_the_installation_and_a_page_that_crashed_comes_back(card: Card):
+def test_kiosk_shows_installation_again_after_page_crash(card: Card):
     pi = pi_4(card)
     with pi.machine:
         to_attract(pi, "the first start")
@@ -184,7 +184,7 @@ print(len(sound) / rate, found[0] / found[1], found[2] / found[1])
 """Prints how long the test sound was, and how far its two tones are above what is between them."""
 
 
-def test_a_copy_of_the_card_on_a_stick_is_never_taken_for_it_and_sound_plays(card: Card):
+def test_card_mounts_own_partitions_despite_copy_on_stick(card: Card):
     stick = card.forge("visitor")
     drive = ("-drive", f"if=none,id=forged,format=raw,file={stick}", "-device", "usb-storage,drive=forged,bus=usb.0")
     pi = pi_4(card, *drive)
@@ -275,7 +275,7 @@ for path in pathlib.Path("/var/lib/moccasin-mat").glob("table.sqlite*"):
 """Damages the journal and what is not yet in it."""
 
 
-def test_each_fault_is_told_on_the_screen_and_play_goes_on_if_it_can(card: Card):
+def test_each_fault_appears_on_screen_and_play_continues(card: Card):
     pi = pi_4(card, "-device", "virtio-gpu-pci,id=second-screen")
     with pi.machine:
         pi.machine.start()

@@ -75,7 +75,7 @@ def page_answers(page):
     raise AssertionError("the page does not answer")
 
 
-def test_nothing_acknowledged_is_lost_in_power_cuts(machine, disk, figures, tmp_path):
+def test_power_cuts_lose_no_acknowledged_call(machine, disk, figures, tmp_path):
     machine, port = machine
     machine.boot()
     settings = SETTINGS.format(journal=JOURNAL, points=20, board="none", buttons="none", port=INSIDE)

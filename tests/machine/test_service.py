@@ -31,7 +31,7 @@ def table(image, machine_on, figures):
         yield table
 
 
-def test_setup_starts_a_table_that_says_it_is_ready(table, figures):
+def test_setup_starts_a_table_that_reports_ready(table, figures):
     assert "The table runs" in table.said
     assert table.property("ActiveState") == "active"
     figures("start to READY=1, s inside, as installed", table.ready_s())
@@ -51,14 +51,14 @@ def test_doctor_finds_the_service_and_its_journal_well(table, figures):
     figures("doctor inside", ", ".join(f"{n} {what}" for what, n in Counter(outcomes.values()).items()))
 
 
-def test_the_sandbox_is_what_the_page_for_hosts_says(table, figures):
+def test_sandbox_exposure_is_at_most_1_6(table, figures):
     said = table.machine.check("systemd-analyze security moccasin-mat --no-pager | tail -1")
     found = re.search(r"([\d.]+) (\w+)", said)
     figures("systemd-analyze security", found[0])
     assert float(found[1]) <= 1.6
 
 
-def test_a_program_that_is_stopped_is_ended_and_started_again_and_keeps_its_journal(table, figures):
+def test_watchdog_restarts_stopped_service_which_resumes_its_journal(table, figures):
     pin = table.new_judge("Ann")
     page = Page(table.port)
     page.sign_in("Ann", pin)
@@ -79,7 +79,7 @@ def test_a_program_that_is_stopped_is_ended_and_started_again_and_keeps_its_jour
     assert table.until(phase="hide")["hider"] == "A"
 
 
-def test_it_starts_with_the_machine_and_resumes_its_journal(table, figures):
+def test_service_starts_at_boot_and_resumes_its_journal(table, figures):
     boot = table.machine.check("cat /proc/sys/kernel/random/boot_id")
     figures("reboot to a shell, s of the wall", round(table.machine.reboot(), 1))
     assert table.machine.check("cat /proc/sys/kernel/random/boot_id") != boot

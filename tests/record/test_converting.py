@@ -62,7 +62,7 @@ def chapter11():
     return Record("dakota", dakota.version, source=dakota.source, entries=tuple(entries))
 
 
-def test_chapter_11_as_a_record_gives_b_5_to_3():
+def test_chapter_11_record_ends_b_5_to_3():
     record = chapter11()
     text = write(record)
     assert text == RECORD.read_text("utf-8")
@@ -128,7 +128,7 @@ end
     assert read(write(record).encode()) == record
 
 
-def test_the_bead_of_a_hide_that_was_reopened_is_not_told():
+def test_reopened_hide_omits_its_bead():
     batches = [
         (1, [OPENED]),
         (2, [ActionPlayed(101.0, {"do": "toss", "winner": "A"}, (), "sensor")]),
@@ -162,7 +162,7 @@ def test_from_and_to_a_score_sheet():
     assert read(write(record).encode()) == record
 
 
-def test_told_as_json():
+def test_json_output_has_one_line_per_entry():
     record = read(b"Game: dakota\ntoss A\n~ @0:01 hit found\n! so\n; and\n= middle=16\nend")
     out = io.StringIO()
     as_json(record, out)
@@ -177,7 +177,7 @@ def test_told_as_json():
     assert json.loads(out.getvalue())["state"]["middle"] == 20
 
 
-def test_no_text_of_a_record_can_steer_the_terminal_it_is_told_on():
+def test_record_text_cannot_send_control_characters_to_terminal():
     record = read(b'Game: dakota\nTeam A: "\\u001b[2J"\nPlace: "\\u009b2J"\n; "\\u001b[31m"\ntoss A ; "\\u0007"\nend')
     assert record.teams["A"] == "\x1b[2J"
     out = io.StringIO()

@@ -57,7 +57,7 @@ def test_a_good_record():
         GOOD.replace("hit missed 2", "hit pad=2 found=false").encode(),
     ],
 )
-def test_what_is_only_another_way_to_write_it_is_no_fault(encoded):
+def test_other_spellings_of_a_record_have_no_faults(encoded):
     record = read(encoded)
     assert record.faults == []
     assert write(record) == GOOD
@@ -72,7 +72,7 @@ def test_other_encodings_are_read_and_listed(encoding):
     assert "not UTF-8: read as UTF-" in fault.message
 
 
-def test_a_line_that_is_not_utf_8_is_read_as_what_it_may_be():
+def test_non_utf8_line_is_read_as_windows_1252():
     record = read(GOOD.replace("Ḣoḋ", "Hod").encode("latin-1"))
     assert record.teams["B"] == "Hod Ká"
     assert record.faults == [ParseIssue(6, "not UTF-8: read as Windows-1252")]
@@ -86,7 +86,7 @@ def test_nuls_are_left_out():
 
 
 @pytest.mark.parametrize("at", range(0, len(GOOD.encode()) - 2, 7))
-def test_a_record_cut_anywhere_says_so_and_keeps_what_came_before(at):
+def test_cut_record_reports_it_and_keeps_earlier_moves(at):
     record = read(GOOD.encode()[:at])
     assert any("may have been cut" in fault.message for fault in record.faults)
     whole = GOOD.encode()[:at].count(b"\n") - 8
@@ -99,7 +99,7 @@ def test_a_game_that_is_won_needs_no_end():
     assert record.faults == [ParseIssue(3, "winner is null, not 'B'")]
 
 
-def test_what_is_no_action_or_not_allowed_is_left_out_and_listed(canonical):
+def test_invalid_and_disallowed_actions_are_omitted_and_listed(canonical):
     lines, faults = canonical(
         "hit missed\n"
         "toss A\n"
@@ -145,7 +145,7 @@ def test_words_called_and_counts_stated_are_checked(canonical):
     ]
 
 
-def test_numbers_that_do_not_fit_are_told_once(canonical):
+def test_misnumbered_line_is_reported_once(canonical):
     lines, faults = canonical("toss A\n1. hit found\n3. hit found\n4. hit found\nend\n")
     assert lines[1:] == ["1. hit found", "2. hit found", "3. hit found"]
     assert faults == [(4, "this is number 2, not 3")]
@@ -200,7 +200,7 @@ def test_headers():
     ]
 
 
-def test_a_title_above_the_headers_is_only_left_out():
+def test_title_above_the_headers_is_omitted():
     record = read(b"The game at the lake\n; a word\nGame: dakota\nwe sang first\nOption points: 3\ntoss A\nend")
     assert [fault.line for fault in record.faults] == [1, 4]
     assert record.entries == (Comment("a word"), Move(MOVES[0]))
@@ -208,7 +208,7 @@ def test_a_title_above_the_headers_is_only_left_out():
 
 
 @pytest.mark.parametrize("head", ["", "Game: chess\n"])
-def test_without_a_known_game_words_are_kept_and_actions_are_not(head):
+def test_unknown_game_keeps_rulings_and_checks_without_actions(head):
     record = read(f"{head}Option points: 3\nPlace: here\ntoss A\nhit missed\n! so\n= middle=16\nend".encode())
     assert record.headers == (("Place", "here"),)
     assert [type(entry).__name__ for entry in record.entries] == ["Ruling", "Check"]
@@ -216,7 +216,7 @@ def test_without_a_known_game_words_are_kept_and_actions_are_not(head):
     assert read(write(record).encode()) == record
 
 
-def test_a_name_is_the_same_however_its_accents_are_spelt():
+def test_names_match_in_composed_and_decomposed_accents():
     record = read(
         "Game: patol\nOption players: Ká,\u1e02o\n"
         "start Ka\u0301 north clockwise\nstart B\u0307o south counterclockwise\nend".encode()

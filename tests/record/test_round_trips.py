@@ -33,7 +33,7 @@ def test_records_read_back_as_they_were_written(fuzz, name):
 
 @given(st.integers(0, 2**32))
 @settings(max_examples=cases(15, 60), deadline=None)
-def test_the_score_sheet_of_a_record_makes_its_actions_again(fuzz, seed):
+def test_score_sheet_of_a_record_gives_same_actions(fuzz, seed):
     record = fuzz.record_of(random.Random(seed))
     data = "\n".join(to_sheet(record)).encode()
     again = from_sheet(data, registry.game(record.game, record.options))
@@ -45,7 +45,7 @@ def test_the_score_sheet_of_a_record_makes_its_actions_again(fuzz, seed):
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode), st.sampled_from([*registry.names(), ""]))
 @settings(max_examples=cases(15, 300), deadline=None)
-def test_whatever_the_bytes_are_they_are_read(fuzz, data, name):
+def test_any_bytes_are_read(fuzz, data, name):
     head = f"Game: {name}\n".encode() if name else b""
     assert fuzz.check(head + data) == ""
 

@@ -69,7 +69,7 @@ end
 """
 
 
-def test_who_said_what_of_the_table_and_why():
+def test_record_of_table_calls_has_caller_and_reason():
     record = from_journal(RECORDS)
     text = write(record)
     assert text.partition("\n\n")[2] == WRITTEN
@@ -79,7 +79,7 @@ def test_who_said_what_of_the_table_and_why():
     assert "protests, play stands: his sleeve" in write(from_journal(RECORDS, private=True))
 
 
-def test_the_game_goes_on_from_the_table_that_was_set():
+def test_game_continues_from_a_set_score():
     record = from_journal(RECORDS)
     out = io.StringIO()
     as_json(record, out)
@@ -100,7 +100,7 @@ def test_a_score_sheet_cannot_tell_it():
     assert [fault.message for fault in record.faults] == ["a score sheet cannot set the score by hand"]
 
 
-def test_a_table_that_cannot_stand_so_is_refused_with_every_fault():
+def test_impossible_set_score_is_refused_with_every_fault():
     set_so = Move({"do": "set", **SHEET, "middle": 5})
     with pytest.raises(RecordError, match="entry 1 is not allowed: long and middle add up to 21, not 20"):
         write(Record("dakota", entries=(set_so,)))
@@ -114,7 +114,7 @@ def test_a_table_that_cannot_stand_so_is_refused_with_every_fault():
 
 
 @pytest.mark.parametrize("name", registry.names())
-def test_any_table_that_is_set_reads_back_in_every_game(name):
+def test_set_score_round_trips_in_every_game(name):
     options = {"players": "Big Bear,true,Ká"} if name in ("bageswin", "patol") else {}
     game = registry.game(name, options)
     chance = random.Random(name)

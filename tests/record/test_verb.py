@@ -46,7 +46,7 @@ def test_a_journal_becomes_a_record(journal, capsys):
     assert capsys.readouterr().out == "no faults found\n"
 
 
-def test_a_sheet_becomes_a_record_and_a_sheet_again(tmp_path, capsys):
+def test_sheet_converts_to_record_and_back(tmp_path, capsys):
     path = tmp_path / "game.jsonl"
     path.write_bytes(SHEET)
     assert main([str(path), "--set", "points=3"]) == 0
@@ -83,7 +83,7 @@ def test_sheet_with_bad_json_exits_with_2(tmp_path, capsys, option):
     assert "line 2: " in "".join(capsys.readouterr())
 
 
-def test_what_is_none_of_them(tmp_path):
+def test_unrecognized_file_is_refused(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"\x89PNG and so on")
     with pytest.raises(RecordError, match="x is neither a journal"):

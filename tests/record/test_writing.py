@@ -71,7 +71,7 @@ def test_any_name_can_stand_in_a_line(player):
     assert "\n" not in line
 
 
-def test_an_action_that_does_not_fit_its_form_is_written_with_keys():
+def test_action_without_short_form_is_written_with_keys():
     assert format_action("dakota", {"do": "hit", "pad": 3}) == "hit pad=3"
     assert format_action("dakota", {"do": "foul", "kind": "time", "hide": "this"}) == "foul kind=time hide=this"
     assert format_action("bageswin", {"do": "throw", "red": {}}) == "throw red={}"
@@ -82,7 +82,7 @@ def test_every_game_has_its_form():
     assert all(forms(name) for name in registry.names())
 
 
-def test_what_cannot_be_written_is_refused():
+def test_invalid_records_and_parts_are_refused():
     toss = Move({"do": "toss", "winner": "A"})
     with pytest.raises(RecordError, match="entry 2 is not allowed: the toss is done"):
         write(Record("dakota", entries=(toss, toss)))

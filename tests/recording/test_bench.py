@@ -22,7 +22,7 @@ from pi_controller.simulation.mat import SimMat
 TICK = 0.032
 
 
-def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
+def test_simulated_strokes_are_recorded_and_scored(tmp_path):
     path = tmp_path / "x.sensors"
     contact = MockButtons([CONTACT])
     truth = []
@@ -54,7 +54,7 @@ def test_strokes_on_the_simulated_mat_are_recorded_and_scored(tmp_path):
     assert figures["right_pad"]["value"] == 1.0
 
 
-def test_a_board_that_goes_is_looked_for_again(tmp_path):
+def test_missing_board_is_retried(tmp_path):
     tries = []
 
     def missing():
@@ -69,7 +69,7 @@ def test_a_board_that_goes_is_looked_for_again(tmp_path):
     assert not any(isinstance(entry, Piezo) for entry in Recording(tmp_path / "x.sensors").entries())
 
 
-def test_the_verb_refuses_what_cannot_be(tmp_path):
+def test_verb_refuses_bad_paths_and_values(tmp_path):
     there = tmp_path / "there"
     there.write_text("mine")
     without = tmp_path / "s.toml"
@@ -95,7 +95,7 @@ def test_the_verb_records_from_a_board(tmp_path, capsys):
     assert str(tmp_path / "nothing") in err, "whoever records may know which port it is"
 
 
-def test_a_contact_that_cannot_be_had_leaves_no_file_open(tmp_path, monkeypatch):
+def test_failed_contact_leaves_no_file_open(tmp_path, monkeypatch):
     def none(*_, **__):
         raise ButtonsError("no pin 4", "choose another")
 

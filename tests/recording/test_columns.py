@@ -87,7 +87,7 @@ def test_readings_in_counts_take_a_few_bytes():
     assert len(pack(scans, 30.0)) < 20 * 72 * 2.2
 
 
-def test_what_must_not_share_a_block():
+def test_entries_of_different_shape_share_no_block():
     one = Piezo(0.0, 0, 4000.0, np.zeros((2, 4), np.int16))
     assert shape_key(one) != shape_key(Piezo(0.0, 0, 2000.0, np.zeros((2, 4), np.int16)))
     assert shape_key(StepEnded()) is None
@@ -101,7 +101,7 @@ def test_other_bytes_are_refused(data):
 
 
 @given(st.integers(0, 12), st.one_of(st.binary(max_size=9), st.integers(-(2**60), 2**60), st.just([["Nothing"]])))
-def test_a_block_with_one_thing_wrong_never_does_worse_than_refuse(place, wrong):
+def test_block_with_wrong_field_is_read_or_refused(place, wrong):
     good = msgspec.msgpack.decode(
         zlib.decompress(
             pack([StepBegan(1.0), Piezo(2.0, 5, 4000.0, np.ones((3, 4), np.int16)), Checkpoint(1, 2)], 30.0)
@@ -115,7 +115,7 @@ def test_a_block_with_one_thing_wrong_never_does_worse_than_refuse(place, wrong)
     assert len(entries) < 20
 
 
-def test_a_block_that_would_fill_the_memory_is_refused(monkeypatch):
+def test_block_larger_than_memory_limit_is_refused(monkeypatch):
     monkeypatch.setattr("pi_controller.recording.format.MAX_BLOCK_BYTES", 1000)
     with pytest.raises(RecordingError, match="too large"):
         unpack(zlib.compress(bytes(100_000)))

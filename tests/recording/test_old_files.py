@@ -36,7 +36,7 @@ def told(path):
     ]  # fmt: skip
 
 
-def test_an_old_recording_is_read_and_replayed_as_at_the_table(capsys):
+def test_old_recording_is_read_and_replays_the_same(capsys):
     recording = Recording(OLD)
     entries = list(recording.entries())
     assert is_recording(OLD)
@@ -50,7 +50,7 @@ def test_an_old_recording_is_read_and_replayed_as_at_the_table(capsys):
     assert "same strikes as at the table: yes, 5 of 5 checkpoints" in capsys.readouterr().out
 
 
-def test_an_old_recording_is_read_around_what_is_torn_or_damaged(tmp_path):
+def test_damaged_old_recording_is_read_around_the_damage(tmp_path):
     data, path = OLD.read_bytes(), tmp_path / "x.sensors"
     whole = len(list(Recording(OLD).entries()))
     path.write_bytes(data[:-1] + bytes(4096))
@@ -73,7 +73,7 @@ def test_an_old_recording_is_read_around_what_is_torn_or_damaged(tmp_path):
             Recording(path)
 
 
-def test_old_hits_are_read_and_stay_as_they_are(tmp_path, capsys):
+def test_old_hits_are_read_without_conversion(tmp_path, capsys):
     path = tmp_path / HITS.name
     shutil.copy(HITS, path)
     assert told(path) == TOLD
@@ -88,7 +88,7 @@ def test_old_hits_are_read_and_stay_as_they_are(tmp_path, capsys):
         assert db.execute("SELECT count(*) FROM hits").fetchone() == (2,)
 
 
-def test_a_table_goes_on_with_old_hits_under_their_numbers(tmp_path):
+def test_table_adds_hits_after_old_hit_numbers(tmp_path):
     path = tmp_path / HITS.name
     shutil.copy(HITS, path)
     for _ in range(2):
@@ -104,7 +104,7 @@ def test_a_table_goes_on_with_old_hits_under_their_numbers(tmp_path):
         assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("blocks",)]
 
 
-def test_old_hits_that_cannot_be_converted_are_left_alone(tmp_path):
+def test_unconvertible_old_hits_stay_unchanged(tmp_path):
     path = tmp_path / HITS.name
     shutil.copy(HITS, path)
     with closing(sqlite3.connect(path)) as db, db:

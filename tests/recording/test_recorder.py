@@ -24,7 +24,7 @@ def newest_of(data, folder):
     return max((entry.t for entry in readings(copy)), default=float("-inf"))
 
 
-def test_everything_is_kept_in_its_order(smooth):
+def test_readings_are_recorded_in_order(smooth):
     kept = readings(smooth.path)
     live = [message for message in smooth.log.messages if isinstance(message, Piezo | Touch | Field)]
     assert [(type(entry), entry.t) for entry in kept] == [(type(entry), entry.t) for entry in live]
@@ -38,7 +38,7 @@ def test_everything_is_kept_in_its_order(smooth):
             )
 
 
-def test_no_reading_can_be_read_before_the_hide_it_belongs_to_is_over(judged_game, tmp_path):
+def test_no_reading_is_readable_before_its_hide_ends(judged_game, tmp_path):
     newest = [(t, newest_of(data, tmp_path)) for t, data in judged_game.log.contents]
     settled, phase_before = float("-inf"), ""
     seen = 0
@@ -53,7 +53,7 @@ def test_no_reading_can_be_read_before_the_hide_it_belongs_to_is_over(judged_gam
     assert seen > 50, "earlier hides can be read while the next is played"
 
 
-def test_the_files_change_only_with_what_is_over(judged_game):
+def test_files_stay_unchanged_until_hide_is_over(judged_game):
     changed = [t for t, _ in judged_game.log.contents[1:]]
     hides = [t for t, phase, *_ in judged_game.log.sizes if phase in ("show", "over")]
     assert len(changed) > 3
@@ -78,7 +78,7 @@ def play_until(table, phase, hide=1, limit=4000):
     raise AssertionError(f"no {phase} in hide {hide}")
 
 
-def test_stopped_in_the_middle_of_a_hide_nothing_of_it_is_kept(table, tmp_path):
+def test_recorder_closed_in_mid_hide_drops_that_hide(table, tmp_path):
     path = tmp_path / "x.sensors"
     recorder = Recorder(RecordingWriter(path, Header(0.0)), table.daemon.table)
     table.daemon.observers.append(recorder)
@@ -94,7 +94,7 @@ def test_stopped_in_the_middle_of_a_hide_nothing_of_it_is_kept(table, tmp_path):
     assert last.until == pytest.approx(table.t, abs=0.1)
 
 
-def test_a_hide_that_outgrows_the_memory_loses_its_beginning(table, tmp_path):
+def test_hide_exceeding_memory_loses_its_beginning(table, tmp_path):
     path = tmp_path / "x.sensors"
     recorder = Recorder(RecordingWriter(path, Header(0.0)), table.daemon.table, hold=25_000)
     table.daemon.observers.append(recorder)
@@ -109,7 +109,7 @@ def test_a_hide_that_outgrows_the_memory_loses_its_beginning(table, tmp_path):
     assert 0.0 < lost.until < readings(path)[0].t + 0.1
 
 
-def test_a_disk_that_fails_ends_the_recording_and_not_the_game(table, tmp_path, caplog):
+def test_full_disk_ends_recording_but_not_game(table, tmp_path, caplog):
     file = RecordingWriter(tmp_path / "x.sensors", Header(0.0))
     file._db.execute("PRAGMA max_page_count = 20")
     recorder = Recorder(file, table.daemon.table)
@@ -120,7 +120,7 @@ def test_a_disk_that_fails_ends_the_recording_and_not_the_game(table, tmp_path, 
     recorder.close()
 
 
-def test_it_ends_where_there_is_no_room(table, tmp_path, caplog):
+def test_recording_stops_at_its_size_limit(table, tmp_path, caplog):
     recorder = Recorder(
         RecordingWriter(tmp_path / "x.sensors", Header(0.0)), table.daemon.table, room=lambda size: False
     )

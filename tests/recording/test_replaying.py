@@ -44,7 +44,7 @@ def facts(records):
     return [(batch, strip_random(fact)) for batch, fact in records]
 
 
-def test_the_mat_events_are_exactly_those_of_the_table(played, recording):
+def test_replayed_mat_events_equal_those_of_the_table(played, recording):
     feeling = replay_events(*recording)
     assert feeling.events == played.log.events
     assert feeling.same > 20
@@ -59,7 +59,7 @@ def test_the_facts_are_exactly_those_of_the_journal(played, recording):
     assert again.stopped == ""
 
 
-def test_where_no_judge_was_needed_the_recording_alone_gives_the_facts(smooth):
+def test_game_without_questions_replays_to_same_facts(smooth):
     assert smooth.questions == 0
     recording = Recording(smooth.path)
     again = replay_table(recording.header, recording.entries())
@@ -75,7 +75,7 @@ def test_a_recording_that_was_tampered_with_is_noticed(smooth):
 
 
 @pytest.mark.slow
-def test_other_settings_tell_what_would_differ(judged_game):
+def test_replay_with_other_settings_reports_differences(judged_game):
     recording = Recording(judged_game.path)
     entries = list(recording.entries())
     deaf = replace(StrikeSettings(), peak_db=40.0)
@@ -96,7 +96,7 @@ def test_other_settings_tell_what_would_differ(judged_game):
     assert was.t >= differing[0].t
 
 
-def test_a_game_resumed_is_replayed_from_where_it_was(tmp_path, smooth):
+def test_resumed_game_replay_needs_its_matching_journal(tmp_path, smooth):
     """The journal tells what came before; the recording begins within the game."""
     game = registry.game("dakota", {"points": "1"})
     recording = Recording(smooth.path)
@@ -138,7 +138,7 @@ def test_after_something_was_lost_it_says_so(smooth):
     assert "gone" in replay_table(recording.header, entries).stopped
 
 
-def test_the_judges_word_is_read_from_the_facts_it_led_to(tmp_path, judged_game):
+def test_judge_calls_are_read_back_from_their_facts(tmp_path, judged_game):
     calls = judge_calls(judged_game.records)
     assert any(isinstance(call, JudgeAnswer) for call in calls)
     with Simulation(2, tmp_path / "j.sqlite", registry.game("dakota"), mischief=Mischief(0, 0)) as table:

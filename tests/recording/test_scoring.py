@@ -40,7 +40,7 @@ def entries(begun=100.0, contact=True):
     return out
 
 
-def test_strokes_are_heard_with_their_times():
+def test_strokes_are_detected_with_their_times():
     heard = detect(entries(), StrikeSettings(), 100.0)
     assert [known.pads for known in heard.strikes] == [(pad,) for pad in PADS]
     assert [known.t for known in heard.strikes] == pytest.approx(range(1, 11), abs=0.002)
@@ -81,7 +81,7 @@ def test_figures_by_hand():
     assert told["groups"]["soft"]["recall"]["value"] == 0.6
 
 
-def test_two_strikes_on_one_stroke_are_one_found_and_one_false():
+def test_second_strike_on_one_stroke_is_false():
     told = score(
         [DetectedStrike(1.0, 1.0, (1,), True), DetectedStrike(1.01, 1.01, (1,), True)],
         [(1.0, TrueStroke(None, 1))],
@@ -90,7 +90,7 @@ def test_two_strikes_on_one_stroke_are_one_found_and_one_false():
     assert (told["found"], told["false"]) == (1, 1)
 
 
-def test_nothing_struck_and_nothing_heard():
+def test_score_without_strokes_or_strikes_has_no_ratios():
     told = score([], [], 60.0)
     assert told["recall"] is None
     assert told["precision"] is None
@@ -106,7 +106,7 @@ def test_a_truth_is_read_line_by_line():
             read_truth(bad, "x.csv")
 
 
-def test_times_come_from_the_touches_when_the_truth_has_none():
+def test_untimed_strokes_take_times_from_touches():
     truth = [TrueStroke(None, 1), TrueStroke(None, 2)]
     assert assign_times(truth, [3.0, 4.0]) == [(3.0, truth[0]), (4.0, truth[1])]
     with pytest.raises(RecordingError, match="touched 3 times, and the ground truth lists 2"):

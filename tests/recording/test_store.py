@@ -31,7 +31,7 @@ def begun(recording):
     return [entry.t for entry in recording.entries() if isinstance(entry, StepBegan)]
 
 
-def test_what_was_written_is_read(path):
+def test_written_blocks_are_read_back(path):
     recording = Recording(path)
     assert (recording.header.t, recording.header.table) == (7.0, "Table 1")
     assert begun(recording) == [0.0, 1.0, 2.0, 3.0, 4.0]
@@ -44,7 +44,7 @@ def test_a_file_is_never_written_over(path):
         RecordingWriter(path, Header(0.0))
 
 
-def test_blocks_are_in_the_file_from_their_commit_on(tmp_path):
+def test_block_is_in_the_file_after_its_commit(tmp_path):
     with closing(RecordingWriter(tmp_path / "x.sensors", Header(7.0))) as file:
         before = file.path.read_bytes()
         file.add(BLOCKS[0])
@@ -55,7 +55,7 @@ def test_blocks_are_in_the_file_from_their_commit_on(tmp_path):
         assert file.size == len(file.path.read_bytes())
 
 
-def test_a_reader_delays_a_commit_and_not_the_writer(tmp_path):
+def test_open_reader_delays_commit_without_blocking_writer(tmp_path):
     with closing(RecordingWriter(tmp_path / "x.sensors", Header(7.0))) as file:
         file.add(BLOCKS[0])
         assert file.commit()
@@ -109,7 +109,7 @@ def test_a_killed_program_leaves_every_committed_block(tmp_path, after):
     assert len(read) % 4 == 0
 
 
-def test_killed_inside_a_commit_the_file_is_as_before_it(tmp_path):
+def test_kill_inside_a_commit_rolls_it_back(tmp_path):
     """The journal of an unfinished commit is rolled back by whoever opens the file next."""
     with closing(RecordingWriter(tmp_path / "x.sensors", Header(7.0))) as file:
         file.add(BLOCKS[0])
@@ -126,7 +126,7 @@ def test_killed_inside_a_commit_the_file_is_as_before_it(tmp_path):
     assert copy.stat().st_size < 10_000
 
 
-def test_a_file_that_was_cut_short_is_read_up_to_there(path, tmp_path):
+def test_truncated_file_is_read_up_to_the_cut(path, tmp_path):
     cut = tmp_path / "cut.sensors"
     with closing(RecordingWriter(cut, Header(7.0))) as file:
         for n in range(40):
@@ -153,7 +153,7 @@ def test_a_damaged_byte_costs_its_block_alone(path):
         assert recording.damaged == len(BLOCKS[1])
 
 
-def test_a_damaged_byte_anywhere_gives_fewer_blocks_or_an_error(path):
+def test_damaged_byte_loses_blocks_or_raises_recording_error(path):
     data = path.read_bytes()
     for at in range(0, len(data), 3):
         damaged = bytearray(data)
@@ -163,7 +163,7 @@ def test_a_damaged_byte_anywhere_gives_fewer_blocks_or_an_error(path):
             assert set(begun(Recording(path))) <= {0.0, 1.0, 2.0, 3.0, 4.0}
 
 
-def test_what_is_no_recording_is_refused(path, tmp_path):
+def test_invalid_recordings_are_refused(path, tmp_path):
     other = tmp_path / "other"
     for bad in (b"", b"RIFF0000", b"SQLite format 3\0", path.read_bytes()[:100]):
         other.write_bytes(bad)

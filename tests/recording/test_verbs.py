@@ -39,7 +39,7 @@ def reviewed(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_every_strike_that_was_due_is_kept_with_what_was_around_it(reviewed):
+def test_every_due_strike_is_stored_with_its_samples(reviewed):
     journal, told = reviewed
     kept = strokes(hits_path(journal))
     assert [(one.t, one.pads) for one in kept] == [(fact.t, fact.pads) for fact in told]
@@ -80,7 +80,7 @@ def test_replay_says_that_all_is_as_it_was(judged_game, capsys):
     assert f"judged as in the journal: {len(judged_game.records)} of its {len(judged_game.records)} facts" in said
 
 
-def test_replay_as_json_is_the_events_and_a_summary(smooth, capsys):
+def test_replay_json_lists_events_and_a_summary(smooth, capsys):
     assert replay([str(smooth.path), "--json"]) == 0  # what is in the file says what it is
     *events, summary = map(json.loads, capsys.readouterr().out.splitlines())
     assert len(events) == len(smooth.log.events)
@@ -88,7 +88,7 @@ def test_replay_as_json_is_the_events_and_a_summary(smooth, capsys):
 
 
 @pytest.mark.slow
-def test_replay_says_what_other_settings_would_change(judged_game, tmp_path, capsys):
+def test_replay_with_other_settings_prints_first_difference(judged_game, tmp_path, capsys):
     settings = tmp_path / "s.toml"
     settings.write_text("[strikes]\nthreshold_db = 40.0\n")
     argv = [str(judged_game.path), "--journal", str(judged_game.journal), "--settings", str(settings)]
@@ -114,7 +114,7 @@ def settings_in(folder, **changed):
     return read_settings(path)
 
 
-def test_a_table_is_watched_only_as_it_wants(tmp_path):
+def test_no_observers_are_made_with_recording_off(tmp_path):
     assert (Settings().recording.sensors, Settings().recording.hits) == (False, False)
     with ExitStack() as stack:
         table = open_table(settings_in(tmp_path, sensors="false", hits="false"), 5.0)
@@ -123,7 +123,7 @@ def test_a_table_is_watched_only_as_it_wants(tmp_path):
         assert not (tmp_path / "rec").exists()
 
 
-def test_what_cannot_be_kept_is_said_and_the_table_plays(tmp_path, caplog):
+def test_unwritable_recordings_are_logged_and_table_plays(tmp_path, caplog):
     (tmp_path / "rec").write_text("a file where the folder should be")
     with ExitStack() as stack:
         settings = settings_in(tmp_path)
@@ -134,7 +134,7 @@ def test_what_cannot_be_kept_is_said_and_the_table_plays(tmp_path, caplog):
     assert "recordings cannot be kept" in caplog.text
 
 
-def test_a_table_that_was_stopped_goes_on_in_a_second_recording(tmp_path):
+def test_restarted_table_writes_a_second_recording(tmp_path):
     """Two runs of one game, two recordings; the second is judged from where the journal then stood."""
     settings = settings_in(tmp_path)
     game = registry.game("dakota", {"points": "1"})

@@ -62,7 +62,7 @@ OPENING = DAKOTA.sheet(DAKOTA.opening())
         ("set short.A=1; it was won", JudgeSet(1.0, OPENING | {"short": {"A": 1, "B": 0}}, "it was won")),
     ],
 )
-def test_what_can_be_said(line, call):
+def test_valid_line_parses_to_its_call(line, call):
     assert parse_line(line, 1.0, DAKOTA) == call
 
 
@@ -74,7 +74,7 @@ def test_what_can_be_said(line, call):
         "replace undo",
     ],
 )
-def test_what_cannot(line):
+def test_invalid_line_is_refused_with_help_hint(line):
     with pytest.raises(UsageError) as refused:
         parse_line(line, 1.0, DAKOTA)
     assert "\n" not in refused.value.message
@@ -98,7 +98,7 @@ def test_what_cannot(line):
         ("patol", "throw 4", "throw: marked cannot be 4; marked is a whole number from 0 to 3; for example: throw 3"),
     ],
 )
-def test_it_says_what_is_missing(game, line, what):
+def test_incomplete_line_is_refused_with_missing_part(game, line, what):
     with pytest.raises(UsageError) as refused:
         parse_line(line, 1.0, registry.game(game))
     assert refused.value.message == what
@@ -120,7 +120,7 @@ def test_a_game_without_sensors(table):
     assert table.view.winner == "A"
 
 
-def test_the_judge_says_how_the_table_goes_on(table):
+def test_judge_lines_control_protest_clock_and_sensors(table):
     assert execute_line(table, "toss A", 1.0) == "entered"
     assert "a reason is needed" not in execute_line(table, "protest B his sleeve", 2.0)
     assert "play is stopped until the protest is decided" in execute_line(table, "hidden", 3.0)
@@ -136,7 +136,7 @@ def test_the_judge_says_how_the_table_goes_on(table):
     assert (table.view.sensors, table.view.paused) == (False, 10.0)
 
 
-def test_a_table_is_set_by_what_is_otherwise(table):
+def test_set_line_changes_given_values_and_checks_them(table):
     assert execute_line(table, "toss A", 1.0) == "entered"
     assert execute_line(table, "set long.A=6 middle=14; a stick had rolled away", 2.0) == "entered"
     assert (table.view.long, table.view.middle, table.view.phase) == ({"A": 6, "B": 0}, 14, "hide")
@@ -207,7 +207,7 @@ def test_a_judge_rules_in_every_game(name, line, instead, set_to, tmp_path):
     assert course.sheet == sheet
 
 
-def test_a_refused_line_says_why_and_changes_nothing(table):
+def test_refused_line_gives_reason_and_keeps_view(table):
     before = table.view
     assert "toss" in execute_line(table, "found", 1.0)
     assert "not understood: fuond" in execute_line(table, "fuond", 1.0)
@@ -251,7 +251,7 @@ def test_the_actions_of_every_game(name, line, action):
 
 
 @pytest.mark.parametrize("name", [name for name in registry.names() if name != "dakota"])
-def test_answers_and_undo_are_the_same_words_in_every_game(name):
+def test_answer_undo_and_again_parse_in_every_game(name):
     game = registry.game(name)
     assert parse_line("undo misread", 1.0, game) == JudgeUndo(1.0, "misread")
     assert parse_line("answer 2", 1.0, game) == JudgeAnswer(1.0, "2")
@@ -275,7 +275,7 @@ def test_answers_and_undo_are_the_same_words_in_every_game(name):
         ("guess " + "left " * 200, "more than 100 words"),
     ],
 )
-def test_what_is_no_line_of_a_game(line, what):
+def test_invalid_slahal_line_is_refused_with_reason(line, what):
     with pytest.raises(UsageError) as refused:
         parse_line(line, 1.0, registry.game("slahal"))
     assert what in refused.value.message
@@ -293,7 +293,7 @@ def test_what_is_no_line_of_a_game(line, what):
         ("patol", {"start", "throw"}),
     ],
 )
-def test_the_help_has_every_word_and_every_line_of_it_can_be_typed(name, words):
+def test_help_examples_parse_and_cover_every_action(name, words):
     game = registry.game(name, {"players": "Big Bear,true,B,C,D,E,F,G"} if name == "patol" else {})
     told, _, _ = help_all(game, 1000).partition("\n")
     examples = told.removeprefix("For example: ").split(" | ")
@@ -359,7 +359,7 @@ def test_the_words_of_the_mats_own_game(table):
     assert "Grady Renville" in words.splitlines()[-1]
 
 
-def test_bytes_that_are_no_text_do_not_stop_the_table(table):
+def test_non_utf8_bytes_do_not_stop_the_table(table):
     assert execute_line(table, "toss A", 1.0) == "entered"
     assert execute_line(table, "undo \udcff it was B", 2.0) == "entered"  # how Python reads a lone byte FF
     assert table.view.note == "Taken back: ? it was B"

@@ -80,7 +80,7 @@ def links(table):
     return [(fact.up, fact.why) for _, fact in table.journal.read() if isinstance(fact, LinkSeen)]
 
 
-def test_a_board_that_is_not_there_is_said_once_and_looked_for_each_second(table):
+def test_missing_board_is_reported_once_and_retried(table):
     cable = Cable()
     cable.there = False
     daemon = on(BoardConnection(cable.open), table)
@@ -94,7 +94,7 @@ def test_a_board_that_is_not_there_is_said_once_and_looked_for_each_second(table
     assert daemon.source.port is cable
 
 
-def test_a_table_without_a_board_is_played_all_the_same(table):
+def test_table_without_a_board_is_playable(table):
     buttons = MockButtons()
     daemon = on(NoSource(), table, buttons)
     buttons.press("toss_b", 1.0)
@@ -117,7 +117,7 @@ def test_a_pulled_cable_is_closed_and_looked_for(table):
     assert daemon.source.port is cable
 
 
-def test_a_board_may_wait_a_moment_but_not_with_a_stroke_or_the_time_it_tells(table, monkeypatch):
+def test_board_is_not_idle_during_hello_or_strikes(table, monkeypatch):
     daemon = on(BoardConnection(Cable().open), table)
     assert daemon.idle
     daemon.step(0.0)  # says HELLO
@@ -128,7 +128,7 @@ def test_a_board_may_wait_a_moment_but_not_with_a_stroke_or_the_time_it_tells(ta
     assert not daemon.idle
 
 
-def test_a_press_waits_until_the_mat_has_told_of_its_moment(table):
+def test_press_waits_for_mat_data_of_its_time(table):
     buttons, board = MockButtons(), Board()
     daemon = on(board, table, buttons)
     board.gives = [LinkUp(0.0, "one", "1.0.0", 1, "power", 4)]
@@ -203,7 +203,7 @@ def test_lights_that_failed_come_back(table, caplog):
     assert not any(map(any, strip.shown))
 
 
-def test_a_scene_that_stands_still_is_sent_once(table):
+def test_unchanged_scene_is_sent_once(table):
     frames = []
 
     class Counting(MemoryStrip):
@@ -228,7 +228,7 @@ def test_every_new_view_is_published_once(table):
     assert [view.phase for view in shown] == ["toss", "hide"]
 
 
-def test_a_journal_that_fails_stops_play_and_goes_on_when_it_is_well(table, monkeypatch):
+def test_failing_journal_halts_play_until_it_recovers(table, monkeypatch):
     buttons = MockButtons()
     daemon = on(NoSource(), table, buttons)
     daemon.step(0.0)

@@ -76,7 +76,7 @@ def ready(scene):
 
 
 @turning
-def test_the_far_teams_first_pad_is_the_mats_last(scene):
+def test_pads_are_mirrored_for_the_far_team(scene):
     scene.judge(do="toss", winner="B")
     scene.hide(place=1)
     assert [each.pad for each in scene.facts(HandPass)] == [4, 3, 2, 1]
@@ -90,7 +90,7 @@ def test_the_far_teams_first_pad_is_the_mats_last(scene):
 
 
 @turning
-def test_what_the_referee_remembers_turns_with_an_undo(scene):
+def test_undo_of_role_change_mirrors_referee_memory_back(scene):
     scene.judge(do="toss", winner="A")
     scene.hide(place=1)
     ready(scene)
@@ -107,7 +107,7 @@ def test_what_the_referee_remembers_turns_with_an_undo(scene):
 
 
 @turning
-def test_a_hand_that_stays_while_the_roles_change_is_the_hitters(scene):
+def test_hand_staying_through_role_change_becomes_hitters(scene):
     scene.judge(do="toss", winner="A")
     scene.happens(HandIn(scene.now(), 2, "hider"))
     scene.table.judge(JudgeUndo(scene.now(), "B won the toss"))
@@ -119,14 +119,14 @@ def test_a_hand_that_stays_while_the_roles_change_is_the_hitters(scene):
 
 
 @turning
-def test_dead_sensors_are_told_anew_when_the_roles_change(scene):
+def test_role_change_reports_dead_sensors_mirrored(scene):
     scene.each[0].sensors.reported = (SensorFault("disc", 1, "silent"),)
     scene.judge(do="toss", winner="B")
     assert scene.table.view.faults == (SensorFault("disc", 4, "silent"),)
 
 
 @each
-def test_only_the_mat_before_the_hiders_is_felt(scene):
+def test_sensors_of_the_hitters_mat_are_ignored(scene):
     scene.judge(do="toss", winner="B")
     scene.hide(place=2, mat=1)
     scene.happens(HandIn(scene.now(), 2), mat=0)
@@ -141,7 +141,7 @@ def test_only_the_mat_before_the_hiders_is_felt(scene):
 
 
 @each
-def test_the_bead_is_shown_on_the_mat_it_was_hidden_on(scene):
+def test_bead_is_revealed_on_the_hiders_mat(scene):
     scene.judge(do="toss", winner="A")
     scene.hide(place=2)
     ready(scene)
@@ -157,7 +157,7 @@ def test_the_bead_is_shown_on_the_mat_it_was_hidden_on(scene):
 
 
 @each
-def test_each_mats_link_is_told_when_it_is_played_on(scene):
+def test_mat_link_is_reported_when_its_turn_comes(scene):
     scene.judge(do="toss", winner="A")
     scene.mats.feed([LinkDown(scene.now(), "no board was found")], scene.each[1])
     assert scene.table.view.link

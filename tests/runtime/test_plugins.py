@@ -89,7 +89,7 @@ def play(path, watcher, steps=600):
     return shown, records
 
 
-def test_an_observer_gets_every_view_and_the_records_of_a_hide_when_it_is_over(tmp_path, monkeypatch):
+def test_observer_gets_every_view_and_finished_hide_records(tmp_path, monkeypatch):
     monkeypatch.setattr(plugins, "MAX_WAITING", 100_000)
     watcher = Kept()
     shown, records = play(tmp_path / "j.sqlite", watcher)
@@ -104,7 +104,7 @@ def test_an_observer_gets_every_view_and_the_records_of_a_hide_when_it_is_over(t
     assert len(watcher.facts) > 3
 
 
-def test_a_file_that_cannot_be_read_just_now_does_not_end_the_observer(tmp_path):
+def test_unreadable_journal_does_not_end_the_observer(tmp_path):
     watcher = Kept()
     thread = WatcherThread("kept", watcher, tmp_path / "missing.sqlite")
     with Simulation(
@@ -119,7 +119,7 @@ def test_a_file_that_cannot_be_read_just_now_does_not_end_the_observer(tmp_path)
     assert watcher.closed == 1
 
 
-def test_one_that_fails_is_off_and_the_game_goes_on(tmp_path, caplog):
+def test_failing_observer_is_stopped_and_game_continues(tmp_path, caplog):
     class Fails(Kept):
         def on_view(self, view):
             super().on_view(view)
@@ -132,7 +132,7 @@ def test_one_that_fails_is_off_and_the_game_goes_on(tmp_path, caplog):
     assert "paper jam" in caplog.text
 
 
-def test_a_slow_one_delays_nothing_and_gets_the_newest_views(tmp_path, monkeypatch):
+def test_slow_observer_delays_no_game_and_gets_newest(tmp_path, monkeypatch):
     monkeypatch.setattr(plugins, "CLOSING_S", 0.0)
     enters, may_go, done = threading.Event(), threading.Event(), threading.Event()
 
@@ -167,7 +167,7 @@ def test_an_observer_is_found_by_its_name(tmp_path):
     ("name", "says"),
     [("quite", "quiet"), ("number", "no function"), ("gone", "AttributeError"), ("fails", "no such printer")],
 )
-def test_one_that_cannot_be_used_is_a_clear_error(tmp_path, name, says):
+def test_unusable_observer_is_a_plugin_error_with_hint(tmp_path, name, says):
     with pytest.raises(PluginError, match=says) as error:
         make_watcher(name, tmp_path)
     assert error.value.hint
@@ -179,7 +179,7 @@ def test_without_packages_there_is_none():
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_scene_draws_the_strip_and_a_faulty_one_leaves_it_to_the_sticks(tmp_path, caplog):
+def test_faulty_light_scene_falls_back_to_usual_frame(tmp_path, caplog):
     with Simulation(3, tmp_path / "j.sqlite", registry.game("dakota"), mischief=Mischief(0, 0)) as simulation:
         view = simulation.daemon.table.view
     usual = frame(view, 1.0)

@@ -81,7 +81,7 @@ def test_it_finds_the_board_and_lets_it_go(start):
         assert process.wait(20) == 0
 
 
-def test_a_second_table_on_the_same_journal_is_told(start, tmp_path):
+def test_second_table_on_same_journal_is_refused(start, tmp_path):
     start(tmp_path / "no-board")
     again = subprocess.run(
         [sys.executable, "-m", "pi_controller", "run", "--settings", str(tmp_path / "table.toml")],
@@ -94,7 +94,7 @@ def test_a_second_table_on_the_same_journal_is_told(start, tmp_path):
 
 
 @pytest.mark.parametrize("device", ["none", "/dev/no-such-board"])
-def test_a_game_without_sensors_is_kept_by_the_judge_alone(start, device):
+def test_slahal_table_runs_without_board_link(start, device):
     process, url = start(device, SLAHAL)
     view = seen(url)
     assert (view["game"], view["phase"], view["link"], view["hider"]) == ("slahal", "toss", False, None)
@@ -104,7 +104,7 @@ def test_a_game_without_sensors_is_kept_by_the_judge_alone(start, device):
     assert process.wait(20) == 0
 
 
-def test_the_judge_types_is_killed_and_goes_on(start):
+def test_typed_game_resumes_after_kill(start):
     judge, terminal = pty.openpty()
     try:
         process, url = start("none", SLAHAL, terminal)
@@ -130,7 +130,7 @@ def test_the_judge_types_is_killed_and_goes_on(start):
 MORE = "[recording]\nhits = true\n[backup]\nfolder = '{stick}'\nevery_s = 1.0\n"
 
 
-def test_the_next_game_begins_with_no_restart_and_all_that_holds_the_table_follows(start, tmp_path):
+def test_next_game_begins_without_restart_and_survives_kill(start, tmp_path):
     stick = tmp_path / "stick"
     stick.mkdir()
     judge, terminal = pty.openpty()
@@ -176,7 +176,7 @@ def wait_for(url, **told):
     raise AssertionError(f"{told} never came: {view}")
 
 
-def test_players_named_by_the_game_are_in_no_team(tmp_path):
+def test_players_in_game_options_replace_team_names(tmp_path):
     settings = Settings.model_validate(
         {
             "table": {"journal": tmp_path / "j.sqlite"},
@@ -222,7 +222,7 @@ class Loop:
             self.times.append(t)
 
 
-def test_board_is_read_seldom_until_a_strike_may_come():
+def test_board_reads_are_slow_until_strikes_are_possible():
     loop = Loop(strike_from=1.0)
     run_loop(loop, loop.clock, loop, Notifier())
     before = [t for t in loop.times if t < 1.0]

@@ -61,7 +61,7 @@ def tell(receiver, *phases, wanted=ALL):
     return waited
 
 
-def test_a_message_is_signed_and_has_the_public_view(receiver):
+def test_message_is_signed_and_has_public_view(receiver):
     assert tell(receiver, "hit", "over") == []
     ((path, signature, body),) = receiver.came
     message = json.loads(body)
@@ -71,12 +71,12 @@ def test_a_message_is_signed_and_has_the_public_view(receiver):
     assert message["view"] == json.loads(msgspec.json.encode(PHASES["over"]))
 
 
-def test_only_what_the_host_wants_is_sent(receiver):
+def test_unwanted_events_are_not_sent(receiver):
     tell(receiver, "hit", "over", wanted=("question",))
     assert receiver.came == []
 
 
-def test_what_is_not_accepted_is_sent_again_and_dropped_in_the_end(receiver, caplog):
+def test_refused_message_is_retried_then_dropped(receiver, caplog):
     receiver.answers = [500, 404]
     assert tell(receiver, "hit", "over") == [1.0, 2.0]
     assert len({body for _, _, body in receiver.came}) == 1
@@ -92,7 +92,7 @@ def test_it_follows_no_redirect(receiver):
     assert [path for path, _, _ in receiver.came] == ["/hook", "/hook"]
 
 
-def test_an_answer_that_is_no_http_is_one_more_attempt():
+def test_non_http_answer_counts_as_failed_attempt():
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer():
@@ -112,7 +112,7 @@ def test_an_answer_that_is_no_http_is_one_more_attempt():
     assert waited == [2.0**n for n in range(ATTEMPTS - 1)]
 
 
-def test_a_receiver_that_drips_does_not_hold_the_table(monkeypatch):
+def test_dripping_receiver_times_out_at_each_attempt(monkeypatch):
     monkeypatch.setattr("pi_controller.runtime.webhook.post_json", partial(post_json, timeout_s=0.2))
     waited = []
     with http_receiver(drip) as (url, _):
@@ -122,7 +122,7 @@ def test_a_receiver_that_drips_does_not_hold_the_table(monkeypatch):
     assert len(waited) == ATTEMPTS - 1
 
 
-def test_nobody_there_is_no_error_of_the_table(receiver):
+def test_refused_connection_is_retried_without_error(receiver):
     waited = []
     hook = Webhook("T", KEY, ALL, post_to("http://127.0.0.1:9/"), waited.append)
     for phase in ("hit", "over"):
@@ -140,7 +140,7 @@ def test_a_real_receiver_gets_the_json(code):
     assert json.loads(body)["id"] == "lent-1-3"
 
 
-def test_a_receiver_over_tls_is_told_if_its_certificate_is_trusted(tmp_path, monkeypatch):
+def test_tls_receiver_needs_a_trusted_certificate(tmp_path, monkeypatch):
     write_certificates(tmp_path, "hall", ["127.0.0.1"], datetime.now(UTC))
     with http_receiver(status(200), PATH, load_server_tls(tmp_path)) as (url, requests):
         with pytest.raises(WebhookError, match="certificate") as refused:
@@ -153,7 +153,7 @@ def test_a_receiver_over_tls_is_told_if_its_certificate_is_trusted(tmp_path, mon
 
 
 @pytest.mark.parametrize("code", [302, 307, 400, 404, 500])
-def test_any_other_status_is_a_failure_and_no_redirect_is_followed(code):
+def test_non_2xx_status_fails_and_redirect_is_ignored(code):
     with (
         http_receiver(status(200), PATH) as (elsewhere, others),
         http_receiver(status(code, location=elsewhere)) as (url, _),
@@ -188,7 +188,7 @@ def drip(handler):
 
 
 @pytest.mark.parametrize("answer", [never_answer, drip], ids=lambda one: one.__name__)
-def test_an_answer_that_takes_too_long_is_given_up(answer):
+def test_silent_or_dripping_answer_exceeds_timeout(answer):
     with http_receiver(answer, PATH) as (url, _), pytest.raises(WebhookError, match=r"within 0\.5 s"):
         asyncio.run(post_json(url, b"{}", timeout_s=0.5))
 
@@ -205,11 +205,11 @@ def test_an_answer_without_end_is_not_read():
         ("hit", "over", ["over"]), ("hit", "asked", ["question"]), ("asked", "asked", []), ("over", "over", []),
     ],
 )  # fmt: skip
-def test_what_is_an_event(before, after, events):
+def test_view_changes_give_their_events(before, after, events):
     assert events_between(before and PHASES[before], PHASES[after]) == events
 
 
-def test_the_loss_of_the_mat_is_a_fault_and_its_return_is_none():
+def test_mat_link_loss_is_fault_unlike_return():
     down, up = (msgspec.structs.replace(PHASES["hit"], link=link) for link in (False, True))
     assert events_between(up, down) == ["fault"]
     assert events_between(down, up) == []
@@ -219,7 +219,7 @@ def settings_with(**webhook):
     return Settings(webhook={"url": "https://example.org/hook", **webhook})
 
 
-def test_a_key_is_required_and_has_to_be_long(tmp_path):
+def test_missing_or_short_key_is_refused(tmp_path):
     with pytest.raises(ValidationError):
         settings_with()
     path = tmp_path / "key"

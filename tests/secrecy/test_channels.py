@@ -49,12 +49,12 @@ def test_every_section_of_the_settings_was_looked_through():
     assert set(Settings.model_fields) == set(SECTIONS)
 
 
-def test_every_topic_of_table_and_hub_is_on_the_list():
+def test_every_mqtt_topic_is_on_the_list():
     named = {f"{messages.ROOT}/{VENUE}/{one}" for topics in (*TOPICS.values(), FLEET_TOPICS) for one in topics}
     assert named == {topic(VENUE, "t01", kind) for kind in messages._KINDS} | {topic(VENUE, "", "state")}
 
 
-def test_all_pages_are_answered_to_those_who_may_see_them(tmp_path):
+def test_every_listed_page_answers_an_allowed_role(tmp_path):
     """A page that answers an error to everybody would be the same for all places, and prove nothing."""
     answers = {}
 

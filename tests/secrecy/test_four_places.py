@@ -66,7 +66,7 @@ def alike(told, end):
 
 
 @pytest.mark.slow
-def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
+def test_short_game_output_is_same_until_revealing_hit(tmp_path):
     told = [secrecy_tables.game(tmp_path, pad) for pad in (PLACES if ALL_CASES else (1, 2, 3))]
     alike(told, secrecy_tables.LAST_HIT_T)
     alike(told[1:], secrecy_tables.LAST_HIT_T + 1.5)  # pad 1 was hit and missed
@@ -82,13 +82,13 @@ def test_a_short_game_is_the_same_until_the_hit_that_shows_the_bead(tmp_path):
     [pytest.param(said, id=name, marks=pytest.mark.slow if name in BY_NIGHT else ()) for name, said in SAID.items()],
 )
 @pytest.mark.slow
-def test_a_hide_is_the_same_whatever_is_said_meanwhile(said, tmp_path):
+def test_hide_output_is_same_despite_judge_lines(said, tmp_path):
     told = [secrecy_tables.hide(tmp_path, pad, also=said) for pad in (TWO_PLACES if said else PLACES)]
     assert any(b'"kind":"commit"' in row for row in told[0].of("row"))
     alike(told, secrecy_tables.HIT_T)
 
 
-def test_table_and_hub_send_the_same_under_every_topic(tmp_path):
+def test_mqtt_output_of_sealed_bead_is_same(tmp_path):
     """A match is refused, and the hub comes back, while the bead is sealed."""
     also = [*gives_match(CUT_T), *hub_away(CUT_T + 0.2)]
     told = [secrecy_tables.hide(tmp_path, pad, also=also) for pad in TWO_PLACES]
@@ -101,7 +101,7 @@ def test_table_and_hub_send_the_same_under_every_topic(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_table_killed_while_the_bead_is_sealed_comes_back_the_same(tmp_path):
+def test_output_is_same_after_kill_with_sealed_bead(tmp_path):
     told = [secrecy_tables.hide(tmp_path, pad, kills=(CUT_T,), end=secrecy_tables.HIT_T + 2.0) for pad in TWO_PLACES]
     assert any(b'"kind":"void"' in row for row in told[0].of("row"))
     alike(told, secrecy_tables.HIT_T + 2.0)

@@ -188,7 +188,7 @@ def told(folder):
     return [secrecy_tables.hide(folder, pad, also=also, end=end).until(end) for pad in PADS]
 
 
-def test_a_leak_is_planted_in_each_channel_and_hides_no_other():
+def test_each_channel_has_one_independent_planted_leak():
     assert sorted(channel for planted in PLANTED for channel in planted) == sorted(CHANNELS)
     for planted in PLANTED:
         assert not any(LEAKS[channel][1] & {*planted} for channel in planted)
@@ -210,7 +210,7 @@ def test_a_leak_in_each_channel_is_seen(planted, tmp_path, monkeypatch):
     assert seen == {*planted}.union(*(LEAKS[channel][1] for channel in planted))
 
 
-def test_without_a_leak_nothing_is_seen(tmp_path):
+def test_comparison_without_leak_finds_no_difference(tmp_path):
     one, other = told(tmp_path)
     assert difference(one, other) == ""
     assert {channel for _, channel, _ in one} == set(CHANNELS) - {"crash"}

@@ -42,7 +42,7 @@ def numbers(answer):
     return [hit["n"] for hit in json.loads(answer[1])["hits"]]
 
 
-def test_of_a_hide_in_progress_only_the_head_judge_sees_a_hit_and_only_a_settled_one(tmp_path):
+def test_head_judge_alone_sees_settled_hits_during_hide(tmp_path):
     seen = {}
     deeds = [
         *DEEDS,
@@ -66,7 +66,7 @@ def test_of_a_hide_in_progress_only_the_head_judge_sees_a_hit_and_only_a_settled
     assert len(seen["over"]["recording"]) > 10 * len(seen["sealed"]["recording"])
 
 
-def test_the_files_of_the_hits_and_of_who_may_sign_in_are_their_owners_alone(tmp_path):
+def test_hits_and_judges_files_are_private_to_owner(tmp_path):
     modes = {}
 
     def look(table):

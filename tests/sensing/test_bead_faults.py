@@ -66,7 +66,7 @@ def test_a_fault_is_named_and_forgiven(wrong: str) -> None:
     assert use.all()
 
 
-def test_one_that_falls_silent_on_its_way_up_is_at_its_rail() -> None:
+def test_sensor_silent_after_rising_is_at_rail() -> None:
     watch = MagnetometerMonitor(24)
     for n, ut in enumerate(readings(6, 100)):
         ok = ALL.copy()
@@ -78,7 +78,7 @@ def test_one_that_falls_silent_on_its_way_up_is_at_its_rail() -> None:
     assert watch.faults == {3: "rail"}
 
 
-def test_a_bead_stirred_over_a_sensor_is_no_noise() -> None:
+def test_bead_stirred_over_sensor_is_not_noise_fault() -> None:
     watch = MagnetometerMonitor(24)
     for n, ut in enumerate(readings(7, 1200)):
         place = SENSORS[8] + (30 * np.sin(n / 3), 30 * np.cos(n / 2.3), 60.0)
@@ -86,7 +86,7 @@ def test_a_bead_stirred_over_a_sensor_is_no_noise() -> None:
         assert watch.faults == {}, n
 
 
-def test_a_bead_right_over_a_sensor_drives_it_to_its_rail_and_that_is_no_fault() -> None:
+def test_sensor_saturated_by_bead_is_no_fault() -> None:
     tracker = BeadTracker()
     tracker.set_empty()
     rng = np.random.default_rng(8)
@@ -101,7 +101,7 @@ def test_a_bead_right_over_a_sensor_drives_it_to_its_rail_and_that_is_no_fault()
     assert tracker.faults == {}
 
 
-def test_a_dead_sensor_is_named_by_the_tracker_and_forgotten_with_the_board() -> None:
+def test_tracker_names_dead_sensor_until_forget() -> None:
     tracker = BeadTracker()
     for n, ut in enumerate(readings(9, 60)):
         ok = ALL.copy()

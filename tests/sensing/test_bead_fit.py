@@ -95,13 +95,13 @@ def test_no_steel_is_found_without_steel(kind: str) -> None:
         assert shipped_fitter().find_steel(readings[:1], 1.0) is None
 
 
-def test_the_sigmas_told_are_the_errors_made() -> None:
+def test_reported_sigmas_match_actual_errors() -> None:
     sigmas = [n for number in range(cases(30, 60)) for n in scenes.play(number, "marked", 12).off_sigmas]
     assert 0.6 < np.quantile(sigmas, 0.95) < 2.0
 
 
 @pytest.mark.parametrize("answer", range(4))
-def test_sensors_that_fall_silent_under_a_known_bead_are_no_error(answer: int) -> None:
+def test_sensors_silent_under_known_bead_give_unsure_fit(answer: int) -> None:
     fitter = shipped_fitter()
     ut = bead_solver.response(fitter.sensors_mm, np.array([20.0, 10.0, 6.0])) @ np.array([0.0, 0.0, MARKED_AM2])
     known = fitter.fit(ut, ALL).beads
@@ -118,7 +118,7 @@ def test_every_fit_is_bounded_work() -> None:
             assert played.last.work < 1500
 
 
-def test_what_lay_there_before_is_a_start_and_no_more() -> None:
+def test_warm_start_does_not_bias_the_fit() -> None:
     rng = np.random.default_rng(21)
     for _ in range(20):
         mat = scenes.Mat(rng)
@@ -144,7 +144,7 @@ def test_field_over_steel_is_that_of_the_images() -> None:
 
 
 @pytest.mark.parametrize("steel", [None, Steel(45.0, 0.8)])
-def test_the_fields_of_several_magnets_and_how_they_change(steel: Steel | None) -> None:
+def test_field_and_jacobian_of_several_magnets(steel: Steel | None) -> None:
     rng = np.random.default_rng(1)
     sensors = scenes.SENSORS
     places = np.array([[100.0, 30.0, 5.0], [-200.0, -40.0, 9.0]])
@@ -169,7 +169,7 @@ def test_the_fields_of_several_magnets_and_how_they_change(steel: Steel | None) 
             assert pytest.approx(slope, abs=1e-5) == change[n, axis].T
 
 
-def test_the_grid_is_the_least_squares_it_stands_for() -> None:
+def test_grid_gain_matches_least_squares() -> None:
     rng = np.random.default_rng(2)
     grid = Grid(scenes.SENSORS, pinmap().pads, step_mm=150.0)
     weights = rng.uniform(0.1, 2.0, 24)
@@ -186,7 +186,7 @@ def test_the_grid_is_the_least_squares_it_stands_for() -> None:
         assert gain[n] == pytest.approx(total - fitted[1][0], rel=1e-3)
 
 
-def test_a_uniform_field_and_a_saturated_sensor_do_not_matter() -> None:
+def test_fit_ignores_uniform_field_and_saturated_sensor() -> None:
     mat = scenes.Mat(np.random.default_rng(5), noise=0.5)
     bead = scenes.Magnet(np.array([-497.0, -98.0, 2.0]), np.array([0.0, 0.0, 0.176]), True)  # right over a sensor
     empty, _ = mat.mean([], 20)
@@ -198,7 +198,7 @@ def test_a_uniform_field_and_a_saturated_sensor_do_not_matter() -> None:
     assert np.hypot(found.beads[0].x_mm + 497, found.beads[0].y_mm + 98) < 4
 
 
-def test_no_sensor_at_all_is_not_an_empty_mat() -> None:
+def test_too_few_sensors_are_not_surely_empty() -> None:
     for working in (0, 1, 3):
         found = fit(np.zeros((24, 3)), np.arange(24) < working)
         assert found.beads == ()
@@ -213,7 +213,7 @@ def test_a_pad_without_sensors_is_not_surely_empty() -> None:
     assert fit(rng.normal(0, 0.5, (24, 3)), ALL).sure
 
 
-def test_one_dead_sensor_leaves_no_place_for_a_marked_bead_to_hide_but_for_a_faint_one() -> None:
+def test_one_dead_sensor_leaves_faint_bead_unsure() -> None:
     ok = ALL.copy()
     ok[0] = False
     reading = np.random.default_rng(4).normal(0, 0.4, (24, 3))
@@ -221,7 +221,7 @@ def test_one_dead_sensor_leaves_no_place_for_a_marked_bead_to_hide_but_for_a_fai
     assert not fit(reading, ok, noise=0.6, smallest=UNMARKED_AM2).sure
 
 
-def test_a_reading_that_is_not_a_number_is_left_out() -> None:
+def test_nan_reading_is_left_out() -> None:
     mat = scenes.Mat(np.random.default_rng(5), noise=0.5)
     bead = scenes.Magnet(np.array([120.0, 20.0, 6.0]), np.array([0.0, 0.12, 0.13]), True)
     empty, _ = mat.mean([], 20)
@@ -263,7 +263,7 @@ def test_the_place_is_in_no_repr() -> None:
     assert len({text.split("sd_mm")[0] for text in shown}) == 1
 
 
-def test_a_fitter_keeps_nothing() -> None:
+def test_fitter_is_stateless_between_fits() -> None:
     mat = scenes.Mat(np.random.default_rng(9))
     empty, _ = mat.mean([], 20)
     ut, ok = mat.mean([scenes.on_pad(mat.rng, 2, True)])
@@ -274,7 +274,7 @@ def test_a_fitter_keeps_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_second_magnet_beside_the_pads_may_be_a_telephone(seed: int) -> None:
+def test_second_magnet_beside_pads_is_unsure(seed: int) -> None:
     """One alone beside the pads is a bead out of place; while another lies where beads belong, the judge is asked."""
     mat = scenes.Mat(np.random.default_rng(20 + seed), noise=0.5)
     empty, _ = mat.mean([], 20)
@@ -289,7 +289,7 @@ def test_a_second_magnet_beside_the_pads_may_be_a_telephone(seed: int) -> None:
     assert not both.sure
 
 
-def test_a_bead_so_near_the_edge_that_it_would_show_is_asked_about() -> None:
+def test_bead_near_pad_edge_is_unsure() -> None:
     mat = scenes.Mat(np.random.default_rng(3), noise=0.5)
     empty, _ = mat.mean([], 20)
     x, _ = pinmap().pads.centre(2)

@@ -104,7 +104,7 @@ def test_settling_takes_a_quarter_of_a_second() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_while_it_moves_nothing_is_said(seed: int) -> None:
+def test_moving_bead_is_not_reported(seed: int) -> None:
     mat = Mat(seed)
     mat.rest(2)
     said = mat.carry(spot(2, dz=40.0), 0.8)
@@ -115,7 +115,7 @@ def test_while_it_moves_nothing_is_said(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_bead_held_over_a_pad_does_not_lie_under_it(seed: int) -> None:
+def test_bead_hovering_over_pad_is_not_surely_there(seed: int) -> None:
     mat = Mat(seed)
     mat.rest(2)
     mat.carry(spot(2, dz=30.0 + 15.0 * seed))
@@ -123,7 +123,7 @@ def test_a_bead_held_over_a_pad_does_not_lie_under_it(seed: int) -> None:
         assert not beads.sure or not any(bead.pad for bead in beads.found)
 
 
-def test_a_bead_pushed_a_little_is_read_again_and_noise_is_not() -> None:
+def test_small_push_is_reported_but_noise_is_not() -> None:
     mat = Mat(2)
     mat.rest(2)
     mat.carry(spot(3))
@@ -136,7 +136,7 @@ def test_a_bead_pushed_a_little_is_read_again_and_noise_is_not() -> None:
     assert second.found[0].pad == 3
 
 
-def test_a_knock_that_changes_nothing_says_nothing() -> None:
+def test_brief_knock_gives_no_report() -> None:
     mat = Mat(3)
     mat.rest(2)
     mat.carry(spot(3))
@@ -148,7 +148,7 @@ def test_a_knock_that_changes_nothing_says_nothing() -> None:
         assert said + mat.rest(1) == []
 
 
-def test_a_uniform_change_says_nothing_and_harms_nothing() -> None:
+def test_uniform_field_change_is_ignored() -> None:
     mat = Mat(4)
     mat.rest(2)
     for n in range(400):
@@ -160,7 +160,7 @@ def test_a_uniform_change_says_nothing_and_harms_nothing() -> None:
     assert told(mat.rest(1)) == [((2,), True)]
 
 
-def test_the_empty_mat_is_followed_as_the_sensors_drift() -> None:
+def test_baseline_follows_sensor_drift() -> None:
     mat = Mat(5)
     mat.rest(2)
     mat.carry(spot(1))
@@ -178,7 +178,7 @@ def test_the_empty_mat_is_followed_as_the_sensors_drift() -> None:
 
 
 @pytest.mark.parametrize("seed", range(cases(4, 12)))
-def test_a_bead_lying_there_at_the_start_never_becomes_a_sure_untruth(seed: int) -> None:
+def test_bead_present_at_start_causes_no_sure_error(seed: int) -> None:
     mat = Mat(seed, offset=8.0, bead=spot(1 + seed % 4, dx=40.0 - 7 * seed, dy=20.0))
     lying = 1 + seed % 4
     assert told(mat.rest(2))[-1] in [((lying,), True), ((lying,), False), ((), False)]
@@ -189,7 +189,7 @@ def test_a_bead_lying_there_at_the_start_never_becomes_a_sure_untruth(seed: int)
         assert pads == (where,) or not sure
 
 
-def test_told_that_the_mat_is_empty_it_starts_from_that() -> None:
+def test_set_empty_takes_reading_as_baseline() -> None:
     mat = Mat(6, offset=14.0)
     mat.tracker.set_empty()
     assert told(mat.rest(2)) == [((), True)]
@@ -200,7 +200,7 @@ def test_told_that_the_mat_is_empty_it_starts_from_that() -> None:
     assert [pads for pads, _ in told(other.rest(1))] == [(2,)]
 
 
-def test_a_baseline_can_be_kept() -> None:
+def test_saved_baseline_reads_bead_at_start() -> None:
     mat = Mat(7, offset=14.0)
     mat.tracker.set_empty()
     mat.rest(2)
@@ -208,7 +208,7 @@ def test_a_baseline_can_be_kept() -> None:
     assert told(later.rest(1)) == [((4,), True)]
 
 
-def test_sense_again_says_it_afresh_and_forget_learns_anew() -> None:
+def test_sense_again_repeats_report_and_forget_drops_baseline() -> None:
     mat = Mat(8)
     mat.rest(2)
     mat.carry(spot(2))
@@ -221,7 +221,7 @@ def test_sense_again_says_it_afresh_and_forget_learns_anew() -> None:
     assert [pads for pads, _ in told(mat.rest(1))] == [()]
 
 
-def test_what_a_hand_left_behind_is_said_once_after_it_went_also_when_nothing_changed() -> None:
+def test_requested_report_comes_once_without_any_change() -> None:
     mat = Mat(12)
     mat.rest(2)
     mat.carry(spot(2))
@@ -234,7 +234,7 @@ def test_what_a_hand_left_behind_is_said_once_after_it_went_also_when_nothing_ch
 
 
 @pytest.mark.parametrize("laid_s", [0.0, 0.05, 0.1, 0.15])
-def test_the_time_after_a_hand_does_not_tell_whether_it_laid_something_down(laid_s: float) -> None:
+def test_requested_report_delay_is_independent_of_laying(laid_s: float) -> None:
     mat = Mat(14)
     mat.rest(2)
     gone = mat.t
@@ -246,7 +246,7 @@ def test_the_time_after_a_hand_does_not_tell_whether_it_laid_something_down(laid
     assert said.t - gone == pytest.approx(0.45, abs=0.013)
 
 
-def test_what_a_hand_left_behind_is_not_said_while_it_moves() -> None:
+def test_requested_report_waits_while_bead_moves() -> None:
     mat = Mat(13)
     mat.rest(2)
     mat.carry(spot(2))
@@ -256,7 +256,7 @@ def test_what_a_hand_left_behind_is_not_said_while_it_moves() -> None:
     assert told(mat.rest(1)) == [((3,), True)]
 
 
-def test_a_reading_has_four_scans_however_slow_they_come() -> None:
+def test_reading_takes_four_scans_at_slow_rate() -> None:
     mat = Mat(3)
     mat.tracker.set_empty()
     said = []
@@ -266,7 +266,7 @@ def test_a_reading_has_four_scans_however_slow_they_come() -> None:
     assert [bool(beads) for beads in said] == [False, False, False, True, False, False]
 
 
-def test_a_hole_in_the_scans_starts_the_settling_over() -> None:
+def test_scan_gap_restarts_settling() -> None:
     mat = Mat(9)
     mat.rest(2)
     mat.carry(spot(2))
@@ -276,7 +276,7 @@ def test_a_hole_in_the_scans_starts_the_settling_over() -> None:
     assert told(mat.rest(0.5)) == [((2,), True)]
 
 
-def test_a_sensor_that_dies_or_never_lived_is_left_out() -> None:
+def test_dead_and_dying_sensors_are_left_out() -> None:
     mat = Mat(10, dead=(7,))
     mat.rest(2)
     mat.carry(spot(2))
@@ -289,7 +289,7 @@ def test_a_sensor_that_dies_or_never_lived_is_left_out() -> None:
     assert told(mat.rest(1)) == [((3,), True)]
 
 
-def test_scans_that_fail_now_and_then_are_nothing() -> None:
+def test_occasional_failed_scans_give_no_report() -> None:
     mat = Mat(11)
     mat.rest(2)
     mat.carry(spot(2))
@@ -299,7 +299,7 @@ def test_scans_that_fail_now_and_then_are_nothing() -> None:
         assert mat.scan() == []
 
 
-def test_without_any_magnetometer_the_mat_is_not_called_empty() -> None:
+def test_mat_without_magnetometers_is_not_surely_empty() -> None:
     mat = Mat(12, dead=tuple(range(24)))
     assert told(mat.rest(3)) == [((), False)]
 
@@ -329,7 +329,7 @@ def test_four_balls() -> None:
 
 
 @pytest.mark.parametrize("seed", range(cases(8, 24)))
-def test_a_bead_that_lay_there_at_the_start_and_was_laid_elsewhere_is_not_two(seed: int) -> None:
+def test_bead_moved_since_start_is_not_surely_two(seed: int) -> None:
     mat = Mat(seed, offset=25.0, bead=spot(3, dx=26.0, dy=-15.0))
     said = mat.rest(1)
     said += mat.carry(spot(2, dx=8.0, dy=-13.0), 1.5)
@@ -347,7 +347,7 @@ def test_bones_in_fists_that_rest_on_the_pads(seed: int) -> None:
     assert told(mat.rest(2))[-1] == ((1 + seed % 4,), True)
 
 
-def test_where_a_bead_could_hide_from_dead_sensors_nothing_is_called_empty() -> None:
+def test_pad_with_dead_sensors_makes_reports_unsure() -> None:
     pad_1 = (0, 1, 2, 3, 4, 5)
     mat = Mat(15, dead=pad_1)
     mat.tracker.set_empty()
@@ -357,7 +357,7 @@ def test_where_a_bead_could_hide_from_dead_sensors_nothing_is_called_empty() -> 
     assert told(mat.rest(2))[-1] == ((3,), False)  # a second one could lie on pad 1
 
 
-def test_sensors_that_die_while_all_is_still_make_what_was_said_a_doubt() -> None:
+def test_sensors_dying_at_rest_make_report_unsure() -> None:
     mat = Mat(17)
     mat.tracker.set_empty()
     mat.rest(2)
@@ -369,7 +369,7 @@ def test_sensors_that_die_while_all_is_still_make_what_was_said_a_doubt() -> Non
     assert told(mat.rest(3))[-1] == ((3,), True)
 
 
-def test_what_was_last_said_can_be_asked_for() -> None:
+def test_last_report_returns_latest_reading() -> None:
     mat = Mat(16)
     assert mat.tracker.last_report is None
     said = mat.rest(2)

@@ -57,7 +57,7 @@ class Mat:
 
 
 @pytest.mark.parametrize("seed", range(cases(4, 12)))
-def test_four_balls_are_read_for_sure_on_a_mat_switched_on_just_now(seed: int) -> None:
+def test_four_balls_are_read_surely_after_power_up(seed: int) -> None:
     mat = Mat(seed)
     marked = 1 + seed % 4
     mat.rest()
@@ -78,7 +78,7 @@ def test_four_balls_are_read_for_sure_on_a_mat_switched_on_just_now(seed: int) -
 
 
 @pytest.mark.parametrize("seed", range(cases(4, 12)))
-def test_a_ball_that_lay_there_at_power_up_and_was_pocketed_is_not_counted_for_sure(seed: int) -> None:
+def test_ball_removed_after_power_up_is_not_counted(seed: int) -> None:
     mat = Mat(100 + seed)
     mat.lay("forgotten", 1 + seed % 4, UNMARKED_AM2)
     mat.rest()

@@ -162,7 +162,7 @@ def test_a_hand_may_rest_five_minutes(drift: float, strength: float) -> None:
 
 
 @pytest.mark.parametrize("drift", [-1.0, 1.0])
-def test_one_strip_far_adrift_under_a_hand_holds_no_pad(drift: float) -> None:
+def test_strip_drift_under_hand_leaves_no_stuck_pad(drift: float) -> None:
     for strip in (0, 1):
         cloth = Cloth(np.random.default_rng(1))
         cloth.wait(2.0)
@@ -193,7 +193,7 @@ def test_five_minutes_of_noise_are_no_hand() -> None:
 
 
 @pytest.mark.parametrize("depth", [40.0, -40.0, 600.0])
-def test_a_single_scan_says_nothing(depth: float) -> None:
+def test_single_glitch_scan_is_ignored(depth: float) -> None:
     cloth = Cloth(np.random.default_rng(1))
     cloth.wait(1.0)
     for _ in range(10):
@@ -206,7 +206,7 @@ def test_a_single_scan_says_nothing(depth: float) -> None:
     assert cloth.story() == [("in", 2)]
 
 
-def test_a_hand_there_at_the_start_is_forgotten_when_it_leaves() -> None:
+def test_hand_present_at_start_is_forgotten_on_leaving() -> None:
     cloth = Cloth(np.random.default_rng(2))
     cloth.wait(10.0, {1: (170.0, 40.0)})
     cloth.wait(0.5)
@@ -216,7 +216,7 @@ def test_a_hand_there_at_the_start_is_forgotten_when_it_leaves() -> None:
     assert cloth.story() == [("in", 1), ("out", 1)]
 
 
-def test_a_hand_resting_at_the_edge_hides_no_other() -> None:
+def test_hand_resting_at_edge_does_not_mask_another() -> None:
     cloth = Cloth(np.random.default_rng(4))
     cloth.wait(1.0)
     cloth.wait(240.0, {2: (80.0, 50.0)})
@@ -228,7 +228,7 @@ def test_a_hand_resting_at_the_edge_hides_no_other() -> None:
 
 
 @pytest.mark.parametrize("most_hands", [2, 4])
-def test_a_sagging_supply_presses_nothing(most_hands: int) -> None:
+def test_supply_voltage_sag_is_no_hand(most_hands: int) -> None:
     cloth = Cloth(np.random.default_rng(4), detector=HandDetector(most_hands=most_hands))
     cloth.wait(1.0)
     cloth.rest -= 30.0
@@ -238,7 +238,7 @@ def test_a_sagging_supply_presses_nothing(most_hands: int) -> None:
     assert cloth.story() == []
 
 
-def test_a_silent_chip_is_no_hand_and_ends_none() -> None:
+def test_silent_chip_gives_no_hand_events() -> None:
     cloth = Cloth(np.random.default_rng(4))
     cloth.wait(1.0)
     silent = Touch(cloth.t + 0.02, np.zeros((4, 3), dtype=np.int16))
@@ -270,7 +270,7 @@ def test_inside_names_the_pads_with_a_hand() -> None:
     assert cloth.detector.occupied_pads == ()
 
 
-def test_another_shape_is_refused_and_changes_nothing() -> None:
+def test_wrong_shape_is_refused_and_state_unchanged() -> None:
     cloth = Cloth(np.random.default_rng(6))
     cloth.wait(1.0)
     with pytest.raises(MatError, match="pads") as error:
@@ -295,7 +295,7 @@ def test_other_numbers_of_pads_and_strips() -> None:
 
 @pytest.mark.parametrize("side", ["hider", "hitter"])
 @pytest.mark.parametrize("style", STYLES)
-def test_in_and_out_tell_the_side_that_the_hand_came_from(side: str, style: str) -> None:
+def test_hand_events_name_the_entry_side(side: str, style: str) -> None:
     for seed in range(5):
         cloth = Cloth(np.random.default_rng([seed, 5]), turned=side == "hitter")
         cloth.wait(1.0)
@@ -305,7 +305,7 @@ def test_in_and_out_tell_the_side_that_the_hand_came_from(side: str, style: str)
         assert [e.side for e in cloth.events] == [side] * 8, (seed, cloth.events)
 
 
-def test_a_side_that_cannot_be_told_is_left_open() -> None:
+def test_undetermined_hand_side_is_none() -> None:
     cloth = Cloth(np.random.default_rng(7))
     cloth.wait(1.0)
     for _ in range(30):  # a hand let down flat on the whole pad
@@ -319,7 +319,7 @@ def test_a_side_that_cannot_be_told_is_left_open() -> None:
 
 
 @pytest.mark.parametrize("quick", [False, True])
-def test_a_hand_at_the_hiders_edge_does_not_lend_its_side_to_another(quick: bool) -> None:
+def test_waiting_hider_hand_does_not_mislabel_hitter(quick: bool) -> None:
     for seed in range(20):
         scene = measure.Scene(seed, Conditions.drums())
         waiting, hitter = scene.hands[0], scene.hands[2]
@@ -328,7 +328,7 @@ def test_a_hand_at_the_hiders_edge_does_not_lend_its_side_to_another(quick: bool
         assert [(e.pad, e.side) for e in scene.events] in ([(2, "hitter")], [(2, None)]), seed
 
 
-def test_fists_on_all_four_pads_are_felt_in_and_out() -> None:
+def test_fists_on_four_pads_give_in_and_out() -> None:
     for seed in range(10):
         scene = measure.Scene(seed, Conditions.drums() if seed % 2 else Conditions.quiet(), HandDetector(most_hands=4))
         scene.hands = [Hand("hider") for _ in range(4)]
@@ -364,7 +364,7 @@ def test_how_many_hands_there_may_be_is_checked() -> None:
         HandDetector(most_hands=0)
 
 
-def test_a_fist_rests_on_its_pad_and_holds_the_bead_above_it() -> None:
+def test_fist_model_rests_at_set_height_on_pad() -> None:
     fist = Hand("hider")
     arrived = fist.rest_on(1.0, 2, -30.0, HandStyle(0.4), 40.0)
     assert arrived == pytest.approx(1.4)
@@ -379,7 +379,7 @@ def test_a_fist_rests_on_its_pad_and_holds_the_bead_above_it() -> None:
     assert fist.pad is None
 
 
-def test_fingertips_at_the_rim_of_the_middle_strip_are_unsure() -> None:
+def test_fingertips_at_middle_strip_edge_are_unsure() -> None:
     cloth = Cloth(np.random.default_rng(4), noise=0.7)
     cloth.wait(1.0)
     cloth.pass_under(2, move=0.2, dwell=0.6, strength=50.0, reach=109.0)
@@ -387,7 +387,7 @@ def test_fingertips_at_the_rim_of_the_middle_strip_are_unsure() -> None:
     assert [(type(e), e.pad, e.sure) for e in cloth.events] == [(HandIn, 2, False), (HandOut, 2, False)]
 
 
-def test_a_hand_half_drawn_back_is_one_unsure_pass() -> None:
+def test_hand_partly_withdrawn_is_one_unsure_pass() -> None:
     cloth = Cloth(np.random.default_rng(4))
     cloth.wait(1.0)
     cloth.wait(1.0, {2: (170.0, 45.0)})
@@ -413,7 +413,7 @@ def test_a_hide_of_every_hider(style: str) -> None:
             assert measure.verdict(scene.events, truth) == "exact", (style, seed)
 
 
-def test_a_silent_strip_is_named_and_the_pad_is_judged_by_the_others() -> None:
+def test_silent_strip_is_named_and_pad_still_works() -> None:
     for strip in range(3):
         cloth = Cloth(np.random.default_rng(8))
         cloth.rest[2, strip] = 3.0
@@ -448,7 +448,7 @@ def test_a_still_mat_is_not_stuck() -> None:
     assert detector.faults == ()
 
 
-def test_a_loose_wire_is_named_and_makes_no_sure_hands() -> None:
+def test_loose_wire_is_named_and_gives_no_hands() -> None:
     cloth = Cloth(np.random.default_rng(8), loose=(1, 1))
     cloth.wait(10.0)
     assert [(f.pad, f.strip, f.wrong) for f in cloth.detector.faults] == [(2, 1, "restless")]

@@ -21,7 +21,7 @@ def hum(hz, rate, seconds=5.0, height=400.0, parts=PARTS):
 
 @pytest.mark.parametrize("rate", [1000, 4000, 8000])
 @pytest.mark.parametrize("hz", [50.0, 49.91, 50.08, 60.0, 59.95])
-def test_what_is_left_of_hum_is_the_noise(hz, rate):
+def test_cancelled_hum_leaves_the_noise_level(hz, rate):
     parts = {k: share for k, share in PARTS.items() if k * hz < 0.4 * rate}
     left = HumCanceller(rate, 4).feed(hum(hz, rate, parts=parts))
     settled = round((HUM_WINDOW_S + HUM_FRAME_S + HUM_FADE_S) * rate)
@@ -38,7 +38,7 @@ def test_noise_and_strokes_are_not_changed():
 
 
 @pytest.mark.parametrize("block", [1, 32, 777, 5000])
-def test_it_is_the_same_however_the_stream_is_cut(block):
+def test_block_size_does_not_change_hum_output(block):
     x = hum(50.03, 4000, seconds=3.0 if block == 1 else 5.0)
     whole = HumCanceller(4000, 4).feed(x)
     canceller = HumCanceller(4000, 4)
@@ -46,7 +46,7 @@ def test_it_is_the_same_however_the_stream_is_cut(block):
     assert (np.concatenate(cut, axis=1) == whole).all()
 
 
-def test_a_stroke_stays_what_it_was():
+def test_strike_passes_hum_canceller_unchanged():
     x = hum(50.0, 4000)
     ring = np.arange(400)
     stroke = 300 * np.exp(-ring / 60) * np.sin(ring * 1.1)
@@ -58,7 +58,7 @@ def test_a_stroke_stays_what_it_was():
     assert np.abs(left[1, 14_500:]).max() < 0.02 * 300, "it comes back in no later second"
 
 
-def test_hum_that_begins_and_ends_is_no_stroke_once_it_is_known():
+def test_learned_hum_gives_no_strike():
     quiet = hum(50.0, 4000, height=0.0)
     x = np.concatenate((quiet, hum(50.0, 4000, seconds=8.0), quiet), axis=1).T
     detector = StrikeDetector(4000, 4)

@@ -34,14 +34,14 @@ def test_butterworth_is_scipys(signal, order, kind, rate, share):
     ("rate", "low", "high"),
     [(4000, 400, 1500), (4000, 900, 3000), (8000, 400, 1500), (8000, 900, 3000), (4000, 70, 400), (1000, 150, 3000)],
 )
-def test_a_band_gives_what_scipy_gives(signal, rate, low, high):
+def test_band_filter_matches_scipy(signal, rate, low, high):
     x = np.random.default_rng(1).normal(0, 300, (3, 5000))
     design = band(rate, low, high)
     expected = signal.sosfilt(signal.zpk2sos(*design), x, axis=-1)
     np.testing.assert_allclose(RecursiveFilter([design], 3).feed(x)[0], expected, rtol=0, atol=1e-9)
 
 
-def test_a_filter_with_as_many_zeros_as_poles_gives_what_scipy_gives(signal):
+def test_equal_zeros_and_poles_filter_matches_scipy(signal):
     x = np.random.default_rng(1).normal(0, 300, (2, 3000))
     sections = signal.butter(6, 3200, fs=44100, output="sos")
     (y,) = RecursiveFilter([butterworth(6, 3200, "lowpass", 44100)], 2).feed(x)
@@ -69,7 +69,7 @@ def test_it_stays_right_for_an_hour():
     np.testing.assert_allclose(filters.feed(x), first, rtol=0, atol=1e-9)
 
 
-def test_what_is_no_filter_is_refused():
+def test_invalid_filter_design_is_refused():
     for order, hz in ((3, 400), (0, 400), (4, 0), (4, 2000)):
         with pytest.raises(ValueError, match="Butterworth"):
             butterworth(order, hz, "lowpass", RATE)
@@ -80,7 +80,7 @@ def test_what_is_no_filter_is_refused():
 
 
 @pytest.mark.parametrize(("rate", "low", "high"), [(4000, 900, 3000), (4000, 250, 1000), (1000, 150, 3000)])
-def test_share_of_white_noise_is_the_energy_of_the_response_to_one_sample(rate, low, high):
+def test_white_noise_share_equals_impulse_response_energy(rate, low, high):
     design, one = band(rate, low, high), np.zeros((1, 4000))
     one[0, 0], one[0, 1] = 1.0, -1.0  # the difference is part of the filter
     response = RecursiveFilter([design], 1).feed(one)

@@ -110,7 +110,7 @@ def test_a_hide_and_a_hit() -> None:
     assert all(a.t <= b.t + 0.1 for a, b in zip(board.events, board.events[1:], strict=False))
 
 
-def test_unarmed_nothing_is_struck() -> None:
+def test_strikes_are_not_reported_while_disabled() -> None:
     board = Board()
     board.mat_sensors.reporting_enabled = False
     board.run(0.6)
@@ -136,7 +136,7 @@ def test_a_gap_is_blind_and_invents_no_strike() -> None:
     assert board.of(Strike) == []
 
 
-def test_missing_numbers_are_a_gap_that_nobody_told_of() -> None:
+def test_jump_in_sample_index_reports_missing_samples() -> None:
     board = Board()
     board.run(0.6)
     end = board.t
@@ -148,7 +148,7 @@ def test_missing_numbers_are_a_gap_that_nobody_told_of() -> None:
     assert (new[0].t, new[0].until) == (pytest.approx(end), pytest.approx(end + 0.2))
 
 
-def test_the_bead_is_sensed_again_when_the_link_comes_back() -> None:
+def test_bead_is_reported_again_after_link_returns() -> None:
     board = Board()
     board.up()
     board.run(1.0)
@@ -191,7 +191,7 @@ def test_hands_outlast_a_short_loss_but_no_restart(boots: int, wanted: list[str]
     assert ["in" if isinstance(e, HandIn) else "out" for e in board.events if isinstance(e, HandIn | HandOut)] == wanted
 
 
-def test_health_says_nothing() -> None:
+def test_health_message_gives_no_event() -> None:
     assert MatSensors().feed(Health(1.0, 10.0, 0, 0, 0, 100)) == []
 
 
@@ -203,7 +203,7 @@ def test_samples_of_another_rate_get_another_detector() -> None:
     assert not mat_sensors.reporting_enabled
 
 
-def test_a_strip_that_breaks_is_told_once_and_again_when_it_is_well() -> None:
+def test_broken_strip_is_reported_once_and_on_recovery() -> None:
     board = Board()
     board.up()
     board.run(2.0)

@@ -28,7 +28,7 @@ def counts(x: np.ndarray) -> np.ndarray:
     return np.clip(np.round(x), -2048, 2047).astype(np.int16)
 
 
-def test_a_silent_channel_is_named_and_the_others_are_felt():
+def test_silent_channel_is_named_and_others_still_detect():
     x = noise(5.0)
     stroke(x, 4.0, 3, 400)
     x[:, 1] = 0.0
@@ -39,7 +39,7 @@ def test_a_silent_channel_is_named_and_the_others_are_felt():
     assert detector.faults == {2: "silent"}
 
 
-def test_a_stroke_on_the_silent_pad_is_never_surely_its_neighbours():
+def test_strike_on_silent_pad_gives_no_sure_neighbour():
     for echo in (16.0, 22.0, 30.0):
         x = noise(5.0)
         stroke(x, 4.0, 2, 2000, echo)
@@ -51,7 +51,7 @@ def test_a_stroke_on_the_silent_pad_is_never_surely_its_neighbours():
     ("echo_db", "silent", "sure"),
     [(10.0, False, True), (11.0, True, False), (14.0, True, False), (16.0, True, False), (20.0, True, True)],
 )
-def test_beside_a_silent_pad_a_sure_stroke_leads_clearly(echo_db, silent, sure):
+def test_sure_strike_beside_silent_pad_needs_larger_lead(echo_db, silent, sure):
     """The others feel the stroke `echo_db` and 3 dB below; 10 dB suffice, and 10 more beside a silent pad."""
     x = noise(5.0)
     stroke(x, 4.0, 2, 400, echo_db)
@@ -70,12 +70,12 @@ def unplugged(strikes: int, echo_db: float) -> np.ndarray:
     return counts(x)
 
 
-def test_small_lead_is_a_doubt_beside_a_disc_that_feels_nothing():
+def test_small_lead_beside_unplugged_disc_is_unsure():
     found = StrikeDetector(RATE, 4).feed_samples(unplugged(4, 14.0))
     assert [(d.pads, d.sure) for d in found] == [((2,), False)] * 4
 
 
-def test_no_strike_is_sure_after_eight_that_a_disc_did_not_feel():
+def test_repeated_strikes_missed_by_disc_become_unsure():
     """A disc that never moved begins with five."""
     found = StrikeDetector(RATE, 4).feed_samples(unplugged(6, 30.0))
     assert [d.pads for d in found] == [(2,)] * 6
@@ -83,7 +83,7 @@ def test_no_strike_is_sure_after_eight_that_a_disc_did_not_feel():
 
 
 @pytest.mark.parametrize(("hands", "named"), [(2, {}), (3, {4: "feeling nothing"})])
-def test_disc_that_feels_neither_strikes_nor_hands_is_named(hands, named):
+def test_disc_missing_strikes_and_hands_is_named(hands, named):
     detector = StrikeDetector(RATE, 4)
     for _ in range(hands):
         detector.note_hand(4)
@@ -92,7 +92,7 @@ def test_disc_that_feels_neither_strikes_nor_hands_is_named(hands, named):
     assert detector.faults == named
 
 
-def test_a_motors_hum_is_named_while_it_hides_soft_strokes():
+def test_motor_hum_is_named_while_masking_soft_strikes():
     x = noise(100.0)
     t = np.arange(len(x))[:, None] / RATE
     x += (t < 95.0) * sum(share * np.sin(2 * np.pi * 43 * k * t) for k, share in ((1, 40.0), (7, 9.0), (13, 4.0)))
@@ -106,7 +106,7 @@ def test_a_motors_hum_is_named_while_it_hides_soft_strokes():
 
 
 @pytest.mark.parametrize("rail", [-2048, 2047])
-def test_a_channel_at_its_rail_is_named_until_it_comes_back(rail):
+def test_channel_at_rail_is_named_until_it_recovers(rail):
     x = counts(noise(6.0))
     x[4000:12000, 3] = rail
     detector = StrikeDetector(RATE, 4)
@@ -120,7 +120,7 @@ def test_a_channel_at_its_rail_is_named_until_it_comes_back(rail):
     assert named[-1] == {}
 
 
-def test_a_noisy_channel_is_named_after_longer_than_a_hand_rubs_and_its_strokes_are_doubts():
+def test_long_noisy_channel_is_named_with_unsure_strikes():
     x = noise(44.0)
     x[:, 0] *= 30.0
     stroke(x, 43.0, 1, 2000, 40.0)
@@ -143,7 +143,7 @@ def test_noise_is_named_beside_two_or_more(pads, named):
 
 
 @pytest.mark.parametrize(("pads", "quiet"), [(4, 1), (6, 2)])
-def test_channels_that_move_alike_beside_quiet_ones_are_not_noisy(pads, quiet):
+def test_similar_channels_beside_quiet_ones_are_not_noisy(pads, quiet):
     x = noise(42.0, pads, 30.0)
     x[:, :quiet] /= 25.0
     detector = StrikeDetector(RATE, pads)
@@ -173,7 +173,7 @@ def test_missing_samples_are_named_for_a_second():
 @pytest.mark.parametrize(("pads", "lost"), [(1, "all"), (2, "one"), (2, "all"), (4, "one"), (4, "all")])
 @pytest.mark.parametrize("seconds", [0.005, 0.02, 0.06, 0.3, 0.5, 1.5])
 @pytest.mark.parametrize("rms", [1.2, 40.0])
-def test_a_stretch_filled_up_with_one_value_makes_no_strike(pads, lost, seconds, rms):
+def test_constant_filled_stretch_gives_no_strike(pads, lost, seconds, rms):
     found = []
     for seed in range(2):
         x = counts(noise(7.5, pads, rms, seed))
@@ -188,7 +188,7 @@ def test_a_stretch_filled_up_with_one_value_makes_no_strike(pads, lost, seconds,
 
 
 @pytest.mark.parametrize(("pads", "lost", "before_s"), [(1, 1, 63.0), (4, 4, 63.0), (4, 2, 63.0), (4, 1, 2.0)])
-def test_nor_does_a_long_one_after_a_minute_or_beside_channels_that_go_on(pads, lost, before_s):
+def test_long_constant_stretch_is_silent_without_strike(pads, lost, before_s):
     x = counts(noise(before_s + 8.0, pads, 40.0))
     start = round(before_s * RATE)
     x[start : start + 20000, :lost] = 3
@@ -200,7 +200,7 @@ def test_nor_does_a_long_one_after_a_minute_or_beside_channels_that_go_on(pads, 
 
 
 @pytest.mark.parametrize("ms", range(0, 120, 7))
-def test_a_stroke_that_breaks_off_and_comes_back_is_told_once(ms):
+def test_interrupted_strike_is_reported_at_most_once(ms):
     x = noise(3.0)
     stroke(x, 2.0, 2, 1500)
     x = counts(x)
@@ -209,7 +209,7 @@ def test_a_stroke_that_breaks_off_and_comes_back_is_told_once(ms):
     assert len(StrikeDetector(RATE, 4).feed_samples(x)) <= 1
 
 
-def test_a_mat_so_quiet_that_it_rests_on_one_count_has_no_fault():
+def test_quiet_mat_on_one_count_has_no_fault():
     x = noise(12.0, rms=0.1)
     go = np.arange(len(x)) / RATE
     x[:, 2] += 8.0 * ((go > 2) & (go < 5)) * np.random.default_rng(3).normal(size=len(x))  # rubbed for three seconds
@@ -235,7 +235,7 @@ def quiet(seconds: float, pads: int, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("pads", [1, 2, 4])
 @pytest.mark.parametrize("seed", range(2))
-def test_a_pad_that_rests_on_its_last_count_between_strokes_feels_them_all(pads, seed):
+def test_pad_constant_between_strikes_detects_every_strike(pads, seed):
     x, rng = quiet(64.0, pads, seed), np.random.default_rng(seed + 50)
     struck = [(2.0 + k + rng.uniform(0, 0.5), int(rng.integers(1, pads + 1))) for k in range(60)]
     for t, pad in struck:
@@ -250,7 +250,7 @@ def test_a_pad_that_rests_on_its_last_count_between_strokes_feels_them_all(pads,
     assert named == []
 
 
-def test_a_pad_struck_after_minutes_on_one_count_is_felt_beside_noisy_ones_and_named_no_longer():
+def test_strike_on_silent_pad_clears_its_fault():
     x = noise(12.0)
     x[:, 1] = 0.0
     stroke(x, 8.0, 2, 400)
@@ -267,7 +267,7 @@ def test_a_pad_struck_after_minutes_on_one_count_is_felt_beside_noisy_ones_and_n
     assert detector.faults == {}
 
 
-def test_a_pad_that_proved_alive_is_named_when_it_moves_without_a_pause_for_a_minute_and_then_is_cut():
+def test_proven_pad_cut_after_steady_noise_is_silent():
     x = noise(75.0)
     x[: round(3 * RATE), 1] = 0.0
     x[round(70 * RATE) :, 1] = 0.0
@@ -280,7 +280,7 @@ def test_a_pad_that_proved_alive_is_named_when_it_moves_without_a_pause_for_a_mi
 
 @pytest.mark.parametrize("rms", [0.1, 0.4, 1.2, 4.0])
 @pytest.mark.parametrize("dead_s", [3.0, 20.0])
-def test_a_dead_channel_that_wakes_like_its_neighbours_makes_no_strike(rms, dead_s):
+def test_dead_channel_waking_to_noise_gives_no_strike(rms, dead_s):
     for seed in range(6):
         x = counts(noise(dead_s + 2, rms=rms, seed=seed))
         x[: round(dead_s * RATE) + 13 * seed, 2] = 0
@@ -291,7 +291,7 @@ def test_a_dead_channel_that_wakes_like_its_neighbours_makes_no_strike(rms, dead
 @pytest.mark.parametrize("rms", [0.1, 1.2])
 @pytest.mark.parametrize("stay_s", [0.03, 0.1, 0.4, 3.0])
 @pytest.mark.parametrize("back_ms", [0.5, 2.0, 8.0, 30.0])
-def test_coming_back_from_the_rail_is_no_strike_and_a_stroke_after_it_is(pads, rms, stay_s, back_ms):
+def test_strike_is_detected_after_return_from_rail(pads, rms, stay_s, back_ms):
     x = noise(stay_s + 5.0, pads, rms)
     go = np.arange(len(x)) / RATE - 2.0
     away = np.exp(-np.clip(go - stay_s, 0, None) / (back_ms / 1000))
@@ -303,7 +303,7 @@ def test_coming_back_from_the_rail_is_no_strike_and_a_stroke_after_it_is(pads, r
     assert found[-1].onset_index > (3.4 + stay_s) * RATE
 
 
-def test_a_stroke_soon_after_a_hand_has_rubbed_a_quiet_pad_is_felt():
+def test_strike_after_rubbing_quiet_pad_is_detected():
     x = quiet(8.0, 4, 4)
     go = np.arange(len(x)) / RATE
     x[:, 1] += 3.0 * ((go > 2) & (go < 5)) * np.random.default_rng(3).normal(size=len(x))
@@ -313,7 +313,7 @@ def test_a_stroke_soon_after_a_hand_has_rubbed_a_quiet_pad_is_felt():
     assert [d.pads for d in found if d.onset_index > 5 * RATE] == [(2,)]
 
 
-def test_a_channel_at_its_rail_is_named_at_the_same_sample_however_the_stream_is_cut():
+def test_stream_cuts_do_not_change_rail_timing():
     x = counts(noise(4.0))
     x[4000:9000, 1] = 2047
     x[9001:12000, 1] = 2047  # for one sample it was away
@@ -330,7 +330,7 @@ def test_a_channel_at_its_rail_is_named_at_the_same_sample_however_the_stream_is
     assert named(looks) == named(sorted({*looks, *range(7, len(x), 13)}))
 
 
-def test_faults_are_the_same_however_the_stream_is_cut():
+def test_stream_cuts_do_not_change_faults():
     x = counts(noise(8.0))
     x[9000:11000, 0] = 5
     x[14000:, 2] = 0
@@ -341,7 +341,7 @@ def test_faults_are_the_same_however_the_stream_is_cut():
     assert whole.faults == parts.faults == {3: "silent"}
 
 
-def test_what_the_frame_feels_as_much_is_no_stroke_with_a_disc_on_it():
+def test_reference_disc_rejects_stomp_on_the_frame():
     x = noise(3.0, 5)
     stroke(x, 1.0, 2, 600)
     stomp = np.zeros_like(x)
@@ -353,7 +353,7 @@ def test_what_the_frame_feels_as_much_is_no_stroke_with_a_disc_on_it():
     assert [d.pads for d in detector.feed_samples(counts(x + stomp))] == [(2,)]
 
 
-def test_the_disc_on_the_frame_is_never_struck_and_cannot_be_alone():
+def test_reference_disc_is_never_struck_or_alone():
     x = noise(2.0, 5)
     stroke(x, 1.0, 5, 1500)
     settings = StrikeSettings(reference=True)
@@ -371,7 +371,7 @@ def test_the_disc_on_the_frame_is_never_struck_and_cannot_be_alone():
         ([1, 2], [1], {1: "2 knocks, 1 felt", 2: "2 knocks, 1 felt"}),
     ],
 )
-def test_pads_felt_as_others_show_when_each_is_knocked_on(knocked, felt, told):
+def test_knocks_compare_expected_and_detected_pads(knocked, felt, told):
     assert compare_knocks(knocked, felt) == told
 
 
@@ -388,5 +388,5 @@ def test_pads_felt_as_others_show_when_each_is_knocked_on(knocked, felt, told):
         ({}, []),
     ],
 )
-def test_pads_are_swapped_only_if_each_is_felt_as_another(felt_as, swapped):
+def test_swapped_pads_form_closed_cycles(felt_as, swapped):
     assert find_swapped_pads(felt_as) == swapped

@@ -86,7 +86,7 @@ def busy(seed: int = 3) -> np.ndarray:
 
 @pytest.mark.parametrize("rate", [2000.0, 4000.0, 8000.0, 7350.0])
 @pytest.mark.parametrize("pads", [1, 2, 4, 8])
-def test_each_pad_is_felt_once_soft_and_hard(rate, pads):
+def test_each_pad_detects_soft_and_hard_strikes_once(rate, pads):
     for pad in range(1, pads + 1):
         mat = Mat(2.0, pads, rate, seed=pad)
         for t, peak in ((0.5, 25.0), (1.0, 300.0), (1.5, 6000.0)):  # the last runs into the rail
@@ -101,7 +101,7 @@ def test_each_pad_is_felt_once_soft_and_hard(rate, pads):
         assert found[1].sure
 
 
-def test_a_lone_pad_is_told_sooner_than_one_of_four():
+def test_lone_pad_is_decided_sooner_than_four():
     lone, four = Mat(1.0, 1), Mat(1.0, 4)
     lone.stroke(0.5, 1, 300)
     four.stroke(0.5, 1, 300)
@@ -109,7 +109,7 @@ def test_a_lone_pad_is_told_sooner_than_one_of_four():
 
 
 @pytest.mark.parametrize("crosstalk", [22.0, 30.0, 45.0])
-def test_neighbours_that_feel_a_stroke_are_not_told(crosstalk):
+def test_crosstalk_to_neighbours_is_not_reported(crosstalk):
     mat = Mat(4.0)
     for k in range(1, 5):
         mat.stroke(0.8 * k, k, 1800, crosstalk)
@@ -122,7 +122,7 @@ def test_noise_is_no_strike(rate, noise):
     assert Mat(20.0, 4, rate, noise=noise, seed=8).felt() == []
 
 
-def test_drums_are_no_strike_and_a_stroke_among_them_is():
+def test_drums_give_no_strike_but_strokes_do():
     mat = Mat(12.0, seed=5)
     for k in range(30):
         mat.drum(0.2 + 0.38 * k, mat.rng.uniform(60, 400))
@@ -131,7 +131,7 @@ def test_drums_are_no_strike_and_a_stroke_among_them_is():
     assert [d.pads for d in mat.felt()] == [(3,)]
 
 
-def test_presses_hum_rubbing_and_a_wandering_rest_level_are_no_strike():
+def test_presses_hum_rubbing_and_drift_give_no_strike():
     mat = Mat(10.0, seed=7)
     t = np.arange(len(mat.x))[:, None] / RATE
     mat.x += 20 * np.sin(2 * np.pi * 60 * t) + 6 * np.sin(2 * np.pi * 180 * t) + 150 * np.sin(2 * np.pi * 0.3 * t)
@@ -146,7 +146,7 @@ def test_presses_hum_rubbing_and_a_wandering_rest_level_are_no_strike():
 @pytest.mark.parametrize("rate", [2000.0, 4000.0, 8000.0])
 @pytest.mark.parametrize("pads", [1, 4])
 @pytest.mark.parametrize("noise", [0.0, 1.0])
-def test_spikes_and_steps_of_the_converter_are_no_strike(rate, pads, noise):
+def test_converter_spikes_and_steps_give_no_strike(rate, pads, noise):
     mat = Mat(10.0, pads, rate, noise=noise, seed=8)
     for k in range(60):
         n, pad = int(mat.rng.integers(400, len(mat.x) - 400)), int(mat.rng.integers(pads))
@@ -160,7 +160,7 @@ def test_spikes_and_steps_of_the_converter_are_no_strike(rate, pads, noise):
 
 @pytest.mark.parametrize("pads", [1, 4])
 @pytest.mark.parametrize("samples", [1, 2, 3])
-def test_spike_of_up_to_three_samples_is_no_strike(samples, pads):
+def test_spike_up_to_three_samples_gives_no_strike(samples, pads):
     mat = Mat(12.0, pads, seed=9)
     for k in range(30):
         n, pad = 1000 + 1500 * k, int(mat.rng.integers(pads))
@@ -168,7 +168,7 @@ def test_spike_of_up_to_three_samples_is_no_strike(samples, pads):
     assert mat.felt() == []
 
 
-def test_spike_is_told_from_a_ring():
+def test_is_spike_separates_spike_from_ring():
     rest = np.array([0.0, 1, -1, 0, 1, -1, 0, 0])
     assert is_spike(np.r_[rest, 200, 180, 210, 1, 0, -1], 8)
     assert not is_spike(np.r_[rest, 200, 180, 210, 160, 0, -1], 8)
@@ -177,7 +177,7 @@ def test_spike_is_told_from_a_ring():
 
 
 @pytest.mark.parametrize(("before_ms", "sure"), [(10, False), (40, False), (90, True)])
-def test_stroke_that_touched_another_pad_first_is_not_sure(before_ms, sure):
+def test_strike_after_touch_of_another_pad_is_unsure(before_ms, sure):
     """The touch, six counts, is too soft for a stroke of its own."""
     mat = Mat(2.0, seed=3)
     mat.stroke(1.0, 3, 1500, 26.0)  # every disc has felt something
@@ -194,7 +194,7 @@ def test_low_band_asks_for_more():
     assert [d.pads for d in mat.felt(settings=StrikeSettings(band_db=()))] == [(3,)]
 
 
-def test_a_dead_channel_and_one_stuck_at_the_rail_do_not_silence_the_others():
+def test_dead_and_railed_channels_do_not_block_others():
     mat = Mat(2.0)
     mat.stroke(1.0, 2, 200)
     mat.x[:, 0] = 0.0
@@ -202,7 +202,7 @@ def test_a_dead_channel_and_one_stuck_at_the_rail_do_not_silence_the_others():
     assert [d.pads for d in mat.felt()] == [(2,)]
 
 
-def test_a_faint_stroke_is_felt_while_a_hand_rubs_another_pad():
+def test_faint_strike_is_detected_while_another_is_rubbed():
     mat = Mat(2.0, seed=11)
     mat.rub(0.2, 4, 12.0, 1.6)
     mat.stroke(1.0, 1, 25)
@@ -210,7 +210,7 @@ def test_a_faint_stroke_is_felt_while_a_hand_rubs_another_pad():
 
 
 @pytest.mark.parametrize(("pads", "rubbed"), [(4, 20.0), (2, 20.0), (2, 120.0)])
-def test_the_pad_that_was_rubbed_is_named_when_it_is_struck_hard(pads, rubbed):
+def test_rubbed_pad_is_named_when_struck_hard(pads, rubbed):
     mat = Mat(2.0, pads, seed=12)
     mat.rub(0.2, pads, rubbed, 1.6)
     mat.stroke(1.0, pads, 1900, crosstalk_db=19)
@@ -218,7 +218,7 @@ def test_the_pad_that_was_rubbed_is_named_when_it_is_struck_hard(pads, rubbed):
 
 
 @pytest.mark.parametrize(("rubbed", "peak"), [(60.0, 4000), (120.0, 1000), (120.0, 3000), (200.0, 1500), (200.0, 4000)])
-def test_a_neighbour_is_not_named_for_a_struck_pad_that_was_rubbed_hard(rubbed, peak):
+def test_neighbour_of_hard_rubbed_struck_pad_is_unnamed(rubbed, peak):
     mat = Mat(2.0, 2, seed=12)
     mat.rub(0.2, 2, rubbed, 1.6)
     mat.stroke(1.0, 2, peak, crosstalk_db=19)  # the greatest run into the rail, which brings the neighbour nearer
@@ -226,7 +226,7 @@ def test_a_neighbour_is_not_named_for_a_struck_pad_that_was_rubbed_hard(rubbed, 
 
 
 @pytest.mark.parametrize(("rubbed", "sure"), [(60.0, False), (20.0, True)])
-def test_a_stroke_that_is_not_far_above_all_other_pads_is_a_question(rubbed, sure):
+def test_strike_close_to_rubbed_pad_is_unsure(rubbed, sure):
     mat = Mat(2.0)
     mat.rub(0.2, 1, rubbed, 1.7)
     mat.stroke(1.0, 2, 700, crosstalk_db=12.5)
@@ -236,7 +236,7 @@ def test_a_stroke_that_is_not_far_above_all_other_pads_is_a_question(rubbed, sur
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (3, 2), (4, 1)])
-def test_two_pads_struck_together_are_both_told_in_order(first, second):
+def test_two_pads_struck_together_are_reported_in_order(first, second):
     mat = Mat(2.0)
     mat.stroke(1.0, first, 500)
     mat.stroke(1.0015, second, 700)
@@ -247,7 +247,7 @@ def test_two_pads_struck_together_are_both_told_in_order(first, second):
     assert 1 <= found.onsets[1] - found.onsets[0] <= 10
 
 
-def test_two_pads_struck_at_the_same_instant_are_a_doubt():
+def test_two_pads_struck_simultaneously_are_unsure():
     mat = Mat(2.0)
     mat.stroke(1.0, 2, 500)
     mat.stroke(1.0, 3, 500)
@@ -256,7 +256,7 @@ def test_two_pads_struck_at_the_same_instant_are_a_doubt():
     assert not found.sure
 
 
-def test_a_pad_struck_well_after_the_first_is_not_named_with_it():
+def test_pad_struck_30_ms_later_is_not_included():
     mat = Mat(2.0)
     mat.stroke(1.0, 1, 500)
     mat.stroke(1.03, 4, 700)
@@ -270,7 +270,7 @@ def test_lock_out_swallows_bounces_and_ends():
     assert [round(d.onset_index / RATE, 1) for d in mat.felt()] == [0.5, 0.8]
 
 
-def test_a_blow_after_a_brush_is_told_as_well():
+def test_blow_after_brush_of_another_pad_is_reported():
     mat = Mat(2.0)
     mat.stroke(1.0, 2, 20)
     mat.stroke(1.08, 3, 1500)
@@ -279,7 +279,7 @@ def test_a_blow_after_a_brush_is_told_as_well():
 
 @pytest.mark.parametrize(("late_ms", "told"), [(6, 1), (8, 1), (10, 1), (12, 2), (20, 2)])
 @pytest.mark.parametrize("peak", [20, 30])
-def test_blow_that_swells_within_10_ms_is_one_stroke(peak, late_ms, told):
+def test_blow_growing_within_10_ms_is_one_strike(peak, late_ms, told):
     """The first touch is felt at 3 ms; for ten more a stroke may still grow to its full height."""
     mat = Mat(1.2)
     mat.stroke(1.0, 2, peak)
@@ -300,7 +300,7 @@ def test_stroke_must_tower_over_the_last_50_ms(peak, shaken, told, seed):
 
 @given(cuts=st.lists(st.integers(0, 10000), max_size=40), seed=st.integers(0, 3))
 @settings(max_examples=cases(10, 30), deadline=None)
-def test_any_way_of_cutting_the_stream_gives_the_same(cuts, seed):
+def test_random_stream_cuts_do_not_change_strikes(cuts, seed):
     x = busy(seed)
     whole = StrikeDetector(RATE, 4).feed_samples(x)
     assert len(whole) >= 3
@@ -316,7 +316,7 @@ def test_blocks_of_one_size_give_the_same(size):
     assert got == StrikeDetector(RATE, 4).feed_samples(x)
 
 
-def test_a_decision_needs_nothing_later_and_not_one_sample_less():
+def test_decision_needs_exactly_samples_up_to_decided_index():
     x = busy()
     for k, d in enumerate(StrikeDetector(RATE, 4).feed_samples(x)):
         assert StrikeDetector(RATE, 4).feed_samples(x[: d.decided_index])[k] == d
@@ -333,7 +333,7 @@ def test_the_future_does_not_change_the_past(at, seed):
     assert [d for d in StrikeDetector(RATE, 4).feed_samples(other) if d.decided_index <= at] == before
 
 
-def test_only_armed_strikes_are_told_and_floors_are_kept_meanwhile():
+def test_disabled_reporting_drops_strikes_but_tracks_floors():
     mat = Mat(3.0)
     mat.rub(0.0, 2, 4.0, 6.0)
     for t in (0.5, 1.0, 1.5):
@@ -366,7 +366,7 @@ def test_arming_and_disarming_depends_on_the_samples_alone(cuts, turns):
 
 
 @pytest.mark.parametrize("late_ms", [-2, -1, 0, 0.5, 1, 2, 3, 5, 10, 30, 100])
-def test_a_stroke_under_way_when_armed_is_not_told(late_ms):
+def test_strike_in_progress_when_armed_is_ignored(late_ms):
     mat = Mat(1.5)
     mat.stroke(1.0, 3, 900)
     x, detector = mat.samples(), StrikeDetector(RATE, 4)
@@ -381,7 +381,7 @@ def blocks_of(x, samples=32):
     return [Piezo(at / RATE, at, RATE, x[at : at + samples], 2048) for at in range(0, len(x), samples)]
 
 
-def test_quiet_blocks_wait_for_each_other_and_a_stroke_does_not(monkeypatch):
+def test_quiet_blocks_are_batched_without_delaying_strikes(monkeypatch):
     mat = Mat(8.0, seed=11)
     for n in range(12):
         mat.stroke(1.0 + 0.55 * n, 1 + n % 4, 10 + 3 * n)
@@ -407,7 +407,7 @@ def test_strokes_are_the_same_hop_by_hop(peak):
     assert got
 
 
-def test_a_loud_stroke_soon_after_the_start_is_sure():
+def test_loud_strike_soon_after_start_is_sure():
     mat = Mat(0.2, seed=15)
     mat.stroke(0.06, 2, 300)
     (found,) = StrikeDetector(RATE, 4).feed_samples(mat.samples())
@@ -416,7 +416,7 @@ def test_a_loud_stroke_soon_after_the_start_is_sure():
 
 
 @pytest.mark.parametrize("gap_s", [0.03, 0.05])
-def test_a_blow_after_a_brush_that_was_told_is_sure(gap_s):
+def test_blow_after_reported_brush_is_sure(gap_s):
     mat = Mat(1.0, seed=14)
     mat.stroke(0.6, 2, 12)
     mat.stroke(0.6 + gap_s, 1, 500, crosstalk_db=40)
@@ -434,7 +434,7 @@ def test_enabled_twice_is_enabled_once():
     assert [d.pads for d in detector.feed_samples(x[2792:])] == [(2,)]
 
 
-def test_a_stroke_that_waits_is_told_when_samples_are_missing(monkeypatch):
+def test_pending_strike_is_reported_at_sample_gap(monkeypatch):
     monkeypatch.setattr("pi_controller.sensing.strikes.STIR_RATIO", 1e9)
     mat = Mat(1.0, seed=12)
     mat.stroke(0.705, 3, 60)
@@ -447,7 +447,7 @@ def test_a_stroke_that_waits_is_told_when_samples_are_missing(monkeypatch):
         assert [(s.pads, s.t) for s in told] == [((3,), pytest.approx(0.705, abs=0.002))]
 
 
-def test_disarmed_while_a_stroke_is_being_weighed_tells_nothing():
+def test_disarming_during_pending_strike_drops_it():
     x = busy()
     first = StrikeDetector(RATE, 4).feed_samples(x)[0]
     detector = StrikeDetector(RATE, 4)
@@ -470,7 +470,7 @@ def test_a_gap_never_makes_a_strike(ms):
     assert felt + detector.feed_samples(x[at:] + np.array([0, -700, 40, 9])) == ([] if ms > -6 else felt)
 
 
-def test_after_a_gap_strikes_are_felt_again():
+def test_strike_after_gap_is_detected():
     mat = Mat(2.0)
     mat.stroke(1.0, 1, 500)
     x, detector = mat.samples(), StrikeDetector(RATE, 4)
@@ -479,7 +479,7 @@ def test_after_a_gap_strikes_are_felt_again():
     assert [(d.pads, d.onset_index > 3900) for d in detector.feed_samples(x[2000:])] == [((1,), True)]
 
 
-def test_blocks_of_the_board_give_strikes_on_the_hosts_clock():
+def test_board_blocks_give_strikes_in_host_time():
     mat = Mat(2.0)
     mat.stroke(1.0, 3, 400)
     x, detector = mat.samples(), StrikeDetector(RATE, 4)
@@ -522,12 +522,12 @@ def test_counts_of_any_width_and_floats_are_understood():
         ({"full_scale": float("nan")}, "full scale"),
     ],
 )
-def test_what_cannot_be_listened_to_is_refused(kwargs, named):
+def test_invalid_detector_arguments_are_refused(kwargs, named):
     with pytest.raises(SettingsError, match=named):
         StrikeDetector(**{"rate": RATE, "pads": 4, **kwargs})
 
 
-def test_samples_of_another_shape_are_refused_and_change_nothing():
+def test_wrong_shape_is_refused_and_state_unchanged():
     x = busy()
     detector = StrikeDetector(RATE, 4)
     found = detector.feed_samples(x[:3000])
@@ -537,7 +537,7 @@ def test_samples_of_another_shape_are_refused_and_change_nothing():
     assert found + detector.feed_samples(x[3000:]) == StrikeDetector(RATE, 4).feed_samples(x)
 
 
-def test_settings_that_cannot_work_are_all_named_at_once():
+def test_invalid_settings_are_all_named_at_once():
     with pytest.raises(SettingsError) as error:
         StrikeSettings(
             bands_hz=((900.0, 400.0),), floor_rank=1.5, floor_s=0.0, floor_lsb=0.0, lockout_s=9.0, wait_s=0.1
@@ -570,7 +570,7 @@ def test_fewer_samples_are_listened_to_lower_down(rate, full_scale):
         assert told.decided_index / rate < 1.215
 
 
-def test_from_2000_samples_on_nothing_is_changed():
+def test_settings_are_unchanged_from_2000_samples_up():
     for rate in (2000.0, 4000.0, 8000.0):
         assert StrikeDetector(rate, 4, settings=FSR_SETTINGS).settings is FSR_SETTINGS
     assert adapt_to_rate(StrikeSettings(), 1000.0).bands_hz == ((150.0, 3000.0),)

@@ -25,7 +25,7 @@ def test_the_sensor_follows_its_data_sheet():
     assert fsr_mat.counts(np.array([1.0]), 1.06)[0] < x[3] < fsr_mat.counts(np.array([1.0]), 0.94)[0]
 
 
-def test_a_stroke_weighs_what_momentum_says():
+def test_strike_impulse_matches_stick_momentum():
     mat = FsrMat(1, 2.0)
     mat.strike(1.0, 2, 1.5)
     got = mat.force[:, 1].sum() / mat.rate  # N s: the stick's momentum, there and back, and what goes past the sensor
@@ -34,7 +34,7 @@ def test_a_stroke_weighs_what_momentum_says():
     assert 0.005 < fsr_mat.contact_s() < 0.012
 
 
-def test_a_drum_in_the_floor_weighs_on_all_plates():
+def test_floor_drum_loads_all_plates_alike():
     mat = FsrMat(1, 5.0)
     mat.drums(0.5)
     assert 0.2 < np.abs(mat.floor).max() < 1.5
@@ -47,7 +47,7 @@ def test_a_drum_in_the_floor_weighs_on_all_plates():
 
 @pytest.mark.parametrize("floor", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize("speed", [0.15, 0.5, 2.0, 6.0])
-def test_each_pad_is_felt(floor, speed):
+def test_each_pad_detects_its_strike(floor, speed):
     mat = FsrMat(round(10 * speed), 6.0)
     mat.drums(floor)
     for pad in range(1, 5):
@@ -70,7 +70,7 @@ def test_no_hand_is_a_strike(kind, floor):
     assert np.ptp(mat.samples()) > 200
 
 
-def test_the_same_seed_gives_the_same_mat_and_another_another():
+def test_same_seed_repeats_mat_and_other_seed_differs():
     def made(seed: int) -> np.ndarray:
         mat = FsrMat(seed, 1.0)
         mat.strike(0.5, 1, 0.3)
@@ -81,7 +81,7 @@ def test_the_same_seed_gives_the_same_mat_and_another_another():
     assert (made(4) != made(5)).any()
 
 
-def test_settings_choose_the_sensor_and_shift_its_own_thresholds():
+def test_settings_choose_sensor_and_shift_its_thresholds():
     assert StrikesSection().detector_settings() == SETTINGS_BY_SENSOR["piezo"]
     assert StrikesSection(sensor="fsr").detector_settings() == FSR_SETTINGS
     stricter = StrikesSection(sensor="fsr", threshold_db=19.0, dominance_db=12.0, lockout_ms=400.0).detector_settings()

@@ -40,7 +40,7 @@ def pads() -> Pads:
     return Pads()
 
 
-def test_a_stick_is_told_with_the_first_scan_after_it(pads: Pads) -> None:
+def test_stick_strike_is_released_at_next_scan(pads: Pads) -> None:
     stroke = Strike(pads.t + 0.012, (2,), 12.0)
     assert pads.strokes.hold([stroke]) == []
     assert pads.scan() == [stroke]
@@ -48,13 +48,13 @@ def test_a_stick_is_told_with_the_first_scan_after_it(pads: Pads) -> None:
 
 
 @pytest.mark.parametrize(("before_ms", "scans"), [(4, 2), (6, 1)])
-def test_scan_within_5_ms_decides_nothing(pads: Pads, before_ms: int, scans: int) -> None:
+def test_scan_within_5_ms_leaves_strike_pending(pads: Pads, before_ms: int, scans: int) -> None:
     stroke = Strike(pads.t + SCAN_S - before_ms / 1000, (2,))
     pads.strokes.hold([stroke])
     assert [pads.scan() for _ in range(scans)] == [[]] * (scans - 1) + [[stroke]]
 
 
-def test_a_stroke_felt_late_does_not_wait_for_another_scan(pads: Pads) -> None:
+def test_late_strike_does_not_wait_for_scan(pads: Pads) -> None:
     stroke = Strike(pads.t - 0.01, (2,))
     assert pads.strokes.hold([stroke]) == [stroke]
 
@@ -62,7 +62,7 @@ def test_a_stroke_felt_late_does_not_wait_for_another_scan(pads: Pads) -> None:
 @pytest.mark.parametrize(
     ("edge", "middle", "whose"), [((30, 2, 0), (30, 30, 0), "hider"), ((0, 2, 30), (0, 30, 30), "hitter")]
 )
-def test_a_hand_that_bumps_the_pad_on_its_way_in(pads: Pads, edge: tuple, middle: tuple, whose: str) -> None:
+def test_strike_by_entering_hand_names_its_side(pads: Pads, edge: tuple, middle: tuple, whose: str) -> None:
     stroke = Strike(pads.t + 0.012, (3,), 2.0)
     pads.strokes.hold([stroke])
     pads.lost[3] = edge
@@ -72,7 +72,7 @@ def test_a_hand_that_bumps_the_pad_on_its_way_in(pads: Pads, edge: tuple, middle
     assert [(each.pads, each.hand, each.t) for each in told] == [((3,), whose, stroke.t)]
 
 
-def test_a_hand_at_another_pad_holds_nothing_back(pads: Pads) -> None:
+def test_hand_at_another_pad_does_not_delay_strike(pads: Pads) -> None:
     pads.lost[4] = (30, 40, 5)
     pads.scan(10)
     assert pads.hands.occupied_pads == (4,)
@@ -80,7 +80,7 @@ def test_a_hand_at_another_pad_holds_nothing_back(pads: Pads) -> None:
     assert pads.strokes.hold([stroke]) == [stroke]
 
 
-def test_a_hand_that_is_in_and_one_that_has_just_left(pads: Pads) -> None:
+def test_strike_near_present_or_departed_hand_is_labelled(pads: Pads) -> None:
     for lost in ((30, 2, 0), (30, 2, 0), (30, 40, 5)):
         pads.lost[2] = lost
         pads.scan(4)
@@ -96,7 +96,7 @@ def test_a_hand_that_is_in_and_one_that_has_just_left(pads: Pads) -> None:
     assert [each.hand for each in pads.strokes.hold([Strike(pads.t - 0.01, (2,))])] == [None]
 
 
-def test_what_rests_at_the_edge_is_no_hand_in_the_end(pads: Pads) -> None:
+def test_touch_resting_at_edge_releases_plain_strike(pads: Pads) -> None:
     stroke = Strike(pads.t + 0.012, (2,))
     pads.strokes.hold([stroke])
     pads.lost[2] = (20, 0, 0)
@@ -104,7 +104,7 @@ def test_what_rests_at_the_edge_is_no_hand_in_the_end(pads: Pads) -> None:
     assert pads.scan() == [stroke]
 
 
-def test_what_is_gone_again_was_none(pads: Pads) -> None:
+def test_brief_touch_is_not_taken_for_hand(pads: Pads) -> None:
     stroke = Strike(pads.t + 0.012, (2,))
     pads.strokes.hold([stroke])
     pads.lost[2] = (8, 0, 0)
@@ -113,7 +113,7 @@ def test_what_is_gone_again_was_none(pads: Pads) -> None:
     assert pads.scan() == [stroke]
 
 
-def test_strips_that_say_no_more_are_not_waited_for(pads: Pads) -> None:
+def test_overdue_strike_is_released_without_scans(pads: Pads) -> None:
     stroke = Strike(pads.t + 0.01, (2,))
     pads.strokes.hold([stroke])
     assert pads.strokes.overdue(stroke.t + 0.06) == []
@@ -121,14 +121,14 @@ def test_strips_that_say_no_more_are_not_waited_for(pads: Pads) -> None:
     assert pads.strokes.release_all() == []
 
 
-def test_a_stroke_with_something_at_its_pad_is_a_doubt_when_the_board_goes(pads: Pads) -> None:
+def test_release_all_makes_touched_pad_strike_unsure(pads: Pads) -> None:
     pads.strokes.hold([Strike(pads.t + 0.012, (2,))])
     pads.lost[2] = (20, 0, 0)
     pads.scan()
     assert [(each.pads, each.sure) for each in pads.strokes.release_all()] == [((2,), False)]
 
 
-def test_what_nobody_waits_for_is_forgotten(pads: Pads) -> None:
+def test_forget_drops_pending_strike(pads: Pads) -> None:
     pads.strokes.hold([Strike(pads.t + 0.012, (2,))])
     pads.strokes.forget()
     assert pads.scan(20) == []
@@ -157,7 +157,7 @@ class Board:
 
 
 @pytest.mark.parametrize("scans", [True, False])
-def test_with_the_strips_or_without_a_stroke_is_told_once(scans: bool) -> None:
+def test_strike_is_reported_once_with_or_without_strips(scans: bool) -> None:
     board = Board()
     scan = (0, 0, 0) if scans else None
     assert [event for _ in range(90) for event in board.block(scan=scan)] == []
@@ -167,7 +167,7 @@ def test_with_the_strips_or_without_a_stroke_is_told_once(scans: bool) -> None:
     assert told[0][0] - at <= (0.04 if scans else 0.016)
 
 
-def test_strips_that_die_with_a_stroke_held_back_do_not_keep_it() -> None:
+def test_pending_strike_is_released_when_strips_die() -> None:
     board = Board()
     for _ in range(90):
         board.block()
@@ -175,7 +175,7 @@ def test_strips_that_die_with_a_stroke_held_back_do_not_keep_it() -> None:
     assert [(event.pads, event.sure) for event in told if isinstance(event, Strike)] == [((1,), True)]
 
 
-def test_a_bump_comes_with_its_hand_and_before_it() -> None:
+def test_bump_strike_names_hand_and_precedes_hand_in() -> None:
     board = Board()
     for _ in range(90):
         board.block()
@@ -187,7 +187,7 @@ def test_a_bump_comes_with_its_hand_and_before_it() -> None:
     assert events[0].hand == "hider"
 
 
-def test_the_link_goes_down_with_a_stroke_held_back() -> None:
+def test_link_down_releases_pending_strike_first() -> None:
     board = Board()
     for _ in range(90):
         board.block()

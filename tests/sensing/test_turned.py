@@ -39,13 +39,13 @@ def test_turned_twice_is_the_same_again(event):
 
 
 @given(x=st.floats(-560.0, 560.0), y=st.floats(-140.0, 140.0))
-def test_a_bead_lies_under_the_pad_that_its_place_says(x, y):
+def test_mirrored_bead_pad_matches_its_position(x, y):
     pads = pinmap().pads
     (bead,) = mirror_event(BeadsAtRest(1.0, (Bead(pads.at(x, y), x_mm=x, y_mm=y),))).found
     assert bead.pad == pads.at(bead.x_mm, bead.y_mm)
 
 
-def test_left_is_left_and_the_hiders_edge_is_the_hiders():
+def test_mirroring_swaps_pads_sides_and_strips():
     assert mirror_event(Strike(1.0, (1, 3), onsets=(1.0, 1.001))).pads == (4, 2)
     assert mirror_event(HandIn(1.0, 2, "hitter")) == HandIn(1.0, 3, "hider")
     assert mirror_event(SensorFaultsChange(1.0, (SensorFault("strip", 1, "silent", 0),))).faults == (

@@ -102,7 +102,7 @@ def busy(rate: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("rate", "width"), [(4000, 2), (8000, 1), (8000, 3), (22050, 2)])
-def test_cut_at_any_byte_the_file_tells_what_was_decided_by_then(tmp_path, capsys, rate, width):
+def test_file_cut_at_any_byte_reports_earlier_decisions(tmp_path, capsys, rate, width):
     path, data = tmp_path / "x.wav", wav(busy(rate), rate, width)
     path.write_bytes(data)
     whole = told(capsys, path)
@@ -120,7 +120,7 @@ def test_cut_at_any_byte_the_file_tells_what_was_decided_by_then(tmp_path, capsy
 
 @pytest.mark.skipif(not RECORDINGS.is_dir(), reason="no recordings here")
 @pytest.mark.parametrize("name", ["crosstalk", "single/pd6", "four/drums30-0", "four/quiet-1"])
-def test_cut_anywhere_a_recording_tells_what_was_decided_by_then(tmp_path, capsys, name):
+def test_recording_cut_anywhere_reports_earlier_decisions(tmp_path, capsys, name):
     with wave.open(str(RECORDINGS / f"{name}.wav")) as file:
         rate, channels = file.getframerate(), file.getnchannels()
         x = file.readframes(12 * rate)
@@ -172,7 +172,7 @@ def test_knocks_in_turn_show_swapped_pads(tmp_path, capsys):
             main([str(path), "--knocked", wrong])
 
 
-def test_a_faulty_channel_is_told_once_and_the_rest_judged(tmp_path, capsys):
+def test_faulty_channel_is_reported_once_and_others_judged(tmp_path, capsys):
     x = sound(8000, 4, ((4.0, 1),), 5.0)
     x[:, 2] = 0.0
     path = tmp_path / "x.wav"
@@ -183,7 +183,7 @@ def test_a_faulty_channel_is_told_once_and_the_rest_judged(tmp_path, capsys):
     assert err.splitlines() == [f"{path}: pad 3 is silent."]
 
 
-def test_each_pad_of_a_stroke_has_its_own_onset(tmp_path, capsys):
+def test_each_pad_of_strike_has_own_onset(tmp_path, capsys):
     path = tmp_path / "x.wav"
     path.write_bytes(wav(sound(8000, 4, ((0.6, 3), (0.602, 1))), 8000))
     (line,) = told(capsys, path)
@@ -193,7 +193,7 @@ def test_each_pad_of_a_stroke_has_its_own_onset(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("rate", [8000, 44100])
-def test_cut_where_it_was_decided_the_file_tells_the_same(tmp_path, capsys, rate):
+def test_file_cut_at_decision_reports_same_strikes(tmp_path, capsys, rate):
     path, x = tmp_path / "x.wav", sound(rate, 4, ((0.6, 2), (1.2, 4)))
     path.write_bytes(wav(x, rate))
     lines = told(capsys, path)
@@ -213,7 +213,7 @@ def test_spikes_of_a_fast_converter_are_no_strikes(tmp_path, capsys):
     assert told(capsys, path) == []
 
 
-def test_a_cut_off_file_is_read_as_far_as_it_goes(tmp_path, capsys):
+def test_truncated_file_is_read_to_its_end(tmp_path, capsys):
     path = tmp_path / "x.wav"
     path.write_bytes(wav(sound(8000, 4, ((0.6, 2), (1.2, 4))), 8000)[: 44 + 8000 * 8 + 5])
     assert main([str(path)]) == 0
@@ -233,7 +233,7 @@ def test_a_recorder_that_did_not_know_the_size(tmp_path, capsys, size):
     assert err == ""
 
 
-def test_other_chunks_are_passed_over_and_what_follows_the_samples_is_left(tmp_path, capsys):
+def test_other_chunks_and_trailing_bytes_are_ignored(tmp_path, capsys):
     path = tmp_path / "x.wav"
     loud = b"LIST" + struct.pack("<I", 7) + b"abcdefg\0"
     path.write_bytes(wav(sound(8000, 1, ((0.6, 1),)), 8000, extra=loud) + loud + b"\x7f\x80" * 4000)
@@ -285,7 +285,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", sorted(BAD))
-def test_what_is_no_recording_is_refused_in_two_lines(tmp_path, capsys, kind):
+def test_invalid_recording_is_refused_in_two_lines(tmp_path, capsys, kind):
     path = tmp_path / "x.wav"
     path.write_bytes(BAD[kind])
     with pytest.raises(UsageError) as error:

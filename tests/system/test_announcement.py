@@ -14,7 +14,7 @@ def asked(root, *, system=True, table="Table 1", **web):
     return plan_announcement(make_place(system=system, root=root), settings)
 
 
-def test_it_says_what_and_where(pi):
+def test_service_announces_name_type_and_port(pi):
     root = pi()
     (file,), notes = asked(root, port=8181)
     assert file.path == FILE
@@ -36,13 +36,13 @@ def test_any_name_is_text_and_fits(name):
 
 
 @pytest.mark.parametrize("web", [{"host": "127.0.0.1"}, {"port": 0}, {"enabled": False}])
-def test_what_nobody_can_reach_is_not_announced(pi, web):
+def test_unreachable_page_is_not_announced(pi, web):
     files, notes = asked(pi(), **web)
     assert files == []
     assert "nothing is announced" in notes[0]
 
 
-def test_switched_off_there_is_none_and_one_left_is_named(pi):
+def test_announce_off_writes_no_file_and_names_leftover(pi):
     root = pi()
     assert asked(root, announce=False) == ([], [])
     (root / FILE.relative_to("/")).parent.mkdir(parents=True)

@@ -11,13 +11,13 @@ ZERO, PI5 = "Raspberry Pi Zero 2 W Rev 1.0", "Raspberry Pi 5 Model B Rev 1.0"
 @pytest.mark.parametrize(
     ("model", "core"), [(PI3, "core_freq=250"), (ZERO, "core_freq=250"), (PI4, "core_freq=500"), (PI5, None)]
 )
-def test_the_cores_clock_stands_still_where_the_strip_hangs_on_it(model, core):
+def test_strips_fix_core_freq_before_pi_5(model, core):
     lines = install.required_lines(model, strips=True)
     assert "dtparam=spi=on" in lines
     assert next((line for line in lines if line.startswith("core_freq=")), None) == core
 
 
-def test_what_is_not_driven_needs_nothing():
+def test_undriven_strips_and_pins_need_no_lines():
     assert install.required_lines(PI4, strips=False) == install.required_lines("", strips=True, pins=True) == ()
     assert install.required_lines(PI5, strips=False, pins=True) == ("dtparam=spi=on", "dtparam=i2c_arm=on")
     assert install.required_lines(PI5, strips=True, pins=True) == ("dtparam=spi=on", "dtparam=i2c_arm=on")
@@ -36,7 +36,7 @@ def test_what_is_not_driven_needs_nothing():
         ("core_freq=250\ncore_freq=400\n", True),
     ],
 )
-def test_a_line_counts_where_it_holds_for_this_model(text, missing):
+def test_config_line_counts_in_matching_model_section(text, missing):
     assert install.missing_lines(text, PI3, ["core_freq=250"]) == (["core_freq=250"] if missing else [])
 
 
@@ -46,7 +46,7 @@ def test_parameters_of_other_things_are_other_lines():
     assert install.missing_lines(text + "dtparam=spi=on\n", PI5, ["dtparam=spi=on"]) == []
 
 
-def test_the_block_holds_for_every_model_and_is_there_once():
+def test_config_block_covers_all_models_once():
     text = install.with_block("[pi4]\narm_boost=1\n", ["dtparam=spi=on"])
     assert install.block(text).splitlines()[1:3] == ["[all]", "dtparam=spi=on"]
     again = install.with_block(text, ["dtparam=spi=on", "enable_uart=1"])

@@ -45,7 +45,7 @@ def test_the_board_id_tells_the_chip(waiting, tmp_path, board_id, chip):
     assert find_boot_drive(tmp_path) == boot_drive.BootDrive(str(folder), chip, mounted=True)
 
 
-def test_the_board_id_counts_more_than_the_drives_name(waiting, tmp_path):
+def test_board_id_overrides_the_drive_name(waiting, tmp_path):
     waiting("RP2350", name="RPI-RP2")
     assert find_boot_drive(tmp_path).chip == RP2350
 
@@ -58,7 +58,7 @@ def test_the_board_id_counts_more_than_the_drives_name(waiting, tmp_path):
         (uf2(ABSOLUTE, ARM, ARM), RP2350),  # the first block is for the chip's erratum E10
     ],
 )
-def test_the_family_tells_what_a_file_is_for(data, chip):
+def test_uf2_family_identifies_the_chip(data, chip):
     assert read_uf2_chip(data, "RPI_PICO.uf2") == chip
 
 
@@ -88,7 +88,7 @@ def test_the_file_is_copied_whole(waiting, tmp_path):
 @pytest.mark.parametrize(
     ("board_id", "family", "wants"), [("RPI-RP2", ARM, "RPI_PICO-"), ("RP2350", 0xE48BFF56, "RPI_PICO2-")]
 )
-def test_the_other_chips_file_is_refused_and_nothing_copied(waiting, tmp_path, board_id, family, wants):
+def test_uf2_for_other_chip_is_not_copied(waiting, tmp_path, board_id, family, wants):
     folder = waiting(board_id)
     file = tmp_path / "micropython.uf2"
     file.write_bytes(uf2(family))
@@ -98,7 +98,7 @@ def test_the_other_chips_file_is_refused_and_nothing_copied(waiting, tmp_path, b
     assert [path.name for path in folder.iterdir()] == ["INFO_UF2.TXT"]
 
 
-def test_a_drive_that_is_not_mounted_is_told(tmp_path):
+def test_unmounted_drive_error_suggests_mount(tmp_path):
     (tmp_path / "dev/disk/by-label").mkdir(parents=True)
     (tmp_path / "dev/disk/by-label/RPI-RP2").symlink_to("../../sda1")
     file = tmp_path / "RPI_PICO.uf2"
@@ -108,7 +108,7 @@ def test_a_drive_that_is_not_mounted_is_told(tmp_path):
     assert "sudo mount" in caught.value.hint
 
 
-def test_a_drive_that_leaves_during_the_copy_has_restarted(waiting, tmp_path, monkeypatch):
+def test_drive_removed_during_copy_counts_as_restart(waiting, tmp_path, monkeypatch):
     folder = waiting("RPI-RP2")
     drive = find_boot_drive(tmp_path)
     file = tmp_path / "RPI_PICO.uf2"
@@ -124,7 +124,7 @@ def test_a_drive_that_leaves_during_the_copy_has_restarted(waiting, tmp_path, mo
     assert copy_micropython(file, drive) == drive
 
 
-def test_the_verb_copies_and_says_what_comes_next(waiting, tmp_path, monkeypatch, capsys):
+def test_flash_micropython_copies_and_prints_next_step(waiting, tmp_path, monkeypatch, capsys):
     waiting("RP2350")
     file = tmp_path / "RPI_PICO2.uf2"
     file.write_bytes(uf2(ARM))

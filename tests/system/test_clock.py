@@ -25,7 +25,7 @@ def machine(tmp_path):
     return tmp_path
 
 
-def test_a_clock_that_only_goes_on_is_not_set(machine):
+def test_clock_without_time_source_is_not_set(machine):
     assert not is_clock_set(NOW, machine)
 
 
@@ -46,7 +46,7 @@ def test_another_time_service_is_believed(tmp_path):
 
 
 @pytest.mark.usefixtures("analyze")
-def test_systemd_finds_nothing_wrong_with_the_units(exposure, tmp_path):
+def test_clock_units_pass_systemd_verify(exposure, tmp_path):
     text = clock_unit()
     for one, name in ((text, CLOCK.service.name), (CLOCK.path_text(), CLOCK.path.name)):
         assert service.verify_unit(one, name) == []
@@ -59,7 +59,7 @@ def test_systemd_finds_nothing_wrong_with_the_units(exposure, tmp_path):
 @pytest.mark.parametrize(
     ("request_text", "is_set"), [("1800000000", True), ("1800000000; x", False), ("", False), ("-1", False)]
 )
-def test_only_digits_are_taken_for_a_time(tmp_path, request_text, is_set):
+def test_clock_script_accepts_digits_alone(tmp_path, request_text, is_set):
     (line,) = (line for line in clock_unit().splitlines() if line.startswith("ExecStart="))
     script = line.removeprefix("ExecStart=/bin/sh -ec '").removesuffix("'").replace("$$", "$")
     request, mark = tmp_path / CLOCK.file, tmp_path / "mark"

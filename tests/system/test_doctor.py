@@ -57,7 +57,7 @@ def test_simulated_mat_needs_no_group(settings, capsys, monkeypatch):
     assert read(capsys)[1]["group dialout"]["outcome"] == "not here"
 
 
-def test_a_fault_exits_1_and_is_told_with_what_to_do(settings, capsys):
+def test_fault_exits_1_and_prints_remedy(settings, capsys):
     assert run("--settings", settings, "--sim", "silent-piezo=2") == 1
     told = capsys.readouterr().out
     assert "1 fail" in told
@@ -73,7 +73,7 @@ def test_a_usage_error_exits_2(settings, capsys):
     assert "choose one of" in capsys.readouterr().err
 
 
-def test_no_board_is_said_at_once_and_its_sensors_are_not_here(settings, capsys):
+def test_missing_board_fails_port_and_skips_sensors(settings, capsys):
     settings.write_text(TOLD.format(folder=settings.parent) + f'[board]\nport = "{settings.parent}/tty"\n', "utf-8")
     assert run("--settings", settings, "--json") == 1
     report, lines = read(capsys)
@@ -83,14 +83,14 @@ def test_no_board_is_said_at_once_and_its_sensors_are_not_here(settings, capsys)
     assert report["ok"] is False
 
 
-def test_a_table_without_a_board_fails_nothing_for_it(settings, capsys):
+def test_boardless_table_reports_no_fault(settings, capsys):
     settings.write_text(TOLD.format(folder=settings.parent) + '[board]\nport = "none"\n', "utf-8")
     assert run("--settings", settings, "--json") == 0
     _, lines = read(capsys)
     assert lines["port"]["outcome"] == "not here"
 
 
-def test_settings_that_cannot_be_read_are_told_without_what_stands_in_them(settings, capsys):
+def test_invalid_settings_report_omits_their_values(settings, capsys):
     settings.write_text('[teams]\na = 7\nsecret = "hunter2"\n', "utf-8")
     assert run("--settings", settings, "--sim", "--json") == 1
     out = capsys.readouterr().out
@@ -109,7 +109,7 @@ def test_the_profile_is_looked_at(settings, capsys):
     assert read(capsys)[1]["profile"]["outcome"] == "pass"
 
 
-def test_the_bundle_holds_what_helps_and_no_names(settings, tmp_path, capsys, monkeypatch):
+def test_bundle_contains_reports_without_names(settings, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(doctor, "service_log", lambda: "the log")
     path = tmp_path / "help.zip"
     assert run("--settings", settings, "--sim", "dead-touch=3", "--bundle", path) == 1
@@ -132,7 +132,7 @@ def write(tmp_path, settings, log):
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
-def test_names_are_left_out_of_the_log_and_it_is_cut(tmp_path):
+def test_bundle_log_is_trimmed_and_names_redacted(tmp_path):
     players = {"players": "Ann, Bob"}
     named = Settings.model_validate(
         {"teams": {"a": "Big Coulee", "b": "B"}, "game": {"name": "patol", "options": players}}
@@ -143,7 +143,7 @@ def test_names_are_left_out_of_the_log_and_it_is_cut(tmp_path):
     assert told[-3:] == ["(left out) plays", "(left out) threw, Annual report", "B is fine"]
 
 
-def test_the_settings_in_a_bundle_keep_what_tells_a_fault(tmp_path):
+def test_bundle_settings_keep_diagnostic_values(tmp_path):
     named = Settings.model_validate(
         {
             "table": {"name": "Gym North", "journal": "/data/games/j.sqlite"},
@@ -167,7 +167,7 @@ def test_nobodys_home_folder_is_in_a_text(monkeypatch):
     assert doctor.redact("it is in /srv/big-coulee/mat, says Ann", {"Ann"}) == "it is in ~/mat, says (left out)"
 
 
-def test_nothing_of_the_journal_is_in_a_bundle(settings, tmp_path, monkeypatch):
+def test_bundle_contains_no_journal_data(settings, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "service_log", lambda: "")
     with Journal(tmp_path / "j.sqlite") as journal:
         journal.append([GameOpened(0.0, "dakota", "1", "", {}, {"A": "Big Coulee", "B": "Long Hollow"})])
@@ -180,7 +180,7 @@ def test_nothing_of_the_journal_is_in_a_bundle(settings, tmp_path, monkeypatch):
     assert b"hand_pass" not in everything
 
 
-def test_a_bundle_that_cannot_be_written_is_told(settings, tmp_path, capsys):
+def test_unwritable_bundle_path_exits_2(settings, tmp_path, capsys):
     assert run("--settings", settings, "--sim", "--bundle", tmp_path / "no" / "b.zip") == 2
     assert "cannot write" in capsys.readouterr().err
 
@@ -200,7 +200,7 @@ def test_a_report_says_the_same_in_every_form():
     ]  # fmt: skip
 
 
-def test_what_was_not_looked_at_is_one_line_and_what_to_do_stands_last():
+def test_skipped_checks_collapse_and_remedies_come_last():
     lines = [ReportLine("Link", "port", "fail", "gone", "plug it in"), ReportLine("Sensors", "a", "pass", "well")]
     lines += [ReportLine("Sensors", f"piezo {n}", "not here", "no board answers") for n in range(36)]
     lines += [ReportLine("Machine", "model", "not here", "no Pi"), ReportLine("Machine", "lgpio", "not here", "no Pi")]

@@ -46,14 +46,14 @@ def test_why_it_started(reason):
     assert doctor_checks.STARTS.get(reason, reason) in line.found
 
 
-def test_a_supply_that_fails_is_told_with_what_to_do():
+def test_repeated_brown_out_fails_with_supply_remedy():
     line = lines(ears(GOOD, event("brown-out", 0, 4)))["start"]
     assert line.outcome == "fail"
     assert "4 times" in line.found
     assert "supply" in line.todo
 
 
-def test_a_self_test_that_found_a_dead_part_fails_only_where_no_line_of_its_own_does():
+def test_self_test_ignores_parts_with_own_line():
     silent = event("tested", SEEN_ALL, ALL_MAGNETOMETERS - (1 << 4))
     line = lines(ears(silent, without="left out"))["self test"]
     assert line.outcome == "pass", "nobody asked for magnetometers"
@@ -67,7 +67,7 @@ def test_a_self_test_that_found_a_dead_part_fails_only_where_no_line_of_its_own_
         assert "listed separately" in line.found
 
 
-def test_an_answer_from_before_this_link_is_no_answer():
+def test_self_test_from_earlier_link_is_ignored():
     line = lines(ears(event("tested", SEEN_ALL, ALL_MAGNETOMETERS, t=0.5)))["self test"]
     assert line.outcome == "fail"
     assert "does not report" in line.found
@@ -77,7 +77,7 @@ def test_firmware_without_orders_has_no_self_test():
     assert lines(ears(), orders=False)["self test"].outcome == "not here"
 
 
-def test_what_happened_before_is_told_newest_first_and_counted():
+def test_earlier_events_are_newest_first_with_counts():
     told = [
         event("late", value=120_000, number=2),
         event("touch silent", number=3),
@@ -88,7 +88,7 @@ def test_what_happened_before_is_told_newest_first_and_counted():
     assert "self test" not in found
 
 
-def test_a_board_that_is_too_slow_fails_with_what_to_do():
+def test_slow_board_fails_pace_with_remedy():
     assert lines(ears(GOOD))["pace"].outcome == "pass"
     found = lines(ears(GOOD, event("slow", value=52, number=2)))
     assert found["pace"].outcome == "fail"
@@ -98,12 +98,12 @@ def test_a_board_that_is_too_slow_fails_with_what_to_do():
     assert lines(ears(GOOD, event("slow", value=52, number=2, t=0.5)))["pace"].outcome == "pass", "that was before"
 
 
-def test_events_that_nobody_heard_are_counted():
+def test_lost_events_are_counted():
     assert "5 more were lost" in lines(ears(GOOD, event("bus stuck", number=9, lost=5)))["events"].found
 
 
 @pytest.mark.parametrize("kept", [{"hidden": True}, {"without": "the judge confirms the bead"}])
-def test_while_a_bead_may_be_hidden_a_magnetometers_fault_is_not_told(kept):
+def test_magnetometer_faults_are_omitted_during_a_hide(kept):
     told = [event("magnetometer silent", 11, number=2), event("tested", SEEN_ALL, 1 << 3, number=3)]
     found = lines(ears(GOOD, *told, **kept))
     assert found["events"].found == "only its start"

@@ -51,7 +51,7 @@ def test_a_pi_that_is_set_up_passes(root, monkeypatch):
     assert lines["model"].found == "Raspberry Pi 5 Model B Rev 1.0"
 
 
-def test_what_is_missing_on_a_pi_is_told(root, monkeypatch):
+def test_incomplete_pi_setup_fails_with_remedies(root, monkeypatch):
     (root / "dev/spidev0.0").unlink()
     monkeypatch.setattr(doctor_checks, "_version", lambda package: "")
     lines = by_name(doctor_checks.machine_lines(PI, root, {"users"}))
@@ -61,26 +61,26 @@ def test_what_is_missing_on_a_pi_is_told(root, monkeypatch):
     assert all(line.todo for line in lines.values() if line.outcome == "fail")
 
 
-def test_a_laptop_without_pins_fails_nothing(tmp_path):
+def test_laptop_without_pins_has_no_failures(tmp_path):
     lines = by_name(doctor_checks.machine_lines(Settings(), tmp_path, set()))
     assert not [line for line in lines.values() if line.outcome == "fail"]
     assert lines["model"].outcome == lines["SPI"].outcome == "not here"
 
 
-def test_the_disk_takes_what_is_written(tmp_path):
+def test_working_disk_passes_and_leaves_no_file(tmp_path):
     lines = by_name(doctor_checks.disk(tmp_path / "j.sqlite"))
     assert [lines[name].outcome for name in ("room", "writing", "fsync")] == ["pass"] * 3
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_and_a_missing_folder_are_told(tmp_path, monkeypatch):
+def test_full_disk_and_missing_folder_fail(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor_checks, "LOW_DISK_BYTES", 1 << 62)
     assert by_name(doctor_checks.disk(tmp_path / "j.sqlite"))["room"].outcome == "fail"
     (line,) = doctor_checks.disk(tmp_path / "no" / "j.sqlite")
     assert line.outcome == "fail"
 
 
-def test_a_disk_that_cannot_be_synced_is_told(tmp_path, monkeypatch):
+def test_failed_fsync_fails_the_writing_check(tmp_path, monkeypatch):
     def broken(_):
         raise OSError(5, "Input/output error")
 
@@ -92,7 +92,7 @@ def test_a_disk_that_cannot_be_synced_is_told(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written_is_told(tmp_path):
+def test_write_protected_folder_fails_the_writing_check(tmp_path):
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
         assert by_name(doctor_checks.disk(tmp_path / "j.sqlite"))["writing"].outcome == "fail"
@@ -108,7 +108,7 @@ class Shorted(MockPin):
         self.drive_low()
 
 
-def test_buttons_that_are_let_go_pass_and_one_that_is_held_is_named():
+def test_released_buttons_pass_and_shorted_one_fails():
     assert {line.outcome for line in doctor_checks.buttons(PI, MockFactory())} == {"pass"}
     factory = MockFactory()
     factory.pin(PI.buttons.pins.shown, pin_class=Shorted)
@@ -117,7 +117,7 @@ def test_buttons_that_are_let_go_pass_and_one_that_is_held_is_named():
     assert "short" in lines["button shown"].todo
 
 
-def test_a_pin_that_is_taken_is_told():
+def test_busy_button_pin_fails_with_remedy():
     factory = MockFactory()
     from gpiozero import DigitalInputDevice
 
@@ -127,7 +127,7 @@ def test_a_pin_that_is_taken_is_told():
     assert "stop the table" in line.todo
 
 
-def test_buttons_and_strips_that_nobody_wants_are_not_here():
+def test_unconfigured_buttons_and_strips_are_not_here():
     assert {line.outcome for line in doctor_checks.buttons(Settings())} == {"not here"}
     assert [line.outcome for line in doctor_checks.strips(Settings())] == ["not here"]
 
@@ -143,7 +143,7 @@ def test_the_strips_are_lit_and_given_back(monkeypatch):
     assert [[value > 0 for value in pixel] for pixel in frame[:3]] == np.eye(3, dtype=bool).tolist()
 
 
-def test_strips_that_cannot_be_had_are_told():
+def test_strip_error_fails_with_its_hint():
     def none():
         raise StripError("there is no strip", "plug it in")
 

@@ -16,7 +16,7 @@ def looked_at(pins, seconds=4.0):
     return {line.name: line for line in [*doctors.sensors(pins.source, ears), *ears.lines()]}
 
 
-def test_a_table_on_its_own_pins_that_is_well():
+def test_working_own_pins_table_passes():
     lines = looked_at(PinsWorld(1, 1040.0, Conditions.drums()))
     assert [line for line in lines.values() if line.outcome == "fail"] == []
     assert "slower than the board" in lines["kind"].found
@@ -28,14 +28,14 @@ def test_a_table_on_its_own_pins_that_is_well():
     assert {line.outcome for name, line in lines.items() if "magnet" in name} == {"not here"}
 
 
-def test_a_disc_as_quiet_as_ten_bits_is_not_called_dead():
+def test_quiet_disc_at_ten_bits_passes():
     lines = looked_at(PinsWorld(2, conditions=Conditions(adc_noise_lsb=0.1)))
     piezos = [line for name, line in lines.items() if name.startswith("piezo")]
     assert {line.outcome for line in piezos} == {"pass"}
     assert any("tap the pad" in line.found for line in piezos)
 
 
-def test_pins_that_cannot_be_opened_or_are_too_slow():
+def test_missing_or_slow_pins_fail_with_remedy():
     pins = PinsWorld(3)
     pins.there = False
     lines = looked_at(pins, 2.0)
@@ -46,7 +46,7 @@ def test_pins_that_cannot_be_opened_or_are_too_slow():
     assert "970 are needed" in lines["port"].todo
 
 
-def test_a_touch_chip_that_does_not_answer_and_readings_that_stall():
+def test_silent_touch_chip_and_stalled_readings_fail():
     pins = PinsWorld(5)
     pins.touch.there = False
     pins.stalls = [(t, t + 0.01) for t in np.arange(1.0, 4.0, 0.2)]

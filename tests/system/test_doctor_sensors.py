@@ -30,7 +30,7 @@ def failed(lines):
     return {line.name: line for line in lines if line.outcome == "fail"}
 
 
-def test_a_sound_mat_has_a_line_for_each_sensor_and_all_pass():
+def test_working_mat_passes_each_sensor():
     lines = look()
     assert not failed(lines)
     assert sum(line.group == "Sensors" for line in lines) == SENSORS
@@ -94,12 +94,12 @@ def test_two_strips_that_touch_each_other_are_named(first, seed):
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_strips_of_usual_or_unknown_capacitance_are_not_said_to_touch(pf):
+def test_normal_or_unknown_capacitance_is_no_short(pf):
     assert find_shorted_strips(np.array(pf).reshape(4, 3)) == {}
 
 
 @pytest.mark.parametrize(("fault", "word"), [("dead-bus", "SDA"), ("exchanged-bus", "exchanged")])
-def test_a_dead_bus_is_one_fault_and_its_cause_is_named(fault, word):
+def test_dead_bus_is_one_fault_with_cause(fault, word):
     lines = failed(look(fault))
     assert list(lines) == ["bus", "I2C bus"]
     assert word in lines["bus"].found
@@ -107,7 +107,7 @@ def test_a_dead_bus_is_one_fault_and_its_cause_is_named(fault, word):
 
 
 @pytest.mark.parametrize("tapped", [False, True])
-def test_discs_so_quiet_that_they_rest_on_one_count_are_no_fault(tapped):
+def test_discs_resting_on_one_count_pass(tapped):
     ears, x = SensorListener(StrikeSettings()), np.zeros((20000, 4), np.int16)
     if tapped:
         go = np.arange(400)
@@ -154,7 +154,7 @@ def test_a_sound_mats_discs_are_measured():
 
 
 @pytest.mark.parametrize("fault", [(), ("reversed-diode=2",)])
-def test_a_mat_whose_bias_is_not_switched_passes_and_says_so(monkeypatch, fault):
+def test_unswitched_bias_passes_with_disc_not_tested(monkeypatch, fault):
     monkeypatch.setattr(SimBoard, "bias_is_switched", False)
     lines = [line for line in look(*fault) if line.name.startswith("piezo")]
     assert sum(line.outcome == "fail" for line in lines) == len(fault)
@@ -173,7 +173,7 @@ def test_a_mat_whose_bias_is_not_switched_passes_and_says_so(monkeypatch, fault)
         ({1: 0, 2: wire.NOT_SWITCHED}, ""),
     ],
 )
-def test_a_disc_is_judged_by_its_step_and_the_others(steps, word):
+def test_disc_is_judged_by_bias_steps(steps, word):
     found = explain_step(2, steps)
     assert (found is None) == (not word)
     if found is not None:
@@ -183,7 +183,7 @@ def test_a_disc_is_judged_by_its_step_and_the_others(steps, word):
 
 @pytest.mark.parametrize("conditions", [Conditions(), Conditions.drums()])
 @pytest.mark.parametrize("seed", cases([1], range(1, 7)))
-def test_the_step_of_the_bias_is_no_stroke_and_loses_no_sample(conditions, seed):
+def test_bias_step_causes_no_strike_or_sample_loss(conditions, seed):
     detectors, told, rest = Detectors(StrikeSettings()), [], []
     with SimListening(seed, conditions) as sim:
         while sim.t < LISTEN_S:
@@ -214,19 +214,19 @@ def test_several_faults_are_all_named():
         ("mute", "handshake", "does not answer"),
     ],
 )
-def test_a_board_with_the_wrong_firmware_or_none_is_told(fault, name, word):
+def test_wrong_or_missing_firmware_fails_with_flash_remedy(fault, name, word):
     lines = failed(look(fault))
     assert list(lines) == [name]
     assert word in lines[name].found
     assert "flash" in lines[name].todo
 
 
-def test_a_board_that_does_not_talk_has_sensors_that_are_not_here():
+def test_mute_board_marks_sensors_not_here():
     lines = look("mute")
     assert all(line.outcome == "not here" for line in lines if line.group == "Sensors")
 
 
-def test_lost_samples_are_told():
+def test_lost_samples_fail_samples_and_losses():
     lines = failed(look("lost-samples"))
     assert {"samples", "losses"} <= set(lines)
     assert "gaps" in lines["losses"].found
@@ -251,7 +251,7 @@ def listened(hidden, bead_on):
         return [(line.group, line.name, line.outcome, line.found) for line in ears.lines()]
 
 
-def test_nothing_of_a_hide_under_way_is_told():
+def test_magnetometer_lines_reveal_no_hide():
     first = [line for line in listened(True, 1) if line[1].startswith("magnet")]
     assert len(first) == 24
     assert all(outcome == "not here" for _, _, outcome, _ in first)

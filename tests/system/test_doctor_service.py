@@ -45,7 +45,7 @@ def test_which_service_is_there(tmp_path):
         assert service.log_choice(home, root) == [option, "moccasin-mat"]
 
 
-def test_a_unit_that_is_as_written_passes_and_one_that_is_not_is_told(home, monkeypatch):
+def test_unmodified_unit_passes_and_edited_unit_fails(home, monkeypatch):
     monkeypatch.setattr(service, "is_systemd_running", lambda: False)
     assert by_name()["unit"].outcome == "pass"
     assert by_name()["running"].outcome == "not here"
@@ -55,7 +55,7 @@ def test_a_unit_that_is_as_written_passes_and_one_that_is_not_is_told(home, monk
     assert "moccasin-mat setup --user" in line.todo
 
 
-def test_settings_that_stop_the_service_are_told_without_what_stands_in_them(home, monkeypatch):
+def test_invalid_settings_fail_unit_without_their_values(home, monkeypatch):
     monkeypatch.setattr(service, "is_systemd_running", lambda: False)
     home.settings.write_text("[table]\nname = 'secret\u200b'\nnmae = 'secret'\n", "utf-8")
     line = by_name()["unit"]
@@ -100,7 +100,7 @@ def test_how_the_service_is(told, outcome, says):
     assert (line.todo != "") is (outcome == "fail")
 
 
-def test_the_bundle_reads_the_log_of_the_unit_that_setup_writes(monkeypatch, tmp_path):
+def test_bundle_log_comes_from_the_installed_unit(monkeypatch, tmp_path):
     asked = []
 
     def run(command, **_):

@@ -22,7 +22,7 @@ def empty(seed, offset_ut):
 
 
 @pytest.mark.parametrize(("offset_ut", "share"), [(1.0, 0.99), (5.0, 0.97), (10.0, 0.6)])
-def test_it_is_found_and_how_it_lies(offset_ut, share):
+def test_turned_sensor_and_its_turn_are_found(offset_ut, share):
     found = tried = 0
     for seed in range(40):
         field = empty(seed, offset_ut)
@@ -37,7 +37,7 @@ def test_it_is_found_and_how_it_lies(offset_ut, share):
 
 
 @pytest.mark.parametrize("offset_ut", [0.0, 5.0, 10.0, 25.0, 60.0])
-def test_on_a_sound_mat_nothing_is_told_however_large_the_chips_own_fields(offset_ut):
+def test_chip_offsets_report_no_turned_sensor(offset_ut):
     assert not any(find_turned_sensors(empty(seed, offset_ut), ALL) for seed in range(100))
 
 
@@ -47,7 +47,7 @@ def test_a_turn_is_a_rotation():
         assert np.linalg.det(turn) == pytest.approx(1.0)
 
 
-def test_few_sensors_are_no_witnesses_and_a_silent_one_is_none():
+def test_few_or_silent_sensors_give_no_turn():
     field = empty(1, 1.0)
     field[3] = TURNS["a half"] @ field[3]
     there = np.zeros(24, bool)
@@ -76,6 +76,6 @@ def test_the_doctor_names_it_alone():
 
 
 @pytest.mark.parametrize("kept", [{"hidden": True}, {"without": "the judge confirms the bead"}])
-def test_where_magnetometers_are_not_looked_at_it_says_nothing(kept):
+def test_unchecked_magnetometers_are_not_here(kept):
     lines = looked(replace(Conditions(), field_offset_ut=3.0), **kept)
     assert {line.outcome for name, line in lines.items() if name.startswith("magnet")} == {"not here"}

@@ -49,7 +49,7 @@ def test_a_fault_of_one_is_not_the_others(settings, capsys):
     assert failed == ["mat B: profile", "mat A: touch strip 5 (pad 2, middle)"]
 
 
-def test_each_board_is_looked_for_at_its_own_port(settings, capsys, tmp_path):
+def test_each_mat_line_names_its_port(settings, capsys, tmp_path):
     _, lines = report(settings, capsys)
     for mat in "ab":
         assert str(tmp_path / mat) in lines[f"mat {mat.upper()}: port"]["found"]

@@ -56,7 +56,7 @@ def test_a_script_in_the_message_stays_text(channel, tmp_path):
     assert json.loads(text.removeprefix("showFault(").removesuffix(");\n"))["message"].startswith('a"); alert')
 
 
-def test_an_unwritable_or_damaged_channel_raises_nothing(tmp_path):
+def test_unwritable_or_damaged_channel_raises_no_error(tmp_path):
     gone = FaultChannel(tmp_path / "none")
     gone.write(*FAULT, T)
     gone.clear()
@@ -69,14 +69,14 @@ def test_an_unwritable_or_damaged_channel_raises_nothing(tmp_path):
     assert none.read() is None
 
 
-def test_an_error_at_the_start_is_written_and_raised(channel):
+def test_start_error_is_written_and_reraised(channel):
     with pytest.raises(JournalError), report_start_faults(channel):
         raise JournalError(*FAULT[1:])
     fault = channel.read()
     assert (fault.code, fault.message, fault.hint) == FAULT
 
 
-def test_the_screen_goes_back_once_after_it_was_ready(channel, tmp_path):
+def test_screen_restarts_once_after_ready(channel, tmp_path):
     def fails():
         with pytest.raises(JournalError), report_start_faults(channel):
             raise JournalError(*FAULT[1:])
@@ -137,7 +137,7 @@ def test_other_errors_get_plain_words(error, code):
     assert "pad 2" not in " ".join(found)
 
 
-def test_the_card_id_is_that_of_the_roots_disk(tmp_path):
+def test_card_id_comes_from_the_root_disk(tmp_path):
     (tmp_path / "1fc4a000-01").symlink_to("/dev/zero")
     (tmp_path / "3f9a21c0-02").symlink_to("/dev/null")
     assert card_id(Path("/dev/null").stat().st_rdev, tmp_path) == "3f9a21c0"

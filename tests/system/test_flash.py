@@ -11,7 +11,7 @@ from pi_controller.system.flash import BoardFiles, BoardPython, require_suitable
 OTHER = b"print('a weather station')\n"
 
 
-def test_nothing_to_do_leaves_the_mat_running(plug, flash):
+def test_current_firmware_leaves_mat_running(plug, flash):
     board, firmware = plug(holds=small(), files={"boots": b"41 0", "fault.txt": b"OSError: 5\n"}), small()
     status, shown = flash(board, firmware)
     assert status == 0
@@ -22,7 +22,7 @@ def test_nothing_to_do_leaves_the_mat_running(plug, flash):
     assert "copied" not in shown
 
 
-def test_only_what_changed_is_copied_and_what_is_stale_goes(plug, flash):
+def test_changed_files_are_copied_and_stale_removed(plug, flash):
     board = plug(holds=small("0.1.0", old=b"x = 1\n"), files={"mine.txt": b"keep me", "stay.txt": b""})
     firmware = small("0.2.0")
     status, shown = flash(board, firmware)
@@ -35,7 +35,7 @@ def test_only_what_changed_is_copied_and_what_is_stale_goes(plug, flash):
 
 
 @pytest.mark.parametrize(("mode", "status"), [("check", 1), ("dry-run", 0)])
-def test_only_looking_changes_nothing(plug, flash, mode, status):
+def test_check_and_dry_run_change_no_file(plug, flash, mode, status):
     board = plug(holds=small("0.1.0"))
     before = {name: board.file(name) for name in board.names()}
     got, shown = flash(board, small("0.2.0"), mode)
@@ -44,7 +44,7 @@ def test_only_looking_changes_nothing(plug, flash, mode, status):
     assert {name: board.file(name) for name in board.names()} == before
 
 
-def test_too_little_room_is_told_before_anything_is_written(plug, flash):
+def test_too_little_room_fails_before_writing(plug, flash):
     board = plug(holds=small("0.1.0"), says={"blocks": 8})
     before = board.names()
     with pytest.raises(FlashError, match=r"too little room.* kB are needed, .* kB are free"):
@@ -52,7 +52,7 @@ def test_too_little_room_is_told_before_anything_is_written(plug, flash):
     assert board.names() == before
 
 
-def test_another_python_is_refused_with_what_to_press(plug, flash):
+def test_circuitpython_is_refused_with_bootsel_hint(plug, flash):
     board = plug(says={"name": "circuitpython", "version": (9, 1, 0)})
     with pytest.raises(FlashError, match=r"CircuitPython 9\.1\.0.*the mat needs MicroPython 1\.23 or newer") as caught:
         flash(board, small())
@@ -83,7 +83,7 @@ def test_both_chips_are_accepted(machine):
     assert require_suitable(BoardPython("micropython", (1, 24, 0), machine), found) is found
 
 
-def test_another_program_is_kept_unless_forced(plug, flash):
+def test_foreign_program_is_replaced_by_force_alone(plug, flash):
     board = plug(files={"main.py": OTHER, "pins.py": b"LED = 25\n"})
     with pytest.raises(FlashError, match=r"another program is on the board: pins.py, main.py") as caught:
         flash(board, small())
@@ -93,7 +93,7 @@ def test_another_program_is_kept_unless_forced(plug, flash):
     assert board.file("main.py") == small().files["main.py"]
 
 
-def test_a_file_damaged_on_its_way_is_never_put_in_place(plug, flash):
+def test_corrupted_copy_never_replaces_the_file(plug, flash):
     board, old, new = plug(holds=small("0.1.0")), small("0.1.0"), small("0.2.0")
     new.hashes["sampler.py"] = "0" * 64  # what arrives is not what was meant
     with pytest.raises(FlashError, match=r"not whole: sampler\.py"):
@@ -101,7 +101,7 @@ def test_a_file_damaged_on_its_way_is_never_put_in_place(plug, flash):
     assert {name: board.file(name) for name in old.files} == old.files
 
 
-def test_a_firmware_of_another_version_that_answers_is_told(plug, flash):
+def test_mismatched_firmware_version_after_copy_is_refused(plug, flash):
     board = plug()
     lying = small("0.1.0")
     told = type(lying)("0.9.0", lying.files)

@@ -8,7 +8,7 @@ from pi_controller.system.find_board import load_shipped
 
 
 @pytest.mark.slow
-def test_the_whole_firmware_goes_on_a_new_board_and_its_mat_answers(plug, flash):
+def test_new_board_gets_all_files_and_answers(plug, flash):
     board, firmware = plug(), load_shipped()
     status, shown = flash(board, firmware)
     assert status == 0
@@ -18,7 +18,7 @@ def test_the_whole_firmware_goes_on_a_new_board_and_its_mat_answers(plug, flash)
 
 
 @pytest.mark.slow
-def test_a_cable_pulled_while_copying_leaves_the_old_firmware_whole_and_the_next_flash_repairs(plug, flash):
+def test_pulled_cable_keeps_firmware_until_next_flash(plug, flash):
     old, new = small("0.1.0"), small("0.2.0", strips=b"y = 2\n" * 200)
     board = plug(holds=old, pull_after=4000)
     with pytest.raises(PortError, match="went away") as caught:

@@ -16,7 +16,7 @@ OTHER = "usb-MicroPython_Board_in_FS_mode_e66164084373532b-if00"
 HOLD = "import serial, sys; p = serial.Serial(sys.argv[1], exclusive=True); print(1, flush=True); input()"
 
 
-def test_no_board_says_what_to_press(by_id, tmp_path):
+def test_missing_board_error_hints_bootsel(by_id, tmp_path):
     with pytest.raises(PortError, match="no mat board is plugged in") as caught:
         find_board.find_board("auto", by_id(), tmp_path)
     assert "hold its BOOTSEL" in caught.value.hint
@@ -30,7 +30,7 @@ def test_several_boards_are_named_with_the_option(by_id, tmp_path):
     assert caught.value.hint == f"use --port with one of: {folder / FEATHER}, {folder / OTHER}"
 
 
-def test_a_device_is_called_by_the_name_that_survives_a_restart(by_id, tmp_path):
+def test_device_resolves_to_its_by_id_name(by_id, tmp_path):
     folder = by_id(FEATHER)
     assert find_board.find_board(str(tmp_path / "ttyACM0"), folder, tmp_path) == str(folder / FEATHER)
 
@@ -50,7 +50,7 @@ def test_a_board_in_its_boot_loader_is_seen(by_id, tmp_path, how, drive):
     assert "copy it onto the drive" in caught.value.hint
 
 
-def test_a_port_that_is_held_names_the_program(plug):
+def test_busy_port_error_names_the_process(plug):
     board = plug()
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(board.link)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -62,7 +62,7 @@ def test_a_port_that_is_held_names_the_program(plug):
         holder.communicate(b"\n")
 
 
-def test_a_board_that_does_not_come_back_is_told(tmp_path):
+def test_board_that_never_returns_raises_port_error(tmp_path):
     now = iter(range(100))
     with pytest.raises(PortError, match="did not come back"):
         find_board.wait_until_back(str(tmp_path / "none"), (5, 5), clock=lambda: next(now), sleep=lambda _: None)
@@ -74,7 +74,7 @@ def test_no_mpremote_says_how_to_install_it(monkeypatch, capsys):
     assert "[flash]" in capsys.readouterr().err
 
 
-def test_the_verb_finds_the_board_and_returns_its_status(plug, monkeypatch, capsys):
+def test_flash_verb_finds_board_and_returns_status(plug, monkeypatch, capsys):
     board = plug(holds=small())
     monkeypatch.setattr("pi_controller.board.serial_port.BY_ID", board.by_id)
     assert cli.main(["flash", "--check"]) == 1

@@ -33,7 +33,7 @@ def run(board, monkeypatch, capsys, *args):
     return status, capsys.readouterr().out
 
 
-def test_a_mat_tells_who_it_is(plug, monkeypatch, capsys):
+def test_mat_probe_reports_firmware_and_start(plug, monkeypatch, capsys):
     board = plug(holds=small("0.2.0"))
     status, out = run(board, monkeypatch, capsys, "--json")
     told = json.loads(out)
@@ -47,7 +47,7 @@ def test_a_mat_tells_who_it_is(plug, monkeypatch, capsys):
     assert board.prompts == 0, "asking stops no mat"
 
 
-def test_it_is_shown_in_words(plug, monkeypatch, capsys):
+def test_ports_text_names_auto_port_and_firmware(plug, monkeypatch, capsys):
     board = plug(holds=small("0.2.0"))
     status, out = run(board, monkeypatch, capsys)
     assert status == 0
@@ -63,13 +63,13 @@ def test_a_board_without_the_mat_says_to_flash(plug):
     assert "moccasin-mat flash" in told.todo
 
 
-def test_not_asked_nothing_is_sent(plug):
+def test_check_ports_without_asking_sends_no_bytes(plug):
     board = plug(holds=small())
     (told,) = find_board.check_ports(ports(board), asking=False)
     assert told == find_board.PortReport(told.port, None, "free")
 
 
-def test_two_boards_are_both_shown_and_none_taken(plug, monkeypatch, capsys):
+def test_two_boards_are_listed_with_no_auto(plug, monkeypatch, capsys):
     board = plug(holds=small())
     plug(holds=small("0.1.0"), name="usb-MicroPython_Board_in_FS_mode_e66164084373532b-if00")
     status, out = run(board, monkeypatch, capsys, "--json")
@@ -81,7 +81,7 @@ def test_two_boards_are_both_shown_and_none_taken(plug, monkeypatch, capsys):
     assert {port["port"]["why"] for port in told["ports"]} == {"several boards are plugged in"}
 
 
-def test_a_held_port_names_its_holder_and_is_not_asked(plug):
+def test_busy_port_names_process_without_probing(plug):
     board = plug(holds=small())
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(board.link)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -37,7 +37,7 @@ class Board:
         return probe(self, 2.0, self.clock, **options), self.t - 100.0
 
 
-def test_a_slow_board_that_gives_signs_of_life_is_waited_for():
+def test_slow_board_sending_bytes_is_awaited():
     heard, _ = Board(*[(1.5 * n, b"\0") for n in range(1, 8)], (11.0, WELCOME)).asked(starting_s=60.0)
     assert heard.answer.firmware == "0.9.1"
 
@@ -48,7 +48,7 @@ def test_one_that_gives_none_is_not():
     assert 2.0 <= took < 2.2
 
 
-def test_nor_one_that_never_ends():
+def test_endless_bytes_stop_at_the_start_timeout():
     heard, took = Board(*[(0.1 * n, b"x") for n in range(2000)]).asked(starting_s=60.0)
     assert heard.answer is None
     assert 60.0 <= took < 60.2
@@ -60,7 +60,7 @@ def test_a_program_that_ended_is_seen_at_once():
     assert took < 0.8
 
 
-def test_without_it_bytes_change_nothing():
+def test_bytes_extend_no_wait_by_default():
     heard, took = Board(*[(0.3 * n, b"x") for n in range(60)], (3.0, WELCOME)).asked()
     assert heard.answer is None
     assert 2.0 <= took < 2.2

@@ -34,7 +34,7 @@ def test_the_chip_is_found_by_its_label(dev, chips, number):
     assert gpio.header_chip(chips.__getitem__, ButtonsError, dev(chips)) == number
 
 
-def test_a_chip_that_cannot_be_opened_is_passed_over(dev):
+def test_unopenable_chip_is_skipped(dev):
     def label(number):
         if number == 0:
             raise OSError("no permission")
@@ -44,12 +44,12 @@ def test_a_chip_that_cannot_be_opened_is_passed_over(dev):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may open every chip")
-def test_a_chip_that_this_user_may_not_open_is_named_with_its_group(dev):
+def test_closed_chip_error_names_its_group(dev):
     check_closed_chip(dev)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="done by the user himself")
-def test_a_chip_that_another_user_may_not_open_is_named_with_its_group(dev, monkeypatch):
+def test_closed_chip_error_names_its_group_as_root(dev, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: path.stat().st_mode & 0o077 != 0)
     check_closed_chip(dev)
 
@@ -125,7 +125,7 @@ def factory(monkeypatch):
 
 
 @pytest.mark.usefixtures("factory")
-def test_gpiozero_is_told_the_chip(dev, monkeypatch):
+def test_gpiozero_gets_the_header_chip(dev, monkeypatch):
     lgpio = Lgpio(PI5_OLD | {0: None})
     monkeypatch.setitem(sys.modules, "lgpio", lgpio)
     assert gpio.header_factory(ButtonsError, dev(PI5_OLD)).chip == 4

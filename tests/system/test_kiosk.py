@@ -30,7 +30,7 @@ MAX_EXPOSURE, MAX_RESTART_EXPOSURE = 6.0, 2.0
 """Limits for `systemd-analyze security`: a browser compiles code at run time and makes a namespace sandbox."""
 
 
-def test_systemd_finds_nothing_wrong(exposure, tmp_path):
+def test_kiosk_unit_passes_systemd_verify(exposure, tmp_path):
     text = kiosk.kiosk_unit(8080)
     for path in (*kiosk.PROGRAMS.values(), f"/usr/bin/python3 -I {kiosk.FIRST_SIGN}"):
         text = text.replace(f"{path} ", "/bin/true ")
@@ -54,7 +54,7 @@ def test_the_browser_reaches_this_machine_alone():
         assert f" {flag} " in text
 
 
-def test_the_service_may_ask_for_its_screen_and_nothing_else(exposure, tmp_path, here):
+def test_restart_unit_restarts_the_screen_alone(exposure, tmp_path, here):
     text = kiosk.restart_unit()
     for one, name in ((text, kiosk.RESTART.service.name), (kiosk.RESTART.path_text(), kiosk.RESTART.path.name)):
         assert service.verify_unit(one, name) == []
@@ -69,7 +69,7 @@ def test_the_service_may_ask_for_its_screen_and_nothing_else(exposure, tmp_path,
     assert f"\nRuntimeDirectory={RUN.name}\n" in unit(here), "a table leaves there why it cannot start"
 
 
-def test_setup_writes_it_keeps_it_and_takes_it_back(pi, snapshot, capsys):
+def test_setup_writes_keeps_and_undoes_the_kiosk(pi, snapshot, capsys):
     root = pi()
     before = snapshot(root)
     assert main(["setup", "--root", str(root), "--yes", "--kiosk"]) == 0
@@ -105,7 +105,7 @@ def test_without_it_a_table_runs_as_before(pi):
     assert screen == [["systemctl", "restart", kiosk.RESTART.path.name], kiosk_started]
 
 
-def test_the_watch_leaves_a_slow_start_to_the_screens_own_unit():
+def test_kiosk_start_timeout_is_below_watch_timeout():
     (longest,) = re.findall(r"^TimeoutStartSec=(\d+)$", kiosk.kiosk_unit(8080), re.MULTILINE)
     assert int(longest) < START_TIMEOUT_S
 
@@ -117,7 +117,7 @@ def test_a_card_may_turn_the_screen():
     assert f"ExecStart={kiosk.PROGRAMS['cage']} $CAGE_OPTIONS -d -- " in text
 
 
-def test_a_small_pi_is_told(pi):
+def test_small_pi_gets_a_memory_note(pi):
     notes = plan(make_place(system=True, root=pi("Raspberry Pi Zero 2 W Rev 1.0")), kiosk=True).notes
     assert any("too little memory" in note for note in notes)
 
@@ -142,7 +142,7 @@ def test_the_browsers_user_can_be_made(pi):
 
 @pytest.mark.chromium
 @pytest.mark.slow
-def test_the_page_on_the_disk_waits_for_the_installation(tmp_path):
+def test_waiting_page_opens_the_exhibit_once_served(tmp_path):
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
     from playwright.sync_api import sync_playwright
@@ -193,7 +193,7 @@ def waiting_tab(tmp_path, **page):
 
 @pytest.mark.chromium
 @pytest.mark.slow
-def test_a_fault_is_shown_until_it_is_cleared(tmp_path):
+def test_fault_is_visible_until_cleared(tmp_path):
     with waiting_tab(tmp_path) as (tab, channel):
         assert tab.locator("#wait").is_visible()
         channel.write(*FAULT, 1_764_000_000.0)
@@ -257,7 +257,7 @@ def test_the_waiting_page_gives_the_first_sign(tmp_path, monkeypatch):
 
 @pytest.mark.chromium
 @pytest.mark.slow
-def test_the_sign_is_given_again_if_the_first_was_lost(tmp_path, monkeypatch):
+def test_lost_first_sign_is_sent_again(tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         closed = taken.getsockname()[1]
     process, port = first_sign(tmp_path, 60)

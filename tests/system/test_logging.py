@@ -33,7 +33,7 @@ def logged(level, stderr=subprocess.PIPE, **environment):
         ("error", ["halted"]),
     ],
 )
-def test_a_level_is_written_with_what_is_above_it(level, words):
+def test_log_level_includes_higher_levels(level, words):
     lines = logged(level).splitlines()
     assert [line.rpartition(": ")[2] for line in lines] == words
 

@@ -40,7 +40,7 @@ def test_a_machine_that_has_none_of_it(tmp_path):
     assert read_health(tmp_path, before=before).under_voltage_since_start is None
 
 
-def test_a_low_voltage_is_remembered_by_the_next_readings(pi):
+def test_under_voltage_is_remembered_in_later_readings(pi):
     alarm = "sys/class/hwmon/hwmon1/in0_lcrit_alarm"
     write(pi, alarm, "1\n")
     low = read_health(pi)
@@ -63,7 +63,7 @@ def test_a_kernel_that_keeps_it_since_the_start(tmp_path, bits, now, since_start
 
 
 @pytest.mark.parametrize("text", ["", "hot\n", "4.5\n", "\udcff"])
-def test_what_is_no_number_is_not_there(pi, text):
+def test_non_numeric_readings_are_none(pi, text):
     for path in ("sys/class/thermal/thermal_zone1/temp", "sys/class/hwmon/hwmon1/in0_lcrit_alarm"):
         (pi / path).write_text(text, errors="surrogateescape")
     health = read_health(pi)

@@ -70,7 +70,7 @@ def test_wpa_supplicant_would_complain(tmp_path):
     assert "pairwize" in complaints(tmp_path, wrong)
 
 
-def test_an_own_network_is_an_access_point_with_wpa2():
+def test_own_network_is_a_wpa2_access_point():
     lines = ms.wpa_settings(ms.Wifi(**OWN)).split()
     assert {"mode=2", "key_mgmt=WPA-PSK", "proto=RSN", "pairwise=CCMP", "country=CA"} <= set(lines)
     assert "mode=2" not in ms.wpa_settings(ms.Wifi(network="Hall", country="US"))
@@ -120,7 +120,7 @@ def addresses(port: int, name: str) -> list[str]:
     return [socket.inet_ntoa(answer[-4:])] if count == 1 else []
 
 
-def test_every_name_is_this_machine_in_its_own_network(tmp_path):
+def test_own_network_resolves_every_name_to_hub(tmp_path):
     with running_dnsmasq(tmp_path) as port:
         for name in ("connectivitycheck.gstatic.com", "captive.apple.com", "mat-hub.local"):
             assert addresses(port, name) == [ms.OWN_ADDRESS]
@@ -140,14 +140,14 @@ def test_passwords_are_long_and_differ():
     assert all(re.fullmatch(r"([a-hj-km-np-z2-9]{4}-){2}[a-hj-km-np-z2-9]{4}", one) for one in made)
 
 
-def test_a_phone_reads_name_and_password_from_the_code():
+def test_wifi_code_escapes_name_and_password():
     text = ms.wifi_code('Mat; "7"', "pass;word")
     assert text.startswith("WIFI:")
     assert r"S:Mat\; " in text
     assert r"P:pass\;word" in text
 
 
-def test_the_state_is_for_root_and_the_table_and_never_shows_the_password(tmp_path):
+def test_machine_state_is_private_and_omits_password(tmp_path):
     machine = ms.Machine.model_validate({"hub": True, "wifi": OWN})
     ms.write_state(tmp_path, ms.describe_machine(machine), os.getgid())
     assert (tmp_path / ms.STATE).stat().st_mode & 0o777 == 0o640

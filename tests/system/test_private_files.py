@@ -38,7 +38,7 @@ def seq_of(path):
 
 
 @needs_root
-def test_a_table_that_root_began_is_the_services_to_go_on_with(folder, as_nobody):
+def test_files_created_by_root_belong_to_service(folder, as_nobody):
     before = os.umask(0o077)
     Journal(folder / "table.sqlite").close()
     os.umask(before)
@@ -50,7 +50,7 @@ def test_a_table_that_root_began_is_the_services_to_go_on_with(folder, as_nobody
 
 
 @needs_root
-def test_what_root_left_before_is_given_away_by_roots_next_start(folder, as_nobody):
+def test_next_root_start_chowns_old_files(folder, as_nobody):
     Journal(folder / "table.sqlite").close()
     for path in folder.iterdir():
         os.chown(path, 0, 0)
@@ -60,7 +60,7 @@ def test_what_root_left_before_is_given_away_by_roots_next_start(folder, as_nobo
 
 @needs_root
 @pytest.mark.parametrize("name", ["table.sqlite", "table.sqlite.lock"])
-def test_who_may_not_write_it_is_told_whose_it_is(folder, as_nobody, name):
+def test_unwritable_journal_file_names_its_owner(folder, as_nobody, name):
     Journal(folder / "table.sqlite").close()
     os.chown(folder / name, 0, 0)
     with pytest.raises(JournalError) as caught:
@@ -88,7 +88,7 @@ def test_folder_of_another_user_names_that_user(folder, as_nobody):
     assert "chown" not in hint
 
 
-def test_a_file_of_ones_own_is_closed_to_nobody(tmp_path):
+def test_created_private_file_has_mode_0600(tmp_path):
     create_private_file(tmp_path / "file")
     assert explain_refusal([tmp_path / "file", tmp_path / "none", Path("/nowhere/at/all")]) == ""
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
@@ -122,7 +122,7 @@ def test_the_doctor_opens_the_journal_itself(tmp_path):
         Journal(path)
 
 
-def test_a_file_that_is_there_keeps_the_locks_of_this_process(tmp_path):
+def test_creating_an_existing_file_preserves_its_lock(tmp_path):
     path = tmp_path / "kept"
     look = f"import fcntl; fcntl.lockf(open({str(path)!r}, 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
     with path.open("w") as file:

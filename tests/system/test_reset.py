@@ -100,7 +100,7 @@ def is_reset(machine, before, number, *, erased=False, parts=DEFAULT_RESET_PARTS
 
 
 @pytest.mark.parametrize("erased", [False, True])
-def test_a_reset_leaves_the_machine_as_at_its_first_start(machine, erased):
+def test_reset_restores_first_start_state(machine, erased):
     machine.write(machine.state / "before-reset-00000000/judges.sqlite", "older")
     before = machine.held()
     pending = machine.resets().accept(erased=erased)
@@ -147,7 +147,7 @@ def broken_requests(path, folder):
         path.unlink(missing_ok=True)
 
 
-def test_a_broken_request_is_refused_and_resets_nothing(machine, tmp_path, capsys):
+def test_broken_reset_request_resets_no_files(machine, tmp_path, capsys):
     before = machine.held()
     for _ in broken_requests(machine.request, tmp_path):
         with pytest.raises(ResetError, match="there is no valid request"):
@@ -159,7 +159,7 @@ def test_a_broken_request_is_refused_and_resets_nothing(machine, tmp_path, capsy
         assert machine.held() == before
 
 
-def test_the_calibration_goes_only_where_it_is_asked_for(machine):
+def test_calibration_is_reset_on_request(machine):
     before = machine.held()
     pending = machine.resets().accept(RESET_PARTS, erased=False)
     machine.resets().settle()
@@ -240,7 +240,7 @@ def killed_at(machine, number):
 
 
 @pytest.mark.slow
-def test_killed_at_each_step_it_is_all_old_or_all_reset_when_the_machine_starts(tmp_path):
+def test_kill_at_each_step_resets_all_or_none(tmp_path):
     ended, number = [], 0
     while True:
         machine = Machine(tmp_path / str(number))
@@ -287,7 +287,7 @@ def killed_at_settling(machine, number):
         Resets.accept = accept
 
 
-def test_what_cannot_be_taken_away_is_told_and_tried_again(machine, monkeypatch):
+def test_failed_reset_names_file_and_is_retried(machine, monkeypatch):
     machine.resets().accept(erased=False)
     real = Path.rename
 
@@ -303,7 +303,7 @@ def test_what_cannot_be_taken_away_is_told_and_tried_again(machine, monkeypatch)
     assert "is done" in machine.resets().settle()
 
 
-def test_on_a_full_disk_nothing_is_reset(machine, monkeypatch):
+def test_full_disk_refuses_the_reset(machine, monkeypatch):
     before = machine.held()
 
     def full(_):
@@ -345,7 +345,7 @@ def test_the_verb_by_hand(machine, capsys, monkeypatch):
     assert "needs root" in capsys.readouterr().err
 
 
-def test_on_the_machine_itself_a_request_restarts_it_and_by_hand_the_service_waits(machine, monkeypatch):
+def test_live_reset_restarts_machine_and_verb_restarts_service(machine, monkeypatch):
     ran, fault = [], [""]
     monkeypatch.setattr(service, "run", lambda command: ran.append(" ".join(command)) or fault[0])
     monkeypatch.setattr(service, "is_systemd_running", lambda: True)
@@ -370,7 +370,7 @@ def test_on_the_machine_itself_a_request_restarts_it_and_by_hand_the_service_wai
     assert ran == ["systemctl stop moccasin-mat", "systemctl start moccasin-mat"]
 
 
-def test_the_unit_waits_for_nothing_else_and_may_do_little(exposure, tmp_path, here):
+def test_reset_unit_runs_first_with_few_rights(exposure, tmp_path, here):
     text = kiosk.reset_unit(here, [here.state, Path("/srv/games")])
     assert "ReadWritePaths=/etc/moccasin-mat /var/lib/moccasin-mat -/srv/games\n" in text
     assert "Before=moccasin-mat-card.service moccasin-mat.service" in text
@@ -387,7 +387,7 @@ def exposed(text, name, exposure, folder, here):
     return exposure(path)
 
 
-def test_the_service_may_request_a_reset_and_the_request_is_gone_afterwards(exposure, tmp_path, here):
+def test_reset_request_unit_removes_the_request(exposure, tmp_path, here):
     text = kiosk.reset_request_unit(here)
     assert service.verify_unit(kiosk.RESET.path_text(), kiosk.RESET.path.name) == []
     assert exposed(text, kiosk.RESET.service.name, exposure, tmp_path, here) <= MAX_EXPOSURE
@@ -401,7 +401,7 @@ def test_the_service_may_request_a_reset_and_the_request_is_gone_afterwards(expo
     assert kiosk.RESET.path in kiosk.STARTED
 
 
-def test_a_request_is_possible_only_while_a_unit_watches(tmp_path, monkeypatch):
+def test_reset_request_needs_a_watching_unit(tmp_path, monkeypatch):
     monkeypatch.setattr(kiosk, "SYSTEM_UNITS", tmp_path)
     assert kiosk.reset_request_path(str(tmp_path)) is None
     kiosk.RESET.path.touch()

@@ -55,7 +55,7 @@ def test_the_machine_saves_for_the_page(here):
     assert settings(here)[0].web.event == "Gathering"
 
 
-def test_a_refusal_is_told(here):
+def test_refused_request_returns_its_error(here):
     before = here.on_disk(here.settings).read_bytes()
     with pytest.raises(EditError) as error:
         save(here, {"strips.pin": 99})

@@ -22,7 +22,7 @@ def setup(root, *options):
     return verb(["--root", str(root), *options])
 
 
-def test_it_writes_what_it_showed_and_takes_all_of_it_back(pi, snapshot, capsys):
+def test_setup_writes_its_plan_and_undo_removes_it(pi, snapshot, capsys):
     root = pi()
     before = snapshot(root)
     assert setup(root, "--dry-run", "--config-txt") == 0
@@ -57,7 +57,7 @@ def test_config_txt_comes_back_to_the_byte(pi, config):
     assert [path.name for path in file.parent.iterdir()] == ["config.txt"]
 
 
-def test_what_was_added_to_config_txt_by_hand_stays(pi):
+def test_undo_preserves_manual_config_txt_lines(pi):
     root = pi()
     setup(root, "--yes", "--config-txt")
     file = root / "boot/firmware/config.txt"
@@ -67,7 +67,7 @@ def test_what_was_added_to_config_txt_by_hand_stays(pi):
     assert file.read_text("utf-8") == before + "dtoverlay=mine\n"
 
 
-def test_a_second_time_changes_nothing(pi, snapshot, capsys):
+def test_second_setup_changes_no_file(pi, snapshot, capsys):
     root = pi()
     setup(root, "--yes", "--config-txt")
     written = snapshot(root)
@@ -77,7 +77,7 @@ def test_a_second_time_changes_nothing(pi, snapshot, capsys):
     assert "already up to date" in capsys.readouterr().out
 
 
-def test_the_first_settings_are_of_the_model_and_never_written_over(pi):
+def test_first_settings_match_model_and_are_never_overwritten(pi):
     root = pi()
     setup(root, "--yes", "--config-txt")
     settings = read_settings(root / TABLE)
@@ -92,7 +92,7 @@ def test_the_first_settings_are_of_the_model_and_never_written_over(pi):
     assert (root / TABLE).read_bytes() == mine
 
 
-def test_lights_that_would_keep_the_table_from_starting_are_left_off(pi, capsys):
+def test_setup_without_config_txt_turns_strips_off(pi, capsys):
     root = pi()
     setup(root, "--yes")
     told = capsys.readouterr().out
@@ -103,14 +103,14 @@ def test_lights_that_would_keep_the_table_from_starting_are_left_off(pi, capsys)
     assert "core_freq_min=500\n" in (root / "boot/firmware/config.txt").read_text("utf-8")
 
 
-def test_a_machine_that_is_no_pi_gets_a_table_without_pins(tmp_path):
+def test_machine_other_than_pi_gets_no_pins(tmp_path):
     assert setup(tmp_path, "--yes") == 0
     assert read_settings(tmp_path / TABLE).model_copy(
         update={"table": None, "recording": None}
     ) == Settings().model_copy(update={"table": None, "recording": None})
 
 
-def test_what_was_changed_by_hand_is_left_and_named(pi, capsys):
+def test_undo_leaves_and_names_edited_files(pi, capsys):
     root = pi()
     setup(root, "--yes")
     (root / RULES).write_text("mine", "utf-8")
@@ -124,7 +124,7 @@ def test_what_was_changed_by_hand_is_left_and_named(pi, capsys):
     assert not (root / "etc/moccasin-mat").exists()
 
 
-def test_what_stood_there_before_is_put_back(pi, snapshot):
+def test_undo_restores_the_previous_unit(pi, snapshot):
     root = pi()
     (root / UNIT).parent.mkdir(parents=True)
     (root / UNIT).write_text("theirs", "utf-8")
@@ -142,7 +142,7 @@ def test_what_stood_there_before_is_put_back(pi, snapshot):
 
 
 @pytest.mark.parametrize("fails_at", range(8))
-def test_a_full_disk_leaves_no_half_file_and_can_be_taken_back(pi, snapshot, monkeypatch, fails_at):
+def test_setup_on_full_disk_can_be_undone(pi, snapshot, monkeypatch, fails_at):
     root = pi()
     before = snapshot(root)
     real, calls = os.fsync, []
@@ -177,7 +177,7 @@ def test_an_image_cannot_lead_out_of_itself(pi, tmp_path):
     assert not list((tmp_path / "outside").iterdir())
 
 
-def test_settings_that_no_table_can_run_with_stop_it_before_anything_is_written(pi, snapshot):
+def test_invalid_settings_stop_setup_before_writing(pi, snapshot):
     root = pi()
     (root / "etc/moccasin-mat").mkdir(parents=True)
     (root / TABLE).write_text("[tabel]\nx = 1\n", "utf-8")
@@ -187,7 +187,7 @@ def test_settings_that_no_table_can_run_with_stop_it_before_anything_is_written(
     assert snapshot(root) == before
 
 
-def test_nobody_to_say_yes(pi, snapshot, capsys):
+def test_setup_without_confirmation_changes_no_file(pi, snapshot, capsys):
     root = pi()
     before = snapshot(root)
     with pytest.raises(UsageError, match="cannot ask for confirmation here"):
@@ -214,7 +214,7 @@ def test_the_machine_itself_needs_root(monkeypatch, capsys):
     assert "--user" in capsys.readouterr().err
 
 
-def test_a_users_own_service_is_all_in_their_home(pi, snapshot, monkeypatch):
+def test_user_service_installs_in_the_home(pi, snapshot, monkeypatch):
     root = pi()
     monkeypatch.setenv("HOME", "/srv/ann")
     before = snapshot(root)
@@ -232,7 +232,7 @@ def test_a_users_own_service_is_all_in_their_home(pi, snapshot, monkeypatch):
     assert snapshot(root) == before
 
 
-def test_a_list_that_cannot_be_read_is_told(pi):
+def test_unreadable_setup_list_raises_setup_error(pi):
     root = pi()
     setup(root, "--yes")
     (root / "etc/moccasin-mat/setup.json").write_text("{", "utf-8")
@@ -240,7 +240,7 @@ def test_a_list_that_cannot_be_read_is_told(pi):
         install.undo_changes(make_place(system=True, root=root))
 
 
-def test_a_dry_run_warns_of_what_stands_in_the_way_and_still_shows_all(pi, monkeypatch, capsys):
+def test_dry_run_warns_of_obstacles_and_prints_plan(pi, monkeypatch, capsys):
     monkeypatch.setattr("pi_controller.system.plan.obstacles", lambda _made: ["no lgpio", "a closed folder"])
     root = pi()
     assert setup(root, "--dry-run") == 0

@@ -26,12 +26,12 @@ def test_a_table_is_allowed_little(exposure, here, tmp_path):
 
 @pytest.mark.parametrize("system", [True, False])
 @pytest.mark.usefixtures("analyze")
-def test_systemd_finds_nothing_wrong(here, system):
+def test_unit_passes_systemd_verify(here, system):
     assert service.verify_unit(unit(Place(system, here.program, here.home))) == []
 
 
 @pytest.mark.usefixtures("analyze")
-def test_what_systemd_finds_wrong_is_told(here):
+def test_unit_errors_from_systemd_are_returned(here):
     found = service.verify_unit(unit(here).replace("Type=notify", "Type=notify\nWatchdogSec=soon"))
     assert len(found) == 1
     assert "soon" in found[0]
@@ -39,14 +39,14 @@ def test_what_systemd_finds_wrong_is_told(here):
     assert any("/no/such/moccasin-mat" in line for line in service.verify_unit(unit(gone)))
 
 
-def test_the_game_loop_is_what_is_watched(here):
+def test_unit_watches_the_game_loop(here):
     text = unit(here)
     for line in ("Type=notify", f"WatchdogSec={WATCHDOG_S}", "Restart=always", "StartLimitIntervalSec=0"):
         assert f"\n{line}\n" in text
 
 
 @pytest.mark.usefixtures("analyze")
-def test_a_path_with_spaces_and_percents_stays_one_word(tmp_path):
+def test_path_with_spaces_and_percents_is_quoted(tmp_path):
     program = tmp_path / "a b%n" / "moccasin-mat"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n", "utf-8")
@@ -55,12 +55,12 @@ def test_a_path_with_spaces_and_percents_stays_one_word(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a\nExecStartPre=rm", "a'b", 'a"b', "a\\b", "$HOME"])
-def test_a_path_that_no_unit_can_hold_is_refused(name):
+def test_path_invalid_in_a_unit_is_refused(name):
     with pytest.raises(SetupError, match="cannot be written in a unit"):
         unit(Place(True, Path("/opt") / name, Path("/srv/ann")))
 
 
-def test_what_lies_at_home_may_be_read_there_and_else_nothing(here):
+def test_home_is_readable_for_programs_in_it(here):
     def at(program):
         return unit(Place(True, Path(program), here.home))
 
@@ -74,14 +74,14 @@ def test_the_service_may_open_the_loudspeaker(here):
     assert "audio" in re.search(r"^SupplementaryGroups=(.*)$", text, re.MULTILINE)[1].split()
 
 
-def test_a_users_own_service_asks_for_nothing_that_needs_root(here):
+def test_user_unit_omits_root_options(here):
     text = unit(Place(False, here.program, here.home))
     for word in ("User=", "DeviceAllow", "ProtectSystem", "CapabilityBoundingSet", "SupplementaryGroups"):
         assert word not in text
     assert "NoNewPrivileges=yes" in text
 
 
-def test_a_program_that_the_services_user_cannot_reach_is_told():
+def test_unreachable_program_names_the_closed_folder():
     with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others
         home = Path(folder) / "ann"
         (home / "bin").mkdir(parents=True)

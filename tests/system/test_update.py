@@ -87,7 +87,7 @@ def host(tmp_path):
     return Host(tmp_path)
 
 
-def test_a_signed_newer_version_runs_and_then_a_newer_one(host):
+def test_newest_signed_version_is_installed_each_time(host):
     host.sign(host.wheel("1.1"))
     assert host.take() == "version 1.1 runs"
     assert host.runs() == "1.1"
@@ -108,7 +108,7 @@ def refused(host, says, source=None):
     assert host.left_over() in ([], ["versions"])
 
 
-def test_what_is_not_signed_by_the_host_is_refused(host):
+def test_update_without_host_signature_is_refused(host):
     refused(host, "there is no update")
     refused(host, "there is no file", host.stick / "none.whl")
     path = host.wheel("1.1")
@@ -131,7 +131,7 @@ def test_what_is_not_signed_by_the_host_is_refused(host):
     refused(host, "this machine accepts no signatures")
 
 
-def test_what_cannot_run_here_is_refused_though_it_is_signed(host):
+def test_incompatible_signed_update_is_refused(host):
     host.sign(host.wheel("0.9"))
     refused(host, "not newer than 1.0")
     for extra, needs, says in (
@@ -152,7 +152,7 @@ def test_what_cannot_run_here_is_refused_though_it_is_signed(host):
         host.take()
 
 
-def test_an_extra_that_is_not_installed_is_not_needed(host):
+def test_requirements_of_missing_extras_are_ignored(host):
     needs = ("no-such-package-at-all>=1; extra == 'voice'", "moccasin-mat[pi]; extra == 'voice'")
     host.sign(host.wheel("1.1", needs=needs))
     assert host.take() == "version 1.1 runs"
@@ -172,7 +172,7 @@ def test_strange_files_beside_a_signed_update_are_skipped(host):
     assert host.take() == "version 1.1 runs"
 
 
-def test_update_that_does_not_start_is_not_followed_by_another(host):
+def test_failed_update_tries_no_other_version(host):
     host.sign(host.wheel("1.1"))
     host.sign(host.wheel("1.2"))
     with pytest.raises(UpdateError, match=r"1\.2 did not start"):
@@ -204,7 +204,7 @@ def test_an_older_version_is_refused_after_an_update(host):
     assert host.runs() == "1.5"
 
 
-def test_one_that_does_not_come_up_is_rolled_back_and_not_tried_again(host):
+def test_failed_update_rolls_back_without_retry(host):
     host.sign(host.wheel("1.1"))
     host.take()
     host.sign(host.wheel("1.2"))
@@ -219,7 +219,7 @@ def test_one_that_does_not_come_up_is_rolled_back_and_not_tried_again(host):
     assert host.take() == "version 1.2 runs"
 
 
-def test_the_stick_is_pulled_out_while_it_is_copied(host, monkeypatch):
+def test_stick_removed_during_copy_is_refused(host, monkeypatch):
     host.sign(host.wheel("1.1"))
     real = Path.open
 
@@ -273,7 +273,7 @@ def kill(process):
     process.stdout.close()
 
 
-def test_killed_while_the_new_version_is_tried_it_goes_back_at_the_next_start(host):
+def test_kill_during_trial_rolls_back_at_start(host):
     host.sign(host.wheel("1.1"))
     process = child(host)
     assert process.stdout.readline() == "started\n"

@@ -40,7 +40,7 @@ def text(folder):
     return (folder / "state" / FILE).read_text("utf-8")
 
 
-def test_only_this_program_systemd_and_the_kernel_are_kept():
+def test_log_takes_program_systemd_and_kernel_entries():
     lines, cursor = read_entries([
         entry("the supply is weak"),
         entry("root login from 10.0.0.5", unit="ssh.service"),
@@ -82,7 +82,7 @@ def test_control_characters_and_bytes_make_no_lines():
     assert lines[0].isprintable()
 
 
-def test_writes_are_rare_and_a_new_fault_comes_soon(folder):
+def test_writes_are_rare_and_new_fault_is_early(folder):
     assert log(folder, [entry("one")])
     assert not log(folder, [], t=T + WRITE_S + 1), "there is no more to write"
     assert not log(folder, [entry("two")], t=T + WRITE_S - 1)
@@ -93,13 +93,13 @@ def test_writes_are_rare_and_a_new_fault_comes_soon(folder):
     assert log(folder, [entry("three")], t=T - 1e6), "the clock was set back"
 
 
-def test_an_hour_of_a_crash_loop_is_few_writes(folder):
+def test_crash_loop_hour_makes_few_writes(folder):
     loop = range(0, 3600, 3)
     writes = sum(log(folder, [entry(f"crash {s}")], FAULT if s % 2 else None, T + s) for s in loop)
     assert writes <= 3600 / FAULT_WRITE_S + 1
 
 
-def test_the_log_stays_small_and_starts_at_a_line(folder):
+def test_log_is_capped_and_begins_on_a_line(folder):
     for day in range(30):
         output = [entry(f"{day} {number} {'x' * 280}") for number in range(100)]
         assert log(folder, output, t=T + day * 86_400)
@@ -140,7 +140,7 @@ def killed_at(folder, number):
     return os.WIFSIGNALED(status)
 
 
-def test_killed_at_each_step_the_log_is_old_or_new(tmp_path):
+def test_kill_at_any_step_leaves_one_whole_log(tmp_path):
     number, seen = 0, set()
     while True:
         folder = tmp_path / str(number)
@@ -164,7 +164,7 @@ def test_killed_at_each_step_the_log_is_old_or_new(tmp_path):
 
 
 @pytest.mark.parametrize("written", [0, 1, 60, 150])
-def test_killed_in_the_midst_of_a_write_the_log_is_old(folder, written):
+def test_kill_during_write_leaves_the_old_log(folder, written):
     log(folder, [entry("old " + "x" * 150, cursor="one")])
     before = text(folder)
     child = os.fork()

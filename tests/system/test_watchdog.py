@@ -69,7 +69,7 @@ def notifier(manager):
         yield make
 
 
-def test_the_watchdog_is_fed_as_often_as_needed_and_no_oftener(manager, notifier):
+def test_watchdog_is_fed_at_its_interval(manager, notifier):
     service, heard = notifier(watchdog_s=10.0), []
     for n in range(3000):  # thirty seconds
         service.feed(n / 100)
@@ -77,7 +77,7 @@ def test_the_watchdog_is_fed_as_often_as_needed_and_no_oftener(manager, notifier
     assert heard == ["WATCHDOG=1"] * 3 * FEEDS
 
 
-def test_what_did_not_change_is_not_said_again(manager, notifier):
+def test_unchanged_state_is_sent_once(manager, notifier):
     service, heard = notifier(), []
     for line in ("one", "one", "two"):
         for sends in (service.ready, lambda: service.feed(1.0), lambda line=line: service.status(line)):
@@ -87,7 +87,7 @@ def test_what_did_not_change_is_not_said_again(manager, notifier):
     assert heard + manager.all() == ["READY=1", "STATUS=one", "STATUS=two", "STOPPING=1"]
 
 
-def test_what_could_not_be_said_is_said_later(notifier, tmp_path):
+def test_failed_notification_is_sent_later(notifier, tmp_path):
     service = notifier(str(tmp_path / "later"), watchdog_s=10.0)
     service.ready()
     service.feed(0.0)
@@ -118,7 +118,7 @@ def test_an_abstract_socket():
         ({}, 0),
     ],
 )
-def test_the_watchdog_is_fed_where_one_is_asked_for(manager, told, feeds):
+def test_watchdog_is_fed_if_environment_asks(manager, told, feeds):
     with closing(from_environment({"NOTIFY_SOCKET": manager.path, **told}, pid=7)) as service:
         service.feed(1.0)
         assert manager.all() == ["WATCHDOG=1"] * feeds
@@ -168,7 +168,7 @@ def test_a_loop_that_hangs_feeds_no_watchdog(manager, notifier):
     assert manager.all()[-1] == "STOPPING=1"
 
 
-def test_the_status_tells_nothing_of_people_or_a_hide():
+def test_service_status_reveals_no_people_or_hide():
     table = Table()
     table.source = SimpleNamespace(up=True)
     assert service_status(table) == "the board is connected"
@@ -178,7 +178,7 @@ def test_the_status_tells_nothing_of_people_or_a_hide():
     assert service_status(table) == "play is stopped: the journal cannot be written"
 
 
-def test_the_daemon_tells_systemd_how_it_is_from_start_to_end(manager, tmp_path):
+def test_daemon_notifies_systemd_from_start_to_stop(manager, tmp_path):
     settings = tmp_path / "table.toml"
     settings.write_text(SETTINGS.format(folder=tmp_path), "utf-8")
     process = subprocess.Popen(
@@ -207,7 +207,7 @@ def test_the_daemon_tells_systemd_how_it_is_from_start_to_end(manager, tmp_path)
 
 
 @pytest.mark.slow
-def test_an_exhibit_is_fed_like_a_table_and_a_stop_is_no_crash(manager, tmp_path):
+def test_exhibit_feeds_watchdog_and_stop_counts_no_crash(manager, tmp_path):
     settings, kept = tmp_path / "table.toml", tmp_path / ".exhibit-recoveries"
     settings.write_text(f'[web]\nport = 0\n[table]\njournal = "{tmp_path}/j.sqlite"\n', "utf-8")
     command = [sys.executable, "-m", "pi_controller", "exhibit", "--settings", str(settings)]
@@ -227,7 +227,7 @@ def test_an_exhibit_is_fed_like_a_table_and_a_stop_is_no_crash(manager, tmp_path
     assert json.loads(kept.read_text())["running"] is False
 
 
-def test_nothing_the_table_needs_makes_memory_that_is_written_and_executed():
+def test_table_needs_no_writable_executable_memory():
     code = (
         "import mmap, sys, numpy, ctypes\n"
         "ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 3)()\n"

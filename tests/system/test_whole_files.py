@@ -25,7 +25,7 @@ def test_a_file_is_replaced_whole_with_its_permissions(tmp_path, mode):
 
 
 @pytest.mark.parametrize("fails", ["fsync", "replace"])
-def test_the_old_file_stays_where_the_new_one_cannot_be_written(tmp_path, monkeypatch, fails):
+def test_failed_write_preserves_the_old_file(tmp_path, monkeypatch, fails):
     path = tmp_path / "table.toml"
     path.write_bytes(b"old")
 
@@ -39,7 +39,7 @@ def test_the_old_file_stays_where_the_new_one_cannot_be_written(tmp_path, monkey
     assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
 
 
-def test_what_a_killed_program_left_is_removed_and_not_what_one_writes_now(tmp_path):
+def test_leftovers_of_dead_writers_are_removed(tmp_path):
     path = tmp_path / "table.toml"
     with subprocess.Popen(["true"]) as ended:
         ended.wait()

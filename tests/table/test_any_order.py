@@ -145,7 +145,7 @@ def every_seal_is_opened_or_withdrawn(journal, story):
     assert (sealed.hash if sealed else None) == story.hide.seal.commit
 
 
-def test_the_story_is_told_batch_by_batch_as_it_is_lived(memory_journal):
+def test_journal_prefix_folds_to_the_story_then(memory_journal):
     """The fold of every beginning of the journal is the story as it stood then."""
     journal = memory_journal()
     table = sit(journal)

@@ -77,7 +77,7 @@ def test_a_torn_copy_is_replaced(table, stick):
     assert verify_journal(copy).whole
 
 
-def test_a_stick_that_gives_back_something_else_is_not_trusted(table, stick, monkeypatch):
+def test_stick_with_wrong_readback_is_refused(table, stick, monkeypatch):
     copy = copy_of(table.journal.path, stick)
     before = copy.read_bytes()
     table.journal.append([Ready(99.0)])
@@ -91,7 +91,7 @@ def test_a_stick_that_gives_back_something_else_is_not_trusted(table, stick, mon
     assert copy.read_bytes() == before
 
 
-def test_a_journal_that_is_not_whole_replaces_no_copy(table, stick):
+def test_damaged_journal_replaces_no_copy(table, stick):
     copy = copy_of(table.journal.path, stick)
     before = copy.read_bytes()
     with closing(sqlite3.connect(table.journal.path)) as db, db:
@@ -105,7 +105,7 @@ def settle(keeper):
     assert keeper.done.wait(20)
 
 
-def test_it_goes_on_while_the_game_is_played(table, stick):
+def test_backup_continues_during_play(table, stick):
     keeper = Backup(table.journal.path, stick, every_s=60.0)
     keeper.on_step(0.0, table, armed=False)
     settle(keeper)
@@ -125,7 +125,7 @@ def test_it_goes_on_while_the_game_is_played(table, stick):
     assert names(stick) == [name]
 
 
-def test_a_slow_stick_does_not_hold_up_the_game(table, stick):
+def test_slow_stick_does_not_block_the_game(table, stick):
     gate, began, copied = threading.Event(), threading.Event(), []
 
     def slow(journal, folder):
@@ -146,7 +146,7 @@ def test_a_slow_stick_does_not_hold_up_the_game(table, stick):
     assert verify_journal(stick / names(stick)[0]).records == table.journal.seq
 
 
-def test_a_stick_that_is_pulled_out_is_said_once_and_tried_again(table, stick, caplog):
+def test_removed_stick_is_logged_once_and_retried(table, stick, caplog):
     caplog.set_level(logging.INFO, module.log.name)
     stick.rmdir()
     keeper = Backup(table.journal.path, stick, every_s=1.0)

@@ -16,7 +16,7 @@ from pi_controller.referee.facts import CommitmentWithdrawn, GameOpened, Ready
 OPENED = GameOpened(0.0, "dakota", "1", "booklet", {}, {"A": "Red", "B": "Blå"})
 
 
-def test_a_hash_is_what_the_page_says_it_is():
+def test_hash_matches_the_documented_format():
     """Written out once more, so that somebody else could check a journal with nothing of this program."""
     before = hashlib.sha256(b"moccasin-mat journal\0" + bytes(range(16))).hexdigest()
     body = '{"kind":"void","t":-0.5,"why":"Blå"}'
@@ -36,7 +36,7 @@ def test_every_part_of_a_record_counts(change):
     assert next_hash("01" * 32, row) != next_hash("00" * 32, row)
 
 
-def test_a_time_of_minus_nothing_is_nothing():
+def test_negative_zero_time_hashes_as_zero():
     """SQLite keeps no sign of a zero, so neither may the hash."""
     assert next_hash("00" * 32, Row(1, 1, -0.0, "ready", "{}")) == next_hash("00" * 32, Row(1, 1, 0.0, "ready", "{}"))
 
@@ -77,7 +77,7 @@ def test_no_two_journals_share_a_chain(tmp_path):
         "UPDATE meta SET value = '00112233445566778899aabbccddeeff' WHERE key = 'epoch'",
     ],
 )
-def test_who_changes_a_record_is_found_out(tmp_path, change):
+def test_changed_record_is_detected(tmp_path, change):
     path = tmp_path / "game.sqlite"
     with Journal(path) as journal:
         journal.append([OPENED])
@@ -94,7 +94,7 @@ def test_who_changes_a_record_is_found_out(tmp_path, change):
     assert "recover" in error.value.hint
 
 
-def test_a_journal_that_does_not_say_which_it_is(tmp_path):
+def test_journal_without_epoch_is_refused(tmp_path):
     path = tmp_path / "game.sqlite"
     Journal(path).close()
     with closing(sqlite3.connect(path)) as db, db:

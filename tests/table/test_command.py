@@ -65,12 +65,12 @@ def sitting(memory_journal):
     return made
 
 
-def test_what_is_said_is_journalled_with_who_said_it(sitting):
+def test_command_is_journalled_with_its_actor(sitting):
     (called,) = sitting.facts(CommandIssued)
     assert (called.actor, called.role, called.call, called.key) == ("Ann", "judge", "action", "key 1")
 
 
-def test_said_twice_it_counts_once_also_after_a_restart(sitting):
+def test_repeated_command_counts_once_across_restart(sitting):
     sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one")
     assert sitting.say(JudgeAction, {"do": "hit", "found": False}, key="one").repeated
     assert len(sitting.facts(ActionPlayed)) == 2
@@ -97,7 +97,7 @@ def test_another_call_under_the_same_key_is_refused(sitting):
     assert sitting.journal.seq == seq
 
 
-def test_the_keys_of_an_older_journal_are_known_by_what_was_said(sitting):
+def test_keys_of_older_journal_match_their_call(sitting):
     sitting.journal.append([CommandIssued(5.0, "Ann", "judge", "clock", "old"), ClockSet(5.0, running=False)])
     again = Table(sitting.journal, sitting.game, {}, DakotaReferee(sitting.game, None, bytes), 100.0)
     assert again.command(Command(JudgeClock(101.0, running=False), "Ann", "judge", "old")).repeated
@@ -105,7 +105,7 @@ def test_the_keys_of_an_older_journal_are_known_by_what_was_said(sitting):
         again.command(Command(JudgeUndo(101.0), "Ann", "judge", "old"))
 
 
-def test_an_old_picture_commands_nothing(sitting):
+def test_stale_revision_is_refused(sitting):
     seen = sitting.table.view.revision
     sitting.say(JudgeAction, {"do": "hit", "found": False}, expect=seen)
     before = sitting.journal.seq
@@ -116,7 +116,7 @@ def test_an_old_picture_commands_nothing(sitting):
     assert sitting.table.view.revision not in (seen, 0), "undone is another picture than never done"
 
 
-def test_what_the_mat_feels_meanwhile_makes_no_picture_old(sitting):
+def test_hand_events_leave_the_revision_unchanged(sitting):
     sitting.feel(Link, up=True)
     seen = sitting.table.view.revision
     sitting.feel(HandIn, 1)
@@ -124,7 +124,7 @@ def test_what_the_mat_feels_meanwhile_makes_no_picture_old(sitting):
     assert sitting.table.view.revision == seen
 
 
-def test_what_replaced_another_can_be_replaced(sitting):
+def test_replacement_can_be_replaced(sitting):
     for winner in "BAB":
         sitting.say(JudgeReplace, {"do": "toss", "winner": winner})
         assert sitting.table.view.hider == winner
@@ -151,7 +151,7 @@ def test_a_whole_hide_in_two_taps_without_sensors(sitting):
     assert (sitting.table.view.phase, sitting.table.view.hide, sitting.table.view.hider) == ("hit", 2, "B")
 
 
-def test_sensors_off_in_the_middle_of_a_hide_and_on_again(sitting):
+def test_sensors_turn_off_and_on_during_hide(sitting):
     sitting.feel(Link, up=True)
     sitting.hide(2)
     assert sitting.table.view.commit
@@ -171,7 +171,7 @@ def test_sensors_off_in_the_middle_of_a_hide_and_on_again(sitting):
     assert len(sitting.table.view.opening.withdrawn) == 1
 
 
-def test_play_stands_until_a_protest_is_decided(sitting):
+def test_protest_halts_play_until_decided(sitting):
     sitting.feel(Link, up=True)
     sitting.hide(2)
     sitting.say(JudgeProtest, "B", "his sleeve")

@@ -32,7 +32,7 @@ async def asked(command_queue, *calls, key="key", timeout_s=10.0):
     return said
 
 
-def test_the_table_says_when_it_was_said(table):
+def test_command_gets_the_step_time(table):
     async def main():
         command_queue = CommandQueue()
         (toss,) = await asked(command_queue, TOSS)
@@ -45,7 +45,7 @@ def test_the_table_says_when_it_was_said(table):
     assert (called.t, called.actor) == (7.5, "Ann")
 
 
-def test_commands_are_taken_in_order_a_few_a_step(table):
+def test_commands_run_in_order_few_per_step(table):
     async def main():
         command_queue = CommandQueue()
         said = await asked(command_queue, TOSS, *[MISS] * (MAX_COMMANDS_PER_STEP + 1))
@@ -64,7 +64,7 @@ def test_commands_are_taken_in_order_a_few_a_step(table):
     assert [one.seq for one in done] == sorted(one.seq for one in done)
 
 
-def test_whoever_is_answered_sees_what_came_of_it(table):
+def test_picture_is_updated_before_the_answer(table):
     async def main():
         command_queue = CommandQueue()
         command_queue.update_picture(table)
@@ -86,7 +86,7 @@ def test_whoever_is_answered_sees_what_came_of_it(table):
     )
 
 
-def test_the_words_of_a_protest_are_in_the_picture_and_not_in_the_view(table):
+def test_protest_text_is_in_picture_but_not_view(table):
     async def main():
         command_queue = CommandQueue()
         said = await asked(command_queue, TOSS, JudgeProtest(0.0, "B", "his sleeve"))
@@ -129,7 +129,7 @@ def test_a_full_desk_and_a_table_that_hangs(table):
     asyncio.run(main())
 
 
-def test_said_again_with_its_key_it_counts_once(table):
+def test_repeated_key_in_queue_counts_once(table):
     async def main():
         command_queue = CommandQueue()
         first = asyncio.ensure_future(command_queue.submit(TOSS, "Ann", "judge", "one"))

@@ -59,7 +59,7 @@ def cut_log(path, frames=20):
         log.truncate(32 + frames * (24 + 4096))
 
 
-def test_damaged_journal_is_kept_and_its_proven_records_go_on(path, killed):
+def test_damaged_journal_is_archived_and_proven_records_continue(path, killed):
     before = path.read_bytes()
     cut_log(path)
     proven = recover(path).rows
@@ -88,7 +88,7 @@ def test_judge_plays_on_with_the_recovered_game(path):
             table.judge(JudgeNewGame(T + 2))
 
 
-def test_judge_begins_anew_after_a_recovery(path):
+def test_judge_starts_new_game_after_recovery(path):
     cut_log(path)
     table = open_table(settings(path), T)
     with table.journal:
@@ -101,7 +101,7 @@ def test_judge_begins_anew_after_a_recovery(path):
         assert journal.seq == records
 
 
-def test_journal_of_which_nothing_is_left_is_followed_by_a_new_game(path):
+def test_journal_without_records_starts_new_game(path):
     path.write_bytes(b"\0" * 8192)
     path.with_name("game.sqlite-wal").unlink()
     table = start(path)
@@ -126,7 +126,7 @@ def test_strict_setting_leaves_a_damaged_journal_alone(path):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_table_starts_after_any_damage_and_loses_no_provable_record(killed, tmp_path, seed):
+def test_any_damage_starts_with_all_provable_records(killed, tmp_path, seed):
     chance = random.Random(seed)
     for n, kind in enumerate(KINDS):
         for target in ("", "-wal"):
@@ -145,7 +145,7 @@ def test_table_starts_after_any_damage_and_loses_no_provable_record(killed, tmp_
                 assert kept, (kind, target)
 
 
-def test_power_cut_while_a_journal_is_replaced_loses_nothing(path, monkeypatch):
+def test_power_cut_during_replacement_loses_no_record(path, monkeypatch):
     class PowerCutError(BaseException):
         pass
 
@@ -190,7 +190,7 @@ def test_power_cut_while_a_journal_is_replaced_loses_nothing(path, monkeypatch):
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_full_disk_is_told_as_full(small_disk, fill, begun):
+def test_full_disk_error_hints_at_disk_space(small_disk, fill, begun):
     path = small_disk / "game.sqlite"
     if begun:
         start(path)
@@ -203,7 +203,7 @@ def test_full_disk_is_told_as_full(small_disk, fill, begun):
     assert start(path).recovery == ""
 
 
-def test_damaged_journal_on_a_full_disk_waits_for_room(path, small_disk, fill):
+def test_damaged_journal_on_full_disk_is_untouched(path, small_disk, fill):
     cut_log(path)
     for one in path.parent.glob("game.sqlite*"):
         shutil.copy(one, small_disk)
@@ -221,7 +221,7 @@ def test_damaged_journal_on_a_full_disk_waits_for_room(path, small_disk, fill):
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_read_only_disk_is_told_as_read_only(small_disk, begun):
+def test_readonly_disk_error_hints_at_readonly_mount(small_disk, begun):
     path = small_disk / "game.sqlite"
     if begun:
         start(path)
@@ -234,7 +234,7 @@ def test_read_only_disk_is_told_as_read_only(small_disk, begun):
     start(path)
 
 
-def test_own_file_that_may_not_be_written_is_told(tmp_path, as_nobody):
+def test_own_write_protected_file_hints_chmod(tmp_path, as_nobody):
     file = tmp_path / "file"
     file.touch()
     if not os.geteuid():

@@ -120,7 +120,7 @@ def test_the_sheet_tells_the_game(path):
         assert told.head == journal.head
 
 
-def test_a_row_for_each_line_with_the_sticks_after_it(path):
+def test_page_has_row_per_line_with_sticks(path):
     rows = Page(page(sheet(path))).rows
     assert rows[0] == ["time", "hide", "action", "called", "longA", "longB", "middle", "shortA", "shortB"]
     assert rows[1] == ["0:00:05", "", "toss A [judge]", "", "4", "0", "16", "0", "0"]
@@ -201,7 +201,7 @@ def played(path, name, seed):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", registry.names())
-def test_hides_are_numbered_as_in_the_record_and_on_the_page(tmp_path, name, seed):
+def test_hides_are_numbered_as_in_the_record(tmp_path, name, seed):
     hides = played(tmp_path / "j", name, seed)
     told, record = sheet(tmp_path / "j"), read_journal_record(str(tmp_path / "j"))
     course, numbers = start_playthrough(record), []
@@ -220,7 +220,7 @@ def test_hides_are_numbered_as_in_the_record_and_on_the_page(tmp_path, name, see
         assert shown
 
 
-def test_what_the_judge_says_of_the_table_stands_on_it(tmp_path):
+def test_table_calls_are_on_the_sheet(tmp_path):
     with Journal(tmp_path / "j") as journal:
         table = table_of(journal, "dakota")
         t = 1_700_000_000.0
@@ -270,7 +270,7 @@ def test_all_as_files(path, tmp_path, capsys):
         assert capsys.readouterr().out == (folder / f"final.{file}").read_text("utf-8")
 
 
-def test_what_cannot_be_written_out(path, tmp_path, monkeypatch):
+def test_impossible_export_is_refused(path, tmp_path, monkeypatch):
     for argv in ([str(path)], [str(path), "--json", "--print"], [str(path), "--json", "--pdf"]):
         assert main(["export", *argv]) == 2
     from pi_controller.cli.journals import export

@@ -58,7 +58,7 @@ def on_disk(path):
         return [fact for _, fact in journal.read()]
 
 
-def test_promised_facts_are_on_disk_before_anybody_is_told(tmp_path):
+def test_promised_facts_are_on_disk_before_release(tmp_path):
     path, told, waited = tmp_path / "j.sqlite", [], 0
     with Journal(path) as journal:
         table = sit(journal)
@@ -102,7 +102,7 @@ def test_gathering_changes_no_record(tmp_path):
 
 @pytest.mark.parametrize("hole", [False, True], ids=["cut", "hole"])
 @pytest.mark.parametrize("witness", [True, False], ids=["with lock", "without lock"])
-def test_power_cut_takes_no_promised_fact_and_looks_like_no_damage(tmp_path, witness, hole):
+def test_power_cut_loses_no_promised_fact(tmp_path, witness, hole):
     """The log is cut at every frame of the transaction that was being written, and in the middle; or lacks a frame."""
     path, copy = tmp_path / "j.sqlite", tmp_path / "copy" / "j.sqlite"
     copy.parent.mkdir()
@@ -137,7 +137,7 @@ def test_power_cut_takes_no_promised_fact_and_looks_like_no_damage(tmp_path, wit
     assert alarms <= 2, "a hole in a transaction of two pages may look like a lost event, which errs to the safe side"
 
 
-def test_disk_that_fails_at_a_flush_stops_play_until_it_is_well(tmp_path, monkeypatch):
+def test_failed_flush_halts_play_until_retry(tmp_path, monkeypatch):
     with Journal(tmp_path / "j.sqlite") as journal:
         table = sit(journal)
         table.mat_event(Button(1.0, "toss_a"))

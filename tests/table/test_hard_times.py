@@ -26,7 +26,7 @@ def sit(journal, t):
     return Table(journal, DAKOTA, {"A": "Red", "B": "Blue"}, referee_for(DAKOTA, REFEREE, os.urandom), t)
 
 
-def test_a_disk_that_is_full_stops_play_until_there_is_room(small_disk, fill):
+def test_full_disk_halts_play_until_room(small_disk, fill):
     filler = small_disk / "photos"
     with Journal(small_disk / "j.sqlite") as journal:
         table = sit(journal, 0.0)
@@ -51,7 +51,7 @@ def test_a_disk_that_is_full_stops_play_until_there_is_room(small_disk, fill):
 
 
 @pytest.mark.parametrize("step", [-YEAR_S, YEAR_S])
-def test_a_step_of_the_wall_clock_is_none_of_the_game(monkeypatch, step):
+def test_wall_clock_step_leaves_game_clock_steady(monkeypatch, step):
     clock = run.steady_clock()
     before, wall = clock(), time.time
     monkeypatch.setattr(time, "time", lambda: wall() + step)
@@ -70,7 +70,7 @@ def hide(table, t, pad=2, hit=3):
 
 
 @pytest.mark.parametrize("step", [-YEAR_S, YEAR_S])
-def test_a_journal_goes_on_after_the_clock_was_set(tmp_path, step):
+def test_journal_continues_after_clock_change(tmp_path, step):
     """The Pi was off, and came up with another year: the game goes on, and nobody is out of time for it."""
     path, t = tmp_path / "j.sqlite", 1_700_000_000.0
     with Journal(path, created=t) as journal:

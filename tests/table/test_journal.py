@@ -83,7 +83,7 @@ def pairs(batches):
     return [(number, fact) for number, facts in enumerate(batches, 1) for fact in facts]
 
 
-def test_gives_back_what_it_took(path):
+def test_journal_returns_every_fact_as_appended(path):
     with Journal(path) as journal:
         assert [journal.append(facts) for facts in EVERY_KIND] == list(range(1, len(EVERY_KIND) + 1))
         assert list(journal.read()) == pairs(EVERY_KIND)
@@ -102,7 +102,7 @@ def test_every_commit_is_on_disk_before_it_counts(path):
         assert db.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
-def test_a_killed_writer_has_written_what_it_acknowledged(path):
+def test_killed_writer_has_written_every_acknowledged_batch(path):
     code = (
         "import sys, os, signal; from pi_controller.journal.journal import Journal; "
         "from pi_controller.referee.facts import Ready; j = Journal(sys.argv[1]);\n"
@@ -131,7 +131,7 @@ def test_a_killed_writer_has_written_what_it_acknowledged(path):
         "INSERT INTO meta VALUES ('winner', 'A')",
     ],
 )
-def test_nothing_is_ever_changed(path, statement):
+def test_statements_changing_records_or_meta_are_refused(path, statement):
     filled(path, EVERY_KIND[:2])
     db = sqlite3.connect(path)
     with pytest.raises(sqlite3.IntegrityError, match="append only"):
@@ -152,7 +152,7 @@ def test_two_processes_cannot_write_one_journal(path):
     assert "another table is writing" in done.stderr
 
 
-def test_held_by_another_program(path):
+def test_append_to_a_locked_journal_is_refused(path):
     with Journal(path) as journal:
         journal.append([OPENED])
         other = sqlite3.connect(path, isolation_level=None)
@@ -177,7 +177,7 @@ def test_another_program_wrote_to_it(path):
         assert [fact for _, fact in journal.read()] == [OPENED, Ready(1.0), Ready(2.0)]
 
 
-def test_a_full_disk_takes_nothing_of_the_batch(path):
+def test_full_disk_writes_no_part_of_batch(path):
     with Journal(path) as journal:
         journal.append([OPENED])
         db = journal.database()
@@ -192,7 +192,7 @@ def test_a_full_disk_takes_nothing_of_the_batch(path):
         assert journal.append([Ready(1.0)]) == 2
 
 
-def test_a_write_the_system_refuses_takes_nothing_of_the_batch(path):
+def test_refused_write_writes_no_part_of_batch(path):
     """A limit on the size of files is the nearest to a disk that is full in the middle of a write."""
     code = (
         "import sys, resource; from pi_controller.journal.journal import Journal; from pi_controller.errors import *\n"
@@ -221,7 +221,7 @@ def public_folder():
     shutil.rmtree(folder)
 
 
-def test_read_only(public_folder, as_nobody):
+def test_write_protected_file_is_refused_for_writing(public_folder, as_nobody):
     path = filled(public_folder / "game.sqlite")
     path.chmod(0o444)
     (public_folder / "game.sqlite.lock").chmod(0o666)
@@ -234,7 +234,7 @@ def test_read_only(public_folder, as_nobody):
     as_nobody(open_it)
 
 
-def test_a_journal_on_a_medium_that_takes_no_writes_can_be_looked_at(public_folder, as_nobody):
+def test_journal_on_write_protected_medium_is_readable(public_folder, as_nobody):
     path = filled(public_folder / "game.sqlite")
     path.chmod(0o444)
     public_folder.chmod(0o555)
@@ -303,12 +303,12 @@ def test_an_empty_file_cannot_be_looked_at(path):
         Journal(path, read_only=True)
 
 
-def test_a_failed_disk_with_room_is_not_called_full(path):
+def test_io_error_is_not_called_full_disk(path):
     assert advice(path, OSError(errno.EIO, "Input/output error"), [path], "check the disk") == "check the disk"
     assert advice(path, OSError(errno.ENOSPC, "No space left"), [path], "check the disk") == DISK_FULL_HINT
 
 
-def test_records_are_found_in_small_pages_and_with_great_numbers(path):
+def test_small_page_rows_with_large_numbers_are_found(path):
     row = Row(1, 1 << 20, 3.0, "notice", "x" * 2000, "ab" * 32)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA page_size = 512")
@@ -318,7 +318,7 @@ def test_records_are_found_in_small_pages_and_with_great_numbers(path):
     assert list(rows_in(data, data)) == [row]
 
 
-def test_a_closed_journal_needs_no_witness_for_its_log(path):
+def test_closed_journal_needs_no_lock_file(path):
     filled(path)
     assert examine(path) == LogState()
     path.with_name(f"{path.name}.lock").unlink()
@@ -326,7 +326,7 @@ def test_a_closed_journal_needs_no_witness_for_its_log(path):
 
 
 @pytest.mark.parametrize("name", ["none.sqlite", "."])
-def test_nothing_to_look_at(tmp_path, name):
+def test_reading_a_missing_file_is_refused(tmp_path, name):
     with pytest.raises(JournalError, match="no such file"):
         Journal(tmp_path / name, read_only=True)
 
@@ -376,7 +376,7 @@ def test_missing_record_is_found_though_the_chain_follows(path):
         list(journal.read())
 
 
-def test_missing_record_of_a_version_1_journal_is_found(path, tmp_path, as_version_1):
+def test_missing_record_of_version_1_journal_is_found(path, tmp_path, as_version_1):
     old = tmp_path / "old.sqlite"
     as_version_1(filled(path), old)
     with closing(sqlite3.connect(old)) as db, db:
@@ -422,7 +422,7 @@ def test_checkpoint_is_true_once_the_log_is_empty(path):
         assert journal.database().execute("PRAGMA busy_timeout").fetchone() == (250,)
 
 
-def test_next_game_waits_until_no_program_reads_the_log(path):
+def test_rotation_waits_for_other_log_readers(path):
     with Journal(path) as journal:
         journal.append([OPENED])
         with closing(sqlite3.connect(path, isolation_level=None)) as reader:
@@ -437,7 +437,7 @@ def test_next_game_waits_until_no_program_reads_the_log(path):
         assert list(journal.read()) == [(1, OPENED), (2, Ready(1.0))]
 
 
-def test_a_torn_end_loses_only_what_was_not_acknowledged(path, tmp_path):
+def test_truncated_log_loses_unacknowledged_batches_alone(path, tmp_path):
     """The write-ahead log cut off anywhere holds whole batches only."""
     copy = tmp_path / "copy.sqlite"
     with Journal(path) as journal:
@@ -465,7 +465,7 @@ def test_a_record_of_another_version(path):
         list(journal.read())
 
 
-def test_a_copy_of_a_database_needs_no_log_beside_it(path, tmp_path):
+def test_database_copy_needs_no_log(path, tmp_path):
     copy = tmp_path / "copy.sqlite"
     with Journal(path) as journal:
         journal.append([OPENED])
@@ -478,7 +478,7 @@ def test_a_copy_of_a_database_needs_no_log_beside_it(path, tmp_path):
 
 
 @pytest.mark.parametrize(("blocks", "free", "full"), [(100, 1, True), (100, 2, False), (0, 0, False)])
-def test_a_disk_is_full_without_two_pages_and_one_without_a_size_never_is(path, monkeypatch, blocks, free, full):
+def test_disk_is_full_below_two_free_pages(path, monkeypatch, blocks, free, full):
     sizes = SimpleNamespace(total=4096 * blocks, free=4096 * free)
     monkeypatch.setattr("shutil.disk_usage", lambda _: sizes)
     assert disk_full(path) is full

@@ -81,7 +81,7 @@ class Players:
         return view.phase, view.winner, view.long, view.middle, view.short, view.hide, hits
 
 
-def test_a_kill_after_any_batch_changes_nothing(memory_journal):
+def test_kill_after_any_batch_changes_no_result(memory_journal):
     players = Players(memory_journal())
     end = players.play()
     batches = players.journal.batch

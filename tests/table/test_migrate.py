@@ -47,7 +47,7 @@ def test_looked_at_it_is_read_as_it_is(old):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_opened_for_writing_it_gets_a_chain_and_a_copy_is_kept(old):
+def test_migration_adds_chain_and_backs_up_version_1(old):
     path, rows = old
     before = path.read_bytes()
     with Journal(path) as journal:
@@ -65,7 +65,7 @@ def test_opened_for_writing_it_gets_a_chain_and_a_copy_is_kept(old):
     assert before != path.read_bytes()
 
 
-def test_the_log_of_a_killed_writer_belongs_to_it(old, tmp_path):
+def test_migration_includes_log_of_killed_writer(old, tmp_path):
     path, rows = old
     killed = tmp_path / "killed.sqlite"
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
@@ -143,7 +143,7 @@ print(at)
 
 
 @pytest.mark.slow
-def test_killed_at_any_line_one_whole_journal_is_left(old):
+def test_kill_at_any_line_leaves_one_whole_journal(old):
     path, rows = old
     step = cases(7, 1)
     home = Path(module.__file__).parent
@@ -177,7 +177,7 @@ def trigger(path):
         return db.execute("SELECT sql FROM sqlite_master WHERE name = 'facts_follow'").fetchone()[0]
 
 
-def test_an_older_journal_of_this_version_gets_the_trigger_that_reads_one_record(tmp_path, play_on):
+def test_old_trigger_is_replaced_on_opening(tmp_path, play_on):
     path, fresh = tmp_path / "older.sqlite", tmp_path / "fresh.sqlite"
     with Journal(path) as journal:
         play_on(journal, 6)
@@ -196,7 +196,7 @@ def test_an_older_journal_of_this_version_gets_the_trigger_that_reads_one_record
     assert verify_journal(path).whole
 
 
-def test_an_append_reads_no_more_of_a_long_journal(tmp_path):
+def test_append_cost_is_independent_of_journal_length(tmp_path):
     """The steps of SQLite's machine for one append are as many after 60 records as after 600."""
     steps = []
     with Journal(tmp_path / "game.sqlite") as journal:
@@ -213,7 +213,7 @@ def test_an_append_reads_no_more_of_a_long_journal(tmp_path):
 
 
 @pytest.mark.parametrize(("seq", "batch"), [(3, 2), (1, 3), (2, 1), (None, 2), (-1, 2)])
-def test_what_does_not_follow_is_refused_by_the_file_itself(tmp_path, seq, batch):
+def test_out_of_sequence_record_is_refused_by_trigger(tmp_path, seq, batch):
     with Journal(tmp_path / "game.sqlite") as journal:
         journal.append([])
         journal.append([LinkSeen(1.0, up=True)])

@@ -57,7 +57,7 @@ def others(folder):
     return sorted(path for path in folder.glob("*.sqlite") if path.name != "table.sqlite")
 
 
-def test_the_finished_game_is_kept_and_another_begins(journal, tmp_path):
+def test_finished_game_is_archived_and_another_begins(journal, tmp_path):
     table = finish(sit(journal))
     before = journal.meta, journal.head, list(journal.read())
     table.judge(JudgeNewGame(BEGUN + 3600.0))
@@ -82,7 +82,7 @@ def test_swapped_each_team_is_at_the_others_side(journal):
     assert table.view.teams == {"A": "Blue", "B": "Red"}
 
 
-def test_many_games_of_one_minute_are_all_kept(journal, tmp_path):
+def test_games_of_one_minute_are_all_archived(journal, tmp_path):
     table = sit(journal)
     for n in range(4):
         finish(table)
@@ -109,7 +109,7 @@ def test_no_file_that_is_there_is_written_over(journal, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("before", ["nothing", "toss"])
-def test_only_a_game_that_is_over_is_followed(journal, tmp_path, before):
+def test_new_game_is_refused_until_game_over(journal, tmp_path, before):
     table = sit(journal)
     if before == "toss":
         table.judge(JudgeAction(BEGUN, {"do": "toss", "winner": "A"}))
@@ -179,7 +179,7 @@ def test_a_command_counts_once_across_the_change(journal, tmp_path):
         assert table.view.phase == "toss"
 
 
-def test_a_screen_of_the_last_game_is_stale_in_this_one_at_any_time(journal):
+def test_revision_of_the_last_game_is_stale(journal):
     table = sit(journal)
     seen = {table.view.revision}
     table.judge(JudgeAction(BEGUN, {"do": "toss", "winner": "A"}))
@@ -201,7 +201,7 @@ def test_a_screen_of_the_last_game_is_stale_in_this_one_at_any_time(journal):
         table.command(Command(JudgeUndo(BEGUN + 61.0), "Ann", "head", "key-2", max(seen)))
 
 
-def test_who_reads_the_journal_meanwhile_goes_on_with_what_it_was(journal, tmp_path):
+def test_open_reader_sees_the_old_game(journal, tmp_path):
     table = finish(sit(journal))
     with Journal(journal.path, read_only=True) as onlooker:
         before = list(onlooker.read())
@@ -214,7 +214,7 @@ def test_who_reads_the_journal_meanwhile_goes_on_with_what_it_was(journal, tmp_p
         assert list(old.read()) == before
 
 
-def test_the_backup_has_the_finished_game_to_its_end_and_the_next_one(journal, tmp_path):
+def test_backup_has_finished_and_next_game(journal, tmp_path):
     stick = tmp_path / "stick"
     stick.mkdir()
     table = sit(journal)
@@ -231,7 +231,7 @@ def test_the_backup_has_the_finished_game_to_its_end_and_the_next_one(journal, t
     assert [copy.wrong for copy in copies] == ["", ""]
 
 
-def test_what_was_felt_stays_with_its_game(tmp_path, stroke_at):
+def test_stored_hits_move_with_their_game(tmp_path, stroke_at):
     hits = hits_path(tmp_path / "table.sqlite")
     review = HitStore(hits)
     review.add_strokes([stroke_at(BEGUN)])
@@ -295,7 +295,7 @@ for step in range(1, 100):
 
 
 @pytest.mark.slow
-def test_killed_at_any_step_it_is_the_one_game_or_the_other(tmp_path):
+def test_kill_at_any_step_leaves_either_game(tmp_path):
     """Before each thing that is done to a file while the games change: one of them is resumed, and both are whole."""
     whole = tmp_path / "whole"
     whole.mkdir()
@@ -333,7 +333,7 @@ def test_killed_at_any_step_it_is_the_one_game_or_the_other(tmp_path):
     print(f"\n{len(told) - 1} steps; the new game counts from step {list(told.values()).index(True) + 1} on")
 
 
-def test_a_disk_that_fails_in_the_change_stops_play_and_is_tried_again(journal, tmp_path, monkeypatch):
+def test_failed_game_change_halts_play_until_retry(journal, tmp_path, monkeypatch):
     table = finish(sit(journal))
     whole = os.link
 

@@ -44,7 +44,7 @@ WORDS = [
 ENDS_AT_ONCE = {"king_moved", "time"}
 
 
-def test_all_games_but_those_of_the_mat_are_here():
+def test_all_games_except_dakota_are_covered():
     assert set(OPTIONS) == set(registry.names()) - {registry.DEFAULT_GAME}
 
 
@@ -75,7 +75,7 @@ def path(tmp_path):
     return tmp_path / "game.sqlite"
 
 
-def test_a_game_from_the_first_word_to_the_last(name, path):
+def test_game_is_entered_from_start_to_end(name, path):
     lines, end = lines_of(name)
     assert len(lines) > 20
     with Journal(path) as journal:
@@ -162,7 +162,7 @@ def test_back_to_the_first_word(name, memory_journal):
     assert "nothing to undo" in execute_line(table, "undo", 9.0)
 
 
-def test_what_is_refused_changes_nothing(name, memory_journal):
+def test_refused_line_changes_no_record(name, memory_journal):
     lines, _ = lines_of(name)
     journal = memory_journal()
     table = sit(journal, name)
@@ -180,7 +180,7 @@ def test_what_is_refused_changes_nothing(name, memory_journal):
 
 @settings(max_examples=60)
 @given(line=st.text(max_size=40) | st.sampled_from(WORDS).flatmap(lambda word: st.text(max_size=20).map(word.__add__)))
-def test_nothing_that_can_be_typed_stops_the_table(memory_journal, line):
+def test_no_typed_line_stops_the_table(memory_journal, line):
     table = sit(memory_journal(), "slahal")
     execute_line(table, "duo A yes B no", 0.0)
     before = table.view
@@ -193,7 +193,7 @@ def test_nothing_that_can_be_typed_stops_the_table(memory_journal, line):
         assert table.view is before
 
 
-def test_the_help_tells_what_can_be_typed_now(name, memory_journal):
+def test_help_lists_the_legal_actions(name, memory_journal):
     lines, _ = lines_of(name)
     table = sit(memory_journal(), name)
     for n, line in enumerate(lines):
@@ -208,7 +208,7 @@ def test_the_help_tells_what_can_be_typed_now(name, memory_journal):
     assert "For example: " in execute_line(table, "help all", 0.0)
 
 
-def test_a_board_comes_and_goes(name, path):
+def test_board_link_changes_leave_paper_game_unchanged(name, path):
     lines, _ = lines_of(name)
     with Journal(path) as journal:
         table = sit(journal, name)
@@ -232,7 +232,7 @@ def test_a_board_comes_and_goes(name, path):
         assert execute_line(table, lines[1], 8.0) == "entered"
 
 
-def test_a_full_disk_halts_it_and_nothing_is_lost(name, path, monkeypatch):
+def test_full_disk_halts_game_and_loses_no_line(name, path, monkeypatch):
     lines, end = lines_of(name)
     with Journal(path) as journal:
         table = sit(journal, name)
@@ -255,7 +255,7 @@ def test_a_full_disk_halts_it_and_nothing_is_lost(name, path, monkeypatch):
         assert table.view.sheet == end
 
 
-def test_the_sheet_is_in_the_view_of_the_mats_own_game_too(memory_journal):
+def test_dakota_view_includes_the_sheet(memory_journal):
     game = registry.game("dakota")
     table = Table(memory_journal(), game, TEAMS, referee_for(game, None, bytes))
     execute_line(table, "toss A", 1.0)

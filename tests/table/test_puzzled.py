@@ -33,7 +33,7 @@ def table(request, memory_journal):
 
 
 @pytest.mark.parametrize("what", ["_handle_timeout", "_handle_event"])
-def test_it_is_logged_once_asked_once_and_goes_on(table, what, monkeypatch, caplog):
+def test_refused_rules_are_logged_and_asked_once(table, what, monkeypatch, caplog):
     if begin := BEGIN.get(table.game.name):
         table.judge(JudgeAction(1.0, begin))
     referee = table.referee
@@ -59,6 +59,6 @@ def test_it_is_logged_once_asked_once_and_goes_on(table, what, monkeypatch, capl
     assert table.journal.seq > seq
 
 
-def test_it_is_asked_in_words_and_answered_where_nobody_is_there():
+def test_rules_refused_question_has_text_and_default():
     assert RULES_REFUSED in phrases.QUESTIONS
     assert RefereeSettings(preset="demo").choose_default_answer(RULES_REFUSED, ("play_on",)) == "play_on"

@@ -50,7 +50,7 @@ class Both:
         assert self.pipe.story == self.table.story
 
 
-def test_what_replaces_a_replacement_replaces_the_same_thing(memory_journal):
+def test_chained_replacements_replace_the_same_action(memory_journal):
     both = Both(memory_journal())
     both.hear(JudgeAction(1.0, TOSS))
     both.hear(JudgeAction(2.0, {"do": "hit", "found": True}))
@@ -61,7 +61,7 @@ def test_what_replaces_a_replacement_replaces_the_same_thing(memory_journal):
         assert (sheet["long"], sheet["middle"], story.hide.number) == ({"A": 4, "B": 4}, 12, 1)
 
 
-def test_what_an_undo_leaves_is_left_by_all_readers(tmp_path):
+def test_undo_leaves_the_same_for_all_readers(tmp_path):
     """The board came, the clock was stopped and a team protested within what was taken back: that still counts."""
     with Journal(tmp_path / "game.sqlite") as journal:
         table = Both(journal).table

@@ -148,7 +148,7 @@ def without(path, statement):
     return path
 
 
-def test_it_ends_before_what_does_not_follow(game, tmp_path, capsys):
+def test_recovery_ends_before_the_missing_record(game, tmp_path, capsys):
     folder, rows = game
     path = tmp_path / "hurt"
     shutil.copy(folder / "whole.sqlite", path)
@@ -163,7 +163,7 @@ def test_it_ends_before_what_does_not_follow(game, tmp_path, capsys):
     assert f"because record {at} cannot be read" in said
 
 
-def test_a_record_that_was_changed_does_not_come_back(game, tmp_path):
+def test_changed_record_is_not_recovered(game, tmp_path):
     folder, rows = game
     path = tmp_path / "changed"
     shutil.copy(folder / "whole.sqlite", path)
@@ -174,7 +174,7 @@ def test_a_record_that_was_changed_does_not_come_back(game, tmp_path):
     assert kept.rows[-1].batch < rows[at - 1].batch
 
 
-def test_a_damaged_hash_is_made_good_by_the_next_record(game, tmp_path):
+def test_damaged_hash_is_repaired_from_next_record(game, tmp_path):
     folder, rows = game
     path = tmp_path / "hash"
     shutil.copy(folder / "whole.sqlite", path)
@@ -207,7 +207,7 @@ def test_without_its_epoch_the_records_prove_each_other(game, tmp_path):
     assert kept.about.epoch == "00" * 16
 
 
-def test_without_its_epoch_a_bit_of_record_1_is_turned_back_by_the_rules(game, tmp_path, capsys):
+def test_rules_repair_record_1_without_epoch(game, tmp_path, capsys):
     folder, rows = game
     path = tmp_path / "nameless"
     shutil.copy(folder / "whole.sqlite", path)
@@ -220,7 +220,7 @@ def test_without_its_epoch_a_bit_of_record_1_is_turned_back_by_the_rules(game, t
         assert [row[:5] for row in journal.rows()] == [row[:5] for row in rows]
 
 
-def test_an_event_is_there_whole_or_not_at_all(game, tmp_path):
+def test_event_is_recovered_whole_or_dropped(game, tmp_path):
     folder, rows = game
     path = tmp_path / "half"
     shutil.copy(folder / "whole.sqlite", path)
@@ -245,7 +245,7 @@ def test_one_of_version_1(game, tmp_path, as_version_1):
     assert 0 < found.records < len(rows)
 
 
-def test_what_there_is_nothing_to_recover_from(game, tmp_path, capsys):
+def test_unrecoverable_input_writes_no_journal(game, tmp_path, capsys):
     folder, _ = game
     path = tmp_path / "noise"
     path.write_bytes(random.Random(3).randbytes(50_000))

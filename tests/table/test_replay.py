@@ -95,7 +95,7 @@ def test_hide_by_hide(path, capsys):
     assert capsys.readouterr().out == TOLD
 
 
-def test_only_so_far(path, capsys):
+def test_replay_stops_at_the_given_event(path, capsys):
     assert main([str(path), "--to", "8"]) == 0
     said = capsys.readouterr().out
     assert said.startswith(TOLD.partition("   11")[0].rstrip())
@@ -113,14 +113,14 @@ def test_as_json(path, capsys):
     assert msgspec.convert(lines[-1]["view"], View) == view
 
 
-def test_the_journal_is_only_read(path):
+def test_replay_does_not_write_the_journal(path):
     with Journal(path):  # beside the table that is writing it
         before = path.read_bytes()
         assert main([str(path)]) == 0
         assert path.read_bytes() == before
 
 
-def test_what_cannot_be_told(path, tmp_path):
+def test_unreplayable_input_is_refused(path, tmp_path):
     with pytest.raises(JournalError, match="no such file"):
         main([str(tmp_path / "none")])
     with pytest.raises(UsageError):
@@ -160,7 +160,7 @@ Hide 1: A hides
 """
 
 
-def test_what_the_judge_says_of_the_table(tmp_path, capsys):
+def test_replay_prints_table_calls(tmp_path, capsys):
     dakota, path = game("dakota"), tmp_path / "game.sqlite"
     with Journal(path) as journal:
         table = Table(journal, dakota, {"A": "A", "B": "B"}, DakotaReferee(dakota, None, bytes))
@@ -225,7 +225,7 @@ In progress: hider A, owed first
 """
 
 
-def test_a_written_record_is_told_too(tmp_path, capsys):
+def test_replay_accepts_a_written_record(tmp_path, capsys):
     path = tmp_path / "game.record"
     path.write_text(RECORD, "utf-8")
     assert replay(str(path)) == 0
@@ -240,7 +240,7 @@ def test_a_written_record_is_told_too(tmp_path, capsys):
     assert lines[-1]["state"]["long"] == {"A": 8, "B": 0}
 
 
-def test_what_is_wrong_in_a_record_is_told_beside_it(tmp_path, capsys):
+def test_record_error_is_printed_beside_the_replay(tmp_path, capsys):
     path = tmp_path / "game.record"
     path.write_text(RECORD.replace("toss A", "toss C"), "utf-8")
     assert main([str(path)]) == 2
@@ -253,7 +253,7 @@ def test_what_is_wrong_in_a_record_is_told_beside_it(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", [name for name in registry.names() if name != registry.DEFAULT_GAME])
-def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path, capsys):
+def test_judged_game_replays_like_its_record(name, tmp_path, capsys):
     chance = random.Random(name)
     rules = registry.game(name)
     path = tmp_path / "game.sqlite"
@@ -272,7 +272,7 @@ def test_a_game_kept_by_the_judge_is_told_as_its_record_tells_it(name, tmp_path,
 
 
 @pytest.mark.parametrize("name", registry.names())
-def test_a_score_sheet_of_any_game_is_told(name, tmp_path, capsys):
+def test_replay_prints_any_score_sheet(name, tmp_path, capsys):
     chance = random.Random(name)
     players = {"players": "Ana,Bo"} if "players" in registry.game(name).settings else {}
     rules = registry.game(name, players)

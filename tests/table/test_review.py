@@ -28,7 +28,7 @@ def same(a, b):
     )
 
 
-def test_what_is_kept_comes_back(tmp_path):
+def test_stored_strokes_are_read_back(tmp_path):
     path = hits_path(tmp_path / "table.sqlite")
     assert path.name == "table.sqlite.hits"
     kept = [stroke(1), stroke(1, 1, sure=False, margin_db=None), stroke(2, 2, pads=(4,))]
@@ -43,7 +43,7 @@ def test_what_is_kept_comes_back(tmp_path):
     review.close()
 
 
-def test_it_goes_on_after_a_restart(tmp_path):
+def test_hit_store_continues_after_restart(tmp_path):
     for hide in (1, 2):
         review = HitStore(tmp_path / "x.hits")
         review.add_strokes([stroke(hide)])
@@ -59,7 +59,7 @@ def test_the_oldest_go(tmp_path):
     review.close()
 
 
-def test_there_is_no_place_for_a_bead_in_it(tmp_path):
+def test_hit_store_has_no_bead_field(tmp_path):
     review = HitStore(tmp_path / "x.hits")
     review.add_strokes([stroke()])
     review.close()
@@ -70,7 +70,7 @@ def test_there_is_no_place_for_a_bead_in_it(tmp_path):
     assert [type(entry) for entry in unpack(data)] == [Piezo]
 
 
-def test_what_is_not_there_or_not_ours_is_refused(tmp_path):
+def test_missing_or_foreign_hit_store_is_refused(tmp_path):
     with pytest.raises(ReviewError, match="no stored hits"):
         strokes(tmp_path / "none")
     (tmp_path / "text").write_text("no database at all, but long enough to be taken for the header of one" * 10)
@@ -87,7 +87,7 @@ def test_what_is_not_there_or_not_ours_is_refused(tmp_path):
         HitStore(tmp_path / "no" / "folder" / "x.hits")
 
 
-def test_a_row_that_is_damaged_is_told(tmp_path):
+def test_damaged_row_raises_review_error(tmp_path):
     review = HitStore(tmp_path / "x.hits")
     review.add_strokes([stroke()])
     review.close()
@@ -99,7 +99,7 @@ def test_a_row_that_is_damaged_is_told(tmp_path):
         strokes(tmp_path / "x.hits")
 
 
-def test_a_disk_that_fails_is_told_and_nothing_is_half_kept(tmp_path):
+def test_failed_disk_stores_no_partial_strokes(tmp_path):
     review = HitStore(tmp_path / "x.hits")
     review.add_strokes([stroke(1)])
     full = "BEFORE INSERT ON blocks WHEN (SELECT count(*) FROM blocks) > 1 BEGIN SELECT RAISE(ABORT, 'full'); END"

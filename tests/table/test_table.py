@@ -71,7 +71,7 @@ class Broken:
         monkeypatch.setattr(journal, "reopen", again)
 
 
-def test_a_fresh_journal_is_opened_with_the_game_and_its_options(journal):
+def test_fresh_journal_opens_with_game_and_options(journal):
     table = sit(journal, points=3)
     opened = journal.read_opening()
     assert isinstance(opened, GameOpened)
@@ -79,7 +79,7 @@ def test_a_fresh_journal_is_opened_with_the_game_and_its_options(journal):
     assert (table.view.phase, table.view.points, table.view.teams, table.view.seq) == ("toss", 3, TEAMS, 1)
 
 
-def test_an_old_one_is_resumed_with_its_own_game_and_names(journal):
+def test_resumed_journal_uses_its_game_and_names(journal):
     sit(journal, points=3).judge(JudgeAction(1.0, {"do": "toss", "winner": "B"}))
     mine = journalled_game(journal, game("dakota", {"points": 5}))
     assert mine.settings["points"] == 3
@@ -100,7 +100,7 @@ def test_another_game_in_the_settings_is_refused(journal):
         sit(journal, points=4)
 
 
-def test_the_view_is_the_same_object_until_something_changes(table):
+def test_view_object_changes_with_the_story_alone(table):
     view = table.view
     table.tick(1.0)
     table.mat_event(Strike(1.0, (1,)))
@@ -110,7 +110,7 @@ def test_the_view_is_the_same_object_until_something_changes(table):
     assert msgspec.json.decode(msgspec.json.encode(table.view), type=View) == table.view
 
 
-def test_armed_while_a_hit_is_owed_and_nothing_is_asked(table):
+def test_table_is_armed_while_hit_is_owed(table):
     table.mat_event(Button(1.0, "toss_a"))
     assert not table.armed
     hide(table, 3)
@@ -162,7 +162,7 @@ def test_halts_when_the_journal_cannot_be_written(table, journal, monkeypatch):
     assert fold(table.game, journal.read()) == table.story
 
 
-def test_a_call_that_cannot_be_written_does_not_count(table, journal, monkeypatch):
+def test_unwritten_call_does_not_count(table, journal, monkeypatch):
     disk = Broken(journal, monkeypatch)
     disk.broken = True
     with pytest.raises(JournalError):
@@ -175,7 +175,7 @@ def test_a_call_that_cannot_be_written_does_not_count(table, journal, monkeypatc
     assert table.view.phase == "hide"
 
 
-def test_what_happened_while_it_stood_still_is_seen_afterwards(table, journal, monkeypatch):
+def test_events_during_halt_are_applied_after_retry(table, journal, monkeypatch):
     table.mat_event(Link(0.0, up=True))
     table.mat_event(Button(1.0, "toss_a"))
     table.mat_event(HandIn(1.0, 1))
@@ -195,7 +195,7 @@ def test_what_happened_while_it_stood_still_is_seen_afterwards(table, journal, m
     assert table.view.question.about == "passes_unsure"
 
 
-def test_a_seal_that_was_not_written_is_made_again(table, journal, monkeypatch):
+def test_unwritten_commitment_is_made_again(table, journal, monkeypatch):
     table.mat_event(Link(0.0, up=True))
     table.mat_event(Button(1.0, "toss_a"))
     for p in (1, 2, 3, 4):
@@ -224,7 +224,7 @@ def test_a_full_disk(table, journal):
     assert fold(table.game, journal.read()) == table.story
 
 
-def test_a_journal_that_breaks_the_rules_is_not_resumed(journal):
+def test_journal_breaking_the_rules_is_not_resumed(journal):
     sit(journal).judge(JudgeAction(1.0, {"do": "toss", "winner": "A"}))
     journal.append([fact for _, fact in journal.read()][1:])
     with pytest.raises(JournalError, match="does not follow the rules"):
@@ -259,7 +259,7 @@ def test_the_view_has_the_journals_head(table, journal):
     assert len(heads) == 3
 
 
-def test_each_seal_is_bound_to_its_table_journal_and_event(journal):
+def test_commitment_binds_table_journal_and_event(journal):
     dakota = game("dakota")
     table = Table(journal, dakota, TEAMS, DakotaReferee(dakota, None, bytes, commitment_context(journal, "Hall")), 0.0)
     table.mat_event(Link(0.1, up=True))

@@ -63,7 +63,7 @@ def test_a_game_that_has_begun_keeps_its_names(journal):
     assert table.view.teams == NAMES
 
 
-def test_names_are_those_of_the_next_game_until_others_are_given(journal):
+def test_names_carry_over_until_renamed(journal):
     table = sit(journal, "dakota", {"points": "1"})
     name(table)
     table.judge(JudgeAction(2.0, {"do": "forfeit", "by": "B"}))
@@ -79,7 +79,7 @@ TOO_LONG = "W" * (MAX_NAME_CHARS + 1)
 
 
 @pytest.mark.parametrize(("a", "b"), [("", "B"), ("A", "  "), (TOO_LONG, "B"), ("\u202e\u200b", "B"), ("Red", "red")])
-def test_a_name_that_is_none_changes_nothing(journal, a, b):
+def test_invalid_team_name_changes_no_record(journal, a, b):
     table = sit(journal)
     before = journal.seq
     with pytest.raises(InvalidActionError, match="name"):
@@ -100,7 +100,7 @@ def test_a_screen_with_other_names_is_stale(journal):
         table.command(Command(JudgeAction(2.0, TOSS), "Bo", "judge", "other-key", seen))
 
 
-def test_they_stand_in_all_that_is_made_of_the_journal(journal, tmp_path, capsys):
+def test_team_names_appear_in_all_outputs(journal, tmp_path, capsys):
     table = sit(journal)
     table.command(Command(JudgeTeams(1.0, *NAMES.values()), "Ann", "head", "first-key"))
     table.judge(JudgeAction(2.0, TOSS))
@@ -121,14 +121,14 @@ def test_they_stand_in_all_that_is_made_of_the_journal(journal, tmp_path, capsys
     assert [one.name for one in files if "Big Coulee" in one.read_text("utf-8", "replace")]
 
 
-def test_it_is_written_as_it_was_said(journal):
+def test_teams_fact_has_the_names_as_given(journal):
     table = sit(journal)
     name(table)
     fact = next(fact for _, fact in journal.read() if isinstance(fact, TeamsNamed))
     assert json.loads(json.dumps(fact.teams)) == NAMES
 
 
-def test_the_last_hides_are_told_with_what_was_done_in_them(journal):
+def test_view_lists_recent_hides_with_their_actions(journal):
     table = sit(journal)
     table.judge(JudgeAction(1.0, TOSS))
     assert table.view.past == ()

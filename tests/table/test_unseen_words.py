@@ -37,7 +37,7 @@ def bad(text, lines=True):
     }
 
 
-def test_what_is_not_seen_goes_and_lines_are_joined():
+def test_control_characters_are_stripped_and_lines_joined():
     assert strip_controls(HOSTILE) == PLAIN
     assert strip_controls("an a\u0301b, 日本, \ue000?") == "an a\u0301b, 日本, ?"
 
@@ -47,7 +47,7 @@ def test_the_joiners_that_scripts_are_spelled_with_stay():
     assert strip_controls("\U0001f469\u200d\U0001f33e") == "\U0001f469\u200d\U0001f33e"
 
 
-def test_nothing_unseen_is_left_of_all_there_is():
+def test_strip_controls_removes_every_unseen_character():
     everything = "".join(map(chr, range(0x110000)))
     assert bad(strip_controls(everything), lines=False) == set()
     assert strip_controls(strip_controls(everything)) == strip_controls(everything)
@@ -84,7 +84,7 @@ VERBS = [
 
 
 @pytest.mark.parametrize(("main", "args"), VERBS, ids=lambda value: getattr(value, "__module__", "") or " ".join(value))
-def test_what_is_in_an_older_journal_goes_out_as_one_line(tmp_path, capsys, main, args):
+def test_hostile_text_in_older_journal_prints_clean(tmp_path, capsys, main, args):
     told = {}
     for name, reason in (("hostile", HOSTILE), ("harmless", PLAIN)):
         path = tmp_path / f"{name}.sqlite"
@@ -96,7 +96,7 @@ def test_what_is_in_an_older_journal_goes_out_as_one_line(tmp_path, capsys, main
     assert "owned" in told["hostile"] or main is verify
 
 
-def test_files_of_an_export_and_a_record_told_again(tmp_path, capsys):
+def test_hostile_text_exports_and_replays_clean(tmp_path, capsys):
     path = tmp_path / "game.sqlite"
     play(path, HOSTILE)
     assert export([str(path), "-o", str(tmp_path / "out")]) == 0
@@ -106,7 +106,7 @@ def test_files_of_an_export_and_a_record_told_again(tmp_path, capsys):
     assert bad(capsys.readouterr().out) == set()
 
 
-def test_a_record_of_somebody_else_told_again(tmp_path, capsys):
+def test_foreign_record_with_hostile_text_prints_clean(tmp_path, capsys):
     """What stands in it quoted says as much, and is told quoted."""
     text = f"Record: 1\nGame: dakota\nTeam A: {json.dumps(HOSTILE[:60])}\n\n! {json.dumps(HOSTILE)}\n! a\u202eb\nend\n"
     assert read(text.encode()).entries[0].text == HOSTILE
@@ -120,23 +120,23 @@ def test_a_record_of_somebody_else_told_again(tmp_path, capsys):
     assert read(written.encode()).entries == read(text.encode()).entries
 
 
-def test_the_terminal_of_the_table_shows_nothing_that_moves_it(tmp_path):
+def test_table_terminal_prints_hostile_text_clean(tmp_path):
     assert bad(render_text(play(tmp_path / "j.sqlite", HOSTILE))) == set()
 
 
-def test_what_a_signed_in_judge_sends_comes_in_clean():
+def test_judge_command_text_is_cleaned_on_input():
     call = {"judge": "ruling", "ruling": "denied", "reason": HOSTILE}
     assert parse_command({"key": "key-00001", "expect": None, "call": call}).call.reason == PLAIN
     call = {"judge": "action", "action": {"do": "start", "player": f"An\u202en {JOINED}"}}
     assert parse_command({"key": "key-00001", "expect": None, "call": call}).call.action["player"] == f"Ann {JOINED}"
 
 
-def test_what_is_typed_comes_in_clean():
+def test_typed_line_is_cleaned_on_input():
     line = "ruling denied a\x1b[31m b\u202e\x07"
     assert parse_line(line, 1.0, registry.game("dakota", {})) == JudgeRuling(1.0, "denied", "a[31m b")
 
 
-def test_the_journal_holds_what_came_in(tmp_path):
+def test_older_journal_preserves_hostile_text(tmp_path):
     play(tmp_path / "j.sqlite", HOSTILE)
     with Journal(tmp_path / "j.sqlite", read_only=True) as journal:
         facts = [fact for _, fact in journal.read()]

@@ -27,7 +27,7 @@ def path(tmp_path, play_on):
     return path
 
 
-def test_settings_are_no_journal_and_that_is_told(tmp_path, capsys):
+def test_settings_file_is_refused_as_a_journal(tmp_path, capsys):
     settings = tmp_path / "table.toml"
     settings.write_text("[web]\n", "utf-8")
     assert main(["verify", str(settings)]) == 2
@@ -60,7 +60,7 @@ def test_whole(path, capsys):
     assert (told["whole"], told["head"], told["records"], told["created"]) == (True, head, seq, 1_700_000_000.0)
 
 
-def test_a_damaged_file_is_not_whole_although_each_record_can_be_read(path):
+def test_damaged_file_with_readable_records_is_not_whole(path):
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA journal_mode = DELETE")
     data = bytearray(path.read_bytes())
@@ -83,7 +83,7 @@ def test_a_damaged_file_is_not_whole_although_each_record_can_be_read(path):
         ({"kind": "action", "body": action("{}")}, "the rules do not allow it"),
     ],
 )
-def test_what_a_well_chained_record_can_still_get_wrong(path, capsys, wrong, said):
+def test_well_chained_wrong_record_is_reported(path, capsys, wrong, said):
     at = add(path, **wrong)
     assert main(["verify", str(path)]) == 1
     told = capsys.readouterr().out.splitlines()[-1]
@@ -105,13 +105,13 @@ def test_a_fresh_one_is_whole(tmp_path, capsys):
     assert "no game" in capsys.readouterr().out
 
 
-def test_other_rules_are_told(tmp_path):
+def test_other_rules_version_is_reported(tmp_path):
     with Journal(tmp_path / "j") as journal:
         journal.append([GameOpened(0.0, "dakota", "0.9", "", {}, {})])
     assert "a game of dakota 0.9, and the rules here are 1" in verify_journal(tmp_path / "j").wrong
 
 
-def test_what_is_no_journal(tmp_path, capsys):
+def test_missing_or_foreign_file_fails_verification(tmp_path, capsys):
     assert main(["verify", str(tmp_path / "none")]) == 2
     (tmp_path / "text").write_text("dear diary\n" * 500)
     assert main(["verify", str(tmp_path / "text")]) == 1
@@ -161,7 +161,7 @@ def test_on_a_medium_that_takes_no_writes(path, log):
         shutil.rmtree(folder)
 
 
-def test_looking_leaves_nothing_behind(path):
+def test_verifying_leaves_no_files_behind(path):
     (path.parent / "game.sqlite.lock").unlink()
     verify_journal(path)
     with Journal(path, read_only=True) as journal:
@@ -187,7 +187,7 @@ def test_value_of_another_type_is_a_journal_error(path, capsys, column, value):
         list(journal.read())
 
 
-def test_schema_that_is_no_text_is_a_journal_error(path, capsys):
+def test_schema_of_invalid_text_is_a_journal_error(path, capsys):
     data = path.read_bytes()
     path.write_bytes(data.replace(b"CREATE TABLE facts(", b"CREATE TABL\xff facts(", 1))
     for verb in (["replay"], ["record"], ["export", "--json"]):
@@ -200,7 +200,7 @@ def test_schema_that_is_no_text_is_a_journal_error(path, capsys):
 
 
 @pytest.mark.slow
-def test_truncated_journal_of_a_killed_table_is_never_plainly_whole(tmp_path, capsys):
+def test_truncated_killed_journal_is_never_plainly_whole(tmp_path, capsys):
     acknowledged = killed_table(tmp_path / "killed")
     path = tmp_path / "killed" / "game.sqlite"
     log = path.with_name("game.sqlite-wal")

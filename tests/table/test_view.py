@@ -84,7 +84,7 @@ def sent(name, path):
 
 
 @pytest.mark.parametrize("name", PLAYED)
-def test_the_json_of_a_view_is_as_it_was(name, tmp_path):
+def test_view_json_matches_the_stored_samples(name, tmp_path):
     was = [line for line in SENT.read_text().splitlines() if f'"game":"{name}"' in line]
     now = list(sent(name, tmp_path / "table.sqlite"))
     assert now == was

@@ -35,13 +35,13 @@ def missed_once(memory_journal):
     return table
 
 
-def test_the_seal_of_the_hide_that_is_void_is_not_the_next_ones(missed_once):
+def test_void_hide_leaves_next_no_commitment(missed_once):
     sheet = {**missed_once.game.sheet(missed_once.story.state), "owed": "first"}
     missed_once.judge(JudgeSet(4.0, sheet, "a new hide"))
     assert (missed_once.view.hide, missed_once.view.withdrawn) == (2, ())
 
 
-def test_the_seal_of_the_hide_that_goes_on_stays_withdrawn(missed_once):
+def test_continued_hide_leaves_its_commitment_withdrawn(missed_once):
     seal = missed_once.view.commit
     missed_once.judge(JudgeSet(4.0, missed_once.game.sheet(missed_once.story.state), "as it lies"))
     assert (missed_once.view.hide, missed_once.view.withdrawn) == (1, (seal,))
@@ -62,7 +62,7 @@ def test_a_duo_has_no_clock(memory_journal):
     assert table.story.clocks.playing.began == HOUR
 
 
-def test_hands_that_nobody_feels_are_in_doubt_in_the_hide_that_follows(missed_once):
+def test_link_loss_makes_next_hide_passes_unsure(missed_once):
     missed_once.mat_event(Link(4.0, up=False, why="unplugged"))
     sheet = {**missed_once.game.sheet(missed_once.story.state), "owed": "first"}
     missed_once.judge(JudgeSet(5.0, sheet, "a new hide"))

@@ -50,7 +50,7 @@ def log_of(path):
 
 @pytest.mark.parametrize("target", ["-wal", ""])
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_damage_goes_unnoticed(whole, tmp_path, target, kind):
+def test_log_damage_is_always_detected(whole, tmp_path, target, kind):
     chance = random.Random(f"{target}{kind}")
     for n, witness in enumerate((True, False)):
         if (target, kind) != ("", "gone"):
@@ -60,7 +60,7 @@ def test_no_damage_goes_unnoticed(whole, tmp_path, target, kind):
 
 
 @pytest.mark.parametrize("frame", [0, 20])
-def test_a_table_does_not_start_on_a_damaged_log(whole, killed, frame, capsys):
+def test_damaged_log_refuses_start_and_is_copied(whole, killed, frame, capsys):
     turn_a_bit(log_of(killed), 32 + frame * FRAME + 2000)
     before = killed.read_bytes(), log_of(killed).read_bytes()
     with pytest.raises(JournalError, match=r"log is damaged.* event 121 is seen") as error:
@@ -80,7 +80,7 @@ def test_a_table_does_not_start_on_a_damaged_log(whole, killed, frame, capsys):
     assert saved(killed) == saved(copy) == whole[1]
 
 
-def test_a_log_whose_head_is_damaged_is_no_empty_one(killed):
+def test_log_with_damaged_header_is_refused(killed):
     turn_a_bit(log_of(killed), 17)
     with pytest.raises(JournalError, match="log is damaged"):
         Journal(killed)
@@ -97,7 +97,7 @@ def test_no_game_begins_beside_a_log(killed, left):
     assert log_of(killed).read_bytes() == held
 
 
-def test_an_event_that_was_not_written_to_its_end_is_left_out_and_said(whole, killed, caplog, capsys):
+def test_incomplete_last_event_is_dropped_and_reported(whole, killed, caplog, capsys):
     data = bytearray(log_of(killed).read_bytes())
     data[-512:] = bytes(512)  # the sector that the power cut came before
     log_of(killed).write_bytes(data)
@@ -119,7 +119,7 @@ def test_the_last_record_acknowledged_is_known(whole, killed):
     Journal(killed).close()
 
 
-def test_a_recovered_journal_goes_on_under_the_old_name(whole, killed):
+def test_recovered_journal_continues_under_old_name(whole, killed):
     lock = whole[0] / "game.sqlite.lock"
     killed.with_name(lock.name).write_bytes(lock.read_bytes())
     log_of(killed).unlink()
@@ -155,7 +155,7 @@ def table(tmp_path):
         yield Table(journal, DAKOTA, {"A": "Red", "B": "Blue"}, referee_for(DAKOTA, None, bytes), 0.0)
 
 
-def test_a_journal_that_is_moved_stops_play_until_it_is_back(table):
+def test_moved_journal_halts_play_until_restored(table):
     path, elsewhere = table.journal.path, table.journal.path.with_name("elsewhere.sqlite")
     table.maintain(1.0)
     path.rename(elsewhere)
@@ -174,7 +174,7 @@ def test_a_journal_that_is_moved_stops_play_until_it_is_back(table):
     assert table.halted is None
 
 
-def test_a_journal_that_is_deleted_can_be_put_back(table):
+def test_deleted_journal_can_be_restored_from_rescue(table):
     path = table.journal.path
     table.judge(JudgeAction(0.5, {"do": "toss", "winner": "A"}))
     path.unlink()
@@ -186,7 +186,7 @@ def test_a_journal_that_is_deleted_can_be_put_back(table):
     assert table.view.hider == "A"
 
 
-def test_another_journal_in_its_place_is_not_written_to(table, tmp_path):
+def test_replaced_journal_is_not_written(table, tmp_path):
     with Journal(tmp_path / "other.sqlite") as other:
         Table(other, DAKOTA, {"A": "X", "B": "Y"}, referee_for(DAKOTA, None, bytes), 0.0)
     before = (tmp_path / "other.sqlite").read_bytes()
@@ -198,7 +198,7 @@ def test_another_journal_in_its_place_is_not_written_to(table, tmp_path):
     assert table.journal.path.read_bytes() == before
 
 
-def test_a_log_that_is_deleted_is_made_anew(table):
+def test_deleted_log_is_recreated(table):
     log_of(table.journal.path).unlink()
     table.maintain(1.0)
     assert "its log was deleted" in table.halted.message
@@ -226,7 +226,7 @@ def test_after_each_hide_the_log_is_empty(table):
     assert table.halted is None
 
 
-def test_what_a_table_keeps_is_nobody_elses_to_read(tmp_path):
+def test_table_files_have_mode_0600(tmp_path):
     settings = tmp_path / "table.toml"
     settings.write_text(
         f'[table]\njournal = "{tmp_path}/game.sqlite"\n[board]\nport = "none"\n[web]\nenabled = false\n'

@@ -61,7 +61,7 @@ def test_random_days_end_with_one_champion_present(seed):
 
 @pytest.mark.parametrize("why", ["no_show", "disqualified", "withdrawn"])
 @pytest.mark.parametrize("cup", [CUP, SINGLE, Elimination("single", 3), *LEAGUES])
-def test_nobody_wins_if_both_leave_in_either_order(cup, why):
+def test_no_winner_if_both_leave_in_either_order(cup, why):
     state = entered(cup, "abcd")
     pairing = cup.ready(state)[0]
     first, second = (played(cup, state, *(gone(team, why) for team in teams)) for teams in permutations(pairing.teams))
@@ -72,14 +72,14 @@ def test_nobody_wins_if_both_leave_in_either_order(cup, why):
 
 
 @pytest.mark.parametrize("teams", list(permutations("ab")))
-def test_final_that_nobody_plays_has_no_winner(teams):
+def test_unplayed_final_has_no_winner(teams):
     state = played(SINGLE, entered(SINGLE, "abcd"), won("W1-1", "a"), won("W1-2", "b"), *map(gone, teams))
     assert (SINGLE.champion(state), SINGLE.is_over(state)) == (None, True)
     assert places(SINGLE, state) == {"a": 2, "b": 2, "c": 4, "d": 4}
     assert SINGLE.public_summary(state)["over"]
 
 
-def test_winner_by_walkover_who_played_on_keeps_it():
+def test_walkover_winner_that_played_on_keeps_win():
     state = played(CUP, entered(CUP, "abcd"), gone("d"), won("W1-2", "b"), won("W2-1", "b"), gone("a"))
     assert CUP.winner(state, "W1-1") == "a"
     assert CUP.champion(state) is None
@@ -146,7 +146,7 @@ def test_one_that_stays_takes_the_losers_place(actions):
     assert ready(CUP, state) == {"L1-1": ("a", "c")}
 
 
-def test_final_forfeited_by_both_goes_to_the_unbeaten():
+def test_double_forfeit_of_final_favours_unbeaten_team():
     state = played(CUP, entered(CUP, "ab"), won("W1-1", "a"), lost("F1", "b"), lost("F1", "a"))
     assert (CUP.champion(state), CUP.is_over(state)) == ("a", True)
     state = played(CUP, entered(CUP, "ab"), won("W1-1", "a"), won("F1", "b"), lost("F2", "b"), lost("F2", "a"))
@@ -179,7 +179,7 @@ def test_tied_team_that_leaves_lets_the_other_win(league):
 
 
 @pytest.mark.parametrize("league", LEAGUES)
-def test_absent_team_stands_behind_all_present(league):
+def test_absent_team_ranks_behind_all_present(league):
     state = entered(league, "abc")
     winner = {frozenset("ab"): "a", frozenset("ac"): "a", frozenset("bc"): "c"}
     for pairing in league.pairings(state):

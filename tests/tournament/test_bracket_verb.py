@@ -24,7 +24,7 @@ def run(tmp_path, capsys, lines, *options):
     return status, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_a_result_a_line_in_what_is_ready_a_line_out(tmp_path, capsys):
+def test_each_result_line_yields_a_line_of_matches(tmp_path, capsys):
     status, answers = run(tmp_path, capsys, LINES)
     assert status == 2
     assert len(answers) == 5
@@ -48,7 +48,7 @@ def test_formats_and_options(tmp_path, capsys):
         bracket([str(tmp_path / "nothing")])
 
 
-def test_third_place_is_only_for_a_single_elimination(tmp_path, capsys):
+def test_third_place_requires_single_elimination(tmp_path, capsys):
     lines = [
         {"do": "enter", "teams": [*"abcd"]},
         *({"do": "result", "match": f"W1-{n}", "winner": "ab"[n - 1]} for n in (1, 2)),

@@ -49,7 +49,7 @@ def test_change_without_a_setting_or_plan_is_refused(hall):
         Tournament().after(d.Decision(1, 0.0, "Ann", d.SettingsChanged(rest_s=1.0)))
 
 
-def test_moved_match_frees_its_table_for_others_or_not(hall):
+def test_moved_match_frees_old_table_or_marks_unused(hall):
     hall.call("W1-1")
     hall.do(d.MatchStarted("W1-1"), d.Moved("W1-1", "t02", "new"))
     assert (hall.now.calls["W1-1"].table, hall.now.freed["t01"]) == ("t02", hall.t)

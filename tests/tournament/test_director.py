@@ -24,7 +24,7 @@ def played(rng, hall, tables=("t01", "t02")):
 
 
 @given(st.integers(2, 12), st.sampled_from(("double", "single", "round_robin")), st.sampled_from((1, 3)), st.randoms())
-def test_every_tournament_comes_to_its_champion_and_is_the_same_when_read_again(teams, kind, best_of, rng):
+def test_every_tournament_ends_with_champion_and_replays_identically(teams, kind, best_of, rng):
     hall = Hall([f"Team {n}" for n in range(teams)], format=kind, best_of=best_of)
     hall.do(d.TeamsDrawn("4 1 6 2"))
     played(rng, hall)
@@ -36,7 +36,7 @@ def test_every_tournament_comes_to_its_champion_and_is_the_same_when_read_again(
 
 
 @given(st.randoms())
-def test_an_undo_leaves_what_was_before(rng):
+def test_undo_restores_previous_state(rng):
     hall = Hall(format="round_robin")
     hall.do(d.TeamsDrawn("4 1 6 2"))
     before = []
@@ -52,7 +52,7 @@ def test_an_undo_leaves_what_was_before(rng):
         assert seen(hall.now) == one
 
 
-def test_what_follows_from_a_decision_goes_with_it_unless_people_have_played():
+def test_undo_recalls_dependent_calls_until_match_has_begun():
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
     hall.call("W2-1")
@@ -66,7 +66,7 @@ def test_what_follows_from_a_decision_goes_with_it_unless_people_have_played():
         hall.undo()
 
 
-def test_check_in_and_how_a_name_is_said_go_with_the_team_and_are_taken_back():
+def test_check_in_and_pronunciation_follow_team_and_undo():
     hall = Hall()
     hall.do(d.CheckedIn(TEAMS[0], here=True), d.CheckedIn(TEAMS[1], here=True), d.Pronounced(TEAMS[1], " Veb-len\n"))
     assert (hall.now.here, hall.now.said) == ({*TEAMS[:2]}, {TEAMS[1]: "Veb-len"})
@@ -86,7 +86,7 @@ def test_check_in_and_how_a_name_is_said_go_with_the_team_and_are_taken_back():
     assert hall.now.here == {TEAMS[2]}, "a late captain, after the draw"
 
 
-def test_a_reported_result_counts_when_it_is_confirmed_and_only_once():
+def test_reported_result_counts_once_when_confirmed():
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS))
     hall.call("W1-1")
@@ -101,7 +101,7 @@ def test_a_reported_result_counts_when_it_is_confirmed_and_only_once():
         hall.do(d.Reported("W1-1", order, "t01", "ab", 9, TEAMS[0]))
 
 
-def test_a_result_from_another_table_than_the_match_was_given_is_marked():
+def test_result_from_another_table_is_unexpected():
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS))
     hall.call("W1-1")
@@ -127,7 +127,7 @@ def test_a_result_from_another_table_than_the_match_was_given_is_marked():
         (d.ProtestDecided(1, "upheld", "seen"), "no such protest"),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(fact, why):
+def test_invalid_decision_is_refused_and_state_unchanged(fact, why):
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS))
     before = hall.now
@@ -155,7 +155,7 @@ def test_names_are_looked_at_before_the_drawing():
         hall.do(d.TeamsDrawn(order=TEAMS[:3]))
 
 
-def test_a_protest_holds_the_result_until_the_committee_has_decided():
+def test_protest_blocks_result_until_committee_decides():
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS))
     hall.call("W1-1")
@@ -194,7 +194,7 @@ def test_protest_about_a_counted_result_holds_both_teams():
     assert hall.match("R1-1").open
 
 
-def test_a_correction_takes_a_call_back_that_hung_on_it():
+def test_correction_recalls_the_dependent_call():
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS), d.Result("W1-1", TEAMS[0]), d.Result("W1-2", TEAMS[1]))
     hall.call("W2-1")
@@ -203,7 +203,7 @@ def test_a_correction_takes_a_call_back_that_hung_on_it():
     assert hall.match("W2-1").teams == (TEAMS[3], TEAMS[1])
 
 
-def test_each_game_of_a_match_has_an_order_of_its_own():
+def test_each_game_of_a_match_gets_new_order():
     hall = Hall(best_of=3)
     hall.do(d.TeamsDrawn(order=TEAMS))
     hall.call("W1-1")
@@ -215,7 +215,7 @@ def test_each_game_of_a_match_has_an_order_of_its_own():
     assert not hall.now.calls
 
 
-def test_the_rosters_are_frozen_and_judges_are_of_neither_team():
+def test_rosters_are_frozen_and_judges_are_neutral():
     hall = Hall(judges="hub")
     hall.do(d.Entered((d.Entry(TEAMS[0], ("Ann", "Bea")),)), d.Appointed(("Ann", "Joe")), d.TeamsDrawn(order=TEAMS))
     called, _ = hall.now.schedule(("t01", "t02"), 0.0)
@@ -230,7 +230,7 @@ def test_the_rosters_are_frozen_and_judges_are_of_neither_team():
     assert hall.now.registration.frozen
 
 
-def test_a_random_tournament_with_withdrawals_has_no_call_of_a_team_that_went():
+def test_random_tournament_with_withdrawal_reaches_champion():
     rng = random.Random(5)
     hall = Hall([f"Team {n}" for n in range(9)])
     hall.do(d.TeamsDrawn("seed"))
@@ -241,7 +241,7 @@ def test_a_random_tournament_with_withdrawals_has_no_call_of_a_team_that_went():
     assert hall.now.champion
 
 
-def test_a_match_goes_to_the_least_used_table_then_the_longest_free():
+def test_match_gets_least_used_then_longest_free_table():
     hall = Hall([f"Team {n}" for n in range(8)])
     hall.do(d.TeamsDrawn("seed"))
     here = {"t10", "t2", "t1"}
@@ -271,7 +271,7 @@ def lahal(**plan):
     return hall
 
 
-def test_one_clock_is_for_a_round_robin_of_a_game_with_a_time():
+def test_round_clock_requires_timed_game_in_round_robin():
     for plan in ({"game": "dakota", "format": "round_robin"}, {"game": "slahal", "format": "double"}):
         with pytest.raises(IllegalActionError, match="one clock"):
             Hall(clock="round", **plan)
@@ -279,7 +279,7 @@ def test_one_clock_is_for_a_round_robin_of_a_game_with_a_time():
         Hall(game="slahal", format="round_robin").do(d.TeamsDrawn(order=TEAMS), d.ClockSet(1, running=True))
 
 
-def test_the_clock_of_a_round_runs_stands_goes_on_and_starts_anew_when_its_time_was_up():
+def test_round_clock_pause_resume_restart():
     hall = lahal(options={"minutes": 10})
     clock = hall.now.clock_of(1)
     assert (clock.left_s, clock.ends) == (600.0, None)
@@ -306,7 +306,7 @@ def test_the_clock_of_a_round_runs_stands_goes_on_and_starts_anew_when_its_time_
     assert hall.now.clock_of(1).remaining_s(hall.t) == 0.0
 
 
-def test_another_rounds_clock_starts_in_the_second_in_which_the_first_ends():
+def test_next_round_clock_starts_as_previous_clock_ends():
     hall = lahal(options={"minutes": 1})
     hall.do(d.ClockSet(1, running=True))
     hall.do(d.Result("R1-1", TEAMS[0]), d.Result("R1-2", TEAMS[1]))
@@ -315,7 +315,7 @@ def test_another_rounds_clock_starts_in_the_second_in_which_the_first_ends():
     assert hall.now.clock_of(2).ends == hall.t + 60.0
 
 
-def test_a_team_is_called_to_one_table_at_a_time():
+def test_called_team_is_refused_at_second_table():
     hall = Hall(format="round_robin")
     hall.do(d.TeamsDrawn(order=TEAMS))
     first, *others = hall.now.ready
@@ -333,12 +333,12 @@ def test_a_tournament_without_a_title_has_one(title):
     assert Hall(title=f" Spring {title}").now.plan.title == "Spring"
 
 
-def test_the_line_of_a_list_that_is_not_utf_8_is_told():
+def test_team_list_error_names_non_utf_8_line():
     with pytest.raises(InvalidActionError, match="line 3 is not UTF-8"):
         d.read_teams("team\nBig Coulee\nRivière\n".encode("latin-1"))
 
 
-def test_a_round_waits_until_the_one_before_is_over_and_a_match_may_end_with_nobody_winning():
+def test_round_waits_for_previous_and_match_may_tie():
     hall = lahal()
     assert [one.match for one in hall.now.schedule(("t01", "t02", "t03"), hall.t)[0]] == ["R1-1", "R1-2"]
     hall.do(d.Result("R1-1", TEAMS[0], sweep=True, sticks={TEAMS[0]: 11, TEAMS[3]: 0}))
@@ -356,20 +356,20 @@ def test_a_round_waits_until_the_one_before_is_over_and_a_match_may_end_with_nob
 @pytest.mark.parametrize(
     "fact", [d.Result("W1-1", TEAMS[0]), d.Corrected("W1-1", TEAMS[0]), d.Reported("W1-1", "o", "t", "ab", 9, TEAMS[0])]
 )
-def test_kept_result_without_a_word_of_it_is_no_sweep(fact):
+def test_record_without_sweep_field_is_no_sweep(fact):
     kept = msgspec.to_builtins(fact)
     assert "sweep" not in kept
     assert msgspec.convert(kept, type(fact)).sweep is False
 
 
-def test_an_elimination_has_no_match_that_nobody_wins():
+def test_elimination_match_refuses_a_tie():
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS))
     with pytest.raises(IllegalActionError, match="needs a winner"):
         hall.do(d.TieEntered("W1-1"))
 
 
-def test_a_call_is_overdue_after_its_grace_until_it_begins():
+def test_call_is_overdue_after_grace_until_match_starts():
     hall = Hall([f"Team {n}" for n in range(4)], grace_s=600.0)
     hall.do(d.TeamsDrawn("seed"))
     hall.call("W1-1")
@@ -381,7 +381,7 @@ def test_a_call_is_overdue_after_its_grace_until_it_begins():
     assert hall.now.overdue_calls(call.t + 6_000.0) == ()
 
 
-def test_a_plan_without_a_grace_has_no_overdue_calls():
+def test_plan_without_grace_has_no_overdue_calls():
     hall = Hall([f"Team {n}" for n in range(4)])
     hall.do(d.TeamsDrawn("seed"))
     hall.call("W1-1")
@@ -402,7 +402,7 @@ def test_grace_stops_during_a_break():
     assert hall.now.call_deadline(call) == hall.t + 400.0, "what is past of it still counts"
 
 
-def test_cancelled_break_before_its_beginning_leaves_nothing():
+def test_break_cancelled_before_start_is_removed():
     hall = Hall(grace_s=600.0)
     hall.do(d.BreakPlanned(500.0, 900.0), d.BreakCancelled(1))
     assert hall.now.breaks == ()

@@ -73,7 +73,7 @@ def test_teams_meet_again_as_late_as_measured():
     assert first == 3
 
 
-def test_losers_of_the_semi_finals_play_for_third_place():
+def test_semi_final_losers_play_for_third_place():
     cup = Elimination("single", third_place=True)
     state = won(won(entered(*"abcd", cup=cup), "W1-1", "a", cup), "W1-2", "b", cup)
     assert ready(state, cup) == {"P3": ("d", "c"), "F1": ("a", "b")}
@@ -87,7 +87,7 @@ def test_losers_of_the_semi_finals_play_for_third_place():
     assert cup.eliminated_teams(after) == ("b", "c", "d")
 
 
-def test_a_team_can_withdraw_from_third_place_after_the_final():
+def test_team_can_withdraw_from_third_place_after_final():
     cup = Elimination("single", third_place=True)
     state = won(won(won(entered(*"abcd", cup=cup), "W1-1", "a", cup), "W1-2", "b", cup), "F1", "a", cup)
     with pytest.raises(IllegalActionError, match="over"):
@@ -118,7 +118,7 @@ def test_two_teams_play_two_matches_or_three():
     assert (CUP.champion(state), CUP.eliminated_teams(state), ready(state)) == ("a", ("b",), {})
 
 
-def test_a_team_that_goes_loses_what_it_comes_to():
+def test_withdrawn_team_loses_each_match_it_reaches():
     state = CUP.play(entered(*"abcd"), {"do": "withdraw", "team": "a", "why": "no_show"})
     assert ready(state) == {"W1-2": ("b", "c")}
     assert CUP.eliminated_teams(state) == ("a",)
@@ -129,7 +129,7 @@ def test_a_team_that_goes_loses_what_it_comes_to():
     assert ready(state) == {"F1": ("b", "c")}
 
 
-def test_when_all_others_go_the_last_team_is_champion():
+def test_last_team_left_is_champion_after_withdrawals():
     state = entered(*"abcdefg")
     for team in "gfedcb":
         state = CUP.play(state, {"do": "withdraw", "team": team})
@@ -158,14 +158,14 @@ def test_best_of_three_ends_with_the_second_win():
     assert cup.champion(state) == "a"
 
 
-def test_a_corrected_result_on_which_nothing_hangs_is_as_if_the_first_had_never_been():
+def test_correction_without_dependent_matches_replaces_the_result():
     state = entered(*"abcdefgh")
     wrong = won(won(state, "W1-1", "h"), "W1-3", "b")
     corrected = CUP.play(wrong, {"do": "correct", "match": "W1-1", "winner": "a"})
     assert CUP.public_summary(corrected) == CUP.public_summary(won(won(state, "W1-1", "a"), "W1-3", "b"))
 
 
-def test_a_corrected_result_on_which_a_match_hangs_is_the_directors_to_decide():
+def test_correction_with_begun_match_needs_replay_or_keep():
     state = won(won(entered(*"abcd"), "W1-1", "a"), "W1-2", "b")
     state = CUP.play(state, {"do": "begin", "match": "W2-1"})
     correct = {"do": "correct", "match": "W1-1", "winner": "d"}
@@ -196,7 +196,7 @@ def test_a_corrected_result_on_which_a_match_hangs_is_the_directors_to_decide():
         ([], InvalidActionError, "an action is an object"),
     ],
 )
-def test_what_cannot_be_is_refused(action, error, said):
+def test_invalid_action_is_refused(action, error, said):
     with pytest.raises(error, match=said):
         CUP.play(entered(*"abcd"), action)
 
@@ -216,14 +216,14 @@ def test_what_cannot_be_is_refused(action, error, said):
         (["a", 7], "cannot be 7"),
     ],
 )
-def test_names_that_cannot_be_told_apart_are_refused(teams, said):
+def test_indistinguishable_names_are_refused(teams, said):
     with pytest.raises(InvalidActionError, match=said):
         CUP.play(CUP.opening, {"do": "enter", "teams": teams})
     with pytest.raises(IllegalActionError, match="no teams are entered"):
         CUP.play(CUP.opening, {"do": "result", "match": "W1-1", "winner": "a"})
 
 
-def test_the_drawing_places_teams_the_same_way_whoever_enters_them():
+def test_draw_is_independent_of_entry_order():
     teams = ["Long Hollow", "Big Coulee", "Buffalo Lake", "Enemy Swim"]
     drawn = [
         CUP.play(CUP.opening, {"do": "enter", "teams": order, "draw": "4 1 6 2"}).teams
@@ -233,7 +233,7 @@ def test_the_drawing_places_teams_the_same_way_whoever_enters_them():
     assert drawn[0] != CUP.play(CUP.opening, {"do": "enter", "teams": teams, "draw": "4 1 6 3"}).teams
 
 
-def test_a_begun_losers_match_depends_on_the_match_its_team_lost():
+def test_begun_losers_match_blocks_correction_of_source_match():
     state = won(won(entered(*"abcd"), "W1-1", "a"), "W1-2", "b")
     state = CUP.play(state, {"do": "begin", "match": "L1-1"})
     correct = {"do": "correct", "match": "W1-1", "winner": "d"}
@@ -253,7 +253,7 @@ def test_a_begun_second_final_depends_on_the_first():
     assert CUP.champion(CUP.play(state, {**correct, "then": "replay"})) == "a"
 
 
-def test_correcting_only_the_sticks_asks_nothing_though_later_matches_have_begun():
+def test_stick_correction_with_same_winner_is_always_allowed():
     cup = Elimination("double", best_of=3)
     state = won(won(won(entered(*"abcd", cup=cup), "W1-1", "d", cup), "W1-1", "a", cup), "W1-1", "a", cup)
     state = won(won(state, "W1-2", "b", cup), "W1-2", "b", cup)
@@ -272,7 +272,7 @@ def test_a_team_that_is_eliminated_cannot_withdraw():
 @pytest.mark.parametrize(
     ("kind", "places"), [("single", [1, 2, 3, 3, 5, 5, 5, 5]), ("double", [1, 2, 3, 4, 5, 5, 7, 7])]
 )
-def test_teams_that_go_out_in_one_round_share_its_best_place(kind, places):
+def test_teams_eliminated_in_same_round_share_a_place(kind, places):
     cup = Elimination(kind)
     state = entered(*"abcdefgh", cup=cup)
     while found := cup.ready(state):
@@ -288,7 +288,7 @@ def test_a_bracket_needs_two_teams(build):
 
 
 @pytest.mark.parametrize("do", ["begin", "tie", "reinstate"])
-def test_an_action_with_a_field_too_many_is_refused(do):
+def test_action_with_extra_field_is_refused(do):
     state = entered("A", "B", "C", "D")
     action = {"do": do, "team": "A"} if do == "reinstate" else {"do": do, "match": "W1-1"}
     with pytest.raises(InvalidActionError, match="extra"):

@@ -35,7 +35,7 @@ def in_cup(state):
     return state.qualifiers is not None
 
 
-def test_standings_name_the_champion_first_while_third_place_is_open():
+def test_champion_leads_standings_while_third_place_is_open():
     cup = Groups(2, through=2, third_place=True)
     state = finish(cup, entered(cup), random.Random(1), in_cup)
     for match, winner in (("W1-1", "T1"), ("W1-2", "T2"), ("F1", "T1")):
@@ -46,7 +46,7 @@ def test_standings_name_the_champion_first_while_third_place_is_open():
     assert [row["place"] for row in cup.standings(state)] == [1, 2, 3, 4, 5, 5, 5, 5]
 
 
-def test_teams_are_dealt_there_and_back_and_the_best_of_each_go_on():
+def test_teams_are_seeded_in_snake_order_and_qualify():
     cup = Groups(2, through=2)
     state = entered(cup)
     leagues, knockout = cup.parts(state)
@@ -72,7 +72,7 @@ def test_teams_are_dealt_there_and_back_and_the_best_of_each_go_on():
 
 
 @pytest.mark.parametrize("groups", [2, 4, 8])
-def test_teams_of_a_group_meet_again_in_the_final_at_the_earliest(groups):
+def test_group_mates_meet_again_in_final_at_earliest(groups):
     cup = Groups(groups, through=2)
     teams = [f"T{number}" for number in range(3 * groups)]
     state = finish(cup, entered(cup, teams), random.Random(groups), in_cup)
@@ -93,7 +93,7 @@ def test_teams_of_a_group_meet_again_in_the_final_at_the_earliest(groups):
 
 
 @pytest.mark.parametrize("seed", range(cases(14, 40)))
-def test_random_tournaments_end_whatever_order_matches_finish_in(seed):
+def test_random_tournaments_end_in_any_match_order(seed):
     rng = random.Random(seed)
     groups, through, kind = rng.randint(2, 5), rng.randint(1, 3), rng.choice(["single", "double"])
     teams = [f"T{number}" for number in range(groups * max(2, through) + rng.randint(0, 7))]
@@ -122,7 +122,7 @@ def test_random_tournaments_end_whatever_order_matches_finish_in(seed):
         assert cup.public_summary(again) == cup.public_summary(state)
 
 
-def test_one_that_goes_before_the_elimination_makes_room_and_one_that_goes_later_loses():
+def test_early_withdrawal_promotes_next_team_late_one_forfeits():
     cup = Groups(2, through=2)
     state = finish(cup, entered(cup), random.Random(3), in_cup)
     early = cup.play(state, {"do": "withdraw", "team": "T1"})
@@ -143,7 +143,7 @@ def test_last_team_that_stays_is_the_champion():
     assert cup.champion(state) == "T1"
 
 
-def test_a_correction_of_a_group_moves_who_goes_through_until_the_elimination_has_begun():
+def test_group_correction_after_elimination_begins_needs_decision():
     cup = Groups(2, through=1)
     state = finish(cup, entered(cup), random.Random(4), in_cup)
     match = next(one.id for one in cup.pairings(state) if one.teams in {("T1", "T4"), ("T4", "T1")})
@@ -163,7 +163,7 @@ def test_a_correction_of_a_group_moves_who_goes_through_until_the_elimination_ha
     assert [pairing.id for pairing in cup.ready(void)] == [match]
 
 
-def test_corrected_sticks_alone_ask_the_director_too_where_they_say_who_goes_through():
+def test_stick_correction_changing_qualifiers_needs_decision():
     cup = Groups(2, through=1)
     state = entered(cup, ["a", "b", "c", "d", "e", "f"])
     mine = cup.parts(state).leagues["A"].teams
@@ -186,7 +186,7 @@ def test_corrected_sticks_alone_ask_the_director_too_where_they_say_who_goes_thr
         cup.play(state, {"do": "correct", "match": match, "winner": winner, "sticks": {winner: 20}})
 
 
-def test_what_cannot_be_is_refused(tmp_path, capsys):
+def test_invalid_group_settings_are_refused(tmp_path, capsys):
     with pytest.raises(InvalidActionError, match="too few"):
         entered(Groups(4), TEAMS[:7])
     with pytest.raises(ValueError, match="2 to 26 groups"):
@@ -201,7 +201,7 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     assert '"A.R1-1"' in capsys.readouterr().out
 
 
-def test_the_page_has_the_groups_in_words_and_the_elimination_drawn():
+def test_page_lists_groups_and_draws_elimination_bracket():
     cup = Groups(2, through=2)
     state = entered(cup)
     assert "<svg" not in page(cup, state, "Wacipi")

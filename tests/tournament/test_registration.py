@@ -25,7 +25,7 @@ def test_the_roster_is_a_rule_of_the_game():
     assert lahal.register("Long Hollow", [*five, *"FGHIJ"], "Bo").leaders == {"Long Hollow": "Bo"}
 
 
-def test_nobody_is_in_two_teams():
+def test_player_cannot_be_in_two_teams():
     registration = DAKOTA.register("Long Hollow", ["Ann", "Bo"])
     with pytest.raises(IllegalActionError, match="'ann' plays for 'Long Hollow'"):
         registration.register("Big Coulee", ["ann"])
@@ -34,7 +34,7 @@ def test_nobody_is_in_two_teams():
         DAKOTA.register("Long Hollow", ["Ann", "ANN"])
 
 
-def test_a_team_plays_on_with_fewer_and_nobody_is_replaced():
+def test_team_plays_on_short_without_replacements():
     registration = DAKOTA.register("Long Hollow", ["Ann", "Bo", "Cy"]).freeze()
     with pytest.raises(IllegalActionError, match="frozen"):
         registration.register("Long Hollow", ["Ann", "Bo", "Flo"])
@@ -49,7 +49,7 @@ def test_a_team_plays_on_with_fewer_and_nobody_is_replaced():
     assert registration.leave("Ann").teams_without_players(["Long Hollow", "Big Coulee"]) == "'Long Hollow'"
 
 
-def test_who_may_judge_is_appointed_and_can_be_dismissed():
+def test_judge_is_appointed_and_dismissed():
     registration = DAKOTA.appoint("Ann").appoint("Ann").appoint("Bo")
     assert registration.judges == ("Ann", "Bo")
     assert registration.dismiss("Ann").judges == ("Bo",)

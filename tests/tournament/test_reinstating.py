@@ -65,7 +65,7 @@ def without_begun(answer):
     return {**answer, "ready": [{key: one[key] for key in one if key != "begun"} for one in answer["ready"]]}
 
 
-def test_forfeit_of_a_match_that_others_may_reach_is_void():
+def test_forfeit_is_void_while_others_may_reach_match():
     """Both forfeit the final; then a team comes back whose walkover had led there."""
     cup = Elimination("single")
     state = entered(cup, "ABCDE")
@@ -85,7 +85,7 @@ def test_forfeit_of_a_match_that_others_may_reach_is_void():
 
 
 @pytest.mark.parametrize("seed", range(cases(120, 400)))
-def test_it_comes_back_exactly_where_all_could_have_been_played_so_without_its_going(seed):
+def test_reinstated_team_matches_tournament_it_never_left(seed):
     """All that was played meanwhile, played again by a tournament that it never left, is the judge.
 
     In one of a thousand the two part, on the safe side: a play-off that had begun before the team went keeps it out,
@@ -121,7 +121,7 @@ def test_it_comes_back_exactly_where_all_could_have_been_played_so_without_its_g
         assert back.games == expected.games
 
 
-def test_a_walkover_is_taken_back_and_what_hangs_on_it_waits_again():
+def test_reinstating_reopens_walkover_unless_next_match_has_begun():
     state = go(CUP, entered(CUP, "abcd"), "a")
     assert [one.id for one in CUP.ready(state)] == ["W1-2"]
     back = go(CUP, state, "a", "reinstate")
@@ -134,14 +134,14 @@ def test_a_walkover_is_taken_back_and_what_hangs_on_it_waits_again():
     assert "stays out" in told.value.hint
 
 
-def test_who_is_not_out_by_a_decision_does_not_come_back():
+def test_team_that_has_not_withdrawn_cannot_be_reinstated():
     state = entered(CUP, "abcd")
     with pytest.raises(IllegalActionError, match="has not withdrawn"):
         go(CUP, state, "a", "reinstate")
 
 
 @pytest.mark.parametrize("why", ["withdrawn", "no_show", "disqualified"])
-def test_it_is_a_decision_that_is_kept_told_and_undone(why):
+def test_reinstatement_restores_call_and_is_undone(why):
     hall = Hall()
     hall.do(d.TeamsDrawn(order=TEAMS))
     hall.call("W1-1")
@@ -157,7 +157,7 @@ def test_it_is_a_decision_that_is_kept_told_and_undone(why):
     assert seen(hall.now) == before
 
 
-def test_a_walkover_stays_that_stood_before_the_second_team_left():
+def test_walkover_before_second_withdrawal_survives_reinstatement():
     """a leaves first, so d has W1-1 by a walkover; then d leaves, too.
 
     When d comes back, W1-1 stays d's: it was d's before d left, and would be if d had never gone, for a is still out.

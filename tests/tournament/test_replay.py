@@ -29,7 +29,7 @@ def ready(cup, state):
 
 
 @pytest.mark.parametrize("upheld", ["a", "d"])
-def test_replay_voids_the_result_and_what_follows(upheld):
+def test_replay_voids_result_and_later_matches(upheld):
     start = won(CUP, entered(CUP, "abcd"), "W1-2", "b")
     state = won(CUP, start, "W1-1", upheld)
     state = won(CUP, won(CUP, state, "W2-1", "b"), "L1-1", "c")
@@ -146,7 +146,7 @@ def test_late_team_takes_the_lowest_open_bye():
         CUP.play(other, {"do": "add", "team": "later"})
 
 
-def test_late_team_plays_those_who_would_rest():
+def test_late_team_plays_teams_with_a_bye():
     league = RoundRobin()
     state = won(league, entered(league, "abc"), "R1-1", "b")
     before = {pairing.id: pairing.teams for pairing in league.pairings(state)}

@@ -25,7 +25,7 @@ def play_all(league, state, result):
 
 
 @pytest.mark.parametrize("teams", range(2, 17))
-def test_each_pair_meets_once_and_nobody_plays_twice_a_round(teams):
+def test_pairs_meet_once_without_double_play_per_round(teams):
     rounds = circle(teams)
     assert len(rounds) == teams - 1 + teams % 2
     pairs = [frozenset(pair) for pairs in rounds for pair in pairs]
@@ -33,7 +33,7 @@ def test_each_pair_meets_once_and_nobody_plays_twice_a_round(teams):
     assert all(len(set(itertools.chain(*pairs))) == 2 * len(pairs) for pairs in rounds)
 
 
-def test_sweeps_count_three_wins_two_and_losses_nothing():
+def test_sweep_scores_three_win_two_loss_zero():
     league = RoundRobin()
     rng = random.Random(5)
 
@@ -73,7 +73,7 @@ def test_result_takes_up_to_10000_sticks(sticks, taken):
             league.play(state, result)
 
 
-def test_head_to_head_tells_apart_what_points_sticks_and_sweeps_do_not():
+def test_head_to_head_breaks_tie_on_equal_sticks():
     league = RoundRobin(play_off="none")
     # b beat a; both have two wins and the same sticks
     wins = {
@@ -95,7 +95,7 @@ def in_a_circle(a, b):
     return {frozenset("ab"): "a", frozenset("bc"): "b", frozenset("ac"): "c"}[frozenset((a, b))], {}
 
 
-def test_a_circle_of_wins_is_a_tie_and_is_played_off():
+def test_circular_tie_is_played_off():
     league = RoundRobin(play_off="none")
     state = play_all(league, entered(league, "abc"), in_a_circle)
     assert [(row["place"], row["tied"]) for row in league.standings(state)] == [(1, True)] * 3
@@ -123,7 +123,7 @@ def _teams(league, state, match):
     return next(pairing.teams for pairing in league.pairings(state) if pairing.id == match)
 
 
-def test_a_tie_for_another_place_is_played_off_only_where_all_are():
+def test_tie_below_first_is_played_off_if_configured():
     def result(a, b):
         return ("a", {}) if "a" in (a, b) else ({"bc": "b", "cd": "c", "bd": "d"}["".join(sorted(a + b))], {})
 
@@ -139,7 +139,7 @@ def test_a_tie_for_another_place_is_played_off_only_where_all_are():
     assert len(league.ready(state)) == 3
 
 
-def test_a_team_that_goes_gives_its_games_away_or_they_are_struck():
+def test_withdrawn_teams_games_are_forfeited_or_annulled():
     for withdrawn, points in (("forfeit", {"a": 2 + 2, "b": 0 + 2}), ("annul", {"a": 2, "b": 0})):
         league = RoundRobin(withdrawn=withdrawn)
         state = entered(league, "abc")
@@ -162,7 +162,7 @@ def test_points_are_the_organisers():
     assert league.standings(state)[0]["points"] == 5
 
 
-def test_corrected_sticks_that_change_a_play_off_take_it_back():
+def test_stick_correction_that_breaks_tie_removes_play_off():
     league = RoundRobin()
     state = league.play(league.opening, {"do": "enter", "teams": ["a", "b", "c"]})
     for match in [pairing.id for pairing in league.ready(state)]:

@@ -74,7 +74,7 @@ def test_a_whole_tournament_is_scheduled(kind, seed):
     assert sum(hall.judged.values()) == len(ends)
 
 
-def test_who_waits_is_told_for_what():
+def test_waiting_match_names_its_reason():
     teams = list("abcd")
     cup = Elimination("double")
     state = cup.play(cup.opening, {"do": "enter", "teams": teams})
@@ -89,7 +89,7 @@ def test_who_waits_is_told_for_what():
     assert {(wait.why, wait.until) for wait in waiting} == {("rest", 400.0)}
 
 
-def test_a_judge_is_of_neither_team_and_does_not_play():
+def test_judge_is_neutral_and_not_about_to_play():
     registration = registered("abc", ["a1", "J"])
     assert not may_judge(registration, "a1", ["a", "b"], [])
     assert not may_judge(registration, "a1", ["b", "c"], ["a"])

@@ -39,7 +39,7 @@ def test_the_error_over_a_day_is_bounded():
         assert inside >= 0.65, ahead
 
 
-def test_the_default_is_used_until_three_matches_are_played():
+def test_default_duration_applies_until_three_matches_are_played():
     made = hall()
     for played in range(MIN_PLAYED):
         found = measure_durations(made.now)
@@ -50,7 +50,7 @@ def test_the_default_is_used_until_three_matches_are_played():
     assert found.range_s[0] < 600.0 < found.range_s[1]
 
 
-def test_a_best_of_three_takes_two_games_by_default():
+def test_default_for_best_of_three_is_two_games():
     assert measure_durations(hall(best_of=3).now).median_s == 2 * DEFAULT_GAME_S
 
 
@@ -68,7 +68,7 @@ def test_time_to_play_shrinks_and_never_is_negative():
     assert left[3] < left[0]
 
 
-def test_later_matches_start_later_and_the_next_one_at_the_only_table_is_known():
+def test_later_matches_start_later_and_table_is_named():
     made = hall()
     made.call("W1-1")
     found = estimate_timetable(made.now, TABLES[:1], made.t)
@@ -80,14 +80,14 @@ def test_later_matches_start_later_and_the_next_one_at_the_only_table_is_known()
 
 
 @pytest.mark.parametrize("kind", ["double", "single", "round_robin", "groups"])
-def test_an_estimate_is_repeatable_and_changes_nothing(kind):
+def test_estimate_is_repeatable_and_changes_no_state(kind):
     made = hall(format=kind)
     before = seen(made.now)
     assert estimate_timetable(made.now, TABLES, made.t) == estimate_timetable(made.now, TABLES, made.t)
     assert seen(made.now) == before
 
 
-def test_nobody_is_called_in_a_break():
+def test_no_match_is_called_during_a_break():
     made = hall()
     made.do(d.BreakPlanned(0.0, 3_600.0, "Lunch"), d.BreakPlanned(3_600.0, 4_000.0))
     called, waiting = made.now.schedule(TABLES, made.t)
@@ -109,6 +109,6 @@ def test_wrong_breaks_are_refused():
         made.do(d.BreakCancelled(1))
 
 
-def test_there_is_no_timetable_without_a_draw_or_tables():
+def test_without_draw_or_tables_timetable_is_none():
     assert estimate_timetable(Hall(TEAMS).now, TABLES, 0.0) is None
     assert estimate_timetable(hall().now, (), 0.0) is None
