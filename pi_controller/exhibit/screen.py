@@ -206,6 +206,8 @@ def _moment(game: VisitorGame, exhibit: Exhibit, language: str) -> tuple[str, st
     if game.awaits == "question" and view.question is not None:
         about = text("Lift the cloth and look: is the bead there?") if view.question.about == "found" else ""
         return about or phrases.question(view.question, language, view.teams), ""
+    if game.waits_for_lift:
+        return phrases.notice(view, language), ""
     match view.phase, game.hider, game.hitter:
         case "toss", _, _:
             return text("A coin toss decides who hides first."), ""

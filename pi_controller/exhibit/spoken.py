@@ -89,7 +89,8 @@ def _ask(exhibit: Exhibit, screen: Screen) -> str:
 
 
 def _has_result(exhibit: Exhibit) -> bool:
-    return exhibit.stage.name == "play" and not exhibit.asked and _phase(exhibit) in ("show", "over")
+    waits = exhibit.game is not None and exhibit.game.waits_for_lift
+    return exhibit.stage.name == "play" and not exhibit.asked and not waits and _phase(exhibit) in ("show", "over")
 
 
 def _phase(exhibit: Exhibit) -> str:

@@ -158,6 +158,11 @@ class VisitorGame:
             return "handover" if self._handover else "strike"
         return ""
 
+    @property
+    def waits_for_lift(self) -> bool:
+        """True if the bead still lies on the mat after the hide: the next one begins as soon as it is taken up."""
+        return self.view.phase == "show" and self.view.notice is not None and self.view.notice.about == "lift_bead"
+
     def may_skip(self, t: float) -> bool:
         """Return True if at `t` the mat acts or shows a result, and a touch may end that at once."""
         view = self.view
@@ -378,7 +383,7 @@ class VisitorGame:
             return
         if self.kind == "screen" or self.hider == "mat":
             self._feel(events.BeadsAtRest(t, ()))
-        if self.view.phase == "show":
+        if self.view.phase == "show" and not self.waits_for_lift:
             self._feel(events.Button(t, "shown"))
 
     def _open(self, t: float) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ABSENCE_S = 60.0
 """Time that simulated visitors stay away after a real touch of the page."""
+TIDIES = 0.8
+"""Probability that a visitor has hidden the bead before pressing ready, and that the bead is taken up afterwards."""
 
 
 class Visitor:
@@ -39,13 +41,28 @@ class Visitor:
     def step(self, t: float, exhibit: Exhibit) -> None:
         """Do this visitor's next action if it is due."""
         if t >= self.next_at:
+            game = exhibit.game
+            if game is not None and game.view.phase == "show" and self.rng.random() < TIDIES:
+                exhibit.handle_mat_event(t, BeadsAtRest(t, ()))  # the bead is taken up
             self.next_at = t + KINDS[self.kind](self, t, exhibit)
 
     def touch(self, t: float, exhibit: Exhibit, wanted: Sequence[str] = ()) -> bool:
         """Touch one of the `wanted` controls, or any control except the way back; return True if it was accepted."""
         touches = [one for one in exhibit.touches if one not in ("leave", "about", "how")]
         chosen = [one for one in wanted if one in exhibit.touches] or touches
-        return bool(chosen) and exhibit.touch(t, self.rng.choice(chosen), exhibit.turn)
+        if not chosen:
+            return False
+        name = self.rng.choice(chosen)
+        if name == "ready" and self.rng.random() < TIDIES:
+            self.hide(t, exhibit)
+        return exhibit.touch(t, name, exhibit.turn)
+
+    def hide(self, t: float, exhibit: Exhibit) -> None:
+        """Put a hand under every cloth and leave the bead under one; a mat without sensors feels none of it."""
+        for pad in EVERY_PAD:
+            exhibit.handle_mat_event(t, HandIn(t, pad, "hider"))
+            exhibit.handle_mat_event(t, HandOut(t, pad, "hider"))
+        exhibit.handle_mat_event(t, BeadsAtRest(t, (Bead(self.rng.choice(EVERY_PAD)),)))
 
 
 def _plays(kind: str, slow: float = 1.0) -> Callable[[Visitor, float, Exhibit], float]:

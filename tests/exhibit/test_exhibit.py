@@ -179,6 +179,23 @@ def test_visitor_answer_about_hit_overrides_later_bead_reading():
     rig.check_log()
 
 
+def test_screen_asks_to_take_the_bead_up():
+    rig = Rig(mat="sensors")
+    rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
+    rig.begin("teams")
+    rig.awaits("ready")
+    hand_under_every_cloth(rig)
+    rig.touch("ready")
+    rig.exhibit.handle_mat_event(rig.t, BeadsAtRest(rig.t, (Bead(1),)))
+    rig.awaits("strike")
+    rig.exhibit.handle_mat_event(rig.t, Strike(rig.t, (1,), 30.0))
+    rig.until(lambda: rig.game.waits_for_lift)
+    assert "Take it up" in build_screen(rig.exhibit, "en").lead
+    rig.exhibit.handle_mat_event(rig.t, BeadsAtRest(rig.t, ()))
+    rig.advance(1)
+    assert (rig.game.view.phase, rig.game.view.hide) == ("hide", 2)
+
+
 def test_mat_hides_again_in_its_sealed_place():
     """Hands that were under the pads at the toss keep the mat's first hide from counting."""
     rig = Rig(seed=4, mat="sensors")
