@@ -156,4 +156,4 @@ class Traffic(RuleBasedStateMachine):
 
 
 TestTraffic = Traffic.TestCase
-TestTraffic.settings = settings(max_examples=cases(15, 40), stateful_step_count=20, deadline=None)
+TestTraffic.settings = settings(max_examples=cases(8, 40), stateful_step_count=20, deadline=None)

@@ -63,12 +63,14 @@ def test_it_walks_to_its_end_and_keeps_a_profile(settings, hall, calibrated, tmp
     assert settings.read_text("utf-8").count("profile") == 0, "the settings are the host's own"
 
 
+@pytest.mark.slow
 def test_a_simulated_walk_is_not_kept_under_the_tables_own_name(settings, tmp_path):
     settings.write_text(settings.read_text("utf-8") + '[board]\nprofile = "hall"\n', "utf-8")
     assert run("--settings", settings, "--sim") == 0
     assert kept(tmp_path) == ["simulated.profile.json", "table.toml"]
 
 
+@pytest.mark.slow
 def test_a_fault_is_told_and_nothing_is_kept(settings, tmp_path, capsys):
     assert run("--settings", settings, "--sim", "dead-touch=5") == 1
     assert "the middle strip of pad 2 is silent" in capsys.readouterr().out

@@ -91,6 +91,7 @@ def test_slahal_game_ends_when_its_clock_expires(tmp_path):
     assert len(kinds(facts, Reveal)) == len(kinds(facts, Commit))
 
 
+@pytest.mark.slow
 def test_slahal_mischief_causes_rehide_and_late_hide_notice(tmp_path):
     _, facts = played(tmp_path, "slahal", 6, Mischief(0.3, 0.3), minutes="1", hide_seconds="5")
     assert "hide_time" in {fact.about for fact in kinds(facts, Notice)}
@@ -100,6 +101,7 @@ def test_slahal_mischief_causes_rehide_and_late_hide_notice(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options"), [("bageswin", {"sticks": "20"}), ("plum_stone", {"counters": "20"}), ("patol", {})]
 )
+@pytest.mark.slow
 def test_bowl_taps_count_once_and_pieces_never(name, options, tmp_path):
     table, facts = played(tmp_path, name, 3, Mischief(fouls=0.15), **options)
     turns = [turn for number, turn in table.truth.turns.items() if number]
@@ -112,6 +114,7 @@ def test_bowl_taps_count_once_and_pieces_never(name, options, tmp_path):
     assert {fact.by for fact in kinds(facts, ActionPlayed) if fact.action["do"] == "double_tap"} <= {"sensor"}
 
 
+@pytest.mark.slow
 def test_same_seed_repeats_patol_throws_and_times(tmp_path):
     def told(name):
         (tmp_path / name).mkdir()

@@ -30,6 +30,7 @@ def test_bit_errors_and_lost_bytes_invent_no_hit(name, tmp_path):
     assert outcome.questions["link_gap"] > 0
 
 
+@pytest.mark.slow
 def test_a_board_that_was_reset(tmp_path):
     outcome = done("the board's watchdog resets it", tmp_path)
     assert "The board started (watchdog)." in outcome.reports

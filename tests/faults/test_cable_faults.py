@@ -81,6 +81,7 @@ def test_second_daemon_is_refused_and_first_plays_on(tmp_path):
     assert outcome.seen_s is None
 
 
+@pytest.mark.slow
 def test_host_sleep_discards_old_bytes(tmp_path):
     outcome = done("the host sleeps, 60 s", tmp_path)
     assert outcome.seen_s <= 1.0

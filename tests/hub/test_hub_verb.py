@@ -221,6 +221,7 @@ def records(path):
         return db.execute("SELECT count(*) FROM records").fetchone()[0]
 
 
+@pytest.mark.slow
 def test_a_first_try_needs_no_other_broker(tmp_path):
     """Hub and table as they are started by hand."""
     broker, page, live = free_port(), free_port(), free_port()

@@ -88,6 +88,7 @@ def test_hide_output_is_same_despite_judge_lines(said, tmp_path):
     alike(told, secrecy_tables.HIT_T)
 
 
+@pytest.mark.slow
 def test_mqtt_output_of_sealed_bead_is_same(tmp_path):
     """A match is refused, and the hub comes back, while the bead is sealed."""
     also = [*gives_match(CUT_T), *hub_away(CUT_T + 0.2)]
@@ -107,6 +108,7 @@ def test_output_is_same_after_kill_with_sealed_bead(tmp_path):
     alike(told, secrecy_tables.HIT_T + 2.0)
 
 
+@pytest.mark.slow
 def test_a_program_that_fails_leaves_the_same_behind(tmp_path, monkeypatch):
     def fails(self, t):
         if self.story.hide.seal.commit is not None:

@@ -210,6 +210,7 @@ def test_a_leak_in_each_channel_is_seen(planted, tmp_path, monkeypatch):
     assert seen == {*planted}.union(*(LEAKS[channel][1] for channel in planted))
 
 
+@pytest.mark.slow
 def test_comparison_without_leak_finds_no_difference(tmp_path):
     one, other = told(tmp_path)
     assert difference(one, other) == ""
