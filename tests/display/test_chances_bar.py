@@ -39,13 +39,13 @@ def test_a_miss_is_good_for_the_hider(bar):
     assert bar.look_up(dakota(TOSS, MISS, MISS)).chance < paguga, "the second hit should not find"
 
 
-def test_only_what_is_on_the_sheet_counts(bar):
+def test_chances_depend_on_the_sheet_alone(bar):
     view = dakota(TOSS, MISS)
     for changed in ({"commit": "ab" * 32}, {"passes": 3}, {"phase": "check"}, {"seq": 99}, {"calls": ("paguga",)}):
         assert bar.look_up(msgspec.structs.replace(view, **changed)) == bar.look_up(view)
 
 
-def test_there_is_none_for_another_game_or_after_the_end_or_without_a_sheet(bar):
+def test_no_chances_for_other_ended_or_missing_sheet(bar):
     over = registry.game("dakota", {"points": 1})
     state = over.opening()
     while not over.is_over(state):
@@ -72,13 +72,13 @@ def test_a_game_without_chances_is_refused():
         (1.0, ("100 %", "0 %")),
     ],
 )
-def test_percents_come_to_a_hundred_and_promise_nothing(chance, said):
+def test_percents_sum_to_100(chance, said):
     chances = ShownChances(chance)
     assert percents(chances) == said
     assert sum(chances.percents) == 100
 
 
-def test_what_the_chances_take_for_granted_is_said():
+def test_basis_states_the_assumed_hit_rates():
     assert basis(ShownChances(0.5, 0.25, 0.3333)) == (
         "if hitters guess by luck: first hit 25 %, second hit 33.3 %; no fouls"
     )
@@ -88,7 +88,7 @@ def test_what_the_chances_take_for_granted_is_said():
     assert "50 %" in other
 
 
-def test_the_terminal_has_a_line_of_it_only_when_given(bar):
+def test_terminal_shows_chances_line_when_given(bar):
     view = dakota(TOSS, MISS)
     with_it, without = render_text(view, chances=bar.look_up(view)), render_text(view)
     assert with_it.startswith(without)

@@ -35,7 +35,7 @@ def texts(svg):
     return [element.text for element in ET.fromstring(svg).iter(f"{SVG}text")]
 
 
-def test_levels_are_what_the_detector_hears():
+def test_pad_levels_match_the_detectors_scale():
     stroke = made()
     heard = compute_pad_levels(stroke)
     quiet = heard.db[:, (heard.ms > -150) & (heard.ms < -20)]
@@ -49,7 +49,7 @@ def test_levels_are_what_the_detector_hears():
 
 
 @pytest.mark.parametrize("level", [4.0, 8.0, 16.0, 60.0, 600.0])
-def test_a_stroke_the_detector_felt_stands_above_the_drawn_threshold(level):
+def test_detected_strike_exceeds_plotted_threshold(level):
     stroke = made((0.0, level, 0.0, 0.0), before=2400)
     detector = StrikeDetector(RATE, 4, 2048)
     found = detector.feed_samples(stroke.samples)
@@ -58,7 +58,7 @@ def test_a_stroke_the_detector_felt_stands_above_the_drawn_threshold(level):
     assert over or not found
 
 
-def test_the_threshold_is_the_one_that_held():
+def test_plotted_threshold_follows_settings_and_sample_rate():
     assert compute_pad_levels(made(strikes=StrikeSettings(peak_db=20.0))).threshold_db == 20.0
     assert (
         compute_pad_levels(replace(made(), rate=2000.0)).threshold_db
@@ -75,14 +75,14 @@ def test_the_threshold_is_the_one_that_held():
         ((3, 2), False, "In doubt: pads 3 and 2"),
     ],
 )
-def test_the_headline_says_what_was_concluded(pads, sure, said):
+def test_headline_states_the_conclusion(pads, sure, said):
     stroke = made(pads=pads, sure=sure)
     assert headline(stroke) == said
     assert said in texts(hit_svg(stroke))
     assert hit_text(stroke).startswith(said + "\n")
 
 
-def test_the_picture_is_one_svg_with_a_lane_for_each_pad():
+def test_svg_has_one_lane_per_pad():
     svg = hit_svg(made())
     said = texts(svg)
     assert [text for text in said if text.startswith("Pad ")][1:] == ["Pad 1", "Pad 2", "Pad 3", "Pad 4"]
@@ -99,7 +99,7 @@ def test_the_picture_is_one_svg_with_a_lane_for_each_pad():
     assert not re.search(r"nan|inf|https?://(?!www\.w3\.org/2000/svg)", svg)
 
 
-def test_nothing_is_drawn_outside_of_the_picture():
+def test_svg_paths_stay_inside_viewbox():
     for stroke in (made(), made(loud=(2000.0,) * 4), made(loud=(0.0,) * 4)):
         svg = hit_svg(stroke)
         width, height = map(float, re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups())
@@ -110,19 +110,19 @@ def test_nothing_is_drawn_outside_of_the_picture():
 
 @pytest.mark.parametrize("before", [800, 300, 60, 3])
 @pytest.mark.parametrize("after", [800, 5])
-def test_a_stroke_with_samples_missing_around_it_is_drawn_all_the_same(before, after):
+def test_strike_with_missing_samples_is_plotted(before, after):
     stroke = made(before=before, after=after)
     ET.fromstring(hit_svg(stroke))
     assert len(hit_text(stroke).splitlines()) == 13
 
 
-def test_a_margin_that_nobody_knows_is_left_out():
+def test_unknown_margin_is_omitted():
     assert "margin" not in hit_svg(made(margin_db=None))
     assert "Hide 7\n" in hit_text(made(margin_db=None))
 
 
 @pytest.mark.parametrize("width", [40, 72, 100])
-def test_the_text_fits_the_terminal_and_marks_the_pad(width):
+def test_text_plot_fits_width_and_marks_struck_pad(width):
     lines = hit_text(made(), width).splitlines()
     assert max(map(len, lines[4:])) <= width
     assert [line[:6] for line in lines if "pad" in line[1:5]] == [" pad 1", "*pad 2", " pad 3", " pad 4"]

@@ -70,7 +70,7 @@ def test_no_sentence_of_the_pages_escapes(view, language):
     assert strange(escaped_of_page(check_page(view, language))) == []
 
 
-def test_no_sentence_of_the_pages_without_a_table_escapes(language):
+def test_pages_without_a_table_are_fully_translated(language):
     found = ["http://192.0.2.7:8080"]
     for html in (
         render("waiting.html", language).replace("<title>Moccasin Mat</title>", ""),
@@ -83,7 +83,7 @@ def test_no_sentence_of_the_pages_without_a_table_escapes(language):
         assert OPEN in html
 
 
-def test_the_pages_are_served_in_the_language_of_the_settings(view, language):
+def test_pages_are_served_in_the_configured_language(view, language):
     feed = Feed()
     server = WebServer(feed, port=0, language=language)
     server.start()
@@ -175,18 +175,18 @@ def test_a_sentence_that_escaped_would_be_found(view, language, monkeypatch):
     assert strange(escaped_of_page('<p title="Odd one">x</p><code>not this</code>')) == ["Odd", "one"]
 
 
-def test_seals_are_checked_in_each_game_that_has_one():
+def test_sealed_games_are_all_registered():
     assert set(sealed_games()) <= set(registry.names())
 
 
-def test_where_there_is_no_catalogue_or_no_sentence_english_is_shown(view):
+def test_missing_catalogue_or_sentence_falls_back_to_english(view):
     for code in ("en", "fr", "xx-YY", "dak", "oj"):
         assert phrases.sentence(view(), code) == "First hit: Long Hollow"
     assert phrases.sentence(view(), f"{CODE}-US") == f"{OPEN}First hit: Long Hollow{SHUT}", "without its region"
 
 
 @pytest.mark.parametrize("code", ["", "e", "../dak", "en fr", "dak.mo", "123"])
-def test_what_is_no_language_is_told(code):
+def test_invalid_language_code_is_refused_with_hint(code):
     with pytest.raises(SettingsError, match="not a language code") as caught:
         i18n.resolve_language(code)
     assert "dak" in caught.value.hint

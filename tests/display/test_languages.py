@@ -38,7 +38,7 @@ def write(tmp_path):
     return write
 
 
-def test_what_is_filled_is_shown_and_the_rest_is_english(write, view):
+def test_untranslated_sentences_fall_back_to_english(write, view):
     code = i18n.resolve_language(str(write(FILLED)))
     assert code == "dak"
     assert phrases.sentence(view(phase="hide", hider=None), code) == "one"
@@ -61,7 +61,7 @@ def test_what_is_filled_is_shown_and_the_rest_is_english(write, view):
         (" {hitter}", "begins or ends with a space"),
     ],
 )
-def test_a_sentence_that_would_fail_at_the_table_is_left_in_english(write, view, caplog, said, fault):
+def test_faulty_translation_is_reported_and_stays_english(write, view, caplog, said, fault):
     path = write(f'msgid "First hit: {{hitter}}"\nmsgstr "{said}"\n\n{FILLED}')
     (told,) = read_catalogue(path).faults
     assert told.startswith("line ")
@@ -73,13 +73,13 @@ def test_a_sentence_that_would_fail_at_the_table_is_left_in_english(write, view,
     assert phrases.sentence(view(phase="hide", hider=None), code) == "one"
 
 
-def test_what_its_writers_are_not_sure_of_is_left_in_english(write, view):
+def test_fuzzy_translation_stays_english(write, view):
     path = write("#, fuzzy\n" + FILLED)
     assert read_catalogue(path).filled == frozenset()
     assert phrases.sentence(view(phase="hide", hider=None), i18n.resolve_language(str(path))) == "The bead is hidden"
 
 
-def test_an_english_sentence_that_was_changed_is_told(write):
+def test_changed_english_sentence_is_reported(write):
     (told,) = read_catalogue(write('msgid "First hit: {hitter"\nmsgstr "one"\n')).faults
     assert "the English sentence was changed" in told
 
@@ -95,7 +95,7 @@ def test_forms_for_numbers_by_the_languages_own_rule(write):
 @pytest.mark.parametrize(
     "rule", ["nplurals=2; plural=(n / 0);", "nplurals=2; plural=__import__('os');", "nplurals=x; plural=n n;"]
 )
-def test_a_rule_for_numbers_that_does_not_hold_is_told(write, rule):
+def test_invalid_plural_forms_rule_is_refused(write, rule):
     path = write(FILLED, f'"Plural-Forms: {rule}\\n"')
     with pytest.raises(SettingsError, match="Plural-Forms") as caught:
         read_catalogue(path)
@@ -103,7 +103,7 @@ def test_a_rule_for_numbers_that_does_not_hold_is_told(write, rule):
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "no-such-set", ""])
-def test_whatever_the_header_says_it_is_read_as_utf_8(write, charset):
+def test_catalogue_is_read_as_utf_8_despite_header(write, charset):
     path = write('msgid "The bead is hidden"\nmsgstr "Ŋ Ȟ"\n')
     path.write_text(path.read_text("utf-8").replace("charset=utf-8", f"charset={charset}"), "utf-8")
     assert read_catalogue(path).sentences.gettext("The bead is hidden") == "Ŋ Ȟ"
@@ -113,7 +113,7 @@ def test_whatever_the_header_says_it_is_read_as_utf_8(write, charset):
     "content",
     [b"\xff\xfe\x00", b'msgid "a"\nmsgid "b"\n', bytes(range(256)), 'msgid "é'.encode("latin-1")],
 )
-def test_a_file_that_is_no_catalogue_is_told_with_what_to_do(tmp_path, content):
+def test_invalid_catalogue_file_is_refused_with_hint(tmp_path, content):
     path = tmp_path / "dak.po"
     path.write_bytes(content)
     with pytest.raises(SettingsError, match=r"dak\.po") as caught:
@@ -126,7 +126,7 @@ def test_a_file_that_is_not_there(tmp_path):
         i18n.resolve_language(str(tmp_path / "dak.po"))
 
 
-def test_the_settings_take_a_code_or_a_file_and_nothing_else(write, tmp_path, view):
+def test_language_setting_takes_a_code_or_po_file(write, tmp_path, view):
     path = tmp_path / "mat.toml"
     for said in ("dak", str(write(FILLED))):
         path.write_text(f'[web]\nlanguage = "{said}"\n', "utf-8")
@@ -139,7 +139,7 @@ def test_the_settings_take_a_code_or_a_file_and_nothing_else(write, tmp_path, vi
         assert "such as /srv/dak.po" in caught.value.message
 
 
-def test_the_verb_lists_the_languages_and_by_whose_word_they_are(write, capsys, monkeypatch, tmp_path):
+def test_languages_command_lists_languages_and_their_approval(write, capsys, monkeypatch, tmp_path):
     all_of_them = len(template())
     assert cli(["languages"]) == 0
     assert capsys.readouterr().out == f"en   {all_of_them} of {all_of_them} sentences\n"
@@ -167,7 +167,7 @@ def test_the_verb_looks_at_one_catalogue(write, capsys):
     assert "\n  The bead is hidden\n" not in said
 
 
-def test_the_verb_prints_the_empty_list_which_is_itself_a_catalogue(capsys, tmp_path):
+def test_languages_command_prints_template_as_valid_catalogue(capsys, tmp_path):
     assert cli(["languages", "--template"]) == 0
     said = capsys.readouterr().out
     assert said == TEMPLATE.read_text("utf-8")
@@ -176,6 +176,6 @@ def test_the_verb_prints_the_empty_list_which_is_itself_a_catalogue(capsys, tmp_
     assert read_catalogue(path).filled == frozenset()
 
 
-def test_the_verb_tells_of_a_file_that_is_none(capsys, tmp_path):
+def test_languages_command_refuses_missing_file(capsys, tmp_path):
     assert cli(["languages", str(tmp_path / "dak.po")]) == 2
     assert "there is no catalogue" in capsys.readouterr().err

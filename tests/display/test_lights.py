@@ -81,7 +81,7 @@ def test_lit_pixels_are_the_sticks(view, t):
 
 @settings(deadline=None)
 @given(views(phases=("hit",), asked=False))
-def test_the_owed_hit_stands_at_the_far_end_of_the_hitters_row(view):
+def test_owed_hit_lights_far_end_of_hitters_row(view):
     shown = rows(view)
     hitter = "B" if view.hider == "A" else "A"
     marks = {"first": 1, "second": 2, None: 0}[view.owed]
@@ -108,7 +108,7 @@ def test_short_sticks_come_from_both_ends(view):
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("asked", [False, True])
-def test_nothing_changes_faster_than_half_a_hertz(view, phase, asked):
+def test_no_pixel_changes_faster_than_half_a_hertz(view, phase, asked):
     question = QuestionView("found", (), ()) if asked else None
     shown = view(phase=phase, winner="B" if phase == "over" else None, question=question)
     seconds, per_second = 20, 50
@@ -150,7 +150,7 @@ def test_teams_differ_by_pattern_and_hiders_are_brighter(view):
     assert sum(shown["B"][0]) < sum(swapped["B"][0])
 
 
-def test_a_question_and_a_halt_stand_on_the_ends(view):
+def test_question_and_halt_light_the_row_ends(view):
     asked = rows(view(question=QuestionView("found", (), ())))
     halted = rows(view(phase="halted"))
     for row in ("A", "B", "middle"):
@@ -169,7 +169,7 @@ def test_the_winners_row_is_lit_and_no_other(view):
 
 @settings(deadline=None)
 @given(views(), st.floats(0, 100))
-def test_nothing_secret_and_nothing_said_reaches_the_lights(view, t):
+def test_secrets_and_calls_do_not_change_the_frame(view, t):
     told = msgspec.structs.replace(
         view,
         seq=99,
@@ -196,7 +196,7 @@ def test_counts_beyond_the_strip_do_not_break_it(view):
     assert lit(rows(shown)["short"]) == 9
 
 
-def test_a_game_that_is_not_known_has_its_sticks_shown(view):
+def test_unknown_game_lights_its_sticks(view):
     assert frame(view(game="unheard_of")) == frame(view())
 
 
@@ -243,7 +243,7 @@ def test_sticks_that_change_hands_walk_and_arrive(before, after, delay_s):
 
 
 @pytest.mark.parametrize("phase", ["check", "hit", "over", "halted"])
-def test_sticks_do_not_walk_while_the_mat_senses_or_the_game_stands(phase):
+def test_sticks_jump_while_mat_senses_or_game_stops(phase):
     walk = StickWalk(0.0)
     walk.frame(stick_view(10, 0), 0.0)
     after = stick_view(4, 6, phase, winner="B" if phase == "over" else None)
@@ -252,7 +252,7 @@ def test_sticks_do_not_walk_while_the_mat_senses_or_the_game_stands(phase):
     assert walk.frame(later, 0.2) == frame(later, 0.2), "and not afterwards either"
 
 
-def test_news_in_the_middle_of_a_walk_does_not_stop_it():
+def test_new_view_does_not_interrupt_stick_walk():
     walk = StickWalk(0.0)
     walk.frame(stick_view(10, 0), 0.0)
     walk.frame(stick_view(4, 6), 1.0)
@@ -261,7 +261,7 @@ def test_news_in_the_middle_of_a_walk_does_not_stop_it():
     assert counted_rows(walk.frame(stick_view(4, 6), 1.6)) == (4, 2, 10), "two have arrived"
 
 
-def test_strips_and_pages_move_sticks_in_the_same_time():
+def test_strips_and_pages_share_stick_motion_times():
     static = Path(pi_controller.__file__).parent
     motion = (static / "web/static/motion.js").read_text("utf-8")
     flight_ms = float(re.search(r"FLIGHT_MS = ([\d_]+)", motion)[1])

@@ -21,13 +21,13 @@ ROOT = Path(__file__).parents[2]
 CATALOGUES = sorted(LOCALES.glob("*.po"))
 
 
-def test_the_list_and_the_catalogues_are_what_the_sources_say():
+def test_template_and_catalogues_are_up_to_date():
     found = [path.name for path in find_outdated()]
     assert not found, "run: python tests/support/extract.py"
 
 
 @pytest.mark.slow
-def test_a_new_sentence_and_one_that_is_gone_are_out_of_date(tmp_path, monkeypatch, capsys):
+def test_added_and_removed_sentences_are_out_of_date(tmp_path, monkeypatch, capsys):
     """The comparison can fail, and what was filled in is kept when it is brought up to date."""
     (tmp_path / TEMPLATE.name).write_bytes(TEMPLATE.read_bytes())
     catalogue = template()
@@ -79,7 +79,7 @@ text(value); text(f"{x}"); print("not one"); other.context("nor this")
     ]
 
 
-def test_sentences_of_templates_are_found_and_every_text_in_them_is_one():
+def test_every_text_call_in_templates_is_extracted():
     source = """{% macro m(said) %}{{ said }}{% endmacro %}{# text("a comment") #}
 <p title="{{ text('one') }}">{{ (text("two {n}")|escape).format(n=text(value)) }}
 {{ m(text("three")) }} text("not one")</p>
@@ -90,7 +90,7 @@ def test_sentences_of_templates_are_found_and_every_text_in_them_is_one():
         assert len(re.findall(r"\btext\(", html)) == len([*template_sentences(html)]), path.name
 
 
-def test_gettext_goes_by_no_name_that_the_list_does_not_know():
+def test_gettext_aliases_are_known_to_the_extractor():
     """`say = catalogue(language).gettext` would hide every `say("...")` from the list."""
     for path in sources():
         if path.suffix != ".py":
@@ -117,19 +117,19 @@ def test_every_english_sentence_can_be_filled_in():
             assert said.count("{") == said.count("}") == len(names), said
 
 
-def test_every_catalogue_in_the_package_names_its_authority_and_has_no_fault():
+def test_packaged_catalogues_name_authority_without_faults():
     """A catalogue is its speakers': it comes with the package once it names by whose word it is."""
     for found in map(read_catalogue, CATALOGUES):
         assert not found.faults
         assert found.header[AUTHORITY]
 
 
-def test_an_empty_catalogue_asks_by_whose_word_it_is_filled():
+def test_template_asks_for_its_authority():
     assert template().metadata[AUTHORITY] == ""
     assert "LANGUAGES.md" in template().header
 
 
-def test_words_that_are_the_games_own_are_in_no_list():
+def test_games_own_words_are_not_translatable():
     listed = {entry.msgid for entry in template()}
     own = {known.shown for known in words_of("dakota").values() if known.sounds}
     assert own
@@ -138,7 +138,7 @@ def test_words_that_are_the_games_own_are_in_no_list():
     assert {word(call).shown for call in ("it_stays", "foul", "game")} <= listed
 
 
-def test_the_catalogues_and_their_page_are_in_the_package():
+def test_catalogues_and_their_guide_are_packaged():
     """Hatchling packs every file there that git does not ignore. Catalogues are read as `.po`, none is compiled."""
     ignored = subprocess.run(
         ["git", "check-ignore", *map(str, LOCALES.iterdir())], cwd=ROOT, capture_output=True, text=True, check=False

@@ -22,7 +22,7 @@ def test_any_text_becomes_one_safe_line(text):
     name.encode()
 
 
-def test_spelling_is_kept_and_tricks_are_not():
+def test_clean_name_preserves_spelling_and_strips_control_characters():
     assert clean_name("Oŋšpé  Dakȟóta\n") == "Oŋšpé Dakȟóta"
     assert clean_name("e\u0301") == "é"
     assert clean_name("e\u200b\u0301") == "é", "what goes does not keep a letter from its mark"
@@ -35,11 +35,11 @@ def test_spelling_is_kept_and_tricks_are_not():
     assert clean_name("w" * 61) == "w" * 59 + "…", "what is missing is not hidden"
 
 
-def test_a_team_without_a_name_is_called_by_its_letter(view):
+def test_unnamed_team_is_named_by_its_letter(view):
     assert team_name(view(teams={"A": " \u200b "}), "A") == "Team A"
     assert team_name(view(teams={}), "B") == "Team B"
 
 
-def test_only_right_to_left_names_are_isolated():
+def test_right_to_left_names_alone_are_isolated():
     assert isolate_name("Big Coulee") == "Big Coulee"
     assert isolate_name("قبيلة") == "\u2068قبيلة\u2069"

@@ -120,13 +120,13 @@ def played(name, actions):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_came_of_each_turn_is_a_sentence(name):
+def test_each_turn_result_is_a_sentence(name):
     game = registry.game(name, PLAYERS.get(name, {}))
     stories = [story for _, story in played(name, [action for action, _ in GAMES[name]])]
     assert [phrases.result(view_of(game, story, 1)) for story in stories] == [said for _, said in GAMES[name]]
 
 
-def test_while_the_bead_is_shown_the_table_says_what_came_of_the_hide(view):
+def test_show_phase_sentence_states_the_hide_result(view):
     *_, (_, story) = played("dakota", [TOSS, FOUND])
     shown = view_of(registry.game("dakota", {}), story, 1)
     assert shown.phase == "show"
@@ -134,7 +134,7 @@ def test_while_the_bead_is_shown_the_table_says_what_came_of_the_hide(view):
     assert phrases.sentence(view(phase="show")) == "The bead is shown: Big Coulee hide next", "the judge set the table"
 
 
-def test_before_the_hit_the_view_knows_no_more_than_the_score_sheet():
+def test_view_before_the_hit_equals_opening_sheet():
     game = registry.game("dakota", {})
     *_, (_, story) = played("dakota", [TOSS])
     assert view_of(game, story, 1).before == dict(game.sheet(game.opening()))
@@ -148,7 +148,7 @@ def records(name, actions):
     return game, [(1, opened), *((batch, fact) for batch, facts in enumerate(batches, 2) for fact in facts)]
 
 
-def test_the_course_of_a_game_is_its_points_leads_and_misses():
+def test_score_history_counts_points_leads_and_misses():
     point = [MISSED, FOUND] * 5 + [MISSED, MISSED]  # four sticks to the hiders until the hide is for a point
     game, made = records("dakota", [TOSS, *point, FOUND])
     course = build_score_history(game, made)
@@ -170,7 +170,7 @@ def _last(game, made):
     return last.after.state
 
 
-def test_a_long_game_is_told_by_some_of_its_throws():
+def test_long_score_history_is_sampled():
     lot = {"do": "lot", "first": "A"}
     game, made = records(
         "plum_stone", [lot, *[{"do": "no_throw"}, {"do": "throw", "moons": 1, "whites": 0}] * MAX_DRAWN_SCORES]

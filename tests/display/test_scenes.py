@@ -37,7 +37,7 @@ def sticks(row):
 
 @MANY
 @given(views(), st.floats(0, 1e6), st.sampled_from(["as it is", "halted", "asked"]))
-def test_a_frame_fits_the_strip_and_is_pure_and_frugal(view, t, how):
+def test_frame_fits_strip_is_pure_and_limits_current(view, t, how):
     if how == "halted":
         view = msgspec.structs.replace(view, phase="halted")
     if how == "asked":
@@ -51,7 +51,7 @@ def test_a_frame_fits_the_strip_and_is_pure_and_frugal(view, t, how):
 
 @MANY
 @given(views(("ojibwe",)), st.floats(0, 100))
-def test_a_pixel_is_a_counter_of_the_moccasin_game(view, t):
+def test_moccasin_game_pixel_is_one_counter(view, t):
     shown, sheet = rows(view, t), view.sheet
     if sheet["winner"]:
         assert lit(shown[sheet["winner"]]) == 20
@@ -66,7 +66,7 @@ def test_a_pixel_is_a_counter_of_the_moccasin_game(view, t):
         assert lit(shown["short"]) == sum(sheet["short"].values())
 
 
-def test_the_high_pad_is_the_brightest_of_the_four():
+def test_high_pad_is_brightest_of_four():
     sheet = {
         "hider": "A", "counters": {"A": 5, "B": 0}, "pool": 15, "short": {"A": 0, "B": 0},
         "high": 2, "hides_left": 2, "banked": 0, "shooting": 15, "double": False, "winner": None,
@@ -96,7 +96,7 @@ def test_a_pixel_is_a_stick_of_slahal(view, t):
 
 @MANY
 @given(views(("bageswin",)))
-def test_the_fish_games_runs_stand_apart_and_the_thrower_is_brighter(view):
+def test_fish_game_runs_are_separate_and_thrower_brighter(view):
     pixels, sheet = frame(view), view.sheet
     held = [player["sticks"] for player in sheet["players"]]
     runs = [list(run) for on, run in itertools.groupby(pixels[:40], key=any) if on]
@@ -124,7 +124,7 @@ def test_the_plum_stone_games_rows_are_shares(view):
 
 @MANY
 @given(views(("patol",)))
-def test_the_ring_shows_rivers_and_horses_and_the_throw(view):
+def test_ring_lights_rivers_horses_and_throw(view):
     shown, sheet = rows(view), view.sheet
     assert lit(shown["middle"]) == (sheet["value"] or 0)
     if sheet["winner"]:
@@ -134,7 +134,7 @@ def test_the_ring_shows_rivers_and_horses_and_the_throw(view):
     assert {i for i, pixel in enumerate(ring) if any(pixel)} == standing | set(RIVERS.values())
 
 
-def test_every_horse_of_a_notch_is_seen_in_its_turn():
+def test_horses_sharing_a_notch_take_turns():
     view = play("patol", 1, 0, {"players": ",".join(NAMES)})
     sheet = view.sheet | {
         "horses": [
@@ -148,7 +148,7 @@ def test_every_horse_of_a_notch_is_seen_in_its_turn():
         assert glow(light, 0.64 if i == 0 else 0.44) in seen
 
 
-def test_rhythms_differ_wherever_one_begins_and_blink_at_most_once_a_second():
+def test_player_rhythms_differ_at_every_offset():
     turns = [{rhythm[i:] + rhythm[:i] for i in range(8)} for rhythm in RHYTHMS]
     assert len(RHYTHMS) == len(PLAYERS)
     for one, another in itertools.combinations(turns, 2):
@@ -157,7 +157,7 @@ def test_rhythms_differ_wherever_one_begins_and_blink_at_most_once_a_second():
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("actions", [0, 6, 25, 2000])
-def test_nothing_flashes(game, actions):
+def test_no_pixel_flashes_faster_than_once_a_second(game, actions):
     """A flash is a rise and a fall; no pixel does that more than once a second, and three times is the limit."""
     view = play(game, 3, actions)
     per_second, seconds = 50, 16
@@ -169,7 +169,7 @@ def test_nothing_flashes(game, actions):
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_notice_stands_still_on_the_ends(game):
+def test_notice_lights_row_ends_without_motion(game):
     view = play(game, 2, 12)
     halted = msgspec.structs.replace(view, phase="halted")
     asked = msgspec.structs.replace(view, question=QuestionView("found", (), ()))
@@ -189,7 +189,7 @@ def test_an_unknown_game_is_calm():
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=8), st.integers(0, 10**6), st.integers(33, 40))
-def test_shares_fit_and_hide_nobody(counts, rest, size):
+def test_pixel_shares_fit_and_include_every_player(counts, rest, size):
     total = sum(counts) + rest
     parts = divide_pixels(counts, total, size)
     assert sum(parts) <= size

@@ -19,7 +19,7 @@ CALLED = {
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_every_call_that_is_heard_has_its_word(game):
+def test_every_call_has_a_word(game):
     heard = {call for seed in range(40) for call in play(game, seed, seed * 9).calls}
     assert heard <= CALLED.get(game, set())
     assert set(words_of(game)) == CALLED.get(game, set())
@@ -55,7 +55,7 @@ def test_every_state_has_a_sentence(view):
         ("patol", 0, "Big Coulee chooses a river and a direction"),
     ],
 )
-def test_the_opening_is_told(game, actions, said):
+def test_opening_sentence_per_game(game, actions, said):
     assert phrases.sentence(play(game, 1, actions)) == said
 
 
@@ -67,7 +67,7 @@ def slahal(**changed):
     return view_of("slahal", sheet | changed)
 
 
-def test_the_end_is_told():
+def test_slahal_ending_sentences():
     assert phrases.sentence(slahal()) == "Time is up: Big Coulee wins, 8 sticks to 3"
     assert phrases.sentence(slahal(finish="sweep")) == "Big Coulee wins with all eleven sticks"
     told = phrases.sentence(slahal(finish="king_moved", winner="B"))
@@ -84,7 +84,7 @@ def ojibwe(**changed):
     return view_of("ojibwe", sheet | changed)
 
 
-def test_what_is_special_about_a_turn_of_the_moccasin_game_is_told():
+def test_moccasin_game_double_and_banked_finds_are_described():
     assert phrases.sentence(ojibwe()) == "Big Coulee hides, Long Hollow shoots"
     assert phrases.describe_stakes(ojibwe()) == "Double: show two fingers and do not consult your team."
     assert phrases.describe_stakes(ojibwe(banked=1)) == "Double, 1 find banked: the same team shoots until it misses."
@@ -116,7 +116,7 @@ def test_the_terminal_draws_the_counters():
     assert [int(line.split()[-1]) for line in said] == drawn
 
 
-def test_the_terminal_draws_the_ring_as_four_times_ten_notches():
+def test_terminal_ring_has_four_quarters_of_ten_notches():
     said = render_text(play("patol", 1, 40, {"players": ",".join(NAMES)})).splitlines()
     quarters = [line for line in said if line.startswith(("  north", "  east", "  south", "  west"))]
     assert [len(line.split()[1:]) for line in quarters] == [10, 10, 10, 10]
@@ -124,7 +124,7 @@ def test_the_terminal_draws_the_ring_as_four_times_ten_notches():
     assert set("12345678") <= set(standing) or "+" in standing
 
 
-def test_who_throws_is_marked():
+def test_terminal_marks_one_thrower():
     said = render_text(play("bageswin", 1, 1, {"players": "Ana,Bo,Cy"}))
     assert sum(line.startswith("▶") for line in said.splitlines()) == 1
 

@@ -71,7 +71,7 @@ def failed(sound):
     return caught.value
 
 
-def test_nothing_sounds_before_and_after(side, clip):
+def test_is_playing_is_true_during_the_clip(side, clip):
     assert not side.sound.is_playing()
     side.sound.play(clip(0.5), 1.0)
     assert side.sound.is_playing()
@@ -79,7 +79,7 @@ def test_nothing_sounds_before_and_after(side, clip):
     assert not side.sound.is_playing()
 
 
-def test_stop_is_silence_at_once_and_can_be_said_twice(side, clip):
+def test_stop_silences_at_once_and_is_idempotent(side, clip):
     side.sound.play(clip(30.0), 1.0)
     side.sound.stop()
     side.sound.stop()
@@ -97,7 +97,7 @@ def test_one_sound_cuts_off_the_other(side, clip):
     assert not side.sound.is_playing()
 
 
-def test_a_loudspeaker_that_is_pulled_out_is_told_and_plays_when_it_is_back(side, clip):
+def test_unplugged_loudspeaker_is_reported_and_plays_after_return(side, clip):
     side.breaks()
     try:
         side.sound.play(clip(), 1.0)
@@ -112,7 +112,7 @@ def test_a_loudspeaker_that_is_pulled_out_is_told_and_plays_when_it_is_back(side
     assert side.sound.is_playing()
 
 
-def test_what_the_program_says_is_what_is_told(program, clip):
+def test_error_quotes_first_line_of_aplay_stderr(program, clip):
     sound = AplaySound("usb", program(f"echo '{PULLED}' >&2; echo more >&2; exit 1"))
     sound.play(clip(), 1.0)
     said = failed(sound)
@@ -134,7 +134,7 @@ def test_a_program_that_is_not_there(tmp_path, clip):
     assert "apt install alsa-utils" in caught.value.hint
 
 
-def test_a_program_that_hangs_is_ended_when_its_sound_is_long_over(program, clip):
+def test_hanging_aplay_is_killed_after_overtime(program, clip):
     t = 0.0
     sound = AplaySound(program=program(PLAYS), clock=lambda: t)
     sound.play(clip(0.5), 1.0)
@@ -167,7 +167,7 @@ class Undying:
         raise subprocess.TimeoutExpired("aplay", timeout)
 
 
-def test_a_process_that_cannot_be_ended_is_left_behind(monkeypatch, clip):
+def test_unkillable_process_is_abandoned_and_blocks_new_sounds(monkeypatch, clip):
     sound, made = AplaySound(), []
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: made.append(Undying()) or made[-1])
     sound.play(clip(), 1.0)
@@ -182,7 +182,7 @@ def test_a_process_that_cannot_be_ended_is_left_behind(monkeypatch, clip):
     assert len(made) == 2
 
 
-def test_a_full_disk_is_a_sound_that_is_not_heard(monkeypatch, clip):
+def test_full_disk_raises_sound_error(monkeypatch, clip):
     def full():
         raise OSError(28, "No space left on device")
 
@@ -192,7 +192,7 @@ def test_a_full_disk_is_a_sound_that_is_not_heard(monkeypatch, clip):
 
 
 @pytest.mark.parametrize(("channels", "rate", "gain"), [(1, 8000, 1.0), (2, 44100, 0.5), (1, 48000, 0.0)])
-def test_the_program_gets_the_samples_and_is_told_what_they_are(program, tmp_path, clip, channels, rate, gain):
+def test_aplay_gets_the_samples_and_their_format(program, tmp_path, clip, channels, rate, gain):
     kept = tmp_path / "kept"
     sound = AplaySound("hdmi", program(f'echo "$@" > {kept}.args; cat > {kept}.raw'))
     one = clip(0.2, rate=rate, channels=channels)
@@ -217,7 +217,7 @@ def test_no_sample_runs_over(program, tmp_path, clip):
 
 
 @needs_alsa
-def test_the_real_program_plays_what_it_is_given(tmp_path, clip):
+def test_real_aplay_plays_the_samples(tmp_path, clip):
     kept = tmp_path / "out.raw"
     sound, one = AplaySound(f"tee:null,{kept},raw"), clip(0.5, rate=44100)
     sound.play(one, 1.0)
@@ -229,7 +229,7 @@ def test_the_real_program_plays_what_it_is_given(tmp_path, clip):
 
 @needs_alsa
 @pytest.mark.parametrize("rate", [4000, 8000, 44100, 192000])
-def test_the_real_program_takes_every_rate_that_a_recording_may_have(rate, clip):
+def test_real_aplay_takes_every_allowed_rate(rate, clip):
     sound = AplaySound("null")
     sound.play(clip(0.1, rate=rate), 1.0)
     sound.process.wait(20)
@@ -237,7 +237,7 @@ def test_the_real_program_takes_every_rate_that_a_recording_may_have(rate, clip)
 
 
 @needs_alsa
-def test_the_real_program_tells_of_a_loudspeaker_that_is_not_there(clip):
+def test_real_aplay_reports_missing_loudspeaker(clip):
     sound = AplaySound("no_such_loudspeaker")
     sound.play(clip(), 1.0)
     assert "no_such_loudspeaker" in failed(sound).message

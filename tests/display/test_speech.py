@@ -27,7 +27,7 @@ def test_the_sentence_is_never_part_of_the_command(program, tmp_path):
     assert (tmp_path / "kept.text").read_text() == "-w /etc/passwd; rm"
 
 
-def test_a_program_that_is_not_there_is_told_with_the_way_out(tmp_path):
+def test_missing_speech_program_is_reported_with_install_hint(tmp_path):
     with pytest.raises(SoundError, match="is not installed") as caught:
         speak("Hello", str(tmp_path / "none"))
     assert "apt install espeak-ng" in caught.value.hint

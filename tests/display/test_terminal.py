@@ -21,7 +21,7 @@ FULL = {
 }
 
 
-def test_it_says_what_matters(view):
+def test_terminal_shows_game_teams_owed_hit_and_call(view):
     said = render_text(view(calls=("paguga",), commit="ab" * 32, owed="second", hits=(Hit(2, found=False),)))
     for part in (
         "Hampa Apena",
@@ -36,7 +36,7 @@ def test_it_says_what_matters(view):
     assert "\x1b" not in said
 
 
-def test_a_right_to_left_name_brings_no_invisible_characters(view):
+def test_right_to_left_name_adds_no_invisible_characters(view):
     said = render_text(view(teams={"A": "قبيلة الرياح", "B": "עברית"}))
     assert "First hit: עברית" in said
     assert not set(said) & set("\u2066\u2067\u2068\u2069\u202a\u202b\u202c")
@@ -75,7 +75,7 @@ def test_every_phase_fits_eighty_by_twenty_four(view, phase):
     assert max(map(cell_len, said)) <= 80
 
 
-def test_a_question_is_shown_with_its_answers(view):
+def test_terminal_lists_question_and_its_answers(view):
     said = render_text(view(question=QuestionView("two_struck", ("2", "3"), (2, 3))))
     assert "The judge decides" in said
     assert "? Pads 2 and 3." in said
@@ -103,6 +103,6 @@ def test_a_plain_terminal_gets_plain_characters(view):
     assert "# # # #" in said
 
 
-def test_the_opened_seal_is_told(view):
+def test_terminal_shows_the_opened_seals_pad(view):
     assert "opened: it was under pad 4" in render_text(view(**FULL))
     assert "opened" not in render_text(view(**(FULL | {"opening": None})))

@@ -37,7 +37,7 @@ def english(clip):
     return speak, asked
 
 
-def test_words_are_played_in_their_order_one_after_the_other(heard, record, tmp_path, story):
+def test_words_are_played_one_after_another_in_order(heard, record, tmp_path, story):
     for call, seconds in (("paguga", 0.4), ("wheya", 0.6)):
         record("dakota", call, seconds=seconds)
     one = heard(folder=tmp_path, gain=lambda: 0.7)
@@ -49,7 +49,7 @@ def test_words_are_played_in_their_order_one_after_the_other(heard, record, tmp_
     assert not one.voice.step()
 
 
-def test_where_there_is_no_recording_there_is_silence(heard, record, tmp_path, story):
+def test_word_without_recording_is_silent(heard, record, tmp_path, story):
     record("dakota", "wheya")
     one = heard(folder=tmp_path)
     one.hear(*story("paguga", "wheya", "obojun"))
@@ -61,7 +61,7 @@ def test_where_there_is_no_recording_there_is_silence(heard, record, tmp_path, s
         assert silent.names == []
 
 
-def test_english_is_spoken_only_where_it_is_switched_on_and_only_english(heard, english, story):
+def test_english_voice_speaks_english_words_if_enabled(heard, english, story):
     speak, asked = english
     one = heard()
     one.hear(*story("it_stays", "paguga"))
@@ -82,7 +82,7 @@ def test_a_recording_prevails_over_the_english_voice(heard, english, record, tmp
     assert one.names[0] == "it_stays"
 
 
-def test_a_sentence_waits_for_the_words_and_gives_way_to_the_next_one(heard, english, record, tmp_path, view):
+def test_sentence_waits_for_words_and_yields_to_next(heard, english, record, tmp_path, view):
     record("dakota", "paguga", seconds=1.0)
     one = heard(folder=tmp_path, speak=english[0])
     before = view(hits=(MISSED,), owed="second")
@@ -92,7 +92,7 @@ def test_a_sentence_waits_for_the_words_and_gives_way_to_the_next_one(heard, eng
     assert one.names == ["paguga", "Team B hides the bead"], "that the bead is shown is over by then"
 
 
-def test_a_sentence_of_a_moment_that_is_over_is_not_said_after_new_words(heard, english, record, tmp_path, view):
+def test_outdated_sentence_is_dropped_after_new_words(heard, english, record, tmp_path, view):
     for call in ("paguga", "it_stays"):
         record("dakota", call, seconds=1.0)
     one = heard(folder=tmp_path, speak=english[0])
@@ -103,7 +103,7 @@ def test_a_sentence_of_a_moment_that_is_over_is_not_said_after_new_words(heard, 
     assert one.names == ["paguga", "it_stays"]
 
 
-def test_new_words_cut_off_what_sounds(heard, record, tmp_path, story):
+def test_new_words_cut_off_the_playing_word(heard, record, tmp_path, story):
     record("dakota", "paguga", seconds=2.0)
     record("dakota", "it_stays", seconds=0.5)
     one = heard(folder=tmp_path)
@@ -116,7 +116,7 @@ def test_new_words_cut_off_what_sounds(heard, record, tmp_path, story):
     assert t2 - t1 < 0.6
 
 
-def test_of_many_words_at_once_the_newest_are_heard_and_nothing_piles_up(heard, record, tmp_path, story):
+def test_burst_of_words_plays_newest_with_bounded_queue(heard, record, tmp_path, story):
     for call in ("paguga", "it_stays"):
         record("dakota", call, seconds=0.5)
     one = heard(folder=tmp_path)
@@ -130,7 +130,7 @@ def test_of_many_words_at_once_the_newest_are_heard_and_nothing_piles_up(heard, 
     assert one.names == ["it_stays"]
 
 
-def test_a_word_that_comes_too_late_is_not_called(heard, record, tmp_path, story):
+def test_stale_word_is_not_played(heard, record, tmp_path, story):
     record("dakota", "paguga")
     one = heard(folder=tmp_path)
     one.hear(*story("paguga"))
@@ -143,7 +143,7 @@ def test_a_word_that_comes_too_late_is_not_called(heard, record, tmp_path, story
     assert one.names == ["paguga"]
 
 
-def test_a_table_that_starts_again_says_nothing_of_before(heard, record, tmp_path, story):
+def test_restarted_table_replays_no_earlier_words(heard, record, tmp_path, story):
     record("dakota", "paguga")
     one = heard(folder=tmp_path)
     one.hear(story("paguga")[1])
@@ -151,7 +151,7 @@ def test_a_table_that_starts_again_says_nothing_of_before(heard, record, tmp_pat
     assert one.names == []
 
 
-def test_a_broken_recording_is_told_once_and_the_others_are_played(heard, record, tmp_path, story, caplog):
+def test_broken_recording_is_logged_once_and_others_play(heard, record, tmp_path, story, caplog):
     record("dakota", "paguga").write_bytes(b"broken")
     record("dakota", "wheya")
     one = heard(folder=tmp_path)
@@ -166,9 +166,7 @@ def test_a_broken_recording_is_told_once_and_the_others_are_played(heard, record
 
 
 @pytest.mark.parametrize("error", [SoundError("it is not installed", "install it"), RecordingError("no sound", "look")])
-def test_an_english_voice_that_fails_is_told_once_and_recordings_are_played(
-    heard, record, tmp_path, story, caplog, error
-):
+def test_failing_english_voice_is_logged_once_recordings_play(heard, record, tmp_path, story, caplog, error):
     def speak(sentence):
         raise error
 
@@ -184,9 +182,7 @@ def test_an_english_voice_that_fails_is_told_once_and_recordings_are_played(
     assert error.hint in said
 
 
-def test_an_english_voice_that_hangs_holds_recorded_words_up_once_a_minute_at_most(
-    heard, record, tmp_path, story, clip
-):
+def test_hanging_english_voice_is_retried_after_a_minute(heard, record, tmp_path, story, clip):
     asked = []
 
     def speak(sentence):
@@ -214,7 +210,7 @@ def test_an_english_voice_that_hangs_holds_recorded_words_up_once_a_minute_at_mo
     assert one.names[10:] == ["It stays", outcome], "it is heard as soon as it speaks again"
 
 
-def test_a_loudspeaker_that_goes_is_told_once_and_plays_again_when_it_is_back(heard, record, tmp_path, story, caplog):
+def test_lost_loudspeaker_is_logged_once_and_plays_again(heard, record, tmp_path, story, caplog):
     record("dakota", "paguga", seconds=0.2)
     one = heard(folder=tmp_path)
     with caplog.at_level(logging.WARNING):
@@ -248,7 +244,7 @@ class LateFault:
         pass
 
 
-def test_what_follows_a_word_that_broke_off_is_not_called_alone(heard, record, tmp_path, story):
+def test_words_after_a_failed_word_are_dropped(heard, record, tmp_path, story):
     record("dakota", "paguga")
     record("dakota", "wheya")
     sound = LateFault()

@@ -13,11 +13,11 @@ from pi_controller.table.view import Hit, QuestionView
 MISSED, FOUND = Hit(2, found=False), Hit(4, found=True)
 
 
-def test_the_first_view_tells_nothing(view):
+def test_first_view_announces_no_words(view):
     assert announcement(None, view(calls=("paguga",), phase="show")) == Announcement()
 
 
-def test_words_are_called_when_they_are_new_and_only_then(view):
+def test_words_are_announced_once_when_new(view):
     before = view(hits=(MISSED,), owed="second")
     after = view(hits=(MISSED, FOUND), phase="show", calls=("paguga", "wheya"))
     assert announcement(before, after).words == ("paguga", "wheya")
@@ -28,7 +28,7 @@ def test_words_are_called_when_they_are_new_and_only_then(view):
     assert announcement(next_hide, view(hide=4, hits=(FOUND,), phase="show", calls=("paguga",))).words == ("paguga",)
 
 
-def test_the_same_word_in_the_next_hide_is_called_again(view):
+def test_same_word_in_next_hide_is_announced_again(view):
     first = view(hits=(MISSED, FOUND), phase="show", calls=("paguga",))
     begun = view(hide=4, phase="hide", calls=("paguga",))
     again = view(hide=4, hits=(MISSED, FOUND), phase="show", calls=("paguga",))
@@ -36,7 +36,7 @@ def test_the_same_word_in_the_next_hide_is_called_again(view):
     assert announcement(begun, again).words == ("paguga",)
 
 
-def test_what_a_judge_takes_back_calls_nothing(view):
+def test_undo_announces_no_words(view):
     shown = view(hide=4, hits=(MISSED, FOUND), phase="show", calls=("paguga",))
     assert announcement(shown, view(hide=4, hits=(MISSED,), calls=("obojun",))).words == ()
     fouled = view(hide=4, phase="hide", foul="no_bead", calls=("foul",))
@@ -44,13 +44,13 @@ def test_what_a_judge_takes_back_calls_nothing(view):
     assert announcement(fouled, view(hide=4, phase="hide", calls=("obojun",))).words == ()
 
 
-def test_another_game_and_a_table_that_stands_say_nothing(view):
+def test_game_change_and_halt_announce_no_words(view):
     before, after = view(), view(phase="show", hits=(FOUND,), calls=("it_stays",))
     assert announcement(msgspec.structs.replace(before, game="slahal"), after) == Announcement()
     assert announcement(before, msgspec.structs.replace(after, phase="halted")) == Announcement()
 
 
-def test_what_is_no_word_of_the_game_is_not_called(view):
+def test_unknown_call_is_not_announced(view):
     assert announcement(view(), view(phase="show", hits=(FOUND,), calls=("sweep", "it_stays", "odd"))).words == (
         "it_stays",
     )
@@ -72,7 +72,7 @@ def test_the_english_sentence_has_no_names_in_it(view):
 
 
 @pytest.mark.parametrize("name", ["ojibwe", "slahal", "bageswin", "plum_stone", "patol"])
-def test_the_other_games_call_their_words_and_no_others(name):
+def test_other_games_announce_their_own_words_without_names(name):
     called, sentences = set[str](), 0
     for seed in range(6):
         before = None
@@ -89,11 +89,11 @@ def test_the_other_games_call_their_words_and_no_others(name):
         assert called
 
 
-def test_only_english_words_may_be_spoken():
+def test_english_words_alone_may_be_spoken():
     assert [call for call in words_of("dakota") if is_english_word(call, "dakota")] == ["it_stays", "foul", "game"]
     assert not is_english_word("paguga", "ojibwe")
     assert all(is_english_word(call, game) for game in ("ojibwe", "slahal", "patol") for call in words_of(game))
 
 
-def test_the_score_is_said_for_both(view):
+def test_score_names_both_teams(view):
     assert score(view(short={"B": 0, "A": 3})) == "Team A 3, Team B 0"

@@ -58,7 +58,7 @@ def shown(path, folder="", sound=None):
 
 
 @pytest.mark.slow
-def test_a_stuck_loudspeaker_changes_nothing_of_what_is_shown_and_when(tmp_path, record):
+def test_stuck_loudspeaker_does_not_change_the_display(tmp_path, record):
     for call in CALLS:
         record("dakota", call, seconds=0.2)
     stuck = Stuck()

@@ -11,7 +11,7 @@ import pytest
 from pi_controller.display import voice
 
 
-def test_only_a_words_own_file_is_found(record, tmp_path):
+def test_find_returns_the_words_own_file_alone(record, tmp_path):
     path = record("dakota", "paguga")
     assert voice.find(tmp_path, "dakota", "paguga") == path
     assert voice.find(tmp_path, "dakota", "obojun") is None
@@ -40,7 +40,7 @@ def test_more_than_two_channels_become_one(record):
 @pytest.mark.parametrize(
     "content", [b"", b"RIFF", b"RIFF\x24\x00\x00\x00WAVEfmt ", b"\x00" * 5000, b"not a sound\n" * 50]
 )
-def test_a_broken_file_is_told_with_what_to_do(tmp_path, content):
+def test_broken_file_is_refused_with_hint(tmp_path, content):
     path = tmp_path / "paguga.wav"
     path.write_bytes(content)
     with pytest.raises(voice.RecordingError, match=r"paguga\.wav") as caught:
@@ -48,7 +48,7 @@ def test_a_broken_file_is_told_with_what_to_do(tmp_path, content):
     assert caught.value.hint
 
 
-def test_a_file_cut_short_is_told_or_shorter_but_never_more(record):
+def test_truncated_file_is_refused_or_shorter(record):
     whole = record("dakota", "paguga", seconds=1.0).read_bytes()
     path = record("dakota", "paguga")
     for kept in range(0, len(whole), 997):
@@ -72,7 +72,7 @@ def test_no_sound_too_much_sound_and_no_numbers(record, tmp_path):
 
 
 @pytest.mark.parametrize("rate", [1, 1000, 3999, 192001, 1_000_000])
-def test_a_rate_that_no_loudspeaker_takes_is_told(tmp_path, rate):
+def test_unsupported_sample_rate_is_refused(tmp_path, rate):
     import soundfile
 
     path = tmp_path / "paguga.wav"
@@ -82,7 +82,7 @@ def test_a_rate_that_no_loudspeaker_takes_is_told(tmp_path, rate):
     assert "44100" in caught.value.hint
 
 
-def test_without_a_decoder_it_is_told_what_to_install(record, monkeypatch):
+def test_missing_decoder_is_reported_with_install_hint(record, monkeypatch):
     path, real = record("dakota", "paguga"), builtins.__import__
 
     def missing(name, *args):
@@ -96,7 +96,7 @@ def test_without_a_decoder_it_is_told_what_to_install(record, monkeypatch):
     assert "[voice]" in caught.value.hint
 
 
-def test_a_folder_that_no_disk_has_is_no_folder(tmp_path):
+def test_folder_with_overlong_name_is_refused(tmp_path):
     assert voice.is_folder(tmp_path)
     assert not voice.is_folder(tmp_path / "none")
     assert not voice.is_folder(tmp_path / ("x" * 5000))
@@ -122,7 +122,7 @@ def test_a_recording_is_measured(clip):
     assert silent.peak_db == -120.0
 
 
-def test_advice_says_what_is_wrong_and_nothing_where_nothing_is(clip):
+def test_advice_names_each_fault_of_a_recording(clip):
     good = voice.measure(clip(0.8, rate=44100))
     assert voice.suggest_improvements(good) == []
     assert voice.suggest_improvements(good, good.rms_db + 3) == []

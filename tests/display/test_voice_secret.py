@@ -68,20 +68,20 @@ BEFORE_THE_HIT = [
 
 
 @pytest.mark.parametrize("then", BEFORE_THE_HIT, ids=len)
-def test_what_is_heard_before_a_hit_is_the_same_for_all_four_places(heard, record, tmp_path, then):
+def test_sounds_before_a_hit_match_for_every_bead(heard, record, tmp_path, then):
     told = [sounds(heard, record, tmp_path, place, then) for place in (1, 2, 3, 4)]
     assert told[0][0], "an English voice has said something"
     assert len({repr(one[:2]) for one in told}) == 1
     assert all(view.commit is not None and view.calls == () for _, _, view in told)
 
 
-def test_the_hit_is_what_differs(heard, record, tmp_path):
+def test_sounds_after_a_hit_differ_by_bead(heard, record, tmp_path):
     """The comparison can fail: a hit that finds the bead is heard, one that does not is heard otherwise."""
     told = [sounds(heard, record, tmp_path, place, [Strike(9.0, (1,))]) for place in (1, 2)]
     assert repr(told[0][:2]) != repr(told[1][:2])
 
 
-def test_a_voice_that_knew_the_place_would_be_caught(heard, record, tmp_path, monkeypatch):
+def test_comparison_detects_a_voice_that_leaks_the_bead(heard, record, tmp_path, monkeypatch):
     """The comparison can fail: a voice that calls another word by the place is told from an honest one."""
     told = []
     for place, word in ((1, "paguga"), (2, "wheya")):

@@ -46,14 +46,14 @@ def played(view):
     return view(hits=()), view(hits=(Hit(4, found=True),), phase="show", calls=("it_stays",))
 
 
-def test_nothing_is_started_where_nothing_is_to_be_heard(view):
+def test_no_thread_starts_without_folder_or_english(view):
     with ExitStack() as stack:
         assert start_voice(VoiceSection(), view(), None, stack) is None
         assert start_voice(VoiceSection(), view(), print, stack) is print
     assert all(thread.name != "voice" for thread in threading.enumerate())
 
 
-def test_the_page_has_each_view_first_and_the_voice_gets_it_too(view, record, tmp_path, stuck):
+def test_view_reaches_the_page_before_the_voice(view, record, tmp_path, stuck):
     record("dakota", "it_stays")
     shown = []
     before, after = played(view)
@@ -69,7 +69,7 @@ def test_the_page_has_each_view_first_and_the_voice_gets_it_too(view, record, tm
     assert stuck.stopped
 
 
-def test_a_stuck_loudspeaker_keeps_a_bounded_queue_and_holds_no_end_up(view, record, tmp_path, stuck):
+def test_stuck_loudspeaker_bounds_queue_and_delays_no_close(view, record, tmp_path, stuck):
     record("dakota", "it_stays")
     voice = Voice(stuck, lambda: 0.0, tmp_path)
     before, after = played(view)
@@ -89,7 +89,7 @@ def test_a_stuck_loudspeaker_keeps_a_bounded_queue_and_holds_no_end_up(view, rec
     assert stuck.stopped == 1
 
 
-def test_the_end_of_the_program_ends_what_plays(view, record, tmp_path, program):
+def test_program_end_kills_the_playing_process(view, record, tmp_path, program):
     begun = tmp_path / "begun"
     sound = AplaySound(program=program(f"echo > {begun}; cat > /dev/null; exec sleep 60"))
     record("dakota", "it_stays", seconds=5.0)
@@ -104,7 +104,7 @@ def test_the_end_of_the_program_ends_what_plays(view, record, tmp_path, program)
 
 
 @pytest.mark.parametrize("english", [False, True])
-def test_english_is_spoken_only_where_the_settings_switch_it_on(view, tmp_path, monkeypatch, clip, english):
+def test_english_is_spoken_if_settings_enable_it(view, tmp_path, monkeypatch, clip, english):
     asked, sound = [], Stuck()
     sound.free.set()
     monkeypatch.setattr(at_table, "speak", lambda sentence: asked.append(sentence) or clip(0.1, sentence))
@@ -117,7 +117,7 @@ def test_english_is_spoken_only_where_the_settings_switch_it_on(view, tmp_path, 
     assert english or not asked
 
 
-def test_a_table_plays_by_the_aplay_on_the_path(view, record, tmp_path, program, monkeypatch):
+def test_table_plays_with_aplay_from_path(view, record, tmp_path, program, monkeypatch):
     kept = tmp_path / "kept"
     program(f'cat > /dev/null; echo "$@" > {kept}.new; mv {kept}.new {kept}', "aplay")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
@@ -128,7 +128,7 @@ def test_a_table_plays_by_the_aplay_on_the_path(view, record, tmp_path, program,
         assert _until(lambda: kept.read_text() if kept.exists() else None).startswith("-q -D usb -t raw")
 
 
-def test_a_folder_that_is_not_there_is_told_and_the_table_plays(view, tmp_path, caplog):
+def test_missing_folder_is_logged_and_table_plays(view, tmp_path, caplog):
     before, after = played(view)
     for folder in (tmp_path / "none", tmp_path / ("x" * 5000)):
         caplog.clear()

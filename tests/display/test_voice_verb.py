@@ -9,14 +9,14 @@ from pi_controller.display.game_display import words_of
 from pi_controller.display.sound import AplaySound
 
 
-def test_with_no_folder_all_is_silent_and_it_says_which_files_would_sound(capsys):
+def test_no_folder_lists_the_expected_files(capsys):
     assert cli(["voice"]) == 0
     said = capsys.readouterr().out
     assert "dakota: no recordings: [voice] folder is empty" in said
     assert all(f"silent: no dakota/{call}.wav" in said for call in words_of("dakota"))
 
 
-def test_a_recording_is_measured_and_good_ones_are_left_alone(record, tmp_path, capsys):
+def test_good_recording_is_measured_without_advice(record, tmp_path, capsys):
     record("dakota", "paguga", rate=44100, seconds=0.8)
     assert cli(["voice", "--folder", str(tmp_path)]) == 0
     said = capsys.readouterr().out
@@ -25,7 +25,7 @@ def test_a_recording_is_measured_and_good_ones_are_left_alone(record, tmp_path, 
     assert line.split() == ["paguga", "0.8", "s", "peak", "-6.0", "dB", "loudness", "-9.0", "dB", "44100", "Hz", "mono"]
 
 
-def test_what_should_be_made_anew_is_told_and_is_a_failure(record, tmp_path, capsys):
+def test_faulty_recordings_are_listed_and_exit_1(record, tmp_path, capsys):
     record("dakota", "paguga", rate=44100, level=0.01)
     record("dakota", "wheya").write_bytes(b"broken")
     record("dakota", "obojum", rate=44100)
@@ -43,7 +43,7 @@ def test_what_should_be_made_anew_is_told_and_is_a_failure(record, tmp_path, cap
     assert "notes" not in said
 
 
-def test_one_word_much_louder_than_the_others_is_told(record, tmp_path, capsys):
+def test_much_louder_word_is_reported(record, tmp_path, capsys):
     for call in ("paguga", "wheya", "yawapi", "obojun"):
         record("dakota", call, rate=44100, level=0.15)
     record("dakota", "sahdogan", rate=44100, level=0.9)
@@ -66,7 +66,7 @@ def test_the_settings_say_folder_game_and_english(record, tmp_path, capsys):
     assert "silent: no dakota/paguga.wav" in said
 
 
-def test_a_game_without_words_has_nothing_to_record(capsys):
+def test_game_without_words_needs_no_recordings(capsys):
     assert cli(["voice", "--game", "bageswin"]) == 0
     assert capsys.readouterr().out == "No words are called at a table of bageswin.\n"
 
@@ -82,7 +82,7 @@ def test_a_game_without_words_has_nothing_to_record(capsys):
         (["--settings", "/no/such/file"], "/no/such/file"),
     ],
 )
-def test_what_cannot_be_is_told_with_what_to_do(args, said, capsys):
+def test_bad_arguments_are_refused_with_exit_2(args, said, capsys):
     assert cli(["voice", *args]) == 2
     told = capsys.readouterr().err
     assert said in told
@@ -106,7 +106,7 @@ def test_a_word_is_played_as_a_table_would(record, tmp_path, capsys, plays):
     assert capsys.readouterr().out == "played paguga: 0.5 s at volume 0.8 on 'default'\n"
 
 
-def test_a_loudspeaker_that_fails_is_told(record, tmp_path, capsys, plays):
+def test_failing_loudspeaker_is_reported_with_hint(record, tmp_path, capsys, plays):
     record("dakota", "paguga", rate=44100)
     plays("echo 'audio open error: Device or resource busy' >&2; exit 1")
     assert cli(["voice", "--folder", str(tmp_path), "--play", "paguga"]) == 2
@@ -115,7 +115,7 @@ def test_a_loudspeaker_that_fails_is_told(record, tmp_path, capsys, plays):
     assert "aplay -L" in told
 
 
-def test_a_broken_recording_is_told_before_anything_plays(record, tmp_path, capsys):
+def test_broken_recording_is_refused_before_playing(record, tmp_path, capsys):
     record("dakota", "paguga").write_bytes(b"broken")
     assert cli(["voice", "--folder", str(tmp_path), "--play", "paguga"]) == 2
     assert "save it as one of .wav" in capsys.readouterr().err

@@ -81,7 +81,7 @@ def test_every_call_fouls_and_question_has_words():
         assert known.source.startswith("chapter ")
 
 
-def test_literal_meanings_only_where_the_booklet_gives_them():
+def test_literal_meanings_are_those_of_the_booklet():
     assert {call: word(call).literal for call in CALLS if word(call).literal} == {
         "wheya": "going after",
         "sahdogan": "eight",
@@ -93,7 +93,7 @@ def test_english_words_have_no_pronunciation():
     assert word("paguga").sounds == "pa-goo-ga"
 
 
-def test_what_the_booklet_notes_of_the_sounds_stands_with_them():
+def test_pronunciation_notes_are_those_of_the_booklet():
     assert {call: word(call).note for call in CALLS if word(call).note} == {
         "paguga": "the goo long and guttural",
         "sahdogan": "the n silent",
@@ -105,7 +105,7 @@ def test_what_the_booklet_notes_of_the_sounds_stands_with_them():
     assert word("foul").spoken == ""
 
 
-def test_by_whom_the_sounds_are_is_said_wherever_there_is_one():
+def test_sounds_credit_names_the_author_for_pronounced_words():
     said = sounds_credit(["game", "paguga"])
     assert "Grady Renville" in said
     assert "does not call himself an expert" in said
@@ -113,7 +113,7 @@ def test_by_whom_the_sounds_are_is_said_wherever_there_is_one():
     assert sounds_credit(["found"], game="ojibwe") == sounds_credit([]) == ""
 
 
-def test_the_glossary_has_every_word_with_its_sound_and_source():
+def test_glossary_lists_every_word_with_sound_and_source():
     lines = glossary("dakota")
     assert len(lines) == len(CALLS) + 1
     assert lines[-1] == sounds_credit(CALLS)
@@ -135,7 +135,7 @@ def test_the_glossary_has_every_word_with_its_sound_and_source():
         ("patol", "Pa-tol", "A Pueblo game."),
     ],
 )
-def test_a_game_is_credited_to_its_people_and_to_who_wrote_it_down(game, name, whose):
+def test_credit_names_the_games_people_and_written_source(game, name, whose):
     assert game_name(game) == name
     assert credit(game) == f"{whose} Written source of the rules: {registry.game_class(game).source}"
 
@@ -145,7 +145,7 @@ def test_every_game_is_credited():
         assert not credit(game).startswith("The rules")
 
 
-def test_an_unknown_call_is_shown_and_not_explained():
+def test_unknown_call_has_a_label_without_meaning():
     assert word("high_ball").shown == "High ball"
     assert word("high_ball").meaning == ""
     assert game_name("dakota") == "Hampa Apena"
@@ -160,7 +160,7 @@ def test_questions_are_plain_and_name_their_pads(about):
     assert phrases.question(QuestionView(about, (), (4,))).startswith("Pad 4. ")
 
 
-def test_strokes_while_a_question_is_open_are_told_in_order():
+def test_strikes_during_open_question_are_listed_in_order():
     said = phrases.question(QuestionView("doubtful", (), (4,), struck=(KeptStroke(1.0, (3,)), KeptStroke(2.0, (1, 2)))))
     assert said.endswith("Struck after that: pad 3. Struck after that: pad 1 and 2.")
     assert phrases.question(QuestionView("no_reading", (), (), struck=(KeptStroke(1.0, (3,)),))).endswith(
@@ -168,7 +168,7 @@ def test_strokes_while_a_question_is_open_are_told_in_order():
     )
 
 
-def test_what_is_not_known_is_still_said():
+def test_unknown_question_choice_and_foul_show_their_key():
     assert phrases.question(QuestionView("odd_thing", (), ())) == "Odd thing?"
     assert phrases.choice("odd_thing") == "odd thing"
     assert phrases.choice("3") == "pad 3"
@@ -200,14 +200,14 @@ def test_every_state_has_a_sentence(view, phase, hider, owed, situation):
     assert "None" not in said
 
 
-def test_what_the_turn_is_worth_goes_with_the_first_hit_of_a_decision_hide(view):
+def test_decision_hide_stakes_end_after_their_hit(view):
     assert "Long Hollow must find" in phrases.describe_stakes(view(situation="sahdogan"))
     assert phrases.describe_stakes(view(situation="sahdogan", owed="second")) == ""
     assert "second hit" in phrases.describe_stakes(view(situation="wheya", owed="second"))
     assert phrases.describe_stakes(view(phase="over", situation="yawapi", winner="A")) == ""
 
 
-def test_a_hit_is_told_with_and_without_its_pad():
+def test_hit_text_with_and_without_pad():
     assert phrases.hit(1, Hit(2, found=False)) == "First hit, pad 2: not found"
     assert phrases.hit(2, Hit(None, found=True)) == "Second hit: found"
 
@@ -218,7 +218,7 @@ def test_other_languages_fall_back_to_english(view):
         assert phrases.sentence(view(), language) == phrases.sentence(view())
 
 
-def test_a_catalogue_is_used_where_there_is_one(view, monkeypatch):
+def test_available_catalogue_translates_words_and_phrases(view, monkeypatch):
     class Loud(i18n.gettext.NullTranslations):
         def gettext(self, message: str) -> str:
             return message.upper() if "{" not in message else message
@@ -241,7 +241,7 @@ def test_a_bad_language_code_is_refused(code):
     assert caught.value.hint
 
 
-def test_what_the_mat_cannot_feel_is_said_by_pad(view):
+def test_sensor_faults_are_listed_by_pad(view):
     assert phrases.faults(view()) == ""
     silent = (
         SensorFault("disc", 2, "silent"),

@@ -63,7 +63,7 @@ HEARD = {
 
 @pytest.mark.parametrize("game", program.GAMES)
 @pytest.mark.slow
-def test_what_is_heard_of_a_turn(chromium, tmp_path, game):
+def test_screen_reader_announces_each_turn_once(chromium, tmp_path, game):
     (_, loaded), *steps = program.heard(chromium, tmp_path, game)
     assert loaded == [[], []], "what the page says when it is opened is there to be read"
     for (name, said), expected in zip(steps, HEARD[game], strict=True):

@@ -25,7 +25,7 @@ def played(competition, teams, results, seed=1):
 
 @pytest.mark.parametrize("kind", ["double", "single", "third place"])
 @pytest.mark.parametrize("teams", [2, 3, 5, 6, 8, 11, 16, 24, 33, 64])
-def test_no_two_matches_overlap_and_each_stands_after_those_it_hangs_on(kind, teams):
+def test_bracket_boxes_stay_on_grid_without_overlap(kind, teams):
     cup = Elimination("single", third_place=True) if kind == "third place" else Elimination(kind)
     drawn = drawing(cup, played(cup, [f"T{number}" for number in range(teams)], 999))
     assert len(drawn.boxes) == len(cup.pairings(played(cup, [f"T{number}" for number in range(teams)], 999)))
@@ -38,14 +38,14 @@ def test_no_two_matches_overlap_and_each_stands_after_those_it_hangs_on(kind, te
         assert not [one for one in drawn.headings if one.x == box.x and box.y - 2 < one.y < box.y + GRID.height + 2]
 
 
-def test_who_is_not_known_yet_is_told_by_where_they_come_from():
+def test_undecided_slot_names_its_source_match():
     cup = Elimination("double")
     texts = [slot.text for box in drawing(cup, played(cup, list("abcd"), 1)).boxes for slot in box.slots]
     assert "Winner of W1-2" in texts
     assert "Loser of W1-2" in texts
 
 
-def test_who_is_still_in_stands_by_matches_lost_and_who_is_out_by_place():
+def test_standings_order_active_by_losses_eliminated_by_place():
     cup = Elimination("double")
     state = played(cup, list("abcdefgh"), 9, seed=4)
     rows = bracket_values(cup, state)["standings"]
@@ -57,7 +57,7 @@ def test_who_is_still_in_stands_by_matches_lost_and_who_is_out_by_place():
     assert all(row["place"] is not None for row in rows[len(in_it) :])
 
 
-def test_a_third_place_is_drawn_and_listed_below_the_champion():
+def test_third_place_match_is_in_drawing_and_rounds():
     cup = Elimination("single", third_place=True)
     state = played(cup, list("abcd"), 2)
     final = next(one for one in cup.ready(state) if one.id == "F1")
@@ -68,7 +68,7 @@ def test_a_third_place_is_drawn_and_listed_below_the_champion():
     assert "Third place" in {one.name for one in values["rounds"]}
 
 
-def test_names_are_text_whatever_they_are():
+def test_markup_in_names_is_escaped():
     cup = Elimination("single")
     html = page(cup, played(cup, ["<b>", "&amp;", "x" * 60], 1), "<i>Cup</i>")
     assert "<b>" not in html

@@ -53,7 +53,7 @@ def wait_for_badge(page, value):
     page.wait_for_function("value => document.getElementById('badge').dataset.value === value", arg=value)
 
 
-def test_a_broken_stream_is_said_and_mended(open_page, feed, server, view):
+def test_broken_stream_shows_stale_badge_and_reconnects(open_page, feed, server, view):
     page = open_page()
     open_page.outage = True
     wait_for(page, "long_a", "8")
@@ -82,7 +82,7 @@ def test_it_shows_the_state_without_scripts(open_page):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_nothing_runs_over_the_side(open_page, feed, view, size):
+def test_page_never_scrolls_sideways(open_page, feed, view, size):
     page = open_page(size=size)
     states = [
         view(seq=2, teams=WIDE, calls=("paguga", "eyeya_obojun", "game"), commit="ab" * 32),
@@ -122,7 +122,7 @@ def test_every_phase_fits_a_projector_without_scrolling(open_page, feed):
     assert {name: over for name, over in tall.items() if over > 1 and name != "wide"} == {}
 
 
-def test_nothing_moves_for_those_who_ask_for_it(open_page):
+def test_reduced_motion_stops_transitions(open_page):
     still = "getComputedStyle(document.querySelector('.sticks i'), '::before').transitionDuration"
     assert open_page(reduced_motion="reduce").evaluate(still) == "0s"
     assert open_page(reduced_motion="no-preference").evaluate(still) != "0s"

@@ -22,7 +22,7 @@ def html(view, chances=None):
     return re.search(r'<section class="chances".*?</section>', whole, re.DOTALL)[0]
 
 
-def test_without_it_nothing_is_there(view):
+def test_bar_is_empty_without_chances(view):
     for shown in (view(), play("patol", 1, 5), play("ojibwe", 1, 5)):
         said = html(shown)
         assert 'data-state="chances" data-value=""' in said
@@ -30,7 +30,7 @@ def test_without_it_nothing_is_there(view):
         assert "<i" not in said
 
 
-def test_with_it_each_side_has_its_shape_name_and_chance(view):
+def test_bar_names_each_team_and_its_chance(view):
     said = html(view(), TEAMS)
     words = re.sub(r"<[^>]*>", " ", said).split()
     assert " ".join(words) == (
@@ -47,7 +47,7 @@ def test_team_names_are_escaped(view):
     assert "&lt;b&gt;Bo&lt;/b&gt;" in said
 
 
-def test_a_bar_changes_nothing_else_on_the_page(view):
+def test_chances_change_no_other_part_of_page(view):
     plain, shown = make_board(view()), make_board(view(), chances=TEAMS)
     for part in ("texts", "marks", "counts"):
         one, two = getattr(plain, part), getattr(shown, part)

@@ -65,7 +65,7 @@ def buttons(content):
 
 
 @pytest.mark.parametrize("name", PHASES)
-def test_every_button_is_a_call_and_has_a_place_of_its_own(name):
+def test_every_button_is_a_command_with_unique_id(name):
     content = told(PHASES[name], sets=True)
     for one in buttons(content):
         sent = parse_command({"key": "key-12345", "expect": None, "call": one.say})
@@ -81,7 +81,7 @@ def test_every_button_is_a_call_and_has_a_place_of_its_own(name):
 
 
 @pytest.mark.parametrize("name", PHASES)
-def test_nothing_in_the_page_is_script_or_style(name):
+def test_console_page_has_no_inline_script_or_style(name):
     view = msgspec.structs.replace(PHASES[name], teams={"A": BAD, "B": "B"}, note=BAD)
     html = page(view, told(view, sets=True), me=BAD, as_of="12:00:00")
     assert inline(html) == []
@@ -98,7 +98,7 @@ def test_the_sign_in_page_is_plain_too():
     assert all(f'for="{id_}"' in html for id_ in ("name", "pin"))
 
 
-def test_every_word_that_the_scripts_say_is_there_and_none_is_left_over():
+def test_script_words_are_all_defined_and_used():
     code = "".join(path.read_text("utf-8") for path in SCRIPTS)
     html = (TEMPLATES / "judge.html").read_text("utf-8") + (TEMPLATES / "sign_in.html").read_text("utf-8")
     used = set(re.findall(r"words\.(\w+)", code))
@@ -111,7 +111,7 @@ def test_every_word_that_the_scripts_say_is_there_and_none_is_left_over():
     assert known - used - shown == rulings | causes | roles
 
 
-def test_what_the_table_waits_for_and_what_stops_it():
+def test_console_states_facts_questions_and_stop_reason():
     assert told(PHASES["held"]).off == ("Play is stopped: Long Hollow protests. Decide below, or let play continue.")
     assert "disk is full" in told(PHASES["halted"]).off
     assert told(PHASES["hit"]).off == ""
@@ -124,7 +124,7 @@ def test_what_the_table_waits_for_and_what_stops_it():
     assert told(PHASES["over"]).question is None
 
 
-def test_a_hit_is_told_in_one_touch_and_the_pad_of_the_first_is_off():
+def test_hit_takes_one_touch_and_disables_first_pad():
     first, second = told(PHASES["hit"]).play, told(PHASES["second"]).play
     assert [one.say["action"] for one in first.buttons] == [
         {"do": "hit", "found": True},
@@ -173,7 +173,7 @@ def test_no_field_is_of_a_bead():
     assert foul_label("no_bead") == "There was no bead under the pads"
 
 
-def test_a_game_that_is_over_offers_nothing():
+def test_finished_game_offers_no_buttons():
     shown = page_of(PHASES["over"]).entry_form(PHASES["over"], ())
     assert (shown.title, shown.buttons, shown.rows) == ("The game is over", (), ())
 
@@ -217,11 +217,11 @@ MAY = "{} hides again. The hider may change now: then shake out the moccasins."
         ([TOSS, SHOUT], SAME.format("Big Coulee")),
     ],
 )
-def test_the_judge_is_reminded_of_who_hides_and_of_the_hiders(actions, said, shown):
+def test_judge_is_reminded_of_hiding_team_and_hiders(actions, said, shown):
     assert reminded(*actions, shown=shown) == [said]
 
 
-def test_nobody_is_reminded_of_hiders_while_a_hit_is_owed_or_elsewhere():
+def test_no_hiders_reminder_while_hit_owed_or_elsewhere():
     assert reminded() == []
     assert reminded(TOSS, MISS) == []
     assert reminded(TOSS, game="ojibwe") == []

@@ -80,7 +80,7 @@ def test_the_same_view_again_is_no_news(view):
     assert feed.latest.number == 1
 
 
-def test_a_known_id_waits_and_an_amended_one_is_sent(view):
+def test_known_event_id_waits_amended_view_is_sent(view):
     async def watch(last_id, *views):
         feed = Feed(start="now")
         for one in views:
@@ -112,7 +112,7 @@ def test_no_two_feeds_have_the_same_ids(view):
     assert len({feed.latest.id for feed in feeds}) == 20
 
 
-def test_hanging_up_ends_streams_and_those_of_who_come_later_until_the_feed_is_open_again(view):
+def test_end_streams_ends_current_and_later_until_reopen(view):
     async def watch():
         feed = Feed()
         feed.publish(view())
@@ -217,7 +217,7 @@ def test_a_full_hall_costs_the_publisher_one_call(view):
     asyncio.run(scenario())
 
 
-def test_a_whole_hall_is_woken_a_part_at_a_time(view):
+def test_watchers_are_woken_in_batches(view):
     """So that what sends to all of them leaves the table's thread its turns."""
 
     async def watch():

@@ -47,7 +47,7 @@ def test_licence_is_open_and_reserves_no_name(name):
     assert "SIL OPEN FONT LICENSE Version 1.1" in (STATIC / "OFL.txt").read_text("utf-8")
 
 
-def test_text_is_shown_before_its_font_is_loaded():
+def test_fonts_use_display_swap():
     faces = re.findall(r"@font-face \{(.*?)\}", (STATIC / "tokens.css").read_text("utf-8"))
     assert {re.search(r'url\("(.+?)\.woff2"\)', face)[1] for face in faces} == set(FONTS)
     assert all("font-display: swap" in face for face in faces)
@@ -58,6 +58,6 @@ def test_no_page_waits_for_a_font():
     assert 'rel="preload"' not in Path(FOLDER, "base.html").read_text("utf-8")
 
 
-def test_browsers_keep_a_font_and_nothing_else():
+def test_fonts_alone_are_cached_by_browsers():
     assert "max-age" in file_response(b"", "font/woff2").headers["cache-control"]
     assert "cache-control" not in file_response(b"", "text/css").headers

@@ -12,7 +12,7 @@ SIZES = [(390, 844), (1920, 1080)]
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("path", ["help", "help/judge/sheet", "help/hardware/CHECKLIST", "help/search?q=protest"])
-def test_axe_finds_nothing_wrong(open_page, path, size, scheme):
+def test_help_pages_have_no_axe_violations(open_page, path, size, scheme):
     page = open_page(path, size, color_scheme=scheme)
     assert [one["id"] for one in Axe().run(page).response["violations"]] == []
 

@@ -51,7 +51,7 @@ def list_chunks(png):
     return names, png[at:]
 
 
-def test_an_image_is_written_again_with_its_pixels_alone(tmp_path):
+def test_image_is_reencoded_without_metadata(tmp_path):
     told = PngImagePlugin.PngInfo()
     told.add_text("Comment", "<script>alert(1)</script>")
     png = image_file(tmp_path / "ours.png", pnginfo=told)
@@ -92,14 +92,14 @@ def bomb():
     ],
     ids=["empty", "svg", "cut", "gif", "large", "bomb"],
 )
-def test_a_file_that_is_no_image_to_trust_is_refused_by_name(tmp_path, content):
+def test_untrusted_image_file_is_refused_by_name(tmp_path, content):
     (path := tmp_path / "ours.png").write_bytes(content)
     with pytest.raises(SettingsError, match=r"ours\.png") as told:
         encode_image(path)
     assert "[marks] images" in told.value.hint
 
 
-def test_a_cut_image_and_a_missing_one_are_refused(tmp_path):
+def test_truncated_and_missing_images_are_refused(tmp_path):
     whole = image_file(tmp_path / "ours.png").read_bytes()
     (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
     for name in ("cut.png", "none.png"):
@@ -120,7 +120,7 @@ def test_a_cut_image_and_a_missing_one_are_refused(tmp_path):
         ({"name": "W" * 61}, "name"),
     ],
 )
-def test_marks_that_cannot_be_read_are_refused_with_their_key(tmp_path, given, key):
+def test_unreadable_marks_are_refused_with_their_key(tmp_path, given, key):
     path = tmp_path / "table.toml"
     lines = (f"{name} = {value if isinstance(value, list) else repr(value)}" for name, value in given.items())
     path.write_text("[marks]\n" + "\n".join(lines).replace("'", '"'))
@@ -128,7 +128,7 @@ def test_marks_that_cannot_be_read_are_refused_with_their_key(tmp_path, given, k
         read_settings(path)
 
 
-def test_the_weakest_contrast_that_is_accepted_is_that_of_text():
+def test_marks_below_text_contrast_are_refused():
     assert MarksSection(name="Us", ground="#767676", ink="#ffffff").ink  # 4.54
     with pytest.raises(ValidationError):
         MarksSection(name="Us", ground="#787878", ink="#ffffff")  # 4.42
@@ -142,7 +142,7 @@ def test_images_are_found_beside_the_settings(tmp_path):
     assert load_host_marks(MarksSection()) is None
 
 
-def test_an_image_that_cannot_be_used_stops_no_table_but_is_told(tmp_path, caplog, capsys):
+def test_unusable_image_is_logged_and_fails_check_settings(tmp_path, caplog, capsys):
     image_file(tmp_path / "ours.png")
     path = tmp_path / "table.toml"
     path.write_text('[marks]\nname = "Us"\nimages = ["gone.png", "ours.png"]\n')
@@ -169,7 +169,7 @@ def server(feed, marks):
     gc.collect()
 
 
-def test_the_pages_have_the_marks_and_serve_their_files(server, marks):
+def test_public_pages_show_marks_and_serve_their_files(server, marks):
     for path in ("", "room", "overlay", "find"):
         page = httpx.get(server.url + path).text
         assert "&lt;b&gt;" in page, path
@@ -198,7 +198,7 @@ def test_without_marks_a_page_asks_for_none(feed):
         *[(f"overlay?place={place}", FULL) for place in ("bottom", "top")],
     ],
 )
-def test_the_marks_lie_whole_on_the_page_and_hide_nothing(open_page, path, size):
+def test_marks_fit_the_page_without_covering_content(open_page, path, size):
     page = open_page(path, size=size)
     found = page.evaluate(LAID)
     left, top, right, bottom = found["box"]
@@ -211,7 +211,7 @@ def test_the_marks_lie_whole_on_the_page_and_hide_nothing(open_page, path, size)
     assert (found["ground"], found["ink"]) == ("rgb(122, 31, 31)", "rgb(255, 255, 255)")
 
 
-def test_a_hub_shows_them_on_boards_paper_and_the_published_results(tmp_path):
+def test_hub_marks_boards_printed_pages_and_results(tmp_path):
     image = image_file(tmp_path / "ours.png")
     site = Site(tmp_path, marks={"name": NAME, **COLOURS, "images": [str(image)]})
     try:

@@ -55,7 +55,7 @@ def test_a_method_is_as_it_is_written(house, method):
 
 
 @pytest.mark.parametrize("path", POSTS)
-def test_what_is_too_large_is_refused_before_it_comes(house, ann, path):
+def test_oversized_body_is_refused_by_its_content_length(house, ann, path):
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Type: application/json\r\n"
     head += f"Cookie: {console.SESSION}={ann.cookies[console.SESSION]}\r\nContent-Length: 99999999\r\n\r\n"
     answer = raw(house.server.port, head.encode())
@@ -113,7 +113,7 @@ SLOW_BODY = (
     ids=["head", "silent", "body"],
 )
 @pytest.mark.slow
-def test_who_is_slow_keeps_nobody_waiting(house, ann, monkeypatch, data, end):
+def test_slow_clients_do_not_delay_others(house, ann, monkeypatch, data, end):
     monkeypatch.setattr(limits, "HEADER_TIMEOUT_S", 2.0)
     monkeypatch.setattr(requests, "BODY_S", 2.0)
     slow = Lines(house, data, 100)
@@ -154,7 +154,7 @@ def few(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_one_address_takes_all_lines_only_from_itself(few):
+def test_greedy_address_displaces_its_own_connections(few):
     with few.signed_in("Jo") as jo, few.browser("127.0.0.5") as honest:
         assert honest.get("/healthz").status_code == 200
         greedy = Lines(few, b"", 60)
@@ -169,7 +169,7 @@ def test_one_address_takes_all_lines_only_from_itself(few):
         line.close()
 
 
-def test_who_is_signed_in_keeps_a_line_that_the_same_address_does_not_push_out(few):
+def test_signed_in_connection_survives_flood_from_same_address(few):
     with few.browser("127.0.0.3") as web:
         assert sign_in(web, "Jo").status_code == 200
         assert web.get("/judge/state.json").status_code == 200
@@ -200,7 +200,7 @@ def callers(address, port, count):
     return [socket.create_connection(("127.0.0.1", port), 10, (address, 0)) for _ in range(count)]
 
 
-def test_a_rush_from_one_address_is_turned_away_at_the_gate():
+def test_rush_from_one_address_is_refused_at_accept():
     """Nobody looks while they come, as when more come than can be let in."""
     with limits.LimitedListener(socket.AF_INET) as gate, ExitStack() as stack:
         gate.bind(("127.0.0.1", 0))
@@ -217,7 +217,7 @@ def test_a_rush_from_one_address_is_turned_away_at_the_gate():
         assert let_in(gate) == {"127.0.0.66": 1}, "nobody waited meanwhile: it is let in again"
 
 
-def test_a_rush_is_over_when_its_last_is_let_in():
+def test_rush_count_resets_after_last_accept():
     """asyncio lets in so many in a row: where that is all of them, it does not ask again before the next rush."""
     with limits.LimitedListener(socket.AF_INET) as gate, ExitStack() as stack:
         gate.bind(("127.0.0.1", 0))
@@ -230,7 +230,7 @@ def test_a_rush_is_over_when_its_last_is_let_in():
                 gate.accept()[0].close()
 
 
-def test_who_is_in_has_a_turn_while_many_are_turned_away():
+def test_accept_yields_while_refusing_many_connections():
     with limits.LimitedListener(socket.AF_INET) as gate, ExitStack() as stack:
         gate.bind(("127.0.0.1", 0))
         gate.listen(32)

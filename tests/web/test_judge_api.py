@@ -115,7 +115,7 @@ def test_the_judge_is_reminded_of_the_hiders(house):
         assert [one["text"] for one in state(web)["console"]["past"]] == ["Missed · Missed"]
 
 
-def test_what_is_taken_back_stays_to_be_read(house):
+def test_undone_entries_stay_in_the_log(house):
     with house.signed_in("Jo") as web:
         say(web, "key-toss", "action", action=TOSS)
         say(web, "key-miss", "action", action=MISS)
@@ -130,7 +130,7 @@ def test_what_is_taken_back_stays_to_be_read(house):
         assert len(state(web)["log"]) == 20
 
 
-def test_a_command_counts_once_and_only_on_what_was_seen(house):
+def test_command_counts_once_and_stale_revision_is_refused(house):
     with house.signed_in("Jo") as web:
         seen = state(web)["view"]["revision"]
         first = say(web, "the-toss", "action", seen, action=TOSS).json()
@@ -172,7 +172,7 @@ def test_a_command_counts_once_and_only_on_what_was_seen(house):
         {},
     ],
 )
-def test_what_is_no_command(house, body):
+def test_invalid_command_is_refused(house, body):
     with house.signed_in() as web:
         error(web.post("/judge/command", json=body), 400, "invalid")
     assert house.table.journal.seq == 1
@@ -225,7 +225,7 @@ def test_the_events(house):
         assert "sleeve" not in web.get("/view.json").text
 
 
-def test_a_picture_that_is_published_before_it_is_laid_out(house, monkeypatch):
+def test_event_waits_for_picture_of_a_published_view(house, monkeypatch):
     """The table's thread does the one right after the other; the web's may look in between."""
     with house.signed_in("Jo") as web, web.stream("GET", "/judge/events") as response:
         events = Stream(response)
@@ -258,7 +258,7 @@ def test_the_events_end_with_the_session(house):
             events.next("judge")
 
 
-def test_of_too_many_streams_the_oldest_of_the_same_session_ends(house):
+def test_stream_limit_ends_oldest_of_same_session(house):
     with house.signed_in("Sam") as other, house.signed_in("Jo") as web, ExitStack() as stack:
         first = Stream(stack.enter_context(other.stream("GET", "/judge/events")))
         first.next("judge")
@@ -284,7 +284,7 @@ def test_too_many_commands(house):
         assert [say(web, f"key-{n:06}", "undo").status_code for n in range(11)] == [409] * 10 + [429]
 
 
-def test_a_table_that_hangs_is_told_in_time(house):
+def test_hanging_table_answers_busy_and_command_can_retry(house):
     with house.signed_in("Jo") as web:
         house.hang()
         told = error(say(web, "the-toss", "action", action=TOSS), 503, "busy")
@@ -346,7 +346,7 @@ def test_sessions_outlive_a_restart_of_the_program(house, tmp_path):
         again.close()
 
 
-def test_the_first_head_judges_pin_is_shown_once_and_in_a_terminal_only(tmp_path):
+def test_first_head_pin_is_printed_once_to_terminal(tmp_path):
     with closing(Users(tmp_path / FILE)) as users:
         authenticator = Authenticator(users, Sessions(users), cheap(), time.time)
         api = JudgeApi(CommandQueue(), Feed(), authenticator, tmp_path / "table.sqlite")
@@ -368,7 +368,7 @@ def test_without_judges_there_is_no_console(server):
         assert web.post("/judge/command", json={}).status_code == 405
 
 
-def test_at_a_tournament_the_committee_decides_a_protest_before_play_goes_on(tmp_path):
+def test_tournament_protest_stops_play_until_committee_rules(tmp_path):
     house = House(tmp_path, preset="tournament")
     try:
         with house.signed_in("Jo") as judge, house.signed_in("Com") as committee:
@@ -388,7 +388,7 @@ def test_at_a_tournament_the_committee_decides_a_protest_before_play_goes_on(tmp
 
 
 @pytest.mark.parametrize(("preset", "allowed"), [("home", ("Ann",)), ("tournament", ("Com", "Ann"))])
-def test_who_begins_another_game(tmp_path, preset, allowed):
+def test_roles_allowed_to_start_another_game(tmp_path, preset, allowed):
     house = House(tmp_path, preset=preset)
     closing = {"by": "B", "cause": "no_show", "reason": "called three times"}
     try:
@@ -419,7 +419,7 @@ def test_who_begins_another_game(tmp_path, preset, allowed):
         house.close()
 
 
-def test_at_home_a_judge_rules_and_play_may_go_on_before(house):
+def test_home_judge_may_rule_or_let_play_continue(house):
     with house.signed_in("Jo") as judge:
         assert say(judge, "the-toss", "action", action=TOSS).status_code == 200
         assert say(judge, "his-sleeve", "protest", by="B").status_code == 200
@@ -427,7 +427,7 @@ def test_at_home_a_judge_rules_and_play_may_go_on_before(house):
         assert say(judge, "play-on-", "ruling", ruling="play_on", reason="later").status_code == 200
 
 
-def test_a_game_is_closed_by_whoever_may(house):
+def test_committee_closes_a_game_and_scorekeeper_may_not(house):
     closing = {"by": "B", "cause": "no_show", "reason": "called three times"}
     with house.signed_in("Sam") as scorekeeper, house.signed_in("Com") as committee:
         error(say(scorekeeper, "by-score", "close", **closing), 403, "role")

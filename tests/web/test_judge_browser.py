@@ -114,7 +114,7 @@ def test_signing_in_by_the_keypad(rigs, pages):
     page.wait_for_selector("#sign-in")
 
 
-def test_a_whole_game_without_sensors_takes_two_taps_a_hide(rigs, pages, tmp_path):
+def test_game_without_sensors_takes_two_taps_per_hide(rigs, pages, tmp_path):
     rig = rigs("dakota", {"points": "2"})
     page = pages(
         rig,
@@ -146,7 +146,7 @@ def test_a_whole_game_without_sensors_takes_two_taps_a_hide(rigs, pages, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_whole_game_by_two_judges_who_take_turns(rigs, pages, tmp_path):
+def test_two_judges_play_a_whole_game_in_turns(rigs, pages, tmp_path):
     """As at a table without sensors: one judge a hide, and what one enters is on the other's screen before the next."""
     rig = rigs("dakota", {"points": str(cases(1, 5))}, settle_s=SETTLE_S)
     judges = [pages(rig), pages(rig, "Bo")]
@@ -176,7 +176,7 @@ def test_a_whole_game_by_two_judges_who_take_turns(rigs, pages, tmp_path):
     print(f"{statistics.median(seconds):.2f} s a hide (half), at most {max(seconds):.2f} s, and {SETTLE_S} s after it")
 
 
-def test_hidden_then_found_is_two_taps_and_a_double_touch_is_one(rigs, pages, tmp_path):
+def test_double_tap_after_hidden_enters_one_hit(rigs, pages, tmp_path):
     rig = rigs()
     page = pages(rig)
     touch(page, "toss-A")
@@ -189,7 +189,7 @@ def test_hidden_then_found_is_two_taps_and_a_double_touch_is_one(rigs, pages, tm
 
 
 @pytest.mark.slow
-def test_what_was_wrong_is_put_right_at_once(rigs, pages, tmp_path):
+def test_wrong_entries_are_corrected_at_once(rigs, pages, tmp_path):
     rig = rigs()
     page = pages(rig)
     touch(page, "toss-A")
@@ -217,7 +217,7 @@ def test_what_was_wrong_is_put_right_at_once(rigs, pages, tmp_path):
     assert "undone" in page.locator("#log").inner_text()
 
 
-def test_help_that_the_hitters_had_in_the_hide_just_settled_is_of_that_hide(rigs, pages, tmp_path):
+def test_outside_help_foul_counts_for_the_settled_hide(rigs, pages, tmp_path):
     rig = rigs()
     page = pages(rig)
     touch(page, "toss-A")
@@ -232,7 +232,7 @@ def test_help_that_the_hitters_had_in_the_hide_just_settled_is_of_that_hide(rigs
     assert (rig.view.hider, rig.view.long, rig.view.middle) == ("A", {"A": 8, "B": 0}, 12)
 
 
-def test_a_game_is_closed_for_a_team_that_does_not_come(rigs, pages, tmp_path):
+def test_game_is_closed_for_a_no_show_team(rigs, pages, tmp_path):
     rig = rigs()
     page = pages(rig, how=LAPTOP)
     page.click("#closing summary")
@@ -278,7 +278,7 @@ def test_the_table_is_set_with_a_reason(rigs, pages):
 
 
 @pytest.mark.slow
-def test_a_protest_stops_play_until_it_is_ruled_on(rigs, pages, tmp_path):
+def test_protest_stops_play_until_ruling(rigs, pages, tmp_path):
     rig = rigs()
     page, keeper = pages(rig, "Bo", LAPTOP), pages(rig, "Cy")
     touch(page, "toss-A")
@@ -325,7 +325,7 @@ def hidden_under(pad):
     return [(Link, True), *hands, (BeadsAtRest, (Bead(pad),)), (Button, "ready")]
 
 
-def test_what_the_mat_is_unsure_of_is_asked_and_ruled(rigs, pages):
+def test_unsure_strike_is_asked_and_answered(rigs, pages):
     rig = rigs()
     page = pages(rig)
     touch(page, "toss-A")
@@ -341,7 +341,7 @@ def test_what_the_mat_is_unsure_of_is_asked_and_ruled(rigs, pages):
 
 
 @pytest.mark.slow
-def test_a_stale_screen_is_told_and_nothing_is_overwritten(rigs, pages, tmp_path):
+def test_command_from_stale_screen_is_refused(rigs, pages, tmp_path):
     rig = rigs()
     page, other = pages(rig), pages(rig, "Bo")
     touch(page, "toss-A")
@@ -490,7 +490,7 @@ def test_the_other_games_are_played_from_it_too(rigs, pages, tmp_path, name):
 
 
 @pytest.mark.slow
-def test_a_block_is_two_guesses_and_one_with_a_pair_out_may_be_mirrored(rigs, pages, tmp_path):
+def test_block_takes_two_guesses_and_mirror_one(rigs, pages, tmp_path):
     rig = rigs("slahal")
     page = pages(rig)
     touch(page, "duo-1")
@@ -571,7 +571,7 @@ UNTOUCHED = {
 
 
 @pytest.mark.parametrize("game", UNTOUCHED)
-def test_nothing_is_entered_before_something_was_touched(rigs, pages, tmp_path, game):
+def test_submit_without_a_pick_enters_no_action(rigs, pages, tmp_path, game):
     rig = rigs(game, {"players": "Ann,Bo"} if game == "bageswin" else None)
     page = pages(rig, how=LAPTOP)
     first, none, action = UNTOUCHED[game]
@@ -597,7 +597,7 @@ def test_nothing_is_entered_before_something_was_touched(rigs, pages, tmp_path, 
 
 
 @pytest.mark.slow
-def test_a_slow_second_tap_is_no_hit_of_the_next_hide(rigs, pages, tmp_path):
+def test_slow_double_tap_is_ignored_in_next_hide(rigs, pages, tmp_path):
     rig = rigs(settle_s=30.0)
     page = pages(rig)
     page.click("#play [data-id=toss-A]")
@@ -634,7 +634,7 @@ def test_found_and_missed_weigh_the_same(rigs, pages):
     assert looks[0] == looks[1]
 
 
-def test_scrolled_down_it_is_still_seen_that_it_is_not_live(rigs, pages):
+def test_stale_badge_stays_visible_when_scrolled_down(rigs, pages):
     page = pages(rigs())
     touch(page, "toss-A")
     unfold(page, "fouls")
@@ -649,7 +649,7 @@ def test_scrolled_down_it_is_still_seen_that_it_is_not_live(rigs, pages):
     assert page.locator("#badge").inner_text().startswith("Not live")
 
 
-def test_a_name_is_touched_and_the_pin_entered_on_the_keypad(rigs, pages):
+def test_sign_in_by_name_button_and_pin_keypad(rigs, pages):
     rig = rigs()
     page = pages(rig, name=None)
     page.goto(rig.url)
@@ -666,7 +666,7 @@ def test_a_name_is_touched_and_the_pin_entered_on_the_keypad(rigs, pages):
     assert page.locator("#teams").is_hidden(), "the head judge names the teams"
 
 
-def test_the_head_judge_names_the_teams_before_the_first_hit(rigs, pages, chromium):
+def test_head_judge_names_teams_before_first_hit(rigs, pages, chromium):
     rig = rigs(teams={"A": "A", "B": "B"})
     page = pages(rig)
     page.click("#teams summary")
@@ -688,7 +688,7 @@ def test_the_head_judge_names_the_teams_before_the_first_hit(rigs, pages, chromi
 
 
 @pytest.mark.slow
-def test_what_follows_from_an_upheld_protest_is_offered(rigs, pages):
+def test_upheld_protest_offers_undo_and_score_by_role(rigs, pages):
     rig = rigs()
     page, judge = pages(rig, how=LAPTOP), pages(rig, "Bo")
     touch(page, "toss-A")
@@ -708,7 +708,7 @@ def test_what_follows_from_an_upheld_protest_is_offered(rigs, pages):
     assert rig.view.owed == "first"
 
 
-def test_an_accepted_command_is_felt(rigs, pages):
+def test_accepted_command_vibrates_and_refused_does_not(rigs, pages):
     rig = rigs()
     page = pages(rig, before="window.felt = []; navigator.vibrate = ms => felt.push(ms) > 0")
     touch(page, "toss-A")
@@ -738,7 +738,7 @@ SIGNS_OUT = "Remove", "Sign out everywhere", "New PIN"
 
 @pytest.mark.parametrize("moment", MOMENTS if ALL_CASES else ("toss", "hit", "over", "ojibwe"))
 @pytest.mark.slow
-def test_a_double_tap_on_any_control_counts_once_at_most(rigs, pages, tmp_path, moment):
+def test_double_tap_on_control_counts_at_most_once(rigs, pages, tmp_path, moment):
     game, actions, ready = MOMENTS[moment]
     rig = rigs(game, GAMES.get(game))
     page = pages(rig)
@@ -794,7 +794,7 @@ def test_a_double_tap_on_any_control_counts_once_at_most(rigs, pages, tmp_path, 
     assert rig.view.phase == "over" or moment != "over", "no other game was begun"
 
 
-def test_a_double_tap_in_the_list_of_people_removes_one(rigs, pages):
+def test_repeated_tap_on_remove_removes_one_person(rigs, pages):
     rig = rigs()
     page = pages(rig, how={"viewport": {"width": 1366, "height": 1800}})
     page.click("#people summary")

@@ -33,7 +33,7 @@ FORMS = """() => [...document.querySelectorAll("details .inside")].filter(one =>
 
 @pytest.mark.parametrize("state", ["before the first hit", "a protest is ruled on", "another protest"])
 @pytest.mark.slow
-def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium, state):
+def test_every_form_sends_its_choices_despite_updates(tmp_path, chromium, state):
     rig = Rig(tmp_path)
     page = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     try:
@@ -84,7 +84,7 @@ def test_every_form_sends_what_was_chosen_before_ten_updates(tmp_path, chromium,
 NO = {"ok": True, "revision": 0, "seq": 1, "repeated": False}
 
 
-def test_a_sheet_filled_in_before_a_move_does_not_overwrite_it(tmp_path, chromium):
+def test_sheet_form_from_older_revision_is_refused(tmp_path, chromium):
     rig = Rig(tmp_path)
     page = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     try:

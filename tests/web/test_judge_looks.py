@@ -93,12 +93,12 @@ def looked_at(page):
 
 
 @pytest.mark.parametrize("name", PHASES)
-def test_axe_finds_nothing_in_any_phase(page, phase, name):
+def test_every_phase_has_no_axe_violations(page, phase, name):
     phase(name)
     assert looked_at(page) == []
 
 
-def test_axe_finds_nothing_in_what_is_unfolded(page, phase):
+def test_unfolded_sections_have_no_axe_violations(page, phase):
     phase("second")
     page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true })")
     page.wait_for_selector("#people-inside .person")
@@ -116,7 +116,7 @@ def test_axe_finds_nothing_in_what_is_unfolded(page, phase):
 
 
 @pytest.mark.parametrize("size", [(390, 844), (800, 480), (1024, 600), (1366, 768)])
-def test_sign_in_page_is_whole_on_the_screen_and_axe_finds_nothing(chromium, shown, size):
+def test_sign_in_page_fits_screen_without_axe_violations(chromium, shown, size):
     context = chromium.new_context(viewport=dict(zip(("width", "height"), size, strict=True)), reduced_motion="reduce")
     page = context.new_page()
     page.goto(shown.url)
@@ -165,7 +165,7 @@ def test_everything_can_be_touched_on_every_screen(page, phase, size):
     assert faults == {}
 
 
-def test_a_touch_as_the_table_changes_was_meant_for_what_stood_there_before(page, phase):
+def test_touch_during_a_table_change_sends_no_command(page, phase):
     phase("hit")
     settled(page)
     sent = []
@@ -180,7 +180,7 @@ def test_a_touch_as_the_table_changes_was_meant_for_what_stood_there_before(page
     assert "POST" not in sent
 
 
-def test_nothing_moves_for_those_who_ask_for_it(page, phase):
+def test_reduced_motion_stops_console_transitions(page, phase):
     phase("hit")
     settled(page)
     still = "getComputedStyle(document.querySelector('#undo')).transitionDuration"
@@ -190,7 +190,7 @@ def test_nothing_moves_for_those_who_ask_for_it(page, phase):
     page.emulate_media(reduced_motion="reduce")
 
 
-def test_what_is_touched_does_not_move_when_the_table_changes(page, phase):
+def test_found_button_stays_in_place_across_phases(page, phase):
     places = []
     for name in ("hide", "hit", "second", "point", "held", "foul"):
         phase(name)
@@ -200,7 +200,7 @@ def test_what_is_touched_does_not_move_when_the_table_changes(page, phase):
 
 
 @pytest.mark.slow
-def test_nothing_is_cut_in_half_and_no_number_broken(page, phase):
+def test_console_lines_are_uncut_and_numbers_unbroken(page, phase):
     wrong = {}
     for name in PHASES:
         phase(name)
@@ -221,7 +221,7 @@ COVERED = """() => {
 }"""
 
 
-def test_what_is_touched_covers_nothing_that_is_told_on_a_phone(page, phase):
+def test_phone_buttons_cover_no_text(page, phase):
     page.evaluate("scrollTo(0, 0)")
     covered = {}
     for name in PHASES:
@@ -246,7 +246,7 @@ def test_the_last_hides_stand_in_whole_lines(page, phase):
     assert cut == 0
 
 
-def test_a_clock_stands_only_where_one_runs_and_stops_by_a_sign(page, phase):
+def test_clock_is_visible_during_hits_with_pause_sign(page, phase):
     seen = {}
     for name in ("toss", "hide", "hit", "second", "show"):
         phase(name)

@@ -27,7 +27,7 @@ WITH = PageSettings(
 
 @pytest.mark.parametrize("path", ["", "room"])
 @pytest.mark.slow
-def test_nothing_is_cut_in_half_and_no_number_broken(chromium, feed, path):
+def test_public_page_lines_are_uncut_and_numbers_unbroken(chromium, feed, path):
     server, tab = WebServer(feed, port=0, pages=WITH), chromium.new_page()
     tab.route("**/live.js", lambda route: route.abort())  # without scripts it would load itself again
     feed.publish(next(iter(PHASES.values())))

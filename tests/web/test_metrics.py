@@ -55,7 +55,7 @@ def test_a_table_in_figures(figures, view):
     assert (ask()["up",], ask()["phase", "halted"]) == (0, 1)
 
 
-def test_nothing_of_the_process_is_in_it(figures, view):
+def test_metrics_omit_process_figures(figures, view):
     feed, ask = figures
     feed.publish(view())
     assert not [key for key in ask() if key[0].startswith(("process", "python"))]

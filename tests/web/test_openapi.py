@@ -77,7 +77,7 @@ class SignedIn:
         case.cookies = {**(case.cookies or {}), SESSION: data}
 
 
-def test_it_is_served_and_tells_of_all_that_is(rig):
+def test_openapi_document_is_served_and_lists_every_route(rig):
     served = httpx.get(rig.server.url + "openapi.json", trust_env=False).json()
     routes = {route.path.replace(":int", "") for route in rig.server.app.routes}
     assert set(served["paths"]) == routes - PAGES
@@ -105,7 +105,7 @@ def test_the_table_answers_as_it_says(case, rig):
 
 
 @pytest.mark.parametrize("path", STREAMS)
-def test_a_stream_sends_what_it_says(path, rig):
+def test_stream_events_match_their_schema(path, rig):
     kind = WHOLE["paths"][path]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"]["contentSchema"]
     valid = jsonschema_rs.validator_for({**kind, "components": WHOLE["components"]})
     with (

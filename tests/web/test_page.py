@@ -102,7 +102,7 @@ def test_team_names_cannot_become_markup(view):
     assert tree.texts["name_b"] == wicked["B"]
 
 
-def test_it_works_without_scripts_and_asks_nobody_else(view):
+def test_page_works_without_scripts_or_external_links(view):
     html = page(make_board(view()), language="en", as_of="")
     assert '<noscript><meta http-equiv="refresh"' in html
     for text in (
@@ -132,7 +132,7 @@ def test_roles_hits_and_calls(view):
     assert shown.texts["outcome"].startswith("Second hit, pad 4: found. Called: Paguga, Wheya. ")
 
 
-def test_a_pad_is_marked_only_by_what_is_public(view):
+def test_pad_is_marked_after_its_seal_opens(view):
     before = make_board(view(commit="ab" * 32))
     assert all(before.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
     after = make_board(view(**STATES["opened"]))
@@ -142,7 +142,7 @@ def test_a_pad_is_marked_only_by_what_is_public(view):
     assert all(next_hide.marks[f"pad_{pad}"] == "" for pad in range(1, 5))
 
 
-def test_a_foul_is_told_in_plain_words(view):
+def test_foul_is_explained_in_plain_words(view):
     assert make_board(view(**STATES["foul"])).texts["meaning_1"] == "There was no bead under the pads."
 
 
@@ -161,7 +161,7 @@ def test_the_board_is_json(view):
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_text_stands_out_from_its_ground(scheme):
+def test_text_colours_have_sufficient_contrast(scheme):
     css = (STATIC / "tokens.css").read_text("utf-8")
     blocks = re.findall(r":root \{([^}]*--ground[^}]*)\}", css)
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", blocks[scheme]))

@@ -35,7 +35,7 @@ def wrong(house, web, count):
     return found
 
 
-def test_wrong_pins_are_counted_for_each_client_of_the_proxy(house):
+def test_wrong_pins_are_counted_per_proxied_client(house):
     with house.browser(PROXY) as web:
         through(web, "192.0.2.66")
         wrong(house, web, FREE_TRIES_PER_PLACE + 6)
@@ -45,7 +45,7 @@ def test_wrong_pins_are_counted_for_each_client_of_the_proxy(house):
         assert sign_in(web, "Ann").status_code == 200
 
 
-def test_the_last_address_counts_for_the_first_is_the_clients_own_word(house):
+def test_last_forwarded_address_counts_as_the_client(house):
     with house.browser(PROXY) as web:
         through(web, "192.0.2.7, 192.0.2.66")
         wrong(house, web, FREE_TRIES_PER_PLACE + 6)
@@ -53,7 +53,7 @@ def test_the_last_address_counts_for_the_first_is_the_clients_own_word(house):
         assert sign_in(web, "Ann").status_code == 401
 
 
-def test_nobody_else_is_believed(house):
+def test_forwarded_address_from_another_host_is_ignored(house):
     with house.browser(OTHER) as web:
         for n in range(FREE_TRIES_PER_PLACE + 6):
             house.clock.ahead += 6
@@ -77,7 +77,7 @@ def test_the_cookies_are_secure_behind_tls(house, address, scheme, secure):
         assert [("; secure" in one.lower()) for one in cookies] == [secure] * 2
 
 
-def test_without_a_proxy_in_the_settings_nobody_is_believed(tmp_path):
+def test_forwarded_headers_are_ignored_without_configured_proxy(tmp_path):
     house = House(tmp_path)
     try:
         with house.browser("127.0.0.1") as web:

@@ -55,7 +55,7 @@ def test_it_follows_the_table_from_game_to_game(open_page, feed, path):
     assert page.locator("[data-player='3'], .cells li").count() >= 1
 
 
-def test_after_a_restart_it_comes_back_and_asks_for_what_it_has_not_seen(open_page, feed, server, view):
+def test_pages_reconnect_after_restart_with_last_event_id(open_page, feed, server, view):
     room, over = open_page("room"), open_page("overlay")
     open_page.outage = True
     for page in (room, over):
@@ -107,7 +107,7 @@ def test_the_overlay_is_clear_but_for_its_strips(open_page, feed, place):
 
 
 @pytest.mark.parametrize("path", ["", "room", "overlay"])
-def test_a_clock_that_is_stopped_has_the_sign_of_a_pause_and_one_that_runs_has_none(open_page, feed, path):
+def test_stopped_clock_has_pause_sign_and_running_none(open_page, feed, path):
     page, now = open_page(path, size=(1920, 1080)), feed.clock()
     how = """() => [...document.querySelectorAll(".clock b")].filter((b) => b.textContent)
         .map((b) => [getComputedStyle(b).textDecorationLine, getComputedStyle(b, "::before").content])"""
@@ -168,7 +168,7 @@ def show_arithmetic(page):
 
 
 @pytest.mark.parametrize(("nonce", "answer"), [(NONCE.hex(), "match"), ("f" + NONCE.hex()[1:], "differ")])
-def test_the_answer_for_the_last_seal_is_there_without_a_touch(open_page, feed, nonce, answer):
+def test_check_page_verifies_last_seal_on_load(open_page, feed, nonce, answer):
     seal = commitment("dakota", 7, 4, NONCE, NO_CONTEXT)
     opening = Opening(7, seal, 4, nonce, *NO_CONTEXT)
     feed.publish(msgspec.structs.replace(DAKOTA, seq=9, commit=None, opening=opening))
@@ -183,7 +183,7 @@ def test_the_answer_for_the_last_seal_is_there_without_a_touch(open_page, feed, 
 @pytest.mark.parametrize("bound", [NO_CONTEXT, CommitmentContext("Ann & Bo’s  Table", "0f" * 16, 41)])
 @pytest.mark.parametrize(("game", "pad"), [("dakota", 4), ("ojibwe", 1), ("slahal", 13)])
 @pytest.mark.slow
-def test_a_true_seal_holds_and_a_changed_one_does_not(open_page, feed, game, pad, bound):
+def test_true_seal_matches_and_changed_seal_differs(open_page, feed, game, pad, bound):
     seal = commitment(game, 7, pad, NONCE, bound)
     view = DAKOTA if game == "dakota" else play(game, 1, 4)
     opening = Opening(7, seal, pad, NONCE.hex(), *bound)
@@ -213,7 +213,7 @@ def test_a_true_seal_holds_and_a_changed_one_does_not(open_page, feed, game, pad
         assert page.evaluate("document.activeElement.id") == name
 
 
-def test_a_phone_that_saw_the_seal_before_the_hit_bears_witness(open_page, feed):
+def test_phone_that_saw_seal_before_hit_is_witness(open_page, feed):
     feed.publish(msgspec.structs.replace(DAKOTA, seq=2))
     page = open_page(size=(390, 844))
     says(page, "seal", SEAL)
@@ -238,7 +238,7 @@ def test_its_sha256_is_sha256(open_page):
 
 @pytest.mark.parametrize("path", ["", "room", "overlay", "find", "check"])
 @pytest.mark.slow
-def test_axe_finds_nothing_wrong(open_page, feed, path):
+def test_public_pages_have_no_axe_violations(open_page, feed, path):
     axe, found = Axe(), {}
     states = {"": ("asked", "slahal", "patol"), "room": ("point", "bageswin"), "overlay": ("show",)}.get(
         path, ("show",)
@@ -283,7 +283,7 @@ FOLD = """([width, height]) => {
 
 
 @pytest.mark.slow
-def test_on_a_phone_what_counts_is_above_the_fold(open_page, feed, server):
+def test_phone_page_fits_essentials_above_the_fold(open_page, feed, server):
     page = open_page(size=(390, 844))
     found = {}
     for name, view in PHASES.items():
@@ -297,7 +297,7 @@ def test_on_a_phone_what_counts_is_above_the_fold(open_page, feed, server):
     assert found == {}
 
 
-def test_the_sound_is_off_until_it_is_switched_on_and_says_what_is_shown(open_page, feed):
+def test_sound_plays_result_tones_after_being_enabled(open_page, feed):
     page = open_page(size=(390, 844))
     page.evaluate("""() => { window.tones = [];
       window.AudioContext = class { currentTime = 0; destination = {}; async close() {}

@@ -59,7 +59,7 @@ def test_every_phase_of_every_game_is_a_page(phase, frame):
     assert "{" not in said
 
 
-def test_clocks_are_told_by_the_tables_time():
+def test_clocks_count_by_the_tables_time():
     def clocks(t, **changed):
         view = msgspec.structs.replace(PHASES["slahal"], **changed)
         html = page(make_board(view), language="en", as_of="", t=t)
@@ -74,7 +74,7 @@ def test_clocks_are_told_by_the_tables_time():
 
 
 @pytest.mark.parametrize("game", ["dakota", *ALL])
-def test_the_strip_has_a_cell_for_each_who_plays(game):
+def test_strip_has_one_cell_per_player_or_team(game):
     view = PHASES.get(game, DAKOTA)
     told = strip(view)
     players = [one.get("name", one.get("player")) for key in ("players", "horses") for one in view.sheet.get(key, ())]
@@ -112,7 +112,7 @@ def test_names_and_words_cannot_become_markup(path, view):
 
 
 @pytest.mark.parametrize("path", PUBLIC)
-def test_nothing_but_a_get_and_nobody_else_is_asked(web, path):
+def test_pages_accept_get_alone_without_external_resources(web, path):
     answer = web.get(path)
     assert answer.status_code == 200
     assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
@@ -121,13 +121,13 @@ def test_nothing_but_a_get_and_nobody_else_is_asked(web, path):
     assert web.post(path).status_code == 405
 
 
-def test_the_overlay_stands_where_it_is_asked_to(web):
+def test_overlay_place_follows_its_query_parameter(web):
     assert 'data-place="bottom"' in web.get("/overlay").text
     assert 'data-place="top"' in web.get("/overlay?place=top").text
     assert web.get("/overlay?place=<script>").status_code == 400
 
 
-def test_before_the_first_view_the_pages_wait_and_come_back():
+def test_pages_before_the_first_view_answer_retry_later():
     server = WebServer(Feed(), port=0)
     server.start()
     try:
@@ -141,7 +141,7 @@ def test_before_the_first_view_the_pages_wait_and_come_back():
         server.stop()
 
 
-def test_where_the_pages_are(monkeypatch, tmp_path):
+def test_list_urls_by_address_reach_and_port(monkeypatch, tmp_path):
     monkeypatch.setattr(socket, "gethostname", lambda: "mat")
     monkeypatch.setattr(address, "LOCAL", tmp_path / "none")
     assert list_urls(PageSettings("mat.example"), 8080) == ["http://mat.example"]
@@ -196,7 +196,7 @@ def test_the_check_page_brings_the_last_seal_opened():
     assert '<option value="dakota" selected>' in html
 
 
-def test_the_check_page_tells_nothing_of_a_seal_that_is_closed():
+def test_check_page_omits_a_closed_seal():
     html = check_page(msgspec.structs.replace(DAKOTA, opening=None))
     assert SEAL not in html
     assert [field(html, name) for name in ("hide", "pad", "nonce", "hash")] == [""] * 4
@@ -204,7 +204,7 @@ def test_the_check_page_tells_nothing_of_a_seal_that_is_closed():
     assert "No seal has been opened at this table yet" in texts(check_page(None))
 
 
-def test_a_void_is_said_on_every_page():
+def test_board_and_check_page_name_void_seal():
     void = msgspec.structs.replace(DAKOTA, commit=None, withdrawn=(SEAL,), opening=Opening(6, "ee" * 32, 1, "00" * 32))
     shown = make_board(void)
     assert (shown.marks["seal"], shown.texts["seal"], shown.texts["opened"]) == ("void", SEAL, "void: never opened")
@@ -215,7 +215,7 @@ def test_a_void_is_said_on_every_page():
 
 
 @pytest.mark.parametrize("name", ["dakota", "ojibwe", "slahal"])
-def test_a_void_stays_told_until_the_hide_is_opened_or_over(name):
+def test_void_seal_stays_until_hide_opens_or_ends(name):
     game = registry.game(name)
     story = blank(game)
     for fact, withdrawn in (
@@ -252,7 +252,7 @@ def test_the_shells_line_gives_the_seal(game, pad, bound):
 
 
 @pytest.mark.parametrize("name", ["hit", *ALL])
-def test_whose_game_it_is_and_who_wrote_it_down_is_on_the_pages(web, feed, name):
+def test_pages_credit_the_written_source_of_the_game(web, feed, name):
     assert "Written source" not in find_page([], PageSettings(), "en"), "before there is a table"
     view = PHASES[name]
     feed.publish(view)
@@ -262,7 +262,7 @@ def test_whose_game_it_is_and_who_wrote_it_down_is_on_the_pages(web, feed, name)
     assert source not in texts(html.unescape(web.get("/overlay").text))
 
 
-def test_how_a_word_sounds_is_shown_with_by_whom(web, feed):
+def test_pronunciation_appears_with_its_credit(web, feed):
     feed.publish(msgspec.structs.replace(DAKOTA, calls=("it_stays",)))
     assert all("Grady Renville’s booklet" not in texts(web.get(path).text) for path in ("/", "/room"))
     feed.publish(msgspec.structs.replace(DAKOTA, calls=("sahdogan",)))
@@ -272,7 +272,7 @@ def test_how_a_word_sounds_is_shown_with_by_whom(web, feed):
         assert "The sounds are as Grady Renville’s booklet gives them: close to the Dakota" in said
 
 
-def test_the_judges_console_is_found_where_judges_are_on():
+def test_find_page_links_console_if_judges_are_enabled():
     where = ["http://192.0.2.7:8080"]
     assert "http://192.0.2.7:8080/judge" in find_page(where, PageSettings(), "en", judged=True)
     assert "/judge" not in find_page(where, PageSettings(), "en")
@@ -291,7 +291,7 @@ def test_rules_page_says_every_option_with_its_value(name):
     assert ("How the mat helps the judge" in said) == (kind.hidden is not None)
 
 
-def test_rules_page_names_the_source_of_a_chosen_reading():
+def test_rules_page_names_source_of_chosen_option():
     assert "Owens" in rules_page_of("patol", {"throws": "zuni_1891"})
     assert "Owens" not in rules_page_of("patol")
     assert "Isleta" in rules_page_of("patol")
@@ -305,7 +305,7 @@ def test_rules_page_has_customs_and_the_nearest_pads():
     assert "(Trickery)" in rules_page_of("slahal")
 
 
-def test_rules_are_served_and_linked_only_with_their_route(feed):
+def test_rules_are_served_and_linked_with_their_route(feed):
     in_force = lambda: (registry.game("dakota", {"points": 3}), RefereeSettings())  # noqa: E731
     feed.publish(PHASES["show"])
     for more, served in (([rules_route(in_force)], 200), ([], 404)):

@@ -113,7 +113,7 @@ def test_every_box_has_its_place(room):
 
 
 @pytest.mark.parametrize("code", [True, False], ids=["code", "no-code"])
-def test_nothing_moves_between_the_phases(room, code):
+def test_room_boxes_do_not_move_between_phases(room, code):
     places = {}
     for phase in ("toss", "hide", "hit", "second", "show", "found", "asked", "foul", "point", "halted"):
         place = room(phase, (1920, 1080), code)["place"]
@@ -122,7 +122,7 @@ def test_nothing_moves_between_the_phases(room, code):
     assert {str(sorted(place.items())) for place in places.values()} == {str(sorted(places["toss"].items()))}
 
 
-def test_without_a_clock_or_a_hash_while_it_is_live(chromium, room, feed):
+def test_live_room_page_has_no_badge_or_hash(chromium, room, feed):
     room("hit", (1920, 1080))
     server = WebServer(feed, port=0)
     server.start()
@@ -150,7 +150,7 @@ NOTE_TIMES = """() => {
 """Timers of four seconds and more are noted and never run, and flights are noted: a slow machine sees all of it."""
 
 
-def test_sticks_fly_and_what_came_is_held(open_page, feed):
+def test_sticks_fly_and_result_stays_four_seconds(open_page, feed):
     start = msgspec.structs.replace(PHASES["hit"], calls=(), opening=None)
     feed.publish(msgspec.structs.replace(start, seq=2))
     for motion in ("no-preference", "reduce"):
@@ -182,7 +182,7 @@ def test_sticks_fly_and_what_came_is_held(open_page, feed):
 
 @pytest.mark.parametrize("path", ["room", "overlay"])
 @pytest.mark.slow
-def test_axe_finds_nothing_wrong_in_any_phase(chromium, feed, path):
+def test_room_phases_have_no_axe_violations(chromium, feed, path):
     server = WebServer(feed, port=0, pages=WITH)
     server.start()
     axe, found = Axe(), {}

@@ -56,7 +56,7 @@ def test_static_files(web, name, media_type):
 @pytest.mark.parametrize(
     "path", ["/nothing", "/static/", "/static/..%2fapp.py", "/static/../app.py", "/view.json/", "/favicon.ico"]
 )
-def test_what_is_not_there(web, path):
+def test_unknown_path_is_404(web, path):
     answer = web.get(path)
     assert answer.status_code == 404
     assert answer.text == "Page not found.\n"
@@ -64,7 +64,7 @@ def test_what_is_not_there(web, path):
 
 @pytest.mark.parametrize("path", ["/", "/events", "/view.json", "/healthz", "/static/live.js", "/nothing"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_only_get_and_head(web, method, path):
+def test_methods_other_than_get_and_head_are_405(web, method, path):
     answer = web.request(method, path)
     assert answer.status_code == 405
     assert answer.headers["allow"] == "GET, HEAD"
@@ -144,7 +144,7 @@ def test_the_stream_starts_with_the_view_and_follows(web, feed, view):
         assert msgspec.convert(body["view"], View) == feed.latest.view
 
 
-def test_a_watcher_that_comes_back_is_not_told_twice(web, feed, view):
+def test_reconnecting_watcher_gets_no_known_view(web, feed, view):
     first = feed.latest.id
     with web.stream("GET", "/events", headers={"last-event-id": first}) as response:
         events = Stream(response)
@@ -177,7 +177,7 @@ def test_a_watcher_that_leaves_is_forgotten(web, feed):
     assert feed.watchers == 0
 
 
-def test_a_watcher_that_does_not_read_gets_no_backlog(web, feed, server, view):
+def test_non_reading_watcher_gets_no_backlog(web, feed, server, view):
     """400 views go by, a reading watcher follows each; the one that sleeps finds few of them, and the newest last."""
     last = 400
     with socket.socket() as slow, web.stream("GET", "/events") as response:
@@ -201,7 +201,7 @@ def test_a_watcher_that_does_not_read_gets_no_backlog(web, feed, server, view):
         assert events.next()["id"] == feed.latest.id
 
 
-def test_of_too_many_watchers_the_oldest_of_the_place_with_most_leaves(feed):
+def test_watcher_limit_drops_oldest_of_the_busiest_address(feed):
     server = WebServer(feed, port=0)
     server.app = create_app(feed, max_watchers=3)
     server.start()
@@ -276,5 +276,5 @@ def test_an_address_that_cannot_be_used(feed, host, port):
         WebServer(feed, host, port).start()
 
 
-def test_repr_tells_where(server):
+def test_repr_contains_the_url(server):
     assert repr(server) == f"<WebServer http://127.0.0.1:{server.port}/ serving>"

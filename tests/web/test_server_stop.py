@@ -46,7 +46,7 @@ def _from_warnings_on(caplog):
     caplog.set_level(logging.WARNING)
 
 
-def test_watchers_who_do_not_read_hold_up_no_stop(feed, view, caplog):
+def test_non_reading_watchers_do_not_delay_stop(feed, view, caplog):
     with ExitStack() as stack:
         server = WebServer(feed, port=0)
         server.start()
@@ -59,7 +59,7 @@ def test_watchers_who_do_not_read_hold_up_no_stop(feed, view, caplog):
     assert feed.watchers == 0
 
 
-def test_a_stream_asked_for_just_before_the_stop_ends_with_the_others(feed, caplog, monkeypatch):
+def test_stream_requested_just_before_stop_ends_too(feed, caplog, monkeypatch):
     """The request is in; its stream begins when all others have been ended."""
     asked, hung_up = threading.Event(), asyncio.Event()
     hang_up = feed.end_streams
@@ -87,7 +87,7 @@ def test_a_stream_asked_for_just_before_the_stop_ends_with_the_others(feed, capl
     assert feed.watchers == 0
 
 
-def test_a_request_that_does_not_come_whole_ends_too(tmp_path, caplog):
+def test_incomplete_request_ends_at_stop(tmp_path, caplog):
     house = House(tmp_path)
     with ExitStack() as stack:
         line = caller(stack, house.server)
@@ -98,7 +98,7 @@ def test_a_request_that_does_not_come_whole_ends_too(tmp_path, caplog):
     house.close()
 
 
-def test_a_feed_that_was_hung_up_is_served_again(feed):
+def test_ended_feed_is_served_by_a_new_server(feed):
     for _ in range(2):
         server = WebServer(feed, port=0)
         server.start()

@@ -81,7 +81,7 @@ def save(web, house, changes, of=None):
     return web.post(SAVE, json={"version": of or version(house), "changes": changes})
 
 
-def test_only_the_head_judge_may(house):
+def test_settings_are_for_the_head_judge_alone(house):
     with house.browser() as web:
         assert web.get("/judge/settings").status_code == 303
         assert save(web, house, {"web.event": "x"}).status_code == 401
@@ -109,7 +109,7 @@ def test_saving(house):
         assert "Gathering" in web.get("/judge/settings").text
 
 
-def test_faults_are_told_for_each_key(house):
+def test_invalid_settings_are_reported_per_key(house):
     with house.signed_in() as web:
         answer = save(web, house, {"strips.pin": 99, "voice.volume": 7})
         assert answer.status_code == 409
@@ -146,13 +146,13 @@ def test_passwords_are_not_on_the_page(house):
     assert "/srv/hub.crt" not in page
 
 
-def test_a_file_that_cannot_be_read_is_told(house):
+def test_unreadable_settings_file_is_reported_on_page(house):
     house.file.write_text("[web]\nport = 'x'\n", "utf-8")
     with house.signed_in() as web:
         assert "[web] port: must be" in web.get("/judge/settings").text
 
 
-def test_in_mid_game_it_starts_again_only_after_a_question(house):
+def test_restart_during_a_game_needs_confirmation(house):
     with house.signed_in() as web:
         answer = web.post(RESTART, json={})
         assert (answer.status_code, answer.json()["error"]["code"]) == (409, "playing")
@@ -161,7 +161,7 @@ def test_in_mid_game_it_starts_again_only_after_a_question(house):
         assert house.restarts == 1
 
 
-def test_the_head_judge_takes_a_report_and_a_copy_along(house, tmp_path):
+def test_head_judge_downloads_report_and_journal(house, tmp_path):
     with house.signed_in("Jo") as web:
         assert web.get("/judge/settings/report.zip").status_code == 403
         assert web.get("/judge/settings/journal.sqlite").status_code == 403

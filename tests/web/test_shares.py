@@ -16,7 +16,7 @@ def take(given_up):
     return lambda shares, who, name: shares.take(who, lambda: given_up.append(name))
 
 
-def test_who_holds_most_gives_up_the_oldest(take, given_up):
+def test_host_with_most_connections_loses_its_oldest(take, given_up):
     shares = ConnectionLimits(4)
     for who, name in (("hall", "h1"), ("phone", "p1"), ("phone", "p2"), ("phone", "p3"), ("judge", "j1")):
         take(shares, who, name)
@@ -26,21 +26,21 @@ def test_who_holds_most_gives_up_the_oldest(take, given_up):
     assert len(shares) == 4
 
 
-def test_where_all_hold_the_same_the_first_who_came_gives_up(take, given_up):
+def test_equal_hosts_lose_the_oldest_connection(take, given_up):
     shares = ConnectionLimits(2)
     for who in ("a", "b", "c"):
         take(shares, who, who)
     assert given_up == ["a"]
 
 
-def test_who_holds_enough_gives_up_the_own(take, given_up):
+def test_host_at_its_limit_loses_its_own_oldest(take, given_up):
     shares = ConnectionLimits(10, each=2)
     for who, name in (("a", "a1"), ("b", "b1"), ("b", "b2"), ("b", "b3")):
         take(shares, who, name)
     assert given_up == ["b1"]
 
 
-def test_a_share_given_back_makes_room_and_is_given_back_once(take, given_up):
+def test_release_frees_a_place_and_is_idempotent(take, given_up):
     shares = ConnectionLimits(1)
     share = take(shares, "a", "a")
     shares.release(share)
@@ -50,7 +50,7 @@ def test_a_share_given_back_makes_room_and_is_given_back_once(take, given_up):
     assert given_up == []
 
 
-def test_what_is_kept_is_not_given_up_and_takes_no_place(take, given_up):
+def test_protected_connection_survives_and_takes_no_place(take, given_up):
     shares = ConnectionLimits(2, keeps=1)
     shares.protect(take(shares, "a", "judge"))
     for name in ("a1", "a2", "a3"):
@@ -59,7 +59,7 @@ def test_what_is_kept_is_not_given_up_and_takes_no_place(take, given_up):
     assert len(shares) == 3
 
 
-def test_of_too_many_kept_the_oldest_is_as_any_other(take, given_up):
+def test_protection_limit_unprotects_the_oldest(take, given_up):
     shares = ConnectionLimits(1, keeps=1)
     for name in ("first", "second"):
         shares.protect(take(shares, "a", name))
@@ -67,7 +67,7 @@ def test_of_too_many_kept_the_oldest_is_as_any_other(take, given_up):
     assert given_up == ["first"]
 
 
-def test_a_share_that_is_gone_is_not_kept(take):
+def test_released_share_cannot_be_protected(take):
     shares = ConnectionLimits(1, keeps=1)
     share = take(shares, "a", "a")
     shares.release(share)

@@ -82,7 +82,7 @@ def wrong(office, times, **how):
     return wait
 
 
-def test_every_call_has_a_role_and_no_role_has_more():
+def test_each_role_has_its_exact_rights():
     tags = {kind.__struct_config__.tag for kind in JudgeCommand.__args__}
     assert {tag for tag in tags if has_right("head", tag)} == tags
     assert {tag for tag in tags if has_right("scorekeeper", tag)} == {
@@ -97,7 +97,7 @@ def test_every_call_has_a_role_and_no_role_has_more():
     assert not any(has_right(role, right) for role in ("scorekeeper", "judge") for right in ("people", "raw"))
 
 
-def test_a_pin_is_by_chance_and_only_its_hash_is_kept():
+def test_pin_is_random_and_stored_as_hash():
     assert len({new_pin() for _ in range(200)}) > 190
     assert all(is_pin(new_pin()) for _ in range(50))
     assert not any(map(is_pin, ("12345", "1" * 17, "12345a", "１２３４５６", "", " 123456")))
@@ -109,11 +109,11 @@ def test_a_pin_is_by_chance_and_only_its_hash_is_kept():
     assert pins.verify("no hash", PIN) is False
 
 
-def test_the_cost_of_a_hash_is_as_said():
+def test_pin_hash_uses_the_documented_argon2_cost():
     assert re.match(r"\$argon2id\$v=19\$m=19456,t=2,p=1\$", PinHasher().hash(PIN))
 
 
-def test_the_file_is_the_owners_and_holds_no_pin_and_no_cookie(office, users):
+def test_users_file_is_private_without_pins_or_cookies(office, users):
     assert stat.S_IMODE(users.path.stat().st_mode) == 0o600
     came = office.come()
     content = users.path.read_bytes()
@@ -131,7 +131,7 @@ def test_names_are_compared_as_people_read_them(users):
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 61, "a\u202eb"])
-def test_what_is_no_name(users, name):
+def test_invalid_name_is_refused(users, name):
     with pytest.raises(UserError):
         users.add(name, "judge", "x")
 
@@ -171,7 +171,7 @@ def test_a_full_disk_is_named(users):
     assert users.list_users(), "it can be read on"
 
 
-def test_a_few_mistakes_cost_nothing_then_the_wait_doubles(office):
+def test_wait_doubles_after_the_free_tries(office):
     assert wrong(office, 2) == 0
     assert [wrong(office, 1)] == [1]
     waits = []
@@ -181,7 +181,7 @@ def test_a_few_mistakes_cost_nothing_then_the_wait_doubles(office):
     assert waits == [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]
 
 
-def test_in_the_wait_nothing_is_looked_at(office):
+def test_pin_is_not_hashed_during_the_wait(office):
     wrong(office, 3)
     hashed = office.pins.hashed
     with pytest.raises(PinError, match="too many wrong"):
@@ -192,7 +192,7 @@ def test_in_the_wait_nothing_is_looked_at(office):
     assert wrong(office, 2) == 0, "it was right: its mistakes are forgotten"
 
 
-def test_who_tries_other_names_waits_as_well(office):
+def test_wrong_tries_under_other_names_count_per_address(office):
     for n in range(accounts.FREE_TRIES_PER_PLACE):
         office.clock.t += 1  # else all together are too many
         with pytest.raises(PinError):
@@ -201,7 +201,7 @@ def test_who_tries_other_names_waits_as_well(office):
         office.come()
 
 
-def test_ones_own_pin_does_not_pay_for_another_name(office):
+def test_own_sign_in_does_not_reset_other_tries(office):
     office.users.add("Bo", "judge", office.pins.hash("999999"))
     refused = 0
     for n in range(60):
@@ -217,7 +217,7 @@ def test_ones_own_pin_does_not_pay_for_another_name(office):
 
 @pytest.mark.parametrize("sources", [1, 40])
 @pytest.mark.slow
-def test_a_thousand_wrong_pins_keep_nobody_out(office, sources):
+def test_thousand_wrong_pins_do_not_lock_out_owner(office, sources):
     """From elsewhere, at once; meanwhile the owner comes from a known device, and with a new one."""
     device = office.come().device
     began, longest = office.pins.hashed, 0.0
@@ -249,7 +249,7 @@ def test_a_thousand_wrong_pins_keep_nobody_out(office, sources):
     assert office.come(address="10.9.0.1").person == office.ann
 
 
-def test_a_known_device_is_known_for_its_person_only(office):
+def test_known_device_counts_for_its_own_person(office):
     device = office.come().device
     bo = office.users.add("Bo", "judge", office.pins.hash("999999"))
     assert office.users.has_device(office.ann.id, device)
@@ -261,7 +261,7 @@ def test_a_known_device_is_known_for_its_person_only(office):
     assert not office.users.has_device(office.ann.id, device), "a new PIN: everything begins anew"
 
 
-def test_tries_at_the_same_moment_are_not_all_the_first(office):
+def test_simultaneous_tries_share_the_free_tries(office):
     async def rush():
         tries = (office.authenticator.sign_in("Ann", f"{n:06}", ELSEWHERE, None) for n in range(30))
         return await asyncio.gather(*tries, return_exceptions=True)
@@ -296,7 +296,7 @@ def test_one_hash_at_a_time(office):
     assert len(threads) == 1, "each thread that hashes keeps its memory"
 
 
-def test_an_unknown_name_is_answered_as_a_wrong_pin(office, caplog):
+def test_unknown_name_is_answered_like_wrong_pin(office, caplog):
     told = []
     for name in ("Ann", "Nobody"):
         before = office.pins.hashed
@@ -324,7 +324,7 @@ def test_counts_are_bounded_and_forgotten():
     assert counts.wait(throttle_keys("new", ELSEWHERE), 1.0 + accounts.FORGET_S) == 0
 
 
-def test_who_does_not_wait_for_their_turn_is_not_among_the_others():
+def test_client_retrying_before_its_wait_is_not_clean():
     counts, rash, calm = Throttle(), throttle_keys("ann", ELSEWHERE), throttle_keys("ann", "10.0.0.7")
     for under, back in ((rash, 0.9), (calm, 1.0)):
         counts.record_turned_away(under, 0.0, 1.0)
@@ -343,7 +343,7 @@ def test_a_rate():
     assert [rate.take(100.0) for _ in range(4)] == [0, 0, 0, 0.5]
 
 
-def test_a_session_ends_when_nothing_is_done_and_after_a_day(office):
+def test_session_ends_after_idle_and_maximum_time(office):
     token = office.come().session
     look = office.sessions.find
     office.clock.t += 1700
@@ -359,7 +359,7 @@ def test_a_session_ends_when_nothing_is_done_and_after_a_day(office):
     assert office.sessions.of_all(office.clock.t) == []
 
 
-def test_sessions_outlive_a_restart_with_the_time_they_were_idle(office, users):
+def test_session_and_its_idle_time_survive_restart(office, users):
     token = office.come().session
     office.clock.t += 1000
     office.sessions.find(token, office.clock.t, touch=True)

@@ -87,7 +87,7 @@ def house(tmp_path):
     made.close()
 
 
-def test_only_the_head_judge_may(house):
+def test_start_page_is_for_the_head_judge_alone(house):
     body = {"use": "table", "network": "own", "country": "US"}
     with house.browser() as web:
         page = web.get("/judge/start")
@@ -116,7 +116,7 @@ def test_no_public_page_has_the_password(house):
 
 
 @pytest.mark.parametrize("restarts", ["machine", "table"])
-def test_a_choice_is_made_and_the_table_started_again_if_that_is_enough(house, restarts):
+def test_choice_is_applied_and_restarts_table_if_enough(house, restarts):
     house.desk.result = StartResult(restarts, network="Mat", password="secret one")
     with house.signed_in() as web:
         answer = web.post(CHOOSE, json={"use": "hub", "network": "own", "country": "CA"}).json()
@@ -138,7 +138,7 @@ def test_a_choice_is_made_and_the_table_started_again_if_that_is_enough(house, r
         {"use": "table", "network": "own", "more": 1},
     ],
 )
-def test_a_malformed_choice_changes_nothing(house, body):
+def test_malformed_choice_is_refused(house, body):
     with house.signed_in() as web:
         refused = web.post(CHOOSE, json=body)
     assert refused.status_code == 400
@@ -146,7 +146,7 @@ def test_a_malformed_choice_changes_nothing(house, body):
     assert house.desk.chosen == []
 
 
-def test_a_refusal_says_what_to_do(house):
+def test_refused_choice_returns_a_hint(house):
     house.desk.refuses = UsageError("this machine has no Wi-Fi", "plug in a cable")
     with house.signed_in() as web:
         refused = web.post(CHOOSE, json={"use": "table", "network": "own", "country": "US"})
@@ -155,7 +155,7 @@ def test_a_refusal_says_what_to_do(house):
     assert house.restarts == 0
 
 
-def test_a_game_in_progress_is_interrupted_only_on_purpose(house):
+def test_choice_during_a_game_needs_confirmation(house):
     body = {"use": "table", "network": "own", "country": "US"}
     with house.signed_in() as web:
         assert say(web, "key-toss", "action", action={"do": "toss", "winner": "A"}).status_code == 200
@@ -205,7 +205,7 @@ def save(page):
 
 
 @pytest.mark.chromium
-def test_the_sign_in_leads_back_and_two_touches_make_a_table(house, chromium):
+def test_sign_in_returns_and_two_touches_choose_table(house, chromium):
     house.desk.result = StartResult("machine", network=FIRST.name, password=FIRST.password)
     with opened(chromium, house) as page:
         assert page.url.endswith("/judge/start")
@@ -217,7 +217,7 @@ def test_the_sign_in_leads_back_and_two_touches_make_a_table(house, chromium):
 
 
 @pytest.mark.chromium
-def test_a_table_of_a_gathering_is_asked_for_the_wifi_then_for_the_code(house, chromium):
+def test_gathering_table_asks_for_wifi_then_code(house, chromium):
     house.desk.result = StartResult("machine", code_later=True)
     with opened(chromium, house) as page:
         choose(page, "gathering")
@@ -238,7 +238,7 @@ def test_a_table_of_a_gathering_is_asked_for_the_wifi_then_for_the_code(house, c
 
 
 @pytest.mark.chromium
-def test_a_refusal_stays_on_the_page_and_is_corrected(house, chromium):
+def test_refused_choice_stays_on_page_until_corrected(house, chromium):
     with opened(chromium, house) as page:
         save(page)
         assert page.locator("#trouble").text_content()

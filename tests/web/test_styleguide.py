@@ -101,7 +101,7 @@ def test_it_shows_every_spacing_time_and_easing():
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.name)
-def test_a_sheet_takes_spacing_and_motion_from_the_tokens(sheet):
+def test_stylesheet_takes_spacing_and_motion_from_tokens(sheet):
     css = read_rules(sheet)
     spacings = [one for one in re.findall(SPACING, css) if re.search(LENGTH, one)]
     assert [one for one in spacings if (sheet.name, one) not in OWN_SPACINGS] == []
@@ -117,7 +117,7 @@ def test_every_exception_is_needed():
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.name)
-def test_nothing_moves_if_less_motion_is_asked_for(sheet):
+def test_stylesheet_has_no_motion_under_reduced_motion(sheet):
     assert motion_outside(read_rules(sheet)) == []
 
 

@@ -83,7 +83,7 @@ def test_strokes_are_sticks(view):
             assert heaps == {kind: view.sheet[kind][team] for kind in ("live", "dead")}
 
 
-def test_how_often_the_hiders_may_be_found_and_finds_banked_are_told():
+def test_ojibwe_table_shows_hides_left_and_banked_finds():
     view = play("ojibwe", 5, 4)
     told = {"hider": "A", "hides_left": 3, "banked": 0, "double": False, "winner": None}
     often = make_board(msgspec.structs.replace(view, sheet={**view.sheet, **told})).table
@@ -94,7 +94,7 @@ def test_how_often_the_hiders_may_be_found_and_finds_banked_are_told():
 
 @settings(max_examples=40)
 @given(views(("bageswin", "patol", "plum_stone")))
-def test_who_throws_is_said_and_the_numbers_are_exact(view):
+def test_table_marks_thrower_and_shows_exact_counts(view):
     sheet, table = view.sheet, make_board(view).table
     marks = re.findall(r'data-value="(\w*)" data-(?:player|team)', table)
     throwing = [mark for mark in marks if mark in {"throws", "hides"}]
@@ -104,7 +104,7 @@ def test_who_throws_is_said_and_the_numbers_are_exact(view):
         assert f">{count}<" in table
 
 
-def test_the_ring_has_forty_stones_four_rivers_and_every_horse():
+def test_ring_has_forty_stones_four_rivers_every_horse():
     view = play("patol", 4, 40, {"players": ",".join(NAMES), "killing": False})
     tree = Tree(make_board(view).table)
     assert sum(tag == "circle" and "cx" in attrs for tag, attrs in tree.tags) == 40
@@ -163,7 +163,7 @@ def said_under(tree, key):
     return next(attrs["data-value"] for _, attrs in tree.tags if attrs.get("data-state") == key)
 
 
-def test_the_seal_and_the_opened_pads_of_a_hide_are_told():
+def test_table_shows_seal_and_opened_pads():
     sealed = play("ojibwe", 5, 4, commit="ab" * 32, opened=(2,), phase="hit", hide=7, link=True)
     text = " ".join(read(sealed).said)
     assert "Sealed place of the marked ball" in text
@@ -181,6 +181,6 @@ def test_a_slahal_seal_opens_to_both_bones():
     assert "opened: pad 2" in " ".join(read(one).said)
 
 
-def test_the_games_end_is_told_where_it_has_one():
+def test_page_shows_end_time_of_timed_game():
     assert said_under(read(play("slahal", 5, 4, ends=1234.4)), "ends") == "1234.40"
     assert said_under(read(play("slahal", 5, 4)), "ends") == ""

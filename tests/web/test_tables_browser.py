@@ -18,7 +18,7 @@ def wait_for(page, sentence):
     page.wait_for_function("said => document.querySelector('[data-live=sentence]')?.textContent === said", arg=sentence)
 
 
-def test_the_table_changes_as_it_is_played_and_another_game_brings_its_own_page(open_page, feed):
+def test_page_follows_play_and_switches_with_the_game(open_page, feed):
     page = open_page()
     view = play("ojibwe", 5, 30, seq=2)
     feed.publish(view)
@@ -40,7 +40,7 @@ def test_the_table_changes_as_it_is_played_and_another_game_brings_its_own_page(
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.slow
-def test_nothing_runs_over_the_side_and_it_fits_a_wide_screen(open_page, feed, size):
+def test_pages_never_scroll_sideways_and_fit_wide_screens(open_page, feed, size):
     feed.publish(play("slahal", 1, 0, seq=2))
     page = open_page(size=size, java_script_enabled=False)  # as the server makes it: with scripts it takes turns
     for seq, game in enumerate(GAMES, 3):
@@ -55,7 +55,7 @@ def test_nothing_runs_over_the_side_and_it_fits_a_wide_screen(open_page, feed, s
                 assert page.evaluate("document.documentElement.scrollHeight") <= size[1], game
 
 
-def test_the_time_left_runs_down_to_nothing(open_page, feed):
+def test_time_left_counts_down_to_zero(open_page, feed):
     page = open_page(size=(390, 844))
     feed.publish(play("slahal", 5, 3, seq=2, ends=time.time() + 125.0))
     page.wait_for_function("() => /^[12]:\\d\\d$/.test(document.querySelector('#clock b').textContent)")

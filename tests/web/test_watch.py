@@ -52,7 +52,7 @@ def test_each_view_is_a_line(feed, server, view):
         lines.close()
 
 
-def test_cut_off_it_comes_back_and_names_what_it_has_seen(capsys):
+def test_watch_reconnects_with_last_event_id(capsys):
     client, asked = sent(event("7-ab"), httpx.ConnectError("refused"), 503, b"retry: 1000\n\n" + event("9-ab"))
     waits = []
     lines = follow(client, URL, waits.append, random.Random(1))
@@ -81,7 +81,7 @@ def test_waits_grow_to_a_minute_and_are_spread():
     assert 1.3 * MAX_RETRY_S < max(late) <= 1.5 * MAX_RETRY_S
 
 
-def test_a_table_that_comes_back_at_the_same_address(feed, server, view, capsys):
+def test_watch_follows_a_table_restarted_at_same_address(feed, server, view, capsys):
     def started_again(_):
         nonlocal again
         again = WebServer(feed, port=server.port)
@@ -100,12 +100,12 @@ def test_a_table_that_comes_back_at_the_same_address(feed, server, view, capsys)
 
 
 @pytest.mark.parametrize("status", [400, 404, 401])
-def test_what_is_no_table_is_not_tried_again(status):
+def test_error_status_is_not_retried(status):
     with pytest.raises(WatchError, match=f"no event stream at {URL}: status {status}"):
         next(follow(sent(status)[0], URL, pytest.fail, random.Random(1)))
 
 
-def test_a_page_that_is_no_stream_and_a_stream_that_is_no_tables():
+def test_html_page_and_foreign_stream_are_refused():
     page = httpx.MockTransport(lambda _: httpx.Response(200, html="<p>hello"))
     with pytest.raises(WatchError, match="no event stream"):
         next(follow(httpx.Client(transport=page), URL, pytest.fail, random.Random(1)))
@@ -125,7 +125,7 @@ def test_once(server):
     assert json.loads(done.stdout)["view"]["seq"] == 1
 
 
-def test_once_where_nobody_is(server, capsys):
+def test_once_without_a_table_exits_2(server, capsys):
     server.stop()
     assert main(["watch", "--url", server.url, "--once"]) == 2
     assert "no table answers at" in capsys.readouterr().err
@@ -139,7 +139,7 @@ def test_ctrl_c_ends_it_without_a_word(server):
         assert watching.stderr.read() == b""
 
 
-def test_a_reader_that_goes_away_is_no_error(server, feed, view):
+def test_closed_stdout_is_no_error(server, feed, view):
     with subprocess.Popen([*WATCH, "--url", server.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watching:
         watching.stdout.readline()
         watching.stdout.close()

@@ -71,7 +71,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize("path", POSTS)
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
-def test_another_sites_page_can_send_nothing(house, ann, path, headers):
+def test_cross_origin_post_is_refused(house, ann, path, headers):
     """Though the browser had sent the cookie along, which `SameSite=Strict` keeps it from."""
     before = unchanged(house, ann)
     port = str(house.server.port)
@@ -97,12 +97,12 @@ def test_a_form_is_not_taken(house, ann, path, media_type):
 
 
 @pytest.mark.parametrize("path", ["/judge/state.json", "/judge/events", "/judge/hits.json", "/judge/people"])
-def test_another_sites_page_can_read_nothing(ann, path):
+def test_cross_site_get_is_refused(ann, path):
     error(ann.get(path, headers={"sec-fetch-site": "cross-site"}), 403, "origin")
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "mat.example.evil", "2130706433", "0x7f.1"])
-def test_a_name_that_was_bound_anew_is_refused(house, ann, host):
+def test_dns_rebinding_host_is_refused(house, ann, host):
     """DNS rebinding: to the browser it is the evil page's own site, cookie or not; the name gives it away."""
     before = unchanged(house, ann)
     there = {"host": f"{host}:{house.server.port}", "origin": f"http://{host}:{house.server.port}"}
@@ -185,7 +185,7 @@ def test_cookies(house):
         assert not cookies(sign_in(web, "Jo", "000000"))
 
 
-def test_a_session_that_was_planted_is_not_taken_over(house):
+def test_planted_session_cookie_is_replaced_at_sign_in(house):
     planted = "A" * 43
     with house.browser() as web, house.browser() as thief:
         web.cookies.set(console.SESSION, planted, path="/judge")
@@ -239,7 +239,7 @@ MAY = {
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("name", MAY)
-def test_what_a_role_may_say(house, name, call):
+def test_role_may_send_its_own_commands_alone(house, name, call):
     with ExitStack() as stack:
         web = stack.enter_context(house.signed_in(name) if name else house.browser())
         before, called = house.table.journal.seq, len(house.facts(CommandIssued))
@@ -255,7 +255,7 @@ def test_what_a_role_may_say(house, name, call):
 
 
 @pytest.mark.parametrize("name", MAY)
-def test_only_the_head_judge_sees_to_the_people(house, name):
+def test_people_are_managed_by_head_judge_alone(house, name):
     with ExitStack() as stack:
         web = stack.enter_context(house.signed_in(name) if name else house.browser())
         before = house.judges.users.list_users()
@@ -272,7 +272,7 @@ def test_only_the_head_judge_sees_to_the_people(house, name):
 
 
 @pytest.mark.parametrize("more", [{"actor": "Ann"}, {"role": "head"}, {"t": 0.0}])
-def test_nobody_says_who_they_are(house, more):
+def test_identity_fields_in_request_body_are_refused(house, more):
     with house.signed_in("Sam") as web:
         body = {"key": "as-another", "expect": None, "call": {"judge": "undo"}}
         error(web.post("/judge/command", json=body | more), 400, "invalid")
@@ -299,7 +299,7 @@ def test_no_method_means_another(house, ann):
     assert unchanged(house, ann) == before
 
 
-def test_nothing_tells_a_secret(house, caplog):
+def test_answers_and_logs_contain_no_secrets(house, caplog):
     """Neither an answer nor a log line has a PIN, a cookie or a hash in it, but where it is given to its owner.
 
     That none tells where the bead is, is proved in `tests/secrecy`.
