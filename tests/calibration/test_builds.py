@@ -35,7 +35,7 @@ def look(size, *faults):
     return examine_simulated(settings_of(size), [parse_fault(fault) for fault in faults], lambda _: None, 3)
 
 
-def test_the_sizes_of_the_pin_map_are_those_of_the_settings():
+def test_pin_map_sizes_match_settings():
     assert sorted(map(int, pinmap().magnetometers.built)) == sorted(SIZES)
     for size in SIZES:
         built = pinmap().magnetometers_built(size)
@@ -53,7 +53,7 @@ def test_the_doctor_finds_no_fault(size):
     assert len(checked) == size
 
 
-def test_a_dead_module_of_a_small_mat_is_named():
+def test_dead_module_of_small_mat_is_named():
     built = [i for i, there in enumerate(pinmap().magnetometers_built(8)) if there]
     [failed] = [line for line in look(8, f"dead-magnetometer={built[3] + 1}") if line.outcome == "fail"]
     assert failed.name.startswith(f"magnetometer {built[3] + 1} ")
@@ -74,7 +74,7 @@ FLAT_MM = 18.0
 
 
 @pytest.mark.slow
-def test_the_doctor_and_the_walk_pass_a_flat_mat():
+def test_doctor_and_walk_pass_flat_mat():
     flat = Settings(board={"depth_mm": FLAT_MM})
     assert [line for line in examine_simulated(flat, [], lambda _: None, 3) if line.outcome == "fail"] == []
     assert walked(2, conditions=Conditions(depth_mm=FLAT_MM), depth_mm=FLAT_MM).view.passed
@@ -82,7 +82,7 @@ def test_the_doctor_and_the_walk_pass_a_flat_mat():
 
 @pytest.mark.parametrize(("lies", "said"), [(FLAT_MM, 30.0), pytest.param(30.0, FLAT_MM, marks=pytest.mark.slow)])
 @pytest.mark.slow
-def test_the_walk_names_a_depth_that_is_not_the_mats(lies, said):
+def test_walk_names_wrong_depth_setting(lies, said):
     view = walked(2, conditions=Conditions(depth_mm=lies), depth_mm=said).view
     assert not view.passed
     (found,) = [one for step in view.steps for one in step.wrong]
@@ -92,11 +92,11 @@ def test_the_walk_names_a_depth_that_is_not_the_mats(lies, said):
 
 @pytest.mark.parametrize("lies", [pytest.param(27.0, marks=pytest.mark.slow), 34.0])
 @pytest.mark.slow
-def test_the_walk_passes_magnetometers_a_few_millimetres_off_their_depth(lies):
+def test_walk_passes_magnetometers_few_millimetres_off_depth(lies):
     assert walked(2, conditions=Conditions(depth_mm=lies), depth_mm=30.0).view.passed
 
 
-def test_the_settings_sensors_lie_as_deep_as_the_settings_say():
+def test_sensor_depth_follows_settings():
     flat = mat_sensors(Settings(board={"depth_mm": FLAT_MM}))
     assert set(flat.beads.fitter.sensors_mm[:, 2]) == {-FLAT_MM}
     assert set(mat_sensors(Settings()).beads.fitter.sensors_mm[:, 2]) == {-pinmap().magnetometers.depth_mm}
@@ -109,7 +109,7 @@ def test_a_flat_mat_of_few_magnetometers_is_refused():
 
 
 @pytest.mark.slow
-def test_a_whole_game_is_played_on_a_flat_mat(tmp_path):
+def test_whole_game_is_played_on_flat_mat(tmp_path):
     rules = game("dakota", {"points": "1"})
     with Simulation(4, tmp_path / "j.sqlite", rules, conditions=Conditions(depth_mm=FLAT_MM)) as table:
         table.play()
@@ -133,7 +133,7 @@ def connect(magnetometers, seed=1):
 
 
 @pytest.mark.parametrize("size", [16, 12, 8, 0])
-def test_the_board_is_told_which_are_built_before_a_field_counts(size):
+def test_board_gets_built_mask_before_first_field(size):
     rig, out = connect(size)
     out += rig.run(2.0)
     assert rig.board.built[-1] == mask(size)
@@ -153,7 +153,7 @@ def test_a_whole_mat_sends_no_order():
     assert any(isinstance(message, Field) for message in out)
 
 
-def test_a_host_that_knows_of_no_sizes_gets_the_whole_mat_again():
+def test_host_without_sizes_gets_whole_mat_again():
     rig, _ = connect(8)
     rig.session.close()
     rig.step()
@@ -163,7 +163,7 @@ def test_a_host_that_knows_of_no_sizes_gets_the_whole_mat_again():
     assert all(field.ok.all() for field in out if isinstance(field, Field))
 
 
-def test_a_lost_order_is_repeated_and_no_field_of_another_numbering_counts():
+def test_lost_built_order_is_repeated_before_fields():
     rig = Rig(1)
     rig.session = Session(rig.write, 8)
     lost = iter((b"", b""))
@@ -174,7 +174,7 @@ def test_a_lost_order_is_repeated_and_no_field_of_another_numbering_counts():
     assert {tuple(field.ok) for field in out if isinstance(field, Field)} == {pinmap().magnetometers_built(8)}
 
 
-def test_an_older_board_is_refused_with_the_way_out(monkeypatch):
+def test_older_board_is_refused_with_flash_hint(monkeypatch):
     monkeypatch.setattr(wire, "PROTOCOL", (1, 3))
     _, out = connect(8)
     [down] = [message for message in out if isinstance(message, LinkDown)]
@@ -183,7 +183,7 @@ def test_an_older_board_is_refused_with_the_way_out(monkeypatch):
     assert not any(isinstance(message, LinkDown) for message in out)
 
 
-def test_what_is_not_built_is_no_evidence():
+def test_unbuilt_modules_are_no_evidence_of_fault():
     """A dead module is found among those that are there, and silence of the others is none."""
     built = np.array(pinmap().magnetometers_built(12))
     tracker = BeadTracker(magnetometers=12)
@@ -206,7 +206,7 @@ def test_what_is_not_built_is_no_evidence():
     ],
 )
 @pytest.mark.slow
-def test_the_walk_names_a_silent_part_of_the_bus_once(fault, size, words):
+def test_walk_names_silent_bus_part_once(fault, size, words):
     result = walked(3, conditions=Conditions(magnetometers=size), faults=[fault], limit_s=70.0)
     empty = result.view.steps[0]
     assert empty.state == "failed"
@@ -216,7 +216,7 @@ def test_the_walk_names_a_silent_part_of_the_bus_once(fault, size, words):
 
 
 @pytest.mark.parametrize(("size", "mode"), [(24, "automatic"), (16, "automatic"), (12, "ask"), (8, "ask")])
-def test_a_small_mat_calls_no_foul_that_it_cannot_tell(size, mode):
+def test_small_mat_downgrades_undetectable_foul_calls(size, mode):
     fouls = Settings(board={"magnetometers": size}).referee_settings({}).fouls
     assert fouls["two_beads"] == mode
     assert fouls["bead_moved"] == "ask"

@@ -52,7 +52,7 @@ def calibrated(hall, tmp_path):
 
 
 @pytest.mark.slow
-def test_it_walks_to_its_end_and_keeps_a_profile(settings, hall, calibrated, tmp_path):
+def test_complete_walk_saves_profile_and_backup(settings, hall, calibrated, tmp_path):
     told = hall[1]
     assert profiles.load_profile(tmp_path, "hall").board_id
     assert told.count(" pass") == 4
@@ -64,20 +64,20 @@ def test_it_walks_to_its_end_and_keeps_a_profile(settings, hall, calibrated, tmp
 
 
 @pytest.mark.slow
-def test_a_simulated_walk_is_not_kept_under_the_tables_own_name(settings, tmp_path):
+def test_simulated_walk_leaves_table_profile_name_unused(settings, tmp_path):
     settings.write_text(settings.read_text("utf-8") + '[board]\nprofile = "hall"\n', "utf-8")
     assert run("--settings", settings, "--sim") == 0
     assert kept(tmp_path) == ["simulated.profile.json", "table.toml"]
 
 
 @pytest.mark.slow
-def test_a_fault_is_told_and_nothing_is_kept(settings, tmp_path, capsys):
+def test_fault_is_reported_without_saving_profile(settings, tmp_path, capsys):
     assert run("--settings", settings, "--sim", "dead-touch=5") == 1
     assert "the middle strip of pad 2 is silent" in capsys.readouterr().out
     assert kept(tmp_path) == ["table.toml"]
 
 
-def test_ctrl_c_changes_nothing(settings, tmp_path, monkeypatch):
+def test_ctrl_c_saves_no_profile(settings, tmp_path, monkeypatch):
     ticks = []
     tick = calibrate.SimulatedMat.tick
 
@@ -93,7 +93,7 @@ def test_ctrl_c_changes_nothing(settings, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_page_comes_and_goes(settings, capsys, monkeypatch):
+def test_web_option_serves_calibration_page(settings, capsys, monkeypatch):
     monkeypatch.setattr(calibrate, "FINAL_VIEW_S", 0.0)
     assert run("--settings", settings, "--web", "--sim") == 0
     assert "calibration page: http://127.0.0.1:" in capsys.readouterr().out
@@ -102,7 +102,7 @@ def test_the_page_comes_and_goes(settings, capsys, monkeypatch):
 @pytest.mark.parametrize(
     "args", [["--sim", "cat"], ["--sim", "rail-piezo=9"], ["--sim", "mute=1"], ["--profile", "a/b"], ["--nothing"]]
 )
-def test_what_cannot_be_asked_for_is_refused(settings, args, capsys):
+def test_invalid_options_are_refused(settings, args, capsys):
     assert run("--settings", settings, *args) == 2
     assert len(capsys.readouterr().err.splitlines()) == 2
 
@@ -114,7 +114,7 @@ def test_a_table_without_a_board_cannot_be_calibrated(settings, capsys):
 
 
 @pytest.mark.parametrize("name", ["dakota", "ojibwe", "slahal"])
-def test_from_the_toss_to_the_end_a_bead_may_be_hidden(tmp_path, name):
+def test_bead_may_be_hidden_from_toss_to_end(tmp_path, name):
     path = tmp_path / "j.sqlite"
     assert not may_hide_bead(path)
     seen = set()
@@ -127,7 +127,7 @@ def test_from_the_toss_to_the_end_a_bead_may_be_hidden(tmp_path, name):
     assert {"hide", "guess" if name == "slahal" else "hit"} <= seen
 
 
-def test_where_nothing_is_hidden_nothing_is_held_back(tmp_path):
+def test_game_without_hiding_allows_calibration(tmp_path):
     path = tmp_path / "j.sqlite"
     with Simulation(2, path, game("bageswin")) as played:
         played.play(limit_s=20.0)
@@ -143,13 +143,13 @@ def hiding(path):
     return journal
 
 
-def test_a_journal_that_cannot_be_read_counts_as_a_game(tmp_path):
+def test_unreadable_journal_counts_as_game(tmp_path):
     path = tmp_path / "j.sqlite"
     path.write_bytes(b"this is no journal" * 100)
     assert may_hide_bead(path)
 
 
-def test_the_mat_is_not_looked_at_while_a_game_is_under_way(settings, tmp_path, capsys):
+def test_calibration_is_refused_during_game(settings, tmp_path, capsys):
     with hiding(tmp_path / "j.sqlite"):
         assert run("--settings", settings) == 2
     assert "a game is in progress" in capsys.readouterr().err
@@ -164,7 +164,7 @@ def two_mats(settings, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_mat_before_b_has_a_profile_of_its_own(settings, tmp_path, capsys):
+def test_mat_b_gets_its_own_profile(settings, tmp_path, capsys):
     two_mats(settings, tmp_path)
     assert run("--settings", settings, "--mat", "b", "--profile", "theirs", "--sim") == 0
     assert '[board_b] profile = "theirs"' in capsys.readouterr().out
@@ -173,20 +173,20 @@ def test_the_mat_before_b_has_a_profile_of_its_own(settings, tmp_path, capsys):
     assert "profile = " not in capsys.readouterr().out, "the settings name it already"
 
 
-def test_a_missing_mat_before_b_is_told_by_its_section(settings, tmp_path, capsys):
+def test_missing_mat_b_is_named_by_section(settings, tmp_path, capsys):
     two_mats(settings, tmp_path)
     assert run("--settings", settings, "--mat", "b") == 2
     assert "[board_b]" in capsys.readouterr().err
 
 
-def test_where_there_is_one_mat_there_is_none_before_b(settings, capsys):
+def test_mat_b_is_refused_with_one_mat(settings, capsys):
     assert run("--settings", settings, "--mat", "b", "--sim") == 2
     assert 'seats = "each"' in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("calibrated")
 @pytest.mark.slow
-def test_only_bead_keeps_taps_and_hands_of_the_profile(settings, tmp_path, capsys):
+def test_bead_step_alone_keeps_taps_and_hands(settings, tmp_path, capsys):
     before = profiles.load_profile(tmp_path, "hall")
     assert run("--settings", settings, "--profile", "hall", "--only", "bead", "--sim", "turned-module=9") == 0
     after = profiles.load_profile(tmp_path, "hall")
@@ -200,7 +200,7 @@ def test_only_bead_keeps_taps_and_hands_of_the_profile(settings, tmp_path, capsy
 
 @pytest.mark.parametrize("fault", ["dead-chip", "rail-piezo=2"])
 @pytest.mark.slow
-def test_only_bead_needs_neither_strips_nor_discs(settings, tmp_path, fault):
+def test_bead_step_alone_ignores_strip_and_disc_faults(settings, tmp_path, fault):
     assert run("--settings", settings, "--only", "bead", "--sim", fault) == 0
     found = profiles.load_profile(tmp_path, "simulated")
     assert (found.strikes, found.touch) == (None, None)
@@ -209,14 +209,14 @@ def test_only_bead_needs_neither_strips_nor_discs(settings, tmp_path, fault):
 
 @pytest.mark.usefixtures("calibrated")
 @pytest.mark.slow
-def test_only_bead_takes_no_results_of_another_board(settings, tmp_path):
+def test_bead_step_alone_drops_results_of_other_board(settings, tmp_path):
     profile = profiles.load_profile(tmp_path, "hall")
     profiles.save_profile(tmp_path, msgspec.structs.replace(profile, board_id="another"))
     assert run("--settings", settings, "--profile", "hall", "--only", "bead", "--sim") == 0
     assert profiles.load_profile(tmp_path, "hall").strikes is None
 
 
-def test_only_bead_of_a_mat_without_magnetometers_is_refused(settings, capsys):
+def test_bead_step_without_magnetometers_is_refused(settings, capsys):
     settings.write_text(settings.read_text("utf-8") + '[referee]\nbeads = "judge"\n', "utf-8")
     assert run("--settings", settings, "--only", "bead", "--sim") == 2
     assert "without magnetometers" in capsys.readouterr().err

@@ -59,7 +59,7 @@ def test_the_page_is_complete_without_its_script(page):
         assert got(page, f"static/{name}")[0]
 
 
-def test_what_is_not_there_and_what_may_not_be_done(page):
+def test_unknown_path_and_post_are_refused(page):
     with pytest.raises(urllib.error.HTTPError) as caught:
         got(page, "static/live.html")
     assert caught.value.code == 404
@@ -79,7 +79,7 @@ def event(stream):
     return lines
 
 
-def test_news_is_pushed_and_the_stream_ends_with_the_server(page):
+def test_changes_are_pushed_until_server_stops(page):
     with urllib.request.urlopen(page.url + "events", timeout=60) as stream:
         assert "retry" in event(stream)
         first = event(stream)

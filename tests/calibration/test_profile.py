@@ -29,14 +29,14 @@ def measured():
     return done.walk.profile("hall", "2026-11-20 12:00 UTC", "0.1.0")
 
 
-def test_what_is_kept_is_read_back(tmp_path, measured):
+def test_saved_profile_is_read_back(tmp_path, measured):
     path = profiles.save_profile(tmp_path, measured)
     assert path == tmp_path / "hall.profile.json"
     assert profiles.load_profile(tmp_path, "hall") == measured
     assert [one.name for one in tmp_path.iterdir()] == ["hall.profile.json"]
 
 
-def test_the_profile_before_is_kept_as_bak(tmp_path, measured):
+def test_previous_profile_is_saved_as_bak(tmp_path, measured):
     profiles.save_profile(tmp_path, measured)
     before = (tmp_path / "hall.profile.json").read_bytes()
     profiles.save_profile(tmp_path, Profile("hall", "later", "0.1.0", "x"))
@@ -45,7 +45,7 @@ def test_the_profile_before_is_kept_as_bak(tmp_path, measured):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_disk_that_fails_changes_nothing(tmp_path, measured, monkeypatch):
+def test_disk_failure_leaves_old_profile(tmp_path, measured, monkeypatch):
     profiles.save_profile(tmp_path, measured)
     before = (tmp_path / "hall.profile.json").read_bytes()
 
@@ -61,7 +61,7 @@ def test_a_disk_that_fails_changes_nothing(tmp_path, measured, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "../x", ".hidden", "-x", "x" * 41, "naïve", "a b", "a\n"])
-def test_a_name_that_is_no_plain_name_is_refused(tmp_path, name):
+def test_unsafe_profile_name_is_refused(tmp_path, name):
     with pytest.raises(ProfileError):
         profiles.path_of(tmp_path, name)
 
@@ -77,7 +77,7 @@ def test_a_name_that_is_no_plain_name_is_refused(tmp_path, name):
         (b"\xff\xfe", "not a profile"),
     ],
 )
-def test_what_is_no_profile_is_told(tmp_path, text, says):
+def test_invalid_profile_file_is_refused_with_hint(tmp_path, text, says):
     path = tmp_path / "x.profile.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ProfileError, match=says) as caught:
@@ -85,7 +85,7 @@ def test_what_is_no_profile_is_told(tmp_path, text, says):
     assert "moccasin-mat calibrate" in caught.value.hint
 
 
-def test_one_that_is_not_there_is_told(tmp_path):
+def test_missing_profile_is_reported(tmp_path):
     with pytest.raises(ProfileError, match="there is no profile"):
         profiles.load_profile(tmp_path, "x")
 
@@ -122,13 +122,13 @@ def with_magnets(**changed):
         {"magnets": with_magnets(scatter=0.0)},
     ],
 )
-def test_a_profile_that_cannot_be_this_mats_is_refused(tmp_path, parts):
+def test_profile_with_impossible_values_is_refused(tmp_path, parts):
     profiles.save_profile(tmp_path, Profile("x", "", "", "", **parts))
     with pytest.raises(ProfileError, match="does not fit"):
         profiles.load_profile(tmp_path, "x")
 
 
-def test_the_settings_take_the_profiles_threshold_unless_they_name_one(tmp_path, measured):
+def test_profile_threshold_applies_unless_settings_name_one(tmp_path, measured):
     profiles.save_profile(tmp_path, measured)
     assert measured.strikes is not None
     file = tmp_path / "table.toml"
@@ -144,7 +144,7 @@ def test_the_settings_take_the_profiles_threshold_unless_they_name_one(tmp_path,
     assert apply_profile(Settings(), tmp_path) == (Settings(), None)
 
 
-def test_the_detectors_get_what_was_measured(measured):
+def test_detectors_use_measured_profile(measured):
     made = mat_sensors(Settings(), measured)
     assert made.beads.baseline is not None
     assert made.beads.baseline.firm
@@ -154,7 +154,7 @@ def test_the_detectors_get_what_was_measured(measured):
     assert mat_sensors_for("dakota").beads.baseline is None
 
 
-def test_a_table_plays_with_it_and_feels_what_happens(tmp_path, measured, monkeypatch):
+def test_table_with_profile_plays_without_disagreement(tmp_path, measured, monkeypatch):
     made = Settings.model_validate({"strikes": {"threshold_db": measured.strikes.threshold_db}})
     monkeypatch.setattr(simulation, "mat_sensors_for", lambda _, **__: mat_sensors(made, measured))
     with simulation.Simulation(1, tmp_path / "j.sqlite", game("dakota")) as played:
@@ -176,7 +176,7 @@ def first_reading(seed, profile):
         return None, made
 
 
-def test_a_bead_that_lies_there_at_power_on_is_sure_with_a_profile_and_not_without(measured):
+def test_bead_at_power_on_is_sure_with_profile(measured):
     told, _ = first_reading(1, measured)
     assert told is not None
     assert told.sure

@@ -31,7 +31,7 @@ def drawn(view=VIEW, width=80, encoding="utf-8", keys=False):
     return file.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
 
 
-def test_everything_is_said_without_colour():
+def test_complete_text_appears_without_colour():
     text = drawn(keys=True)
     for word in ("pass", "FAIL", "left out", "pad 2 feels no taps", "check its cable", "0.6 µT", VIEW.ask, VIEW.note,
                  "176 mA m²", "again", "Ctrl-C"):  # fmt: skip
@@ -53,7 +53,7 @@ def test_it_is_no_wider_than_the_terminal(width):
     assert max(map(len, drawn(width=width).splitlines())) <= width
 
 
-def test_a_full_bar_is_full_and_an_empty_one_empty():
+def test_full_and_empty_bars_are_filled_correctly():
     lines = {
         line.split("  ")[0][2:7]: line
         for line in drawn().splitlines()

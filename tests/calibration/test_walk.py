@@ -45,7 +45,7 @@ def test_the_bars_are_live_and_stay_in_bounds(good):
     assert {"pad 1 middle", "pad 4 middle"} <= in_it
 
 
-def test_the_profile_holds_what_was_measured(good):
+def test_profile_contains_measured_values(good):
     profile = good.walk.profile("hall", "today", "1.2.3")
     assert profile.strikes is not None
     assert profile.touch is not None
@@ -65,7 +65,7 @@ def test_a_loud_hall_passes_too():
     assert walked(2, conditions=Conditions.drums()).view.passed
 
 
-def test_soft_taps_ask_for_a_lower_threshold_than_hard_ones():
+def test_soft_taps_give_lower_threshold_than_hard():
     def leave_the_rest(sim, walk, view):
         if view.at >= 2 and not view.over:
             walk.skip_step()
@@ -85,7 +85,7 @@ def test_soft_taps_ask_for_a_lower_threshold_than_hard_ones():
         ("noisy-magnetometer=9", "magnetometer 9 (pad 2, middle left) is noisy"),
     ],
 )
-def test_a_broken_sensor_fails_the_first_step_by_name(fault, named):
+def test_broken_sensor_fails_first_step_by_name(fault, named):
     def only_the_first(sim, walk, view):
         if view.at >= 1 and not view.over:
             walk.skip_step()
@@ -109,7 +109,7 @@ def test_exchanged_plugs_are_named_in_every_step(monkeypatch):
     assert "the bead asked for on pad 2 is read on pad 3" in wrong(done.view, "bead")
 
 
-def test_a_pad_felt_by_its_neighbour_alone_is_not_called_swapped(monkeypatch):
+def test_crosstalk_to_one_neighbour_is_not_swapped_plugs(monkeypatch):
     monkeypatch.setattr(steps, "PATIENCE_S", 8.0)
 
     def taps_and_hands(sim, walk, view):
@@ -127,7 +127,7 @@ def test_a_pad_felt_by_its_neighbour_alone_is_not_called_swapped(monkeypatch):
         assert "bad" in states
 
 
-def test_a_missing_disc_is_named_by_the_taps_and_no_plugs():
+def test_missing_disc_is_named_without_swapped_plugs():
     def taps_only(sim, walk, view):
         if view.at >= 2 and not view.over:
             walk.skip_step()
@@ -137,7 +137,7 @@ def test_a_missing_disc_is_named_by_the_taps_and_no_plugs():
     assert "swapped" not in wrong(done.view, "taps")
 
 
-def test_hands_and_strokes_in_the_first_step_start_it_over():
+def test_touch_during_first_step_restarts_it():
     def disturb(sim, walk, view):
         world = sim.mat.world
         if view.at == 0 and abs(sim.t - 4.0) < 0.01:
@@ -157,7 +157,7 @@ def test_hands_and_strokes_in_the_first_step_start_it_over():
     assert done.t > 14.0
 
 
-def test_a_bead_left_on_the_mat_is_asked_away_and_not_learned():
+def test_bead_left_on_mat_delays_first_step():
     def leave_one(sim, walk, view):
         if sim.t == 0.0:
             sim.mat.world.drop("bead", 2)
@@ -172,7 +172,7 @@ def test_a_bead_left_on_the_mat_is_asked_away_and_not_learned():
     assert done.t > 15.0
 
 
-def test_a_hand_from_the_other_side_means_strips_the_wrong_way_round():
+def test_hand_from_wrong_side_means_reversed_strips():
     def from_the_hitter(sim, walk, view):
         if view.at in {1, 3}:
             walk.skip_step()
@@ -191,7 +191,7 @@ def test_a_hand_from_the_other_side_means_strips_the_wrong_way_round():
 
 
 @pytest.mark.slow
-def test_an_unmarked_ball_is_not_taken_for_the_bead(monkeypatch):
+def test_unmarked_ball_is_not_taken_for_bead(monkeypatch):
     monkeypatch.setattr(steps, "PATIENCE_S", 8.0)
 
     def weak(sim, walk, view):
@@ -224,7 +224,7 @@ def bead_only(sim, walk, view):
 
 @pytest.mark.parametrize("under_mm", [15, pytest.param(30, marks=pytest.mark.slow)])
 @pytest.mark.slow
-def test_steel_under_the_mat_is_named_and_kept(monkeypatch, under_mm):
+def test_steel_under_whole_mat_is_named_and_saved(monkeypatch, under_mm):
     put_steel_under(monkeypatch, under_mm, (-700.0, 700.0, -300.0, 300.0))
     done = walked(1, meddle=bead_only)
     assert done.view.passed
@@ -237,19 +237,19 @@ def test_steel_under_the_mat_is_named_and_kept(monkeypatch, under_mm):
 
 
 @pytest.mark.slow
-def test_steel_under_one_pad_is_named_and_not_kept(monkeypatch):
+def test_steel_under_one_pad_is_named_not_saved(monkeypatch):
     put_steel_under(monkeypatch, 30, (-600.0, -300.0, -200.0, 200.0))
     done = walked(1, meddle=bead_only)
     assert "mm under the mat at pad 1:" in str(done.view.steps[3])
     assert done.walk.profile("x", "", "").magnets.steel is None
 
 
-def test_no_steel_is_kept_without_steel(good):
+def test_profile_has_no_steel_without_steel(good):
     assert not [line for line in good.view.steps[3].found if "steel" in line]
     assert good.walk.profile("x", "", "").magnets.steel is None
 
 
-def test_steps_left_out_are_not_in_the_profile_and_all_left_out_is_no_calibration():
+def test_skipped_steps_are_missing_from_profile():
     def taps_only(sim, walk, view):
         if view.at in {2, 3} and not view.over:
             walk.skip_step()
@@ -282,7 +282,7 @@ def test_a_failed_step_can_be_done_again():
     assert not tried[0].over
 
 
-def test_a_cable_pulled_starts_the_step_over_and_loses_nothing_else():
+def test_unplugged_cable_restarts_current_step():
     def pull(sim, walk, view):
         if view.at == 1 and view.pad == 3 and sim.mat.is_plugged and not pulled:
             sim.mat.unplug()

@@ -45,7 +45,7 @@ def diagnose(seed, wiring, **how):
 # the rotations and their words
 
 
-def test_there_are_24_rotations_and_each_has_its_own_words():
+def test_24_rotations_have_distinct_descriptions():
     assert len(TURNS) == 24
     assert all(np.isclose(np.linalg.det(turn), 1.0) for turn in TURNS)
     assert len({turn.tobytes() for turn in TURNS}) == 24
@@ -98,14 +98,14 @@ def test_each_cause_is_named_and_corrected(name):
     assert counts == {"named": cases(4, 60)}
 
 
-def test_turned_module_of_an_exchanged_multiplexer_is_named_too():
+def test_turned_module_of_exchanged_multiplexer_is_named():
     order = bench.exchange_groups(24, bench.MULTIPLEXERS[0], bench.MULTIPLEXERS[2])
     found = diagnose(3, Wiring(order, {10: TURNS[5]}))
     assert [cause.kind for cause in found.causes] == ["multiplexers", "turned"]
     assert found.causes[1].numbers == (10,)
 
 
-def test_found_beads_are_where_they_lay():
+def test_found_bead_places_match_true_places():
     wiring = Wiring(bench.exchange_groups(24, bench.PADS[0], bench.PADS[3]), {8: TURNS[7]})
     mat = Mat(2, wiring)
     found = mat.search.run()
@@ -121,7 +121,7 @@ def tilt(degrees, axis):
     return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
 
 
-def test_a_tilted_module_contradicts_and_is_given_no_turn():
+def test_tilted_module_contradicts_without_turn():
     for seed in range(cases(3, 30)):
         number = (7 * seed + 4) % 24
         found = diagnose(seed, Wiring(turns={number: tilt(45.0, (1.0, 0.6, 0.3 * seed))}))
@@ -158,7 +158,7 @@ def search_again(mat, ut):
     ).run()
 
 
-def test_a_bead_on_the_other_pads_is_no_exchange():
+def test_bead_on_confused_pads_is_no_exchange():
     """A person who confuses two pads looks like exchanged pads; only the other pads' modules tell."""
     mat = Mat(1, Wiring())
     order = [*range(3), *range(6, 9), *range(3, 6), *range(9, 12)]
@@ -290,7 +290,7 @@ def first_reading(profile, fault, seed, pad):
 
 @pytest.mark.parametrize(("fault", "words"), cases(WALKS[:1], WALKS))
 @pytest.mark.slow
-def test_walk_names_the_cause_and_play_is_right_with_the_profile(fault, words):
+def test_walk_names_cause_and_profile_corrects_play(fault, words):
     done = walked(3, faults=[fault], meddle=bead_only)
     assert done.view.passed
     [said] = [line for line in done.view.steps[3].found if words in line]
@@ -305,7 +305,7 @@ def test_walk_names_the_cause_and_play_is_right_with_the_profile(fault, words):
 
 
 @pytest.mark.slow
-def test_walk_fails_on_a_module_that_contradicts_without_a_known_cause(monkeypatch):
+def test_walk_fails_on_unexplained_contradicting_module(monkeypatch):
     plain, askew = sensors.Magnets.field, tilt(50.0, (1.0, 0.5, 0.2))
 
     def field(self, t):
@@ -319,7 +319,7 @@ def test_walk_fails_on_a_module_that_contradicts_without_a_known_cause(monkeypat
     assert wrong(done.view, "bead").startswith("magnetometer 10 (pad 2, middle right) contradicts the other")
 
 
-def test_each_place_of_each_pad_is_asked_for_in_turn():
+def test_bead_step_asks_each_spot_in_turn():
     done = walked(1, meddle=bead_only)
     asked = [(view.pad, view.spot) for view in done.seen if view.at == 3 and not view.over]
     assert list(dict.fromkeys(asked)) == [(pad, spot) for pad in (1, 2, 3, 4) for spot in range(len(SPOTS))]
@@ -327,7 +327,7 @@ def test_each_place_of_each_pad_is_asked_for_in_turn():
     assert len(words) == 4 * len(SPOTS)
 
 
-def test_doctor_does_not_report_a_turn_that_the_profile_corrects():
+def test_doctor_ignores_turn_corrected_by_profile():
     """With small offsets the doctor tells a turned module, unless the profile turns its readings back."""
     quiet = Conditions(field_offset_ut=3.0)
     correction = Wiring(turns={6: bench.TURNS[0]}).correction
@@ -373,7 +373,7 @@ def test_faults_have_default_parts(kind):
     assert fault.turn if kind == "turned-module" else fault.other not in {0, fault.number}
 
 
-def test_mirrored_multiplexer_of_a_small_mat_mirrors_its_channels():
+def test_mirrored_multiplexer_of_small_mat_mirrors_channels():
     built = np.array(pinmap().magnetometers_built(8))
     fields = []
     for faults in ([], [parse_fault("mirrored-multiplexer=1")]):

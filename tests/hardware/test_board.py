@@ -60,7 +60,7 @@ def wanted() -> set[frozenset[str]]:
     return found | {frozenset({pin}) for pin in PINS if pin not in joined}
 
 
-def test_the_files_in_the_tree_are_those_of_the_script(files):
+def test_board_files_match_script(files):
     stale = [name for name, text in files.items() if (board.FOLDER / name).read_text("utf-8") != text]
     assert not stale, "make them again: python hardware/drawings/board.py"
     assert {path.name for path in board.FOLDER.iterdir()} == set(files)
@@ -72,7 +72,7 @@ def test_the_files_have_no_date(files):
         assert name.endswith((".tsv", ".csv", ".drl")) or "CERN-OHL-P-2.0" in text
 
 
-def test_the_copper_joins_what_the_circuits_join_and_nothing_else(copper):
+def test_copper_joins_exactly_the_circuit_nets(copper):
     assert join_pins(copper, PINS) == wanted()
 
 
@@ -115,7 +115,7 @@ def test_a_short_is_found(copper):
     assert join_pins(without(0, 0, copper, copper.sides[0][0], bridge), PINS) != wanted()
 
 
-def test_a_hole_that_is_not_plated_or_elsewhere_is_found(copper):
+def test_unplated_or_moved_hole_is_found(copper):
     vias = [n for n, hole in enumerate(copper.holes) if hole.size == board.VIA_HOLE_MM]
     assert vias
     grounded = [board.to_file(via.at) for via in board.routed()[1] if via.net == "GND"]
@@ -128,7 +128,7 @@ def test_a_hole_that_is_not_plated_or_elsewhere_is_found(copper):
         join_pins(copper._replace(holes=moved), PINS)
 
 
-def test_a_track_too_near_to_another_net_or_to_the_edge_is_found(copper):
+def test_track_too_near_net_or_edge_is_found(copper):
     near = Shape((PINS["U1 3"],), HEADER_MM - PAD_MM / 2 - 0.1)
     gaps = measure_gaps(without(0, 0, copper, copper.sides[0][0], near))
     assert gaps.copper == pytest.approx(0.1, abs=1e-6)
@@ -174,7 +174,7 @@ def rounded(point: tuple[float, float]) -> tuple[float, float]:
     return round(point[0], 4), round(point[1], 4)
 
 
-def test_every_part_of_the_circuits_stands_on_it_once():
+def test_each_circuit_part_is_on_board_once():
     v, pads = values(), len(nets.pads())
     electrodes = pads * len(pinmap().touch.strips)
     circuits = ((v.piezo, pads), (v.passive, pads), (v.amplifier, pads), (v.op_amp, 1), (v.bus, 1))
@@ -190,7 +190,7 @@ def test_every_part_of_the_circuits_stands_on_it_once():
     assert len(names) == len(set(names))
 
 
-def test_without_the_amplifiers_parts_and_a_wire_for_r11_it_is_the_passive_input():
+def test_board_without_amplifier_parts_is_passive_input():
     fitted = {}
     for name, pins in nets.board_nets().items():
         pad = name.split()[1] if name.startswith("minus") else ""
@@ -211,7 +211,7 @@ def test_plugs_have_the_order_of_the_cables():
         assert there[f"J{11 + pad}"] == list(pinmap().touch.strips)
 
 
-def test_square_pads_mark_the_first_pin_of_every_plug_and_chip():
+def test_square_pads_mark_first_pins():
     for part in board.parts():
         squares = [pin.name for pin in part.pins if pin.first]
         assert squares == ([] if part.name[0] in "RC" else [part.pins[0].name]), part.name
@@ -229,7 +229,7 @@ def test_parts_lie_beside_each_other_on_the_board():
         assert min(a1, c1) <= max(a0, c0) + 1e-6 or min(b1, d1) <= max(b0, d0) + 1e-6, (a.name, b.name)
 
 
-def test_it_fits_into_the_box_of_the_drawing_of_the_mat():
+def test_board_fits_box_in_mat_drawing():
     import mat
 
     assert board.SIZE_MM[0] < mat.BOARD_BOX[0] - 10
@@ -296,7 +296,7 @@ def test_another_program_sees_as_many_pieces_of_copper(pictures, copper):
         assert ndimage.label(pictures[f"{board.NAME}.{ending}"])[1] == len(set(alone))
 
 
-def test_another_program_sees_copper_and_an_opening_at_every_hole(pictures):
+def test_gerber_reader_finds_copper_at_every_hole(pictures):
     drilled = pictures[f"{board.NAME}-plated.drl"]
     for at in PINS.values():
         row, column = drilled.shape[0] - 1 - round(at[1] / 25.4 * DPI), round(at[0] / 25.4 * DPI)
@@ -342,13 +342,13 @@ def test_kicad_finds_a_track_that_breaks_a_rule(needs_kicad, tmp_path, wrong, sa
 
 
 @pytest.mark.kicad
-def test_kicad_finds_a_pin_that_nothing_joins(needs_kicad, tmp_path):
+def test_kicad_finds_unconnected_pin(needs_kicad, tmp_path):
     text = "\n".join(row for row in kicad.board_file().splitlines() if not row.startswith("(segment"))
     assert any("unconnected" in one.lower() or "Missing connection" in one
                for one in kicad.check_design_rules(text, tmp_path))  # fmt: skip
 
 
-def test_the_file_for_kicad_has_every_net_pad_and_track():
+def test_kicad_file_has_every_net_pad_and_track():
     from gerbonara.cad.kicad.pcb import Board
     from gerbonara.cad.kicad.sexp import parse_sexp
 

@@ -52,7 +52,7 @@ def test_the_checklist_is_one():
     assert len(SETTINGS) == 3
 
 
-def test_the_doctor_has_a_line_for_all_that_is_named(capsys, table):
+def test_doctor_prints_every_part_checklist_names(capsys, table):
     status, told = doctor(capsys, "--sim", "--settings", str(write_plain(table)))
     assert status == 0
     assert len(set(named())) >= 30
@@ -67,7 +67,7 @@ def write_plain(table):
     return plain
 
 
-def test_the_sentences_of_the_bus_step_are_the_doctors():
+def test_bus_step_sentences_match_faults_page():
     step = " ".join(TEXT[TEXT.index("## 5.") : TEXT.index("## 6.")].split())
     said = (HARDWARE / "FAULTS.md").read_text("utf-8")
     quoted = re.findall(r'"([^"]+)"', step)
@@ -75,7 +75,7 @@ def test_the_sentences_of_the_bus_step_are_the_doctors():
     assert [one for one in quoted if one not in said] == []
 
 
-def test_what_is_named_from_one_to_another_are_all_of_a_kind():
+def test_named_ranges_have_ends_of_same_kind():
     spans = re.findall(r"`([^`]+)`\s+to\s+`([^`]+)`", TEXT)
     assert {(a.split(" (")[0], b.split(" (")[0]) for a, b in spans} == {
         ("touch strip 1", "touch strip 12"),
@@ -87,7 +87,7 @@ def test_what_is_named_from_one_to_another_are_all_of_a_kind():
 
 
 @pytest.mark.parametrize(("line", "part"), FAULTS)
-def test_a_simulated_fault_fails_exactly_the_part_that_is_told(line, part, capsys, table):
+def test_simulated_fault_fails_exactly_its_part(line, part, capsys, table):
     status, told = doctor(capsys, *shlex.split(line)[1:])
     assert status == 1
     assert [name for name, outcome in told.items() if outcome == "fail"] == [part]
@@ -100,7 +100,7 @@ def test_the_settings_on_the_page_are_good(table, capsys):
 
 
 @pytest.mark.slow
-def test_the_calibration_walks_as_told_and_keeps_the_profile_that_the_settings_name(table, capsys):
+def test_calibration_line_saves_profile_named_in_settings(table, capsys):
     (line,) = [line for line in LINES if line.startswith("calibrate")]
     unprofiled = table.with_name("first.toml")
     unprofiled.write_text(SETTINGS[0] + SETTINGS[1], "utf-8")  # as it is when the step is reached
@@ -128,7 +128,7 @@ def profiled(table):
 
 
 @pytest.mark.slow
-def test_the_demo_of_the_first_step_plays_to_its_end(capsys, tmp_path, monkeypatch):
+def test_demo_of_first_step_plays_to_end(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (line,) = [line for line in LINES if line.startswith("demo")]
     assert cli.main([*shlex.split(line), "--json"]) == 0

@@ -46,12 +46,12 @@ def figures(ngspice):
     return {(one.circuit, one.name): one for one in found}
 
 
-def test_every_figure_has_its_limits_and_every_limit_its_figure(figures):
+def test_figures_and_limits_match_one_to_one(figures):
     assert set(figures) == set(NAMES)
 
 
 @pytest.mark.parametrize(("circuit", "name"), NAMES)
-def test_a_circuit_does_what_it_must(figures, circuit, name):
+def test_circuit_figure_is_within_limits(figures, circuit, name):
     one = figures[circuit, name]
     assert one.low <= one.value <= one.high
 
@@ -120,7 +120,7 @@ def test_the_rest_level_tells_a_wiring_fault(rests, fault, cause):
         assert classify_rest(counts - MIDDLE_COUNTS) == cause
 
 
-def test_a_sound_pad_rests_where_the_doctor_passes_it(figures):
+def test_sound_pad_rests_within_doctor_limits(figures):
     for kind in netlists.INPUTS:
         for name in ("rest_counts", "rest_worst_counts"):
             assert classify_rest(figures[kind, name].value - MIDDLE_COUNTS) == ""
@@ -135,7 +135,7 @@ def test_the_simulated_board_rests_as_the_circuit(rests):
 
 
 @pytest.mark.parametrize("kind", netlists.INPUTS)
-def test_the_doctor_tells_a_pad_without_a_disc_by_its_rise(figures, kind):
+def test_doctor_finds_missing_disc_by_rise_time(figures, kind):
     limits = V.limits_of(kind)
     assert limits["rise_open_ms"][1] < MIN_DISC_MS < limits["rise_small_ms"][0]
     for cable_farad in (100e-12, 1e-9):  # a long cable without its disc
@@ -201,7 +201,7 @@ def test_the_firmware_measures_the_rise_of_each_input(ngspice, kind):
     assert [explain_step(pad, board.told) is None for pad in (1, 2, 3, 4)] == [False, True, True, True]
 
 
-def test_the_simulated_bias_is_off_as_long_as_the_boards():
+def test_simulated_bias_off_time_matches_firmware():
     source = (HARDWARE.parent / "firmware" / "guards.py").read_text("utf-8")
     (blocks,) = re.findall(r"^LOW_BLOCKS = (\d+)", source, re.MULTILINE)
     assert int(blocks) * pinmap().board.block_samples / pinmap().board.sample_hz == netlists.BIAS_OFF_S
@@ -223,14 +223,14 @@ def test_the_force_sensors_divider_is_the_simulated_mats():
     assert V.fsr["divider_ohm"] == fsr_mat.DIVIDER_OHM
 
 
-def test_without_followers_the_doctor_would_refuse_pads_that_are_well_built():
+def test_doctor_refuses_good_pads_without_followers():
     least = simulate.bare_rest_counts(V)
     assert least == pytest.approx(948, abs=0.5), "circuits.md says 948"
     assert simulate.bare_rest_counts(V, 10e6) == pytest.approx(2024, abs=0.5)
     assert least < V.limits["both"]["rest_counts"][0]
 
 
-def test_a_follower_bears_what_a_blow_sends_it():
+def test_follower_survives_slam_voltage():
     assert V.limits["both"]["slam_high_volt"][1] <= V.supply_volt + V.model["op_amp"]["beyond_volt"]
     assert V.limits["both"]["slam_low_volt"][0] >= -V.model["op_amp"]["beyond_volt"]
 
@@ -241,7 +241,7 @@ def test_the_light_builds_bus_needs_its_pull_ups():
     assert "bus" in parts.values().circuits["light"]
 
 
-def test_data_and_clock_are_not_neighbours_in_a_ribbon():
+def test_data_and_clock_are_apart_in_ribbon():
     data, clock = harness.FIELD.index("SDA"), harness.FIELD.index("SCL")
     assert abs(data - clock) > 1
     still = {"3V3", "GND"}
@@ -261,12 +261,12 @@ def test_the_bus_keeps_the_standard_in_every_state():
     assert max(line.rise_s for line in bus.lines(weak)) > m["rise_s"], "the modules' own pull-ups alone are too weak"
 
 
-def test_each_multiplexer_serves_what_is_near_it():
+def test_multiplexers_are_near_their_sensors():
     assert max(bus.sensor_m(V).values()) < 0.7
     assert len(V.harness.muxes_mm) == len(pinmap().board.tca9548a_addresses)
 
 
-def test_the_limits_are_those_of_the_chips_and_of_the_firmware():
+def test_limits_match_chips_and_firmware():
     adc = V.model["adc"]
     assert V.limits["both"]["slam_high_volt"][1] <= adc["highest_volt"]
     assert V.limits["both"]["slam_low_volt"][0] >= adc["lowest_volt"]
@@ -276,7 +276,7 @@ def test_the_limits_are_those_of_the_chips_and_of_the_firmware():
 
 
 @pytest.mark.parametrize(("kind", "node"), [("passive", "v(plus)"), ("amplifier", "v(adc)")])
-def test_the_largest_stroke_that_is_shown_whole_is_shown_whole_and_a_larger_one_is_not(ngspice, kind, node):
+def test_stroke_clips_above_largest_unclipped_level(ngspice, kind, node):
     whole = dict(simulate.piezo_figures(V, kind))["whole_volt"]
     room = 0.06 if kind == "amplifier" else 0.0  # its output comes softly to its rails
     for share, inside in ((0.95, True), (1.1, False)):
@@ -306,11 +306,11 @@ def test_a_drawing_follows_its_values():
     [(33e3, "Ω", "33 kΩ"), (10e6, "Ω", "10 MΩ"), (330.0, "Ω", "330 Ω"), (3.3e-9, "F", "3.3 nF"), (1e-3, "F", "1000 µF"),
      (220e-12, "F", "220 pF"), (1e3, "Ω", "1 kΩ"), (1e-7, "F", "100 nF")],
 )  # fmt: skip
-def test_values_are_said_as_engineers_say_them(value, unit, said):
+def test_values_are_formatted_in_engineering_notation(value, unit, said):
     assert engineering(value, unit) == said
 
 
-def test_the_page_says_what_is_simulated(figures):
+def test_circuits_page_matches_simulated_figures(figures):
     page = " ".join((circuits.HERE.parent / "circuits.md").read_text("utf-8").split())
     value = {key: figure.value for key, figure in figures.items()}
     assert f"simulates {len(figures)} figures" in page

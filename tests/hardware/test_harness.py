@@ -25,7 +25,7 @@ def wires(name: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
 
 
 @WIREVIZ
-def test_a_sheet_in_the_tree_is_that_of_the_pin_map(name):
+def test_harness_sheet_files_match_pin_map(name):
     sheet = harness.SHEETS[name]()
     assert (harness.HERE / f"harness-{name}.yml").read_text("utf-8") == sheet.text(), "run harness.py"
     assert (harness.HERE / f"harness-{name}.bom.tsv").read_text("utf-8") == harness.bom(sheet), "run harness.py"
@@ -34,7 +34,7 @@ def test_a_sheet_in_the_tree_is_that_of_the_pin_map(name):
 
 
 @WIREVIZ
-def test_each_cable_is_on_one_page_with_its_pins(name):
+def test_each_cable_is_on_one_page_with_pins(name):
     sheet, pages = harness.SHEETS[name]().document(), [page.document() for page in harness.SHEETS[name]().pages()]
     assert sorted(cable for page in pages for cable in page["cables"]) == sorted(sheet["cables"])
     joins = [join for page in pages for join in page["connections"]]
@@ -47,7 +47,7 @@ def test_each_cable_is_on_one_page_with_its_pins(name):
 
 
 @WIREVIZ
-def test_a_page_is_a4_and_its_letters_are_legible(name):
+def test_page_is_a4_with_legible_letters(name):
     for path in harness.HERE.glob(f"harness-{name}-[0-9]*.svg"):
         text = path.read_text("utf-8")
         assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="297mm" height="210mm"')
@@ -59,7 +59,7 @@ def test_a_page_is_a4_and_its_letters_are_legible(name):
 
 
 @WIREVIZ
-def test_every_wire_ends_at_a_pin_that_is_there(name):
+def test_every_wire_ends_at_existing_pin(name):
     plugs = yaml.safe_load(harness.SHEETS[name]().text())["connectors"]
     for ends in wires(name):
         for plug, pin in ends:
@@ -69,7 +69,7 @@ def test_every_wire_ends_at_a_pin_that_is_there(name):
 
 
 @WIREVIZ
-def test_a_signal_has_one_wire_and_grounds_and_supplies_meet_their_like(name):
+def test_signals_have_one_wire_and_rails_match(name):
     shared = ("GND", "3V3", "5V", "+5V", "brass", "1", "2")
     for (_, x), (_, y) in wires(name):
         for rail in ("GND", "5V", "3V3"):
@@ -80,7 +80,7 @@ def test_a_signal_has_one_wire_and_grounds_and_supplies_meet_their_like(name):
         assert len(sources) == len(set(sources))
 
 
-def test_the_pis_pins_are_those_of_the_pin_map():
+def test_pi_wiring_matches_pin_map():
     found = {pin: there for (plug, pin), there in wires("table-pi") if plug == "Raspberry Pi"}
     for button, gpio in PINS.pi.buttons.items():
         assert found[f"GPIO{gpio} (pin {harness.header_pin(gpio)})"] == (f"Button {button.replace('_', ' ')}", "1")
@@ -88,7 +88,7 @@ def test_the_pis_pins_are_those_of_the_pin_map():
     assert found[f"GPIO{strip} (pin {harness.header_pin(strip)})"] == ("74AHCT125", "1A")
 
 
-def test_the_boards_pins_are_those_of_the_pin_map():
+def test_board_wiring_matches_pin_map():
     found = wires("table-mat")
     for pad, gpio in enumerate(PINS.board.adc_pins, 1):
         assert (("Board", f"GPIO{gpio}"), ("Piezo inputs", f"GPIO{gpio}")) in found
@@ -105,7 +105,7 @@ def test_the_boards_pins_are_those_of_the_pin_map():
             assert (("MPR121", f"ELE{(pad - 1) * len(strips) + i}"), (f"Pad {pad} {strip}", "1")) in found
 
 
-def test_each_magnetometer_is_behind_the_channel_that_the_firmware_asks():
+def test_each_magnetometer_is_on_its_firmware_channel():
     found = wires("table-field")
     for i in range(len(PINS.magnetometer_positions())):  # board.py: mux i >> 3, channel i & 7
         assert ((f"TCA9548A {(i >> 3) + 1}", f"SD{i & 7}"), (f"M{i + 1}", "SDA")) in found
@@ -113,7 +113,7 @@ def test_each_magnetometer_is_behind_the_channel_that_the_firmware_asks():
     assert len({end for end, _ in found if end[1].startswith("SD")}) == 24
 
 
-def test_the_light_build_is_the_tables_board_and_drives_the_lights_from_it():
+def test_light_build_board_matches_table_and_drives_lights():
     table, found = wires("table-mat"), wires("light")
     with_magnetometers = {pair for pair in table if pair[0][0].startswith("TCA") or pair[1][0].startswith("TCA")}
     assert set(table) - with_magnetometers <= set(found)
@@ -122,7 +122,7 @@ def test_the_light_build_is_the_tables_board_and_drives_the_lights_from_it():
     assert len({*PINS.board.adc_pins, *others}) == len(PINS.board.adc_pins) + len(others)
 
 
-def test_feeds_are_as_thick_and_long_as_the_budget_has_them():
+def test_feed_wires_match_power_budget():
     cables = harness.table_pi().document()["cables"].values()
     for name in ("feed", "far_feed"):
         wire = power.values().wires[name]

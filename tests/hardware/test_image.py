@@ -61,7 +61,7 @@ def mounts():
     return {fields[1]: fields for line in lines if (fields := line.split()) and not line.startswith("#")}
 
 
-def test_a_python_without_the_trees_packages_is_told_to_install_them():
+def test_build_without_packages_names_them_without_traceback():
     command = [sys.executable, "-S", str(IMAGE / "build.py"), "FILE"]
     run = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
     assert run.returncode == 1
@@ -69,7 +69,7 @@ def test_a_python_without_the_trees_packages_is_told_to_install_them():
     assert "msgspec" in run.stderr
 
 
-def test_what_is_written_is_on_the_last_partition_or_in_memory():
+def test_writable_mounts_are_state_partition_or_tmpfs():
     for where, (what, _, kind, options, _, _) in mounts().items():
         if what.startswith("/dev/") and where != "/state":
             assert "ro" in options.split(","), where
@@ -80,7 +80,7 @@ def test_what_is_written_is_on_the_last_partition_or_in_memory():
     assert {"noatime", "nosuid", "nodev", "noexec", "errors=remount-ro", "nofail", "x-systemd.growfs"} <= set(state)
 
 
-def test_partitions_are_named_by_their_disk_and_never_by_a_label():
+def test_partitions_are_named_by_disk_not_label():
     devices = [what for what, *_ in mounts().values() if what.startswith("/dev/")]
     assert devices == [f"/dev/moccasin-mat/{name}" for name in ("root", "boot", "state")]
     for path in FILES.rglob("*"):
@@ -91,7 +91,7 @@ def test_partitions_are_named_by_their_disk_and_never_by_a_label():
     assert usb < next(n for n, line in enumerate(rule) if "SYMLINK+=" in line)
 
 
-def test_the_initramfs_names_partitions_of_the_roots_disk_alone(tmp_path):
+def test_initramfs_names_partitions_of_root_disk_alone(tmp_path):
     script = (FILES / "etc/initramfs-tools/scripts/init-bottom/card").read_text("utf-8")
     disks = {"devices/mmc0/block/mmcblk0": "mmcblk0p", "devices/usb1/1-1/block/sda": "sda"}
     (tmp_path / "sys/class/block").mkdir(parents=True)
@@ -119,7 +119,7 @@ def test_the_initramfs_names_partitions_of_the_roots_disk_alone(tmp_path):
     assert f" {tmp_path}/dev/mmcblk0p3 " in (tmp_path / "mounted").read_text("utf-8")
 
 
-def test_the_folders_of_the_service_are_kept():
+def test_service_folders_are_persistent_mounts():
     here = make_place(system=True)
     for folder in (here.state, here.settings_folder):
         assert str(folder) in mounts()
@@ -133,7 +133,7 @@ def test_the_partition_grows_before_udev_looks_at_it():
     assert ".device" not in unit
 
 
-def test_no_login_and_no_hash_stands_in_any_file():
+def test_files_contain_no_login_hash_or_key():
     for path in (*FILES.rglob("*"), *(IMAGE / "card").iterdir()):
         if path.is_file() and path.suffix != ".pyc":  # which these tests leave there
             assert not re.search(r"\$(1|5|6|y|2[aby])\$|BEGIN [A-Z ]*PRIVATE KEY", path.read_text("utf-8")), path
@@ -145,7 +145,7 @@ def test_no_login_and_no_hash_stands_in_any_file():
     assert "ConditionPathExists=/run/moccasin-mat-card/authorized_keys" in opens
 
 
-def test_a_file_with_several_names_takes_its_room_once(tmp_path):
+def test_hard_linked_file_is_counted_once(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "one").write_bytes(bytes(10_000))
     for name in ("two", "folder/three"):
@@ -153,7 +153,7 @@ def test_a_file_with_several_names_takes_its_room_once(tmp_path):
     assert build._used(tmp_path) == 3 * 4096 + (tmp_path / "folder").stat().st_size
 
 
-def test_the_packages_have_what_the_card_runs():
+def test_packages_include_all_card_programs():
     packages = {name for names in build.PACKAGES.values() for name in names}
     assert {"raspi-firmware", "linux-image-arm64", "firmware-brcm80211"} <= packages
     assert {"systemd", "udev", "python3", "openssh-server", "wpasupplicant", "avahi-daemon"} <= packages
@@ -165,7 +165,7 @@ def test_the_packages_have_what_the_card_runs():
     assert {"voice", "hub"} <= set(extras), "recordings are read by soundfile; the hub makes certificates"
 
 
-def test_the_driver_of_the_analogue_output_is_kept_and_loaded():
+def test_analogue_sound_driver_is_included_and_loaded():
     driver = "/usr/lib/modules/6.1.0/kernel/drivers/staging/vc04_services/bcm2835-audio/snd-bcm2835.ko"
     assert any(fnmatch(driver, path) for path in build.LEFT_OUT)
     assert any(fnmatch(driver, path) for path in build.KEPT)
@@ -174,7 +174,7 @@ def test_the_driver_of_the_analogue_output_is_kept_and_loaded():
     assert not list(FILES.glob("etc/modules-load.d/*")), "the start of another machine would wait for a Pi's driver"
 
 
-def test_the_first_settings_are_good_and_open_to_the_hall(tmp_path):
+def test_first_settings_are_valid_and_open_to_network(tmp_path):
     made = first_settings("", make_place(system=True), lit=False)
     web = made.web.model_copy(update={"host": "0.0.0.0", "judges": True})
     (tmp_path / "table.toml").write_text(format_example(made.model_copy(update={"web": web})), "utf-8")
@@ -209,7 +209,7 @@ def test_systemd_finds_no_fault_with_the_units(tmp_path):
     assert not ours
 
 
-def test_what_starts_is_there():
+def test_enabled_units_and_their_programs_exist():
     own = {name for name in build.ON if name.startswith("moccasin-mat")}
     starts = {path.name for path in UNITS.iterdir() if path.is_file() and "\n[Install]\n" in path.read_text("utf-8")}
     assert {name if "." in name else f"{name}.service" for name in own} == starts
@@ -232,7 +232,7 @@ def test_the_overlay_compiles(tmp_path):
     subprocess.run(command, check=True)
 
 
-def test_good_settings_are_taken_and_kept_when_the_next_are_wrong(card, folders):
+def test_invalid_settings_leave_last_good_ones(card, folders):
     kept = folders.settings / "table.toml"
     assert "there is no table.toml" in card.take_table(folders)
     good = b'\xef\xbb\xbf[table]\r\nname = "Table 7"\r\njournal = "/var/lib/moccasin-mat/table.sqlite"\r\n'
@@ -259,7 +259,7 @@ def test_good_settings_are_taken_and_kept_when_the_next_are_wrong(card, folders)
         ),
     ],
 )
-def test_settings_that_no_table_could_run_with_here_are_not_taken(card, folders, text, fault):
+def test_settings_with_unusable_paths_are_refused(card, folders, text, fault):
     (folders.boot / "table.toml").write_text(text, "utf-8")
     assert fault in card.take_table(folders)
     assert not (folders.settings / "table.toml").exists()
@@ -305,14 +305,14 @@ def test_the_cards_example_is_a_machine_file(card, folders):
         ('[clock]\nchip = "ds1307"\n', "[clock] chip"),
     ],
 )
-def test_a_machine_file_with_a_fault_is_not_taken(card, folders, text, place):
+def test_invalid_machine_file_is_refused_at_its_key(card, folders, text, place):
     (folders.boot / "machine.toml").write_text(text, "utf-8")
     machine, fault = card.take_machine(folders)
     assert place in fault
     assert machine == card.Machine()
 
 
-def test_a_wifis_name_and_password_are_no_settings_of_wpa_supplicant():
+def test_wifi_credentials_cannot_inject_wpa_settings():
     wifi = Wifi(network='a"\n}\nnetwork={', password='"} ssid="\\ x', country="CA")
     lines = wpa_settings(wifi).splitlines()
     assert lines[:2] == ["country=CA", "network={"]
@@ -326,7 +326,7 @@ def test_a_wifis_name_and_password_are_no_settings_of_wpa_supplicant():
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
-def test_only_public_keys_open_ssh_and_the_machine_makes_its_own_key_once(card, folders, tmp_path):
+def test_ssh_accepts_public_keys_with_stable_host_key(card, folders, tmp_path):
     assert card.take_keys(folders) == ""
     assert not (folders.run / "authorized_keys").exists()
     assert not (folders.state / "ssh").exists()
@@ -360,7 +360,7 @@ def public_key(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")
-def test_changed_keys_are_told_and_kept_for_the_staff(card, folders, public_key):
+def test_key_changes_are_reported_once_and_logged(card, folders, public_key):
     ours, theirs = public_key("ours"), public_key("theirs")
 
     def start(login="", signer=""):
@@ -391,7 +391,7 @@ def test_changed_keys_are_told_and_kept_for_the_staff(card, folders, public_key)
     assert len((folders.run / "key-changes").read_text("utf-8").splitlines()) == card.MAX_KEY_CHANGES
 
 
-def test_the_clock_chip_is_given_to_the_kernel_on_the_bus_of_the_pins(card, tmp_path):
+def test_clock_chip_is_registered_on_pin_bus(card, tmp_path):
     devices = tmp_path / "sys/bus/i2c/devices"
     for number, node in (("1", card.I2C_NODE), ("2", "i2c@7e805000")):
         (tmp_path / "firmware" / node).mkdir(parents=True)
@@ -458,7 +458,7 @@ def test_all_outputs_but_one_are_switched_off(display, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["", "[screen", "screen = 7\n", "[screen]\nrotate = 45\noutput = 3\n"])
-def test_a_machine_file_that_cannot_be_used_leaves_the_screen_plain(display, tmp_path, text):
+def test_unusable_machine_file_leaves_screen_default(display, tmp_path, text):
     (tmp_path / "etc/moccasin-mat/machine.toml").write_text(text, "utf-8")
     assert display.screen_settings(tmp_path) == (0, "")
     display.rotate_screen(tmp_path, 0)
@@ -466,7 +466,7 @@ def test_a_machine_file_that_cannot_be_used_leaves_the_screen_plain(display, tmp
     assert not (tmp_path / display.TOUCH_RULE).exists()
 
 
-def test_a_third_partition_without_settings_is_told(card, folders):
+def test_empty_third_partition_is_reported(card, folders):
     assert "left it empty" in card.tell_emptied(folders)
     (folders.settings / "table.toml").write_text("", "utf-8")
     assert card.tell_emptied(folders) == ""
@@ -494,7 +494,7 @@ def test_a_lost_third_partition_leaves_wifi_and_ssh(card, folders, tmp_path):
     assert (spare.settings.stat().st_mode | (folders.run / card.HOST_KEY).stat().st_mode) & 0o077 == 0
 
 
-def test_a_read_only_state_keeps_the_machines_key(card, folders):
+def test_unwritable_state_keeps_host_key(card, folders):
     (folders.state / "ssh").mkdir()
     (folders.state / "ssh" / card.HOST_KEY).write_text("the same key\n", "ascii")
     folders.settings.rmdir()
@@ -537,7 +537,7 @@ def test_a_bad_third_partition_is_named(mountinfo, free, code):
     assert (found and found[0]) == code
 
 
-def test_the_services_own_reason_is_kept(tmp_path):
+def test_service_fault_code_keeps_earlier_reason(tmp_path):
     fault, channel = program("fault"), FaultChannel(tmp_path)
 
     def code(result, mountinfo=SOUND):
@@ -554,7 +554,7 @@ def test_the_services_own_reason_is_kept(tmp_path):
     assert code(None, without_line("30")) == "state_lost"
 
 
-def test_a_fault_takes_the_screen_from_a_page_that_is_gone(tmp_path):
+def test_service_fault_restarts_screen_unless_watchdog(tmp_path):
     fault, channel = program("fault"), FaultChannel(tmp_path)
     for result, restarts in (("watchdog", False), ("timeout", True), (None, True)):
         channel.clear()
@@ -563,7 +563,7 @@ def test_a_fault_takes_the_screen_from_a_page_that_is_gone(tmp_path):
         (tmp_path / SCREEN_RESTART).unlink(missing_ok=True)
 
 
-def test_what_the_table_needs_tells_its_failure():
+def test_required_units_report_failure_to_fault_unit():
     told = "OnFailure=moccasin-mat-fault.service"
     for name in ("state.mount.d/fault.conf", "moccasin-mat.service.d/card.conf", "moccasin-mat-card.service"):
         assert told in (UNITS / name).read_text("utf-8").splitlines(), name
@@ -579,7 +579,7 @@ def unit_text():
     return unit(make_place(system=True), exhibit=True)
 
 
-def test_the_text_screen_shows_a_fault_in_place_of_addresses(tmp_path):
+def test_text_screen_replaces_addresses_with_fault(tmp_path):
     from io import StringIO
 
     from rich.console import Console
@@ -594,7 +594,7 @@ def test_the_text_screen_shows_a_fault_in_place_of_addresses(tmp_path):
     assert "No network" not in drawn.getvalue()
 
 
-def test_the_machines_id_is_kept_from_the_first_start(card, folders, tmp_path):
+def test_machine_id_of_first_start_is_reused(card, folders, tmp_path):
     now = tmp_path / "machine-id"
     now.write_text("uninitialized\n", "utf-8")
     card.keep_machine_id(folders, now)
@@ -620,7 +620,7 @@ def test_the_screen_fits_the_smallest_console():
     assert urls[1] in drawn.getvalue()
 
 
-def test_only_keys_of_the_host_sign_updates(card, folders):
+def test_host_signer_keys_alone_sign_updates(card, folders):
     kept = folders.settings / "update_signers"
     assert card.take_signers(folders) == ""
     assert not kept.exists(), "there is no default key"
@@ -635,7 +635,7 @@ def test_only_keys_of_the_host_sign_updates(card, folders):
     assert not kept.exists()
 
 
-def test_a_stick_is_looked_at_where_the_host_has_a_key_and_seen_by_nobody_else():
+def test_stick_unit_needs_signer_key_and_private_mounts():
     unit = (UNITS / "moccasin-mat-stick@.service").read_text("utf-8")
     assert "ConditionPathExists=/etc/moccasin-mat/update_signers" in unit
     assert "PrivateMounts=yes" in unit
@@ -649,7 +649,7 @@ def test_a_stick_is_looked_at_where_the_host_has_a_key_and_seen_by_nobody_else()
 
 
 @pytest.mark.parametrize("status", [0, 2])
-def test_a_stick_is_mounted_without_rights_and_searched_for_an_update(tmp_path, status):
+def test_stick_is_mounted_restricted_and_searched_for_update(tmp_path, status):
     program, stick = tmp_path / "moccasin-mat", tmp_path / "stick"
     script = (PROGRAMS / "stick.sh").read_text("utf-8").replace("/opt/moccasin-mat/bin/moccasin-mat", str(program))
     program.write_text(f'#!/bin/sh\necho "$@"\nexit {status}\n')
@@ -661,7 +661,7 @@ def test_a_stick_is_mounted_without_rights_and_searched_for_an_update(tmp_path, 
     assert done.returncode == status
 
 
-def test_settings_that_a_reset_set_aside_are_not_taken_until_they_change(card, folders):
+def test_settings_set_aside_by_reset_wait_for_change(card, folders):
     from pi_controller.system.install import digest
 
     text = '[table]\nname = "Our hall"\njournal = "/var/lib/moccasin-mat/table.sqlite"\n'
@@ -679,7 +679,7 @@ def test_settings_that_a_reset_set_aside_are_not_taken_until_they_change(card, f
     assert (folders.settings / "table.toml").read_text("utf-8") == text
 
 
-def test_what_the_page_saved_stays_until_the_boot_partition_changes(card, folders):
+def test_page_settings_last_until_boot_partition_changes(card, folders):
     boot, kept = folders.boot / "table.toml", folders.settings / "table.toml"
     text = '[table]\nname = "Our hall"\njournal = "/var/lib/moccasin-mat/table.sqlite"\n'
     boot.write_text(text, "utf-8")
@@ -696,7 +696,7 @@ def test_what_the_page_saved_stays_until_the_boot_partition_changes(card, folder
     assert kept.exists(), "settings that were lost come from the boot partition again"
 
 
-def test_a_card_without_wifi_opens_a_network_of_its_own_once(card, folders):
+def test_card_without_wifi_opens_own_network_once(card, folders):
     (folders.boot / "machine.toml").write_text('name = "hall-2"\n', "utf-8")
     first = card.open_first_network(folders, card.take_machine(folders)[0])
     assert first.wifi.own
@@ -709,7 +709,7 @@ def test_a_card_without_wifi_opens_a_network_of_its_own_once(card, folders):
         assert card.open_first_network(folders, machine) == machine
 
 
-def test_only_a_machine_with_its_own_network_leads_phones_to_the_page(card, folders):
+def test_own_network_alone_redirects_phones_to_page(card, folders):
     own = {"own": True, "network": "Mat", "password": "correct horse"}
     for wifi, hub, files in (
         (own, None, {"wpa_supplicant.conf", "own.network", "dnsmasq.conf", "portal"}),
@@ -730,7 +730,7 @@ def test_only_a_machine_with_its_own_network_leads_phones_to_the_page(card, fold
                 assert (folders.run / name).stat().st_mode & 0o007 == 0
 
 
-def test_the_units_of_hub_and_own_network_wait_for_the_files_that_the_card_writes():
+def test_hub_and_network_units_wait_for_card_files():
     run = str(machine_settings.CARD_RUN)
     conditions = {
         "own-network.service": f"{run}/dnsmasq.conf",
@@ -749,7 +749,7 @@ def test_the_units_of_hub_and_own_network_wait_for_the_files_that_the_card_write
 
 
 @pytest.mark.parametrize("asked", ["GET /generate_204 HTTP/1.1", "GET /hotspot-detect.html HTTP/1.0", "nonsense", ""])
-def test_a_phone_that_asks_for_the_internet_is_led_to_the_page(tmp_path, asked):
+def test_captive_portal_redirects_phone_to_page(tmp_path, asked):
     (tmp_path / "portal").write_text("http://10.42.0.1:8080/judge/start\n", "utf-8")
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -765,7 +765,7 @@ def test_a_phone_that_asks_for_the_internet_is_led_to_the_page(tmp_path, asked):
     assert answer.endswith("\r\n\r\n")
 
 
-def test_the_first_screen_with_a_network_fits_the_smallest_console():
+def test_first_network_screen_fits_smallest_console():
     from io import StringIO
 
     from rich.console import Console
@@ -784,7 +784,7 @@ def test_the_first_screen_with_a_network_fits_the_smallest_console():
         assert (":8443/director" in drawn.getvalue()) == bool(hub)
 
 
-def test_the_kiosk_card_has_its_packages_and_sets_up_its_screen():
+def test_kiosk_card_has_packages_and_setup_option():
     from pi_controller.system.kiosk import PROGRAMS
 
     assert set(PROGRAMS) <= set(build.KIOSK)
@@ -800,7 +800,7 @@ def test_under_a_browser_a_pin_must_be_wanted(tmp_path):
     assert "/staff" in screen.head_judge(settings, wanted=True, covered=True)
 
 
-def test_the_screen_stays_on_the_page_and_off_a_pin(card, folders, monkeypatch):
+def test_kiosk_stays_on_page_without_showing_pin(card, folders, monkeypatch):
     dropin = (UNITS / "moccasin-mat-kiosk.service.d/card.conf").read_text("utf-8")
     for name in card.NEW_HEAD:
         assert f"\nConditionPathExists=!/boot/firmware/{name}\n" in dropin
@@ -824,7 +824,7 @@ def load_with(folder, web):
     return read_settings(folder / "table.toml")
 
 
-def test_apts_own_sources_have_the_pis_firmware_and_stand_in_no_file():
+def test_apt_sources_include_pi_firmware():
     try:
         lines = build.own_sources("bookworm").splitlines()
     except (OSError, SystemExit, subprocess.CalledProcessError):

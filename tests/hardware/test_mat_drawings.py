@@ -31,7 +31,7 @@ def made():
     return dict(module("mat").drawings()) | {"board.svg": module("board").drawing()}
 
 
-def test_every_drawing_in_the_tree_is_that_of_the_pin_map(made):
+def test_drawings_match_pin_map(made):
     assert {f"{name}.svg" for name in NAMES} <= set(made)
     stale = [name for name, text in made.items() if (DRAWINGS / name).read_text("utf-8") != text]
     assert not stale, "make them again: python hardware/drawings/mat.py, board.py"
@@ -42,7 +42,7 @@ def test_no_page_of_tiles_is_left_over(made):
     assert there == {name for name in made if name.startswith("pad-")}
 
 
-def test_drawings_are_in_millimetres_and_nothing_stands_off_the_page(made):
+def test_drawings_are_in_millimetres_within_page(made):
     for name, text in made.items():
         root = ET.fromstring(text)
         width, height = float(root.get("width")[:-2]), float(root.get("height")[:-2])
@@ -77,7 +77,7 @@ def test_no_two_texts_lie_on_each_other(made):
             assert apart, (name, a[4], b[4])
 
 
-def test_every_drawing_has_a_title_and_says_its_licence(made):
+def test_drawings_have_title_and_licence(made):
     licence = (HARDWARE / "LICENSE").read_text("utf-8")
     assert licence.startswith("CERN Open Hardware Licence Version 2 - Permissive\n")
     assert "7.4 This Licence shall not be enforceable" in licence
@@ -91,11 +91,11 @@ def test_every_drawing_has_a_title_and_says_its_licence(made):
         assert path.read_text("utf-8").startswith("# SPDX-License-Identifier: CERN-OHL-P-2.0")
 
 
-def test_the_stack_of_boards_puts_the_chips_at_the_pin_maps_depth():
+def test_board_stack_puts_chips_at_pin_map_depth():
     assert -module("geometry").build().chip_z == pytest.approx(pinmap().magnetometers.depth_mm)
 
 
-def test_the_flat_mat_is_flat_and_has_no_slats():
+def test_flat_mat_is_level_without_slats():
     geometry = module("geometry")
     flat = geometry.flat()
     assert -flat.chip_z == pytest.approx(flat.flat.depth_mm)
@@ -110,7 +110,7 @@ def test_the_flat_mat_is_flat_and_has_no_slats():
     assert len({number for number, _ in blocks}) == 1
 
 
-def test_no_square_of_the_flat_mat_lies_on_a_module():
+def test_flat_mat_squares_miss_modules():
     geometry = module("geometry")
     modules = [geometry.around(x, y, *geometry.build().module_mm) for x, y in pinmap().magnetometers.offsets_mm]
     for block, one in itertools.product(geometry.blocks(), modules):
@@ -134,7 +134,7 @@ def test_pieces_fit_into_each_other():
     ), "lid, plates and dividers are level"
 
 
-def test_the_usb_cable_leaves_through_the_wall_beside_its_board():
+def test_usb_cable_leaves_through_wall_notch():
     geometry, values = module("geometry"), module("values").values()
     notch, tray, out = geometry.usb_notch(), geometry.service(), geometry.outline()
     assert (notch.near + notch.far) / 2 == values.harness.box_mm[1]
@@ -149,7 +149,7 @@ def test_the_usb_cable_leaves_through_the_wall_beside_its_board():
     assert (wide, high) >= (16.0, 9.0), "the plug, a USB-C's or a USB-A's, passes"
 
 
-def test_blocks_of_foam_stand_whole_on_slats_under_the_plate_and_clear_of_the_disc():
+def test_foam_blocks_rest_on_slats_clear_of_disc():
     geometry, maps = module("geometry"), pinmap()
     plate, disc = geometry.around(0, 0, maps.pads.width_mm, maps.pads.depth_mm), geometry.build().disc_at_mm
     ways = [geometry.around(x, 0, geometry.build().channel_mm, maps.pads.depth_mm) for x in geometry.columns()]
@@ -162,7 +162,7 @@ def test_blocks_of_foam_stand_whole_on_slats_under_the_plate_and_clear_of_the_di
         assert ((x - disc[0]) ** 2 + (y - disc[1]) ** 2) ** 0.5 > geometry.build().disc_mm / 2 + 5
 
 
-def test_posts_bear_the_lids_free_edge_and_leave_the_cables_their_ways(made):
+def test_posts_support_lid_and_leave_cable_channels(made):
     geometry, mat = module("geometry"), module("mat")
     posts, harness = geometry.posts(), mat.values().harness
     (told,) = [(n, size) for name, n, size, _ in geometry.pieces() if name == "post under the lid"]
@@ -186,7 +186,7 @@ def test_posts_bear_the_lids_free_edge_and_leave_the_cables_their_ways(made):
     assert len(drawn) == len(posts)
 
 
-def test_every_module_lies_whole_in_its_channel_with_room_for_cables():
+def test_modules_fit_channels_with_cable_room():
     geometry = module("geometry")
     wide, deep = geometry.build().module_mm
     for x, y, _ in pinmap().magnetometer_positions():
@@ -197,7 +197,7 @@ def test_every_module_lies_whole_in_its_channel_with_room_for_cables():
         assert y + deep / 2 < way.far
 
 
-def test_board_and_multiplexers_of_the_harness_lie_in_the_tray():
+def test_board_and_multiplexers_fit_in_tray():
     geometry, mat = module("geometry"), module("mat")
     harness = mat.values().harness
     boxes = [geometry.around(*harness.box_mm, *mat.BOARD_BOX)]
@@ -219,7 +219,7 @@ def test_cables_are_bought_as_long_as_their_ways():
     assert max(places.usb_m("one"), places.usb_m("A")) < 2.0 < places.usb_m("B") < 3.0
 
 
-def test_a_disc_off_the_middle_feels_the_modes_that_the_middle_misses_and_blocks_bounce_below_the_strikes():
+def test_off_centre_disc_senses_modes_above_bounce():
     plate = module("plate")
     softest = plate.modes(False, plate.FOAM_PA[0])
     (missed, count), (few, _) = plate.deaf(softest, (0.0, 0.0)), plate.deaf(softest, plate.build().disc_at_mm)
@@ -241,7 +241,7 @@ def test_a_disc_off_the_middle_feels_the_modes_that_the_middle_misses_and_blocks
     assert low < high
 
 
-def test_a_free_square_plate_has_the_modes_that_books_have():
+def test_free_square_plate_modes_match_textbook():
     plate = module("plate")
     modes = plate.modes(True, 0.0, 2000.0)
     # Leissa, free square plate, nu = 0.3: 13.49, 19.60, 24.27; here 250 x 300 mm, so between the squares of both sides
@@ -251,7 +251,7 @@ def test_a_free_square_plate_has_the_modes_that_books_have():
     assert 13.49 * scale / 0.3**2 < modes.hz[3] < 13.49 * scale / 0.25**2
 
 
-def test_mat_lights_and_pi_lie_in_the_playing_area():
+def test_mat_lights_and_pi_fit_playing_area():
     places, geometry = module("places"), module("geometry")
     out = geometry.outline()
     right = out.right + places.LIGHTS_AWAY_MM + places.LIGHT_BOARD[0]
@@ -287,7 +287,7 @@ def test_tiles_show_the_whole_template_at_full_size(made, paper):
             assert a.left + a.width - b.left == pytest.approx(tiles.OVERLAP_MM)
 
 
-def test_the_template_has_each_chip_where_the_pin_map_has_it(made):
+def test_template_places_chips_as_pin_map(made):
     tiles = module("tiles")
     root = ET.fromstring(made["pad-template.svg"])
     wide, deep = module("geometry").build().module_mm
@@ -299,7 +299,7 @@ def test_the_template_has_each_chip_where_the_pin_map_has_it(made):
     assert found == set(pinmap().magnetometers.offsets_mm)
 
 
-def test_the_beads_lie_where_the_fit_looks_for_them_and_do_not_blind_the_sensor_below():
+def test_bead_heights_and_magnets_suit_fit_and_sensors():
     beads, pads = module("beads"), module("pads")
     mean, sigma = BEAD_HEIGHT_MM
     for height in (pads.BALL_MM / 2, 4.0):  # the ball; the flat bead

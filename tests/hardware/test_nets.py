@@ -54,7 +54,7 @@ def test_every_pads_input_is_the_simulated_one(kind, count):
             assert here == wanted if part[0] == "D" else sorted(here) == sorted(wanted), part
 
 
-def test_a_pads_amplifier_goes_to_the_pads_adc_pin():
+def test_pad_amplifier_drives_its_adc_pin():
     perfboard, printed = nets.perfboard_nets(), nets.board_nets()
     for pad, gpio in zip(nets.pads(), pinmap().board.adc_pins, strict=True):
         out, minus, plus = nets.AMPLIFIERS[pad]
@@ -77,7 +77,7 @@ def test_a_lead_is_in_one_net():
         assert min(map(len, found.values())) >= 2
 
 
-def test_each_electrode_goes_to_the_strip_that_the_pin_map_has():
+def test_each_electrode_reaches_its_pin_map_strip():
     strips, found = pinmap().touch.strips, nets.board_nets()
     for pad in nets.pads():
         for i, strip in enumerate(strips):
@@ -96,7 +96,7 @@ def test_the_checklists_readings_are_the_circuits():
     assert meter.table() in (HARDWARE / "CHECKLIST.md").read_text("utf-8"), "run python hardware/drawings/meter.py"
 
 
-def test_both_boards_read_alike_and_a_turned_plug_reads_otherwise():
+def test_boards_read_alike_and_turned_plug_reads_open():
     both = [meter.board_resistors(found) for found in (nets.perfboard_nets(), nets.board_nets())]
     for red, black in ((nets.BIAS, "GND"), ("SDA", "3V3"), ("SCL", "3V3")):
         one, other = (meter.resistance(resistors, red, black) for resistors in both)
@@ -117,7 +117,7 @@ def test_resistances_are_those_of_a_known_network():
     )
 
 
-def test_a_cable_of_its_own_to_each_multiplexer_is_within_what_the_bus_bears():
+def test_separate_multiplexer_cables_fit_bus_length():
     more = sum(bus.star_m(values())) - sum(bus.trunk_m(values()))
     assert 0 < more < bus.spare_m(values()) / 2
     assert f"{more:.1f} m more" in (HARDWARE / "circuits.md").read_text("utf-8")

@@ -38,7 +38,7 @@ def test_numbers_follow_the_pin_map():
     assert many("MPR121", "light") == many("RP2040 board", "light") == 1
 
 
-def test_two_mats_buy_two_of_all_that_a_mat_has_and_one_of_the_rest():
+def test_two_mats_double_mat_parts_alone():
     for name in ("RP2040 board", "MPR121", "QMC5883L", "TCA9548A", "camping mat", "felt", "plywood 6"):
         assert many(name, "two mats") == 2 * many(name, "table") > 0, name
     for name in ("Raspberry Pi 4", "5 V supply", "WS2812B", "push button", "ATO blade fuse"):
@@ -47,7 +47,7 @@ def test_two_mats_buy_two_of_all_that_a_mat_has_and_one_of_the_rest():
 
 
 @pytest.mark.parametrize("build", parts.BUILDS)
-def test_each_cable_of_the_harness_is_bought_as_long_as_it_is(build):
+def test_harness_cable_lengths_are_bought(build):
     metres = harness.metres(parts.sheets(build))
     assert set(metres) <= {*parts.CABLES.values(), ("wires", 28)}
     for name, kind in parts.CABLES.items():
@@ -55,7 +55,7 @@ def test_each_cable_of_the_harness_is_bought_as_long_as_it_is(build):
         assert metres[kind] <= parts.quantity(part, build) < metres[kind] + 1.001, name
 
 
-def test_each_kind_of_plug_of_the_harness_is_bought():
+def test_harness_plug_kinds_are_bought():
     counted = {name for part in P.part for name in part.table}
     for build in SOLDERED:
         for kind in harness.plugs(parts.sheets(build)):
@@ -96,7 +96,7 @@ def small_parts() -> set[str]:
     return set(parts.small(P, "table")) | set(parts.small(P, "table", parts.PRINTED))
 
 
-def test_each_number_is_of_a_part_that_is_bought():
+def test_part_numbers_belong_to_bought_parts():
     bought = {part.name for part in P.part} | small_parts()
     assert set(P.numbers) <= bought
     assert len(P.numbers) > 20
@@ -106,7 +106,7 @@ def test_each_number_is_of_a_part_that_is_bought():
     assert re.search(r"estimated .* 20\d\d\.", page)
 
 
-def test_the_numbers_of_plugs_have_as_many_ways_as_the_plugs():
+def test_plug_part_numbers_match_their_ways():
     for name, number in P.numbers.items():
         if ways := re.search(r"housing .*, (\d+) ways", name):
             molex, harwin = re.fullmatch(r"Molex 50-57-94(\d\d), Harwin M20-106(\d\d)00", number).groups()
@@ -138,7 +138,7 @@ def test_the_total_is_the_sum_of_the_prices():
         assert euros <= int(asked.strip(" *")) <= math.ceil(1.4 * euros / 10) * 10
 
 
-def test_every_circuit_is_in_a_build_or_is_an_alternative():
+def test_every_circuit_is_built_or_alternative():
     used = {name for circuits in P.circuits.values() for name in circuits}
     alternatives = {"fsr"}
     named = {name for name in values().__struct_fields__ if isinstance(getattr(values(), name), Circuit)}
@@ -152,7 +152,7 @@ def test_every_part_of_a_circuit_is_bought(build):
     assert wanted == sum(n for n, _ in parts.small(P, build).values())
 
 
-def test_the_printed_boards_additional_parts_are_those_of_its_list():
+def test_printed_board_extras_match_its_parts_list():
     rows = [row.split("\t") for row in (HARDWARE / "board" / "mat-board-parts.tsv").read_text("utf-8").splitlines()[1:]]
     there = {value: int(count) for count, value, *_ in rows}
     more = parts.small(P, "table", parts.PRINTED)
@@ -161,7 +161,7 @@ def test_the_printed_boards_additional_parts_are_those_of_its_list():
         assert there[said.split(" ", 1)[1]] == count
 
 
-def test_the_paper_build_needs_nothing_soldered():
+def test_paper_build_has_no_soldered_parts():
     assert not parts.small(P, "paper")
     bought = {one.name for one in P.part if parts.quantity(one, "paper")}
     assert bought == {"laptop with Python 3.11", "screen with HDMI", "cloths for moccasins"}

@@ -13,11 +13,11 @@ from pi_controller.pinmap import pinmap
 PADS = range(1, pinmap().pads.count + 1)
 
 
-def test_the_wires_join_what_the_circuit_joins_and_nothing_else():
+def test_wires_join_exactly_the_circuit():
     assert perfboard.joined() == {frozenset(pins) for pins in nets.perfboard_nets().values()}
 
 
-def test_a_hole_has_one_lead_and_is_on_the_board():
+def test_each_hole_has_one_lead_on_board():
     holes = Counter(at for part in perfboard.parts() for _, at in part.leads)
     assert max(holes.values()) == 1
     assert all(0 <= x < perfboard.COLUMNS and 0 <= y < perfboard.ROWS for x, y in holes)
@@ -25,7 +25,7 @@ def test_a_hole_has_one_lead_and_is_on_the_board():
     assert (perfboard.ROWS - 1) * perfboard.PITCH_MM < perfboard.CUT_MM[1] <= 90 / 2
 
 
-def test_every_part_of_the_circuits_stands_on_it_once():
+def test_each_circuit_part_is_on_perfboard_once():
     v, pads = values(), len(PADS)
     circuits = ((v.piezo, pads), (v.passive, pads), (v.op_amp, 1), (v.bus, 1))
     said = Counter({c.label(name): 0 for c, _ in circuits for name in c.parts if name != "disc"})
@@ -36,6 +36,6 @@ def test_every_part_of_the_circuits_stands_on_it_once():
     assert Counter(part.said for part in perfboard.parts() if part.name[0] != "J") == said
 
 
-def test_the_chip_has_the_pins_of_a_dip_14():
+def test_chip_has_dip_14_pins():
     assert [perfboard.CHIP[pin] for pin in (1, 7, 8, 14)] == [(20, 5), (20, 11), (23, 11), (23, 5)]
     assert (perfboard.RIGHT - perfboard.LEFT) * perfboard.PITCH_MM == 7.62

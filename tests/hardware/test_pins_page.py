@@ -37,7 +37,7 @@ def rows(page, title):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
 
 
-def test_the_pages_in_the_tree_are_those_of_the_pin_map(pins):
+def test_pin_pages_match_pin_map(pins):
     stale = [name for name, text in pins.pages() if (HARDWARE / name).read_text("utf-8") != text]
     assert not stale, "make them again: python hardware/drawings/mat.py"
 
@@ -64,7 +64,7 @@ def test_no_pin_is_given_twice():
     assert len(set(without_board)) == len(without_board)
 
 
-def test_the_boards_names_are_for_the_pins_that_the_map_has(pins):
+def test_board_names_match_pin_map_pins(pins):
     board = pinmap().board
     pins_now = (board.adc_pins, board.bias_pin, board.i2c["sda"], board.i2c["scl"], board.strip_pin)
     assert pins_now == ((26, 27, 28, 29), 3, 4, 5, 6), (
@@ -98,7 +98,7 @@ def test_every_electrode_is_named_once(page):
     assert told == list(range(12))
 
 
-def test_the_header_of_a_pi_5_is_that_of_the_page(pins, page):
+def test_pi_5_header_matches_page(pins, page):
     pi5 = PiBoardInfo.from_revision(PI_5)
     for gpio, pin, _ in rows(page, "The Raspberry Pi") + rows(page, "The Raspberry Pi without a mat board"):
         assert [found.number for _, found in pi5.find_pin(gpio)] == [int(pin)]
@@ -116,7 +116,7 @@ def test_rows_of_lights_follow_each_other(page):
 
 
 @pytest.mark.parametrize("name", ["README.md", "firmware/README.md", "hardware/README.md", "hardware/CHECKLIST.md"])
-def test_pins_and_addresses_in_the_prose_are_the_pin_maps(name):
+def test_prose_pins_and_addresses_match_pin_map(name):
     maps = pinmap()
     text = (ROOT / name).read_text("utf-8")
     known = {*maps.board.adc_pins, *maps.board.i2c.values(), maps.board.bias_pin, maps.board.strip_pin}
@@ -125,7 +125,7 @@ def test_pins_and_addresses_in_the_prose_are_the_pin_maps(name):
     assert maps.magnetometers.depth_mm == 30, "the pages say 30 mm in words"
 
 
-def test_the_doctor_names_the_addresses_of_the_pin_map():
+def test_doctor_names_pin_map_addresses():
     board = pinmap().board
     said = (ROOT / "pi_controller" / "system" / "sensor_checks.py").read_text("utf-8")
     named = {int(address, 16) for address in re.findall(r"0x[0-9A-Fa-f]{2}", said)}

@@ -58,7 +58,7 @@ def sheet_views(name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", ["dakota", *GAMES])
-def test_no_scene_draws_more_than_the_cap_or_starves_the_last_pixel(view, name):
+def test_no_scene_exceeds_cap_or_starves_last_pixel(view, name):
     views = stick_views(view) if name == "dakota" else sheet_views(name)
     frames = [frame(one, t) for one in views for t in (0.0, 1.0, 2.9)]
     worst = max(frames, key=current_ma)  # at full brightness; the default is half
@@ -73,7 +73,7 @@ def test_no_frame_under_the_cap_starves_a_pixel():
     assert power.worst_under_cap(P) >= P.strip.lowest_volt
 
 
-def test_a_feed_at_the_start_alone_would_starve_the_last_pixel():
+def test_feed_at_start_alone_starves_last_pixel():
     assert P.strip.fed == "both"
     assert power.worst_under_cap(P, "start") < P.strip.lowest_volt
 
@@ -90,7 +90,7 @@ def test_both_feeds_are_never_worse_than_one():
     assert (power.volts(P, white, "both") >= power.volts(P, white, "start")).all()
 
 
-def test_the_steps_are_those_of_the_board_of_lights():
+def test_resistance_steps_follow_light_board_links():
     steps = power.steps_ohm(P)
     assert len(steps) == LIGHTS.count - 1
     links = {LIGHTS.a - 1, LIGHTS.a + LIGHTS.b - 1, LIGHTS.a + LIGHTS.b + LIGHTS.middle - 1}

@@ -72,7 +72,7 @@ def test_versions_file_without_a_package_is_refused():
         versions.parse_versions("# debian-snapshot: 20261124T000000Z\n")
 
 
-def test_pips_report_gives_the_requirements_but_the_own_package():
+def test_pip_report_gives_requirements_without_own_package():
     def one(name, **more):
         return {"metadata": {"name": name, "version": "1.0"}, "download_info": {"archive_info": more}}
 
@@ -84,7 +84,7 @@ def test_pips_report_gives_the_requirements_but_the_own_package():
 
 
 @pytest.mark.parametrize("path", sorted(Path(build.__file__).parent.glob("versions-*.txt")), ids=lambda path: path.name)
-def test_stored_versions_file_is_complete_and_names_no_address(path):
+def test_stored_versions_file_is_complete_without_addresses(path):
     text = path.read_text("utf-8")
     assert not re.search(r"https?:|\.(org|com|io)\b", text)
     names = {one.name for one in versions.parse_versions(text).requirements}
@@ -124,7 +124,7 @@ def test_snapshot_sources_are_those_of_the_date(monkeypatch):
     assert all("check-valid-until=no" in line for line in lines)
 
 
-def test_snapshot_is_refused_if_apt_knows_no_archive_of_old_states(monkeypatch):
+def test_snapshot_without_apt_archive_is_refused(monkeypatch):
     monkeypatch.setattr(build, "run", lambda *command, caught: "")
     with pytest.raises(SystemExit, match="--snapshot none"):
         build.snapshot_sources("trixie", "20261124T000000Z")
@@ -164,7 +164,7 @@ def test_sums_are_of_every_file_but_their_own(made):
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=made.out, check=True)
 
 
-def test_imagers_list_has_the_sizes_and_hashes_of_both_files(made):
+def test_imager_list_has_sizes_and_hashes(made):
     image = bytes(5000) + b"card"
     packed = made.out / made.name_card("table", "img.xz")
     packed.write_bytes(lzma.compress(image))
@@ -185,7 +185,7 @@ def test_step_that_needs_a_card_says_so(made):
         release.make_imager(made)
 
 
-def test_bill_of_materials_has_each_package_and_is_the_same_each_time():
+def test_bill_of_materials_is_complete_and_reproducible():
     pinned = [versions.Requirement("numpy", "2.4.1", (DIGEST,))]
     installed = sbom.parse_list(LIST)
     texts = [sbom.format_sbom("table", installed, pinned, debian=13, epoch=1_790_000_000) for _ in range(2)]
@@ -198,7 +198,7 @@ def test_bill_of_materials_has_each_package_and_is_the_same_each_time():
     assert parts["numpy"]["hashes"] == [{"alg": "SHA-256", "content": DIGEST}]
 
 
-def test_bill_of_materials_has_no_hash_of_another_version():
+def test_bill_of_materials_omits_hash_of_other_version():
     pinned = [versions.Requirement("numpy", "2.4.2", (DIGEST,))]
     told = json.loads(sbom.format_sbom("table", sbom.parse_list(LIST), pinned, debian=13, epoch=0))
     assert not any("hashes" in one for one in told["components"])
@@ -217,7 +217,7 @@ def test_faulty_list_of_versions_is_refused(text, fault):
         sbom.parse_list(text)
 
 
-def test_firmware_archive_has_instructions_and_the_same_bytes_each_time(made):
+def test_firmware_archive_has_instructions_and_is_reproducible(made):
     archive = made.out / made.name_file("firmware.zip")
     release.make_firmware(made)
     first = archive.read_bytes()
@@ -228,7 +228,7 @@ def test_firmware_archive_has_instructions_and_the_same_bytes_each_time(made):
     assert ".uf2" in zipfile.ZipFile(archive).read("FIRMWARE.txt").decode()
 
 
-def test_documentation_is_the_site_with_its_pages_and_pictures(made):
+def test_documentation_archive_has_pages_and_pictures(made):
     release.make_documentation(made)
     names = zipfile.ZipFile(made.out / made.name_file("documentation.zip")).namelist()
     assert {"index.html", "play/first-evening/index.html", "hardware/drawings/mat.svg"} <= set(names)
@@ -242,7 +242,7 @@ def test_sides_of_a_drawing_are_read_in_mm():
         release.measure_side('<svg viewBox="0 0 1 1"><rect width="1mm"/>', "width")
 
 
-def test_each_kind_of_difference_between_two_trees_is_named(tmp_path):
+def test_tree_differences_are_named_by_kind(tmp_path):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "same").write_text("same", "utf-8")

@@ -22,7 +22,7 @@ CROSSING = {"a": [pin("1", 4, 8), pin("2", 18, 8)], "b": [pin("1", 11, 3), pin("
 WALL = Shape(((15.0, 0.0), (15.0, 20.0)), 0.5)
 
 
-def test_nets_that_cross_take_both_layers_and_keep_their_distance():
+def test_crossing_nets_use_both_layers_with_clearance():
     router = made(CROSSING)
     router.route()
     for one in router.tracks:
@@ -51,7 +51,7 @@ def test_a_net_behind_a_wall_is_named():
         made({"a": [pin("1", 4, 8), pin("2", 18, 8)]}, [WALL]).route()
 
 
-def test_a_track_that_is_too_wide_for_a_gap_is_refused_and_a_narrow_one_laid():
+def test_track_too_wide_for_gap_is_refused():
     gate = [Shape(((15.0, 0.0), (15.0, 9.0)), 0.5), Shape(((15.0, 11.4), (15.0, 20.0)), 0.5)]
     pins = {"a": [pin("1", 4, 8), pin("2", 18, 8)]}
     made(pins, gate, width=0.4).route()
@@ -59,7 +59,7 @@ def test_a_track_that_is_too_wide_for_a_gap_is_refused_and_a_narrow_one_laid():
         made(pins, gate, width=1.4).route()
 
 
-def test_a_net_without_a_way_is_laid_first_in_the_next_attempt():
+def test_unrouted_net_is_first_in_next_attempt():
     """Only the upper layer has a gap in the wall: whoever is laid first takes it, and the other goes round by a via."""
     pins = {"a": [pin("1", 4, 8), pin("2", 18, 8)], "b": [pin("1", 4, 6), pin("2", 18, 10)]}
     router = made(pins, [Shape(((15.0, 0.0), (15.0, 7.0)), 0.5), Shape(((15.0, 13.0), (15.0, 20.0)), 0.5)])
@@ -67,7 +67,7 @@ def test_a_net_without_a_way_is_laid_first_in_the_next_attempt():
     assert {track.net for track in router.tracks} == {"a", "b"}
 
 
-def test_a_hatch_leaves_out_what_touches_no_pin_of_its_net():
+def test_hatch_omits_lines_without_net_pin():
     pins = {"GND": [pin("1", 4, 4), pin("2", 4, 8)], "a": [pin("1", 18, 4), pin("2", 18, 8)]}
     router = made(pins, [WALL])
     router.route()
@@ -79,7 +79,7 @@ def test_a_hatch_leaves_out_what_touches_no_pin_of_its_net():
     assert {(line.net, line.layer) for line in lines} == {("GND", 1)}
 
 
-def test_every_end_of_a_hatch_meets_another_line_or_a_pin():
+def test_hatch_line_ends_meet_line_or_pin():
     pins = {"GND": [pin("1", 4, 4), pin("2", 11, 9)], "a": [pin("1", 18, 4), pin("2", 18, 8)]}
     router = made(pins)
     router.route()
@@ -94,7 +94,7 @@ def test_every_end_of_a_hatch_meets_another_line_or_a_pin():
             assert any(distance(Shape((end,), 0.0), other) <= 0.0 for other in others), end
 
 
-def test_a_hatch_keeps_off_other_nets_and_what_it_is_told():
+def test_hatch_avoids_other_nets_and_excluded_area():
     router = made(CROSSING | {"GND": [pin("1", 4, 3), pin("2", 4, 13)]})
     router.route()
     before = len(router.tracks)

@@ -94,7 +94,7 @@ def test_small_parts_are_the_printed_boards():
     assert ways == {"2": 5, "3": 5, "4": 4}
 
 
-def test_pieces_are_the_drawings_and_fit_on_two_sheets():
+def test_pieces_match_drawings_and_fit_two_sheets():
     small = module("small_mat")
     told = re.findall(r"^\| ([a-z ]+, (?:hardboard|camping mat)) \| (\d+) \| (.+) \|$", TEXT, re.MULTILINE)
     assert [(name, int(many), size) for name, many, size in told] == small.pieces()
@@ -107,7 +107,7 @@ def test_pieces_are_the_drawings_and_fit_on_two_sheets():
     assert (1220 - 4 * half[0]) // 40 * (610 // 40) >= 32, "squares beside the plates"
 
 
-def test_the_chips_lie_about_as_deep_as_the_pin_map_says():
+def test_chip_depth_is_near_pin_map_depth():
     assert module("small_mat").chip_depth_mm() == pytest.approx(pinmap().magnetometers.depth_mm, abs=1.0)
 
 
@@ -118,7 +118,7 @@ def test_the_strip_has_a_pixel_for_each_light():
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.splitlines()[0])
-def test_each_step_has_a_picture_and_a_check_of_the_doctor(step, lines):
+def test_each_step_has_picture_and_doctor_check(step, lines):
     pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", step)
     assert pictures
     assert all((HARDWARE / name).is_file() for name in pictures)
@@ -134,7 +134,7 @@ def test_each_step_has_a_picture_and_a_check_of_the_doctor(step, lines):
     assert {name for name in named if lines[name] != "pass"} <= absent
 
 
-def test_the_magnetometers_of_the_mat_are_the_lines_that_are_named(lines):
+def test_small_mat_magnetometers_match_named_lines(lines):
     there = [name for name in lines if name.startswith("magnetometer ")]
     assert len(there) == 8
     assert f"eight lines from `{there[0]}` to `{there[-1]}`" in " ".join(TEXT.split())

@@ -82,7 +82,7 @@ class Seat:
         return self.take(list(self.referee.tick(self.draft, t).facts))
 
 
-def test_strokes_buttons_and_readings_that_mean_nothing_are_passed_over():
+def test_meaningless_events_are_ignored():
     seat = Seat()
     seat(Link(0.0, up=True))
     for event in [
@@ -101,7 +101,7 @@ def test_strokes_buttons_and_readings_that_mean_nothing_are_passed_over():
     assert seat(Strike(4, (1,))) == []  # it may be the hand
 
 
-def test_the_last_point_ends_the_game_with_the_hit_and_opens_the_bead():
+def test_last_point_ends_game_and_reveals_bead():
     seat = Seat(points=1)
     seat(Button(0, "toss_a"))
     for n in range(14):
@@ -121,7 +121,7 @@ def test_the_last_point_ends_the_game_with_the_hit_and_opens_the_bead():
     assert seat.game.sheet(seat.story.state)["winner"] is None
 
 
-def test_a_point_in_the_middle_of_a_hide_does_not_settle_it():
+def test_point_within_hide_does_not_settle_it():
     seat = Seat()
     seat(Button(0, "toss_a"))
     for n in range(14):
@@ -134,7 +134,7 @@ def test_a_point_in_the_middle_of_a_hide_does_not_settle_it():
     assert isinstance(seat(Strike(6, (2,)))[-1], Reveal)
 
 
-def test_the_foul_of_the_last_hide_starts_this_one_over():
+def test_foul_on_last_hide_restarts_current_one():
     seat = Seat()
     seat(Button(0, "toss_a"))
     seat(JudgeAction(1, {"do": "hit", "found": False}))
@@ -146,7 +146,7 @@ def test_the_foul_of_the_last_hide_starts_this_one_over():
     assert (seat.story.phase, seat.story.hide.hiding_passes, seat.story.hide.seal.commit) == ("hide", (), None)
 
 
-def test_a_warning_settles_nothing():
+def test_warning_does_not_settle_hide():
     seat = Seat(outside_help_by_hitter="warning")
     seat(Button(0, "toss_a"))
     seat.hide(2)
@@ -170,7 +170,7 @@ def test_outside_help_by_the_hitter_settles_the_hide():
     assert seat.story.hide.foul == "outside_help"
 
 
-def test_the_time_for_a_hit_runs_while_one_is_owed():
+def test_hit_clock_runs_while_hit_is_owed():
     seat = Seat(RefereeSettings(hit_seconds=30))
     seat(Button(0, "toss_a"))
     seat.hide(2, t=10.0)
@@ -196,7 +196,7 @@ def test_a_question_stops_the_time():
     assert seat.tick(521.5)
 
 
-def test_a_foul_in_the_hide_just_settled_can_end_the_game_while_the_next_is_hidden():
+def test_foul_on_last_hide_can_end_game():
     seat = Seat(points=1)
     seat(Button(0, "toss_a"))
     for n in range(12):
@@ -209,7 +209,7 @@ def test_a_foul_in_the_hide_just_settled_can_end_the_game_while_the_next_is_hidd
 
 
 @pytest.mark.parametrize("mode", ["ask", "off"])
-def test_the_time_put_to_the_judge_or_left_alone(mode):
+def test_time_foul_is_asked_or_off(mode):
     seat = Seat(RefereeSettings(hit_seconds=30, fouls={"time": mode}))
     seat(Button(0, "toss_a"))
     seat.hide(2, t=10.0)
@@ -238,7 +238,7 @@ def test_an_unsure_reading_is_asked_about():
         seat(JudgeAnswer(4, "play_on"))
 
 
-def test_a_hand_that_stays_under_a_pad_is_asked_about_in_the_end():
+def test_hand_staying_under_pad_is_asked_after_timeout():
     seat = Seat(RefereeSettings(check_timeout_s=3))
     seat(Button(0, "toss_a"))
     seat(HandIn(1, 1))
@@ -247,7 +247,7 @@ def test_a_hand_that_stays_under_a_pad_is_asked_about_in_the_end():
     assert [fact.about for fact in seat.tick(5.0)] == ["no_reading"]
 
 
-def test_refused_calls_change_nothing():
+def test_refused_calls_leave_story_unchanged():
     seat = Seat()
     seat(Button(0, "toss_a"))
     seat.hide(2)
@@ -330,7 +330,7 @@ def test_empty_mat_shows_the_bead_the_judge_saw():
     assert [type(fact) for fact in seat(BeadsAtRest(2, ()))] == [BeadShown]
 
 
-def test_judge_says_hidden_between_hides_only():
+def test_judge_hidden_is_refused_outside_hide():
     seat = Seat()
     with pytest.raises(IllegalActionError, match="no hide is in progress"):
         seat(JudgeHidden(0))
@@ -365,7 +365,7 @@ def test_stroke_takes_back_time_if_made_in_it():
 
 
 @pytest.mark.parametrize(("side", "stops"), [("hider", True), (None, True), ("hitter", False)])
-def test_clock_stands_for_a_hand_but_the_hitters(side, stops):
+def test_hand_under_pad_stops_clock_unless_the_hitters(side, stops):
     seat = Seat(RefereeSettings(hit_seconds=30))
     seat(Button(0, "toss_a"))
     seat.hide(2, t=10.0)
@@ -413,7 +413,7 @@ def test_doubtful_touch_is_asked_or_passed_over(mode, about):
     assert seat(Strike(1, (3,), sure=False))[-1].about == about
 
 
-def test_only_a_sure_reading_shows_a_moved_bead():
+def test_unsure_reading_raises_no_bead_moved_question():
     seat = Seat()
     seat(Button(0, "toss_a"))
     seat.hide(2)
@@ -421,7 +421,7 @@ def test_only_a_sure_reading_shows_a_moved_bead():
     assert [fact.about for fact in seat(BeadsAtRest(2, (Bead(3),)))] == ["bead_moved"]
 
 
-def test_bead_seen_after_the_judge_said_hidden_is_sealed():
+def test_bead_seen_after_judge_hidden_is_sealed():
     seat = Seat()
     seat(Button(0, "toss_a"))
     seat(JudgeHidden(1))
@@ -442,7 +442,7 @@ def test_second_seal_is_the_judges_after_a_restart(hit, again):
     assert (asked.about, asked.choices) == ("sealed_again", ("play_on", *again, "by_eye"))
 
 
-def test_sensors_switched_off_after_ready_leave_it_to_the_eye():
+def test_sensors_off_after_ready_means_judged_by_eye():
     seat = Seat()
     seat(Link(0, up=True))
     seat(Button(0, "toss_a"))
@@ -477,7 +477,7 @@ def test_impossible_call_is_refused_before_its_reason():
         assert "reason" not in refused.value.message
 
 
-def test_nothing_to_take_back():
+def test_undo_without_history_is_refused():
     with pytest.raises(IllegalActionError, match="nothing to undo"):
         Seat()(JudgeUndo(0))
 
@@ -525,7 +525,7 @@ def test_second_hit_entered_at_once_is_a_question():
 
 
 @pytest.mark.parametrize("off", [JudgeSensors(0.0, on=False, reason="rain"), Link(0.0, up=False)])
-def test_two_hits_may_be_entered_at_once_without_sensors(off):
+def test_two_hits_at_once_are_allowed_without_sensors(off):
     seat = Seat()
     seat(off)
     seat(Button(0, "toss_a"))
@@ -535,7 +535,7 @@ def test_two_hits_may_be_entered_at_once_without_sensors(off):
     assert (seat.story.question, seat.story.phase) == (None, "show")
 
 
-def test_hand_before_the_second_ready_does_not_withdraw_it():
+def test_hand_before_second_ready_does_not_withdraw_it():
     seat = Seat()
     seat(Link(0.0, up=True))
     seat(Button(0, "toss_a"))
@@ -549,7 +549,7 @@ def test_hand_before_the_second_ready_does_not_withdraw_it():
     assert [type(fact) for fact in seat(BeadsAtRest(5.3, (Bead(3),)))] == [Commit]
 
 
-def test_hit_is_made_when_it_was_felt_not_when_the_judge_answers():
+def test_hit_time_is_stroke_time_not_answer_time():
     seat = Seat()
     seat(Link(0.0, up=True))
     seat(Button(0, "toss_a"))

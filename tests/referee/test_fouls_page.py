@@ -22,7 +22,7 @@ def test_the_page_is_up_to_date():
     assert program.PAGE.read_text("utf-8") == program.page(), "run python tests/referee/fouls_page.py"
 
 
-def test_every_foul_of_chapter_12_has_a_story_and_every_setting_in_every_preset():
+def test_each_foul_has_story_in_every_preset():
     told = {name: fouls for name, _, fouls in program.stories()}
     assert set(told) == {*FOUL_TREATMENTS, *HIDER_FOULS, *HITTER_FOULS, "not_shown"}
     for name in FOUL_TREATMENTS:
@@ -33,13 +33,13 @@ def test_every_foul_of_chapter_12_has_a_story_and_every_setting_in_every_preset(
 
 
 @pytest.mark.parametrize("name", [*PASS_FOULS, *BEAD_FOULS, "time", "rehide", "double_tap", "no_throw", "early_hit"])
-def test_what_is_automatic_is_called_and_what_is_ask_is_asked(name):
+def test_automatic_fouls_are_called_and_ask_fouls_asked(name):
     (fouls,) = (fouls for told, _, fouls in program.stories() if told == name)
     for foul in fouls:
         assert foul.outcome == BY_MODE[RefereeSettings(preset=foul.preset).mode(name)], foul
 
 
-def test_a_preset_is_what_its_line_says():
+def test_preset_modes_match_their_description():
     home, tournament, umpired, demo = map(preset_modes, PRESETS)
     assert "ask" not in demo.values(), "visitors are not stopped"
     assert tournament == home, "what the mat is sure of is called"

@@ -38,7 +38,7 @@ TOSS = ActionPlayed(0.0, {"do": "toss", "winner": "A"}, (), "judge")
 OPENED = GameOpened(0.0, "dakota", "1", "", {}, {"A": "Red", "B": "Blue"})
 
 
-def test_nothing_folds_to_the_opening():
+def test_empty_record_folds_to_opening():
     assert fold(DAKOTA, []) == blank(DAKOTA)
 
 
@@ -66,7 +66,7 @@ def test_a_second_thought_about_a_hit():
     assert story.undo_target.batch == 5
 
 
-def test_the_link_is_as_it_is_whatever_is_undone():
+def test_undo_leaves_link_state():
     story = fold(
         DAKOTA,
         numbered([OPENED], [LinkSeen(0.0, up=True)], [TOSS], [LinkSeen(1.0, up=False, why="gone")], [Undone(2.0, 3)]),
@@ -82,7 +82,7 @@ def test_the_hands_taken_back_are_in_doubt():
     assert (story.hide.number, story.hands.doubt, story.hide.passes) == (1, 2, ())
 
 
-def test_what_does_not_follow_the_rules_is_not_swallowed():
+def test_illegal_action_raises_when_folding():
     with pytest.raises(IllegalActionError):
         fold(DAKOTA, numbered([OPENED], [TOSS], [TOSS]))
 
@@ -150,7 +150,7 @@ class Judge:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_it_is_as_folded_from_nothing_after_every_step(seed):
+def test_history_equals_full_fold_after_each_step(seed):
     judge = Judge(random.Random(seed))
     judge.write(judge.history.extend(judge.history.begin(), [OPENED]))
     stories = []
@@ -169,24 +169,24 @@ def test_it_is_as_folded_from_nothing_after_every_step(seed):
     assert len(set(stories)) > 10
 
 
-def test_what_lasts_counts_though_its_batch_was_taken_back():
+def test_undo_proof_fact_survives_undone_batch():
     records = numbered([OPENED], [TOSS], [LinkSeen(1.0, up=True), HandPass(1.0, 1, 1.0)], [Undone(2.0, 2)])
     assert [counts for _, _, counts in with_status(records)] == [True, False, True, False, True]
 
 
-def test_an_undo_of_its_own_batch_or_a_later_one_takes_nothing_back():
+def test_undo_of_own_or_later_batch_is_ignored():
     for batch in (3, 4, 9):
         story = fold(DAKOTA, numbered([OPENED], [TOSS], [Undone(1.0, batch)]))
         assert (story.phase, story.hide.seal.state) == ("hide", "none")
 
 
-def test_what_no_longer_counts_need_not_follow_the_rules():
+def test_undone_illegal_action_does_not_block_fold():
     """An action that the rules once allowed, and that was taken back, does not stand in the way of the rest."""
     records = numbered([OPENED], [TOSS], [TOSS], [Undone(1.0, 3)], [hit(True)])
     assert fold(DAKOTA, records).phase == "show"
 
 
-def test_a_fact_that_is_refused_changes_nothing():
+def test_refused_fact_leaves_history_unchanged():
     history = History(DAKOTA)
     history.append([OPENED])
     with pytest.raises(IllegalActionError):
@@ -196,7 +196,7 @@ def test_a_fact_that_is_refused_changes_nothing():
     assert (history.batch, history.now.phase, history.now.undo_target.batch) == (2, "hide", 2)
 
 
-def test_an_undo_costs_the_same_in_a_long_history(monkeypatch):
+def test_undo_cost_is_independent_of_history_length(monkeypatch):
     told = []
     whole = history_module.apply_batch
     monkeypatch.setattr(history_module, "apply_batch", lambda *args: told.append(1) or whole(*args))

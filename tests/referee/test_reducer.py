@@ -77,7 +77,7 @@ def test_opening_names_the_commitments_withdrawn():
 
 
 @pytest.mark.parametrize(("passes", "doubted"), [([], 0), ([HandPass(1.0, 1, 1.0)], 1)])
-def test_link_gap_doubts_only_passes_made(passes, doubted):
+def test_link_gap_doubts_passes_made_before(passes, doubted):
     story = story_after(LinkSeen(0.0, up=True), TOSS, *passes, LinkSeen(2.0, up=True))
     assert story.hands.doubt == doubted
 
@@ -101,7 +101,7 @@ def test_each_hit_has_its_own_time():
     assert story_after(*facts, played(do="hit", found=False, pad=1)).hide.waived_fouls == ("peek",)
 
 
-def test_a_foul_on_the_last_hide_is_compared_with_what_was_before_that_hide():
+def test_foul_on_last_hide_keeps_state_before_it():
     facts = LinkSeen(0.0, up=True), TOSS, HandPass(1.0, 1, 1.0), played(do="hit", found=True, pad=1)
     hit = story_after(*facts)
     fouled = story_after(*facts, played(do="foul", by="hitter", kind="outside_help", hide="last"))
@@ -118,7 +118,7 @@ def test_forfeit_is_no_turn():
 
 
 @pytest.mark.parametrize(("pad", "left"), [(2, [(3,)]), (1, [(2,), (3,)]), (4, [(1,), (2,), (3,)])])
-def test_strokes_after_the_one_counted_are_kept(pad, left):
+def test_strokes_after_counted_hit_stay_queued(pad, left):
     strokes = [StrikeKept(2.0, (each,)) for each in (1, 2, 3)]
     story = story_after(TOSS, Ready(1.0), Commit(1.0, 1, "aa"), *strokes, played(do="hit", found=False, pad=pad))
     assert [each.pads for each in story.hide.kept] == left
@@ -160,12 +160,12 @@ def test_games_begin_and_settle_in_their_phases():
         (DAKOTA, [TOSS, played(do="forfeit", by="B")], "over"),
     ],
 )
-def test_table_set_as_it_stands_keeps_its_phase(of, before, phase):
+def test_table_set_unchanged_keeps_its_phase(of, before, phase):
     story = story_after(*before, of=of)
     assert story_after(*before, StateSet(2.0, dict(of.sheet(story.state)), "as it was"), of=of).phase == phase
 
 
-def test_undo_waives_only_calls_of_the_mat():
+def test_undo_waives_mat_calls_alone():
     sensed = played("sensor", do="double_tap")
     assert story_after(sensed, of=BAGESWIN).undo_target.called == "double_tap"
     assert story_after(played(do="double_tap"), of=BAGESWIN).undo_target.called == ""
@@ -180,7 +180,7 @@ def test_undo_waives_only_calls_of_the_mat():
         (SensorFault("disc", 2, "silent"), False),
     ],
 )
-def test_only_the_middle_strip_feels_every_hand(fault, numb):
+def test_stuck_middle_strip_counts_as_dead(fault, numb):
     assert story_after(SensorsSeen(1.0, (fault,))).middle_strip_dead == numb
 
 
@@ -211,13 +211,13 @@ def test_hands_before_the_bead_is_up_are_preparation():
     assert [each.pad for each in story.hide.hiding_passes] == [3]
 
 
-def test_hand_under_a_pad_at_the_toss_is_preparation():
+def test_hand_under_pad_at_toss_is_preparation():
     toss = ActionPlayed(5.0, {"do": "toss", "winner": "A"}, (), "sensor")
     story = story_after(toss, HandPass(5.5, 1, 4.5), HandPass(6.5, 2, 6.0))
     assert [each.pad for each in story.hide.hiding_passes] == [2]
 
 
-def test_bead_read_as_up_ends_the_doubt_of_a_hide_again():
+def test_bead_read_as_up_ends_hide_again_doubt():
     facts = TOSS, HideAgain(1.0, "a bystander"), HandPass(2.5, 3, 2.0)
     assert story_after(*facts).hide.fetched
     story = story_after(*facts, RoundBegun(3.0))
@@ -232,7 +232,7 @@ def test_seal_without_its_commitment_is_refused():
     assert Seal("known", "aa").unsealed("known") == Seal("known", None, ("aa",))
 
 
-def test_clock_that_goes_on_drops_what_was_struck_meanwhile():
+def test_clock_resume_drops_strokes_during_stop():
     facts = TOSS, Ready(1.0), Commit(1.0, 1, "aa"), StrikeKept(4.0, (1,)), ClockSet(5.0, running=False)
     story = story_after(*facts, StrikeKept(6.0, (2,)), ClockSet(7.0, running=True))
     assert [each.pads for each in story.hide.kept] == [(1,)]
@@ -282,13 +282,13 @@ def test_protest_that_holds_play_is_decided_first():
     assert (story.held_by_protest, story.protest.text) == (True, "two")
 
 
-def test_only_the_match_played_here_becomes_void():
+def test_void_order_of_another_match_is_ignored():
     given = MatchGiven(1.0, "spring", "1", "order 1")
     assert story_after(given, MatchVoid(2.0, "order 1", "recalled")).void == "recalled"
     assert story_after(given, MatchVoid(2.0, "order 2", "recalled")).void == ""
 
 
-def test_round_clock_shows_what_the_round_has_left():
+def test_round_clock_shows_remaining_round_time():
     timed = game("slahal", {"minutes": 20})
     running = story_after(RoundClock(100.0, 300.0, running=True), of=timed).clocks
     assert (running.playing.elapsed_s(100.0), running.playing.elapsed_s(110.0), running.of_round) == (
@@ -327,12 +327,12 @@ def test_both_hits_have_the_same_state_before():
     assert story_after(TOSS, *missed, BeadShown(1.0), missed[0]).previous_state == settled.state
 
 
-def test_no_more_than_eight_turns_are_kept():
+def test_recent_turns_are_limited_to_eight():
     turns = [each for _ in range(10) for each in (played(do="hit", found=True), BeadShown(1.0))]
     assert [turn.number for turn in story_after(TOSS, *turns).recent_turns] == [*range(3, 11)]
 
 
-def test_both_hits_and_the_foul_after_are_one_turn():
+def test_both_hits_and_later_foul_are_one_turn():
     hits = played(do="hit", found=False, pad=1), played(do="hit", found=False, pad=2)
     foul = played(do="foul", by="hider", kind="bead_showing", hide="last")
     (turn,) = story_after(TOSS, *hits, foul).recent_turns
@@ -369,7 +369,7 @@ def test_revision_counts_on_from_the_game_before():
     assert story_after(opened, TOSS, TeamsNamed(1.0, {"A": "Elk", "B": "Blue"})).revision == 43
 
 
-def test_subclass_of_a_game_keeps_its_actions_on_the_hide():
+def test_game_subclass_plays_actions_in_same_hide():
     class OurDakota(type(DAKOTA)):
         """A community's variant in a module of its own, without a referee beside it."""
 

@@ -67,7 +67,7 @@ def test_the_settings_take_any_game(name, tmp_path):
 @pytest.mark.parametrize("name", registry.names())
 @settings(max_examples=cases(15, 150))
 @given(steps=STEPS)
-def test_whatever_happens_when_is_judged_and_told_again_the_same(name, steps):
+def test_any_event_order_folds_without_error(name, steps):
     """Sticks stay conserved by the game itself; here: nothing raises but a judge's call, and facts always fold."""
     game = registry.game(name, OPTIONS.get(name, {}))
     referee, story, t, told = referee_for(game, None, bytes), blank(game), 0.0, []

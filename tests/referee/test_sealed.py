@@ -18,18 +18,18 @@ def beads():
     return [SealedBead("dakota", 7, pad, NONCE) for pad in (1, 2, 3, 4)]
 
 
-def test_opens_to_what_was_sealed():
+def test_opens_to_sealed_pad_and_nonce():
     for pad, bead in enumerate(beads(), 1):
         assert bead.open() == (pad, NONCE.hex())
         assert [bead.is_under(p) for p in (1, 2, 3, 4)] == [p == pad for p in (1, 2, 3, 4)]
 
 
-def test_the_bytes_of_a_commitment_are_those_written_down():
+def test_commitment_matches_documented_bytes():
     by_hand = hashlib.sha256(b"moccasin-mat/bead/1|dakota|7|3|" + NONCE).hexdigest()
     assert SealedBead("dakota", 7, 3, NONCE).commitment == by_hand == commitment("dakota", 7, 3, NONCE)
 
 
-def test_a_commitment_is_bound_to_table_journal_and_event():
+def test_commitment_is_bound_to_table_journal_and_event():
     bound = CommitmentContext("Hall", "0f" * 16, 41)
     by_hand = hashlib.sha256(b"moccasin-mat/bead/2|Hall|" + b"0f" * 16 + b"|41|dakota|7|3|" + NONCE).hexdigest()
     sealed = SealedBead("dakota", 7, 3, NONCE, bound)
@@ -45,7 +45,7 @@ def test_a_commitment_is_bound_to_table_journal_and_event():
     assert not any(check(by_hand, "dakota", 7, 3, NONCE.hex(), other) for other in others)
 
 
-def test_check_takes_the_true_opening_only():
+def test_check_accepts_true_opening_alone():
     sealed = SealedBead("dakota", 7, 3, NONCE).commitment
     assert check(sealed, "dakota", 7, 3, NONCE.hex())
     others = [
@@ -79,7 +79,7 @@ def test_cannot_be_written_down_or_copied(write):
     assert "3" not in str(error.value)
 
 
-def test_equal_to_nothing_but_itself():
+def test_sealed_bead_equals_itself_alone():
     one, two = SealedBead("dakota", 7, 3, NONCE), SealedBead("dakota", 7, 3, NONCE)
     assert one != two
     assert one == one  # noqa: PLR0124

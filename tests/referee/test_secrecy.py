@@ -71,7 +71,7 @@ def test_four_places_one_story(tmp_path, then):
     assert told[0] == told[1] == told[2] == told[3]
 
 
-def test_whether_it_lies_where_it_lay_is_told_by_nothing():
+def test_reading_after_withdrawn_seal_hides_bead_place():
     """A seal withdrawn with the sensors off, then a reading: the same is asked wherever the bead lies by then."""
     unplugged = [*a_hide(), JudgeSensors(8.0, on=False), JudgeSensors(8.5, on=True)]
     asked = [written([*unplugged, BeadsAtRest(9.0, (Bead(pad),))], 0) for pad in (1, 2, 3, 4)]
@@ -83,7 +83,7 @@ def test_whether_it_lies_where_it_lay_is_told_by_nothing():
     assert sealed[0] == sealed[1] == sealed[2] == sealed[3]
 
 
-def test_the_reveal_is_what_differs():
+def test_reveal_differs_between_places():
     """The comparison can fail: with the hits in it, the four stories part."""
     hits = [Strike(8.0, (1,)), Strike(9.0, (2,)), Button(10.0, "shown")]
     told = {tuple(written([*a_hide(), *hits], place)) for place in range(4)}
@@ -109,6 +109,6 @@ quiet_events = st.one_of(
 
 @settings(max_examples=cases(15, 150), deadline=None)
 @given(events=st.lists(quiet_events, max_size=40), place=st.integers(1, 3), hidden=st.booleans())
-def test_any_events_tell_the_same_story_for_another_place(events, place, hidden):
+def test_random_events_give_same_story_for_any_place(events, place, hidden):
     events = [*a_hide(), *events] if hidden else events
     assert written(events, 0) == written(events, place)

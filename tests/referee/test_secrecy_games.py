@@ -69,7 +69,7 @@ def test_four_places_one_story(tmp_path, name, then):
     assert told[0] == told[1] == told[2] == told[3]
 
 
-def test_a_pad_that_is_opened_tells_only_of_itself():
+def test_opened_pad_reveals_its_own_ball_alone():
     """While the marked ball lies under neither pad 3 nor 4, opening those says nothing of where it is."""
     opened = [HandIn(8.0, 3, "hitter"), HandOut(8.5, 3, "hitter"), HandIn(9.0, 4, "hitter"), HandOut(9.5, 4, "hitter")]
     told = {tuple(written("ojibwe", [*hidden("ojibwe"), *opened], balls_moved(place))) for place in (0, 1)}
@@ -81,7 +81,7 @@ def test_a_pad_that_is_opened_tells_only_of_itself():
     ("name", "ends"),
     [("ojibwe", [Strike(2.5, (1,))]), ("slahal", [JudgeAction(8.0, {"do": "guess", "signal": "left"})])],
 )
-def test_the_reveal_is_what_differs(name, ends):
+def test_reveal_differs_between_places(name, ends):
     """The comparison can fail: what is said after the hide names the place."""
     whole = [*hidden(name), *ends]
     told = {tuple(written(name, [*whole, Button(9.0, "shown")], MOVED[name](place), stop=False)) for place in range(4)}
@@ -113,7 +113,7 @@ def quiet(name):
 @settings(max_examples=cases(15, 120), deadline=None)
 @pytest.mark.parametrize("name", list(MOVED))
 @given(data=st.data(), place=st.integers(1, 3), begun=st.booleans())
-def test_any_events_tell_the_same_story_for_another_place(name, data, place, begun):
+def test_random_events_give_same_story_for_any_place(name, data, place, begun):
     events = data.draw(st.lists(quiet(name), max_size=30))
     events = [*hidden(name), *events] if begun else events
     assert written(name, events, lambda beads: beads) == written(name, events, MOVED[name](place))

@@ -44,7 +44,7 @@ HIDDEN = [
 ]
 
 
-def test_what_a_new_phase_asks_is_asked_with_the_line_that_brings_it():
+def test_new_phase_question_comes_with_its_line():
     silent = {"t": 0.7, "event": "sensors", "faults": [{"sensor": "disc", "pad": 3, "why": "silent"}]}
     _, out = referee(TOSS, silent, *HIDDEN[1:])
     assert [(line["t"], line["kind"]) for line in out[-2:]] == [(6.5, "commit"), (6.5, "question")]
@@ -87,7 +87,7 @@ def test_a_foul_and_a_question():
     assert out[-1]["action"] == {"do": "hit", "found": False, "pad": 4}
 
 
-def test_a_link_that_goes_down_while_a_hit_is_owed():
+def test_link_down_while_hit_is_owed_is_asked():
     _, out = referee(*HIDDEN, {"t": 9.0, "event": "link", "up": False})
     assert [line["kind"] for line in out[-2:]] == ["link", "question"]
     assert out[-1]["about"] == "link_gap"
@@ -149,7 +149,7 @@ def test_the_judge_on_the_pipe():
     ],
     ids=lambda line: line[:60].decode("ascii", "replace"),
 )
-def test_bad_lines_change_nothing(line):
+def test_invalid_line_gives_error_without_effect(line):
     status, out = referee(*HIDDEN, line, b"   ", {"t": 9.0, "event": "strike", "pads": [2]})
     assert status == 2
     (error,) = (answer["error"] for answer in out if "error" in answer)
@@ -186,7 +186,7 @@ def test_lines_are_counted_with_the_blank_ones():
     }
 
 
-def test_of_two_struck_the_nearest_counts_where_it_is_said():
+def test_nearest_option_decides_between_two_struck_pads():
     out = subprocess.run(
         [sys.executable, "-m", "pi_controller", "referee", "dakota", "--nearest", "2, 4,1,3"],
         input="\n".join(json.dumps(e) for e in [*HIDDEN, {"t": 9.0, "event": "strike", "pads": [3, 4]}]),
@@ -198,7 +198,7 @@ def test_of_two_struck_the_nearest_counts_where_it_is_said():
 
 
 @pytest.mark.parametrize("pads", ["2;3", "1,1", "5", "-1", "1,"])
-def test_what_cannot_be_nearest(pads):
+def test_invalid_nearest_option_is_refused(pads):
     with pytest.raises(MatError, match="nearest"):
         main(["dakota", f"--nearest={pads}"])
 

@@ -27,7 +27,7 @@ def failures(tally):
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("story", range(STORIES))
-def test_no_foul_on_a_team_that_did_nothing(story, preset):
+def test_innocent_team_gets_no_foul(story, preset):
     pipe = InProcess(preset, {"points": 99, "hit_seconds": int(HIT_SECONDS)}, ("", "2,3,1,4")[story % 2])
     people = People(pipe, preset, Random(f"story {story}"))
     for _ in range(HIDES_A_STORY):
@@ -44,7 +44,7 @@ def test_random_hides_on_a_real_pipe_are_fair(preset):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_each_habit_is_neither_charged_nor_asked_about(preset):
+def test_no_habit_is_charged_or_asked_about(preset):
     for habit, tally in hides.measure_rates(HIDES_A_HABIT, 1, preset).items():
         assert (tally.charged, tally.asked, failures(tally)[:1]) == (0, 0, []), habit
         assert tally.untidy > HIDES_A_HABIT / 3 or habit == "tidy"

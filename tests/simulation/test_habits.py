@@ -47,7 +47,7 @@ def test_plan_is_a_function_of_its_seed() -> None:
         (Habits(straighten_after=1.0), ["lift", "shown", "hand 2", "hand 4", "wait"]),
     ],
 )
-def test_each_habit_does_what_its_name_says(habits: Habits, acts: list[str]) -> None:
+def test_each_habit_gives_its_named_acts(habits: Habits, acts: list[str]) -> None:
     assert all(words(between(n, habits)) == acts for n in MANY)
 
 

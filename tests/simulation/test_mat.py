@@ -73,7 +73,7 @@ def of(kind: int, frames: list[tuple[int, int, bytes]]) -> list[bytes]:
     return [payload for found, _, payload in frames if found == kind]
 
 
-def test_nothing_is_sent_before_hello(host: Host) -> None:
+def test_mat_is_silent_before_hello(host: Host) -> None:
     for _ in range(30):
         assert host.tick() == []
     assert host.mat.board.state == "wait"
@@ -107,7 +107,7 @@ def test_a_stroke_comes_through_the_wire(host: Host) -> None:
     assert max(loudest[0], loudest[1], loudest[3]) < loudest[2] / 8
 
 
-def test_the_next_touch_scan_comes_soon_after_a_jolt_and_their_number_stays() -> None:
+def test_jolt_brings_touch_scan_forward_at_same_rate() -> None:
     with SimMat(4) as mat:
         it = Host(mat)
         it.hello()
@@ -146,7 +146,7 @@ def test_the_same_seed_sends_the_same_bytes() -> None:
     assert first != record(31)
 
 
-def test_a_silent_host_loses_frames_but_never_blocks_the_mat(host: Host) -> None:
+def test_silent_host_loses_frames_without_blocking_mat(host: Host) -> None:
     host.hello()
     for k in range(400):
         if k % 60 == 0:
@@ -160,7 +160,7 @@ def test_a_silent_host_loses_frames_but_never_blocks_the_mat(host: Host) -> None
     assert of(wire.PIEZO, frames), "it goes on when the host reads again"
 
 
-def test_pulling_the_cable_is_felt_and_putting_it_back_starts_anew(host: Host) -> None:
+def test_unplugged_cable_errors_and_replug_restarts_board(host: Host) -> None:
     host.hello()
     host.run(0.5)
     mat = host.mat
@@ -181,7 +181,7 @@ def test_pulling_the_cable_is_felt_and_putting_it_back_starts_anew(host: Host) -
     again.port.close()
 
 
-def test_a_reset_starts_the_numbers_anew_on_the_same_terminal(host: Host) -> None:
+def test_reset_restarts_block_numbers_on_same_terminal(host: Host) -> None:
     host.hello()
     before = of(wire.PIEZO, host.run(0.5))
     host.mat.reset_board()
@@ -194,7 +194,7 @@ def test_a_reset_starts_the_numbers_anew_on_the_same_terminal(host: Host) -> Non
     assert wire.piezo(after[0])[0] < wire.piezo(before[0])[0]
 
 
-def test_closing_twice_is_fine_and_leaves_nothing_behind() -> None:
+def test_closing_twice_leaves_no_device() -> None:
     mat = SimMat(1)
     mat.close()
     mat.close()

@@ -18,7 +18,7 @@ ALL = Mischief(1.0, 1.0)
 HIDES = [(seed, hide) for seed in range(8) for hide in range(1, 26)]
 
 
-def test_a_turn_planned_again_is_the_same_and_another_one_is_not() -> None:
+def test_turn_plan_is_deterministic_and_distinct() -> None:
     for plan in (
         lambda seed, n: ojibwe_script(seed, n, 2, "natural", ALL),
         lambda seed, n: bones_plan(seed, n, "natural", ALL),
@@ -29,7 +29,7 @@ def test_a_turn_planned_again_is_the_same_and_another_one_is_not() -> None:
 
 
 @pytest.mark.parametrize("most", [2, 3])
-def test_a_hide_lays_a_ball_under_each_pad_and_is_what_the_rules_allow(most: int) -> None:
+def test_ojibwe_hide_uses_four_pads_and_is_legal(most: int) -> None:
     game = registry.game("ojibwe", {"max_open": str(most)})
     state, _ = game.play(game.opening(), {"do": "toss", "winner": "A"})
     opened = Counter[int]()
@@ -46,7 +46,7 @@ def test_a_hide_lays_a_ball_under_each_pad_and_is_what_the_rules_allow(most: int
     assert set(opened) == set(range(most + 1))
 
 
-def test_mischief_changes_what_goes_wrong_and_nothing_else() -> None:
+def test_mischief_changes_planned_faults_alone() -> None:
     kinds = Counter[str]()
     for seed, hide in HIDES:
         good, bad = ojibwe_script(seed, hide, 2), ojibwe_script(seed, hide, 2, mischief=ALL)
@@ -67,7 +67,7 @@ def test_mischief_changes_what_goes_wrong_and_nothing_else() -> None:
     assert kinds["rehide"] == kinds["hide_time"] == len(HIDES)
 
 
-def test_each_holder_has_one_bone_and_the_signals_are_the_referees() -> None:
+def test_each_holder_has_one_bone_with_referee_signals() -> None:
     arrangements = Counter[tuple[int, int]]()
     for seed, hide in HIDES:
         plan = bones_plan(seed, hide)
@@ -89,7 +89,7 @@ def test_duos_go_on_until_just_one_succeeds() -> None:
 
 
 @pytest.mark.parametrize("name", ["bageswin", "plum_stone", "patol"])
-def test_a_throw_is_what_the_rules_allow_and_falls_every_way(name: str) -> None:
+def test_throw_is_legal_and_covers_several_values(name: str) -> None:
     game = registry.game(name)
     state = game.opening()
     if name == "plum_stone":

@@ -210,7 +210,7 @@ class AllSeeingTable:
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("mischief", [Mischief(), Mischief(fouls=0.25, doubts=0.2)])
-def test_people_play_a_whole_game_and_the_record_is_the_foretold_one(seed: int, mischief: Mischief) -> None:
+def test_people_play_whole_game_as_predicted(seed: int, mischief: Mischief) -> None:
     table = AllSeeingTable(seed, mischief)
     table.until(lambda: table.phase == "over", 3600.0)
     truth = table.players.truth
@@ -231,7 +231,7 @@ def test_the_pace_of_a_hide(pace: PaceName, least: float, most: float) -> None:
     assert len({round(h, 1) for h in hides}) > 3
 
 
-def test_rest_goes_on_when_table_moves_on() -> None:
+def test_rest_lasts_full_pause_after_table_advances() -> None:
     table = AllSeeingTable(5, habits=Habits(shown_never=1.0))
     rests: list[float] = []
     while table.hide < 12:
@@ -255,7 +255,7 @@ def test_second_stroke_comes_later_than_a_bounce() -> None:
     assert SECOND_FALL_S[1] < min(waits) < 2 * SECOND_FALL_S[1]
 
 
-def test_a_stroke_that_was_not_felt_is_made_again_and_louder() -> None:
+def test_unregistered_stroke_is_repeated_louder() -> None:
     table = AllSeeingTable(4)
     table.until(lambda: table.phase == "hit")
     table.deaf = 2
@@ -275,7 +275,7 @@ def test_a_stroke_that_was_not_felt_is_made_again_and_louder() -> None:
     assert len(table.players.truth.hides[1].hits) == 1
 
 
-def test_the_bead_is_hidden_anew_as_before_when_the_hide_starts_over() -> None:
+def test_restarted_hide_puts_bead_at_same_place() -> None:
     table = AllSeeingTable(5)
     table.until(lambda: table.phase == "hit")
     place = table.world.pad_of_bead()
@@ -291,7 +291,7 @@ def test_the_bead_is_hidden_anew_as_before_when_the_hide_starts_over() -> None:
     assert table.players.truth.hides[1].hits == []
 
 
-def test_hiding_starts_over_when_the_passes_are_wiped_after_ready() -> None:
+def test_passes_wiped_after_ready_restart_hiding() -> None:
     table = AllSeeingTable(5)
     table.until(lambda: table.phase == "hide")
     table.frozen = True
@@ -361,7 +361,7 @@ def test_the_judge_calls_the_foul_that_was_made() -> None:
     assert call.action == {"do": "foul", "by": "hider", "kind": kind}
 
 
-def test_at_a_halted_table_everyone_waits_and_goes_on_where_they_were() -> None:
+def test_people_wait_while_table_is_halted() -> None:
     table = AllSeeingTable(13)
     table.until(lambda: len(table.passes) == 2)
     table.phase = "halted"
@@ -375,7 +375,7 @@ def test_at_a_halted_table_everyone_waits_and_goes_on_where_they_were() -> None:
     assert passes == tuple(table.passes[-len(passes) :])
 
 
-def test_nobody_acts_twice_at_once_when_a_question_took_long() -> None:
+def test_long_question_causes_no_simultaneous_acts() -> None:
     table = AllSeeingTable(8)
     table.until(lambda: table.phase == "hit")
     table.question = QuestionView("doubtful", ("1", "none"), ())
@@ -389,7 +389,7 @@ def test_nobody_acts_twice_at_once_when_a_question_took_long() -> None:
     assert len(set(felt)) <= 1
 
 
-def test_people_who_come_back_in_the_middle_of_a_hide_go_on_with_the_same_one() -> None:
+def test_people_resume_same_hide_after_restart() -> None:
     whole = AllSeeingTable(11)
     whole.until(lambda: whole.hide == 6 and whole.phase == "hit", 200.0)
     state, truth = whole.state, whole.players.truth

@@ -16,7 +16,7 @@ def drops(plan: HidePlan) -> list[tuple[int, int | None, str]]:
 
 
 @pytest.mark.parametrize("pace", PACES)
-def test_a_script_is_a_pure_function_of_seed_and_hide(pace: PaceName) -> None:
+def test_script_is_pure_function_of_seed_and_hide(pace: PaceName) -> None:
     forward = [hide_plan(5, hide, pace, Mischief(0.3, 0.3)) for hide in MANY]
     backward = [hide_plan(5, hide, pace, Mischief(0.3, 0.3)) for hide in reversed(MANY)]
     assert forward == backward[::-1]
@@ -47,7 +47,7 @@ def test_places_and_strokes_are_spread_over_the_pads() -> None:
     assert {toss(seed) for seed in range(20)} == {"A", "B"}
 
 
-def test_every_sensed_foul_is_what_its_name_says() -> None:
+def test_every_sensed_foul_matches_its_name() -> None:
     plans = [hide_plan(2, hide, "brisk", Mischief(fouls=1.0)) for hide in MANY]
     assert {p.foul for p in plans} == set(HIDING_FOULS)
     for plan in plans:
@@ -77,7 +77,7 @@ def test_every_sensed_foul_is_what_its_name_says() -> None:
             assert passed == Counter([1, 2, 3, 4])
 
 
-def test_a_doubtful_stroke_touches_the_next_pad_just_after() -> None:
+def test_doubtful_stroke_touches_next_pad_within_milliseconds() -> None:
     for hide in MANY:
         stroke = hide_plan(2, hide, "brisk", Mischief(doubts=1.0)).first
         assert stroke.also is not None

@@ -30,6 +30,6 @@ BLOCKS = st.lists(SAMPLES, min_size=3, max_size=16)
 @given(BLOCKS, st.integers(1, 70000))
 @example([[0] * PADS] * 2 + [[700, 0, 0, 0]] + [[0] * PADS] * 13, 700)
 @example([[0] * PADS] * 15 + [[0, 0, 0, 65535]], 224)
-def test_a_jolt_is_found_where_the_firmware_finds_it(firmware, block, least):
+def test_simulated_jolt_position_matches_firmware(firmware, block, least):
     data = bytearray(b"".join(value.to_bytes(2, "little") for sample in block for value in sample))
     assert board.find_jolt(data, least) == firmware.jolt(data, least)

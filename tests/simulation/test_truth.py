@@ -91,7 +91,7 @@ def is_do(do: str) -> Callable[[Any], bool]:
     return lambda fact: fact.action["do"] == do
 
 
-def test_a_hit_told_otherwise_is_named(truth: Truth, facts: list[Fact]) -> None:
+def test_changed_hit_result_is_named(truth: Truth, facts: list[Fact]) -> None:
     i = first(facts, ActionPlayed, lambda f: f.action["do"] == "hit" and not f.action["found"])
     done = facts[i]
     assert isinstance(done, ActionPlayed)
@@ -101,7 +101,7 @@ def test_a_hit_told_otherwise_is_named(truth: Truth, facts: list[Fact]) -> None:
     assert any("sticks are" in line for line in wrong)
 
 
-def test_a_hit_on_another_pad_is_named_but_one_without_a_pad_is_fine(truth: Truth, facts: list[Fact]) -> None:
+def test_hit_on_other_pad_is_named_unless_padless(truth: Truth, facts: list[Fact]) -> None:
     i = first(facts, ActionPlayed, lambda f: f.action["do"] == "hit" and f.action["found"])
     done = facts[i]
     assert isinstance(done, ActionPlayed)
@@ -116,7 +116,7 @@ def test_a_hit_on_another_pad_is_named_but_one_without_a_pad_is_fine(truth: Trut
     assert compare(truth, facts) == []
 
 
-def test_a_foul_not_seen_or_seen_as_another_is_named(truth: Truth, facts: list[Fact]) -> None:
+def test_missing_or_different_foul_is_named(truth: Truth, facts: list[Fact]) -> None:
     i = first(facts, ActionPlayed, is_do("foul"))
     done = facts[i]
     assert isinstance(done, ActionPlayed)
@@ -127,7 +127,7 @@ def test_a_foul_not_seen_or_seen_as_another_is_named(truth: Truth, facts: list[F
     assert any("told nothing, truly foul" in line for line in compare(truth, facts))
 
 
-def test_another_toss_another_reveal_and_other_passes_are_named(truth: Truth, facts: list[Fact]) -> None:
+def test_different_toss_reveal_and_passes_are_named(truth: Truth, facts: list[Fact]) -> None:
     i = first(facts, Reveal)
     reveal = facts[i]
     assert isinstance(reveal, Reveal)
@@ -141,7 +141,7 @@ def test_another_toss_another_reveal_and_other_passes_are_named(truth: Truth, fa
     assert lines[0].startswith("the toss: told toss to")
 
 
-def test_the_hand_that_fetched_the_bead_is_no_pass(truth: Truth, facts: list[Fact]) -> None:
+def test_hand_fetching_bead_is_no_pass(truth: Truth, facts: list[Fact]) -> None:
     i = first(facts, HandPass)
     facts[i:i] = [
         HandPass(0.5, 2, 0.5),
@@ -151,7 +151,7 @@ def test_the_hand_that_fetched_the_bead_is_no_pass(truth: Truth, facts: list[Fac
     assert compare(truth, facts) == []
 
 
-def test_a_journal_that_stops_early_or_cannot_be_told_is_named(truth: Truth, facts: list[Fact]) -> None:
+def test_truncated_or_illegal_journal_is_named(truth: Truth, facts: list[Fact]) -> None:
     cut = facts[: len(facts) // 2]
     assert any("told nothing" in line for line in compare(truth, cut))
     twice = [*facts, facts[first(facts, ActionPlayed)]]
@@ -160,7 +160,7 @@ def test_a_journal_that_stops_early_or_cannot_be_told_is_named(truth: Truth, fac
     assert compare(truth, facts[1:]) == ["the facts do not say which game was played"]
 
 
-def test_a_stroke_made_again_replaces_the_one_before_and_one_without_a_first_stands_alone(truth: Truth) -> None:
+def test_repeated_stroke_replaces_earlier_hit(truth: Truth) -> None:
     again = copy.deepcopy(truth)
     hide = next(hide for hide in again.hides.values() if len(hide.hits) == 2)
     first_hit, second_hit = hide.hits

@@ -49,14 +49,14 @@ def test_another_action_is_named(at: int) -> None:
     assert said.startswith(f"action {at + 1} (turn {at}): told")
 
 
-def test_an_action_too_few_or_too_many_is_named() -> None:
+def test_missing_or_extra_action_is_named() -> None:
     facts = journal()
     last = next(fact for fact in reversed(facts) if isinstance(fact, ActionPlayed))
     assert "told None" in compare_turns(truth(), [fact for fact in facts if fact is not last], GAME)[0]
     assert "truly None" in compare_turns(truth(), [*facts, last], GAME)[0]
 
 
-def test_a_wrong_reveal_is_named_also_of_a_hide_that_nobody_hid_in() -> None:
+def test_wrong_reveal_is_named_for_unknown_hide_too() -> None:
     assert compare_turns(truth(), [*journal(), Reveal(9.0, 2, 3, "00")], GAME) == ["hide 2: revealed 3, truly 4"]
     assert compare_turns(truth(), [*journal(), Reveal(9.0, 77, 3, "00")], GAME) == ["hide 77: revealed 3, truly None"]
 
@@ -70,7 +70,7 @@ def test_true_actions_that_make_no_game_are_named() -> None:
     assert "cannot be folded" in compare_turns(short, facts, GAME)[0]
 
 
-def test_a_turn_begun_anew_replaces_what_was_recorded() -> None:
+def test_restarted_turn_replaces_recorded_actions() -> None:
     it = truth()
     it.begin(2, 3, "ball_out")
     assert it.turns[2].actions == []

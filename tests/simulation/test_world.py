@@ -45,7 +45,7 @@ def peak_db(wave: np.ndarray) -> float:
 
 @pytest.mark.parametrize("level", [-40.0, -20.0, -6.0])
 @pytest.mark.parametrize("pad", [1, 3])
-def test_a_stroke_has_its_level_its_rise_and_its_decay(level: float, pad: int) -> None:
+def test_stroke_has_expected_level_rise_and_decay(level: float, pad: int) -> None:
     world = World(3, STILL)
     world.strike(pad, level, after_s=0.5)
     wave = heard(world, 0.4, 0.8)[:, pad - 1]
@@ -58,7 +58,7 @@ def test_a_stroke_has_its_level_its_rise_and_its_decay(level: float, pad: int) -
     assert 20 * np.log10(max(late, 1e-6)) < -15, "40 ms later it is 15 dB down at least"
 
 
-def test_the_echo_in_the_other_pads_is_weaker_and_later() -> None:
+def test_echo_in_other_pads_is_weaker_and_later() -> None:
     downs, lates = [], []
     for seed in range(12):
         world = World(seed, STILL)
@@ -77,7 +77,7 @@ def test_the_echo_in_the_other_pads_is_weaker_and_later() -> None:
     assert max(lates) < 25
 
 
-def test_the_frame_goes_on_rocking() -> None:
+def test_frame_rocks_on_after_stroke() -> None:
     world = World(1, STILL)
     world.strike(2, 0.0, after_s=0.1)
     wave = heard(world, 0.0, 0.4)
@@ -100,7 +100,7 @@ def test_two_pads_struck_together_come_in_order() -> None:
     assert int(np.argmax(wave[:, 2] > 150)) - int(np.argmax(wave[:, 1] > 150)) == pytest.approx(12, abs=6)
 
 
-def test_noise_spikes_and_drums_are_as_loud_as_asked() -> None:
+def test_noise_spikes_and_drums_match_requested_levels() -> None:
     noise = heard(World(7, Conditions(bias_lsb=0.0, adc_noise_lsb=1.0)), 0.0, 4.0)
     assert noise.std() == pytest.approx(0.25, abs=0.01)
     spiky = heard(World(7, Conditions(bias_lsb=0.0, adc_noise_lsb=0.0, spikes_per_minute=120.0)), 0.0, 20.0)
@@ -130,7 +130,7 @@ def effective_bits(counts: np.ndarray, told: np.ndarray) -> float:
     return float(np.log2(4096 / (math.sqrt(12) * ((told - rest) / slope - counts).std())))
 
 
-def test_a_sample_is_what_16_readings_of_the_converter_sum_to() -> None:
+def test_sample_is_sum_of_16_converter_readings() -> None:
     counts = np.random.default_rng(1).uniform(0.0, 4096.0, 20_000)
     off = read_converter(counts) - true_readings(counts).sum(axis=0)
     assert off.std() == pytest.approx(1.2 * math.sqrt(wire.READINGS), rel=0.05), "only their noise is not in it"
@@ -140,7 +140,7 @@ def test_a_sample_is_what_16_readings_of_the_converter_sum_to() -> None:
 
 
 @pytest.mark.parametrize(("peak", "one", "sixteen"), [(64.0, 9.97, 11.96), (2000.0, 8.95, 9.14)])
-def test_sums_have_two_effective_bits_more_for_a_soft_stroke(peak: float, one: float, sixteen: float) -> None:
+def test_summed_readings_add_two_effective_bits(peak: float, one: float, sixteen: float) -> None:
     counts = 2048 + peak * np.sin(np.linspace(0.0, 2 * np.pi, 20_000))
     readings = true_readings(counts)
     assert effective_bits(counts, readings[0]) == pytest.approx(one, abs=0.1)
@@ -168,7 +168,7 @@ def test_quiet_is_quiet_and_hands_press_and_rub() -> None:
     assert np.abs(heard(world, 3.0, 4.0)).max() <= 5, "and it stops when the hand is out"
 
 
-def test_a_hand_covers_the_hiders_strip_first_and_all_come_back() -> None:
+def test_hand_covers_hiders_strip_first_then_all_recover() -> None:
     world = World(4, STILL)
     rest = touched(world)
     assert (np.abs(rest - 700) <= 16).all()
@@ -200,7 +200,7 @@ def test_the_hitters_hand_comes_from_the_other_side() -> None:
     assert low[2] > low[0]
 
 
-def test_a_lying_bead_is_seen_by_the_nearest_magnetometers_and_leaves_no_trace() -> None:
+def test_bead_at_rest_moves_nearest_field_without_trace() -> None:
     world = World(6, STILL)
     empty = field(world)
     assert np.linalg.norm(empty, axis=1).max() < 110
@@ -226,7 +226,7 @@ def test_a_magnetometer_saturates_right_under_a_strong_bead() -> None:
     assert 1 <= silent <= 29, "it depends on the magnet, the chip and the earth"
 
 
-def test_a_carried_bead_moves_the_field_along_its_path() -> None:
+def test_carried_bead_moves_field_along_its_path() -> None:
     world = World(8, STILL)
     world.carry("bead")
     world.advance(0.5)
@@ -278,14 +278,14 @@ def play(world: World, cuts: list[float]) -> tuple[bytes, list[bytes | None], li
 
 
 @pytest.mark.parametrize("conditions", [Conditions.quiet(), Conditions.drums()])
-def test_how_time_is_cut_changes_nothing(conditions: Conditions) -> None:
+def test_time_step_size_does_not_change_result(conditions: Conditions) -> None:
     coarse = play(World(21, conditions), [])
     fine = play(World(21, conditions), [float(c) for c in np.random.default_rng(0).uniform(0.0, 3.4, 400)])
     assert coarse == fine
     assert coarse != play(World(22, conditions), [])
 
 
-def test_blocks_are_the_same_in_any_order_of_asking() -> None:
+def test_blocks_are_independent_of_request_order() -> None:
     a, b = World(3, Conditions.drums()), World(3, Conditions.drums())
     firsts = list(range(0, 16000, 32))
     forward = {first: a.piezo.block(first) for first in firsts}
@@ -293,7 +293,7 @@ def test_blocks_are_the_same_in_any_order_of_asking() -> None:
     assert forward == backward
 
 
-def test_what_makes_no_sense_is_refused_and_changes_nothing() -> None:
+def test_invalid_world_calls_are_refused_without_effect() -> None:
     world = World(0)
     for wrong in (
         lambda: world.advance(-0.1),
@@ -318,7 +318,7 @@ def test_the_board_keeps_its_own_time() -> None:
     assert board.now_us() - start == pytest.approx(1000.05e6, abs=2)
 
 
-def test_the_boards_blocks_follow_its_clock_and_overflow_when_left_alone() -> None:
+def test_board_blocks_follow_clock_and_overflow_when_unread() -> None:
     world = World(12, Conditions.quiet())
     board = SimBoard(world, lambda _: None)
     buf = bytearray(2 * 4 * board.BLOCK)
