@@ -9,6 +9,8 @@ import pytest
 MAX_S = 2.0
 """Processor time of a test without the mark `slow`, in seconds of a machine that does `_measure_s` in `YARDSTICK_S`."""
 YARDSTICK_S = 0.03
+BUSY = 1.5
+"""So much longer numeric work takes beside other programs, which the yardstick does not feel: no test fails by that."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,7 +41,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     took = _processor_s() - began
     if took > MAX_S and not _is_all():
         took /= max(1.0, _measure_s() / YARDSTICK_S)
-        assert took <= MAX_S, f"{took:.1f} s of the processor: make it quicker, or mark it slow"
+        assert took <= MAX_S * BUSY, f"{took:.1f} s of the processor: make it quicker, or mark it slow"
     return result
 
 
