@@ -320,10 +320,9 @@ class Competition(ABC):
         """
         before = {pairing.id: pairing.teams for pairing in self.pairings(state)}
         hanging = frozenset(later for match in before.keys() & matches for later in self.dependents(state, match))
-        played = state.started
         fresh = self._apply_consequences(without_walkovers(state, hanging.union(matches)))
         after = {pairing.id: pairing.teams for pairing in self.pairings(fresh)}
-        return fresh if all(after.get(match) == before.get(match) for match in played) else None
+        return fresh if all(after.get(match) == before.get(match) for match in state.started) else None
 
     def _correct_result(self, state: State, action: Action) -> State:
         check_keys(action, ("match", "winner"), ("sweep", "sticks", "finish", "game", "then"))
@@ -339,7 +338,7 @@ class Competition(ABC):
         if not self._decides_others(state, changed, pairing.id):
             return self._apply_consequences(changed)  # such as sticks, which only change the standings
         hanging = self.dependents(state, pairing.id)
-        begun = [match for match in sorted(hanging) if self._has_started(state, match)]
+        begun = sorted(hanging & state.started)
         if not begun:
             return self._apply_consequences(_without_games(changed, hanging))
         match then:
@@ -361,9 +360,6 @@ class Competition(ABC):
         before = {pairing.id: pairing.teams for pairing in self.pairings(state)}
         after = {pairing.id: pairing.teams for pairing in self.pairings(changed)}
         return any(before[other] != after.get(other) for other in self.dependents(state, match) if other in before)
-
-    def _has_started(self, state: State, match: str) -> bool:
-        return match in state.started or any(not game.walkover for game in state.games.get(match, ()))
 
     def _withdraw_team(self, state: State, action: Action) -> State:
         check_keys(action, ("team",), ("why",))
@@ -396,14 +392,13 @@ class Competition(ABC):
         """Return the matches that `team` has won by a walkover, and after which it has begun no match that depends on
         them: if it leaves, too, nobody wins them.
         """
-        begun = state.started
         mine = {pairing.id for pairing in self.pairings(state) if team in pairing.teams}
         return [
             pairing.id
             for pairing in self.pairings(state)
             if pairing.winner == team
             and self._is_walkover(state, pairing.id)
-            and not begun & mine & self.dependents(state, pairing.id)
+            and not state.started & mine & self.dependents(state, pairing.id)
         ]
 
     def _reinstate_team(self, state: State, team: str) -> State:
@@ -558,8 +553,8 @@ def _draw_seed(value: object) -> str:
 
 
 def _with_games(state: State, match: str, games: tuple[GameResult, ...]) -> State:
-    """Return the state with the `games` of a match; a walkover does not begin it."""
-    begun = frozenset({match}) if not games[-1].walkover else frozenset[str]()
+    """Return the state with the `games` of a match; walkovers alone do not begin it."""
+    begun = {match} if any(not game.walkover for game in games) else set[str]()
     return replace(state, games=MappingProxyType({**state.games, match: games}), started=state.started | begun)
 
 

@@ -111,6 +111,17 @@ def hand_under_every_cloth(rig):
         rig.exhibit.handle_mat_event(rig.t, HandOut(rig.t, pad, "hider"))
 
 
+def hidden_on_the_mat():
+    """Return an installation whose mat has felt a hide of two sides, up to ready."""
+    rig = Rig(mat="sensors")
+    rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
+    rig.begin("teams")
+    rig.awaits("ready")
+    hand_under_every_cloth(rig)
+    rig.touch("ready")
+    return rig
+
+
 def test_ready_pressed_twenty_times_is_one_press():
     rig = Rig(mat="sensors")
     rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
@@ -152,12 +163,7 @@ def test_hands_under_all_pads_cause_no_hit():
 
 
 def test_visitor_answer_about_hit_overrides_later_bead_reading():
-    rig = Rig(mat="sensors")
-    rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
-    rig.begin("teams")
-    rig.awaits("ready")
-    hand_under_every_cloth(rig)
-    rig.touch("ready")
+    rig = hidden_on_the_mat()
     rig.exhibit.handle_mat_event(rig.t, BeadsAtRest(rig.t, (Bead(1),), sure=False))
     rig.awaits("question")
     assert rig.touch("answer:play_on")
@@ -180,12 +186,7 @@ def test_visitor_answer_about_hit_overrides_later_bead_reading():
 
 
 def test_screen_asks_to_take_the_bead_up():
-    rig = Rig(mat="sensors")
-    rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
-    rig.begin("teams")
-    rig.awaits("ready")
-    hand_under_every_cloth(rig)
-    rig.touch("ready")
+    rig = hidden_on_the_mat()
     rig.exhibit.handle_mat_event(rig.t, BeadsAtRest(rig.t, (Bead(1),)))
     rig.awaits("strike")
     rig.exhibit.handle_mat_event(rig.t, Strike(rig.t, (1,), 30.0))

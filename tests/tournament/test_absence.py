@@ -254,7 +254,7 @@ def test_both_leave_a_begun_match_in_either_order():
     assert ends[0] == ends[1]
 
 
-def test_both_leave_a_begun_play_off_in_either_order():
+def test_both_leave_begun_play_off_in_either_order():
     cup, ends = RoundRobin(), []
     state = entered(cup, "ABCZ")
     state = cup.play(state, {"do": "withdraw", "team": "Z"})
