@@ -16,8 +16,9 @@ from brokers import PATIENCE_S, VENUE, Mosquitto, run_to_its_end
 from card_machine import CardMachine
 from headless import UPDATED, wait_until
 from hub_hall import Played
-from judge_house import PIN, House
+from judge_house import PIN
 from ports import free_port
+from served_house import ServedHouse as House
 
 from pi_controller.config import read_settings
 from pi_controller.hub import first_start

@@ -4,12 +4,16 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from travel import TravelLoop, travelling
+from visit import visitor
 
 from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import httpx
 
 
 @pytest.fixture
@@ -18,6 +22,20 @@ def feed(view: Any) -> Feed:
     feed = Feed()
     feed.publish(view())
     return feed
+
+
+@pytest.fixture
+def loop() -> Iterator[TravelLoop]:
+    """Return a loop whose time the test moves."""
+    with travelling() as loop:
+        yield loop
+
+
+@pytest.fixture
+def web(feed: Feed, loop: TravelLoop) -> Iterator[httpx.Client]:
+    """Return a visitor of the pages of `feed`, without a server."""
+    with visitor(WebServer(feed, hosts=["mat.local"]).app, loop) as client:
+        yield client
 
 
 @pytest.fixture

@@ -32,7 +32,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import httpx
 import numpy as np
-from judge_house import House, say, sign_in
+from judge_house import say, sign_in
+from served_house import ServedHouse as House
 
 from pi_controller.runtime.run import Stop, tune_interpreter
 

@@ -24,7 +24,9 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import msgspec
-from judge_house import House, raw, say
+from judge_house import say
+from served_house import ServedHouse as House
+from served_house import raw
 
 from pi_controller.referee.facts import CommandIssued
 from pi_controller.web import limits

@@ -1,8 +1,8 @@
 """The guessing and the fuzzing, small: `wrong_pins.py` and `fuzz_requests.py` do it as often as one likes."""
 
 import pytest
-from judge_house import House
 from load_file import load_file
+from served_house import ServedHouse as House
 
 from pi_controller.web import accounts
 

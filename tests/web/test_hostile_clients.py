@@ -7,7 +7,9 @@ from collections import Counter
 from contextlib import ExitStack, closing
 
 import pytest
-from judge_house import House, raw, say, sign_in
+from judge_house import say, sign_in
+from served_house import ServedHouse as House
+from served_house import raw
 
 from pi_controller.web import limits, requests
 from pi_controller.web import sign_in as console

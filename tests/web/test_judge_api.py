@@ -1,16 +1,15 @@
-"""The console on the wire: a real server, a real table, people who sign in."""
+"""The console as its page asks it: a real table, people who sign in."""
 
-import asyncio
 import re
-import threading
 import time
 from contextlib import ExitStack, closing
 
-import httpx
 import msgspec
 import pytest
 from event_stream import Stream
 from judge_house import PIN, House, cheap, say, sign_in
+from travel import run
+from visit import together
 
 from pi_controller.config import Settings
 from pi_controller.referee.facts import CommandIssued
@@ -22,6 +21,7 @@ from pi_controller.web.judge_api import SESSION_CHECK_S, JudgeApi, JudgeConsole,
 from pi_controller.web.roles import HEAD
 from pi_controller.web.sign_in import BURST
 
+COMMAND = "/judge/command"
 TOSS = {"do": "toss", "winner": "A"}
 MISS = {"do": "hit", "found": False}
 
@@ -182,27 +182,19 @@ def test_two_judges_at_the_same_moment(house):
     """Fifty times two judges decide on the same picture at once: one of them is followed, the other is told so."""
     with house.signed_in("Jo") as web:
         say(web, "the-toss", "action", action=TOSS)
-    answers, meet = {}, threading.Barrier(2, timeout=30)
-
-    def judge(name):
-        with house.signed_in(name) as web:
-            for n in range(50):
-                call = ("action", {"action": MISS}) if n % 2 == 0 else ("undo", {})
-                revision = state(web)["view"]["revision"]
-                meet.wait()
-                answers[n, name] = say(web, f"{name}-{n:06}", call[0], revision, **call[1])
-                meet.wait()
-
-    both = [threading.Thread(target=judge, args=(name,)) for name in ("Jo", "Ann")]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
     order = []
-    for n in range(50):
-        first, late = sorted(("Jo", "Ann"), key=lambda name: answers[n, name].status_code)
-        order.append((f"{first}-{n:06}", answers[n, first].json()["seq"]))
-        assert "has changed" in error(answers[n, late], 409, "stale")["what"]
+    with house.signed_in("Jo") as jo, house.signed_in("Ann") as ann:
+        for n in range(50):
+            call = {"judge": "action", "action": MISS} if n % 2 == 0 else {"judge": "undo"}
+            revision = state(jo)["view"]["revision"]
+            asked = {
+                key: (web, web.build_request("POST", COMMAND, json={"key": key, "expect": revision, "call": call}))
+                for key, web in ((f"Jo-{n:06}", jo), (f"Ann-{n:06}", ann))
+            }
+            answers = dict(zip(asked, together(*asked.values()), strict=True))
+            first, late = sorted(asked, key=lambda key: answers[key].status_code)
+            order.append((first, answers[first].json()["seq"]))
+            assert "has changed" in error(answers[late], 409, "stale")["what"]
     called = house.facts(CommandIssued)
     assert [one.key for one in called] == ["the-toss", *(key for key, _ in order)], "journalled is what was answered"
     assert [seq for _, seq in order] == sorted(seq for _, seq in order)
@@ -234,15 +226,12 @@ def test_event_waits_for_picture_of_a_published_view(house, monkeypatch):
         monkeypatch.setattr(command_queue, "update_picture", lambda *_: None)
         view = msgspec.structs.replace(house.table.view, note="the disk is nearly full")
         house.feed.publish(view)
-        threading.Timer(
-            0.3, lambda: setattr(command_queue, "picture", command_queue.picture._replace(view=view))
-        ).start()
-        began = time.monotonic()
+        began = house.loop.time()
+        house.loop.call_later(0.3, setattr, command_queue, "picture", command_queue.picture._replace(view=view))
         assert msgspec.json.decode(events.next("judge")["data"])["health"]["note"] == view.note
-        assert time.monotonic() - began < SESSION_CHECK_S
+        assert house.loop.time() - began < SESSION_CHECK_S
 
 
-@pytest.mark.slow
 def test_the_events_end_with_the_session(house):
     with house.signed_in("Jo") as web, web.stream("GET", "/judge/events") as response:
         events = Stream(response)
@@ -253,7 +242,7 @@ def test_the_events_end_with_the_session(house):
     with house.signed_in("Ann") as web, web.stream("GET", "/judge/events") as response:
         events = Stream(response)
         events.next("judge")
-        house.clock.ahead += 1801
+        house.ahead += 1801
         with pytest.raises(EOFError):
             events.next("judge")
 
@@ -274,23 +263,22 @@ def test_stream_limit_ends_oldest_of_same_session(house):
 
 
 def test_too_many_commands(house):
-    house.clock.stop()
     with house.signed_in("Sam") as web, house.signed_in("Jo") as other:
         found = [say(web, f"key-{n:06}", "undo").status_code for n in range(80)]
         assert found == [409] * int(BURST) + [429] * (80 - int(BURST))
         assert "wait 0.1 s" in error(say(web, "key-late", "undo"), 429, "often")["todo"]
         error(say(other, "key-other", "undo"), 409, "illegal")
-        house.clock.ahead += 1.0
+        house.ahead += 1.0
         assert [say(web, f"key-{n:06}", "undo").status_code for n in range(11)] == [409] * 10 + [429]
 
 
 def test_hanging_table_answers_busy_and_command_can_retry(house):
     with house.signed_in("Jo") as web:
-        house.hang()
+        house.hangs = True
         told = error(say(web, "the-toss", "action", action=TOSS), 503, "busy")
         assert "does not answer" in told["what"]
         assert state(web)["view"]["phase"] == "toss"
-        house.play()
+        house.hangs = False
         assert say(web, "the-toss", "action", action=TOSS).json()["repeated"] is False
 
 
@@ -356,16 +344,15 @@ def test_first_head_pin_is_printed_once_to_terminal(tmp_path):
         assert not re.search(r"\d{6}", told)
         assert users.list_users() == []
         (pin,) = re.findall(r"PIN (\d{6}) ", welcome(judges, shows=True))
-        assert asyncio.run(judges.authenticator.sign_in(HEAD, pin, "127.0.0.1", None)).person.role == "head"
+        assert run(judges.authenticator.sign_in(HEAD, pin, "127.0.0.1", None)).person.role == "head"
         assert welcome(judges, shows=True) == ""
 
 
-def test_without_judges_there_is_no_console(server):
+def test_without_judges_there_is_no_console(web):
     assert Settings().web.judges is False
-    with httpx.Client(base_url=server.url, trust_env=False) as web:
-        assert web.get("/judge").status_code == 404
-        assert web.post("/judge/sign-in", json={"name": "Ann", "pin": PIN}).status_code == 405
-        assert web.post("/judge/command", json={}).status_code == 405
+    assert web.get("/judge").status_code == 404
+    assert web.post("/judge/sign-in", json={"name": "Ann", "pin": PIN}).status_code == 405
+    assert web.post("/judge/command", json={}).status_code == 405
 
 
 def test_tournament_protest_stops_play_until_committee_rules(tmp_path):

@@ -1,7 +1,8 @@
 """Behind a TLS proxy: what it says of who asks and how is believed, and what anybody else says of it is not."""
 
 import pytest
-from judge_house import PIN, House, sign_in
+from judge_house import PIN, sign_in
+from served_house import ServedHouse as House
 
 from pi_controller.config import Settings
 from pi_controller.errors import MatError

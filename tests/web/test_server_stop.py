@@ -9,7 +9,7 @@ import warnings
 from contextlib import ExitStack, closing
 
 import pytest
-from judge_house import House
+from served_house import ServedHouse as House
 
 from pi_controller.web.app import create_app
 from pi_controller.web.server import WebServer

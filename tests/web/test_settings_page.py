@@ -10,8 +10,9 @@ import time
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from judge_house import PIN, House, say, sign_in
+from judge_house import PIN, say, sign_in
 from ports import free_port
+from served_house import ServedHouse as House
 
 from pi_controller.config.edit import read_written, save_changes
 from pi_controller.journal.verify import verify_journal

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from cases import cases
-from judge_house import PIN, House, say
+from judge_house import PIN, say
+from served_house import ServedHouse as House
 
 from pi_controller.errors import UsageError
 from pi_controller.web.start_page import CardState, StartChoice, StartPage, StartResult, parse_choice, start_routes

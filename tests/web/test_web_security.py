@@ -8,7 +8,9 @@ from contextlib import ExitStack, closing
 import httpx
 import pytest
 from event_stream import Stream
-from judge_house import PIN, ROLES, House, raw, say, sign_in
+from judge_house import PIN, ROLES, say, sign_in
+from served_house import ServedHouse as House
+from served_house import raw
 
 from pi_controller.referee.facts import CommandIssued
 from pi_controller.web import judge_api

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from judge_house import PIN, ROLES, House, say, sign_in
+from judge_house import PIN, ROLES, say, sign_in
+from served_house import ServedHouse as House
 
 from pi_controller.web.accounts import KEPT, PinHasher
 
