@@ -25,8 +25,9 @@ from pi_controller.hub import messages, mqtt
 from pi_controller.hub.inbox import READ_ERRORS, Journals, NextGameError
 from pi_controller.referee.judge import CopiedRecords, MatchCall, MatchVoidCall, RoundClockCall, VoidReason
 from pi_controller.system.machine_health import MachineHealth, read_health, round_health
-from pi_controller.table.commands import CommandQueue, CommandQueueError
+from pi_controller.table.commands import CommandQueueError
 from pi_controller.table.table import Observer, Table
+from pi_controller.table.table_queue import TableQueue
 from pi_controller.table.view import View, is_between_hides
 
 log = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         name: str,
         journal: Path,
         clock: Callable[[], float] = time.monotonic,
-        command_queue: CommandQueue | None = None,
+        command_queue: TableQueue | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._venue = venue
@@ -243,7 +244,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         if why == latest.view.void:
             return None
         try:
-            await self._command_queue.submit(MatchVoidCall(0.0, played, why), HUB, HUB, secrets.token_hex(8))
+            await self._command_queue.submit_call(MatchVoidCall(0.0, played, why), HUB, HUB, secrets.token_hex(8))
         except MatError:
             return RETRY_S
         return None
@@ -261,7 +262,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
             return None
         call = RoundClockCall(0.0, order.order, left, order.ends is not None)
         try:
-            await self._command_queue.submit(call, HUB, HUB, secrets.token_hex(8))
+            await self._command_queue.submit_call(call, HUB, HUB, secrets.token_hex(8))
         except CommandQueueError:
             return RETRY_S
         except MatError as error:
@@ -291,7 +292,7 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
             if (copy := order.copied) is not None:
                 records = tuple((row.batch, row.body) for row in copy.rows())
                 call = msgspec.structs.replace(call, copied=CopiedRecords(copy.epoch, copy.seq, records))
-            await self._command_queue.submit(call, HUB, HUB, order.order)
+            await self._command_queue.submit_call(call, HUB, HUB, order.order)
         except CommandQueueError:  # it may have been accepted: the journal will show it
             return None, RETRY_S
         except MatError as error:
@@ -333,7 +334,7 @@ def split_events(wanted: messages.RecordRange, journals: Journals) -> list[messa
     return [*made, messages.Events(wanted.epoch, tuple(part))] if part else made
 
 
-def make_table_link(settings: Settings, command_queue: CommandQueue | None = None) -> TableLink:
+def make_table_link(settings: Settings, command_queue: TableQueue | None = None) -> TableLink:
     """Return the connection to the hub in `settings`, which starts the hub's matches through `command_queue`.
 
     Raises `SettingsError` if its files cannot be read.

@@ -43,8 +43,8 @@ from pi_controller.rules.chances import ChancesError
 from pi_controller.rules.registry import game
 from pi_controller.runtime.daemon import Daemon, Mat, mat_sensors_for
 from pi_controller.sensing.sensors import MatSensors
-from pi_controller.table.commands import CommandQueue
 from pi_controller.table.table import Observer, Table, commitment_context, journalled_game
+from pi_controller.table.table_queue import TableQueue
 from pi_controller.table.view import View
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Assembly(NamedTuple):
     daemon: Daemon[Table]
     bar: ChancesBar | None
     """The chances of winning; None if they are not shown."""
-    command_queue: CommandQueue | None
+    command_queue: TableQueue | None
     """Commands of judges on their pages and of a tournament's hub; None without either."""
     server: WebServer | None
     """The web server, already started."""
@@ -107,7 +107,7 @@ def assemble(
         stack.callback(server.stop)
     linked = []
     if settings.hub.address:
-        command_queue = command_queue or CommandQueue()
+        command_queue = command_queue or TableQueue()
         linked = make_hub_link(settings, command_queue, stack)
     publish = start_voice(settings.voice, table.view, publish, stack)
     strip, scene = make_strip(settings, mats[0].source), None
@@ -289,7 +289,7 @@ def make_backup(settings: Settings, stack: ExitStack) -> list[Backup]:
     return [keeper]
 
 
-def make_hub_link(settings: Settings, command_queue: CommandQueue, stack: ExitStack) -> list[TableLink]:
+def make_hub_link(settings: Settings, command_queue: TableQueue, stack: ExitStack) -> list[TableLink]:
     """Connect the table to the hub, which sends matches through `command_queue`; `stack` closes it."""
     with requires_extra("mqtt", "the link to the hub"):
         from pi_controller.hub.table_link import make_table_link  # noqa: PLC0415 - only a table with a hub needs MQTT
@@ -361,7 +361,7 @@ def _web(
     file: Path | None,
     restart: Callable[[], None] | None,
     report: Callable[[str], bytes] | None,
-) -> tuple[Callable[[View], None] | None, WebServer | None, CommandQueue | None, str]:
+) -> tuple[Callable[[View], None] | None, WebServer | None, TableQueue | None, str]:
     if not settings.web.enabled:
         return None, None, None, ""
     from pi_controller.web.app import rules_route  # noqa: PLC0415

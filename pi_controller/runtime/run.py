@@ -27,8 +27,8 @@ from pi_controller.runtime.assembly import assemble, assemble_exhibit, in_langua
 from pi_controller.runtime.console import execute_line, help_now, typed_lines
 from pi_controller.runtime.daemon import FRAME_S, Daemon
 from pi_controller.system.status import Notifier, from_environment
-from pi_controller.table.commands import CommandQueue
 from pi_controller.table.table import Observer, Table
+from pi_controller.table.table_queue import TableQueue
 from pi_controller.table.view import View
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class TableDesk:
         daemon: Daemon[Table],
         clock: Callable[[], float],
         service: Notifier,
-        command_queue: CommandQueue | None = None,
+        command_queue: TableQueue | None = None,
         lines: queue.SimpleQueue[str] | None = None,
         bar: ChancesBar | None = None,
         language: str = "en",
@@ -223,7 +223,7 @@ class TableDesk:
         table = self._daemon.table
         self._service.status(state := service_status(self._daemon))
         if self._commands is not None:
-            self._commands.process_commands(table, self._clock(), state)
+            self._commands.serve(table, self._clock(), state)
         while self._lines is not None and not self._lines.empty():
             print(execute_line(table, self._lines.get(), self._clock(), self._language, line_width()))
         if (view := table.view) is not self._shown and sys.stdout.isatty():

@@ -67,7 +67,7 @@ def main(argv: list[str]) -> int:
         assert commands is not None
 
         def serve() -> None:
-            commands.process_commands(table, clock())
+            commands.serve(table, clock())
             judge.step(clock(), table, _playing(table))
 
         run_loop(daemon, clock, stop, service, serve, min(IDLE_S, pace or 0.001))

@@ -1,136 +1,115 @@
-"""Queue of commands from the web's thread to the table's, with their results back.
+"""Queue of commands from other threads to the thread of a loop, with their results back.
 
-The table runs in one thread. Another thread puts a command on the queue and waits; the table's thread executes the
-waiting commands in each step, in order.
+A table, an exhibit and their journals belong to one thread. Another thread, such as the web server's, puts a command on
+the queue and waits; the loop drains the queue in each step, in order.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import Generic, TypeVar, cast
 
 from pi_controller.errors import MatError
-from pi_controller.referee.judge import HubCommand, JudgeCommand
-from pi_controller.referee.story import Protest
-from pi_controller.rules.base import Game
-from pi_controller.table.table import Command, CommandResult, Table
-from pi_controller.table.view import View
 
 MAX_WAITING_COMMANDS = 64
-"""Most waiting commands."""
 MAX_COMMANDS_PER_STEP = 8
-"""Commands executed in one step: each is written to disk, and the mat must be read in between."""
+"""Most commands executed in one step: each may be written to disk, and the mat must be read in between."""
 TIMEOUT_S = 2.0
+
+log = logging.getLogger(__name__)
+
+CommandT = TypeVar("CommandT")
+ResultT = TypeVar("ResultT")
 
 
 class CommandQueueError(MatError, RuntimeError):
-    """The table does not answer: the queue is full, or the table hangs."""
+    """The loop does not answer: the queue is full, or the loop hangs."""
 
     code = "busy"
 
 
-class Picture(NamedTuple):
-    """Snapshot of the table for signed-in users.
+class CommandFailedError(MatError, RuntimeError):
+    """A fault of the program ended a command; the loop goes on."""
 
-    `state` is the state of the game, `last_undoable` the batch that an undo would take back (0: none), `board` a line
-    about the board's state, `rulings` the possible rulings on a protest, `nameable` whether the teams can be named now.
+    code = "fault"
+
+
+class CommandQueue(Generic[CommandT, ResultT]):
+    """Commands for one loop. Call `put` and `submit` in any thread, but `drain` in the loop's thread only.
+
+    `name` is what people are told does not answer.
     """
 
-    view: View
-    game: Game[Any]
-    state: Any
-    protest: Protest | None
-    last_undoable: int
-    board: str
-    rulings: tuple[str, ...] = ()
-    nameable: bool = False
+    def __init__(self, most: int = MAX_WAITING_COMMANDS, name: str = "the table") -> None:
+        self._name = name
+        self._waiting: queue.Queue[tuple[CommandT, Future[ResultT]]] = queue.Queue(most)
 
-
-class _PendingCommand(NamedTuple):
-    command: Command
-    answer: Future[CommandResult]
-
-
-class CommandQueue:
-    """Command queue of one table. Call `submit` in any event loop, but `process_commands` and `update_picture` in the
-    table's thread only.
-    """
-
-    def __init__(self, most: int = MAX_WAITING_COMMANDS) -> None:
-        self._waiting: queue.Queue[_PendingCommand] = queue.Queue(most)
-        self.picture: Picture | None = None
-        """Latest snapshot of the table; None before the first."""
-
-    async def submit(
-        self,
-        call: JudgeCommand | HubCommand,
-        actor: str,
-        role: str,
-        key: str,
-        expect: int | None = None,
-        timeout_s: float = TIMEOUT_S,
-    ) -> CommandResult:
-        """Send `call` to the table, which sets its `t`, and return the result.
-
-        Raises as `Table.command` does, and `CommandQueueError` if the queue is full or the table does not answer within
-        `timeout_s` seconds. In the latter case the command was not executed, unless the table took it at that very
-        moment. It is safe to send it again with the same `key`: a command that was executed is reported as a
-        repetition.
-        """
-        asked = _PendingCommand(Command(call, actor, role, key, expect), Future())
+    def put(self, command: CommandT) -> Future[ResultT]:
+        """Send `command` without waiting. Raises `CommandQueueError` if the queue is full."""
+        answer: Future[ResultT] = Future()
         try:
-            self._waiting.put_nowait(asked)
+            self._waiting.put_nowait((command, answer))
         except queue.Full:
-            raise CommandQueueError("too many commands wait for the table", "try again in a moment") from None
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(asked.answer), timeout_s)
-        except TimeoutError:
-            raise CommandQueueError("the table does not answer", "check whether it was done, then try again") from None
+            raise CommandQueueError(f"too many commands wait for {self._name}", "try again in a moment") from None
+        return answer
 
-    def process_commands(self, table: Table, t: float, board: str = "") -> int:
-        """Execute up to `MAX_COMMANDS_PER_STEP` waiting commands at time `t`, then update the snapshot; return their
-        number.
+    async def submit(self, command: CommandT, timeout_s: float = TIMEOUT_S) -> ResultT:
+        """Send `command` and return its result.
+
+        Raises what its execution raises, and `CommandQueueError` if the queue is full or no answer comes within
+        `timeout_s` seconds. In the latter case the command was not executed, unless the loop took it at that very
+        moment.
         """
-        results: list[tuple[_PendingCommand, CommandResult | MatError]] = []
+        answer = self.put(command)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(answer), timeout_s)
+        except TimeoutError:
+            raise CommandQueueError(
+                f"{self._name} does not answer", "check whether it was done, then try again"
+            ) from None
+
+    def drain(
+        self, execute: Callable[[CommandT], ResultT | Future[ResultT]], finish: Callable[[], object] | None = None
+    ) -> int:
+        """Call `execute` with up to `MAX_COMMANDS_PER_STEP` waiting commands, then `finish`, then send the results.
+
+        A result that takes longer may be a future. An exception is the answer of its command and ends nothing. Returns
+        the number of commands.
+        """
+        done: list[tuple[Future[ResultT], ResultT | Future[ResultT] | MatError]] = []
         for _ in range(MAX_COMMANDS_PER_STEP):
             try:
-                asked = self._waiting.get_nowait()
+                command, answer = self._waiting.get_nowait()
             except queue.Empty:
                 break
-            if not asked.answer.set_running_or_notify_cancel():
+            if not answer.set_running_or_notify_cancel():
                 continue  # the sender has stopped waiting
-            command = msgspec.structs.replace(asked.command, call=msgspec.structs.replace(asked.command.call, t=t))
             try:
-                results.append((asked, table.command(command)))
+                done.append((answer, execute(command)))
             except MatError as error:
-                results.append((asked, error))
-            except BaseException as error:
-                asked.answer.set_exception(error)
-                raise
-        self.update_picture(table, board)  # first, so that the sender then reads the new state
-        for asked, answer in results:
-            if isinstance(answer, MatError):
-                asked.answer.set_exception(answer)
-            else:
-                asked.answer.set_result(answer)
-        return len(results)
+                done.append((answer, error))
+            except Exception:
+                log.exception("a command failed: %s", type(command).__name__)
+                fault = CommandFailedError(
+                    "a fault of the program stopped this", "look whether it was done; see the log"
+                )
+                done.append((answer, fault))
+        if finish is not None:
+            finish()  # first, so that the senders then read the new state
+        for answer, result in done:
+            _send(answer, result)
+        return len(done)
 
-    def update_picture(self, table: Table, board: str = "") -> None:
-        """Update the snapshot of the table."""
-        view, before = table.view, self.picture
-        if before is None or before.view is not view or before.board != board:
-            story = table.story
-            self.picture = Picture(
-                view,
-                table.game,
-                story.state,
-                story.protest,
-                story.undo_target.batch,
-                board,
-                table.referee.rulings,
-                story.can_name_teams(table.game),
-            )
+
+def _send(answer: Future[ResultT], result: ResultT | Future[ResultT] | MatError) -> None:
+    if isinstance(result, Future):
+        later = cast("Future[ResultT]", result)
+        later.add_done_callback(lambda _: _send(answer, later.result()))
+    elif isinstance(result, MatError):
+        answer.set_exception(result)
+    else:
+        answer.set_result(result)

@@ -21,8 +21,8 @@ from pi_controller.errors import MatError
 from pi_controller.recording.hits import StoredHit, hits_path, stored_hits, stroke
 from pi_controller.referee.judge import JudgeNewGame, JudgeRuling
 from pi_controller.rules.base import Json
-from pi_controller.table.commands import CommandQueue, Picture
 from pi_controller.table.table import Table
+from pi_controller.table.table_queue import Picture, TableQueue
 from pi_controller.table.view import View
 from pi_controller.web import accounts, console_page, event_log, game_page, limits, live_page, requests, roles
 from pi_controller.web.feed import HEARTBEAT_S, Feed, encode_event, retry_ms
@@ -108,7 +108,7 @@ class JudgeApi(SignInRoutes):
 
     def __init__(
         self,
-        command_queue: CommandQueue,
+        command_queue: TableQueue,
         feed: Feed,
         authenticator: accounts.Authenticator,
         journal: Path,
@@ -193,7 +193,7 @@ class JudgeApi(SignInRoutes):
                 )
         if (wait := self.charge_command(session)) > 0:
             raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
-        done = await self.command_queue.submit(command.call, person.name, person.role, command.key, command.expect)
+        done = await self.command_queue.submit_call(command.call, person.name, person.role, command.key, command.expect)
         log.info("%s (%s): %s, record %d", person.name, person.role, command.tag, done.seq)
         answer: requests.CommandDone = {
             "ok": True,
@@ -337,7 +337,7 @@ def judge_routes(api: JudgeApi) -> list[Route]:
 class JudgeConsole(NamedTuple):
     """A table's console: the main loop serves `command_queue`, the web server `routes`; close `users` at the end."""
 
-    command_queue: CommandQueue
+    command_queue: TableQueue
     users: accounts.Users
     routes: list[Route]
     authenticator: accounts.Authenticator
@@ -357,7 +357,7 @@ def make_judge_console(
     authenticator = accounts.Authenticator(
         users, accounts.Sessions(users, settings.web.idle_min * 60.0), pins or accounts.PinHasher(), clock
     )
-    command_queue = CommandQueue()
+    command_queue = TableQueue()
     command_queue.update_picture(table)
     singer = settings.referee.singer == "reminder"
     api = JudgeApi(command_queue, feed, authenticator, table.journal.path, settings.web.language, singer=singer)

@@ -19,7 +19,7 @@ from pi_controller.config import edit
 from pi_controller.display.game_display import key_to_words
 from pi_controller.errors import SettingsError
 from pi_controller.journal.backup import copy_of
-from pi_controller.table.commands import CommandQueue
+from pi_controller.table.table_queue import TableQueue
 from pi_controller.web import requests
 from pi_controller.web.sign_in import SignInRoutes
 from pi_controller.web.templates import render
@@ -56,7 +56,7 @@ class SettingsPage:
     def __init__(
         self,
         signed: SignInRoutes,
-        command_queue: CommandQueue,
+        command_queue: TableQueue,
         file: Path | None,
         restart: Callable[[], None],
         save: Save | None,

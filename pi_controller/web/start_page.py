@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from pi_controller.system.machine_settings import HTTPS_PORT, HUB_PORT, START_PAGE, wifi_code
-from pi_controller.table.commands import CommandQueue
+from pi_controller.table.table_queue import TableQueue
 from pi_controller.web import requests
 from pi_controller.web.sign_in import SignInRoutes
 from pi_controller.web.templates import render
@@ -99,7 +99,7 @@ class StartPage:
     """The routes of the page. `restart` starts the table again; `command_queue` has the table's state."""
 
     def __init__(
-        self, signed: SignInRoutes, command_queue: CommandQueue, desk: Desk, restart: Callable[[], None]
+        self, signed: SignInRoutes, command_queue: TableQueue, desk: Desk, restart: Callable[[], None]
     ) -> None:
         self._signed, self._command_queue, self._desk, self._restart = signed, command_queue, desk, restart
         self._one = asyncio.Lock()

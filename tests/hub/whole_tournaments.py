@@ -104,7 +104,7 @@ def play_table(path, seed, paced):
             before = daemon.sent
             daemon.step(t, at_least=n)
             sent = daemon.sent - before
-            queue.process_commands(daemon.table, t)
+            queue.serve(daemon.table, t)
             if people is not None:
                 people.watch(daemon.table.view)
             if paced or people is None:

@@ -15,8 +15,8 @@ from pi_controller.referee.facts import MatchGiven
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.runtime.console import execute_line
-from pi_controller.table.commands import CommandQueue
 from pi_controller.table.table import Table, journalled_game
+from pi_controller.table.table_queue import TableQueue
 from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
@@ -41,13 +41,13 @@ class Played:
         rules = journalled_game(self.journal, game(self.kind))
         teams = {"A": "A", "B": "B"}
         self.table = Table(self.journal, rules, teams, refereed(rules), self.clock(), "stay", refereed)
-        self.queue = CommandQueue()
+        self.queue = TableQueue()
         self.link = TableLink(self.broker, VENUE, self.broker.user, self.path, command_queue=self.queue)
         self.step()
 
     def step(self):
         self.table.tick(self.clock())
-        self.queue.process_commands(self.table, self.clock())
+        self.queue.serve(self.table, self.clock())
         self.link.on_step(self.clock(), self.table, False)
 
     def do(self, *lines):

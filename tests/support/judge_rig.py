@@ -13,8 +13,8 @@ from pi_controller.referee.base import referee_for
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.referee.story import Protest
 from pi_controller.rules import registry
-from pi_controller.table.commands import CommandQueue, Picture
 from pi_controller.table.table import Table
+from pi_controller.table.table_queue import Picture, TableQueue
 from pi_controller.web.accounts import Authenticator, PinHasher, Sessions, Users
 from pi_controller.web.app import create_app
 from pi_controller.web.feed import Feed
@@ -62,7 +62,7 @@ class Rig:
         self, folder, game="dakota", options=None, *, teams=None, heartbeat_s=5.0, hit_seconds=None, settle_s=0.3
     ):
         self.later = 0.0
-        self.feed, self.command_queue = Feed(), CommandQueue()
+        self.feed, self.command_queue = Feed(), TableQueue()
         self._rules, self._teams, self._hit_seconds = registry.game(game, options or {}), teams or TEAMS, hit_seconds
         journal = folder / "game.sqlite"
         self.users = everybody(folder)
@@ -135,7 +135,7 @@ class Rig:
             while not self._asked.empty():
                 work, done = self._asked.get()
                 worked.append((done, work(table, t)))
-            self.command_queue.process_commands(table, t)
+            self.command_queue.serve(table, t)
             self.feed.publish(table.view)
             for done, result in worked:  # the view that the test now sees has the work in it
                 done.set_result(result)
@@ -148,7 +148,7 @@ class Shown:
     """A console at `url` that shows views made by hand, as of `now`; nobody plays."""
 
     def __init__(self, folder, now):
-        self.feed, self.command_queue, self.users = Feed(clock=lambda: now), CommandQueue(), everybody(folder)
+        self.feed, self.command_queue, self.users = Feed(clock=lambda: now), TableQueue(), everybody(folder)
         api = JudgeApi(
             self.command_queue, self.feed, door_of(self.users, lambda: now), folder / "no.sqlite", heartbeat_s=60.0
         )

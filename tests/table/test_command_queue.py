@@ -1,16 +1,18 @@
-"""The desk: commands from another thread, in the table's own time and order."""
+"""Commands from other threads, in the loop's own time and order."""
 
 import asyncio
-import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
+from travel import run
 
 from pi_controller.games.dakota.referee import DakotaReferee
 from pi_controller.referee.facts import CommandIssued
 from pi_controller.referee.judge import JudgeAction, JudgeProtest
 from pi_controller.rules import registry
-from pi_controller.table.commands import MAX_COMMANDS_PER_STEP, CommandQueue, CommandQueueError
+from pi_controller.table.commands import MAX_COMMANDS_PER_STEP, CommandFailedError, CommandQueue, CommandQueueError
 from pi_controller.table.table import CommandResult, StaleError, Table
+from pi_controller.table.table_queue import TableQueue
 
 TOSS = JudgeAction(0.0, {"do": "toss", "winner": "A"})
 MISS = JudgeAction(0.0, {"do": "hit", "found": False})
@@ -25,7 +27,7 @@ def table(memory_journal):
 async def asked(command_queue, *calls, key="key", timeout_s=10.0):
     """Ask all at once and give them the time to reach the desk."""
     said = [
-        asyncio.ensure_future(command_queue.submit(call, "Ann", "judge", f"{key}-{n}", timeout_s=timeout_s))
+        asyncio.ensure_future(command_queue.submit_call(call, "Ann", "judge", f"{key}-{n}", timeout_s=timeout_s))
         for n, call in enumerate(calls)
     ]
     await asyncio.sleep(0)
@@ -34,12 +36,12 @@ async def asked(command_queue, *calls, key="key", timeout_s=10.0):
 
 def test_command_gets_the_step_time(table):
     async def main():
-        command_queue = CommandQueue()
+        command_queue = TableQueue()
         (toss,) = await asked(command_queue, TOSS)
-        assert command_queue.process_commands(table, 7.5) == 1
+        assert command_queue.serve(table, 7.5) == 1
         return await toss
 
-    done = asyncio.run(main())
+    done = run(main())
     assert done == CommandResult(table.journal.seq, repeated=False, revision=table.view.revision)
     (called,) = [fact for _, fact in table.journal.read() if isinstance(fact, CommandIssued)]
     assert (called.t, called.actor) == (7.5, "Ann")
@@ -47,12 +49,12 @@ def test_command_gets_the_step_time(table):
 
 def test_commands_run_in_order_few_per_step(table):
     async def main():
-        command_queue = CommandQueue()
+        command_queue = TableQueue()
         said = await asked(command_queue, TOSS, *[MISS] * (MAX_COMMANDS_PER_STEP + 1))
         assert [
-            command_queue.process_commands(table, 1.0),
-            command_queue.process_commands(table, 2.0),
-            command_queue.process_commands(table, 3.0),
+            command_queue.serve(table, 1.0),
+            command_queue.serve(table, 2.0),
+            command_queue.serve(table, 3.0),
         ] == [
             MAX_COMMANDS_PER_STEP,
             2,
@@ -60,23 +62,23 @@ def test_commands_run_in_order_few_per_step(table):
         ]
         return await asyncio.gather(*said)
 
-    done = asyncio.run(main())
+    done = run(main())
     assert [one.seq for one in done] == sorted(one.seq for one in done)
 
 
 def test_picture_is_updated_before_the_answer(table):
     async def main():
-        command_queue = CommandQueue()
+        command_queue = TableQueue()
         command_queue.update_picture(table)
         before = command_queue.picture
         (toss,) = await asked(command_queue, TOSS)
         seen = []
         toss.add_done_callback(lambda _: seen.append(command_queue.picture))
-        command_queue.process_commands(table, 1.0, "the board is connected")
+        command_queue.serve(table, 1.0, "the board is connected")
         await toss
         return before, seen[0]
 
-    before, after = asyncio.run(main())
+    before, after = run(main())
     assert before.view.hider is None
     assert after.view.hider == "A"
     assert (after.board, after.last_undoable, after.protest) == (
@@ -88,95 +90,82 @@ def test_picture_is_updated_before_the_answer(table):
 
 def test_protest_text_is_in_picture_but_not_view(table):
     async def main():
-        command_queue = CommandQueue()
+        command_queue = TableQueue()
         said = await asked(command_queue, TOSS, JudgeProtest(0.0, "B", "his sleeve"))
-        command_queue.process_commands(table, 1.0)
+        command_queue.serve(table, 1.0)
         await asyncio.gather(*said)
         return command_queue.picture
 
-    picture = asyncio.run(main())
+    picture = run(main())
     assert picture.protest.text == "his sleeve"
     assert "sleeve" not in repr(picture.view)
 
 
 def test_the_tables_own_errors_come_back(table):
     async def main():
-        command_queue = CommandQueue()
+        command_queue = TableQueue()
         (toss,) = await asked(command_queue, TOSS)
-        command_queue.process_commands(table, 1.0)
+        command_queue.serve(table, 1.0)
         await toss
-        stale = asyncio.ensure_future(command_queue.submit(MISS, "Ann", "judge", "old", expect=0))
+        stale = asyncio.ensure_future(command_queue.submit_call(MISS, "Ann", "judge", "old", expect=0))
         await asyncio.sleep(0)
-        command_queue.process_commands(table, 2.0)
+        command_queue.serve(table, 2.0)
         with pytest.raises(StaleError):
             await stale
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_a_full_desk_and_a_table_that_hangs(table):
     async def main():
-        command_queue = CommandQueue(most=2)
+        command_queue = TableQueue(most=2)
         said = await asked(command_queue, TOSS, MISS, MISS, timeout_s=0.05)
         results = await asyncio.gather(*said, return_exceptions=True)
         assert all(isinstance(one, CommandQueueError) for one in results)
         assert "too many" in results[2].message
         assert "does not answer" in results[0].message
         # it goes on: what nobody waits for any more is not done
-        assert command_queue.process_commands(table, 1.0) == 0
+        assert command_queue.serve(table, 1.0) == 0
         assert table.view.phase == "toss"
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_repeated_key_in_queue_counts_once(table):
     async def main():
-        command_queue = CommandQueue()
-        first = asyncio.ensure_future(command_queue.submit(TOSS, "Ann", "judge", "one"))
-        again = asyncio.ensure_future(command_queue.submit(TOSS, "Ann", "judge", "one"))
+        command_queue = TableQueue()
+        first = asyncio.ensure_future(command_queue.submit_call(TOSS, "Ann", "judge", "one"))
+        again = asyncio.ensure_future(command_queue.submit_call(TOSS, "Ann", "judge", "one"))
         await asyncio.sleep(0)
-        command_queue.process_commands(table, 1.0)
+        command_queue.serve(table, 1.0)
         return await first, await again
 
-    first, again = asyncio.run(main())
+    first, again = run(main())
     assert (first.repeated, again.repeated) == (False, True)
 
 
-def test_a_fault_of_the_program_reaches_both_sides(table):
-    class Broken:
-        def command(self, command):
-            raise ZeroDivisionError
-
-    async def main():
-        command_queue = CommandQueue()
-        (said,) = await asked(command_queue, TOSS)
-        with pytest.raises(ZeroDivisionError):
-            command_queue.process_commands(Broken(), 1.0)
-        with pytest.raises(ZeroDivisionError):
-            await said
-
-    asyncio.run(main())
+def test_program_fault_is_answered_and_ends_nothing(caplog):
+    queue = CommandQueue()
+    broken, whole = queue.put(0), queue.put(2)
+    assert queue.drain(lambda number: 1 / number) == 2
+    assert isinstance(broken.exception(), CommandFailedError)
+    assert whole.result() == 0.5
+    assert "ZeroDivisionError" in caplog.text
 
 
-def test_from_another_thread_while_the_table_plays(table):
-    command_queue, stop = CommandQueue(), threading.Event()
+def test_result_that_takes_longer_answers_later():
+    queue, later = CommandQueue(), Future()
+    answer = queue.put("play a sound")
+    queue.drain(lambda _: later)
+    assert not answer.done()
+    later.set_result("heard")
+    assert answer.result() == "heard"
 
-    def play():
-        t = 0.0
-        while not stop.wait(0.001):
-            t += 1.0
-            command_queue.process_commands(table, t)
 
-    loop = threading.Thread(target=play)
-    loop.start()
-    try:
-
-        async def main():
-            await command_queue.submit(TOSS, "Ann", "judge", "toss")
-            return await asyncio.gather(*(command_queue.submit(MISS, "Ann", "judge", f"n {n}") for n in range(20)))
-
-        done = asyncio.run(main())
-    finally:
-        stop.set()
-        loop.join()
-    assert len({one.seq for one in done}) == 20
+def test_commands_of_another_thread_are_all_answered():
+    queue = CommandQueue()
+    with ThreadPoolExecutor(1) as pool:
+        answers = pool.submit(lambda: [queue.put(n) for n in range(20)]).result()
+    while queue.drain(lambda number: number + 1):
+        pass
+    assert [one.result() for one in answers] == list(range(1, 21))

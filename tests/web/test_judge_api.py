@@ -13,7 +13,7 @@ from visit import together
 
 from pi_controller.config import Settings
 from pi_controller.referee.facts import CommandIssued
-from pi_controller.table.commands import CommandQueue
+from pi_controller.table.table_queue import TableQueue
 from pi_controller.table.view import View
 from pi_controller.web.accounts import FILE, Authenticator, Sessions, Users
 from pi_controller.web.feed import Feed
@@ -337,7 +337,7 @@ def test_sessions_outlive_a_restart_of_the_program(house, tmp_path):
 def test_first_head_pin_is_printed_once_to_terminal(tmp_path):
     with closing(Users(tmp_path / FILE)) as users:
         authenticator = Authenticator(users, Sessions(users), cheap(), time.time)
-        api = JudgeApi(CommandQueue(), Feed(), authenticator, tmp_path / "table.sqlite")
+        api = JudgeApi(TableQueue(), Feed(), authenticator, tmp_path / "table.sqlite")
         judges = JudgeConsole(api.command_queue, users, [], authenticator, api)
         told = welcome(judges, shows=False)  # to a log
         assert "new-head" in told
