@@ -417,10 +417,6 @@ def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> W
     from pi_controller.web.server import WebServer  # noqa: PLC0415
 
     web = settings.web
-    if web.metrics:
-        with requires_extra("metrics", "/metrics"):
-            from pi_controller.web.metrics import metrics_route  # noqa: PLC0415
-        more = [*more, metrics_route(feed)]
     reach = is_public_host(web.host)
     host = load_host_marks(settings.marks)
     pages = PageSettings(web.address, web.event, settings.table.name, web.words, reach, web.embed, host)

@@ -34,7 +34,7 @@ CHANNELS = {
 }
 """What leaves a table."""
 
-PUBLIC = ("/", "/room", "/overlay", "/find", "/check", "/rules", "/view.json", "/healthz", "/metrics")
+PUBLIC = ("/", "/room", "/overlay", "/find", "/check", "/rules", "/view.json", "/healthz")
 SIGNED_IN = (
     "/judge", "/judge/sign-in", "/judge/state.json", "/judge/hits.json", "/judge/hit/1.svg", "/judge/people",
     "/judge/settings",
