@@ -173,7 +173,6 @@ class HubRun:
                 venue,
                 pages.publish,
                 director=self.director,
-                home=settings.home_assistant.discovery,
                 known=known,
                 fleet=fleet,
             )

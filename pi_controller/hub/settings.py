@@ -87,14 +87,6 @@ class PageSection(Section):
     )
 
 
-class HomeAssistantSection(Section):
-    """Home Assistant at the same broker."""
-
-    discovery: bool = Field(
-        default=False, description="announce each table there: whether it is connected, its supply, heat and disk"
-    )
-
-
 class FleetSection(Section):
     """Installations that report to this hub (/fleet), and an alarm if one needs somebody."""
 
@@ -128,7 +120,6 @@ class HubSettings(Section):
     page: PageSection = Field(default_factory=PageSection)
     marks: MarksSection = Field(default_factory=MarksSection)
     store: StoreSection = Field(default_factory=StoreSection)
-    home_assistant: HomeAssistantSection = Field(default_factory=HomeAssistantSection)
     fleet: FleetSection = Field(default_factory=FleetSection)
 
     @property

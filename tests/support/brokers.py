@@ -31,10 +31,10 @@ needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="Mosquitto is mis
 class Mosquitto:
     """The broker that `hub setup` configured in `folder` for these tables; it can be killed and started again."""
 
-    def __init__(self, folder: Path, tables, **more):
+    def __init__(self, folder: Path, tables):
         self.folder = folder
         self.port = free_port()
-        write_hub_files(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC), **more)
+        write_hub_files(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC))
         self.process = None
 
     @classmethod
