@@ -230,7 +230,7 @@ def _join(args: argparse.Namespace) -> int:
     print(f"In the hall it is called {read_settings(done.settings).table.name!r} ([table] name).")
     again = "sudo systemctl restart moccasin-mat" if path == INSTALLED else f"moccasin-mat run --settings {path}"
     print(f"Now start the table again: {again}")
-    print("The boards show it as connected then. An installation needs report = true under [exhibit] too.")
+    print("The boards show it as connected then.")
     if is_newer_version(__version__, account.program):
         print(f"This table's program ({__version__}) is newer than the hub's ({account.program}): update the hub.")
     return 0

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,6 @@ from pi_controller import __version__
 from pi_controller.display.drawing import clean_name
 from pi_controller.hub import messages
 from pi_controller.hub.director import Director, can_take_match
-from pi_controller.hub.fleet import KINDS, Fleet
 from pi_controller.hub.inbox import Alarm, Inbox
 from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.mqtt import QOS, Broker, Will, publish, stay_connected, until_one_ends
@@ -36,7 +35,7 @@ MAX_WAITING_OF_TABLE = 512
 """Queued messages of one table; a well-behaved one has only a few under way."""
 CALL_S = 1.0
 """How often the hub checks which matches can be called."""
-_KINDS = ("hello", "ev", "state", "view", "match", "health", *KINDS)
+_KINDS = ("hello", "ev", "state", "view", "match", "health")
 
 
 class TableStatus(msgspec.Struct, frozen=True):
@@ -94,7 +93,7 @@ class Hub:
     """Receives from all tables of `venue` at `broker` into `inbox`; calls `show` with all tables after each change.
 
     `known` are the tables in `inbox`; None reads them from there, which may raise `StoreError`. `director` runs the
-    tournament, if there is one, and gives matches to tables. `fleet` takes the messages of installations.
+    tournament, if there is one, and gives matches to tables.
     """
 
     def __init__(
@@ -107,7 +106,6 @@ class Hub:
         director: Director | None = None,
         *,
         known: Iterable[str] | None = None,
-        fleet: Fleet | None = None,
     ) -> None:
         self._inbox = inbox
         self._broker = broker
@@ -118,7 +116,6 @@ class Hub:
         self._tables = {table: TableStatus(table) for table in (inbox.record_counts() if known is None else known)}
         self._known: dict[str, str] = {}
         self._director = director
-        self._fleet = fleet
         self._ordered: dict[str, messages.Order] = {}
         """The order that each table was given on this connection."""
         self._again: list[Callable[[], None]] = []
@@ -145,8 +142,8 @@ class Hub:
         await stay_connected(self._broker, will, partial(self._session, closing), closing)
 
     def known_tables(self) -> frozenset[str]:
-        """Return the tables and installations from which anything was received."""
-        return frozenset(self._tables).union(self._fleet.installations if self._fleet is not None else ())
+        """Return the tables from which anything was received."""
+        return frozenset(self._tables)
 
     def wake(self) -> None:
         """Check at once which matches can be called; thread-safe."""
@@ -167,8 +164,7 @@ class Hub:
         works: list[Coroutine[Any, Any, object]] = [self._receive(client, inbound), closing.wait()]
         if self._director is not None:
             works += [self._call(client, self._director), self._follow(self._director)]
-        with self._fleet.listening() if self._fleet is not None else nullcontext():
-            await until_one_ends(*works)
+        await until_one_ends(*works)
         await publish(client, here, messages.State("stopped", self._start), retain=True)
 
     async def _call(self, client: aiomqtt.Client, director: Director) -> None:
@@ -308,10 +304,6 @@ class Hub:
         if not isinstance(payload, bytes | bytearray):
             raise messages.MessageError("the message is empty")
         data, shown = bytes(payload), self._tables.get(table, TableStatus(table))
-        if kind in KINDS:
-            if self._fleet is not None:
-                self._fleet.receive(table, kind, data, fresh=fresh)
-            return None
         match kind:
             case "hello":
                 hello = messages.decode(data, messages.Hello)

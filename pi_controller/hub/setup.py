@@ -249,7 +249,6 @@ pattern write {root}/{venue}/t/%u/state
 pattern write {root}/{venue}/t/%u/view
 pattern write {root}/{venue}/t/%u/match
 pattern write {root}/{venue}/t/%u/health
-pattern write {root}/{venue}/t/%u/exhibit/+
 pattern read {root}/{venue}/t/%u/ack
 pattern read {root}/{venue}/t/%u/cmd/+
 pattern read {root}/{venue}/hub/state

@@ -140,9 +140,8 @@ def assemble_exhibit(
 ) -> Daemon[Installation]:
     """Build the exhibit of `settings`, which are stored in `folder`; `stack` closes it. Raises `MatError`.
 
-    `clock` is the clock that will step it, s since 1970; with `sim` its visitors are simulated, and no hub gets a
-    report. The page is started.
-    `options` are those of an `Installation`.
+    `clock` is the clock that will step it, s since 1970; with `sim` its visitors are simulated, and it has no
+    heartbeat. The page is started. `options` are those of an `Installation`.
     """
     from pi_controller.exhibit.health import CrashCounter, boot_id  # noqa: PLC0415 - a table is no exhibit
     from pi_controller.exhibit.installation import Installation  # noqa: PLC0415
@@ -170,14 +169,17 @@ def assemble_exhibit(
         recoveries=recoveries,
         **options,
     )
-    linked = make_exhibit_link(settings, stack) if section.report and not sim else ()
+    if section.heartbeat and not sim:
+        from pi_controller.exhibit.heartbeat import Heartbeat  # noqa: PLC0415 - off by default
+
+        observers = [*observers, Heartbeat(section.heartbeat)]
     daemon = Daemon(
         installation,
         [mat],
         pressed,
         strip,
         installation.announce,
-        [installation, *observers, *linked],
+        [installation, *observers],
         installation.brightness,
         StickWalk(REVEAL_S + PAGE_S).frame,
     )
@@ -294,17 +296,6 @@ def make_hub_link(settings: Settings, command_queue: CommandQueue, stack: ExitSt
     with requires_extra("mqtt", "the link to the hub"):
         from pi_controller.hub.table_link import make_table_link  # noqa: PLC0415 - only a table with a hub needs MQTT
     link = make_table_link(settings, command_queue)
-    stack.callback(link.close)
-    return [link]
-
-
-def make_exhibit_link(settings: Settings, stack: ExitStack) -> list[Observer[Installation]]:
-    """Connect the installation to the hub of the settings, to which it reports; `stack` closes it."""
-    with requires_extra("mqtt", "the report to the hub"):
-        from pi_controller.hub import exhibit_link  # noqa: PLC0415 - only an installation with a hub needs MQTT
-    link = exhibit_link.make_exhibit_link(settings)
-    if link is None:
-        return []
     stack.callback(link.close)
     return [link]
 
