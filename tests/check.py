@@ -49,11 +49,11 @@ SHIPPED = {
 }
 """What the wheel must carry besides the code that is imported."""
 
-BOUNDED_EXTRAS = ("board", "completion", "hub", "languages", "metrics", "postgres", "update", "voice", "watch")
+BOUNDED_EXTRAS = ("board", "completion", "hub", "languages", "postgres", "update", "voice", "watch")
 TEST_TOOLS = ("hypothesis", "playwright", "pytest", "pytest-benchmark", "pytest-timeout", "pytest-xdist")
 """What these tests import besides the product: of any version."""
 USING_PACKAGES = (
-    *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "metrics", "server", "server_stop")),
+    *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "server", "server_stop")),
     *(f"tests/web/test_{name}.py" for name in ("shares", "signing", "watch", "web_security")),
     *(f"tests/hub/test_{name}.py" for name in ("inbox", "messages", "mqtt", "outbox", "store")),
     *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),

@@ -30,19 +30,18 @@ from verb_commands import FILES, JOURNAL, NEEDS_EXTRA, SERVES, WORKS  # noqa: E4
 
 from pi_controller.cli import VERBS  # noqa: E402
 
-EXTRAS = ("board", "completion", "docs", "flash", "hub", "languages", "metrics", "mqtt", "pi", "postgres", "update")
+EXTRAS = ("board", "completion", "docs", "flash", "hub", "languages", "mqtt", "pi", "postgres", "update")
 EXTRAS += ("voice", "watch")
 BRINGS = {
     "flash": {"board"},
     "hub": {"mqtt"},
-    "pi": {"board", "completion", "languages", "metrics", "mqtt", "update"},
+    "pi": {"board", "completion", "languages", "mqtt", "update"},
 }
 """Extras that another extra contains."""
 UNTIL_STOPPED = {
     *SERVES,
     "hub run trial",
     "run --settings hub.toml",
-    "run --settings metrics.toml",
     "run --settings french.toml",
     "exhibit --sim --settings exhibit.toml",
 }

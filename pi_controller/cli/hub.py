@@ -76,9 +76,6 @@ def hub_parser() -> Parser:
         "--host", action="append", metavar="NAME", help="setup: address of this machine for the tables; may be repeated"
     )
     parser.add_argument("--port", type=int, default=8883, help="setup: the broker's port (default 8883)")
-    parser.add_argument(
-        "--home-assistant", action="store_true", help="setup: an account for Home Assistant, and tables announced to it"
-    )
     add_log_level(parser)
     return parser
 
@@ -233,7 +230,7 @@ def _join(args: argparse.Namespace) -> int:
     print(f"In the hall it is called {read_settings(done.settings).table.name!r} ([table] name).")
     again = "sudo systemctl restart moccasin-mat" if path == INSTALLED else f"moccasin-mat run --settings {path}"
     print(f"Now start the table again: {again}")
-    print("The boards show it as connected then. An installation needs report = true under [exhibit] too.")
+    print("The boards show it as connected then.")
     if is_newer_version(__version__, account.program):
         print(f"This table's program ({__version__}) is newer than the hub's ({account.program}): update the hub.")
     return 0
@@ -251,11 +248,9 @@ def _set_up(args: argparse.Namespace) -> int:
     hosts = args.host or [f"{socket.gethostname().split('.')[0]}.local", socket.gethostname()]
     tables = sorted({*setup.list_table_accounts(args.folder), *(f"t{n:02d}" for n in range(1, args.tables + 1))})
     folder, hosts = args.folder, [*dict.fromkeys([*hosts, "127.0.0.1"])]
-    setup.write_hub_files(folder, args.venue, tables, hosts, args.port, datetime.now(UTC), home=args.home_assistant)
+    setup.write_hub_files(folder, args.venue, tables, hosts, args.port, datetime.now(UTC))
     print(f"Written to {folder}. The broker, then the hub:\n  mosquitto -c {folder}/{setup.CONF}")
     print(f"  moccasin-mat hub run {folder}")
-    if args.home_assistant:
-        print(f"Home Assistant signs in as 'home' with the password in {folder}/home.password.")
     print(f"Each table gets the files of its folder, {folder}/{setup.TABLES}/{tables[0]} and so on, beside its")
     print("settings (keep them secret: they authenticate that table), and in its settings the contents of")
     print(f"{setup.FILE} there, whose [table] name replaces an earlier one. For {tables[0]}:\n")

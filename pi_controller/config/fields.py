@@ -372,8 +372,8 @@ Events = Annotated[
     _takes('a list of some of these: ["turn", "over", "question", "fault"]'),
 ]
 _TAKES_URL = 'an address like "https://example.org/moccasin", or empty'
-URL_PATTERN = r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?(/[!-~]{0,1000})?"
-Url = Annotated[str, _matches(f"|{URL_PATTERN}", _TAKES_URL), _takes(_TAKES_URL)]
+_URL = r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?(/[!-~]{0,1000})?"
+Url = Annotated[str, _matches(f"|{_URL}", _TAKES_URL), _takes(_TAKES_URL)]
 
 _TAKES_DAY = 'a month and a day like "11-01", or empty'
 Day = Annotated[str, _matches(r"|(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", _TAKES_DAY), _takes(_TAKES_DAY)]

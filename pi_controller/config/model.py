@@ -95,9 +95,6 @@ class WebSection(Section):
     idle_min: int = Field(
         default=30, ge=1, le=720, description="minutes without activity until a judge must sign in again"
     )
-    metrics: bool = Field(
-        default=False, description="metrics for Prometheus at /metrics; only data that the pages show as well"
-    )
     announce: bool = Field(
         default=False,
         description="announce the pages on the network (_http._tcp) with avahi-daemon; then run 'setup' again",
@@ -163,7 +160,7 @@ class HubSection(Section):
     venue: fields.TopicName = Field(
         default="hall", description="name of the tournament, as given to 'moccasin-mat hub setup'"
     )
-    table: fields.TopicName = Field(default="", description="account of this table or installation at the broker")
+    table: fields.TopicName = Field(default="", description="account of this table at the broker")
     password_file: fields.OptionalFile = Field(
         default="", description="the file with the account's password; empty: no password"
     )
@@ -630,9 +627,8 @@ class ExhibitSection(Section):
         description="maximum size of all recorded games in MB; the oldest are removed first",
     )
     usage: bool = Field(default=False, description="count sessions and their length, on this machine only")
-    report: bool = Field(
-        default=False,
-        description="report to the hub in [hub] whether it runs: version, self-test, faults; no data of visitors",
+    heartbeat: fields.Url = Field(
+        default="", description="an uptime monitor that is told every five minutes if all is well; empty: none"
     )
 
     @model_validator(mode="after")

@@ -23,7 +23,6 @@ from pi_controller.hub.decision_log import (
     DecisionLog,
     format_time,
 )
-from pi_controller.hub.fleet import list_cards
 from pi_controller.hub.hall import ID_WIDTH, wall_parts
 from pi_controller.hub.table_names import name_tables, same_names
 from pi_controller.rules import registry
@@ -41,7 +40,6 @@ from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
     from pi_controller.hub.director import Director, GameAtTable
-    from pi_controller.hub.fleet import Fleet
     from pi_controller.hub.hub import TableStatus
     from pi_controller.hub.join_server import JoinableTable
     from pi_controller.table.view import View
@@ -199,8 +197,7 @@ _FINISHES: Mapping[str, str] = {"king_moved": mark("The king was moved too early
 class Boards:
     """Renders the pages in `language` from the state of `director` and the tables; `clock` returns s since 1970.
 
-    `joining` returns the tables that may join now, or None if this hub takes no joins; `host` are the host's marks,
-    `fleet` the installations that report to this hub.
+    `joining` returns the tables that may join now, or None if this hub takes no joins; `host` are the host's marks.
     """
 
     def __init__(
@@ -210,11 +207,9 @@ class Boards:
         language: str = "en",
         joining: Callable[[], Sequence[JoinableTable] | None] = lambda: None,
         host: HostMarks | None = None,
-        fleet: Fleet | None = None,
     ) -> None:
         self.director = director
         self.host = host
-        self._fleet = fleet
         self._joining = joining
         self._clock = clock
         self.tables: tuple[TableStatus, ...] = ()
@@ -237,11 +232,10 @@ class Boards:
         return {name: str(part) for name, part in self._parts(page).items()}
 
     def page(self, page: str, **more: Any) -> str:
-        """Return a whole page: `boards`, `hall`, `bracket`, `announcer`, `director` or `fleet`."""
+        """Return a whole page: `boards`, `hall`, `bracket`, `announcer` or `director`."""
         parts = self._parts(page)
         values = {"title": self.title(), "regions": parts, "host": self.host, **more}
         values["joins"] = self._joining() is not None
-        values["fleet"] = self._fleet
         return render(_HERE / f"{page}.html", self._language, **values)
 
     def encrypted_page(self, where: str) -> str:
@@ -450,9 +444,6 @@ class Boards:
 
     def _parts(self, page: str) -> dict[str, Markup]:
         now = self.now
-        if page == "fleet":
-            cards = list_cards(self._fleet.installations, self._language) if self._fleet is not None else ()
-            return {"fleet": self._render("fleet_cards", cards=cards, fleet=self._fleet)}
         if page.startswith("team/"):
             return {"team": self._team(int(page.removeprefix("team/")))}
         found: dict[str, Markup] = {

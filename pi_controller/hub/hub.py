@@ -6,7 +6,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -15,15 +15,13 @@ import msgspec
 
 from pi_controller import __version__
 from pi_controller.display.drawing import clean_name
-from pi_controller.hub import home_assistant, messages
+from pi_controller.hub import messages
 from pi_controller.hub.director import Director, can_take_match
-from pi_controller.hub.fleet import KINDS, Fleet
 from pi_controller.hub.inbox import Alarm, Inbox
 from pi_controller.hub.join import is_newer_version
 from pi_controller.hub.mqtt import QOS, Broker, Will, publish, stay_connected, until_one_ends
 from pi_controller.hub.settings import ACCOUNT
 from pi_controller.hub.store import StoreError
-from pi_controller.hub.table_names import name_tables
 from pi_controller.table.view import View
 from pi_controller.text import strip_controls
 from pi_controller.tournament.schedule import natural_order
@@ -37,7 +35,7 @@ MAX_WAITING_OF_TABLE = 512
 """Queued messages of one table; a well-behaved one has only a few under way."""
 CALL_S = 1.0
 """How often the hub checks which matches can be called."""
-_KINDS = ("hello", "ev", "state", "view", "match", "health", *KINDS)
+_KINDS = ("hello", "ev", "state", "view", "match", "health")
 
 
 class TableStatus(msgspec.Struct, frozen=True):
@@ -75,7 +73,7 @@ class FairQueue:
         except messages.MessageError:
             table = ""
         waiting = self._waiting.setdefault(table, deque())
-        if not table or len(waiting) < MAX_WAITING_OF_TABLE:  # "": the hub and Home Assistant
+        if not table or len(waiting) < MAX_WAITING_OF_TABLE:  # "": the hub
             waiting.append(message)
 
     def take(self) -> list[aiomqtt.Message]:
@@ -94,9 +92,8 @@ class FairQueue:
 class Hub:
     """Receives from all tables of `venue` at `broker` into `inbox`; calls `show` with all tables after each change.
 
-    With `home` tables are announced to Home Assistant. `known` are the tables in `inbox`; None reads them from there,
-    which may raise `StoreError`. `director` runs the tournament, if there is one, and gives matches to tables. `fleet`
-    takes the messages of installations.
+    `known` are the tables in `inbox`; None reads them from there, which may raise `StoreError`. `director` runs the
+    tournament, if there is one, and gives matches to tables.
     """
 
     def __init__(
@@ -108,9 +105,7 @@ class Hub:
         clock: Callable[[], float] = time.time,
         director: Director | None = None,
         *,
-        home: bool = False,
         known: Iterable[str] | None = None,
-        fleet: Fleet | None = None,
     ) -> None:
         self._inbox = inbox
         self._broker = broker
@@ -121,12 +116,6 @@ class Hub:
         self._tables = {table: TableStatus(table) for table in (inbox.record_counts() if known is None else known)}
         self._known: dict[str, str] = {}
         self._director = director
-        self._fleet = fleet
-        self._home = home
-        self._announced: dict[str, str] = {}
-        """The name under which each table was announced on this connection."""
-        self._no_more: list[str] = []
-        """Topics of announcements to be cleared."""
         self._ordered: dict[str, messages.Order] = {}
         """The order that each table was given on this connection."""
         self._again: list[Callable[[], None]] = []
@@ -153,8 +142,8 @@ class Hub:
         await stay_connected(self._broker, will, partial(self._session, closing), closing)
 
     def known_tables(self) -> frozenset[str]:
-        """Return the tables and installations from which anything was received."""
-        return frozenset(self._tables).union(self._fleet.installations if self._fleet is not None else ())
+        """Return the tables from which anything was received."""
+        return frozenset(self._tables)
 
     def wake(self) -> None:
         """Check at once which matches can be called; thread-safe."""
@@ -169,16 +158,13 @@ class Hub:
             await client.subscribe(messages.topic(self._venue, "+", kind), QOS)
         here = messages.topic(self._venue, "", "state")
         await client.subscribe(here, QOS)
-        await client.subscribe(home_assistant.CONFIG_TOPICS, QOS)  # last: by then all retained tables are known
         self._ordered.clear()
-        self._announced.clear()
         self._sessions += 1
         await publish(client, here, messages.State("ready", self._start), retain=True)
         works: list[Coroutine[Any, Any, object]] = [self._receive(client, inbound), closing.wait()]
         if self._director is not None:
             works += [self._call(client, self._director), self._follow(self._director)]
-        with self._fleet.listening() if self._fleet is not None else nullcontext():
-            await until_one_ends(*works)
+        await until_one_ends(*works)
         await publish(client, here, messages.State("stopped", self._start), retain=True)
 
     async def _call(self, client: aiomqtt.Client, director: Director) -> None:
@@ -216,9 +202,6 @@ class Hub:
             batch = waiting.take()
             wanted: list[tuple[str, messages.StoredMessage]] = []
             for message in batch:
-                if message.topic.value.startswith(f"{home_assistant.PREFIX}/"):
-                    self._see_announced(message)
-                    continue
                 try:
                     table, kind = messages.parse_topic(message.topic.value)[1:]
                     if not table:
@@ -241,28 +224,6 @@ class Hub:
                 *(publish(client, messages.topic(self._venue, table, "ack"), ack) for table, ack in answers)
             )
             self._publish()
-            await self._announce(client)
-
-    def _see_announced(self, message: aiomqtt.Message) -> None:
-        """Note a retained announcement of an earlier hub of this venue that is now obsolete."""
-        if not message.retain:
-            return
-        table, where = home_assistant.announced_table(self._venue, message.payload), message.topic.value
-        stands = self._home and table in self._tables and where in home_assistant.discovery(self._venue, table, "")
-        if table is not None and not stands:
-            self._no_more.append(where)
-
-    async def _announce(self, client: aiomqtt.Client) -> None:
-        """Announce new and renamed tables to Home Assistant, and clear obsolete announcements."""
-        while self._no_more:
-            await client.publish(self._no_more.pop(), b"", QOS, retain=True)
-        if not self._home:
-            return
-        for table, name in name_tables(self._tables.values()).items():
-            if self._announced.get(table) != name:
-                self._announced[table] = name
-                for where, payload in home_assistant.discovery(self._venue, table, name).items():
-                    await client.publish(where, payload, QOS, retain=True)
 
     async def _follow(self, director: Director) -> None:
         """Let the director process new records, without delaying the acknowledgements."""
@@ -299,7 +260,7 @@ class Hub:
         """Notify the director of a message that this hub cannot read: its table may have another version."""
         with suppress(messages.MessageError):
             table, kind = messages.parse_topic(message.topic.value)[1:]
-            if self._director is not None and table and table not in (ACCOUNT, home_assistant.ACCOUNT):
+            if self._director is not None and table and table != ACCOUNT:
                 text = f"{table} sends messages ({kind}) that this hub cannot read: install the same version on both"
                 self._director.note(f"messages of {table}", text, table)
 
@@ -338,15 +299,11 @@ class Hub:
 
     def _process_message(self, table: str, kind: str, payload: object, *, fresh: bool) -> messages.StoredMessage | None:
         """Return a message for the inbox; process any other here and return None. Raises `MessageError`."""
-        if table in (ACCOUNT, home_assistant.ACCOUNT):
+        if table == ACCOUNT:
             raise messages.MessageError("this account does not belong to a table")
         if not isinstance(payload, bytes | bytearray):
             raise messages.MessageError("the message is empty")
         data, shown = bytes(payload), self._tables.get(table, TableStatus(table))
-        if kind in KINDS:
-            if self._fleet is not None:
-                self._fleet.receive(table, kind, data, fresh=fresh)
-            return None
         match kind:
             case "hello":
                 hello = messages.decode(data, messages.Hello)

@@ -18,7 +18,6 @@ from pi_controller import __version__
 from pi_controller.config.fields import is_topic_name
 from pi_controller.errors import MatError, describe_error
 from pi_controller.hub import join
-from pi_controller.hub.home_assistant import ACCOUNT as HOME
 from pi_controller.hub.mqtt import Broker, can_sign_in
 from pi_controller.hub.settings import ACCOUNT, HTTPS_PORT, HubSettings
 from pi_controller.hub.setup import JOINED, TABLES, has_joined, issue_account, reload_broker
@@ -162,7 +161,7 @@ class JoinServer:
 
         Raises `JoinServerError`.
         """
-        if not is_topic_name(table) or table in (ACCOUNT, HOME):
+        if not is_topic_name(table) or table == ACCOUNT:
             what = f"no table can have the account {table!r}"
             raise JoinServerError(what, 'use up to 31 lower case letters, digits, - and _, as in "t09"')
         self._reject_known_table(table, anew=anew)

@@ -2,8 +2,7 @@
 
 A table sends `Hello` and `Events`, and the hub answers both with `Ack`; `State` shows whether a table or the hub is
 running. The public view (`table.view.View`) is sent as on the live page. The hub sends a table an `Order` to play a
-match, and the table's `Reply` says whether it accepted. `Health` describes the table's machine. An installation sends
-`Report` and its own `State` instead (`exhibit_link`).
+match, and the table's `Reply` says whether it accepted. `Health` describes the table's machine.
 """
 
 import zlib
@@ -29,23 +28,15 @@ MAX_COPY_BYTES, MAX_UNPACKED_BYTES = 600_000, 16_000_000
 """Maximum length of the copy of a game, packed (JSON adds a third to it) and unpacked."""
 ORDER = "cmd/match"
 """The last part of the topic of `Order` messages."""
-REPORT, EXHIBIT_STATE = "exhibit/report", "exhibit/state"
-"""The last parts of the topics of an installation."""
 
 _Hex = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 _Epoch = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{2 * EPOCH_BYTES}}}$")]
 _Count = Annotated[int, Meta(ge=0, lt=2**53)]
 _Word = Annotated[str, Meta(max_length=80)]
 _Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_CHARS)]
-_Codes = Annotated[tuple[Annotated[str, Meta(pattern="^[a-z_]{1,20}$")], ...], Meta(max_length=32)]
-_Time = Annotated[float, Meta(ge=0, lt=2**33)]
-"""Seconds since 1970, to the year 2242."""
 
 RefusalReason = Literal["", "replaced", "tampered"]
 Presence = Literal["ready", "stopped", "lost"]
-Opening = Literal["open", "closed", "closed_today", "resting", "notice"]
-"""Whether visitors can play: "closed" by the hour, "closed_today" by the staff, "resting" out of the season, or
-"notice": a notice is shown in place of the game."""
 
 
 class MessageError(MatError, ValueError):
@@ -195,38 +186,16 @@ class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     link: bool = False
 
 
-class SelfTestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An installation's self-test that ended at `t` (its clock, s since 1970); `failed` are parts by their code."""
-
-    t: _Time
-    failed: _Codes = ()
-
-
-class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The state of an installation, retained. It has nothing of its visitors: no session, no count, no game.
-
-    `name` is its display name, `program` the version of its program. `faults` are those found now, by their code: a
-    newer program may have codes that this one does not know. `self_test` is the last one, None before the first.
-    """
-
-    name: _Name
-    program: _Word
-    state: Opening
-    faults: _Codes = ()
-    self_test: SelfTestResult | None = None
-    machine: MachineHealth = MachineHealth()
-
-
 StoredMessage = Hello | Events
 """A table's message that the inbox answers."""
-Message = StoredMessage | Ack | State | View | Order | Reply | Health | Report
-_KINDS = ("hello", "ev", "ack", "state", "view", ORDER, "match", "health", REPORT, EXHIBIT_STATE)
-_Kind = TypeVar("_Kind", Hello, Events, Ack, State, View, Order, Reply, Health, Report)
+Message = StoredMessage | Ack | State | View | Order | Reply | Health
+_KINDS = ("hello", "ev", "ack", "state", "view", ORDER, "match", "health")
+_Kind = TypeVar("_Kind", Hello, Events, Ack, State, View, Order, Reply, Health)
 
 
 class Address(NamedTuple):
-    """A parsed topic: `table` is "" for the hub's own; `kind` is the topic's last part, with `cmd/` or
-    `exhibit/` if that precedes it.
+    """A parsed topic: `table` is "" for the hub's own; `kind` is the topic's last part, with `cmd/` if
+    that precedes it.
     """
 
     venue: str

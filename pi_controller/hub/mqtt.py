@@ -31,21 +31,18 @@ RETRY_S, MAX_RETRY_S = 0.25, 2.0
 
 
 class Retry:
-    """Attempts to reach `name`, until `closing` is set. The delay grows from `first_s` to `longest_s`."""
+    """Attempts to reach `name`, until `closing` is set."""
 
-    def __init__(
-        self, name: str, closing: asyncio.Event, first_s: float = RETRY_S, longest_s: float = MAX_RETRY_S
-    ) -> None:
+    def __init__(self, name: str, closing: asyncio.Event) -> None:
         self._name = name
         self._closing = closing
-        self._first_s, self._longest_s = first_s, longest_s
-        self._wait, self._known = first_s, ""
+        self._wait, self._known = RETRY_S, ""
 
     def reset(self) -> None:
         """Reset the delay after a success."""
         if self._known:
             log.info("%s is available again", self._name)
-        self._wait, self._known = self._first_s, ""
+        self._wait, self._known = RETRY_S, ""
 
     async def wait_after_failure(self, why: str) -> None:
         """Log a new reason and wait for the next attempt, or until `closing` is set."""
@@ -56,7 +53,7 @@ class Retry:
             async with asyncio.timeout(self._wait):
                 await self._closing.wait()
         except TimeoutError:
-            self._wait = min(2 * self._wait, self._longest_s)
+            self._wait = min(2 * self._wait, MAX_RETRY_S)
 
 
 QOS = 1

@@ -24,7 +24,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from pi_controller.display.i18n import mark
@@ -50,7 +50,6 @@ from pi_controller.web.sign_in import SignInRoutes
 
 if TYPE_CHECKING:
     from pi_controller.hub.director import DecisionResult, Director
-    from pi_controller.hub.fleet import Fleet
     from pi_controller.hub.hub import Hub, TableStatus
     from pi_controller.hub.join_server import IssuedCode, JoinableTable, JoinServer
     from pi_controller.hub.settings import HubSettings
@@ -60,8 +59,6 @@ POLL_S = 0.25
 """How often an event stream checks for changes."""
 MAX_WATCHERS = 128
 HOME = "/director"
-FLEET = f"{HOME}/fleet"
-"""The fleet's page: below the console's path, to which the session's cookie is limited."""
 _HEADING = mark("Director")
 _DIRECTOR_ACTIONS = (
     "plan settings enter scratch draw add rename appoint dismiss table assign recall move confirm reject result tie "
@@ -88,7 +85,6 @@ class HubPages:
         director: Director,
         clock: Callable[[], float] = time.time,
         tls: ssl.SSLContext | None = None,
-        fleet: Fleet | None = None,
     ) -> None:
         self.hub: Hub | None = None
         self.users = Users(folder / FILE)
@@ -97,8 +93,7 @@ class HubPages:
         self._clock = clock
         self.join_server: JoinServer | None = None
         host = load_host_marks(settings.marks)
-        self._fleet = fleet
-        self._boards = Boards(director, clock, joining=self._joining_tables, host=host, fleet=fleet)
+        self._boards = Boards(director, clock, joining=self._joining_tables, host=host)
         self._bell = Feed()  # ends the streams when the server stops
         self._version = 0
         self._rendered: dict[str, tuple[object, bytes]] = {}
@@ -195,10 +190,6 @@ class HubPages:
             Route("/static/{name}", self._file),
             *help_routes(),
             requests.json_route(PATH, self._join_table, "POST"),
-            Route("/fleet", _redirect_to_fleet),
-            requests.json_route(FLEET, self._console),
-            requests.json_route(f"{FLEET}/events", self._console_events),
-            requests.json_route(f"{FLEET}/test", self._test_webhook, "POST"),
             requests.json_route(HOME, self._console),
             requests.json_route(f"{HOME}/sign-in", self._sign_in, "GET", "POST"),
             requests.json_route(f"{HOME}/sign-out", self._signing.sign_out, "POST"),
@@ -287,8 +278,7 @@ class HubPages:
     def _content(self, page: str) -> bytes:
         """Return the parts of a page as JSON, cached for all watchers."""
         joining = self.join_server.waiting if self.join_server else None
-        listening = self._fleet is not None and self._fleet.is_listening
-        stamp = (self._version, len(self._director.history.decisions), len(self._director.notes), joining, listening)
+        stamp = (self._version, len(self._director.history.decisions), len(self._director.notes), joining)
         known = self._rendered.get(page)
         if known is None or known[0] != stamp:
             known = self._rendered[page] = stamp, msgspec.json.encode(self._boards.regions(page))
@@ -302,8 +292,7 @@ class HubPages:
         except requests.RequestError:
             return await self._sign_in_page(request)
         me = {"me": session.person.name, "role": session.person.role}
-        page = "fleet" if request.url.path == FLEET else "director"
-        return HTMLResponse(await asyncio.to_thread(self._boards.page, page, **me))
+        return HTMLResponse(await asyncio.to_thread(self._boards.page, "director", **me))
 
     async def _sign_in(self, request: Request) -> Response:
         if request.method != "POST":
@@ -326,19 +315,7 @@ class HubPages:
     async def _console_events(self, request: Request) -> Response:
         requests.require_same_site(request)
         await self._signing.require_session(request, touch=False)
-        page = "fleet" if request.url.path.startswith(FLEET) else "director"
-        return await self._stream_response(request, page, request.cookies.get("mat_session", ""))
-
-    async def _test_webhook(self, request: Request) -> Response:
-        """Post a test message to the fleet's webhook."""
-        session = await self._signing.require_session(request)
-        requests.reject_unknown_keys(await requests.read_json_body(request))
-        self._require_director(session.person.role, "test the alarm")
-        self._not_too_often(session)
-        if self._fleet is None:
-            raise HTTPException(404)
-        await self._fleet.test_webhook()
-        return requests.json_response({"ok": True})
+        return await self._stream_response(request, "director", request.cookies.get("mat_session", ""))
 
     async def _results_site(self, request: Request) -> Response:
         """Return the published results as a ZIP."""
@@ -473,10 +450,6 @@ class HubPages:
     def _not_too_often(self, session: Any) -> None:
         if (wait := self._signing.charge_command(session)) > 0:
             raise requests.RequestError("often", "too many commands at once", f"wait {wait:.1f} s")
-
-
-async def _redirect_to_fleet(_: Request) -> Response:
-    return RedirectResponse(FLEET, 303)
 
 
 def _is_private(request: Request) -> bool:

@@ -12,13 +12,12 @@ from typing import Any
 from pi_controller.errors import MatError, describe_error
 from pi_controller.extras import install_command
 from pi_controller.hub.director import Director
-from pi_controller.hub.fleet import Fleet
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.join_server import JoinServer
 from pi_controller.hub.mqtt import Retry
 from pi_controller.hub.pages import HubPages
-from pi_controller.hub.settings import FleetSection, broker_from_settings, load_hub, store_from_settings
+from pi_controller.hub.settings import broker_from_settings, load_hub, store_from_settings
 from pi_controller.hub.setup import (
     CONF,
     format_fingerprint,
@@ -26,7 +25,7 @@ from pi_controller.hub.setup import (
     load_server_tls,
     read_certificate,
 )
-from pi_controller.hub.store import Database, DatabaseUnavailableError, FleetStore, TournamentLog
+from pi_controller.hub.store import Database, DatabaseUnavailableError, TournamentLog
 from pi_controller.system.platform import call_at_stop_signals, run_async
 
 # An MQTT broker in the hub's own process, for a first try on one machine: it accepts local connections only.
@@ -143,13 +142,13 @@ class HubRun:
         broker, venue = broker_from_settings(settings), settings.venue.name
         async with AsyncExitStack() as stack:
             where = store_from_settings(settings, folder)
-            opened = await _open_store(where, settings.fleet, closing, stack)
+            opened = await _open_store(where, closing, stack)
             if opened is None:
                 return
-            inbox, self.director, fleet, known = opened
+            inbox, self.director, known = opened
             tls = load_server_tls(folder)
             certificate = read_certificate(folder)  # a later `hub setup` writes another one, which is not in use yet
-            pages = HubPages(settings, folder, self.director, tls=tls, fleet=fleet)
+            pages = HubPages(settings, folder, self.director, tls=tls)
             stack.callback(pages.close)
             pages.start()
             self.url = pages.url
@@ -173,9 +172,7 @@ class HubRun:
                 venue,
                 pages.publish,
                 director=self.director,
-                home=settings.home_assistant.discovery,
                 known=known,
-                fleet=fleet,
             )
             pages.hub = hub
             if not settings.embedded:
@@ -185,17 +182,15 @@ class HubRun:
                 stack.callback(pages.join_server.close)
             assert self._listening is not None
             self._listening.set_result(None)
-            await stack.enter_async_context(fleet.running())
             await hub.run(closing)
 
 
 async def _open_store(
-    where: Path | Database, section: FleetSection, closing: asyncio.Event, stack: AsyncExitStack
-) -> tuple[Inbox, Director, Fleet, list[str]] | None:
-    """Open the store at `where` for the lifetime of `stack`; return inbox, director, fleet and known tables.
+    where: Path | Database, closing: asyncio.Event, stack: AsyncExitStack
+) -> tuple[Inbox, Director, list[str]] | None:
+    """Open the store at `where` for the lifetime of `stack`; return inbox, director and known tables.
 
-    `section` are the settings of the fleet. Waits for a database that is unavailable. Returns None if `closing` is set
-    first. Raises `StoreError`.
+    Waits for a database that is unavailable. Returns None if `closing` is set first. Raises `StoreError`.
     """
     retry = Retry("the database", closing)
     while not closing.is_set():
@@ -203,8 +198,6 @@ async def _open_store(
             try:
                 inbox = tried.enter_context(await asyncio.to_thread(Inbox, where))
                 log = tried.enter_context(await asyncio.to_thread(TournamentLog, where))
-                installations = tried.enter_context(await asyncio.to_thread(FleetStore, where))
-                fleet = await asyncio.to_thread(Fleet, installations, section)
                 director = await asyncio.to_thread(Director, log, inbox)
                 known = list(await asyncio.to_thread(inbox.record_counts))
             except DatabaseUnavailableError as error:
@@ -212,5 +205,5 @@ async def _open_store(
             else:
                 retry.reset()
                 stack.push(tried.pop_all())
-                return inbox, director, fleet, known
+                return inbox, director, known
     return None

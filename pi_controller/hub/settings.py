@@ -1,14 +1,12 @@
 """The hub's settings: `hub.toml` in its folder, read strictly. Without it the hub serves only this machine."""
 
-import ipaddress
 import re
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
-from pi_controller.config.fields import URL_PATTERN, Host, HostOrNone, OptionalPath, Section, TopicName
+from pi_controller.config.fields import Host, HostOrNone, OptionalPath, Section, TopicName
 from pi_controller.config.load import read_model
 from pi_controller.config.model import MarksSection
 from pi_controller.hub.mqtt import Broker, check_ca_file, read_password
@@ -26,26 +24,6 @@ def _database(text: str) -> str:
     if not text or re.fullmatch(r"postgres(ql)?://([^:@/\s]+@)?[^@\s]*", text):
         return text
     raise ValueError('must be an address like "postgresql://hub@192.0.2.9/moccasin", without a password in it')
-
-
-_WEBHOOK = "an https address, or http at a private address such as http://192.168.1.20:8123/hook"
-
-
-def _webhook(text: str) -> str:
-    """Check the address of a webhook. The error does not repeat the address, because it is a secret."""
-    if not text or (re.fullmatch(URL_PATTERN, text) and _is_encrypted_or_private(text)):
-        return text
-    raise ValueError(f"must be {_WEBHOOK}")
-
-
-def _is_encrypted_or_private(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        if parts.scheme == "https" or parts.hostname == "localhost":
-            return parts.port != 0
-        return parts.port != 0 and ipaddress.ip_address(parts.hostname or "").is_private
-    except ValueError:
-        return False
 
 
 class VenueSection(Section):
@@ -87,28 +65,6 @@ class PageSection(Section):
     )
 
 
-class HomeAssistantSection(Section):
-    """Home Assistant at the same broker."""
-
-    discovery: bool = Field(
-        default=False, description="announce each table there: whether it is connected, its supply, heat and disk"
-    )
-
-
-class FleetSection(Section):
-    """Installations that report to this hub (/fleet), and an alarm if one needs somebody."""
-
-    webhook: Annotated[str, AfterValidator(_webhook)] = Field(
-        default="",
-        repr=False,
-        description="where alarms are posted as JSON; the address is a secret; empty: nowhere",
-        json_schema_extra={"takes": f"{_WEBHOOK}, or empty"},
-    )
-    lost_after_min: int = Field(
-        default=15, ge=10, le=10_080, description="minutes without a report until an open installation is lost"
-    )
-
-
 class StoreSection(Section):
     """Storage of the tables' journals and the tournament."""
 
@@ -128,8 +84,6 @@ class HubSettings(Section):
     page: PageSection = Field(default_factory=PageSection)
     marks: MarksSection = Field(default_factory=MarksSection)
     store: StoreSection = Field(default_factory=StoreSection)
-    home_assistant: HomeAssistantSection = Field(default_factory=HomeAssistantSection)
-    fleet: FleetSection = Field(default_factory=FleetSection)
 
     @property
     def embedded(self) -> bool:

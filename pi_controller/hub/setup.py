@@ -22,8 +22,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from pi_controller.errors import MatError, UsageError, describe_error
-from pi_controller.hub.home_assistant import ACCOUNT as HOME
-from pi_controller.hub.home_assistant import PREFIX
 from pi_controller.hub.join import Account, table_settings
 from pi_controller.hub.messages import MAX_MESSAGE_BYTES, ROOT
 from pi_controller.hub.settings import ACCOUNT, FILE
@@ -221,7 +219,7 @@ def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     )
 
 
-ACL, HOME_PASSWORD = "acl", "home.password"
+ACL = "acl"
 
 _CONF = """\
 # Written by 'moccasin-mat hub setup'.
@@ -251,7 +249,6 @@ pattern write {root}/{venue}/t/%u/state
 pattern write {root}/{venue}/t/%u/view
 pattern write {root}/{venue}/t/%u/match
 pattern write {root}/{venue}/t/%u/health
-pattern write {root}/{venue}/t/%u/exhibit/+
 pattern read {root}/{venue}/t/%u/ack
 pattern read {root}/{venue}/t/%u/cmd/+
 pattern read {root}/{venue}/hub/state
@@ -268,49 +265,24 @@ port = {port}
 password_file = "hub.password"
 ca = "{ca}"
 """
-_ANNOUNCING_ACL = """\
-topic readwrite {prefix}/#
-"""
-_HOME_ACL = """\
-
-user {home}
-topic read {prefix}/#
-topic read {root}/{venue}/t/+/state
-topic read {root}/{venue}/t/+/health
-"""
-_HOME = """\
-[home_assistant]
-discovery = true
-"""
 
 
 def write_hub_files(
-    folder: Path,
-    venue: str,
-    tables: Sequence[str],
-    hosts: Sequence[str],
-    port: int,
-    now: datetime,
-    *,
-    home: bool = False,
+    folder: Path, venue: str, tables: Sequence[str], hosts: Sequence[str], port: int, now: datetime
 ) -> None:
     """Write all files to `folder`. `hosts` are the names and addresses of the broker, the preferred one first.
 
-    With `home` Home Assistant gets an account, and tables are announced to it. Raises `HubSetupError`, and `UsageError`
-    if a table cannot have that name.
+    Raises `HubSetupError`, and `UsageError` if a table cannot have that name.
     """
-    for account in (ACCOUNT, HOME):
-        if account in tables:
-            raise UsageError(f"no table can be called {account}", "this name is reserved")
+    if ACCOUNT in tables:
+        raise UsageError(f"no table can be called {ACCOUNT}", "this name is reserved")
     if shutil.which("mosquitto_passwd") is None:
         raise HubSetupError("mosquitto_passwd is not installed", "apt install mosquitto, then try again")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_certificates(folder, venue, hosts, now)
-        _accounts(folder, tables, home=home)
+        _accounts(folder, tables)
         values = {
-            "prefix": PREFIX,
-            "home": HOME,
             "root": ROOT,
             "venue": venue,
             "hub": ACCOUNT,
@@ -318,11 +290,8 @@ def write_hub_files(
             "port": port,
             "ca": CA,
         }
-        announced = home or (folder / HOME_PASSWORD).exists()  # the hub needs the right to clear earlier announcements
-        write_private_file(
-            folder / ACL, (_ACL + _ANNOUNCING_ACL * announced + _HOME_ACL * home).format(**values).encode()
-        )
-        settings = (_HUB + _HOME * home).format(**values) + _others(folder / FILE)
+        write_private_file(folder / ACL, _ACL.format(**values).encode())
+        settings = _HUB.format(**values) + _others(folder / FILE)
         write_private_file(folder / FILE, settings.encode())
         conf = _CONF.format(
             user=own_name(),
@@ -348,7 +317,7 @@ def _others(path: Path) -> str:
     if not path.is_file():
         return ""
     sections = re.split(r"^(?=[ \t]*\[)", path.read_text("utf-8"), flags=re.MULTILINE)[1:]
-    return "".join(one for one in sections if not re.match(r"\s*\[\s*(venue|broker|home_assistant)\s*\]", one))
+    return "".join(one for one in sections if not re.match(r"\s*\[\s*(venue|broker)\s*\]", one))
 
 
 def list_table_accounts(folder: Path) -> list[str]:
@@ -356,10 +325,8 @@ def list_table_accounts(folder: Path) -> list[str]:
     return sorted(path.parent.name for path in folder.glob(f"{TABLES}/*/{PASSWORD}"))
 
 
-def _accounts(folder: Path, tables: Sequence[str], *, home: bool) -> None:
+def _accounts(folder: Path, tables: Sequence[str]) -> None:
     passwords = {ACCOUNT: load_or_create_password(folder / "hub.password")}
-    if home:
-        passwords[HOME] = load_or_create_password(folder / HOME_PASSWORD)
     for table in tables:
         place = folder / TABLES / table
         place.mkdir(mode=0o700, parents=True, exist_ok=True)

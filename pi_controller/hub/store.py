@@ -10,7 +10,7 @@ import re
 import sqlite3
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -370,22 +370,3 @@ class TournamentLog(StoreUser):
 
 def _row(seq: int, t: float, actor: str, key: str, body: str) -> Row:
     return Row(seq, seq, t, f"{actor}\0{key}", body)
-
-
-class FleetStore(StoreUser):
-    """What the hub knows of each installation, as one JSON text each. Raises `StoreError`."""
-
-    def __init__(self, where: Path | Database) -> None:
-        super().__init__(where, ["installations(account TEXT PRIMARY KEY, body TEXT NOT NULL)"], append_only=[])
-
-    def read(self) -> dict[str, str]:
-        """Return the text of each installation by its account."""
-        return dict(self._store.execute("SELECT account, body FROM installations"))
-
-    def write(self, bodies: Mapping[str, str | None]) -> None:
-        """Replace the texts of these installations, all or none; None removes one."""
-        if bodies:
-            kept = [(account, body) for account, body in bodies.items() if body is not None]
-            with self._store.transaction():
-                self._store.execute_many("DELETE FROM installations WHERE account = ?", [(one,) for one in bodies])
-                self._store.execute_many("INSERT INTO installations VALUES (?, ?)", kept)

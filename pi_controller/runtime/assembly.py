@@ -140,9 +140,8 @@ def assemble_exhibit(
 ) -> Daemon[Installation]:
     """Build the exhibit of `settings`, which are stored in `folder`; `stack` closes it. Raises `MatError`.
 
-    `clock` is the clock that will step it, s since 1970; with `sim` its visitors are simulated, and no hub gets a
-    report. The page is started.
-    `options` are those of an `Installation`.
+    `clock` is the clock that will step it, s since 1970; with `sim` its visitors are simulated, and it has no
+    heartbeat. The page is started. `options` are those of an `Installation`.
     """
     from pi_controller.exhibit.health import CrashCounter, boot_id  # noqa: PLC0415 - a table is no exhibit
     from pi_controller.exhibit.installation import Installation  # noqa: PLC0415
@@ -170,14 +169,17 @@ def assemble_exhibit(
         recoveries=recoveries,
         **options,
     )
-    linked = make_exhibit_link(settings, stack) if section.report and not sim else ()
+    if section.heartbeat and not sim:
+        from pi_controller.exhibit.heartbeat import Heartbeat  # noqa: PLC0415 - off by default
+
+        observers = [*observers, Heartbeat(section.heartbeat)]
     daemon = Daemon(
         installation,
         [mat],
         pressed,
         strip,
         installation.announce,
-        [installation, *observers, *linked],
+        [installation, *observers],
         installation.brightness,
         StickWalk(REVEAL_S + PAGE_S).frame,
     )
@@ -298,17 +300,6 @@ def make_hub_link(settings: Settings, command_queue: TableQueue, stack: ExitStac
     return [link]
 
 
-def make_exhibit_link(settings: Settings, stack: ExitStack) -> list[Observer[Installation]]:
-    """Connect the installation to the hub of the settings, to which it reports; `stack` closes it."""
-    with requires_extra("mqtt", "the report to the hub"):
-        from pi_controller.hub import exhibit_link  # noqa: PLC0415 - only an installation with a hub needs MQTT
-    link = exhibit_link.make_exhibit_link(settings)
-    if link is None:
-        return []
-    stack.callback(link.close)
-    return [link]
-
-
 def make_source(settings: Settings, clock: Callable[[], float] = time.monotonic) -> Source:
     """Return the source of a mat's readings: its board, the sensors on the Pi's own pins, or none.
 
@@ -417,10 +408,6 @@ def make_server(settings: Settings, feed: Feed, more: Sequence[Route] = ()) -> W
     from pi_controller.web.server import WebServer  # noqa: PLC0415
 
     web = settings.web
-    if web.metrics:
-        with requires_extra("metrics", "/metrics"):
-            from pi_controller.web.metrics import metrics_route  # noqa: PLC0415
-        more = [*more, metrics_route(feed)]
     reach = is_public_host(web.host)
     host = load_host_marks(settings.marks)
     pages = PageSettings(web.address, web.event, settings.table.name, web.words, reach, web.embed, host)

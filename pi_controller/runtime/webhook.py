@@ -89,7 +89,7 @@ class Webhook(TableWatcher):
                 return self._send(body, signature)
             except WebhookError as error:
                 why = error.message
-        log.warning("%s at hide %d: %s", event, view.hide, why)
+        log.warning("webhook: %s at hide %d: %s", event, view.hide, why)
         return None
 
 
@@ -108,7 +108,7 @@ def events_between(before: View | None, view: View) -> list[str]:
 
 
 class WebhookError(MatError, ConnectionError):
-    """The webhook did not accept a message. The text does not contain its address."""
+    """The receiver did not accept a message. The text does not contain its address."""
 
     code = "waiting"
 
@@ -162,7 +162,7 @@ async def post_json(
     except ValueError:
         why = "the address is not valid"
     if why:
-        raise WebhookError(f"the webhook did not accept the message: {why}", "check its address in the settings")
+        raise WebhookError(f"the receiver did not accept the message: {why}", "check its address in the settings")
 
 
 def post_to(url: str) -> Send:

@@ -194,7 +194,7 @@ def _correction(settings: Settings, folder: Path) -> ModuleCorrection | None:
 
 LOG_LINES = 200
 LEFT_OUT = "(left out)"
-_SECRET = re.compile(r"pass|secret|token|^pin$|_pin$|key|user|mail|phone", re.IGNORECASE)
+_SECRET = re.compile(r"pass|secret|token|^pin$|_pin$|key|user|mail|phone|^url$|^heartbeat$", re.IGNORECASE)
 _NAMES = re.compile(r"^name$|^a$|^b$|team|player|label", re.IGNORECASE)
 _WHAT = """What is in here: report.txt and report.json (what the doctor found), settings.json (the settings) and log.txt
 (the last lines of the table's log). Names, PINs and passwords are left out; nothing of the journal is here, and no

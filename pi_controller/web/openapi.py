@@ -87,7 +87,6 @@ OPERATIONS = (
     ),
     Operation("/healthz", "Whether the table works", Answer("It works.", api.Health), others=_UNWELL),
     Operation("/openapi.json", "This description", Answer("The document.", dict[str, Any])),
-    Operation("/metrics", "Metrics of the table, for Prometheus", Answer("The metrics.", media="text/plain")),
     Operation(
         "/judge/sign-in",
         "Sign in. After some wrong PINs there is a wait that doubles",

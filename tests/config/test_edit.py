@@ -100,7 +100,12 @@ def test_the_form_has_every_key_of_the_example():
             else:
                 yield ".".join((*path, key))
 
-    assert set(keys(data, ())) - listed == {"hub.password_file", "hub.ca", "webhook.key_file"}
+    assert set(keys(data, ())) - listed == {
+        "hub.password_file",
+        "hub.ca",
+        "webhook.key_file",
+        "exhibit.heartbeat",
+    }
     assert {"game.options.points", "game.options.hit_seconds"} <= listed
 
 
@@ -184,6 +189,7 @@ def test_fixed_keys_are_refused(path, keys):
         assert one.key in refused(path, {one.key: one.value}).issues
     refused(path, {"hub.password_file": "/etc/shadow"})
     refused(path, {"webhook.url": "http://10.0.0.1/"})
+    refused(path, {"exhibit.heartbeat": "http://10.0.0.1/"})
     refused(path, {"observers.load": ["my_log"]})
 
 

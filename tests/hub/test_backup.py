@@ -145,4 +145,3 @@ def test_hub_settings_of_an_earlier_version_are_read(tmp_path):
     settings = load_hub(tmp_path)
     assert (settings.venue.name, settings.broker.address, settings.broker.port) == ("winter", "hub.local", 8883)
     assert settings.broker.password_file == str(tmp_path / "hub.password")
-    assert settings.home_assistant.discovery

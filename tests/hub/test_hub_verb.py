@@ -49,7 +49,7 @@ def test_setup_again_keeps_every_key_and_adds_tables(tmp_path, capsys):
 
 @needs_mosquitto
 def test_setup_again_keeps_what_people_wrote_into_the_hubs_settings(tmp_path):
-    write_hub_files(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC), home=True)
+    write_hub_files(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC))
     with (tmp_path / "hub.toml").open("a") as settings:
         settings.write(
             '# for the hall\n[page]\nhost = "0.0.0.0" # everybody\n\n[store]\ndatabase = "postgresql://db/mat"\n'
@@ -58,8 +58,13 @@ def test_setup_again_keeps_what_people_wrote_into_the_hubs_settings(tmp_path):
         write_hub_files(tmp_path, VENUE, ["t01"], ["192.0.2.7"], 8884, datetime.now(UTC))
     found = load_hub(tmp_path)
     assert (found.page.host, found.store.database) == ("0.0.0.0", "postgresql://db/mat")
-    assert (found.broker.address, found.broker.port, found.home_assistant.discovery) == ("192.0.2.7", 8884, False)
+    assert (found.broker.address, found.broker.port) == ("192.0.2.7", 8884)
     assert (tmp_path / "hub.toml").read_text().count("# everybody") == 1
+
+
+def test_table_named_hub_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="no table can be called hub"):
+        write_hub_files(tmp_path, VENUE, ["hub"], ["localhost"], 8883, datetime.now(UTC))
 
 
 @needs_mosquitto

@@ -13,8 +13,6 @@ from pi_controller.hub.messages import (
     Hello,
     MessageError,
     Record,
-    Report,
-    SelfTestResult,
     State,
     decode,
     encode,
@@ -36,8 +34,6 @@ RECORD = Record(1, 1, 2.5, "ready", "{}", HASH)
         State("lost", "s", "Table 1"),
         Health(2.5, MachineHealth(50.0, False, True, 10_000_000, 0), link=True),
         Health(2.5, MachineHealth()),
-        Report("River House", "0.1.0", "open"),
-        Report("River House", "0.1.0", "resting", ("link",), SelfTestResult(2.5, ("disk",)), MachineHealth(50.0)),
     ],
 )
 def test_every_message_comes_back(message):
@@ -75,7 +71,6 @@ def test_what_would_be_too_long_is_not_sent():
 
 def test_topics_are_read_as_they_are_written():
     assert parse_topic(topic("hall", "t01", "ev")) == ("hall", "t01", "ev")
-    assert parse_topic(topic("hall", "t01", "exhibit/report")) == ("hall", "t01", "exhibit/report")
     assert parse_topic(topic("hall", "", "state")) == ("hall", "", "state")
 
 
@@ -89,8 +84,8 @@ def test_topics_are_read_as_they_are_written():
         "mat/v1/hall/hub/ev",
         "x/t/t01/ev",
         "mat/v1/hall/t/t01/report",
-        "mat/v1/hall/t/t01/exhibit/other",
-        "mat/v1/hall/t/t01/exhibit/report/more",
+        "mat/v1/hall/t/t01/cmd/other",
+        "mat/v1/hall/t/t01/cmd/match/more",
     ],
 )
 def test_other_topics_are_refused(text):

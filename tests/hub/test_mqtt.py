@@ -13,7 +13,7 @@ from paho.mqtt.properties import Properties
 from ports import free_port
 
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import EXHIBIT_STATE, REPORT, State, encode, topic
+from pi_controller.hub.messages import State, encode, topic
 from pi_controller.hub.mqtt import Broker, Will, make_client, until_one_ends
 from pi_controller.hub.table_link import TableLink
 from pi_controller.sensing.events import Button, HandIn, HandOut, Link
@@ -196,7 +196,7 @@ def test_a_table_reads_nothing_of_others_and_nothing_else(broker):
             for wanted in ("#", "mat/v1/#", "$SYS/#", topic(VENUE, "+", "ev"), one, two, *acks):
                 await other.subscribe(wanted, 1)
             for table in ("t01", "t02"):
-                for kind in ("hello", "ev", "view", "state", REPORT, EXHIBIT_STATE, "cmd/1", "ack"):
+                for kind in ("hello", "ev", "view", "state", "cmd/1", "ack"):
                     await hub.publish(topic(VENUE, table, kind), b"x", 1)
             return await received(other, topic(VENUE, "t02", "ack"))
 
@@ -207,7 +207,7 @@ def test_a_table_writes_nothing_of_others(broker):
     async def look():
         async with client(broker, "hub") as hub, client(broker, "t02") as other:
             await hub.subscribe("mat/v1/#", 1)
-            for kind in ("hello", "ev", "state", "view", "health", REPORT, EXHIBIT_STATE, "ack", "cmd/1"):
+            for kind in ("hello", "ev", "state", "view", "health", "ack", "cmd/1"):
                 await other.publish(topic(VENUE, "t01", kind), b"forged", 1)
             await other.publish(topic(VENUE, "", "state"), b"forged", 1)
             await other.publish(topic(VENUE, "t02", "ack"), b"forged", 1)

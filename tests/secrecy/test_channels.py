@@ -4,7 +4,6 @@ import secrecy_tables
 from secrecy_channels import (
     COMMANDS,
     DOWNLOADS,
-    FLEET_TOPICS,
     OBSERVERS,
     PUBLIC,
     SECTIONS,
@@ -50,7 +49,7 @@ def test_every_section_of_the_settings_was_looked_through():
 
 
 def test_every_mqtt_topic_is_on_the_list():
-    named = {f"{messages.ROOT}/{VENUE}/{one}" for topics in (*TOPICS.values(), FLEET_TOPICS) for one in topics}
+    named = {f"{messages.ROOT}/{VENUE}/{one}" for topics in TOPICS.values() for one in topics}
     assert named == {topic(VENUE, "t01", kind) for kind in messages._KINDS} | {topic(VENUE, "", "state")}
 
 

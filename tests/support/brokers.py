@@ -31,10 +31,10 @@ needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="Mosquitto is mis
 class Mosquitto:
     """The broker that `hub setup` configured in `folder` for these tables; it can be killed and started again."""
 
-    def __init__(self, folder: Path, tables, **more):
+    def __init__(self, folder: Path, tables):
         self.folder = folder
         self.port = free_port()
-        write_hub_files(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC), **more)
+        write_hub_files(folder, VENUE, tables, ["127.0.0.1", "localhost"], self.port, datetime.now(UTC))
         self.process = None
 
     @classmethod
@@ -93,12 +93,12 @@ def run_to_its_end(loop, work):
 class RunningHub:
     """A hub in a thread of its own; `until` waits for what it shows, or has in its inbox."""
 
-    def __init__(self, inbox, broker, director=None, **more):
+    def __init__(self, inbox, broker, director=None):
         self.tables, self.quick = (), False
         self.inbox = inbox
         self._news = threading.Condition()
         self._closing = asyncio.Event()
-        self.hub = Hub(inbox, broker, VENUE, self._show, director=director, **more)
+        self.hub = Hub(inbox, broker, VENUE, self._show, director=director)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()

@@ -5,12 +5,11 @@ import secrets
 import httpx
 
 from pi_controller.hub.director import Director
-from pi_controller.hub.fleet import Fleet
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import HubSettings
 from pi_controller.hub.setup import load_server_tls
-from pi_controller.hub.store import FleetStore, TournamentLog
+from pi_controller.hub.store import TournamentLog
 from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
@@ -20,20 +19,18 @@ class Site:
     """A hub's pages without a broker; `post` sends as the console's own page does.
 
     With the venue's certificate in `folder` the pages are served with encryption too. `page` has more settings of it,
-    `marks` the host's marks, `alarm` the settings of the fleet.
+    `marks` the host's marks.
     """
 
-    def __init__(self, folder, marks=None, alarm=None, **page):
+    def __init__(self, folder, marks=None, **page):
         self.folder = folder
         self.inbox = Inbox(folder / "hub.sqlite")
         self.log = TournamentLog(folder / "hub.sqlite")
         self.director = Director(self.log, self.inbox)
         settings = HubSettings.model_validate(
-            {"page": {"port": 0, "https": 0, "stream": 0, **page}, "marks": marks or {}, "fleet": alarm or {}}
+            {"page": {"port": 0, "https": 0, "stream": 0, **page}, "marks": marks or {}}
         )
-        self.fleet_store = FleetStore(folder / "hub.sqlite")
-        self.fleet = Fleet(self.fleet_store, settings.fleet)
-        self.pages = HubPages(settings, folder, self.director, tls=load_server_tls(folder), fleet=self.fleet)
+        self.pages = HubPages(settings, folder, self.director, tls=load_server_tls(folder))
         self.pages.start()
         self.origin = self.pages.url.rstrip("/")
         self.web = httpx.Client(base_url=self.origin, headers={"origin": self.origin}, timeout=30, verify=False)
@@ -83,6 +80,5 @@ class Site:
     def close(self):
         self.web.close()
         self.pages.close()
-        self.fleet_store.close()
         self.log.close()
         self.inbox.close()

@@ -34,7 +34,7 @@ CHANNELS = {
 }
 """What leaves a table."""
 
-PUBLIC = ("/", "/room", "/overlay", "/find", "/check", "/rules", "/view.json", "/healthz", "/metrics")
+PUBLIC = ("/", "/room", "/overlay", "/find", "/check", "/rules", "/view.json", "/healthz")
 SIGNED_IN = (
     "/judge", "/judge/sign-in", "/judge/state.json", "/judge/hits.json", "/judge/hit/1.svg", "/judge/people",
     "/judge/settings",
@@ -86,8 +86,6 @@ TOPICS = {
     "hub": frozenset({"t/t01/ack", "t/t01/cmd/match", "hub/state"}),
 }
 """Under which topics of its venue each of the two sends anything."""
-FLEET_TOPICS = frozenset({"t/t01/exhibit/report", "t/t01/exhibit/state"})
-"""Under which topics an installation sends anything, and no table does (`tests/hub/test_exhibit_link.py`)."""
 OBSERVERS = frozenset({"StrikeClipper", "Recorder", "Backup", "TableLink"})
 """Who looks on at the daemon, sensors and all."""
 

@@ -74,7 +74,6 @@ kind = "board"
 [web]
 port = 0
 judges = true
-metrics = true
 [recording]
 hits = true
 sensors = true

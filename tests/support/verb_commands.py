@@ -4,7 +4,6 @@ HUB = '[web]\nport = 0\n[hub]\naddress = "127.0.0.1"\ntable = "t01"\n'
 FILES = {
     "hub.toml": HUB,
     "plain.toml": "[web]\nport = 0\n",
-    "metrics.toml": "[web]\nport = 0\nmetrics = true\n",
     "french.toml": '[web]\nport = 0\nlanguage = "fr.po"\n',
     "exhibit.toml": '[web]\nport = 0\n[exhibit]\nlanguages = ["fr.po"]\n',
     "fr.po": 'msgid ""\nmsgstr ""\n',
@@ -21,7 +20,6 @@ NEEDS_EXTRA = {
     "hub journals venue out": "hub",
     "hub join 127.0.0.1 0000-0000-0000-0000-0000 --settings hub.toml": "mqtt",
     "run --settings hub.toml": "mqtt",
-    "run --settings metrics.toml": "metrics",
     "run --settings french.toml": "languages",
     "exhibit --sim --settings exhibit.toml": "languages",
     "languages": "languages",

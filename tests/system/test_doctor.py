@@ -162,6 +162,16 @@ def test_bundle_settings_keep_diagnostic_values(tmp_path):
     assert told["strikes"]["threshold_db"] == named.strikes.threshold_db
 
 
+def test_bundle_settings_omit_secret_addresses(tmp_path):
+    secret = "https://monitor.example/ping/s3cr3t"
+    named = Settings.model_validate(
+        {"exhibit": {"heartbeat": secret}, "webhook": {"url": secret, "key_file": "/srv/webhook.key"}}
+    )
+    told = write(tmp_path, named, "")["settings.json"]
+    assert "s3cr3t" not in told
+    assert json.loads(told)["exhibit"]["heartbeat"] == doctor.LEFT_OUT
+
+
 def test_nobodys_home_folder_is_in_a_text(monkeypatch):
     monkeypatch.setenv("HOME", "/srv/big-coulee")
     assert doctor.redact("it is in /srv/big-coulee/mat, says Ann", {"Ann"}) == "it is in ~/mat, says (left out)"

@@ -39,7 +39,7 @@ A_REQUEST_S = 0.1
 """What the table's clock gains with each request, so that not every sign-in and command comes too early."""
 POSTS = ("/judge/sign-in", "/judge/sign-out", "/judge/command", "/judge/people")
 PATHS = (
-    "/", "/events", "/openapi.json", "/metrics", "/view.json",
+    "/", "/events", "/openapi.json", "/view.json",
     "/healthz", "/static/judge.js", "/room", "/overlay", "/find", "/check", "/rules", "/judge",
     "/judge/state.json", "/judge/events", "/judge/hits.json", "/judge/hit/1.svg", *POSTS,
 )  # fmt: skip

@@ -139,12 +139,15 @@ def test_two_heads_save_at_once(house):
 
 def test_passwords_are_not_on_the_page(house):
     house.file.write_text(
-        '[hub]\naddress = "hub"\ntable = "t1"\npassword_file = "/srv/word"\nca = "/srv/hub.crt"\n', "utf-8"
+        '[hub]\naddress = "hub"\ntable = "t1"\npassword_file = "/srv/word"\nca = "/srv/hub.crt"\n'
+        '[exhibit]\nheartbeat = "https://monitor.example/s3cr3t"\n',
+        "utf-8",
     )
     with house.signed_in() as web:
         page = web.get("/judge/settings").text
     assert "/srv/word" not in page
     assert "/srv/hub.crt" not in page
+    assert "s3cr3t" not in page
 
 
 def test_unreadable_settings_file_is_reported_on_page(house):

@@ -1,0 +1,88 @@
+"""The heartbeat: tells an uptime monitor of the host every few minutes whether the installation is well.
+
+It is off unless the host names an address (`[exhibit] heartbeat`). A beat has nothing of the visitors, and its time
+does not depend on them. A beat that fails is not sent again, because the next one follows soon.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import msgspec
+
+from pi_controller.exhibit.faults import KINDS
+from pi_controller.runtime.webhook import WebhookError, post_json
+from pi_controller.system.platform import run_async
+from pi_controller.table.table import Observer
+
+if TYPE_CHECKING:
+    from pi_controller.exhibit.installation import Installation
+
+log = logging.getLogger(__name__)
+BEAT_S = 300.0
+FIRST_BEAT_S = 60.0
+"""Time from the start to the first beat: the board of the mat is missing for some seconds, which is no fault."""
+CAN_WAIT = frozenset({"texts", "recording", "journals"})
+"""Faults that stop no visitor: a beat names them, but does not report the installation as down."""
+
+
+def find_state(at: Installation) -> dict[str, str]:
+    """Return the `status` of the installation ("up" or "down") and the `msg`: its faults by their keys, or "OK"."""
+    shown = at.staff.page.shown
+    found = {one.kind for one in shown.faults} if shown is not None else set[str]()
+    names = [kind for kind in KINDS if kind in found]
+    return {"status": "down" if found - CAN_WAIT else "up", "msg": ", ".join(names) or "OK"}
+
+
+def post_state(address: str, state: dict[str, str]) -> None:
+    """Post `state` to `address`, within some seconds. Raises `WebhookError` if it was not accepted."""
+    # Uptime Kuma reads the query, and its address comes with these keys; Healthchecks reads words of the body
+    parts = urlsplit(address)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True)) | state
+    run_async(post_json(parts._replace(query=urlencode(query)).geturl(), msgspec.json.encode(state)))
+
+
+def start_thread(work: Callable[[], None]) -> None:
+    """Run `work` in a thread that the end of the program does not wait for."""
+    threading.Thread(target=work, name="heartbeat", daemon=True).start()
+
+
+class Heartbeat(Observer["Installation"]):
+    """Tells the monitor at `address` the state of an installation every `BEAT_S`.
+
+    `send` posts a state to the address, and `start` runs it beside the installation, which never waits for it.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        send: Callable[[str, dict[str, str]], None] = post_state,
+        start: Callable[[Callable[[], None]], None] = start_thread,
+    ) -> None:
+        self._address, self._send, self._start = address, send, start
+        self._due: float | None = None
+        self._failed = False
+
+    def on_step(self, t: float, table: Installation, armed: bool) -> None:  # noqa: ARG002
+        """Start the next beat if it is due at `t`."""
+        if self._due is None:
+            self._due = t + FIRST_BEAT_S
+        if t >= self._due:
+            self._due = t + BEAT_S
+            self._start(partial(self._beat, find_state(table)))
+
+    def _beat(self, state: dict[str, str]) -> None:
+        """Send a beat; log the first failure of several."""
+        try:
+            self._send(self._address, state)
+        except WebhookError as error:
+            if not self._failed:
+                log.warning("heartbeat: %s", error.message)
+            self._failed = True
+        else:
+            self._failed = False
