@@ -32,7 +32,7 @@ from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.referee.facts import Seats
 from pi_controller.runtime.daemon import Mat
 from pi_controller.sensing.events import MatEvent
-from pi_controller.system.kiosk import RUNNING, reset_request_path, restart_request_path
+from pi_controller.system.kiosk import RUNNING, restart_request_path
 from pi_controller.system.machine_health import MachineHealth, is_clock_set, read_health
 from pi_controller.system.place import KEY_CHANGES
 from pi_controller.system.settings_request import saver
@@ -107,7 +107,7 @@ class Installation(Observer["Installation"]):
         self.self_test = SelfTest(section.self_test_hour, partial(check_installation, self), local_time, kept_verdict)
         save = None if file is None else saver(file, run)
         staff = StaffPage(folder, clock, section.languages[0], report=report, file=file, save=save)
-        self.staff = StaffDesk(self, staff, key_changes, reset_request_path(run), t)
+        self.staff = StaffDesk(self, staff, key_changes, t)
         self.page = ExhibitPage(
             settings.web.host,
             settings.web.port,

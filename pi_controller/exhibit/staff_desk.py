@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import msgspec
 from markupsafe import Markup
@@ -44,8 +44,7 @@ from pi_controller.exhibit.self_test import Verdict
 from pi_controller.exhibit.staff_setup import Save, SetupHooks, StaffSetup
 from pi_controller.exhibit.usage import COLUMNS, Bar, Usage
 from pi_controller.system.files import atomic_write
-from pi_controller.system.kiosk import request_reset
-from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, RESETS, SET_CLOCK_REQUEST
+from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, SET_CLOCK_REQUEST
 from pi_controller.system.status import CARD_FAULTS, last_line
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
@@ -68,8 +67,6 @@ DAYS = 14
 _ORDER_TIMEOUT_S, _SOUND_TIMEOUT_S = 3.0, 8.0
 _LOCAL_TIME = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}:\d{2}")
 _MAX_ORDERS = 8
-RESET_RIGHT = "people"
-"""The right that a reset needs: it removes all accounts."""
 _HEADING = mark("Staff")
 READY_NOTICES = (
     mark("Closed for a moment. Please come back later."),
@@ -77,7 +74,7 @@ READY_NOTICES = (
 )
 """Notices to choose from if there is no keyboard, in the installation's first language."""
 
-Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "reset", "close", "open", "drop"]
+Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "close", "open", "drop"]
 PREVIEWED: tuple[StageName, ...] = ("attract", "about", "rest")
 """Stages that show the host's texts."""
 REFRESH_S = 1.0
@@ -90,15 +87,14 @@ NOTICE = "The staff needs to check this installation. Please come back later."
 class Order:
     """A command of the staff. The loop sets `done` when it is finished, and `fault` if it failed.
 
-    `mark` identifies the texts to publish, `t` is the time to set, s since 1970. With `erased` a reset erases the old
-    files. `drafted` are texts to preview, `settings` are new settings; `refused` is why they were refused.
+    `mark` identifies the texts to publish, `t` is the time to set, s since 1970. `drafted` are texts to preview,
+    `settings` are new settings; `refused` is why they were refused.
     """
 
     do: Do | Literal["draft", "settings"]
     notice: str = ""
     mark: str = ""
     t: float = 0.0
-    erased: bool = False
     drafted: Mapping[str, str] = field(default_factory=dict[str, str])
     settings: Settings | None = None
     refused: MatError | None = None
@@ -159,10 +155,6 @@ class StaffView(msgspec.Struct, frozen=True):
     verdict: str = ""
     tested: str = ""
     """Time of the self-test that gave the verdict."""
-    can_reset: bool = False
-    """True if the machine takes the staff's request for a reset."""
-    last_reset: str = ""
-    """Result of the last reset."""
     loudspeaker: Fact | None = None
     """Result of the last test sound."""
     now: str = ""
@@ -283,7 +275,6 @@ class StaffPage:
             json_route(f"{HOME}/do", self._take_order, "POST"),
             json_route(f"{HOME}/problems", self._problems_page),
             *self.setup.routes(),
-            json_route(f"{HOME}/reset", self._reset_page),
             json_route(f"{HOME}/usage.csv", self._csv),
             json_route(f"{HOME}/report.zip", self._zip),
             json_route(f"{HOME}/preview/{{stage}}", self._preview_page),
@@ -317,18 +308,16 @@ class StaffPage:
             session = await signing.require_session(request)
         except RequestError:
             return await signing.form_response()
-        role = session.person.role
-        shown = self.shown if has_right(role, "exhibit") else None
-        return self._render_page(shown, session.person.name, may_reset=has_right(role, RESET_RIGHT))
+        shown = self.shown if has_right(session.person.role, "exhibit") else None
+        return self._render_page(shown, session.person.name)
 
-    def _render_page(self, shown: StaffView | None, name: str, *, may_reset: bool = False) -> Response:
+    def _render_page(self, shown: StaffView | None, name: str) -> Response:
         text = catalogue(self._language).gettext
         return self._render(
             "staff",
             shown=shown,
             idle=IDLE,
             me=name,
-            may_reset=may_reset,
             notices=[text(one) for one in READY_NOTICES],
             columns=COLUMNS,
             kinds=(("mat", text("Against the mat")), ("teams", text("Two sides")), ("learn", text("Show me how"))),
@@ -356,26 +345,10 @@ class StaffPage:
             raise RequestError("role", "this is for judges and the head judge", "ask the head judge")
         return session
 
-    async def _require_resetter(self, request: Request) -> Session:
-        """Return the session of a user who may reset the installation. Raises `RequestError` for others."""
-        session = await self._require_staff(request)
-        if not has_right(session.person.role, RESET_RIGHT):
-            raise RequestError("role", "only the head judge may reset the installation", "ask the head judge")
-        return session
-
-    async def _confirmed_reset(self, request: Request, body: dict[str, Any]) -> Order:
-        """Return the order for a reset once the user's PIN is checked. Raises `MatError`."""
-        session = await self._require_resetter(request)
-        pin, erased = require_text(body, "pin", requests.MAX_PIN_CHARS), body.get("erased")
-        if type(erased) is not bool:
-            raise RequestError("invalid", "erased must be true or false")
-        await self._signing_in().confirm_pin(request, session, pin)
-        return Order("reset", erased=erased)
-
     async def _take_order(self, request: Request) -> Response:
         session = await self._require_staff(request)
         body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "do", "notice", "mark", "now", "pin", "erased")
+        requests.reject_unknown_keys(body, "do", "notice", "mark", "now")
         do = require_text(body, "do", 10)
         match do:
             case "notice":
@@ -388,8 +361,6 @@ class StaffPage:
                 if (t := _parse_local_time(require_text(body, "now", 16))) is None:
                     raise RequestError("invalid", "now must be a date and a time like 2026-11-23T14:05")
                 order = Order(do, t=t)
-            case "reset":
-                order = await self._confirmed_reset(request, body)
             case "end" | "supply" | "sound" | "keys" | "close" | "open" | "drop":
                 order = Order(do)
             case _:
@@ -423,13 +394,6 @@ class StaffPage:
         await self._require_staff(request)
         shown, text = self.shown, catalogue(self._language).gettext
         return self._render("problems", faults=() if shown is None else shown.faults, steps=list_steps(text))
-
-    async def _reset_page(self, request: Request) -> Response:
-        """Answer with the page that lists what a reset changes and asks for the PIN."""
-        session = await self._require_resetter(request)
-        if self.shown is None or not self.shown.can_reset:
-            raise HTTPException(404)
-        return self._render("reset", me=session.person.name)
 
     async def _preview_page(self, request: Request) -> Response:
         await self._require_staff(request)
@@ -501,15 +465,12 @@ def _parse_local_time(text: str) -> float | None:
 class StaffDesk:
     """Executes the staff's orders at the installation `at` and renews its `page`; times are s since 1970.
 
-    `key_changes` is the file that lists changes of the keys on the card, `reset_request` the file that asks the machine
-    for a reset (None: it takes no request).
+    `key_changes` is the file that lists changes of the keys on the card.
     """
 
-    def __init__(
-        self, at: Installation, page: StaffPage, key_changes: Path, reset_request: Path | None, t: float
-    ) -> None:
+    def __init__(self, at: Installation, page: StaffPage, key_changes: Path, t: float) -> None:
         self.page = page
-        self._at, self._exhibit, self._reset_request = at, at.exhibit, reset_request
+        self._at, self._exhibit = at, at.exhibit
         self._sound_order: Order | None = None
         self._loudspeaker: Fact | None = None
         self._key_changes, self._keys_seen = key_changes, at.games.folder / ".exhibit-keys"
@@ -547,8 +508,8 @@ class StaffDesk:
                 self._report_sound(t, error.message)
 
     def read_machine(self) -> None:
-        """Read the results of the last update and of resets."""
-        self._update, self._last_reset = last_line(PROGRAMS), last_line(RESETS)
+        """Read the result of the last update."""
+        self._update = last_line(PROGRAMS)
 
     def refresh(self, t: float, *, at_once: bool = True) -> None:
         """Renew the content of the page; unless `at_once`, no more often than each `REFRESH_S`."""
@@ -576,8 +537,6 @@ class StaffDesk:
         self.page.shown = replace(
             shown,
             faults=(*shown.faults, *self._card_faults()),
-            can_reset=self._reset_request is not None,
-            last_reset=self._last_reset,
             loudspeaker=self._loudspeaker,
             keys=self._keys,
         )
@@ -600,8 +559,6 @@ class StaffDesk:
                 self._confirm_keys()
             case "clock":
                 _request_clock(order)
-            case "reset":
-                self._request_reset(order)
             case "close":
                 self._exhibit.close_today(t)
                 self._keep(self._closed, f"{self._exhibit.closed_until}")
@@ -618,15 +575,6 @@ class StaffDesk:
         store_state(self._keys_seen, seen, "cannot save that the keys were confirmed")
         self._keys = ()
         self._exhibit.keys_changed = False
-
-    def _request_reset(self, order: Order) -> None:
-        """Ask the machine to reset the installation; it restarts."""
-        try:
-            if self._reset_request is None:
-                raise FileNotFoundError("this machine takes no reset from the staff page")
-            request_reset(self._reset_request, erased=order.erased)
-        except OSError as error:
-            order.fault = f"the installation cannot be reset: {describe_error(error)}"
 
     def _play_sound(self, t: float, order: Order) -> None:
         """Play the test sound for the staff, at the voice's volume for this hour."""
