@@ -85,7 +85,7 @@ class Installation(Observer["Installation"]):
         kept = folder / ".exhibit-texts" if section.folder else None
         own = folder / OWN_TEXTS if recoveries is not None else None
         texts = Path(section.folder) if section.folder else own
-        host = HostFiles(texts, kept, approve=section.approve_texts, optional=not section.folder)
+        host = HostFiles(texts, kept, optional=not section.folder)
         self.usage = Usage(usage_path(settings))
         self.games = SessionGames(settings, local=self.local)
         self.exhibit = Exhibit(

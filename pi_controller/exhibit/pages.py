@@ -179,11 +179,9 @@ async def _is_served(_: Request) -> Response:
     return Response(status_code=204, headers={"cross-origin-resource-policy": "cross-origin"})
 
 
-def render_screen(
-    screen: Screen, host: HostTexts, languages: Sequence[tuple[str, str]] = (), pictures: str = "/host/"
-) -> Markup:
-    """Return `screen` as HTML with the host's texts; `pictures` is the path of the host's pictures."""
-    html = render(_SCREEN, screen.language, s=screen, host=host, languages=languages, pictures=pictures)
+def render_screen(screen: Screen, host: HostTexts, languages: Sequence[tuple[str, str]] = ()) -> Markup:
+    """Return `screen` as HTML with the host's texts."""
+    html = render(_SCREEN, screen.language, s=screen, host=host, languages=languages)
     return Markup(html)  # noqa: S704 - escaped by it
 
 

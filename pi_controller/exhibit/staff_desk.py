@@ -87,13 +87,12 @@ NOTICE = "The staff needs to check this installation. Please come back later."
 class Order:
     """A command of the staff. The loop sets `done` when it is finished, and `fault` if it failed.
 
-    `mark` identifies the texts to publish, `t` is the time to set, s since 1970. `drafted` are texts to preview,
-    `settings` are new settings; `refused` is why they were refused.
+    `t` is the time to set, s since 1970. `drafted` are texts to preview, `settings` are new settings; `refused` is why
+    they were refused.
     """
 
     do: Do | Literal["draft", "settings"]
     notice: str = ""
-    mark: str = ""
     t: float = 0.0
     drafted: Mapping[str, str] = field(default_factory=dict[str, str])
     settings: Settings | None = None
@@ -103,32 +102,25 @@ class Order:
 
 
 class Preview(NamedTuple):
-    """Preview of the host's texts: each stage as HTML, and the pictures by name.
+    """Preview of the host's texts: each stage as HTML; `draft` is true if visitors do not see these texts yet."""
 
-    `mark` identifies texts that wait for approval, "" if none wait.
-    """
-
-    mark: str
     stages: Mapping[str, Markup]
-    pictures: Mapping[str, tuple[bytes, str]]
     draft: bool = False
 
 
 def preview_of(exhibit: Exhibit, games: SessionGames, t: float) -> Preview:
-    """Return a preview at `t` of the waiting texts, or of the published ones if none wait."""
-    host, waiting = exhibit.host, exhibit.host.waiting
-    candidate = HostFiles(None)
-    candidate.texts, candidate.pictures = (waiting or host).texts, (waiting or host).pictures
+    """Return a preview at `t` of the draft, or of the published texts without one."""
+    draft, candidate = exhibit.host.draft, HostFiles(None)
+    candidate.texts = (draft or exhibit.host).texts
     always = exhibit.section.model_copy(update=dict.fromkeys(("opens", "closes", "season_from", "season_to"), ""))
     shown = Exhibit(always, games, Random(0), t, host=candidate)  # noqa: S311 - a picture, no game
     stages: dict[str, Markup] = {}
     for name in PREVIEWED:
         shown.stage = shown.stage.enter(name, t)
         screen = replace(build_screen(shown), until=None)
-        stages[name] = render_screen(screen, candidate.texts, pictures=f"{HOME}/preview/host/")
+        stages[name] = render_screen(screen, candidate.texts)
     shown.close(t)
-    draft = waiting is not None and waiting.draft
-    return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures, draft)
+    return Preview(stages, draft is not None)
 
 
 class StaffView(msgspec.Struct, frozen=True):
@@ -259,7 +251,7 @@ class StaffPage:
         self.orders: queue.Queue[Order] = queue.Queue(_MAX_ORDERS)
         self.shown: StaffView | None = None
         """Content of the page, set by the loop."""
-        self.preview = Preview("", {}, {})
+        self.preview = Preview({})
         """Preview of the host's texts, set by the loop."""
         self._path, self._clock, self._language, self._pins = folder / FILE, clock, language, pins
         self._report, self._reporting = report, threading.Lock()
@@ -278,7 +270,6 @@ class StaffPage:
             json_route(f"{HOME}/usage.csv", self._csv),
             json_route(f"{HOME}/report.zip", self._zip),
             json_route(f"{HOME}/preview/{{stage}}", self._preview_page),
-            json_route(f"{HOME}/preview/host/{{name}}", self._picture),
         ]
 
     def close(self) -> None:
@@ -326,9 +317,9 @@ class StaffPage:
         )
 
     def _render(self, page: str, **values: object) -> Response:
-        """Return the page `page`.html with `values`, the mark of the previewed texts, and the time to sign out."""
+        """Return the page `page`.html with `values`, whether there is a draft of texts, and the time to sign out."""
         path = Path(__file__).with_name(f"{page}.html")
-        values = {"mark": self.preview.mark, "back_s": f"{IDLE_SIGN_OUT_S:g}"} | values
+        values = {"draft": self.preview.draft, "back_s": f"{IDLE_SIGN_OUT_S:g}"} | values
         return HTMLResponse(render(path, self._language, **values))
 
     async def _sign_in(self, request: Request) -> Response:
@@ -348,20 +339,16 @@ class StaffPage:
     async def _take_order(self, request: Request) -> Response:
         session = await self._require_staff(request)
         body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "do", "notice", "mark", "now")
+        requests.reject_unknown_keys(body, "do", "notice", "now")
         do = require_text(body, "do", 10)
         match do:
             case "notice":
                 order = Order(do, require_text(body, "notice", MAX_NOTICE_CHARS, 0))
-            case "texts":
-                order = Order(do, mark=require_text(body, "mark", 16))
-                if order.mark != self.preview.mark:
-                    raise RequestError("stale", "the texts have changed since", "look at the preview again")
             case "clock":
                 if (t := _parse_local_time(require_text(body, "now", 16))) is None:
                     raise RequestError("invalid", "now must be a date and a time like 2026-11-23T14:05")
                 order = Order(do, t=t)
-            case "end" | "supply" | "sound" | "keys" | "close" | "open" | "drop":
+            case "end" | "supply" | "sound" | "keys" | "close" | "open" | "texts" | "drop":
                 order = Order(do)
             case _:
                 known = ", ".join(get_args(Do))
@@ -402,15 +389,7 @@ class StaffPage:
             raise HTTPException(404)
         text = catalogue(self._language).gettext
         names = {"attract": text("Start"), "about": text("About this game"), "rest": text("Closed")}
-        draft = self.preview.draft
-        return self._render("preview", screen=screen, stage=stage, stages=names.items(), draft=draft)
-
-    async def _picture(self, request: Request) -> Response:
-        await self._require_staff(request)
-        content, kind = self.preview.pictures.get(request.path_params["name"], (None, ""))
-        if content is None:
-            raise HTTPException(404)
-        return Response(content, media_type=kind)
+        return self._render("preview", screen=screen, stage=stage, stages=names.items())
 
     async def _csv(self, request: Request) -> Response:
         await self._require_staff(request)
@@ -517,10 +496,10 @@ class StaffDesk:
             return
         self._refreshed = t
         at, host = self._at, self._exhibit.host
-        if (previewed := (host.texts, host.waiting)) != self._previewed:
+        if (previewed := (host.texts, host.draft)) != self._previewed:
             self._previewed = previewed
             self.page.preview = preview_of(self._exhibit, at.games, t)
-            self.page.setup.texts = (host.waiting or host).texts
+            self.page.setup.texts = (host.draft or host).texts
         shown = build_staff_view(
             self._exhibit,
             at.settings,
@@ -548,7 +527,7 @@ class StaffDesk:
             case "supply":
                 self._at.watch.dismiss_under_voltage()
             case "texts":
-                self._exhibit.host.publish(order.mark)
+                self._exhibit.host.publish()
             case "draft":
                 self._exhibit.host.propose(order.drafted)
             case "drop":

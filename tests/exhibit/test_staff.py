@@ -158,28 +158,18 @@ def test_unset_clock_is_reported_and_hours_are_ignored(tmp_path):
     assert not any("clock is not set" in one.what for one in shown(rig).faults)
 
 
-def test_new_texts_are_previewed_and_published_by_staff(tmp_path, signed_in):
+def test_preview_shows_texts_and_pictures_to_staff_alone(tmp_path, signed_in):
     (tmp_path / "texts.toml").write_text('title = "First"\npicture = "house.png"\n')
     (tmp_path / "house.png").write_bytes(PNG)
-    with installed(tmp_path, toml='folder = "."\napprove_texts = true\n') as (installation, url):
+    with installed(tmp_path, toml='folder = "."\n') as (_, url):
         staff = signed_in(url)
-        until(lambda: "New texts are ready" in staff.get(HOME).text)
-        assert "First" not in httpx.get(url).text
         shown = staff.get(f"{HOME}/preview/attract").text
         assert "First" in shown
-        assert f"{HOME}/preview/host/house.png" in shown
-        assert staff.get(f"{HOME}/preview/host/house.png").content == PNG
-        assert httpx.get(f"{url}/host/house.png").status_code == 404
-        for path in ("preview/attract", "preview/host/house.png"):
-            assert httpx.get(f"{url}{HOME}/{path}").status_code == 401
-        for path in ("preview/play", "preview/host/texts.toml"):
-            assert staff.get(f"{HOME}/{path}").status_code == 404
-        assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": "0" * 16}).status_code in (400, 409)
-        mark = installation.exhibit.host.waiting.mark
-        assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).status_code == 200
-        until(lambda: "First" in httpx.get(url).text)
+        assert "/host/house.png" in shown
+        assert httpx.get(f"{url}/host/house.png").content == PNG
+        assert httpx.get(f"{url}{HOME}/preview/attract").status_code == 401
+        assert staff.get(f"{HOME}/preview/play").status_code == 404
         assert 'src="/host/house.png"' in staff.get(HOME).text
-        assert "New texts are ready" not in staff.get(HOME).text
 
 
 def test_actions_without_staff_role_are_refused(tmp_path, signed_in):

@@ -131,8 +131,8 @@ def test_draft_is_previewed_before_it_is_published(tmp_path, signed_in):
         assert "&lt;b&gt;" in client.get(f"{HOME}/preview/about").text
         assert "Come in" not in httpx.get(url).text
         assert not (tmp_path / "exhibit-texts").exists()
-        mark = installation.exhibit.host.waiting.mark
-        assert client.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).status_code == 200
+        assert client.post(f"{HOME}/do", json={"do": "texts"}).status_code == 200
+        assert "no new texts" in client.post(f"{HOME}/do", json={"do": "texts"}).json()["error"]["what"]
         until(lambda: "Come in" in httpx.get(url).text)
         assert 'value="Come in"' in client.get(PATH).text
     with installed(tmp_path, people=False) as (installation, url):
@@ -145,7 +145,7 @@ def test_a_draft_can_be_discarded(tmp_path, signed_in):
         client = signed_in(url)
         assert client.post(f"{PATH}/texts", json={"texts": {"title": "No"}}).status_code == 200
         assert client.post(f"{HOME}/do", json={"do": "drop"}).status_code == 200
-        assert installation.exhibit.host.waiting is None
+        assert installation.exhibit.host.draft is None
         assert list(tmp_path.glob("exhibit-texts/*")) == []
 
 
@@ -156,7 +156,7 @@ def test_invalid_text_names_its_field_and_is_refused(tmp_path, signed_in, texts)
         assert answer.status_code in (400, 409)
         if answer.status_code == 409:
             assert set(answer.json()["error"]["issues"]) == {list(texts)[-1]}
-        assert installation.exhibit.host.waiting is None
+        assert installation.exhibit.host.draft is None
 
 
 def test_other_parts_and_comments_of_the_file_stay(tmp_path):
@@ -164,7 +164,7 @@ def test_other_parts_and_comments_of_the_file_stay(tmp_path):
     host = HostFiles(tmp_path)
     host.propose({"title": "New", "credits": "Us"})
     assert host.texts.title == "Old"
-    assert host.publish(host.waiting.mark)
+    host.publish()
     text = (tmp_path / TEXTS).read_text("utf-8")
     assert "# ours" in text
     again = HostFiles(tmp_path)
@@ -179,7 +179,7 @@ def test_proposal_replaces_broken_file_with_last_good_texts(tmp_path):
     host.reload()
     assert host.fault
     host.propose({"credits": "Us"})
-    assert host.publish(host.waiting.mark)
+    host.publish()
     assert host.fault == ""
     assert HostFiles(tmp_path).texts.title == "Good"
 
@@ -189,8 +189,7 @@ def test_unwritable_texts_are_reported_and_not_published(tmp_path, signed_in):
     with installed(tmp_path) as (installation, url):
         client = signed_in(url)
         assert client.post(f"{PATH}/texts", json={"texts": {"title": "New"}}).status_code == 200
-        mark = installation.exhibit.host.waiting.mark
-        error = client.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).json()["error"]
+        error = client.post(f"{HOME}/do", json={"do": "texts"}).json()["error"]
         assert "cannot be saved" in error["what"]
         assert error["todo"]
         assert installation.exhibit.host.texts.title == ""

@@ -31,9 +31,8 @@ const signOut = () => send("/staff/sign-out", {}, "/");
 document.getElementById("out")?.addEventListener("click", async () => (await signOut()) && location.replace("/"));
 for (const button of document.querySelectorAll(".staff [data-do], .bar [data-do]")) {
   button.addEventListener("click", async () => {
-    const { do: what, notice = "", mark = "" } = /** @type {HTMLElement} */ (button).dataset;
-    const content = { do: what, notice, ...(mark && { mark }) };
-    if (await send("/staff/do", content)) location.reload();
+    const { do: what, notice = "" } = /** @type {HTMLElement} */ (button).dataset;
+    if (await send("/staff/do", { do: what, notice })) location.reload();
   });
 }
 document.getElementById("own")?.addEventListener("submit", async (event) => {
