@@ -167,11 +167,13 @@ def build_staff_view(
     screen: KioskWatch | None = None,
     drift: tuple[DriftReading, ...] = (),
     verdict: Verdict | None = None,
+    lights: str = "",
     update: str = "",
 ) -> StaffView:
     """Return the content of the staff page at `t`, s since 1970; `local` converts to local time.
 
-    `verdict` is that of the last self-test, `update` the result of the last update.
+    `verdict` is that of the last self-test, `lights` says why the LED strip is off, `update` is the result of the last
+    update.
     """
     text = catalogue(exhibit.section.languages[0]).gettext
     section, voice = settings.exhibit, settings.voice
@@ -185,7 +187,7 @@ def build_staff_view(
         stage=exhibit.stage.name,
         notice=exhibit.notice,
         closed=_describe_closing(exhibit, text),
-        faults=tuple(find_faults(exhibit, drift, machine, verdict, restarts, text)),
+        faults=tuple(find_faults(exhibit, drift, machine, verdict, restarts, lights, text)),
         hours=(
             (text("Open"), f"{section.opens} – {section.closes}" if section.opens else always),
             (text("Season"), f"{section.season_from} – {section.season_to}" if section.season_from else always),
@@ -511,6 +513,7 @@ class StaffDesk:
             screen=at.screen,
             drift=at.drift.report,
             verdict=at.self_test.verdict,
+            lights=at.lights_fault(),
             update=self._update,
         )
         self.page.shown = replace(

@@ -50,7 +50,7 @@ def make_report(at: Installation, t: float) -> messages.Report:
     """Return the report of the installation at `t`; its faults are those of its staff page."""
     shown, verdict = at.staff.page.shown, at.self_test.verdict
     found = {one.kind for one in shown.faults} if shown is not None else set[str]()
-    test = None if verdict is None else messages.SelfTestResult(verdict.t, tuple(one.part for one in verdict.wrong))
+    test = None if verdict is None else messages.SelfTestResult(verdict.t, tuple(one.name for one in verdict.failed))
     return messages.Report(
         name=at.settings.table.name,
         program=__version__,

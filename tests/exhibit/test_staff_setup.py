@@ -11,18 +11,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig
 from headless import wait_until
-from memory_sound import MemorySound
 from staff_rig import installed, sign_in, sign_in_by_touch, until
 
 from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
-from pi_controller.exhibit import self_test
 from pi_controller.exhibit.exhibit import EndedSession, find_next_opening
 from pi_controller.exhibit.faults import KINDS, STEPS, find_faults
 from pi_controller.exhibit.health import DriftReading, KioskWatch, MachineWatch, facts
 from pi_controller.exhibit.host_files import TEXTS, HostFiles
 from pi_controller.exhibit.screen import build_screen
-from pi_controller.exhibit.self_test import Check, Part, Verdict
+from pi_controller.exhibit.self_test import GAMES, Verdict
 from pi_controller.exhibit.staff_desk import HOME
 from pi_controller.exhibit.staff_setup import PATH
 from pi_controller.exhibit.usage import Usage
@@ -209,23 +207,12 @@ def test_every_fault_has_its_next_step():
     watch.check(0.0)
     screen = KioskWatch(lambda: 1, lambda: None)
     screen.restarts, screen.given_up = [0.0], True
-    parts = Part.__args__
-    verdict = Verdict(0.0, tuple(Check(part, "the disk cannot be written: x") for part in parts))
+    verdict = Verdict(0.0, tuple(GAMES.fails(name, "x") for name in ("loudspeaker", "writing", "recorded game")))
     machine = [*facts(watch, str), *screen.facts(str)]
-    found = find_faults(rig.exhibit, drift, machine, verdict, 2, str)
+    found = find_faults(rig.exhibit, drift, machine, verdict, 2, "x", str)
     assert {one.kind for one in found} == set(KINDS) - {"settings"}, "the last one is the card's"
     assert [one.kind for one in found].count("card") == 2, "by the file system, and by the self-test"
     assert all(one.what and one.step == STEPS[one.kind][1] for one in found)
-    assert set(parts) - {"sensors"} <= {one.kind for one in found}
-
-
-@pytest.mark.parametrize("program", [None, "/usr/bin/espeak-ng"])
-def test_speech_without_its_program_is_a_fault(tmp_path, monkeypatch, program):
-    monkeypatch.setattr(self_test, "which", lambda _: program)
-    with installed(tmp_path, toml="[voice]\nenglish = true\n", sound=MemorySound(time.monotonic)) as (installation, _):
-        checks = self_test.check_installation(installation, time.time(), None)
-        wrong = [one.wrong for one in checks if one.part == "loudspeaker" and one.wrong]
-    assert len(wrong) == (program is None)
 
 
 def test_the_page_of_problems_has_each_step(tmp_path, signed_in):
