@@ -122,7 +122,7 @@ def test_the_hub_serves_its_page_until_stopped(work):
     assert (process.returncode, "Traceback" in said) == (0, False), said
 
 
-@pytest.mark.parametrize("verb", ["run", "exhibit", "setup", "doctor", "update", "reset"])
+@pytest.mark.parametrize("verb", ["run", "exhibit", "setup", "doctor", "update"])
 def test_a_verb_of_the_table_needs_linux(work, verb):
     done = run(work, verb)
     assert done.returncode == 2

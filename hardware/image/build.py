@@ -172,8 +172,7 @@ made = first_settings("", make_place(system=True), lit=False)
 web = made.web.model_copy(update={"host": "0.0.0.0", "judges": True})
 head = "Every line may be changed, on any laptop; it is checked when the Pi starts, and its screen tells what is wrong."
 text = format_example(made.model_copy(update={"web": web}), head)
-from pi_controller.system.place import FIRST_SETTINGS
-for path in ("/boot/firmware/table.toml", "/etc/moccasin-mat/table.toml", FIRST_SETTINGS):
+for path in ("/boot/firmware/table.toml", "/etc/moccasin-mat/table.toml"):
     Path(path).parent.mkdir(exist_ok=True)
     Path(path).write_text(text, "utf-8")
 """

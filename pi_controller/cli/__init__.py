@@ -22,7 +22,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("tables", "run a table: the board, the buttons, the strips, the live page"),
     "setup": ("installation", "install the table's service on this machine, or remove it"),
     "update": ("installation", "install a signed update from a file or a stick; roll back if it fails"),
-    "reset": ("installation", "reset an installation to its first start, by hand or for the staff page"),
     "doctor": ("board", "check every sensor, the link, the disk; report faults and remedies"),
     "watch": ("watch", "print a running table's state as JSON lines, for other programs"),
     "ports": ("board", "list the serial ports, the selected one, and the boards that answer"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,8 @@ from pi_controller.web.roles import HEAD, ROLES
 
 if TYPE_CHECKING:
     from pi_controller.config import Settings
+    from pi_controller.display.sound import Sound
+    from pi_controller.system.sensor_checks import ReportLine
     from pi_controller.web.accounts import User, Users
 
 
@@ -116,9 +118,20 @@ def exhibit(argv: Sequence[str]) -> int:
 
         visitors = [Visitors(random.Random(args.seed), CIVIL)]  # noqa: S311 - it decides for simulated people alone
     with report_start_faults(own_channel()):
-        file = None if args.sim else path
-        run_exhibit(settings, (path or Path()).parent, visitors, partial(_report, path), file)
+        options = {
+            "report": partial(_report, path),
+            "examine": partial(_examine, path),
+            "file": None if args.sim else path,
+        }
+        run_exhibit(settings, (path or Path()).parent, visitors, **options)
     return 0
+
+
+def _examine(path: Path | None, sound: Sound) -> Iterator[ReportLine | None]:
+    """Yield the doctor's lines for a running exhibit, whose loudspeaker is `sound`."""
+    from pi_controller.system.doctor import examine_exhibit  # at night, so that the start is not slower
+
+    yield from examine_exhibit(path, sound)
 
 
 def _report(path: Path | None, told: str, name: str = "installation.txt") -> bytes:

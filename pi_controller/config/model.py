@@ -585,9 +585,6 @@ class ExhibitSection(Section):
         default="",
         description="the host's texts.toml and pictures; empty: none; 'moccasin-mat exhibit --check' checks them",
     )
-    approve_texts: bool = Field(
-        default=False, description="show changed texts only after the staff has approved them on the staff page"
-    )
     answer_s: float = Field(
         default=30.0, ge=5, le=600, description="seconds until an open choice is made automatically"
     )

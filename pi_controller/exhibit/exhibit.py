@@ -17,16 +17,15 @@ from datetime import datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Literal, NamedTuple, TextIO
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection
-from pi_controller.errors import MatError, describe_error
+from pi_controller.errors import MatError
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import IDLE, Lessons, Pace, Stage, StageName, Times
-from pi_controller.exhibit.session_log import SessionLog
 from pi_controller.exhibit.visitor_game import SKIP_AFTER_S, HabitReader, Player, RandomOpponent, VisitorGame
 from pi_controller.journal.journal import Journal, MemoryJournal
 from pi_controller.pads import EVERY_PAD
@@ -61,10 +60,9 @@ _SHOW_HIDES = 6
 
 
 class SessionStart(NamedTuple):
-    """A started game: its table, its log, and the function to call when it ends."""
+    """A started game: its table, and the function to call when it ends."""
 
     table: Table
-    session_log: SessionLog
     close: Callable[[], None]
 
 
@@ -148,8 +146,6 @@ class Exhibit:
         self.kind: Kind = "mat"
         self.game: VisitorGame | None = None
         """The game on the screen: a visitor's, or the idle demonstration."""
-        self.session_log: SessionLog | None = None
-        """The log of the game in progress, else of the last one; it contains no unopened seals."""
         self.guess_count = GuessCount()
         """The mat's guesses of today, of sessions that have ended; kept in memory alone."""
         self.repeats = 0
@@ -411,13 +407,12 @@ class Exhibit:
             log.warning("this session is not recorded: %s", error.message)
             begun, self.fault = self._games.begin_show(t), error.message
         learner = HabitReader if self.section.opponent == "habits" else RandomOpponent
-        self.session_log, self._close = begun.session_log, begun.close
+        self._close = begun.close
         self.game = VisitorGame(
             begun.table,
             sides,
             learner(self._rng),
             self._rng,
-            begun.session_log,
             t,
             kind=self.section.mat,
             pace=self._pace,
@@ -429,12 +424,12 @@ class Exhibit:
         self.stage = self.stage.enter("play", t)
 
     def _end_session(self, t: float, ending: Ending) -> None:
-        """End the session's game: open its seals, close its journal and report it to `ended`."""
+        """End the session's game: close its journal and report it to `ended`."""
         game = self.game
         if game is None:
             return
         if not game.over:
-            game.close(t)
+            game.close()
         self._close_table()
         today = self._local(t).date().isoformat()
         self.guess_count = self.guess_count.add(today, game.guesses, game.right_guesses)
@@ -449,9 +444,7 @@ class Exhibit:
         begun = self._games.begin_show(t)
         self._close = begun.close
         opponent = RandomOpponent(self._rng)
-        self.game = VisitorGame(
-            begun.table, _SHOW_SIDES, opponent, self._rng, begun.session_log, t, pace=self._pace, hides=_SHOW_HIDES
-        )
+        self.game = VisitorGame(begun.table, _SHOW_SIDES, opponent, self._rng, t, pace=self._pace, hides=_SHOW_HIDES)
 
     def _drop_game(self) -> None:
         self._close_table()
@@ -483,11 +476,10 @@ class Exhibit:
 
 # Storage of exhibit sessions: a journalled game if the host records games, else one that is not stored.
 #
-# Recorded games are files beside the table's journal, named like `exhibit-2026-11-03-191502-1a2b.sqlite`, each with
-# the session's log (`.jsonl`). They are pruned by age and by total size, oldest first; the one being played is never
-# pruned.
+# Recorded games are files beside the table's journal, named like `exhibit-2026-11-03-191502-1a2b.sqlite`. They are
+# pruned by age and by total size, oldest first; the one being played is never pruned.
 
-SESSION_FILE = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.(sqlite(-wal|-shm|\.lock)?|jsonl)")
+SESSION_FILE = re.compile(r"exhibit-\d{4}-\d\d-\d\d-\d{6}-[0-9a-f]{4}\.sqlite(-wal|-shm|\.lock)?")
 """Names of the files that may be pruned; all other files in the folder are ignored."""
 TEAMS = {"A": "Visitors A", "B": "Visitors B"}
 AGAINST_THE_MAT = {"A": "Visitor", "B": "The mat"}
@@ -523,9 +515,7 @@ class SessionGames:
         name = f"exhibit-{self._local(t):%Y-%m-%d-%H%M%S}-{self._random_bytes(2).hex()}"
         journal = Journal(self.folder / f"{name}.sqlite", created=t)
         self._in_play = journal.path
-        lines = (self.folder / f"{name}.jsonl").open("x", encoding="utf-8")
-        session_log = SessionLog(self._table_name, t, self._random_bytes, partial(_write_line, lines), against)
-        return SessionStart(self._table(t, against, journal), session_log, partial(self._close, journal, lines))
+        return SessionStart(self._table(t, against, journal), partial(self._close, journal))
 
     def begin_show(self, t: float) -> SessionStart:
         """Begin the demonstration, a game without visitors that is not recorded."""
@@ -567,8 +557,7 @@ class SessionGames:
 
     def _begin_unrecorded(self, t: float, against: str) -> SessionStart:
         journal = MemoryJournal(t)
-        session_log = SessionLog(self._table_name, t, self._random_bytes, against=against)
-        return SessionStart(self._table(t, against, journal), session_log, journal.close)
+        return SessionStart(self._table(t, against, journal), journal.close)
 
     def _table(self, t: float, against: str, journal: Journal) -> Table:
         teams = AGAINST_THE_MAT if against == "mat" else TEAMS
@@ -576,15 +565,6 @@ class SessionGames:
         referee = referee_for(self._game, self._referee, self._random_bytes, bound)
         return Table(journal, self._game, teams, referee, t, gather_s=MAX_FLUSH_DELAY_S)
 
-    def _close(self, journal: Journal, lines: TextIO) -> None:
+    def _close(self, journal: Journal) -> None:
         journal.close()
-        lines.close()
         self._in_play = None
-
-
-def _write_line(lines: TextIO, line: str) -> None:
-    try:
-        lines.write(line + "\n")
-        lines.flush()
-    except (OSError, ValueError) as error:  # the game itself is in its journal
-        log.warning("the session's log cannot be written: %s", describe_error(error))

@@ -90,8 +90,17 @@ STEPS: Mapping[Kind, tuple[str, str]] = {
     ),
 }
 """By kind: its name, and what the staff does."""
-FOUND_BY_TEST: tuple[Kind, ...] = ("lights", "loudspeaker", "journals")
-"""Parts that only the self-test checks; all others are watched all the time."""
+FOUND_BY_TEST: Mapping[str, Kind] = {
+    "loudspeaker": "loudspeaker",
+    "speech": "loudspeaker",
+    "folder": "card",
+    "writing": "card",
+    "fsync": "card",
+    "journal": "journals",
+    "recorded game": "journals",
+    "Sensors": "sensors",
+}
+"""The kind of a failing line of the self-test, by its name or group; other kinds are watched all the time."""
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -113,11 +122,13 @@ def find_faults(
     machine: Iterable[Fact],
     verdict: Verdict | None,
     restarts: int,
+    lights: str,
     text: Callable[[str], str],
 ) -> list[Fault]:
     """Return the faults known now; parts that come from files and boards are in English.
 
-    `machine` has the facts of the machine, `verdict` is that of the last self-test, `restarts` counts crashes.
+    `machine` has the facts of the machine, `verdict` is that of the last self-test, `restarts` counts crashes, `lights`
+    says why the LED strip is off ("" if it works).
     """
     found: list[tuple[Kind, str]] = []
     if exhibit.host.fault:
@@ -128,17 +139,18 @@ def find_faults(
         found.append(("recording", text("Games are not recorded: {fault}").format(fault=exhibit.fault)))
     if exhibit.section.mat == "sensors":
         found += _find_mat_faults(exhibit, drift, text)
+    if lights:
+        found.append(("lights", f"{text(STEPS['lights'][0])}: {lights}"))
     if restarts:
         often = text("Restarted by itself {n} times since the machine was switched on.")
         found.append(("restarts", often.format(n=restarts)))
     for fact in machine:
         if fact.wrong and fact.kind is not None:
             found.append((fact.kind, f"{fact.name}: {fact.value}"))
-    for check in verdict.wrong if verdict is not None else ():
-        if check.part in FOUND_BY_TEST:
-            found.append((check.part, f"{text(STEPS[check.part][0])}: {check.wrong}"))
-        elif check.part == "disk" and "cannot be written" in check.wrong:
-            found.append(("card", check.wrong))
+    for line in verdict.failed if verdict is not None else ():
+        kind = FOUND_BY_TEST.get(line.name) or FOUND_BY_TEST.get(line.group)
+        if kind is not None:
+            found.append((kind, f"{text(STEPS[kind][0])}: {line.name}: {line.found}"))
     return [Fault(kind, what, text(STEPS[kind][1])) for kind, what in found]
 
 

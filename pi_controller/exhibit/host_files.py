@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import tomllib
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, NamedTuple, cast
 
@@ -90,10 +89,6 @@ class HostTexts(Section):
     introduced_by: Line = ""
     credits: Text = ""
     attribution: Line = ""
-    rules_approved_by: Line = ""
-    rules_approved_on: Line = ""
-    wording_approved_by: Line = ""
-    wording_approved_on: Line = ""
     picture: Picture = ""
     picture_says: Line = ""
     labels: Annotated[tuple[Label, ...], BeforeValidator(_tuple)] = Field(
@@ -104,34 +99,26 @@ class HostTexts(Section):
     )
 
 
-class PendingTexts(NamedTuple):
-    """Texts and pictures awaiting the staff's approval; `mark` identifies them, `content` is the file itself.
-
-    A `draft` was written on the staff page and is not in the file yet.
-    """
+class Draft(NamedTuple):
+    """Texts from the staff page that visitors do not see yet; `content` is the file that they will make."""
 
     texts: HostTexts
-    pictures: dict[str, tuple[bytes, str]]
     content: bytes
-    mark: str
-    draft: bool = False
 
 
 class HostFiles:
     """The host's texts and pictures in `folder` (None for none); `kept` is the folder for copies of the last good ones.
 
-    With `approve`, changed texts are `waiting` until `publish` is called. An `optional` folder may have no texts.
+    An `optional` folder may have no texts.
     """
 
-    def __init__(
-        self, folder: Path | None, kept: Path | None = None, *, approve: bool = False, optional: bool = False
-    ) -> None:
+    def __init__(self, folder: Path | None, kept: Path | None = None, *, optional: bool = False) -> None:
         self.texts = HostTexts()
         self.pictures: dict[str, tuple[bytes, str]] = {}
-        self.waiting: PendingTexts | None = None
+        self.draft: Draft | None = None
         self.fault = ""
         """The faults of the files on the disk; "" if there are none."""
-        self._folder, self._kept, self._approve, self._optional = folder, kept, approve, optional
+        self._folder, self._kept, self._optional = folder, kept, optional
         self._seen: object = None
         self._content = b""
         if kept is not None and (kept / TEXTS).is_file():
@@ -153,33 +140,27 @@ class HostFiles:
             texts, pictures = read_host_texts(self._folder)
             content = (self._folder / TEXTS).read_bytes()
         except (MatError, OSError) as error:
-            self.fault, self.waiting = describe_error(error), None
+            self.fault, self.draft = describe_error(error), None
             log.warning("the host's texts were not updated: %s", describe_error(error))
             return False
-        self.fault, self.waiting = "", None
+        self.fault, self.draft = "", None
         changed = (texts, pictures) != (self.texts, self.pictures)
-        new = PendingTexts(texts, pictures, content, _mark(content, pictures))
-        if self._approve and changed:
-            self.waiting = new
-            return False
-        self._show(new)
+        self._show(texts, pictures, content)
         return changed
 
-    def publish(self, mark: str) -> bool:
-        """Show visitors the waiting texts if `mark` still identifies them; return True if they are shown.
+    def publish(self) -> None:
+        """Write the draft to the file and show it to visitors.
 
-        A draft is written to the file first. Raises `SettingsError` if it cannot be written, and then changes nothing.
+        Raises `EditError` if there is no draft, `SettingsError` if it cannot be written, and then changes nothing.
         """
-        if self.waiting is None or self.waiting.mark != mark:
-            return False
-        if self.waiting.draft:
-            self._write(self.waiting.content)
-        self._show(self.waiting)
-        self.waiting, self.fault = None, ""
-        return True
+        if self.draft is None:
+            raise EditError("there are no new texts", "look at the preview again")
+        self._write(self.draft.content)
+        self._show(self.draft.texts, self.pictures, self.draft.content)
+        self.draft, self.fault = None, ""
 
     def propose(self, changes: Mapping[str, str]) -> None:
-        """Let the texts shown now, with `changes`, wait as a draft. Raises `EditError` with the fault of each text."""
+        """Make a draft of the texts shown now with `changes`. Raises `EditError` with the fault of each text."""
         if self._folder is None:
             raise EditError("texts cannot be saved here", "name a folder in the settings: [exhibit] folder")
         text = self._content.decode("utf-8")
@@ -191,14 +172,11 @@ class HostFiles:
         new = edit_text(text, chosen)
         if tomllib.loads(new) != data:
             raise EditError(f"{TEXTS} cannot be changed here", "change it with a text editor on a laptop")
-        content = new.encode()
-        self.waiting = PendingTexts(texts, self.pictures, content, _mark(content, self.pictures), draft=True)
+        self.draft = Draft(texts, new.encode())
 
     def discard_draft(self) -> None:
-        """Forget the draft, and look at the files again."""
-        if self.waiting is not None and self.waiting.draft:
-            self.waiting, self._seen = None, None
-            self.reload()
+        """Forget the draft."""
+        self.draft = None
 
     def _write(self, content: bytes) -> None:
         """Write the file; the file before is beside it."""
@@ -215,24 +193,17 @@ class HostFiles:
             raise SettingsError(f"the texts cannot be saved: {describe_error(error)}", why) from error
         self._seen = _stamps(self._folder)
 
-    def _show(self, new: PendingTexts) -> None:
-        self.texts, self.pictures, self._content = new.texts, new.pictures, new.content
+    def _show(self, texts: HostTexts, pictures: dict[str, tuple[bytes, str]], content: bytes) -> None:
+        self.texts, self.pictures, self._content = texts, pictures, content
         if self._kept is None:
             return
         try:
             self._kept.mkdir(mode=0o700, exist_ok=True)
-            for name, (content, _) in new.pictures.items():
-                atomic_write(self._kept / name, content)
-            atomic_write(self._kept / TEXTS, new.content)
+            for name, (picture, _) in pictures.items():
+                atomic_write(self._kept / name, picture)
+            atomic_write(self._kept / TEXTS, content)
         except OSError as error:
             log.warning("the host's texts cannot be saved for a restart: %s", describe_error(error))
-
-
-def _mark(content: bytes, pictures: dict[str, tuple[bytes, str]]) -> str:
-    found = sha256(content)
-    for name, (picture, _) in sorted(pictures.items()):
-        found.update(name.encode() + sha256(picture).digest())
-    return found.hexdigest()[:16]
 
 
 def read_host_texts(folder: Path) -> tuple[HostTexts, dict[str, tuple[bytes, str]]]:

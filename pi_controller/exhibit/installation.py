@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from pi_controller.board.messages import Message
+from pi_controller.board.messages import LinkUp, Message
 from pi_controller.calibration.profile import Profile
 from pi_controller.config import Settings
 from pi_controller.display.sound import AplaySound, Sound
@@ -24,7 +24,7 @@ from pi_controller.exhibit.health import CrashCounter, MachineWatch, SensorDrift
 from pi_controller.exhibit.host_files import OWN_TEXTS, HostFiles
 from pi_controller.exhibit.lessons import IDLE
 from pi_controller.exhibit.pages import ExhibitPage
-from pi_controller.exhibit.self_test import SelfTest, check_installation
+from pi_controller.exhibit.self_test import Lines, SelfTest, check_installation
 from pi_controller.exhibit.spoken import Prompter
 from pi_controller.exhibit.staff_desk import StaffDesk, StaffPage
 from pi_controller.exhibit.staff_setup import select_settings
@@ -32,9 +32,10 @@ from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.referee.facts import Seats
 from pi_controller.runtime.daemon import Mat
 from pi_controller.sensing.events import MatEvent
-from pi_controller.system.kiosk import RUNNING, reset_request_path, restart_request_path
+from pi_controller.system.kiosk import RUNNING, restart_request_path
 from pi_controller.system.machine_health import MachineHealth, is_clock_set, read_health
 from pi_controller.system.place import KEY_CHANGES
+from pi_controller.system.sensor_checks import SensorListener
 from pi_controller.system.settings_request import saver
 from pi_controller.table.table import Observer
 from pi_controller.table.view import View
@@ -47,13 +48,12 @@ PRUNE_S = 3600.0
 class Installation(Observer["Installation"]):
     """An `Exhibit` with its page, staff desk and self-test, stepped by a `Daemon`; times are s since 1970.
 
-    `mat` is its mat, `profile` the calibration. `lights_fault` returns why the LED strip is off, "" if it works, None
-    without one. `recoveries` are counted unless the visitors are simulated (None); then no state is stored either.
-    `wall` is the wall clock, which the network may set while `clock` runs on evenly: opening hours follow it (None:
-    `clock`). `read` reads the health of the machine, `clock_set` returns whether its clock was set. `sound` is
-    the loudspeaker to test. `key_changes` is the file that lists changes of the keys on the card.
-    `report` makes the report that the staff can download. `file` is the settings file that the staff may change.
-    `stack` closes the installation.
+    `mat` is its mat, `profile` the calibration. `recoveries` are counted unless the visitors are simulated (None); then
+    no state is stored either. `wall` is the wall clock, which the network may set while `clock` runs on evenly: opening
+    hours follow it (None: `clock`). `read` reads the health of the machine, `clock_set` returns whether its clock was
+    set. `sound` is the loudspeaker to test; `examine` yields the doctor's lines for it and the machine. `key_changes`
+    is the file that lists changes of the keys on the card. `report` makes the report that the staff can download.
+    `file` is the settings file that the staff may change. `stack` closes the installation.
     """
 
     seats: Seats = "stay"
@@ -68,24 +68,26 @@ class Installation(Observer["Installation"]):
         *,
         mat: Mat,
         profile: Profile | None,
-        lights_fault: Callable[[], str | None],
         recoveries: CrashCounter | None,
         wall: Callable[[], float] | None = None,
         read: Callable[[MachineHealth | None], MachineHealth] | None = None,
         report: Callable[[str], bytes] | None = None,
+        examine: Callable[[Sound], Lines] = lambda _: iter(()),
         file: Path | None = None,
         sound: Sound | None = None,
         clock_set: Callable[[float], bool] = is_clock_set,
         key_changes: Path = KEY_CHANGES,
     ) -> None:
         t, section, folder = clock(), settings.exhibit, settings.table.journal.parent
-        self.settings, self.lights_fault, self.recoveries, self._mat = settings, lights_fault, recoveries, mat
-        self._wall, self._clock_set = wall, clock_set
+        self.settings, self.recoveries, self._mat = settings, recoveries, mat
+        self.lights_fault: Callable[[], str] = lambda: ""
+        """Returns why the LED strip is off, "" if it works or there is none; set by whoever drives the strip."""
+        self._wall, self._clock_set, self.examine = wall, clock_set, examine
         self._set_by = 0.0 if wall is None else wall() - t
         kept = folder / ".exhibit-texts" if section.folder else None
         own = folder / OWN_TEXTS if recoveries is not None else None
         texts = Path(section.folder) if section.folder else own
-        host = HostFiles(texts, kept, approve=section.approve_texts, optional=not section.folder)
+        host = HostFiles(texts, kept, optional=not section.folder)
         self.usage = Usage(usage_path(settings))
         self.games = SessionGames(settings, local=self.local)
         self.exhibit = Exhibit(
@@ -102,12 +104,17 @@ class Installation(Observer["Installation"]):
         asked = restart_request_path(run)
         self.screen = watch_unit(RUNNING, asked) if asked is not None else None
         self.drift = SensorDrift(profile)
+        self.listener: SensorListener | None = None
+        """Takes the readings of the idle mat during a self-test."""
+        self.link_up: LinkUp | None = None
+        """The board's last greeting."""
+        self.now = t
         self.sound = sound or AplaySound(settings.voice.device)
         kept_verdict = self.state_file(".exhibit-self-test")
         self.self_test = SelfTest(section.self_test_hour, partial(check_installation, self), local_time, kept_verdict)
         save = None if file is None else saver(file, run)
         staff = StaffPage(folder, clock, section.languages[0], report=report, file=file, save=save)
-        self.staff = StaffDesk(self, staff, key_changes, reset_request_path(run), t)
+        self.staff = StaffDesk(self, staff, key_changes, t)
         self.page = ExhibitPage(
             settings.web.host,
             settings.web.port,
@@ -152,7 +159,10 @@ class Installation(Observer["Installation"]):
         self.on_mat_change(event.t)
 
     def on_messages(self, t: float, messages: Sequence[Message], armed: bool) -> None:  # noqa: ARG002
-        """Measure the sensors' drift while the mat is at rest."""
+        """Measure the sensors' drift while the mat is at rest, and pass the readings of an idle mat to a self-test."""
+        self.link_up = next((one for one in messages if isinstance(one, LinkUp)), self.link_up)
+        if self.listener is not None and self._is_idle:
+            self.listener.take(messages)
         if self._is_idle and not self._mat.sensors.hands.occupied_pads:
             self.drift.add_messages(messages)
         else:
@@ -174,6 +184,7 @@ class Installation(Observer["Installation"]):
 
     def maintain(self, t: float) -> None:
         """Show the screen, continue a self-test that is due, and renew the staff page; remove old games."""
+        self.now = t
         finished = self.self_test.step(self.wall_time(t), idle=self._is_idle)
         self.staff.refresh(t, at_once=finished)
         if t - self._pruned >= PRUNE_S:

@@ -1,8 +1,7 @@
 """The visitors' page: the screen as one piece of HTML, pushed when it changes, and the touches sent back.
 
-It serves the page at `/`, the host's pictures, and the log of the session (`/session.jsonl`), so that anybody can check
-its seals. A touch is a POST from this page, by default only from this machine; it goes into a queue for the loop that
-steps the installation. If the queue is full, the touch is dropped.
+It serves the page at `/`, and the host's pictures. A touch is a POST from this page, by default only from this machine;
+it goes into a queue for the loop that steps the installation. If the queue is full, the touch is dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import msgspec
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from pi_controller.display.i18n import catalogue
@@ -64,12 +63,11 @@ class Touch(NamedTuple):
 
 
 class PageContent(NamedTuple):
-    """Content of the page: the screen, the host's texts, and the session's log so far."""
+    """Content of the page: the screen, the host's texts, and the languages by code and name."""
 
     screen: Screen
     host: HostTexts
     languages: tuple[tuple[str, str], ...]
-    session_log: str
 
 
 class ExhibitPage(PushedPage[PageContent]):
@@ -95,17 +93,12 @@ class ExhibitPage(PushedPage[PageContent]):
         self.seen: float | None = None
         """Time of the last poll by a page on this machine's own screen."""
         self._clock, self._pictures, self._anywhere, self._language = clock, pictures, anywhere, language
-        self._newest: PageContent | None = None
         super().__init__(host, port, _STATIC, MAX_WATCHERS)
 
     def show(self, exhibit: Exhibit) -> None:
         """Publish the current screen of `exhibit`."""
-        log = exhibit.session_log
         languages = tuple((code, language_name(code)) for code in exhibit.section.languages)
-        self._newest = PageContent(
-            build_screen(exhibit), exhibit.host.texts, languages, "" if log is None else log.lines()
-        )
-        self.publish(self._newest)
+        self.publish(PageContent(build_screen(exhibit), exhibit.host.texts, languages))
 
     def page(self, picture: PageContent | None) -> str:
         """Return the whole page."""
@@ -139,13 +132,12 @@ class ExhibitPage(PushedPage[PageContent]):
         return "screen", msgspec.json.encode(content)
 
     def extra_routes(self) -> list[Route]:
-        """Return the routes for touches, pictures and the log."""
+        """Return the routes for touches and pictures."""
         return [
             Route("/touch", self._touch, methods=["POST"]),
             Route("/here", self._record_presence),
             Route("/healthz", _is_served),
             Route("/host/{name}", self._picture),
-            Route("/session.jsonl", self._log),
             *(self.staff.routes() if self.staff is not None else ()),
         ]
 
@@ -181,21 +173,15 @@ class ExhibitPage(PushedPage[PageContent]):
             raise HTTPException(404)
         return Response(content, media_type=kind)
 
-    async def _log(self, _: Request) -> Response:
-        shown = self._newest
-        return PlainTextResponse("" if shown is None else shown.session_log)
-
 
 async def _is_served(_: Request) -> Response:
     """Answer the kiosk's waiting page on the disk, which has no origin and waits for this page; the body is empty."""
     return Response(status_code=204, headers={"cross-origin-resource-policy": "cross-origin"})
 
 
-def render_screen(
-    screen: Screen, host: HostTexts, languages: Sequence[tuple[str, str]] = (), pictures: str = "/host/"
-) -> Markup:
-    """Return `screen` as HTML with the host's texts; `pictures` is the path of the host's pictures."""
-    html = render(_SCREEN, screen.language, s=screen, host=host, languages=languages, pictures=pictures)
+def render_screen(screen: Screen, host: HostTexts, languages: Sequence[tuple[str, str]] = ()) -> Markup:
+    """Return `screen` as HTML with the host's texts."""
+    html = render(_SCREEN, screen.language, s=screen, host=host, languages=languages)
     return Markup(html)  # noqa: S704 - escaped by it
 
 

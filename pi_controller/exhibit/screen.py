@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from pi_controller.exhibit.exhibit import Exhibit
     from pi_controller.table.view import View
 
-SHORT_SEAL = 16
-"""Number of digits of a seal that are shown."""
-
 
 class Choice(msgspec.Struct, frozen=True):
     """A control: its touch name `do`, its label, its style `look` (`main`, `plain` or `quiet`), its key's `number`."""
@@ -104,9 +101,8 @@ class Screen(msgspec.Struct, frozen=True):
     """True while a curtain hides the cloths, until the other side has the screen."""
     report: tuple[str, ...] = ()
     """Sentences on a game that has ended."""
-    seal: str = ""
     how: tuple[str, ...] = ()
-    """The explanation of the mat's guess, if a visitor asked for it; `seal` is shown with it."""
+    """The explanation of the mat's guess, if a visitor asked for it."""
     until: float | None = None
     until_says: str = ""
     credit: str = ""
@@ -148,7 +144,6 @@ def build_screen(exhibit: Exhibit, language: str = "") -> Screen:
         envelope=_envelope(game, text) if game is not None and stage == "play" else None,
         curtain=game is not None and game.awaits == "handover",
         report=_report(game, exhibit, text) if game is not None and stage == "result" else (),
-        seal=_seal(game, text) if game is not None and exhibit.how else "",
         how=_explain_guess(game, text) if game is not None and exhibit.how else (),
         until=until,
         until_says=until_says,
@@ -387,23 +382,9 @@ def _words(view: View, language: str) -> tuple[Step, ...]:
     return tuple(Step(*explain_word(call, language)) for call in view.calls if call != "game")
 
 
-def _seal(game: VisitorGame, text: Callable[[str], str]) -> str:
-    if not game.seal:
-        return ""
-    short = f"{game.seal[:SHORT_SEAL]}…"
-    if not game.opened:
-        return text("Sealed: {seal}").format(seal=short)
-    first, *second = game.opened
-    if second:
-        return text("Sealed before the hits: first cloth {first}, then {second}. {seal}").format(
-            first=first, second=second[0], seal=short
-        )
-    return text("Sealed before the hit: cloth {pad}. {seal}").format(pad=first, seal=short)
-
-
 def _envelope(game: VisitorGame, text: Callable[[str], str]) -> Envelope | None:
     """Return the envelope with the mat's guess, or with the place where it hid the bead; None if nothing is sealed."""
-    if not game.seal:
+    if not game.is_sealed:
         return None
     hides = game.hider == "mat"
     if not game.opened:
@@ -422,7 +403,12 @@ def _explain_guess(game: VisitorGame, text: Callable[[str], str]) -> tuple[str, 
         "after": text("After your last cloth, you often chose cloth {pad}."),
         "steps": text("You often move in the same pattern. It led to cloth {pad}."),
     }
-    return reasons[guess.habit].format(pad=guess.first), text("It forgets this when you leave.")
+    sealed = text("Sealed before the hits: first cloth {first}, then {second}.")
+    return (
+        reasons[guess.habit].format(pad=guess.first),
+        text("It forgets this when you leave."),
+        sealed.format(first=guess.first, second=guess.second),
+    )
 
 
 def _deadline(exhibit: Exhibit, text: Callable[[str], str]) -> tuple[float | None, str]:

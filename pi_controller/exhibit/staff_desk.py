@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import msgspec
 from markupsafe import Markup
@@ -44,8 +44,7 @@ from pi_controller.exhibit.self_test import Verdict
 from pi_controller.exhibit.staff_setup import Save, SetupHooks, StaffSetup
 from pi_controller.exhibit.usage import COLUMNS, Bar, Usage
 from pi_controller.system.files import atomic_write
-from pi_controller.system.kiosk import request_reset
-from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, RESETS, SET_CLOCK_REQUEST
+from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, SET_CLOCK_REQUEST
 from pi_controller.system.status import CARD_FAULTS, last_line
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
@@ -68,8 +67,6 @@ DAYS = 14
 _ORDER_TIMEOUT_S, _SOUND_TIMEOUT_S = 3.0, 8.0
 _LOCAL_TIME = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}:\d{2}")
 _MAX_ORDERS = 8
-RESET_RIGHT = "people"
-"""The right that a reset needs: it removes all accounts."""
 _HEADING = mark("Staff")
 READY_NOTICES = (
     mark("Closed for a moment. Please come back later."),
@@ -77,7 +74,7 @@ READY_NOTICES = (
 )
 """Notices to choose from if there is no keyboard, in the installation's first language."""
 
-Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "reset", "close", "open", "drop"]
+Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "close", "open", "drop"]
 PREVIEWED: tuple[StageName, ...] = ("attract", "about", "rest")
 """Stages that show the host's texts."""
 REFRESH_S = 1.0
@@ -90,15 +87,13 @@ NOTICE = "The staff needs to check this installation. Please come back later."
 class Order:
     """A command of the staff. The loop sets `done` when it is finished, and `fault` if it failed.
 
-    `mark` identifies the texts to publish, `t` is the time to set, s since 1970. With `erased` a reset erases the old
-    files. `drafted` are texts to preview, `settings` are new settings; `refused` is why they were refused.
+    `t` is the time to set, s since 1970. `drafted` are texts to preview, `settings` are new settings; `refused` is why
+    they were refused.
     """
 
     do: Do | Literal["draft", "settings"]
     notice: str = ""
-    mark: str = ""
     t: float = 0.0
-    erased: bool = False
     drafted: Mapping[str, str] = field(default_factory=dict[str, str])
     settings: Settings | None = None
     refused: MatError | None = None
@@ -107,32 +102,25 @@ class Order:
 
 
 class Preview(NamedTuple):
-    """Preview of the host's texts: each stage as HTML, and the pictures by name.
+    """Preview of the host's texts: each stage as HTML; `draft` is true if visitors do not see these texts yet."""
 
-    `mark` identifies texts that wait for approval, "" if none wait.
-    """
-
-    mark: str
     stages: Mapping[str, Markup]
-    pictures: Mapping[str, tuple[bytes, str]]
     draft: bool = False
 
 
 def preview_of(exhibit: Exhibit, games: SessionGames, t: float) -> Preview:
-    """Return a preview at `t` of the waiting texts, or of the published ones if none wait."""
-    host, waiting = exhibit.host, exhibit.host.waiting
-    candidate = HostFiles(None)
-    candidate.texts, candidate.pictures = (waiting or host).texts, (waiting or host).pictures
+    """Return a preview at `t` of the draft, or of the published texts without one."""
+    draft, candidate = exhibit.host.draft, HostFiles(None)
+    candidate.texts = (draft or exhibit.host).texts
     always = exhibit.section.model_copy(update=dict.fromkeys(("opens", "closes", "season_from", "season_to"), ""))
     shown = Exhibit(always, games, Random(0), t, host=candidate)  # noqa: S311 - a picture, no game
     stages: dict[str, Markup] = {}
     for name in PREVIEWED:
         shown.stage = shown.stage.enter(name, t)
         screen = replace(build_screen(shown), until=None)
-        stages[name] = render_screen(screen, candidate.texts, pictures=f"{HOME}/preview/host/")
+        stages[name] = render_screen(screen, candidate.texts)
     shown.close(t)
-    draft = waiting is not None and waiting.draft
-    return Preview(waiting.mark if waiting is not None else "", stages, candidate.pictures, draft)
+    return Preview(stages, draft is not None)
 
 
 class StaffView(msgspec.Struct, frozen=True):
@@ -159,10 +147,6 @@ class StaffView(msgspec.Struct, frozen=True):
     verdict: str = ""
     tested: str = ""
     """Time of the self-test that gave the verdict."""
-    can_reset: bool = False
-    """True if the machine takes the staff's request for a reset."""
-    last_reset: str = ""
-    """Result of the last reset."""
     loudspeaker: Fact | None = None
     """Result of the last test sound."""
     now: str = ""
@@ -183,11 +167,13 @@ def build_staff_view(
     screen: KioskWatch | None = None,
     drift: tuple[DriftReading, ...] = (),
     verdict: Verdict | None = None,
+    lights: str = "",
     update: str = "",
 ) -> StaffView:
     """Return the content of the staff page at `t`, s since 1970; `local` converts to local time.
 
-    `verdict` is that of the last self-test, `update` the result of the last update.
+    `verdict` is that of the last self-test, `lights` says why the LED strip is off, `update` is the result of the last
+    update.
     """
     text = catalogue(exhibit.section.languages[0]).gettext
     section, voice = settings.exhibit, settings.voice
@@ -201,7 +187,7 @@ def build_staff_view(
         stage=exhibit.stage.name,
         notice=exhibit.notice,
         closed=_describe_closing(exhibit, text),
-        faults=tuple(find_faults(exhibit, drift, machine, verdict, restarts, text)),
+        faults=tuple(find_faults(exhibit, drift, machine, verdict, restarts, lights, text)),
         hours=(
             (text("Open"), f"{section.opens} – {section.closes}" if section.opens else always),
             (text("Season"), f"{section.season_from} – {section.season_to}" if section.season_from else always),
@@ -267,7 +253,7 @@ class StaffPage:
         self.orders: queue.Queue[Order] = queue.Queue(_MAX_ORDERS)
         self.shown: StaffView | None = None
         """Content of the page, set by the loop."""
-        self.preview = Preview("", {}, {})
+        self.preview = Preview({})
         """Preview of the host's texts, set by the loop."""
         self._path, self._clock, self._language, self._pins = folder / FILE, clock, language, pins
         self._report, self._reporting = report, threading.Lock()
@@ -283,11 +269,9 @@ class StaffPage:
             json_route(f"{HOME}/do", self._take_order, "POST"),
             json_route(f"{HOME}/problems", self._problems_page),
             *self.setup.routes(),
-            json_route(f"{HOME}/reset", self._reset_page),
             json_route(f"{HOME}/usage.csv", self._csv),
             json_route(f"{HOME}/report.zip", self._zip),
             json_route(f"{HOME}/preview/{{stage}}", self._preview_page),
-            json_route(f"{HOME}/preview/host/{{name}}", self._picture),
         ]
 
     def close(self) -> None:
@@ -317,18 +301,16 @@ class StaffPage:
             session = await signing.require_session(request)
         except RequestError:
             return await signing.form_response()
-        role = session.person.role
-        shown = self.shown if has_right(role, "exhibit") else None
-        return self._render_page(shown, session.person.name, may_reset=has_right(role, RESET_RIGHT))
+        shown = self.shown if has_right(session.person.role, "exhibit") else None
+        return self._render_page(shown, session.person.name)
 
-    def _render_page(self, shown: StaffView | None, name: str, *, may_reset: bool = False) -> Response:
+    def _render_page(self, shown: StaffView | None, name: str) -> Response:
         text = catalogue(self._language).gettext
         return self._render(
             "staff",
             shown=shown,
             idle=IDLE,
             me=name,
-            may_reset=may_reset,
             notices=[text(one) for one in READY_NOTICES],
             columns=COLUMNS,
             kinds=(("mat", text("Against the mat")), ("teams", text("Two sides")), ("learn", text("Show me how"))),
@@ -337,9 +319,9 @@ class StaffPage:
         )
 
     def _render(self, page: str, **values: object) -> Response:
-        """Return the page `page`.html with `values`, the mark of the previewed texts, and the time to sign out."""
+        """Return the page `page`.html with `values`, whether there is a draft of texts, and the time to sign out."""
         path = Path(__file__).with_name(f"{page}.html")
-        values = {"mark": self.preview.mark, "back_s": f"{IDLE_SIGN_OUT_S:g}"} | values
+        values = {"draft": self.preview.draft, "back_s": f"{IDLE_SIGN_OUT_S:g}"} | values
         return HTMLResponse(render(path, self._language, **values))
 
     async def _sign_in(self, request: Request) -> Response:
@@ -356,41 +338,19 @@ class StaffPage:
             raise RequestError("role", "this is for judges and the head judge", "ask the head judge")
         return session
 
-    async def _require_resetter(self, request: Request) -> Session:
-        """Return the session of a user who may reset the installation. Raises `RequestError` for others."""
-        session = await self._require_staff(request)
-        if not has_right(session.person.role, RESET_RIGHT):
-            raise RequestError("role", "only the head judge may reset the installation", "ask the head judge")
-        return session
-
-    async def _confirmed_reset(self, request: Request, body: dict[str, Any]) -> Order:
-        """Return the order for a reset once the user's PIN is checked. Raises `MatError`."""
-        session = await self._require_resetter(request)
-        pin, erased = require_text(body, "pin", requests.MAX_PIN_CHARS), body.get("erased")
-        if type(erased) is not bool:
-            raise RequestError("invalid", "erased must be true or false")
-        await self._signing_in().confirm_pin(request, session, pin)
-        return Order("reset", erased=erased)
-
     async def _take_order(self, request: Request) -> Response:
         session = await self._require_staff(request)
         body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "do", "notice", "mark", "now", "pin", "erased")
+        requests.reject_unknown_keys(body, "do", "notice", "now")
         do = require_text(body, "do", 10)
         match do:
             case "notice":
                 order = Order(do, require_text(body, "notice", MAX_NOTICE_CHARS, 0))
-            case "texts":
-                order = Order(do, mark=require_text(body, "mark", 16))
-                if order.mark != self.preview.mark:
-                    raise RequestError("stale", "the texts have changed since", "look at the preview again")
             case "clock":
                 if (t := _parse_local_time(require_text(body, "now", 16))) is None:
                     raise RequestError("invalid", "now must be a date and a time like 2026-11-23T14:05")
                 order = Order(do, t=t)
-            case "reset":
-                order = await self._confirmed_reset(request, body)
-            case "end" | "supply" | "sound" | "keys" | "close" | "open" | "drop":
+            case "end" | "supply" | "sound" | "keys" | "close" | "open" | "texts" | "drop":
                 order = Order(do)
             case _:
                 known = ", ".join(get_args(Do))
@@ -424,13 +384,6 @@ class StaffPage:
         shown, text = self.shown, catalogue(self._language).gettext
         return self._render("problems", faults=() if shown is None else shown.faults, steps=list_steps(text))
 
-    async def _reset_page(self, request: Request) -> Response:
-        """Answer with the page that lists what a reset changes and asks for the PIN."""
-        session = await self._require_resetter(request)
-        if self.shown is None or not self.shown.can_reset:
-            raise HTTPException(404)
-        return self._render("reset", me=session.person.name)
-
     async def _preview_page(self, request: Request) -> Response:
         await self._require_staff(request)
         stage = str(request.path_params["stage"])
@@ -438,15 +391,7 @@ class StaffPage:
             raise HTTPException(404)
         text = catalogue(self._language).gettext
         names = {"attract": text("Start"), "about": text("About this game"), "rest": text("Closed")}
-        draft = self.preview.draft
-        return self._render("preview", screen=screen, stage=stage, stages=names.items(), draft=draft)
-
-    async def _picture(self, request: Request) -> Response:
-        await self._require_staff(request)
-        content, kind = self.preview.pictures.get(request.path_params["name"], (None, ""))
-        if content is None:
-            raise HTTPException(404)
-        return Response(content, media_type=kind)
+        return self._render("preview", screen=screen, stage=stage, stages=names.items())
 
     async def _csv(self, request: Request) -> Response:
         await self._require_staff(request)
@@ -501,15 +446,12 @@ def _parse_local_time(text: str) -> float | None:
 class StaffDesk:
     """Executes the staff's orders at the installation `at` and renews its `page`; times are s since 1970.
 
-    `key_changes` is the file that lists changes of the keys on the card, `reset_request` the file that asks the machine
-    for a reset (None: it takes no request).
+    `key_changes` is the file that lists changes of the keys on the card.
     """
 
-    def __init__(
-        self, at: Installation, page: StaffPage, key_changes: Path, reset_request: Path | None, t: float
-    ) -> None:
+    def __init__(self, at: Installation, page: StaffPage, key_changes: Path, t: float) -> None:
         self.page = page
-        self._at, self._exhibit, self._reset_request = at, at.exhibit, reset_request
+        self._at, self._exhibit = at, at.exhibit
         self._sound_order: Order | None = None
         self._loudspeaker: Fact | None = None
         self._key_changes, self._keys_seen = key_changes, at.games.folder / ".exhibit-keys"
@@ -547,8 +489,8 @@ class StaffDesk:
                 self._report_sound(t, error.message)
 
     def read_machine(self) -> None:
-        """Read the results of the last update and of resets."""
-        self._update, self._last_reset = last_line(PROGRAMS), last_line(RESETS)
+        """Read the result of the last update."""
+        self._update = last_line(PROGRAMS)
 
     def refresh(self, t: float, *, at_once: bool = True) -> None:
         """Renew the content of the page; unless `at_once`, no more often than each `REFRESH_S`."""
@@ -556,10 +498,10 @@ class StaffDesk:
             return
         self._refreshed = t
         at, host = self._at, self._exhibit.host
-        if (previewed := (host.texts, host.waiting)) != self._previewed:
+        if (previewed := (host.texts, host.draft)) != self._previewed:
             self._previewed = previewed
             self.page.preview = preview_of(self._exhibit, at.games, t)
-            self.page.setup.texts = (host.waiting or host).texts
+            self.page.setup.texts = (host.draft or host).texts
         shown = build_staff_view(
             self._exhibit,
             at.settings,
@@ -571,13 +513,12 @@ class StaffDesk:
             screen=at.screen,
             drift=at.drift.report,
             verdict=at.self_test.verdict,
+            lights=at.lights_fault(),
             update=self._update,
         )
         self.page.shown = replace(
             shown,
             faults=(*shown.faults, *self._card_faults()),
-            can_reset=self._reset_request is not None,
-            last_reset=self._last_reset,
             loudspeaker=self._loudspeaker,
             keys=self._keys,
         )
@@ -589,7 +530,7 @@ class StaffDesk:
             case "supply":
                 self._at.watch.dismiss_under_voltage()
             case "texts":
-                self._exhibit.host.publish(order.mark)
+                self._exhibit.host.publish()
             case "draft":
                 self._exhibit.host.propose(order.drafted)
             case "drop":
@@ -600,8 +541,6 @@ class StaffDesk:
                 self._confirm_keys()
             case "clock":
                 _request_clock(order)
-            case "reset":
-                self._request_reset(order)
             case "close":
                 self._exhibit.close_today(t)
                 self._keep(self._closed, f"{self._exhibit.closed_until}")
@@ -618,15 +557,6 @@ class StaffDesk:
         store_state(self._keys_seen, seen, "cannot save that the keys were confirmed")
         self._keys = ()
         self._exhibit.keys_changed = False
-
-    def _request_reset(self, order: Order) -> None:
-        """Ask the machine to reset the installation; it restarts."""
-        try:
-            if self._reset_request is None:
-                raise FileNotFoundError("this machine takes no reset from the staff page")
-            request_reset(self._reset_request, erased=order.erased)
-        except OSError as error:
-            order.fault = f"the installation cannot be reset: {describe_error(error)}"
 
     def _play_sound(self, t: float, order: Order) -> None:
         """Play the test sound for the staff, at the voice's volume for this hour."""

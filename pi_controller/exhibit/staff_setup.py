@@ -1,8 +1,8 @@
 """The staff's first hour without a shell, at `/staff/setup`: settings and texts of an installation, from a phone.
 
 A few settings are saved to the settings file, as the head judge's page of a table does, and apply at once. Texts become
-a draft that waits like texts of a changed file: the staff looks at its preview, then shows it to visitors, which writes
-`texts.toml`. Refused input changes nothing.
+a draft: the staff looks at its preview, then shows it to visitors, which writes `texts.toml`. Refused input changes
+nothing.
 """
 
 from __future__ import annotations
@@ -59,10 +59,6 @@ TEXTS: Mapping[str, str] = {
     "out_of_season": mark("Outside the season"),
     "credits": mark("Credits"),
     "attribution": mark("Attribution line"),
-    "rules_approved_by": mark("Who approved the rules"),
-    "rules_approved_on": mark("Date of this approval"),
-    "wording_approved_by": mark("Who approved the wording"),
-    "wording_approved_on": mark("Date of the wording’s approval"),
 }
 """The texts on this page with their labels; pictures, labels and stories stay in `texts.toml`."""
 PHONE_SIGN_OUT_S = 900.0

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from pi_controller.errors import MatError
 from pi_controller.exhibit.lessons import START_POSITION, Lessons, Pace, sticks
 from pi_controller.pads import EVERY_PAD
-from pi_controller.referee.facts import ActionPlayed, Answer, CommitmentWithdrawn, Fact, HideAgain, Reveal
+from pi_controller.referee.facts import ActionPlayed, Fact, HideAgain, Reveal
 from pi_controller.referee.hits import ONE_STROKE_S
 from pi_controller.referee.judge import JudgeAnswer, JudgeSet
 from pi_controller.rules.base import opposing_team
@@ -26,7 +26,6 @@ from pi_controller.sensing import events
 
 if TYPE_CHECKING:
     from pi_controller.config.model import MatKind
-    from pi_controller.exhibit.session_log import Sealed, SessionLog
     from pi_controller.table.table import Table
     from pi_controller.table.view import View
 
@@ -58,7 +57,6 @@ class VisitorGame:
         sides: Mapping[str, Player],
         opponent: Opponent,
         rng: Random,
-        session_log: SessionLog,
         t: float,
         *,
         kind: MatKind = "screen",
@@ -75,20 +73,19 @@ class VisitorGame:
         """The pad with a hand under it, on the screen."""
         self.aim: int | None = None
         """The pad that the mat is about to strike."""
-        self.seal = ""
-        """The seal of this hide's guess or place; once it is open, its pads are in `opened`."""
         self.opened = ""
+        """The pads of the mat's guess, or its hiding place, once the hide is over: digits in the order of the hits."""
         self.guessed: Guess | None = None
         """The mat's guess for this hide, once it is open."""
         self.guesses, self.right_guesses = 0, 0
         """How often the mat's first hit was settled in this game, and how often it found the bead."""
         self.hidden_under: list[int] = []
         """The pads that visitors left the bead under, one of each hide that is over."""
-        self._opponent, self._rng, self._log, self._hides = opponent, rng, session_log, hides
+        self._opponent, self._rng, self._hides = opponent, rng, hides
         self._script: deque[tuple[float, Callable[[float], None]]] = deque()
         self._guess: Guess | None = None
-        self._sealed: Sealed | None = None
-        self._hide_begun, self._round = 0, 0  # the hide's number, and how many were begun: one may start over
+        self._sealed = ""  # the pads in the envelope on the screen, not to be shown before the hide is over
+        self._hide_begun = 0
         self._place: int | None = None
         self._hid: Player | None = None
         self._hitter: Player | None = None
@@ -129,6 +126,11 @@ class VisitorGame:
         if self._hitter is not None and self.view.phase != "hide":
             return self._hitter
         return self.sides[opposing_team(self.view.hider)] if self.view.hider in {"A", "B"} else None
+
+    @property
+    def is_sealed(self) -> bool:
+        """True if the mat's guess for this hide, or its hiding place, was fixed before visitors hide or hit."""
+        return bool(self._sealed)
 
     @property
     def over(self) -> bool:
@@ -218,7 +220,6 @@ class VisitorGame:
                 self._by, self._touched = "visitor", t
                 self._feel(events.Strike(t, (int(value),), MARGIN_DB))
             case "ready":
-                self._hidden(t)
                 self._feel(events.Button(t, "ready"))
             case _:
                 self._by = "visitor" if value.isdecimal() else self._by
@@ -269,13 +270,13 @@ class VisitorGame:
         self._now = t
         self._process_facts(self.table.tick(t))
         if self.view.hide > self._hides:  # the bead was shown at once, and the next hide has begun
-            self.close(t)
+            self.close()
             return
         while self._script and self._script[0][0] <= t:
             due, act = self._script.popleft()
             act(due)
         if self.view.phase in ("show", "over"):
-            self._open(t)
+            self._open()
         key = (self.view.phase, self.view.hide, len(self.view.hits), self.view.question, bool(self._script))
         if key != self._key:
             self._key, self._since, self._skipped = key, t, False
@@ -287,10 +288,9 @@ class VisitorGame:
             self._step_since = t
             self._go_on(t)
 
-    def close(self, t: float) -> None:
-        """End the game at any point and open its seals, so that all of it can be checked."""
-        self._open(t)
-        self._log.add("ended", t, hides=self.view.hide, over=self.view.phase == "over")
+    def close(self) -> None:
+        """End the game at any point."""
+        self._open()
         self._ended = True
         self._script.clear()
 
@@ -313,26 +313,22 @@ class VisitorGame:
         elif view.phase in ("show", "over") and waited >= self.pace.shown_s:
             self._end_hide(t)
 
-    def _begin_hide(self, t: float) -> None:
+    def _begin_hide(self) -> None:
         """Start a hide: make and seal the mat's guess before anybody can have hidden."""
-        self._open(t)
-        self._hide_begun, self.seal, self.opened, self.guessed = self.view.hide, "", "", None
-        self._round += 1
+        self._hide_begun, self._sealed, self.opened, self.guessed = self.view.hide, "", "", None
         self._guess, self._place, self._by, self._hits, self._learned = None, None, None, 0, False
         self._handover = False
         self._hid, self._hitter = self.hider, self.sides[opposing_team(self.view.hider or "A")]
         if self._hitter == "mat":
             self._guess = self._opponent.guess()
             if self._hid == "visitor":
-                self._sealed = self._log.seal("guess", t, self._round, self._guess.digits)
-                self.seal = self._sealed.hash
+                self._sealed = f"{self._guess.first}{self._guess.second}"
 
     def _hide_as_the_mat(self, t: float) -> None:
         """Hide in a random place; in the same again if visitors' hands under the pads kept the first from counting."""
         place = self._place or self._rng.choice(EVERY_PAD)
-        if self._hitter == "visitor" and self._sealed is None:
-            self._sealed = self._log.seal("bead", t, self._round, place)
-            self.seal = self._sealed.hash
+        if self._hitter == "visitor":
+            self._sealed = str(place)
         self._hide(t, place)
 
     def _hide(self, t: float, place: int) -> None:
@@ -350,12 +346,8 @@ class VisitorGame:
 
     def _finish_hiding(self, t: float) -> None:
         self._handover = self.hider == self._hitter == "visitor"
-        self._hidden(t)
         self._feel(events.Button(t, "ready"))
         self._feel(events.BeadsAtRest(t + EVENT_GAP_S, (events.Bead(self._place),)))
-
-    def _hidden(self, t: float) -> None:
-        self._log.add("hidden", t, hide=self._round, by=self.hider)
 
     def _hit(self, t: float, waited: float) -> None:
         view = self.view
@@ -379,19 +371,17 @@ class VisitorGame:
 
     def _end_hide(self, t: float) -> None:
         if self.view.phase == "over" or self.view.hide >= self._hides:
-            self.close(t)
+            self.close()
             return
         if self.kind == "screen" or self.hider == "mat":
             self._feel(events.BeadsAtRest(t, ()))
         if self.view.phase == "show" and not self.waits_for_lift:
             self._feel(events.Button(t, "shown"))
 
-    def _open(self, t: float) -> None:
-        """Open this hide's seal after the hide."""
-        if self._sealed is not None:
-            self._log.open(self._sealed, t)
-            self.opened, self.guessed = str(self._sealed.digits), self._guess
-            self._sealed = None
+    def _open(self) -> None:
+        """Open the envelope, if there is one, after the hide."""
+        if self._sealed:
+            self.opened, self.guessed = self._sealed, self._guess
 
     def _judge(self, call: JudgeAnswer) -> None:
         try:
@@ -407,32 +397,25 @@ class VisitorGame:
         self._process_facts(self.table.mat_event(event))
 
     def _process_facts(self, facts: Sequence[Fact]) -> None:
-        said = False  # True if visitors reported the result of the hit
         for fact in facts:
             match fact:
-                case Answer(about="found"):
-                    said = self.hider != "mat"
                 case ActionPlayed(action={"do": "hit"} as action):
                     self._hits += 1
                     found, pad = bool(action["found"]), action.get("pad")
                     if self._by == "mat" and self._hits == 1:
                         self.guesses, self.right_guesses = self.guesses + 1, self.right_guesses + found
-                    self._log.add("struck", fact.t, hide=self._round, pad=pad, by=self._by, found=found, said=said)
                     if self.lessons is not None:
                         self.lessons.hit(self._hits, fact.calls, self._sticks, sticks(self.view), found=found)
                     if found and pad is not None:
                         self._learn(pad)
-                case CommitmentWithdrawn():
-                    self._log.add("moved", fact.t, hide=self._round)
                 case Reveal():
-                    self._log.add("revealed", fact.t, hide=self._round, pad=fact.pad)
                     self._learn(fact.pad)
                 case _:
                     pass
         self._sticks = sticks(self.view)
         again = any(isinstance(fact, HideAgain) for fact in facts)
         if facts and self.view.phase == "hide" and (again or self.view.hide != self._hide_begun):
-            self._begin_hide(facts[-1].t)
+            self._begin_hide()
 
     def _learn(self, pad: int) -> None:
         """Report a visitor's hiding place to the opponent, once a hide."""
@@ -473,11 +456,6 @@ class Guess(NamedTuple):
     first: int
     second: int
     habit: Habit = "none"
-
-    @property
-    def digits(self) -> int:
-        """The two pads as the number in a commitment: 23 for pads 2 and then 3."""
-        return self.first * 10 + self.second
 
 
 class Opponent(Protocol):

@@ -28,7 +28,6 @@ from pi_controller.errors import DamagedJournalError, JournalError, describe_err
 from pi_controller.referee import facts
 from pi_controller.referee.facts import ANY_FACT, Fact
 from pi_controller.system.files import create_private_file, explain_refusal, sync
-from pi_controller.system.platform import lock_file
 
 # Hash chain of a journal: the hash of each record covers all records before it, so that no change goes unnoticed.
 #
@@ -218,18 +217,6 @@ def disk_full(path: Path) -> bool:
 def journal_files(path: Path) -> list[Path]:
     """Return the files that a table writes for the journal at `path`, the lock first."""
     return [sidecar_path(path, ending) for ending in (".lock", "", "-wal", "-shm")]
-
-
-def is_being_written(path: Path) -> bool:
-    """Return whether a program is writing the journal at `path` now. Raises `OSError`."""
-    try:
-        with sidecar_path(path, ".lock").open("r+b", buffering=0) as lock:
-            lock_file(lock)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
 
 
 def identity(db: sqlite3.Connection) -> Identity:

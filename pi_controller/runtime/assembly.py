@@ -165,7 +165,6 @@ def assemble_exhibit(
         stack,
         mat=mat,
         profile=profile,
-        lights_fault=lambda: None if strip is None else daemon.strip_fault,
         recoveries=recoveries,
         **options,
     )
@@ -184,6 +183,8 @@ def assemble_exhibit(
         StickWalk(REVEAL_S + PAGE_S).frame,
     )
     stack.callback(daemon.close)
+    if strip is not None:
+        installation.lights_fault = lambda: daemon.strip_fault
     return daemon
 
 

@@ -119,17 +119,15 @@ def run_exhibit(
     settings: Settings,
     folder: Path,
     visitors: Sequence[Observer[Installation]] = (),
-    report: Callable[[str], bytes] | None = None,
-    file: Path | None = None,
+    **options: Any,
 ) -> None:
     """Run the exhibit of `settings`, which are stored in `folder`, until it is stopped. Raises `MatError`.
 
-    `visitors` are simulated. `report` makes the report that the staff can download, `file` is the settings file.
+    `visitors` are simulated. `options` are those of an `Installation`.
     """
     with running() as (stop, service, clock, stack):
-        daemon = assemble_exhibit(
-            settings, folder, clock, stack, visitors, sim=bool(visitors), wall=time.time, report=report, file=file
-        )
+        options["wall"] = time.time
+        daemon = assemble_exhibit(settings, folder, clock, stack, visitors, sim=bool(visitors), **options)
         print(f"the installation's page: {daemon.table.page.url}   Ctrl-C ends it", flush=True)
         if visitors:
             print("Simulated visitors play until the page is touched.", flush=True)

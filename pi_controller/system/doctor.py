@@ -9,18 +9,20 @@ import shutil
 import subprocess
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
 import msgspec
 from msgspec.structs import replace
+from pydantic import BaseModel
 
 from pi_controller.board.connection import BoardConnection, Source
 from pi_controller.board.pins import STARTS_S, PinsSource
 from pi_controller.calibration import profile as profiles
 from pi_controller.calibration.walk import may_hide_bead
 from pi_controller.config import Settings, read_settings
+from pi_controller.display.sound import Sound
 from pi_controller.errors import MatError, SettingsError, UsageError, describe_error
 from pi_controller.runtime.assembly import make_source
 from pi_controller.sensing.beads import ModuleCorrection
@@ -59,7 +61,11 @@ def examine(
         )
         lines += [replace(line, name=prefix + line.name) for line in found]
     lines += [*doctor_checks.buttons(settings), *doctor_checks.strips(settings)]
-    lines.append(doctor_checks.loudspeaker(settings, lambda: time.sleep(IDLE_S)))
+    for line in doctor_checks.loudspeaker(settings):
+        if line is None:
+            time.sleep(IDLE_S)
+        else:
+            lines.append(line)
     lines += _machine(settings, simulated=sim is not None)
     return Report(tuple(lines), doctor_checks.versions(), sim is not None), settings
 
@@ -68,6 +74,26 @@ def examine_without_mat(path: Path | None) -> tuple[Report, Settings]:
     """Check a table while its service runs: without its mat, buttons and strips, which the service holds."""
     settings, lines = _settings(path)
     return Report((*lines, *_machine(settings)), doctor_checks.versions()), settings
+
+
+def examine_exhibit(path: Path | None, sound: Sound) -> Iterator[ReportLine | None]:
+    """Yield the lines of an exhibit while it runs: without its service, and the mat, buttons and strips that it holds.
+
+    Yields None while its loudspeaker `sound` plays a moment of silence.
+    """
+    settings, lines = _settings(path)
+    section, unused = settings.exhibit, dict[str, BaseModel]()
+    if section.mat != "sensors":
+        unused["board"] = settings.board.model_copy(update={"port": "none"})
+    if section.mat == "screen":
+        unused["strips"] = settings.strips.model_copy(update={"kind": "none"})
+    if section.mat == "screen" and not section.four_buttons:
+        unused["buttons"] = settings.buttons.model_copy(update={"kind": "none"})
+    settings = settings.model_copy(update=unused)
+    yield from lines
+    yield from doctor_checks.disk(settings.table.journal)
+    yield from doctor_checks.machine_lines(settings)
+    yield from doctor_checks.loudspeaker(settings, sound)
 
 
 def _machine(settings: Settings, *, simulated: bool = False) -> list[ReportLine]:

@@ -26,6 +26,7 @@ from pi_controller.board.strips import NeoPixelStrip
 from pi_controller.calibration.detectors import BUS_HINT
 from pi_controller.config import Settings
 from pi_controller.display.sound import SILENCE, AplaySound, Sound, SoundError, sound_cards
+from pi_controller.display.voice import SPEECH_PROGRAM
 from pi_controller.errors import JournalError, SettingsError, describe_error
 from pi_controller.extras import install_hint
 from pi_controller.journal.file import SETTING, journal_files
@@ -295,6 +296,8 @@ def machine_lines(
             yield MACHINE.fails(package, "it is not installed", install_hint("pi"))
         else:
             yield MACHINE.absent(package, "it is not installed; only a Raspberry Pi needs it")
+    if settings.voice.english:
+        yield _speech()
     yield _spi(settings, root)
     yield from _groups(settings, root, groups() if member is None else member)
 
@@ -323,25 +326,32 @@ def _spi(settings: Settings, root: Path) -> ReportLine:
     return MACHINE.fails("SPI", "it is turned off", todo)
 
 
-def loudspeaker(
-    settings: Settings, wait: Callable[[], None], sound: Sound | None = None, root: Path = Path("/")
-) -> ReportLine:
-    """Play a moment of silence on the loudspeaker `[voice] device`, and return its line.
+def loudspeaker(settings: Settings, sound: Sound | None = None, root: Path = Path("/")) -> Iterator[ReportLine | None]:
+    """Play a moment of silence on the loudspeaker `[voice] device`; yield None while it plays, then its line.
 
-    `wait` is called while the silence plays. `sound` and `root` are for tests.
+    `sound` is the loudspeaker if it is open already, `root` is for tests.
     """
     name, device = "loudspeaker", settings.voice.device
     if not settings.voice.is_audible:
-        return MACHINE.absent(name, "the settings use no sound")
+        yield MACHINE.absent(name, "the settings use no sound")
+        return
     sound, cards = sound or AplaySound(device), sound_cards(root)
     try:
         sound.play(SILENCE, 0.0)
         while sound.is_playing():
-            wait()
+            yield None
     except SoundError as error:
         found = "" if cards else "; this machine has no sound card"
-        return MACHINE.fails(name, f"{error.message}{found}", error.hint)
-    return MACHINE.passes(name, f"{device} opens; sound cards: {'; '.join(cards) or 'none'}")
+        yield MACHINE.fails(name, f"{error.message}{found}", error.hint)
+    else:
+        yield MACHINE.passes(name, f"{device} opens; sound cards: {'; '.join(cards) or 'none'}")
+
+
+def _speech() -> ReportLine:
+    if shutil.which(SPEECH_PROGRAM) is None:
+        todo = f"sudo apt install {SPEECH_PROGRAM}, or set [voice] english to false"
+        return MACHINE.fails("speech", f"{SPEECH_PROGRAM} is not installed, so nothing is said aloud", todo)
+    return MACHINE.passes("speech", SPEECH_PROGRAM)
 
 
 def _groups(settings: Settings, root: Path, member: Collection[str]) -> Iterator[ReportLine]:

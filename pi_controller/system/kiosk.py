@@ -7,16 +7,14 @@ everything), WPE's cog (missing on some Debian versions).
 
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, resolve_language
-from pi_controller.system.files import atomic_write
-from pi_controller.system.install import RUN, Change, Link, WholeFile, fill_in, quote_path, read
+from pi_controller.system.install import RUN, Change, Link, WholeFile, fill_in, read
 from pi_controller.system.machine_health import CLOCK_SET_BY_STAFF
-from pi_controller.system.place import NAME, RESET_REQUEST, RESETS, SET_CLOCK_REQUEST, SYSTEM_UNITS, Place
+from pi_controller.system.place import NAME, SET_CLOCK_REQUEST, SYSTEM_UNITS, Place
 from pi_controller.system.status import CALL, FILE, SCREEN_RESTART
 from pi_controller.web.templates import render
 
@@ -66,10 +64,7 @@ def read_request_file(path: Path, most: int) -> bytes:
 
 
 RESTART = Request("kiosk-restart", SCREEN_RESTART, "the visitors' page does not ask any more")
-RESET = Request("reset-request", RESET_REQUEST, "the staff requests a reset")
 CLOCK = Request("clock", SET_CLOCK_REQUEST, "the staff sets the clock")
-RESET_UNIT = SYSTEM_UNITS / f"{NAME}-reset.service"
-"""Carries out an accepted reset when the machine starts."""
 
 
 def restart_unit() -> str:
@@ -87,40 +82,6 @@ def clock_unit() -> str:
     return CLOCK.service_text(mark=CLOCK_SET_BY_STAFF)
 
 
-def reset_request_unit(place: Place) -> str:
-    """Return the unit that accepts the requested reset and restarts the machine, and deletes the request."""
-    writable = f"{quote_path(place.settings_folder)} -{RUN}"
-    return RESET.service_text(program=quote_path(place.program), writable=writable)
-
-
-def reset_unit(place: Place, written: Iterable[Path]) -> str:
-    """Return the unit that carries out an accepted reset; `written` are the service's additional writable folders."""
-    own = [place.settings_folder, place.state]
-    beyond = sorted({path for path in written if not any(path.is_relative_to(one) for one in own)})
-    return fill_in(
-        "reset.service",
-        program=quote_path(place.program),
-        resets=RESETS,
-        folders=" ".join(map(quote_path, own)),
-        # a folder removed since must not keep the unit from starting
-        writable=" ".join([*map(quote_path, own), *(f"-{quote_path(path)}" for path in beyond)]),
-    )
-
-
-def reset_request_path(folder: str) -> Path | None:
-    """Return the path of the request file in the service's run folder `folder`; None if no unit watches for it."""
-    return Path(folder) / RESET.file if folder and RESET.path.exists() else None
-
-
-KEEP, ERASE = b"keep", b"erase"
-"""Contents of a request: the old files are put aside, or erased."""
-
-
-def request_reset(path: Path, *, erased: bool) -> None:
-    """Write the staff's request for a reset to `path`, which the machine watches. Raises `OSError`."""
-    atomic_write(path, ERASE if erased else KEEP)
-
-
 KIOSK = f"{NAME}-kiosk"
 UNIT = SYSTEM_UNITS / f"{KIOSK}.service"
 SYSUSERS = Path(f"/etc/sysusers.d/{KIOSK}.conf")
@@ -131,7 +92,7 @@ SIGN_PORT = 8079
 FIRST_SIGN_TIMEOUT_S = 60
 """Time for the browser's first request, s; then it is restarted with twice the time, at most four times SIGN_S."""
 POLICY = Path("/etc/chromium/policies/managed") / f"{NAME}.json"
-STARTED = (RESET_UNIT, RESET.path, RESTART.path, CLOCK.path, UNIT)
+STARTED = (RESTART.path, CLOCK.path, UNIT)
 """Units that start with the machine."""
 RUNNING = Path("/run") / KIOSK
 """Exists while the screen's unit runs."""
@@ -198,8 +159,8 @@ def shown_port(place: Place) -> int | None:
     return int(found[1]) if found else None
 
 
-def changes(place: Place, settings: Settings, written: Iterable[Path] = ()) -> list[Change]:
-    """Return the files of the visitors' screen; `written` are the service's additional writable folders."""
+def changes(settings: Settings) -> list[Change]:
+    """Return the files of the visitors' screen."""
     return [
         WholeFile(
             SYSUSERS,
@@ -209,9 +170,6 @@ def changes(place: Place, settings: Settings, written: Iterable[Path] = ()) -> l
         WholeFile(FIRST_SIGN, fill_in("first-sign.py.in", kiosk=KIOSK, wait=FIRST_SIGN_TIMEOUT_S)),
         WholeFile(POLICY, policy(settings.web.port)),
         WholeFile(UNIT, kiosk_unit(settings.web.port)),
-        WholeFile(RESET_UNIT, reset_unit(place, written)),
-        WholeFile(RESET.path, RESET.path_text()),
-        WholeFile(RESET.service, reset_request_unit(place)),
         WholeFile(RESTART.path, RESTART.path_text()),
         WholeFile(RESTART.service, restart_unit()),
         WholeFile(CLOCK.path, CLOCK.path_text()),

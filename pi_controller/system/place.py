@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 from pi_controller.errors import MatError
 from pi_controller.system.platform import home_folder
@@ -21,25 +21,12 @@ PROGRAMS = Path("/var/lib") / f"{NAME}-program"
 """Folder of versions installed by signed updates."""
 SIGNERS = Path("/etc") / NAME / "update_signers"
 """Public keys that may sign updates."""
-RESETS = Path("/etc") / NAME / "reset"
-"""Folder of resets: an accepted reset, the last result."""
-RESET_REQUEST = "reset-installation"
-"""File in the service's run folder that requests a reset."""
 SET_CLOCK_REQUEST = "set-clock"
 """File in the service's run folder with the time to set, seconds since 1970."""
-SET_ASIDE = "set-aside"
-"""File in RESETS: digest of the boot partition's settings that are to be ignored."""
 KEYS_CHANGED = "The keys on the card have changed."
 """Fault message of a card with changed keys, for a screen without a staff page."""
 KEY_CHANGES = Path("/run") / f"{NAME}-card" / "key-changes"
 """On a card: changes of the keys that may log in or sign updates, a line each."""
-FIRST_SETTINGS = Path("/usr/local/share") / NAME / "first-table.toml"
-"""Settings of the first start, if they differ from those that `setup` writes."""
-
-ResetPart = Literal["settings", "texts", "people", "usage", "journals", "calibration"]
-RESET_PARTS: tuple[ResetPart, ...] = get_args(ResetPart)
-DEFAULT_RESET_PARTS = RESET_PARTS[:-1]
-"""Parts reset by default: the calibration is kept, because it belongs to the mat."""
 
 
 class SetupError(MatError, RuntimeError):

@@ -100,8 +100,7 @@ def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Plan
     if notes and settings.strips.kind == "none":
         notes.append(f'the light strips are off; afterwards set [strips] kind = "pi" in {place.settings}')
     kiosk = kiosk or screen.is_set_up(place)
-    written = written_folders(settings, place)
-    text = unit(place, written, exhibit=kiosk)
+    text = unit(place, written_folders(settings, place), exhibit=kiosk)
     changes: list[Change] = [WholeFile(place.settings, settings_text(first, model), once=True)]
     if place.system:
         changes.append(WholeFile(install.SYSUSERS_FILE, install.sysusers(place.state)))
@@ -113,7 +112,7 @@ def plan(place: Place, *, config_txt: bool = False, kiosk: bool = False) -> Plan
     changes += [WholeFile(place.unit, text), Link(place.wanted, place.unit), *announcing, *found]
     notes += said
     if kiosk:
-        changes += screen.changes(place, settings, written)
+        changes += screen.changes(settings)
         notes += screen.notes(place, settings, small=model.startswith(SMALL))
     return Plan(place, model, settings, tuple(changes), tuple(notes), kiosk)
 

@@ -228,17 +228,17 @@ def from_environment(environment: Mapping[str, str] = os.environ, pid: int | Non
     return Notifier(environment.get("NOTIFY_SOCKET", ""), watchdog_s, own_channel(environment))
 
 
-# Result of the last update or reset, for the staff page.
+# Result of the last update, for the staff page.
 
 
 def save_last_line(folder: Path, line: str) -> None:
-    """Save the result of an update or a reset for the staff page."""
+    """Save the result of an update for the staff page."""
     if folder.is_dir():
         (folder / "last").write_text(f"{line}\n", "utf-8")
 
 
 def last_line(folder: Path) -> str:
-    """Return the result of the last update or reset, "" for none."""
+    """Return the result of the last update, "" for none."""
     try:
         return (folder / "last").read_text("utf-8")[:300].strip()
     except (OSError, UnicodeError):

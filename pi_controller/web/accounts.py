@@ -438,7 +438,7 @@ class Authenticator:
 
     async def sign_in(self, name: str, pin: str, address: str, device: str | None) -> SignedIn:
         """Sign in from `address`, with a browser whose cookie is `device`. Raises `PinError`, or `UserError`."""
-        person, known = await self.check_pin(name, pin, address, device)
+        person, known = await self._check_pin(name, pin, address, device)
         now = self.clock()
         device = device if known and device else secrets.token_urlsafe(32)
         await asyncio.to_thread(self.users.remember_device, person.id, device, now)
@@ -446,13 +446,10 @@ class Authenticator:
         log.info("%s (%s) signed in from %s", person.name, person.role, address)
         return SignedIn(person, session, device)
 
-    async def check_pin(
-        self, name: str, pin: str, address: str, device: str | None, wrong: str = "the name or the PIN is wrong"
-    ) -> tuple[User, bool]:
+    async def _check_pin(self, name: str, pin: str, address: str, device: str | None) -> tuple[User, bool]:
         """Return the user of that name and PIN, and whether they use the browser `device`.
 
-        A wrong name gets the same answer as a wrong PIN, after the same time. Raises `PinError`, with the message
-        `wrong` if they are, or `UserError`.
+        A wrong name gets the same answer as a wrong PIN, after the same time. Raises `PinError` or `UserError`.
         """
         found = await asyncio.to_thread(self.users.find_by_name, name)
         person, kept = found or (None, None)
@@ -473,7 +470,7 @@ class Authenticator:
         if not (is_pin(pin) and await self._right(kept, pin)) or person is None:
             log.warning("sign-in refused for %s from %s: wrong PIN", who, address)
             wait = self.throttle.wait(under, self.clock())
-            raise PinError(wrong, _wait(wait), wait)
+            raise PinError("the name or the PIN is wrong", _wait(wait), wait)
         self.throttle.record_success(under)
         return person, known
 

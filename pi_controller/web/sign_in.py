@@ -83,11 +83,6 @@ class SignInRoutes:
         self._give(request, found, SESSION, "", 0)
         return found
 
-    async def confirm_pin(self, request: Request, session: accounts.Session, pin: str) -> None:
-        """Check that whoever sends the request knows the PIN of the `session`'s user. Raises `PinError`."""
-        name, device = session.person.name, request.cookies.get(DEVICE)
-        await self.authenticator.check_pin(name, pin, requests.client_ip(request), device, "the PIN is wrong")
-
     async def people(self, request: Request) -> Response:
         """Answer with the users, or change them; for the head judge."""
         session = await self.require_right(request, "people", "manage the users")

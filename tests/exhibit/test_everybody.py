@@ -380,7 +380,6 @@ def test_everything_at_once_loses_no_game(mat, kind):
     assert rig.stage == "result"
     assert all(after - before in (0, 1) for before, after in pairwise(hides)), "no hide is skipped"
     assert rig.sessions[-1].ending in ("finished", "time")
-    rig.check_log()
     rig.advance(rig.exhibit.times.answer_s + 1)
     assert rig.stage == "attract"
 
@@ -393,10 +392,10 @@ def test_of_four_buttons_at_once_one_counts(seed):
         if rig.game.touches:
             rig.touch("pad:1")
         rig.advance(STEP_S)
-    before = rig.exhibit.session_log.lines().count('"struck"')
+    before = len(rig.game.view.hits)
     for name in SWITCHES:
         rig.exhibit.handle_mat_event(rig.t, Button(rig.t, name))
-    assert rig.exhibit.session_log.lines().count('"struck"') == before + 1
+    assert len(rig.game.view.hits) == before + 1
 
 
 def test_tap_counts_while_another_finger_rests_on_screen(chromium):
@@ -440,7 +439,6 @@ def test_contradictory_touches_still_finish_the_game():
         assert rig.stage in ("play", "result")
         assert rig.game is game
     assert rig.sessions[-1].ending == "finished"
-    rig.check_log()
     turn = rig.exhibit.turn
     assert rig.exhibit.touch(rig.t, "again", turn)
     assert not rig.exhibit.touch(rig.t, "choose", turn), "one of two contradictory choices counts"

@@ -7,6 +7,8 @@ from exhibit_rig import STEP_S, Rig
 
 from pi_controller.exhibit.lessons import sticks
 from pi_controller.exhibit.screen import build_screen
+from pi_controller.pads import EVERY_PAD
+from pi_controller.referee.facts import ActionPlayed, HandPass, Reveal
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 
 
@@ -17,7 +19,6 @@ def test_from_a_touch_to_a_game_and_back():
     assert rig.stage == "play"
     rig.play_on()
     assert rig.stage == "result"
-    rig.check_log()
     rig.advance(60)
     assert rig.stage == "attract"
     assert [(one.kind, one.ending) for one in rig.sessions] == [("mat", "finished")]
@@ -45,7 +46,6 @@ def test_touch_skips_mat_turn_but_double_tap_not():
     rig.advance(STEP_S)
     assert rig.game.view.phase == "hit"
     rig.play_on()
-    rig.check_log()
 
 
 def test_curtain_covers_pads_until_other_side_is_ready():
@@ -69,7 +69,6 @@ def test_every_game_can_be_finished_by_touch(kind, mat, seed):
     rig.begin(kind)
     rig.play_on()
     assert rig.sessions[-1].ending == "finished"
-    rig.check_log()
 
 
 def test_game_ends_after_configured_hides():
@@ -176,13 +175,9 @@ def test_visitor_answer_about_hit_overrides_later_bead_reading():
     rig.advance(1)
     rig.exhibit.handle_mat_event(rig.t, Strike(rig.t, (4,), 30.0))
     rig.advance(1)
-    records = rig.exhibit.session_log.records
-    assert [(one["pad"], one["found"], one["said"]) for one in records if one["kind"] == "struck"] == [
-        (1, False, True),
-        (4, False, False),
-    ]
-    assert [one["pad"] for one in records if one["kind"] == "revealed"] == [1]
-    rig.check_log()
+    hits = [fact.action for fact in rig.facts(ActionPlayed) if fact.action["do"] == "hit"]
+    assert [(hit["pad"], hit["found"]) for hit in hits] == [(1, False), (4, False)]
+    assert [fact.pad for fact in rig.facts(Reveal)] == [1]
 
 
 def test_screen_asks_to_take_the_bead_up():
@@ -199,16 +194,16 @@ def test_screen_asks_to_take_the_bead_up():
 
 def test_mat_hides_again_in_its_sealed_place():
     """Hands that were under the pads at the toss keep the mat's first hide from counting."""
-    rig = Rig(seed=4, mat="sensors")
+    rig = Rig(seed=5, mat="sensors")
     rig.exhibit.handle_mat_event(rig.t, Link(rig.t, up=True))
     rig.begin("mat")
     for pad in (1, 2, 3, 4):
         rig.exhibit.handle_mat_event(rig.t, HandIn(rig.t, pad, "hider"))
+    rig.until(lambda: rig.game.is_sealed)
+    sealed = rig.game._sealed
     rig.until(lambda: rig.game.view.phase == "hit")
-    assert [one["by"] for one in rig.exhibit.session_log.records if one["kind"] == "hidden"] == ["mat", "mat"]
-    assert sum(one["kind"] == "sealed" for one in rig.exhibit.session_log.records) == 1
-    rig.leave()
-    rig.check_log()
+    assert [fact.pad for fact in rig.facts(HandPass)] == [*EVERY_PAD, *EVERY_PAD]
+    assert rig.game._sealed == sealed
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -266,12 +261,11 @@ def test_unanswered_question_costs_no_sticks_and_reseals_guess():
             rig.touch(rig.game.touches[0])
         rig.advance(STEP_S)
     assert rig.game.view.question.until == pytest.approx(rig.t + 10, abs=1)
-    before, seal = rig.game.view, rig.game.seal
+    before, guess = rig.game.view, rig.game._guess
     rig.advance(11)
     assert (rig.game.view.long, rig.game.view.hide, rig.game.view.phase) == (before.long, before.hide, "hide")
-    assert rig.game.seal != seal, "the pad it would strike was lit: another guess is sealed"
-    rig.advance(120)
-    rig.check_log()
+    assert rig.game._guess is not guess, "the pad it would strike was lit: another guess is sealed"
+    assert rig.game.is_sealed
 
 
 def test_closed_at_night_and_out_of_season():
@@ -307,8 +301,8 @@ def test_pruning_removes_old_journals_but_not_current_game(tmp_path):
     (tmp_path / "exhibit-notes.txt").write_text("the host's own")
     rig.begin("mat")
     assert len(rig.games.prune(kept[0].stat().st_mtime + 2 * 86400)) == 3
-    left = sorted(path.name for path in tmp_path.iterdir() if path.suffix in {".sqlite", ".jsonl", ".txt"})
-    assert len(left) == 3, left
+    left = sorted(path.name for path in tmp_path.iterdir() if path.suffix in {".sqlite", ".txt"})
+    assert len(left) == 2, left
     assert len(list(tmp_path.glob("*.lock"))) == 1, "a journal's lock goes with it"
     rig.play_on()
     assert rig.sessions[-1].ending == "finished"

@@ -22,7 +22,7 @@ class Told:
         self.game._rng = OnlyOne()
         by_hide = [{"f": Guess(1, 2), "p": Guess(2, 1), "m": Guess(2, 3)}[one] for one in hides]
         self.game._opponent = Always(*by_hide, Guess(2, 3))
-        self.game._begin_hide(self.rig.t)
+        self.game._begin_hide()
         self.hides, self.told, self.called = hides, [], []
 
     def play(self):

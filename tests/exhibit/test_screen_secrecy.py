@@ -26,7 +26,7 @@ def record_messages(rig, end, skip_at=None, limit_s=60.0):
         assert rig.t < latest
         if len(sent) == skip_at and "skip" in rig.exhibit.touches:
             assert rig.touch("skip")
-        sent.append((rig.t, page.event(PageContent(build_screen(rig.exhibit), rig.exhibit.host.texts, (), ""))))
+        sent.append((rig.t, page.event(PageContent(build_screen(rig.exhibit), rig.exhibit.host.texts, ()))))
         rig.advance(STEP_S)
     return sent
 

@@ -3,18 +3,21 @@
 import itertools
 from contextlib import ExitStack
 from datetime import UTC, datetime, time
-from types import SimpleNamespace
+from functools import partial
 
 import pytest
 from exhibit_rig import WELL, Rig, at
 from memory_sound import MemorySound
-from msgspec.structs import replace
 
 from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
-from pi_controller.exhibit.self_test import Check, SelfTest
+from pi_controller.exhibit.self_test import SelfTest
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
+from pi_controller.simulation.faults import parse_fault
+from pi_controller.simulation.mat import SimListening
+from pi_controller.system import doctor_checks
+from pi_controller.system.doctor import examine_exhibit
+from pi_controller.system.doctor_checks import DISK
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -27,15 +30,16 @@ class Runs:
         self.at = []
         self.test = SelfTest(hour, self._begin, at, kept)
 
-    def _begin(self, t, before):
-        self.at.append(t)
-        yield Check("disk")
-        yield Check("texts", "a fault")
-        yield Check("disk", "full")
+    def _begin(self):
+        self.at.append(self.now)
+        yield DISK.passes("room")
+        yield None
+        yield DISK.fails("writing", "the disk is full", "make room")
 
     def pass_time(self, begin, end, idle=lambda t: True, step=60.0):
         t, verdicts = begin, 0
         while t < end:
+            self.now = t
             verdicts += self.test.step(t, idle=idle(t))
             t += step
         return verdicts
@@ -46,27 +50,24 @@ def test_it_runs_once_a_night_at_its_hour():
     assert runs.pass_time(4 * HOUR, 4 * HOUR + 600) == 1, "the first one, as none was made yet"
     assert runs.pass_time(5 * HOUR, 5 * DAY) == 4
     assert [datetime.fromtimestamp(t, UTC).hour for t in runs.at[1:]] == [3, 3, 3, 3]
-    assert str(runs.test.verdict) == "self-test: disk: full; texts: a fault"
+    assert str(runs.test.verdict) == "self-test: writing: the disk is full"
 
 
-def test_self_test_waits_while_busy_and_then_resumes():
+def test_self_test_waits_while_busy():
     runs = Runs()
-    busy = []
-
-    def idle(t):
-        free = not (3 * HOUR - 60 < t % DAY < 4 * HOUR)
-        busy.append((t, free, runs.test.running))
-        return free
-
-    runs.pass_time(2 * DAY + 2 * HOUR, 2 * DAY + 6 * HOUR, idle)
+    runs.pass_time(2 * DAY + 2 * HOUR, 2 * DAY + 6 * HOUR, lambda t: not 3 * HOUR - 60 < t % DAY < 4 * HOUR)
     assert [t % DAY for t in runs.at] == [2 * HOUR, 4 * HOUR]
-    t = 3 * DAY + 3 * HOUR
-    assert not runs.test.step(t, idle=True)
+
+
+def test_session_interrupts_self_test_which_begins_anew():
+    runs = Runs()
+    assert runs.pass_time(DAY, DAY + 120) == 0
     assert runs.test.running
-    for later in range(100):
-        assert not runs.test.step(t + later, idle=False)
-    found = [runs.test.step(t + 200 + n, idle=True) for n in range(4)]
-    assert found.count(True) == 1
+    assert runs.pass_time(DAY + 120, DAY + 180, lambda t: False) == 0
+    assert not runs.test.running
+    assert runs.pass_time(DAY + 180, DAY + 480) == 1
+    assert runs.at == [DAY, DAY + 180]
+    assert [line.name for line in runs.test.verdict.lines] == ["room", "writing"]
 
 
 def test_missed_self_test_runs_after_power_returns(tmp_path):
@@ -101,23 +102,20 @@ def test_self_test_hour_defaults_to_the_closed_hours(section, hour):
 
 @pytest.fixture
 def tested(tmp_path):
-    """Return what steps an installation until there is a verdict, with some settings; its checks by name."""
+    """Return what steps an installation with some settings until there is a verdict, and returns it."""
 
-    def run(toml="", change=lambda installation: None, t=DAY * 20000, health=WELL, sound=None):
+    def run(toml="", sound=None):
         path = tmp_path / "table.toml"
         path.write_text(f'[web]\nport = 0\n[exhibit]\nself_test = "03:00"\n{toml}')
         with ExitStack() as stack:
-            options = {"read": lambda _: health, "sound": sound}
-            daemon = assemble_exhibit(read_settings(path), tmp_path, lambda: t, stack, **options)
-            installation = daemon.table
-            change(installation)
-            now = t
-            while installation.self_test.verdict is None:
+            options = {"read": lambda _: WELL, "sound": sound, "examine": partial(examine_exhibit, path)}
+            daemon = assemble_exhibit(read_settings(path), tmp_path, lambda: NOW, stack, **options)
+            now = NOW
+            while daemon.table.self_test.verdict is None:
                 now += 0.04
                 daemon.step(now)
-                assert now < t + 60
-            known = {one.part: one.wrong for one in installation.self_test.verdict.checks}
-            return SimpleNamespace(wrong={part: why for part, why in known.items() if why}, parts=set(known))
+                assert now < NOW + 60
+            return daemon.table.self_test.verdict
 
     return run
 
@@ -127,49 +125,66 @@ NOW = datetime(2090, 5, 3, tzinfo=UTC).timestamp()
 
 def test_all_is_well(tested, caplog):
     caplog.set_level("INFO")
-    found = tested(t=NOW)
-    assert found.wrong == {}
-    assert found.parts == {"clock", "disk", "heat", "supply", "texts"}
+    verdict = tested()
+    assert verdict.failed == ()
+    assert {"file", "room", "writing", "python", "loudspeaker"} <= {line.name for line in verdict.lines}
     assert "self-test: no faults" in caplog.text
 
 
-def test_every_fault_is_named_in_verdict(tested, tmp_path):
+def test_damaged_recorded_game_is_named(tested, tmp_path):
     rig = Rig(3, NOW - 3600, tmp_path, record=True, hides=1)
     rig.begin("mat")
     rig.play_on()
+    assert {line.name for line in tested().lines if line.group == "Recorded games"} == {"recorded game"}
+    (tmp_path / ".exhibit-self-test").unlink()
     (journal,) = tmp_path.glob("exhibit-*.sqlite")
     content = bytearray(journal.read_bytes())
     content[len(content) // 2 :] = bytes(len(content) - len(content) // 2)
     journal.write_bytes(content)
-
-    def change(installation):
-        installation.exhibit.handle_mat_event(NOW, Link(NOW, up=False))
-        installation.exhibit.handle_mat_event(NOW, SensorFaultsChange(NOW, (SensorFault("disc", 2, "silent"),)))
-
-    health = replace(WELL, temperature_c=79.0, free_bytes=10**6, fs_errors=2, under_voltage_since_start=True)
-    found = tested('mat = "sensors"\nfolder = "no such"\n', change, NOW, health)
-    assert set(found.wrong) == {"disk", "heat", "journals", "link", "sensors", "supply", "texts"}
-    assert journal.name in found.wrong["journals"]
-    assert "2 errors" in found.wrong["disk"]
-    assert "disc of pad 2: silent" in found.wrong["sensors"]
+    (line,) = tested().failed
+    assert (line.name, journal.name in line.found) == ("recorded game", True)
 
 
-def test_a_clock_that_cannot_be_right_is_named(tested):
-    assert "set it" in tested(t=DAY).wrong["clock"]
+@pytest.mark.parametrize(
+    ("mat", "wanted"), [("screen", set()), ("eye", {"group gpio"}), ("sensors", {"group dialout", "group gpio"})]
+)
+def test_only_devices_of_this_kind_of_mat_are_checked(tmp_path, mat, wanted):
+    path = tmp_path / "table.toml"
+    path.write_text(f'[buttons]\nkind = "pi"\n[exhibit]\nmat = "{mat}"\n')
+    lines = [line for line in examine_exhibit(path, MemorySound(lambda: 0.0)) if line is not None]
+    unused = {line.name for line in lines if line.found.startswith("the settings do not use")}
+    assert {"group dialout", "group gpio"} - unused == wanted
 
 
 @pytest.mark.parametrize("fault", ["", "the loudspeaker is disconnected"])
-def test_a_loudspeaker_that_is_wanted_is_opened(tested, tmp_path, fault):
+def test_wanted_loudspeaker_is_opened(tested, tmp_path, monkeypatch, fault):
+    monkeypatch.setattr(doctor_checks, "SPEECH_PROGRAM", "python3")
     ticks = itertools.count()
     sound = MemorySound(lambda: next(ticks) * 0.04)
     sound.fails = fault
-    assert "loudspeaker" not in tested(t=NOW, sound=sound).parts
+    tested(sound=sound)
     assert not sound.played
     (tmp_path / ".exhibit-self-test").unlink()
-    found = tested("[voice]\nenglish = true\n", t=NOW, sound=sound)
-    assert "loudspeaker" in found.parts
-    assert found.wrong.get("loudspeaker", "") == fault
+    failed = tested("[voice]\nenglish = true\n", sound=sound).failed
+    assert [line.found.partition(";")[0] for line in failed if line.name == "loudspeaker"] == ([fault] if fault else [])
     assert [gain for *_, gain in sound.played] == ([] if fault else [0.0])
+
+
+def test_sensors_of_an_idle_mat_are_examined(tmp_path):
+    path = tmp_path / "table.toml"
+    with ExitStack() as stack:
+        sim = stack.enter_context(SimListening(4, faults=[parse_fault("silent-piezo=2")]))
+        path.write_text('[web]\nport = 0\n[exhibit]\nmat = "sensors"\nself_test = "03:00"\n')
+        daemon = assemble_exhibit(read_settings(path), tmp_path, lambda: NOW, stack, read=lambda _: WELL)
+        installation = daemon.table
+        while installation.self_test.verdict is None:
+            installation.on_messages(NOW + sim.t, sim.tick(), armed=False)
+            installation.maintain(NOW + sim.t)
+            assert sim.t < 60
+        lines = {line.name: line for line in installation.self_test.verdict.lines}
+    assert [name for name, line in lines.items() if line.outcome == "fail"] == ["piezo of pad 2"]
+    assert not any("magnetometer" in name and line.outcome != "not here" for name, line in lines.items())
+    assert installation.listener is None
 
 
 def test_a_game_is_never_disturbed(tmp_path):

@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import re
 import threading
 import time
@@ -27,11 +26,8 @@ from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.staff_desk import HOME, NOTICE, READY_NOTICES, build_staff_view
 from pi_controller.exhibit.usage import Usage
 from pi_controller.sensing.events import Link, SensorFault, SensorFaultsChange
-from pi_controller.system import kiosk
 from pi_controller.system.machine_health import MachineHealth
-from pi_controller.system.place import KEYS_CHANGED, RESET_REQUEST, SET_CLOCK_REQUEST, Place
-from pi_controller.system.reset import read_request
-from pi_controller.web import accounts
+from pi_controller.system.place import KEYS_CHANGED, SET_CLOCK_REQUEST, Place
 from pi_controller.web.accounts import FILE
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -162,114 +158,18 @@ def test_unset_clock_is_reported_and_hours_are_ignored(tmp_path):
     assert not any("clock is not set" in one.what for one in shown(rig).faults)
 
 
-def test_new_texts_are_previewed_and_published_by_staff(tmp_path, signed_in):
+def test_preview_shows_texts_and_pictures_to_staff_alone(tmp_path, signed_in):
     (tmp_path / "texts.toml").write_text('title = "First"\npicture = "house.png"\n')
     (tmp_path / "house.png").write_bytes(PNG)
-    with installed(tmp_path, toml='folder = "."\napprove_texts = true\n') as (installation, url):
+    with installed(tmp_path, toml='folder = "."\n') as (_, url):
         staff = signed_in(url)
-        until(lambda: "New texts are ready" in staff.get(HOME).text)
-        assert "First" not in httpx.get(url).text
         shown = staff.get(f"{HOME}/preview/attract").text
         assert "First" in shown
-        assert f"{HOME}/preview/host/house.png" in shown
-        assert staff.get(f"{HOME}/preview/host/house.png").content == PNG
-        assert httpx.get(f"{url}/host/house.png").status_code == 404
-        for path in ("preview/attract", "preview/host/house.png"):
-            assert httpx.get(f"{url}{HOME}/{path}").status_code == 401
-        for path in ("preview/play", "preview/host/texts.toml"):
-            assert staff.get(f"{HOME}/{path}").status_code == 404
-        assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": "0" * 16}).status_code in (400, 409)
-        mark = installation.exhibit.host.waiting.mark
-        assert staff.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).status_code == 200
-        until(lambda: "First" in httpx.get(url).text)
+        assert "/host/house.png" in shown
+        assert httpx.get(f"{url}/host/house.png").content == PNG
+        assert httpx.get(f"{url}{HOME}/preview/attract").status_code == 401
+        assert staff.get(f"{HOME}/preview/play").status_code == 404
         assert 'src="/host/house.png"' in staff.get(HOME).text
-        assert "New texts are ready" not in staff.get(HOME).text
-
-
-@pytest.fixture
-def watched(tmp_path, monkeypatch):
-    """Return the request file of a machine whose units watch for the staff's request of a reset."""
-    run = tmp_path / "run"
-    run.mkdir()
-    monkeypatch.setenv("RUNTIME_DIRECTORY", str(run))
-    monkeypatch.setattr(kiosk, "SYSTEM_UNITS", tmp_path)
-    kiosk.RESET.path.touch()
-    return run / RESET_REQUEST
-
-
-def reset(client, pin=PIN, *, erased=False, **headers):
-    return client.post(f"{HOME}/do", json={"do": "reset", "pin": pin, "erased": erased}, headers=headers)
-
-
-@pytest.mark.parametrize("erased", [False, True])
-def test_head_judge_requests_reset_with_pin(tmp_path, signed_in, watched, erased):
-    with installed(tmp_path) as (_, url):
-        head = signed_in(url)
-        assert f'href="{HOME}/reset"' in head.get(HOME).text
-        asked = head.get(f"{HOME}/reset").text
-        for part in ("Recorded sessions", "Settings", "Everybody who may sign in", "calibration"):
-            assert part in asked
-        assert not watched.exists()
-        assert reset(head, erased=erased).status_code == 200
-        assert read_request(watched) == erased
-
-
-def test_reset_by_others_or_malformed_is_refused(tmp_path, signed_in, watched):
-    with installed(tmp_path) as (_, url):
-        with httpx.Client(base_url=url, headers={"origin": url}) as visitor:
-            assert reset(visitor).status_code == 401
-            assert visitor.get(f"{HOME}/reset").status_code == 401
-        for name in ("Judge", "Keeper"):
-            client = signed_in(url, name)
-            assert reset(client).json()["error"]["code"] == "role"
-            assert client.get(f"{HOME}/reset").status_code == 403
-            assert f'href="{HOME}/reset"' not in client.get(HOME).text
-        head = signed_in(url)
-        assert reset(head, origin="http://elsewhere.example").status_code == 403
-        assert reset(head, **{"sec-fetch-site": "cross-site"}).status_code == 403
-        for wrong in ({}, {"pin": PIN}, {"erased": True}, {"pin": PIN, "erased": 1}, {"pin": 314159, "erased": True}):
-            assert head.post(f"{HOME}/do", json={"do": "reset", **wrong}).status_code == 400
-        assert not watched.exists()
-
-
-def test_wrong_pin_requests_no_reset_and_must_wait(tmp_path, signed_in, watched, monkeypatch):
-    monkeypatch.setattr(accounts, "FIRST_S", 60.0)
-    with installed(tmp_path) as (_, url):
-        head = signed_in(url)
-        refused = [reset(head, "271828") for _ in range(accounts.FREE_TRIES_PER_NAME)]
-        assert {one.status_code for one in refused} == {401}
-        errors = [one.json()["error"] for one in refused]
-        assert {(one["code"], one["what"]) for one in errors} == {("pin", "the PIN is wrong")}
-        assert errors[-1]["wait_s"] > 0
-        assert reset(head).json()["error"]["what"] == "too many wrong PINs from here"
-        assert not watched.exists()
-        assert head.get(HOME).status_code == 200, "the session goes on"
-
-
-def test_reset_without_watching_unit_is_not_offered(tmp_path, signed_in, monkeypatch):
-    folder = tmp_path / "reset"
-    monkeypatch.setattr("pi_controller.exhibit.staff_desk.RESETS", folder)
-    monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
-    with installed(tmp_path) as (_, url):
-        head = signed_in(url)
-        assert "first start" not in head.get(HOME).text
-        assert head.get(f"{HOME}/reset").status_code == 404
-        assert "takes no reset" in reset(head).json()["error"]["what"]
-    assert not (tmp_path / RESET_REQUEST).exists()
-    folder.mkdir()
-    (folder / "last").write_text("reset 48312077 is done\n")
-    with installed(tmp_path, people=False) as (_, url):
-        page = signed_in(url).get(HOME).text
-        assert "reset 48312077 is done" in page
-        assert f"{HOME}/reset" not in page
-
-
-def test_unwritable_reset_request_is_reported(tmp_path, signed_in, watched):
-    watched.mkdir()
-    with installed(tmp_path) as (_, url):
-        answer = reset(signed_in(url))
-        assert answer.status_code == 400
-        assert "the installation cannot be reset: " in answer.json()["error"]["what"]
 
 
 def test_actions_without_staff_role_are_refused(tmp_path, signed_in):
@@ -484,46 +384,3 @@ def test_form_input_survives_ten_page_updates(tmp_path, chromium):
                 tab.locator("main :is(form button, button[data-do])").nth(n).click()
             assert sent.pop() == typed.get(form["id"], {"do": form.get("do"), "notice": form.get("notice", "")})
         tab.close()
-
-
-@pytest.mark.chromium
-@pytest.mark.slow
-def test_reset_form_requires_pin_and_confirms_by_touch(tmp_path, chromium, watched):
-    with installed(tmp_path) as (_, url):
-        tab = chromium.new_page(viewport={"width": 800, "height": 480}, reduced_motion="reduce")
-        sign_in_by_touch(tab, url)
-        keep_picture(tab, "staff")
-        tab.click(f'[href="{HOME}/reset"]')
-        tab.wait_for_selector("#reset")
-        tab.wait_for_load_state()
-        for width, height in ((390, 844), (1280, 800), (800, 480)):
-            tab.set_viewport_size({"width": width, "height": height})
-            assert tab.evaluate("document.documentElement.scrollWidth") <= width
-            touched = "[...document.querySelectorAll('button, .actions a, .choice, #pin')]"
-            assert tab.evaluate(f"{touched}.filter(e => e.offsetHeight < 44).length") == 0
-            assert Axe().run(tab).violations_count == 0
-            keep_picture(tab, "reset")
-        for digit in "271":
-            tab.click(f'[data-digit="{digit}"]')
-        tab.click('[data-digit=""]')
-        assert tab.input_value("#pin") == "27"
-        tab.click("#reset [type=submit]")
-        tab.wait_for_selector("#problem:not(:empty)")
-        assert tab.input_value("#pin") == ""
-        assert tab.is_visible("#reset")
-        assert not watched.exists()
-        tab.check('[value="erase"]')
-        type_pin(tab)
-        tab.click("#reset [type=submit]")
-        tab.wait_for_selector("#started:visible")
-        assert tab.locator("#reset").count() == 0
-        assert read_request(watched)
-        keep_picture(tab, "started")
-        tab.close()
-
-
-def keep_picture(tab, name):
-    """Keep a picture of the whole page where somebody wants pictures."""
-    if folder := os.environ.get("MOCCASIN_PICTURES"):
-        size = tab.viewport_size
-        tab.screenshot(path=f"{folder}/{name}-{size['width']}x{size['height']}.png", full_page=True)

@@ -11,18 +11,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig
 from headless import wait_until
-from memory_sound import MemorySound
 from staff_rig import installed, sign_in, sign_in_by_touch, until
 
 from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
-from pi_controller.exhibit import self_test
 from pi_controller.exhibit.exhibit import EndedSession, find_next_opening
 from pi_controller.exhibit.faults import KINDS, STEPS, find_faults
 from pi_controller.exhibit.health import DriftReading, KioskWatch, MachineWatch, facts
 from pi_controller.exhibit.host_files import TEXTS, HostFiles
 from pi_controller.exhibit.screen import build_screen
-from pi_controller.exhibit.self_test import Check, Part, Verdict
+from pi_controller.exhibit.self_test import GAMES, Verdict
 from pi_controller.exhibit.staff_desk import HOME
 from pi_controller.exhibit.staff_setup import PATH
 from pi_controller.exhibit.usage import Usage
@@ -131,8 +129,8 @@ def test_draft_is_previewed_before_it_is_published(tmp_path, signed_in):
         assert "&lt;b&gt;" in client.get(f"{HOME}/preview/about").text
         assert "Come in" not in httpx.get(url).text
         assert not (tmp_path / "exhibit-texts").exists()
-        mark = installation.exhibit.host.waiting.mark
-        assert client.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).status_code == 200
+        assert client.post(f"{HOME}/do", json={"do": "texts"}).status_code == 200
+        assert "no new texts" in client.post(f"{HOME}/do", json={"do": "texts"}).json()["error"]["what"]
         until(lambda: "Come in" in httpx.get(url).text)
         assert 'value="Come in"' in client.get(PATH).text
     with installed(tmp_path, people=False) as (installation, url):
@@ -145,7 +143,7 @@ def test_a_draft_can_be_discarded(tmp_path, signed_in):
         client = signed_in(url)
         assert client.post(f"{PATH}/texts", json={"texts": {"title": "No"}}).status_code == 200
         assert client.post(f"{HOME}/do", json={"do": "drop"}).status_code == 200
-        assert installation.exhibit.host.waiting is None
+        assert installation.exhibit.host.draft is None
         assert list(tmp_path.glob("exhibit-texts/*")) == []
 
 
@@ -156,7 +154,7 @@ def test_invalid_text_names_its_field_and_is_refused(tmp_path, signed_in, texts)
         assert answer.status_code in (400, 409)
         if answer.status_code == 409:
             assert set(answer.json()["error"]["issues"]) == {list(texts)[-1]}
-        assert installation.exhibit.host.waiting is None
+        assert installation.exhibit.host.draft is None
 
 
 def test_other_parts_and_comments_of_the_file_stay(tmp_path):
@@ -164,7 +162,7 @@ def test_other_parts_and_comments_of_the_file_stay(tmp_path):
     host = HostFiles(tmp_path)
     host.propose({"title": "New", "credits": "Us"})
     assert host.texts.title == "Old"
-    assert host.publish(host.waiting.mark)
+    host.publish()
     text = (tmp_path / TEXTS).read_text("utf-8")
     assert "# ours" in text
     again = HostFiles(tmp_path)
@@ -179,7 +177,7 @@ def test_proposal_replaces_broken_file_with_last_good_texts(tmp_path):
     host.reload()
     assert host.fault
     host.propose({"credits": "Us"})
-    assert host.publish(host.waiting.mark)
+    host.publish()
     assert host.fault == ""
     assert HostFiles(tmp_path).texts.title == "Good"
 
@@ -189,8 +187,7 @@ def test_unwritable_texts_are_reported_and_not_published(tmp_path, signed_in):
     with installed(tmp_path) as (installation, url):
         client = signed_in(url)
         assert client.post(f"{PATH}/texts", json={"texts": {"title": "New"}}).status_code == 200
-        mark = installation.exhibit.host.waiting.mark
-        error = client.post(f"{HOME}/do", json={"do": "texts", "mark": mark}).json()["error"]
+        error = client.post(f"{HOME}/do", json={"do": "texts"}).json()["error"]
         assert "cannot be saved" in error["what"]
         assert error["todo"]
         assert installation.exhibit.host.texts.title == ""
@@ -210,23 +207,12 @@ def test_every_fault_has_its_next_step():
     watch.check(0.0)
     screen = KioskWatch(lambda: 1, lambda: None)
     screen.restarts, screen.given_up = [0.0], True
-    parts = Part.__args__
-    verdict = Verdict(0.0, tuple(Check(part, "the disk cannot be written: x") for part in parts))
+    verdict = Verdict(0.0, tuple(GAMES.fails(name, "x") for name in ("loudspeaker", "writing", "recorded game")))
     machine = [*facts(watch, str), *screen.facts(str)]
-    found = find_faults(rig.exhibit, drift, machine, verdict, 2, str)
+    found = find_faults(rig.exhibit, drift, machine, verdict, 2, "x", str)
     assert {one.kind for one in found} == set(KINDS) - {"settings"}, "the last one is the card's"
     assert [one.kind for one in found].count("card") == 2, "by the file system, and by the self-test"
     assert all(one.what and one.step == STEPS[one.kind][1] for one in found)
-    assert set(parts) - {"sensors"} <= {one.kind for one in found}
-
-
-@pytest.mark.parametrize("program", [None, "/usr/bin/espeak-ng"])
-def test_speech_without_its_program_is_a_fault(tmp_path, monkeypatch, program):
-    monkeypatch.setattr(self_test, "which", lambda _: program)
-    with installed(tmp_path, toml="[voice]\nenglish = true\n", sound=MemorySound(time.monotonic)) as (installation, _):
-        checks = self_test.check_installation(installation, time.time(), None)
-        wrong = [one.wrong for one in checks if one.part == "loudspeaker" and one.wrong]
-    assert len(wrong) == (program is None)
 
 
 def test_the_page_of_problems_has_each_step(tmp_path, signed_in):

@@ -6,7 +6,6 @@ import pytest
 from cases import ALL_CASES
 
 from pi_controller.config import read_settings
-from pi_controller.exhibit.check_log import find_faults
 from pi_controller.journal.verify import verify_journal
 from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.simulation.mat import SimMat
@@ -116,8 +115,6 @@ def test_session_on_mat_records_the_game_played(tmp_path, seed):
         assert at.exhibit.stage.name == "result"
         assert len(at.hidden) == 3 or view.winner, "no more hides than the settings say"
         assert [hide for hide, _ in at.struck] == sorted(hide for hide, _ in at.struck)
-        log = at.exhibit.session_log.lines().splitlines()
-        assert find_faults(log) == []
         at.until(lambda: at.exhibit.stage.name == "attract", 120.0)
     (journal,) = tmp_path.glob("exhibit-*.sqlite")
     assert verify_journal(journal).whole

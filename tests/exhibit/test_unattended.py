@@ -19,8 +19,6 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 GOOD = """
 title = "Come and play"
 attribution = "Shown with the permission of the museum's neighbours."
-rules_approved_by = "A. Person"
-rules_approved_on = "3 May 2026"
 picture = "house.png"
 
 [[labels]]
@@ -66,30 +64,6 @@ def test_broken_file_reports_fault_and_keeps_last_texts(folder, tmp_path):
     (folder / TEXTS).write_text('title = "New"\n')
     assert again.reload()
     assert (again.texts.title, again.fault, again.pictures) == ("New", "", {})
-
-
-def test_changed_texts_wait_for_approval_when_required(folder, tmp_path):
-    kept = tmp_path / "kept"
-    host = HostFiles(folder, kept, approve=True)
-    assert host.texts.title == "", "nothing was looked at yet"
-    assert host.publish(host.waiting.mark)
-    assert (host.texts.title, host.waiting) == ("Come and play", None)
-    (folder / TEXTS).write_text('title = "New"\n')
-    assert not host.reload()
-    seen = host.waiting
-    (folder / TEXTS).write_text('title = "Newer"\n')
-    host.reload()
-    assert not host.publish(seen.mark), "it is not what was looked at"
-    assert host.texts.title == "Come and play"
-    again = HostFiles(folder, kept, approve=True)
-    assert (again.texts.title, again.waiting.texts.title) == ("Come and play", "Newer")
-    (folder / TEXTS).write_text("broken")
-    again.reload()
-    assert again.waiting is None
-    assert again.fault
-    (folder / TEXTS).write_text(GOOD)
-    again.reload()
-    assert (again.waiting, again.fault) == (None, ""), "as visitors see it"
 
 
 @pytest.mark.parametrize(

@@ -661,24 +661,6 @@ def test_stick_is_mounted_restricted_and_searched_for_update(tmp_path, status):
     assert done.returncode == status
 
 
-def test_settings_set_aside_by_reset_wait_for_change(card, folders):
-    from pi_controller.system.install import digest
-
-    text = '[table]\nname = "Our hall"\njournal = "/var/lib/moccasin-mat/table.sqlite"\n'
-    (folders.boot / "table.toml").write_text(text, "utf-8")
-    (folders.settings / "reset").mkdir()
-    aside = folders.settings / "reset/set-aside"
-    aside.write_text(f"{digest(text)}\n", "utf-8")
-    for _ in range(2):
-        assert "set aside by a reset" in card.take_table(folders)
-        assert not (folders.settings / "table.toml").exists()
-    (folders.boot / "table.toml").write_text(text.replace("Our", "Their"), "utf-8")
-    assert card.take_table(folders) == ""
-    (folders.boot / "table.toml").write_text(text, "utf-8")
-    assert card.take_table(folders) == ""
-    assert (folders.settings / "table.toml").read_text("utf-8") == text
-
-
 def test_page_settings_last_until_boot_partition_changes(card, folders):
     boot, kept = folders.boot / "table.toml", folders.settings / "table.toml"
     text = '[table]\nname = "Our hall"\njournal = "/var/lib/moccasin-mat/table.sqlite"\n'

@@ -1,4 +1,4 @@
-"""The installation's SD card, started in qemu: its page and its faults on the screen, sound, sticks, a reset.
+"""The installation's SD card, started in qemu: its page and its faults on the screen, sound, sticks.
 
     MOCCASIN_KIOSK_CARD=kiosk.img pytest -n 0 -s tests/machine/test_kiosk_card.py
 
@@ -128,50 +128,6 @@ def to_attract(pi: Pi, start: str) -> None:
     print(pi.told("systemd-analyze time; systemd-analyze blame | head -8"))
 
 
-def test_the_staff_resets_it_on_their_page(card: Card):
-    pi = pi_4(card)
-    last = "cat /etc/moccasin-mat/reset/last 2>/dev/null || true"
-    with pi.machine:
-        pi.start()
-        assert pi.told("systemctl is-active moccasin-mat-reset-request.path") == "active"
-        pi.told(f"touch {STATE}/exhibit-usage.json {STATE}/table.sqlite; echo x > /etc/moccasin-mat/hall.profile.json")
-        boot = pi.told("cat /proc/sys/kernel/random/boot_id")
-        refuses_a_broken_request(pi, last)
-        pin = new_pin(pi)
-        with staff(pi, pin) as web:
-            assert "Recorded sessions" in web.get("/staff/reset").text
-            wrong = web.post("/staff/do", json={"do": "reset", "pin": "000000", "erased": False})
-            assert wrong.status_code == 401, wrong.text
-            assert pi.told("cat /proc/sys/kernel/random/boot_id") == boot
-            begun = time.monotonic()
-            answer = web.post("/staff/do", json={"do": "reset", "pin": pin, "erased": False})
-            assert answer.status_code == 200, answer.text
-        until(lambda: pi.run("cat /proc/sys/kernel/random/boot_id").stdout.strip() not in {boot, ""}, "it starts anew")
-        until(pi.page, "the page is there again")
-        print(f"\nreset {time.monotonic() - begun:.0f} s after the staff confirmed it")
-        number = re.match(r"reset (\d{8}) is done", pi.told(last))[1]
-        here, aside, settings = (
-            pi.told(f"ls {folder}").split() for folder in (STATE, f"{STATE}/before-reset-{number}", "/etc/moccasin-mat")
-        )
-        assert not {"judges.sqlite", "exhibit-usage.json"} & set(here)
-        assert {"judges.sqlite", "exhibit-usage.json"} <= set(aside)
-        assert "table.sqlite" in here
-        assert "hall.profile.json" in settings
-        assert pi.run("test -e /run/moccasin-mat/reset-installation").returncode == 1
-        assert pi.run("test -e /etc/moccasin-mat/reset/pending").returncode == 1
-        assert pi.told("systemctl is-active moccasin-mat moccasin-mat-reset-request.path").split() == ["active"] * 2
-        assert pi.told("systemctl --failed --plain --no-legend") == ""
-
-
-def refuses_a_broken_request(pi: Pi, last: str) -> None:
-    """The machine refuses a request that is none, deletes it, and takes the next one."""
-    request = "/run/moccasin-mat/reset-installation"
-    pi.told(f"runuser -u moccasin-mat -- sh -c 'echo everything > {request}'")
-    until(lambda: "there is no valid request" in pi.told(last), "the broken request is refused")
-    until(lambda: pi.run(f"test -e {request}").returncode == 1, "the broken request is deleted")
-    pi.told("systemctl reset-failed moccasin-mat-reset-request.service")
-
-
 HEARD = """
 import numpy, soundfile
 samples, rate = soundfile.read("/tmp/heard.wav")
@@ -214,16 +170,11 @@ def assert_own_partitions(pi: Pi) -> None:
     assert pi.run("test -e /run/moccasin-mat-card/key-changes").returncode == 1
 
 
-def new_pin(pi: Pi) -> str:
-    """Make a new PIN of the head judge; return it."""
-    told = pi.told("moccasin-mat judges --settings /etc/moccasin-mat/table.toml new-head")
-    return re.search(r": (\S+) \(shown", told)[1]
-
-
 @contextmanager
-def staff(pi: Pi, pin: str = "") -> Iterator[httpx.Client]:
-    """Sign in at the staff page with the head judge's PIN, "" for a new one; yield the client."""
-    pin = pin or new_pin(pi)
+def staff(pi: Pi) -> Iterator[httpx.Client]:
+    """Sign in at the staff page with a new PIN of the head judge; yield the client."""
+    told = pi.told("moccasin-mat judges --settings /etc/moccasin-mat/table.toml new-head")
+    pin = re.search(r": (\S+) \(shown", told)[1]
     with httpx.Client(base_url=pi.url, timeout=60, headers={"origin": pi.url}) as web:
         signed = web.post("/staff/sign-in", json={"name": "Head judge", "pin": pin})
         assert signed.status_code == 200, signed.text

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection
-from pi_controller.exhibit.check_log import find_faults
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, SessionStart
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.usage import Usage, usage_path
@@ -125,8 +124,9 @@ class Rig:
                 assert self.touch((choose or self.rng.choice)(list(touches)))
             self.advance(STEP_S)
 
-    def check_log(self) -> None:
-        assert find_faults(self.exhibit.session_log.lines().splitlines()) == []
+    def facts(self, kind: type[Any]) -> list[Any]:
+        """Return the facts of a kind in the journal of the game on the screen."""
+        return [fact for _, fact in self.game.table.journal.read() if isinstance(fact, kind)]
 
 
 class Always:

@@ -59,7 +59,6 @@ WORKS = {
     "review none.sqlite": 2,
     "strikes none.wav": 2,
     "score-strikes none.wav none.csv": 2,
-    "reset": 2,
 }
 """Exit statuses of commands that need no extra."""
 

@@ -158,7 +158,9 @@ def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):
     waits = []
 
     def line(settings):
-        return doctor_checks.loudspeaker(settings, lambda: waits.append(1), sound, tmp_path)
+        *waiting, found = doctor_checks.loudspeaker(settings, sound, tmp_path)
+        waits.extend(waiting)
+        return found
 
     assert line(Settings()).outcome == "not here"
     assert not sound.played
@@ -172,6 +174,14 @@ def test_the_loudspeaker_is_opened_when_sound_is_wanted(tmp_path):
     assert (line(wanted).outcome, line(wanted).found) == ("fail", "the loudspeaker is disconnected")
     (tmp_path / "proc/asound/cards").write_text("--- no soundcards ---\n", "utf-8")
     assert "no sound card" in line(wanted).found
+
+
+@pytest.mark.parametrize(("program", "outcome"), [("no such program", "fail"), ("python3", "pass")])
+def test_speech_needs_its_program(root, monkeypatch, program, outcome):
+    monkeypatch.setattr(doctor_checks, "SPEECH_PROGRAM", program)
+    settings = Settings.model_validate({"voice": {"english": True}})
+    assert by_name(doctor_checks.machine_lines(settings, root, set()))["speech"].outcome == outcome
+    assert "speech" not in by_name(doctor_checks.machine_lines(Settings(), root, set()))
 
 
 def test_the_group_of_the_loudspeaker_is_asked_for(root):

@@ -130,7 +130,7 @@ def test_a_user_has_no_screen(capsys):
 @pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="there is no systemd-sysusers")
 def test_the_browsers_user_can_be_made(pi):
     root = pi()
-    for change in kiosk.changes(make_place(system=True), Settings()):
+    for change in kiosk.changes(Settings()):
         if change.path == kiosk.SYSUSERS:
             (root / "etc").mkdir()
             (root / "etc/browser.conf").write_text(change.text, "utf-8")

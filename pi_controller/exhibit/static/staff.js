@@ -1,5 +1,4 @@
-// The staff page and its question before a reset: sends what is touched, shows the page anew when it is done, and makes
-// room when nobody is there.
+// The staff page: sends what is touched, shows the page anew when it is done, and makes room when nobody is there.
 // @ts-check
 import { goBack } from "./go_back.js";
 import "./here.js";
@@ -32,9 +31,8 @@ const signOut = () => send("/staff/sign-out", {}, "/");
 document.getElementById("out")?.addEventListener("click", async () => (await signOut()) && location.replace("/"));
 for (const button of document.querySelectorAll(".staff [data-do], .bar [data-do]")) {
   button.addEventListener("click", async () => {
-    const { do: what, notice = "", mark = "" } = /** @type {HTMLElement} */ (button).dataset;
-    const content = { do: what, notice, ...(mark && { mark }) };
-    if (await send("/staff/do", content)) location.reload();
+    const { do: what, notice = "" } = /** @type {HTMLElement} */ (button).dataset;
+    if (await send("/staff/do", { do: what, notice })) location.reload();
   });
 }
 document.getElementById("own")?.addEventListener("submit", async (event) => {
@@ -76,23 +74,4 @@ document.getElementById("texts")?.addEventListener("submit", async (event) => {
   const texts = Object.fromEntries(fields(form).map((field) => [field.dataset.key, text(field)]));
   if (await send("/staff/setup/texts", { texts })) location.assign("/staff/preview/about");
 });
-const reset = /** @type {HTMLFormElement | null} */ (document.getElementById("reset"));
-if (reset) {
-  const pin = /** @type {HTMLInputElement} */ (document.getElementById("pin"));
-  for (const key of reset.querySelectorAll("[data-digit]")) {
-    key.addEventListener("click", () => {
-      const digit = key.getAttribute("data-digit");
-      pin.value = digit ? pin.value + digit : pin.value.slice(0, -1);
-    });
-  }
-  reset.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const erased = new FormData(reset).get("old") === "erase";
-    const taken = await send("/staff/do", { do: "reset", pin: pin.value, erased });
-    pin.value = "";
-    if (!taken) return;
-    /** @type {HTMLElement} */ (document.getElementById("question")).remove();
-    /** @type {HTMLElement} */ (document.getElementById("started")).hidden = false;
-  });
-}
 goBack(Number(document.body.dataset.back), signOut);

@@ -27,7 +27,7 @@ from pi_controller.system.install import digest, read, replace
 from pi_controller.system.kiosk import shown_port
 from pi_controller.system.machine_settings import FILE as MACHINE
 from pi_controller.system.machine_settings import ZONES, Machine
-from pi_controller.system.place import KEYS_CHANGED, RESETS, SET_ASIDE, SETTINGS, make_place
+from pi_controller.system.place import KEYS_CHANGED, SETTINGS, make_place
 from pi_controller.system.plan import written_folders
 from pi_controller.text import strip_controls
 
@@ -105,12 +105,6 @@ def take_table(card: Card) -> str:
         if beyond := [folder for folder in written_folders(settings, here) if not folder.is_relative_to(here.state)]:
             raise SettingsError(f"{path}: nothing can be written in {beyond[0]}", f"on this card: only in {here.state}")
 
-    aside = card.settings / RESETS.name / SET_ASIDE
-    with suppress(OSError):
-        if (mark := read(aside)) is not None and (text := read(card.boot / SETTINGS)) is not None:
-            if mark.strip() == digest(text):
-                return f"{SETTINGS} was set aside by a reset: change it on the boot partition, and it is taken again"
-            aside.unlink()
     return _take(card, SETTINGS, check, 0o644)
 
 
