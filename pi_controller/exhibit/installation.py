@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
@@ -23,6 +24,7 @@ from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, l
 from pi_controller.exhibit.health import CrashCounter, MachineWatch, SensorDrift, boot_id, watch_unit
 from pi_controller.exhibit.host_files import OWN_TEXTS, HostFiles
 from pi_controller.exhibit.lessons import IDLE
+from pi_controller.exhibit.orders import Order, OrderQueue, Touch
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.self_test import Lines, SelfTest, check_installation
 from pi_controller.exhibit.spoken import Prompter
@@ -113,13 +115,15 @@ class Installation(Observer["Installation"]):
         kept_verdict = self.state_file(".exhibit-self-test")
         self.self_test = SelfTest(section.self_test_hour, partial(check_installation, self), local_time, kept_verdict)
         save = None if file is None else saver(file, run)
-        staff = StaffPage(folder, clock, section.languages[0], report=report, file=file, save=save)
+        self.orders = OrderQueue()
+        staff = StaffPage(folder, self.orders, clock, section.languages[0], report=report, file=file, save=save)
         self.staff = StaffDesk(self, staff, key_changes, t)
         self.page = ExhibitPage(
             settings.web.host,
             settings.web.port,
             clock,
             lambda: self.exhibit.host.pictures,
+            self.orders,
             anywhere=section.touch == "network",
             language=section.languages[0],
             staff=staff,
@@ -171,9 +175,7 @@ class Installation(Observer["Installation"]):
     def tick(self, t: float) -> None:
         """Process touches and the staff's orders, and advance to time `t`."""
         self.touched = False
-        while not self.page.touches.empty():
-            touch = self.page.touches.get_nowait()
-            self.touched = self.exhibit.touch(t, touch.name, touch.turn) or self.touched
+        self.orders.drain(partial(self._execute, t))
         self.staff.step(t)
         self.exhibit.tick(t)
         self._speak()
@@ -181,6 +183,12 @@ class Installation(Observer["Installation"]):
         if t - self._polled >= POLL_S:
             self._polled = t
             self._poll(t)
+
+    def _execute(self, t: float, order: Order) -> Future[None] | None:
+        if not isinstance(order, Touch):
+            return self.staff.execute(t, order)
+        self.touched = self.exhibit.touch(t, order.do, order.turn) or self.touched
+        return None
 
     def maintain(self, t: float) -> None:
         """Show the screen, continue a self-test that is due, and renew the staff page; remove old games."""

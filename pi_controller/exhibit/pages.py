@@ -6,7 +6,6 @@ it goes into a queue for the loop that steps the installation. If the queue is f
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -23,11 +22,12 @@ from pi_controller.display.i18n import catalogue
 from pi_controller.errors import MatError
 from pi_controller.exhibit.exhibit import Exhibit
 from pi_controller.exhibit.host_files import HostTexts
+from pi_controller.exhibit.orders import OrderQueue, parse_touch
 from pi_controller.exhibit.screen import Screen, build_screen
 from pi_controller.web import requests
 from pi_controller.web.limits import is_loopback
 from pi_controller.web.pushed_page import PushedPage
-from pi_controller.web.requests import RequestError, require_text
+from pi_controller.web.requests import RequestError
 from pi_controller.web.templates import render
 
 if TYPE_CHECKING:
@@ -50,16 +50,6 @@ _STATIC = {
 }
 _PAGE, _SCREEN = (Path(__file__).with_name(name) for name in ("exhibit.html", "screen.html"))
 MAX_WATCHERS = 16
-MAX_TOUCHES = 32
-"""Touches that may wait for the next step of the loop; ten hands at once need no more."""
-MAX_CONTROL_CHARS = 40
-
-
-class Touch(NamedTuple):
-    """The touched control, and the number of the screen that it was on."""
-
-    name: str
-    turn: int
 
 
 class PageContent(NamedTuple):
@@ -71,7 +61,7 @@ class PageContent(NamedTuple):
 
 
 class ExhibitPage(PushedPage[PageContent]):
-    """Serves an installation at `host`:`port`; `touches` is the queue of visitors' touches.
+    """Serves an installation at `host`:`port`; visitors' touches are put on its queue of `orders`.
 
     `clock` is the installation's, `pictures` returns the host's pictures by name, `anywhere` allows touches from other
     machines. `staff` is the staff page served beside it.
@@ -83,13 +73,14 @@ class ExhibitPage(PushedPage[PageContent]):
         port: int,
         clock: Callable[[], float],
         pictures: Callable[[], Mapping[str, tuple[bytes, str]]],
+        orders: OrderQueue,
         *,
         anywhere: bool = False,
         language: str = "en",
         staff: StaffPage | None = None,
     ) -> None:
         self.staff = staff
-        self.touches: queue.Queue[Touch] = queue.Queue(MAX_TOUCHES)
+        self._orders = orders
         self.seen: float | None = None
         """Time of the last poll by a page on this machine's own screen."""
         self._clock, self._pictures, self._anywhere, self._language = clock, pictures, anywhere, language
@@ -150,14 +141,7 @@ class ExhibitPage(PushedPage[PageContent]):
                 raise RequestError(
                     "origin", "touches are accepted only from the installation's own screen", "see [exhibit] touch"
                 )
-            body = await requests.read_json_body(request)
-            requests.reject_unknown_keys(body, "do", "turn")
-            name, turn = require_text(body, "do", MAX_CONTROL_CHARS), body.get("turn")
-            if type(turn) is not int:
-                raise RequestError("invalid", "turn must be a whole number")
-            self.touches.put_nowait(Touch(name, turn))
-        except queue.Full:
-            return requests.error_response(request, RequestError("busy", "too many touches at once"))
+            self._orders.put(parse_touch(await requests.read_json_body(request)))
         except MatError as error:
             return requests.error_response(request, error)
         return requests.json_response({"ok": True}, 202)

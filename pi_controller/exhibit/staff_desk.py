@@ -2,7 +2,7 @@
 
 The page shows faults, a preview of the visitors' texts, and the staff's commands. It is behind the judges' sign-in with
 the same accounts (`web.sign_in`); until a PIN is made in the machine's shell, sign-in is impossible and no file is
-opened or written. The page contains no secret of a hide. The web's thread puts orders on the page's queue; `StaffDesk`
+opened or written. The page contains no secret of a hide. The web's thread puts orders on a queue; `StaffDesk`
 executes them in the loop that steps the installation and renews the content of the page, which then answers.
 """
 
@@ -11,15 +11,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import queue
-import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from concurrent.futures import Future
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from markupsafe import Markup
@@ -32,12 +30,31 @@ from starlette.routing import Route
 from pi_controller.config import Settings
 from pi_controller.display.i18n import catalogue, mark
 from pi_controller.display.sound import TEST_TONES, SoundError, tones
-from pi_controller.errors import MatError, SettingsError, describe_error
+from pi_controller.errors import SettingsError, describe_error
 from pi_controller.exhibit.exhibit import UNTIL_REOPENED, Exhibit, SessionGames, local_time
 from pi_controller.exhibit.faults import STEPS, Fault, find_faults, list_steps
 from pi_controller.exhibit.health import CrashCounter, DriftReading, Fact, KioskWatch, MachineWatch, facts, store_state
 from pi_controller.exhibit.host_files import HostFiles
 from pi_controller.exhibit.lessons import IDLE, StageName
+from pi_controller.exhibit.orders import (
+    MAX_NOTICE_CHARS,
+    CloseToday,
+    ConfirmKeys,
+    DismissUnderVoltage,
+    DraftTexts,
+    DropDraft,
+    EndSession,
+    Order,
+    OrderQueue,
+    PlaySound,
+    PublishTexts,
+    Reopen,
+    SetClock,
+    ShowNotice,
+    UseSettings,
+    local_seconds,
+    parse_staff_order,
+)
 from pi_controller.exhibit.pages import host_lines, render_screen
 from pi_controller.exhibit.screen import build_screen
 from pi_controller.exhibit.self_test import Verdict
@@ -48,7 +65,7 @@ from pi_controller.system.place import KEYS_CHANGED, PROGRAMS, SET_CLOCK_REQUEST
 from pi_controller.system.status import CARD_FAULTS, last_line
 from pi_controller.web import requests
 from pi_controller.web.accounts import FILE, Authenticator, PinHasher, Session, Sessions, Users
-from pi_controller.web.requests import RequestError, json_route, require_text
+from pi_controller.web.requests import RequestError, json_route
 from pi_controller.web.roles import has_right
 from pi_controller.web.sign_in import SignInRoutes
 from pi_controller.web.templates import render
@@ -59,14 +76,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HOME = "/staff"
-MAX_NOTICE_CHARS = 300
 IDLE_SIGN_OUT_S = 60.0
 """The page signs out after this time without a touch, and returns to the visitors' page."""
 DAYS = 14
 """Days of use on the page; the CSV has all of them."""
 _ORDER_TIMEOUT_S, _SOUND_TIMEOUT_S = 3.0, 8.0
-_LOCAL_TIME = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}:\d{2}")
-_MAX_ORDERS = 8
 _HEADING = mark("Staff")
 READY_NOTICES = (
     mark("Closed for a moment. Please come back later."),
@@ -74,31 +88,12 @@ READY_NOTICES = (
 )
 """Notices to choose from if there is no keyboard, in the installation's first language."""
 
-Do = Literal["notice", "end", "supply", "texts", "sound", "clock", "keys", "close", "open", "drop"]
 PREVIEWED: tuple[StageName, ...] = ("attract", "about", "rest")
 """Stages that show the host's texts."""
 REFRESH_S = 1.0
 """Interval between refreshes of the staff page."""
 NOTICE = "The staff needs to check this installation. Please come back later."
 """Notice after too many restarts. It is in English, as the host's translations may be the cause."""
-
-
-@dataclass(slots=True)
-class Order:
-    """A command of the staff. The loop sets `done` when it is finished, and `fault` if it failed.
-
-    `t` is the time to set, s since 1970. `drafted` are texts to preview, `settings` are new settings; `refused` is why
-    they were refused.
-    """
-
-    do: Do | Literal["draft", "settings"]
-    notice: str = ""
-    t: float = 0.0
-    drafted: Mapping[str, str] = field(default_factory=dict[str, str])
-    settings: Settings | None = None
-    refused: MatError | None = None
-    fault: str = ""
-    done: threading.Event = field(default_factory=threading.Event)
 
 
 class Preview(NamedTuple):
@@ -231,7 +226,7 @@ def _by_pad(drift: tuple[DriftReading, ...]) -> Iterable[tuple[str, tuple[tuple[
 
 
 class StaffPage:
-    """Serves `/staff` with the accounts in `folder`; `orders` is the queue for the loop. `clock` is the installation's.
+    """Serves `/staff` with the accounts in `folder`; `orders` is the loop's queue. `clock` is the installation's.
 
     `report` makes a diagnostic report from this page's text; with None no report is offered. `file` is the settings
     file, which `save` writes; None without one.
@@ -240,6 +235,7 @@ class StaffPage:
     def __init__(
         self,
         folder: Path,
+        orders: OrderQueue,
         clock: Callable[[], float],
         language: str,
         pins: PinHasher | None = None,
@@ -250,7 +246,7 @@ class StaffPage:
         self.setup = StaffSetup(
             SetupHooks(self._require_staff, self._render, self._apply, self._propose), file, save, language
         )
-        self.orders: queue.Queue[Order] = queue.Queue(_MAX_ORDERS)
+        self._orders = orders
         self.shown: StaffView | None = None
         """Content of the page, set by the loop."""
         self.preview = Preview({})
@@ -340,43 +336,16 @@ class StaffPage:
 
     async def _take_order(self, request: Request) -> Response:
         session = await self._require_staff(request)
-        body = await requests.read_json_body(request)
-        requests.reject_unknown_keys(body, "do", "notice", "now")
-        do = require_text(body, "do", 10)
-        match do:
-            case "notice":
-                order = Order(do, require_text(body, "notice", MAX_NOTICE_CHARS, 0))
-            case "clock":
-                if (t := _parse_local_time(require_text(body, "now", 16))) is None:
-                    raise RequestError("invalid", "now must be a date and a time like 2026-11-23T14:05")
-                order = Order(do, t=t)
-            case "end" | "supply" | "sound" | "keys" | "close" | "open" | "texts" | "drop":
-                order = Order(do)
-            case _:
-                known = ", ".join(get_args(Do))
-                raise RequestError("invalid", f"do must be one of {known}")
-        await self._give_order(order)
-        log.info("%s did at the staff page: %s", session.person.name, do)
+        order = parse_staff_order(await requests.read_json_body(request))
+        await self._orders.submit(order, _SOUND_TIMEOUT_S if isinstance(order, PlaySound) else _ORDER_TIMEOUT_S)
+        log.info("%s did at the staff page: %s", session.person.name, order.__struct_config__.tag)
         return requests.json_response({"ok": True})
 
-    async def _give_order(self, order: Order) -> None:
-        """Wait until the loop has executed `order`. Raises `MatError` if it was refused."""
-        try:
-            self.orders.put_nowait(order)
-        except queue.Full:
-            raise RequestError("busy", "the installation does not answer", "try again in a moment") from None
-        if not await asyncio.to_thread(order.done.wait, _SOUND_TIMEOUT_S if order.do == "sound" else _ORDER_TIMEOUT_S):
-            raise RequestError("busy", "the installation does not answer", "look again in a moment")
-        if order.refused is not None:
-            raise order.refused
-        if order.fault:
-            raise RequestError("refused", order.fault)
-
     async def _propose(self, texts: Mapping[str, str]) -> None:
-        await self._give_order(Order("draft", drafted=texts))
+        await self._orders.submit(DraftTexts(texts), _ORDER_TIMEOUT_S)
 
     async def _apply(self, settings: Settings) -> None:
-        await self._give_order(Order("settings", settings=settings))
+        await self._orders.submit(UseSettings(settings), _ORDER_TIMEOUT_S)
 
     async def _problems_page(self, request: Request) -> Response:
         """Answer with the faults found now, and all kinds of faults, each with the next step."""
@@ -433,16 +402,6 @@ def describe_installation(shown: StaffView | None) -> str:
     return "\n".join(["What is wrong:", *faults, "", "Machine:", *machine, *test, "", "Sensors:", *drift, ""])
 
 
-def _parse_local_time(text: str) -> float | None:
-    """Return a local time like "2026-11-23T14:05" as s since 1970; None if it is malformed."""
-    if not _LOCAL_TIME.fullmatch(text):
-        return None
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
 class StaffDesk:
     """Executes the staff's orders at the installation `at` and renews its `page`; times are s since 1970.
 
@@ -452,7 +411,7 @@ class StaffDesk:
     def __init__(self, at: Installation, page: StaffPage, key_changes: Path, t: float) -> None:
         self.page = page
         self._at, self._exhibit = at, at.exhibit
-        self._sound_order: Order | None = None
+        self._sound_ended: Future[None] | None = None
         self._loudspeaker: Fact | None = None
         self._key_changes, self._keys_seen = key_changes, at.games.folder / ".exhibit-keys"
         changes, seen = _read_lines(key_changes), set(_read_lines(self._keys_seen))
@@ -468,20 +427,8 @@ class StaffDesk:
         self.refresh(t)
 
     def step(self, t: float) -> None:
-        """Execute the waiting orders, and report the test sound once it has ended."""
-        while not self.page.orders.empty():
-            order = self.page.orders.get_nowait()
-            if order.do == "sound":
-                self._play_sound(t, order)
-                continue
-            try:
-                self._execute(t, order)
-            except MatError as error:
-                order.refused = error
-            self._exhibit.tick(t)
-            self.refresh(t)
-            order.done.set()
-        if self._sound_order is not None:
+        """Report the test sound once it has ended."""
+        if self._sound_ended is not None:
             try:
                 if not self._at.sound.is_playing():
                     self._report_sound(t, "")
@@ -523,33 +470,39 @@ class StaffDesk:
             keys=self._keys,
         )
 
-    def _execute(self, t: float, order: Order) -> None:
-        match order.do:
-            case "end":
+    def execute(self, t: float, order: Order) -> Future[None] | None:
+        """Execute an order of the staff, and renew the page. A test sound answers once it has ended."""
+        match order:
+            case PlaySound():
+                return self._play_sound(t)
+            case EndSession():
                 self._exhibit.end_session(t)
-            case "supply":
+            case DismissUnderVoltage():
                 self._at.watch.dismiss_under_voltage()
-            case "texts":
+            case PublishTexts():
                 self._exhibit.host.publish()
-            case "draft":
-                self._exhibit.host.propose(order.drafted)
-            case "drop":
+            case DraftTexts(texts):
+                self._exhibit.host.propose(texts)
+            case DropDraft():
                 self._exhibit.host.discard_draft()
-            case "settings" if order.settings is not None:
-                self._at.apply_settings(order.settings)
-            case "keys":
+            case UseSettings(settings):
+                self._at.apply_settings(settings)
+            case ConfirmKeys():
                 self._confirm_keys()
-            case "clock":
-                _request_clock(order)
-            case "close":
+            case SetClock():
+                _request_clock(local_seconds(order))
+            case CloseToday():
                 self._exhibit.close_today(t)
                 self._keep(self._closed, f"{self._exhibit.closed_until}")
-            case "open":
+            case Reopen():
                 self._exhibit.closed_until = None
                 self._keep(self._closed, "")
-            case _:
-                self._exhibit.set_notice(t, order.notice)
+            case ShowNotice(notice):
+                self._exhibit.set_notice(t, notice)
                 self._keep(self._notice, self._exhibit.notice)
+        self._exhibit.tick(t)
+        self.refresh(t)
+        return None
 
     def _confirm_keys(self) -> None:
         """Save that the staff has seen the changes of the keys."""
@@ -558,22 +511,23 @@ class StaffDesk:
         self._keys = ()
         self._exhibit.keys_changed = False
 
-    def _play_sound(self, t: float, order: Order) -> None:
+    def _play_sound(self, t: float) -> Future[None]:
         """Play the test sound for the staff, at the voice's volume for this hour."""
-        self._sound_order = order
+        ended = self._sound_ended = Future()
         try:
             volume = self._at.settings.voice.volume_at(self._at.local(t).time())
             self._at.sound.play(tones(*TEST_TONES), volume)
         except SoundError as error:
             self._report_sound(t, error.message)
+        return ended
 
     def _report_sound(self, t: float, fault: str) -> None:
-        order, self._sound_order = self._sound_order, None
+        ended, self._sound_ended = self._sound_ended, None
         text = catalogue(self._exhibit.section.languages[0]).gettext
         self._loudspeaker = Fact(text("Loudspeaker"), fault or text("The test sound was played."), bool(fault))
         self.refresh(t)
-        if order is not None:
-            order.done.set()
+        if ended is not None:
+            ended.set_result(None)
 
     def _card_faults(self) -> list[Fault]:
         """Return the faults in the files that a laptop writes on the card, without changed keys."""
@@ -609,15 +563,15 @@ class StaffDesk:
             log.warning("the staff's notice or closing cannot be saved for the next start: %s", describe_error(error))
 
 
-def _request_clock(order: Order) -> None:
-    """Ask the machine to set its clock; the installation follows it at its next poll."""
+def _request_clock(t: float) -> None:
+    """Ask the machine to set its clock to `t`; the installation follows it at its next poll. Raises `RequestError`."""
     folder = os.environ.get("RUNTIME_DIRECTORY", "")
     try:
         if not folder:
             raise FileNotFoundError("this installation is not run by a system service")
-        atomic_write(Path(folder) / SET_CLOCK_REQUEST, f"{order.t:.0f}".encode())
+        atomic_write(Path(folder) / SET_CLOCK_REQUEST, f"{t:.0f}".encode())
     except OSError as error:
-        order.fault = f"the clock cannot be set: {describe_error(error)}"
+        raise RequestError("refused", f"the clock cannot be set: {describe_error(error)}") from error
 
 
 def _read_lines(path: Path) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, SessionStart
+from pi_controller.exhibit.orders import OrderQueue
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.system.machine_health import MachineHealth
@@ -146,12 +147,11 @@ class Always:
 @contextmanager
 def served(rig):
     """Serve the installation's page at a free port; yield the page and a function that shows it anew."""
-    page = ExhibitPage("127.0.0.1", 0, lambda: rig.t, lambda: rig.exhibit.host.pictures)
+    orders = OrderQueue()
+    page = ExhibitPage("127.0.0.1", 0, lambda: rig.t, lambda: rig.exhibit.host.pictures, orders)
 
     def show():
-        while not page.touches.empty():
-            touch = page.touches.get_nowait()
-            rig.exhibit.touch(rig.t, touch.name, touch.turn)
+        orders.drain(lambda touch: rig.exhibit.touch(rig.t, touch.do, touch.turn))
         page.show(rig.exhibit)
 
     show()

@@ -19,6 +19,7 @@ from pi_controller import __version__
 from pi_controller.cli import main
 from pi_controller.config import Settings
 from pi_controller.exhibit.health import START_TIMEOUT_S
+from pi_controller.exhibit.orders import OrderQueue
 from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.system import kiosk, service
 from pi_controller.system.install import RUN, fill_in, unit
@@ -149,7 +150,7 @@ def test_waiting_page_opens_the_exhibit_once_served(tmp_path):
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    page = ExhibitPage("127.0.0.1", port, time.monotonic, dict)
+    page = ExhibitPage("127.0.0.1", port, time.monotonic, dict, OrderQueue())
     waiting = tmp_path / "kiosk.html"
     waiting.write_text(kiosk.waiting_page(Settings()), "utf-8")
     flags = [flag for flag in kiosk.FLAGS if flag != "--kiosk"]
