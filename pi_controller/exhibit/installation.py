@@ -135,12 +135,15 @@ class Installation(Observer["Installation"]):
         self._polled = self._pruned = t
         stack.callback(self.sound.stop)
         stack.callback(staff.close)
-        self.page.start()
-        stack.callback(self.page.stop)
         stack.callback(lambda: self.exhibit.close(clock()))
         self._stack = stack
         self._voice = self._start_voice(t)
         self._prompter = Prompter()
+
+    def serve(self) -> None:
+        """Start to serve the page. Raises `WebError`."""
+        self.page.start()
+        self._stack.callback(self.page.stop)
 
     @property
     def view(self) -> View | None:

@@ -128,6 +128,7 @@ def run_exhibit(
     with running() as (stop, service, clock, stack):
         options["wall"] = time.time
         daemon = assemble_exhibit(settings, folder, clock, stack, visitors, sim=bool(visitors), **options)
+        daemon.table.serve()
         print(f"the installation's page: {daemon.table.page.url}   Ctrl-C ends it", flush=True)
         if visitors:
             print("Simulated visitors play until the page is touched.", flush=True)

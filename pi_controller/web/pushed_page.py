@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from pi_controller.web.app import make_app
 from pi_controller.web.feed import Feed
@@ -87,6 +88,11 @@ class PushedPage(ABC, Generic[Picture]):
     def extra_routes(self) -> list[Route]:
         """Return the routes of a subclass; only these may accept a POST."""
         return []
+
+    @property
+    def app(self) -> ASGIApp:
+        """The page's application, without its server."""
+        return self._server.app
 
     @property
     def url(self) -> str:

@@ -1,18 +1,14 @@
 """The heartbeat of an installation: to the host's monitor alone, at fixed times, with nothing of the visitors."""
 
-import json
-import threading
 from contextlib import ExitStack
 from types import SimpleNamespace
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from exhibit_rig import WELL
-from http_receiver import http_receiver, status
 
 from pi_controller.config import read_settings
 from pi_controller.exhibit.exhibit import KINDS as WAYS_TO_PLAY
-from pi_controller.exhibit.heartbeat import BEAT_S, FIRST_BEAT_S, Heartbeat, find_state, post_state
+from pi_controller.exhibit.heartbeat import BEAT_S, FIRST_BEAT_S, Heartbeat, find_state
 from pi_controller.runtime.assembly import assemble_exhibit
 from pi_controller.runtime.webhook import WebhookError
 
@@ -84,26 +80,6 @@ def test_failure_after_success_is_logged_again(caplog):
     assert len(caplog.records) == 2
 
 
-@pytest.mark.parametrize(
-    ("path", "query"),
-    [
-        ("/ping/s3cr3t", UP),
-        ("/api/push/s3cr3t?status=up&msg=OK&ping=", {**UP, "ping": ""}),
-        ("/ping?id=a%20b", {"id": "a b", **UP}),
-    ],
-)
-@pytest.mark.parametrize("state", [UP, {"status": "down", "msg": "link, heat"}])
-def test_receiver_gets_the_state_in_query_and_body(path, query, state):
-    with http_receiver(status(200), path) as (address, requests):
-        post_state(address, state)
-    ((asked, headers, body),) = requests
-    parts = urlsplit(asked)
-    assert parts.path == path.partition("?")[0]
-    assert parse_qsl(parts.query, keep_blank_values=True) == list((query | state).items())
-    assert json.loads(body) == state
-    assert headers["content-type"] == "application/json"
-
-
 @pytest.fixture
 def assembled(tmp_path):
     """Return a function that builds an installation of some settings; all is closed at the end."""
@@ -123,25 +99,6 @@ def assembled(tmp_path):
 )
 def test_only_the_host_switches_it_on(assembled, toml, options, count):
     assert sum(isinstance(one, Heartbeat) for one in assembled(toml, **options).observers) == count
-
-
-def test_installation_steps_on_while_its_monitor_is_silent(assembled):
-    asked, ended = threading.Event(), threading.Event()
-
-    def never_answer(_):
-        asked.set()
-        ended.wait()
-
-    with http_receiver(never_answer) as (address, requests):
-        daemon = assembled(f'heartbeat = "{address}"\n')
-        try:
-            for seconds in (0.0, FIRST_BEAT_S, FIRST_BEAT_S + 1.0):
-                daemon.step(NOW + seconds)
-            assert asked.wait(20.0)
-            daemon.step(NOW + FIRST_BEAT_S + 2.0)
-        finally:
-            ended.set()
-    assert json.loads(requests[0][2]) == UP
 
 
 def play(daemon, kind, seconds, choose, step_s=0.25):

@@ -3,7 +3,6 @@
 import random
 from contextlib import ExitStack
 
-import httpx
 import pytest
 
 from pi_controller.board.buttons import MockButtons
@@ -87,7 +86,8 @@ def test_ignored_touch_does_not_count_as_use(assembled):
 
 def test_closing_ends_game_and_completes_its_journal(assembled, tmp_path):
     daemon = assembled("record = true\nusage = true\n")
-    exhibit, url = daemon.table.exhibit, daemon.table.page.url
+    daemon.table.serve()
+    exhibit = daemon.table.exhibit
     exhibit.touch(NOW, "start")
     exhibit.touch(NOW, "game:mat")
     assert stages(daemon, 0.0, 20.0)[-1] == "play"
@@ -95,8 +95,7 @@ def test_closing_ends_game_and_completes_its_journal(assembled, tmp_path):
     (journal,) = tmp_path.glob("exhibit-*.sqlite")
     assert verify_journal(journal).whole
     assert daemon.table.usage.csv().splitlines()[1].split(",")[6] == "1", "left"
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(url)
+    assert daemon.table.page._server.thread is None, "nothing is served any more"
 
 
 def test_broken_lights_are_a_fault(assembled, monkeypatch):

@@ -2,9 +2,10 @@
 
 from contextlib import ExitStack
 
-import httpx
 import pytest
 from headless import ARGUMENTS, CHROMIUM
+from travel import travelling
+from visit import visitor
 
 from pi_controller.config import read_settings
 from pi_controller.exhibit.health import (
@@ -158,14 +159,14 @@ def installation(tmp_path, monkeypatch):
         yield daemon.table, pass_s, tmp_path / kiosk.RESTART.file
 
 
-def test_heartbeat_from_another_machine_is_ignored(installation, monkeypatch):
+def test_heartbeat_from_another_machine_is_ignored(installation):
     made, pass_s, asked = installation
     pass_s(10)
-    assert httpx.get(f"{made.page.url}here").status_code == 204
-    assert made.page.seen == 1010.0
-    monkeypatch.setattr("pi_controller.web.requests.client_ip", lambda _: "192.168.1.7")
-    pass_s(20)
-    assert httpx.get(f"{made.page.url}here").status_code == 204
+    with travelling() as loop:
+        assert visitor(made.page.app, loop).get("/here").status_code == 204
+        assert made.page.seen == 1010.0
+        pass_s(20)
+        assert visitor(made.page.app, loop, peer="192.168.1.7").get("/here").status_code == 204
     assert made.page.seen == 1010.0
     pass_s(SILENCE_TIMEOUT_S + LOOK_S)
     assert asked.exists()

@@ -3,20 +3,14 @@
 import io
 import json
 import re
-import threading
-import time
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 
-import httpx
-import pytest
-from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig, at
 from memory_sound import MemorySound
-from staff_rig import PIN, installed, sign_in, sign_in_by_touch, type_pin, until
+from staff_rig import PIN, installed
+from visit import together
 
 from pi_controller import __version__
 from pi_controller.cli.tables import _report as exhibit_report
@@ -33,54 +27,45 @@ from pi_controller.web.accounts import FILE
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
 
-@pytest.fixture
-def signed_in():
-    """Sign in at an address; return the client."""
-    with ExitStack() as stack:
-        yield partial(sign_in, stack)
-
-
 def test_sign_in_before_pin_setup_is_refused(tmp_path):
-    with installed(tmp_path, people=False) as (_, url):
-        page = httpx.get(url + HOME)
+    with installed(tmp_path, people=False) as (_, visits):
+        page = visits.get(HOME)
         assert page.status_code == 200
         assert "new-head" in page.text
         assert "Problems" not in page.text
-        tried = httpx.post(f"{url}{HOME}/sign-in", json={"name": "Head", "pin": "000000"}, headers={"origin": url})
+        tried = visits.post(f"{HOME}/sign-in", {"name": "Head", "pin": "000000"})
         assert tried.status_code == 401
         assert not (tmp_path / FILE).exists()
 
 
-def test_notice_is_set_lifted_and_survives_restart(tmp_path, signed_in):
-    with installed(tmp_path) as (installation, url):
-        staff = signed_in(url)
+def test_notice_is_set_lifted_and_survives_restart(tmp_path):
+    with installed(tmp_path) as (installation, visits):
+        staff = visits.sign_in()
         assert staff.post(f"{HOME}/do", json={"do": "notice", "notice": READY_NOTICES[0]}).status_code == 200
         assert installation.exhibit.stage.name == "notice"
         assert READY_NOTICES[0] in staff.get(HOME).text
-        assert READY_NOTICES[0] in httpx.get(url).text
-    with installed(tmp_path, people=False) as (installation, url):
+        assert READY_NOTICES[0] in visits.get("/").text
+    with installed(tmp_path, people=False) as (installation, visits):
         assert installation.exhibit.notice == READY_NOTICES[0]
-        staff = signed_in(url)
+        staff = visits.sign_in()
         assert staff.post(f"{HOME}/do", json={"do": "notice", "notice": ""}).status_code == 200
         assert installation.exhibit.stage.name == "attract"
     assert NOTICE not in READY_NOTICES
     assert not (tmp_path / ".exhibit-notice").exists()
 
 
-def test_the_staff_ends_a_session(tmp_path, signed_in):
-    with installed(tmp_path) as (installation, url):
-        assert httpx.post(
-            f"{url}/touch", json={"do": "start", "turn": installation.exhibit.turn}, headers={"origin": url}
-        )
-        until(lambda: installation.exhibit.stage.name == "choose")
-        assert signed_in(url).post(f"{HOME}/do", json={"do": "end"}).status_code == 200
+def test_the_staff_ends_a_session(tmp_path):
+    with installed(tmp_path) as (installation, visits):
+        assert visits.post("/touch", {"do": "start", "turn": installation.exhibit.turn})
+        visits.until(lambda: installation.exhibit.stage.name == "choose")
+        assert visits.sign_in().post(f"{HOME}/do", json={"do": "end"}).status_code == 200
         assert installation.exhibit.stage.name == "attract"
 
 
-def test_machine_health_is_listed_and_under_voltage_dismissed(tmp_path, signed_in):
+def test_machine_health_is_listed_and_under_voltage_dismissed(tmp_path):
     now = MachineHealth(68.2, under_voltage=False, under_voltage_since_start=True, free_bytes=91 * 10**8, fs_errors=3)
-    with installed(tmp_path, read=lambda _: now) as (installation, url):
-        staff = signed_in(url)
+    with installed(tmp_path, read=lambda _: now) as (installation, visits):
+        staff = visits.sign_in()
         page = staff.get(HOME).text
         for shown in ("68 °C", "was too weak", "9.1 GB free", "3 reported by the file system"):
             assert shown in page
@@ -91,10 +76,10 @@ def test_machine_health_is_listed_and_under_voltage_dismissed(tmp_path, signed_i
         assert not installation.watch.under_voltage, "lifted, until the machine starts anew"
 
 
-def test_test_sound_plays_and_page_reports_failure(tmp_path, signed_in):
-    sound = MemorySound(time.monotonic)
-    with installed(tmp_path, sound=sound) as (_, url):
-        client = signed_in(url)
+def test_test_sound_plays_and_page_reports_failure(tmp_path):
+    sound = MemorySound(lambda: visits.clock())  # noqa: PLW0108 - there are no visits yet
+    with installed(tmp_path, sound=sound) as (_, visits):
+        client = visits.sign_in()
         for fails in ("", "the loudspeaker is <gone>"):
             sound.fails = fails
             assert client.post(f"{HOME}/do", json={"do": "sound"}).status_code == 200
@@ -104,11 +89,11 @@ def test_test_sound_plays_and_page_reports_failure(tmp_path, signed_in):
     assert gain == VoiceSection().volume
 
 
-def test_clock_request_is_written_in_local_time(tmp_path, signed_in, monkeypatch):
+def test_clock_request_is_written_in_local_time(tmp_path, monkeypatch):
     run = tmp_path / "run"
     run.mkdir()
-    with installed(tmp_path) as (_, url):
-        client = signed_in(url)
+    with installed(tmp_path) as (_, visits):
+        client = visits.sign_in()
 
         def answer(now):
             return client.post(f"{HOME}/do", json={"do": "clock", "now": now}).status_code
@@ -122,25 +107,25 @@ def test_clock_request_is_written_in_local_time(tmp_path, signed_in, monkeypatch
     assert datetime.fromtimestamp(asked).astimezone().isoformat()[:16] == "2026-11-23T14:05"
 
 
-def test_changed_keys_are_listed_until_staff_confirms(tmp_path, signed_in):
+def test_changed_keys_are_listed_until_staff_confirms(tmp_path):
     changes, name = tmp_path / "key-changes", "SHA256:abc (laptop)"
     changes.write_text(f"2026-11-23 12:00: {name} may log in from now on\n", "utf-8")
 
     def is_told(rig, client):
         return [name in client.get(HOME).text, "keys on this machine" in client.get("/").text]
 
-    with installed(tmp_path, keys=changes) as (rig, url):
-        client = signed_in(url)
+    with installed(tmp_path, keys=changes) as (rig, visits):
+        client = visits.sign_in()
         assert is_told(rig, client) == [True, True]
         assert name not in client.get("/").text, "visitors are not told which"
         assert client.post(f"{HOME}/do", json={"do": "keys"}).status_code == 200
-        until(lambda: is_told(rig, client) == [False, False])
-    with installed(tmp_path, people=False, keys=changes) as (rig, url):
-        assert is_told(rig, signed_in(url)) == [False, False], "also after a restart"
+        visits.until(lambda: is_told(rig, client) == [False, False])
+    with installed(tmp_path, people=False, keys=changes) as (rig, visits):
+        assert is_told(rig, visits.sign_in()) == [False, False], "also after a restart"
     with changes.open("a", encoding="utf-8") as file:
         file.write("2026-11-24 12:00: SHA256:def (visitor) may log in from now on\n")
-    with installed(tmp_path, people=False, keys=changes) as (rig, url):
-        page = signed_in(url).get(HOME).text
+    with installed(tmp_path, people=False, keys=changes) as (rig, visits):
+        page = visits.sign_in().get(HOME).text
         assert "SHA256:def (visitor)" in page
         assert name not in page
 
@@ -158,30 +143,30 @@ def test_unset_clock_is_reported_and_hours_are_ignored(tmp_path):
     assert not any("clock is not set" in one.what for one in shown(rig).faults)
 
 
-def test_preview_shows_texts_and_pictures_to_staff_alone(tmp_path, signed_in):
+def test_preview_shows_texts_and_pictures_to_staff_alone(tmp_path):
     (tmp_path / "texts.toml").write_text('title = "First"\npicture = "house.png"\n')
     (tmp_path / "house.png").write_bytes(PNG)
-    with installed(tmp_path, toml='folder = "."\n') as (_, url):
-        staff = signed_in(url)
+    with installed(tmp_path, toml='folder = "."\n') as (_, visits):
+        staff = visits.sign_in()
         shown = staff.get(f"{HOME}/preview/attract").text
         assert "First" in shown
         assert "/host/house.png" in shown
-        assert httpx.get(f"{url}/host/house.png").content == PNG
-        assert httpx.get(f"{url}{HOME}/preview/attract").status_code == 401
+        assert visits.get("/host/house.png").content == PNG
+        assert visits.get(f"{HOME}/preview/attract").status_code == 401
         assert staff.get(f"{HOME}/preview/play").status_code == 404
         assert 'src="/host/house.png"' in staff.get(HOME).text
 
 
-def test_actions_without_staff_role_are_refused(tmp_path, signed_in):
-    with installed(tmp_path) as (installation, url):
+def test_actions_without_staff_role_are_refused(tmp_path):
+    with installed(tmp_path) as (installation, visits):
         notice = {"do": "notice", "notice": "x"}
-        assert httpx.post(f"{url}{HOME}/do", json=notice, headers={"origin": url}).status_code == 401
-        assert httpx.get(f"{url}{HOME}/usage.csv").status_code == 401
-        assert "Problems" not in httpx.get(url + HOME).text
-        keeper = signed_in(url, "Keeper")
+        assert visits.post(f"{HOME}/do", notice).status_code == 401
+        assert visits.get(f"{HOME}/usage.csv").status_code == 401
+        assert "Problems" not in visits.get(HOME).text
+        keeper = visits.sign_in("Keeper")
         assert keeper.post(f"{HOME}/do", json=notice).status_code == 403
         assert "Problems" not in keeper.get(HOME).text
-        head = signed_in(url)
+        head = visits.sign_in()
         assert head.post(f"{HOME}/do", json=notice, headers={"origin": "http://elsewhere.example"}).status_code == 403
         for wrong in ({"do": "play"}, {"do": "notice"}, {"do": "notice", "notice": "x" * 301}, {"do": "end", "at": 1}):
             assert head.post(f"{HOME}/do", json=wrong).status_code == 400
@@ -190,21 +175,21 @@ def test_actions_without_staff_role_are_refused(tmp_path, signed_in):
         assert installation.exhibit.notice == ""
 
 
-def test_usage_is_exported_if_counting_is_on(tmp_path, signed_in):
-    with installed(tmp_path, toml="usage = true\n") as (installation, url):
+def test_usage_is_exported_if_counting_is_on(tmp_path):
+    with installed(tmp_path, toml="usage = true\n") as (installation, visits):
         installation.record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
-        staff = signed_in(url)
-        until(lambda: ",1,1,0,0,1,0,0,0,7,61" in staff.get(f"{HOME}/usage.csv").text)
+        staff = visits.sign_in()
+        visits.until(lambda: ",1,1,0,0,1,0,0,0,7,61" in staff.get(f"{HOME}/usage.csv").text)
         assert "<td>61</td>" in staff.get(HOME).text
     other = tmp_path / "other"
     other.mkdir()
-    with installed(other) as (_, url):
-        staff = signed_in(url)
+    with installed(other) as (_, visits):
+        staff = visits.sign_in()
         assert staff.get(f"{HOME}/usage.csv").text == ""
         assert "Counting sessions is switched off" in staff.get(HOME).text
 
 
-def test_report_names_faults_without_personal_data(tmp_path, signed_in, monkeypatch):
+def test_report_names_faults_without_personal_data(tmp_path, monkeypatch):
     monkeypatch.setattr(Place, "state", tmp_path / "state")
     (tmp_path / "state").mkdir()
     (tmp_path / "state/warnings.log").write_text("2025-11-24 16:00:00 kernel: mmc0: timeout, at Our Hall\n", "utf-8")
@@ -213,8 +198,8 @@ def test_report_names_faults_without_personal_data(tmp_path, signed_in, monkeypa
     report = partial(exhibit_report, tmp_path / "table.toml")
     (tmp_path / "faults").write_text("table.toml:4: [web] port: must be a number, not 's3cret'\n", "utf-8")
     monkeypatch.setattr("pi_controller.exhibit.staff_desk.CARD_FAULTS", tmp_path / "faults")
-    with installed(tmp_path, toml=toml, read=lambda _: now, report=report) as (_, url):
-        staff = signed_in(url)
+    with installed(tmp_path, toml=toml, read=lambda _: now, report=report) as (_, visits):
+        staff = visits.sign_in()
         page = staff.get(HOME).text
         assert "/staff/report.zip" in page
         assert "s3cret" in page, "the staff can correct it"
@@ -231,46 +216,39 @@ def test_report_names_faults_without_personal_data(tmp_path, signed_in, monkeypa
         assert secret not in everything, secret
 
 
-def test_changed_keys_are_not_listed_among_card_faults(tmp_path, signed_in, monkeypatch):
+def test_changed_keys_are_not_listed_among_card_faults(tmp_path, monkeypatch):
     changed = "2026-11-23 12:00: SHA256:abc (ann) may log in from now on"
     (tmp_path / "keys").write_text(f"{changed}\n", "utf-8")
     told = f"machine.toml was not taken\n{KEYS_CHANGED} If you did not, somebody else did:\n{changed}\n"
     (tmp_path / "faults").write_text(told, "utf-8")
     monkeypatch.setattr("pi_controller.exhibit.staff_desk.CARD_FAULTS", tmp_path / "faults")
-    with installed(tmp_path, keys=tmp_path / "keys") as (installation, url):
-        assert "machine.toml was not taken" in signed_in(url).get(HOME).text
+    with installed(tmp_path, keys=tmp_path / "keys") as (installation, visits):
+        assert "machine.toml was not taken" in visits.sign_in().get(HOME).text
         assert not any("SHA256" in one.what or KEYS_CHANGED in one.what for one in installation.staff.page.shown.faults)
 
 
-def test_the_report_is_for_judges_alone(tmp_path, signed_in):
+def test_the_report_is_for_judges_alone(tmp_path):
     made = []
-    with installed(tmp_path, report=lambda told: made.append(told) or b"PK") as (_, url):
-        assert httpx.get(f"{url}{HOME}/report.zip").status_code == 401
-        assert signed_in(url, "Keeper").get(f"{HOME}/report.zip").status_code == 403
+    with installed(tmp_path, report=lambda told: made.append(told) or b"PK") as (_, visits):
+        assert visits.get(f"{HOME}/report.zip").status_code == 401
+        assert visits.sign_in("Keeper").get(f"{HOME}/report.zip").status_code == 403
         assert not made
-        assert signed_in(url).get(f"{HOME}/report.zip").content == b"PK"
+        assert visits.sign_in().get(f"{HOME}/report.zip").content == b"PK"
     (tmp_path / "other").mkdir()
-    with installed(tmp_path / "other") as (_, url):
-        staff = signed_in(url)
+    with installed(tmp_path / "other") as (_, visits):
+        staff = visits.sign_in()
         assert staff.get(f"{HOME}/report.zip").status_code == 404
         assert "report.zip" not in staff.get(HOME).text
 
 
-def test_one_report_is_made_at_a_time(tmp_path, signed_in):
-    begun, ends = threading.Event(), threading.Event()
-
-    def slow(_):
-        begun.set()
-        ends.wait(20)
-        return b"PK"
-
-    with installed(tmp_path, report=slow) as (_, url), ThreadPoolExecutor() as pool:
-        staff, other = signed_in(url), signed_in(url)
-        first = pool.submit(staff.get, f"{HOME}/report.zip")
-        assert begun.wait(20)
-        assert other.get(f"{HOME}/report.zip").json()["error"]["code"] == "busy"
-        ends.set()
-        assert first.result().content == b"PK"
+def test_one_report_is_made_at_a_time(tmp_path):
+    with installed(tmp_path, report=lambda _: b"PK") as (_, visits):
+        clients = visits.sign_in(), visits.sign_in()
+        visits.loop.work_s = 1.0
+        answers = together(*[(client, client.build_request("GET", f"{HOME}/report.zip")) for client in clients])
+    made, refused = sorted(answers, key=lambda answer: answer.status_code)
+    assert made.content == b"PK"
+    assert refused.json()["error"]["code"] == "busy"
 
 
 def shown(rig):
@@ -306,81 +284,3 @@ def test_it_is_the_same_wherever_the_bead_is():
         pictures.append(seen)
     assert len(pictures[0]) > 5
     assert all(one == pictures[0] for one in pictures)
-
-
-@pytest.mark.chromium
-def test_corner_long_press_opens_touch_operated_staff_page(tmp_path, chromium):
-    with installed(tmp_path, toml="usage = true\n") as (installation, url):
-        tab = chromium.new_page(viewport={"width": 1080, "height": 1920}, reduced_motion="reduce")
-        tab.clock.install()
-        tab.goto(url)
-        tab.mouse.move(20, 20)
-        tab.mouse.down()
-        tab.clock.run_for(1_000)
-        tab.mouse.up()
-        tab.clock.run_for(5_000)
-        assert tab.url == f"{url}/", "a short press is nothing"
-        tab.mouse.down()
-        tab.clock.run_for(3_500)
-        tab.mouse.up()
-        tab.wait_for_url(f"**{HOME}")
-        tab.wait_for_load_state()
-        assert Axe().run(tab).violations_count == 0
-        tab.click('[data-name="Head"]')
-        type_pin(tab)
-        installation.record_session(0.0, EndedSession("mat", "finished", 61.4, 7))
-        until(lambda: installation.staff.page.shown.usage)
-        tab.click("[type=submit]")
-        tab.wait_for_selector("body.staff")
-        tab.wait_for_load_state()
-        for width, height in ((390, 844), (1080, 1920), (1920, 1080)):
-            tab.set_viewport_size({"width": width, "height": height})
-            assert tab.evaluate("document.documentElement.scrollWidth") <= width
-            small = "[...document.querySelectorAll('button, a, input')].filter(e => e.offsetHeight < 44).length"
-            assert tab.evaluate(small) == 0
-            assert Axe().run(tab).violations_count == 0
-        tab.click(f'[data-notice="{READY_NOTICES[0]}"]')
-        tab.wait_for_selector('[data-notice=""]')
-        assert installation.exhibit.stage.name == "notice"
-        tab.wait_for_load_state()  # the page that follows counts from its own start
-        tab.clock.run_for(61_000)
-        tab.wait_for_url(f"{url}/")
-        tab.goto(url + HOME)
-        tab.wait_for_selector("#sign-in")
-        tab.clock.run_for(61_000)
-        tab.wait_for_url(f"{url}/")
-        tab.close()
-
-
-@pytest.mark.chromium
-@pytest.mark.slow
-def test_form_input_survives_ten_page_updates(tmp_path, chromium):
-    with installed(tmp_path, toml="usage = true\n") as (installation, url):
-        tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-        sign_in_by_touch(tab, url)
-        offered = "[...document.querySelectorAll('main form, main button[data-do]')]"
-        forms = tab.evaluate(f"{offered}.map(one => ({{id: one.id, ...one.dataset}}))")
-        assert [one["id"] for one in forms if one["id"]] == ["own", "clock"]
-        assert [one["do"] for one in forms if not one["id"]] == ["close", *["notice"] * len(READY_NOTICES), "sound"]
-        tab.fill("#own input", "Back at noon")
-        tab.fill("#clock input", "2026-12-24T18:30")
-        for n in range(10):
-            known = installation.staff.page.shown.csv
-            installation.record_session(0.0, EndedSession("mat", "finished", 61.4, n))
-            until(lambda known=known: installation.staff.page.shown.csv != known)
-        assert tab.input_value("#own input") == "Back at noon"
-        assert tab.input_value("#clock input") == "2026-12-24T18:30"
-        typed = {
-            "own": {"do": "notice", "notice": "Back at noon"},
-            "clock": {"do": "clock", "now": "2026-12-24T18:30"},
-        }
-        sent = []
-        no = {"error": {"what": "no", "todo": ""}}
-        tab.route(
-            "**/staff/do", lambda route: (sent.append(route.request.post_data_json), route.fulfill(status=409, json=no))
-        )
-        for n, form in enumerate(forms):
-            with tab.expect_response("**/staff/do"):
-                tab.locator("main :is(form button, button[data-do])").nth(n).click()
-            assert sent.pop() == typed.get(form["id"], {"do": form.get("do"), "notice": form.get("notice", "")})
-        tab.close()

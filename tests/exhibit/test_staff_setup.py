@@ -1,17 +1,13 @@
 """The staff's first hour without a shell: settings, texts, next steps, the counts as a picture, closed today."""
 
 import os
-import time
-from contextlib import ExitStack
 from datetime import date, datetime, timedelta
 from html.parser import HTMLParser
 
-import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig
-from headless import wait_until
-from staff_rig import installed, sign_in, sign_in_by_touch, until
+from staff_rig import installed
 
 from pi_controller.config import read_settings
 from pi_controller.config.model import ExhibitSection
@@ -31,12 +27,6 @@ HOUR = 3600.0
 DAY = 24 * HOUR
 
 
-@pytest.fixture
-def signed_in():
-    with ExitStack() as stack:
-        yield lambda url, name="Head": sign_in(stack, url, name)
-
-
 def version_in(client):
     return client.get(PATH).text.partition('data-version="')[2].partition('"')[0]
 
@@ -49,15 +39,15 @@ def save(client, version=None, **changes):
 # Settings.
 
 
-def test_hours_sound_and_light_apply_at_once(tmp_path, signed_in):
-    with installed(tmp_path, file=True) as (installation, url):
-        client = signed_in(url)
+def test_hours_sound_and_light_apply_at_once(tmp_path):
+    with installed(tmp_path, file=True) as (installation, visits):
+        client = visits.sign_in()
         answer = save(
             client, exhibit__opens="00:00", exhibit__closes="00:01", exhibit__dim_page=0.4, voice__volume=0.25,
             exhibit__usage=True,
         )  # fmt: skip
         assert answer.status_code == 200
-        until(lambda: installation.exhibit.stage.name == "rest")
+        visits.until(lambda: installation.exhibit.stage.name == "rest")
         assert installation.settings.voice.volume == 0.25
         assert installation.exhibit.section.dim_page == 0.4
         installation.record_session(0.0, EndedSession("mat", "finished", 60.0, 3))
@@ -77,9 +67,9 @@ def test_hours_sound_and_light_apply_at_once(tmp_path, signed_in):
         ("exhibit__languages", []),
     ],
 )
-def test_wrong_value_names_its_field_and_is_refused(tmp_path, signed_in, key, value):
-    with installed(tmp_path, file=True) as (installation, url):
-        client, before = signed_in(url), (tmp_path / "table.toml").read_bytes()
+def test_wrong_value_names_its_field_and_is_refused(tmp_path, key, value):
+    with installed(tmp_path, file=True) as (installation, visits):
+        client, before = visits.sign_in(), (tmp_path / "table.toml").read_bytes()
         kept = installation.settings
         error = save(client, **{key: value}).json()["error"]
         assert error["issues"], error
@@ -89,30 +79,30 @@ def test_wrong_value_names_its_field_and_is_refused(tmp_path, signed_in, key, va
         assert installation.settings is kept
 
 
-def test_settings_page_refuses_other_keys_and_other_roles(tmp_path, signed_in):
-    with installed(tmp_path, file=True) as (_, url):
-        head, before = signed_in(url), (tmp_path / "table.toml").read_bytes()
+def test_settings_page_refuses_other_keys_and_other_roles(tmp_path):
+    with installed(tmp_path, file=True) as (_, visits):
+        head, before = visits.sign_in(), (tmp_path / "table.toml").read_bytes()
         assert save(head, web__port=1).status_code == 400
         assert save(head, exhibit__record=True).status_code == 400
         assert save(head).status_code == 400
         assert save(head, version="0" * 16, exhibit__dim_page=0.4).status_code == 409
-        judge = signed_in(url, "Judge")
+        judge = visits.sign_in("Judge")
         assert save(judge, version_in(head), exhibit__dim_page=0.4).json()["error"]["code"] == "role"
         assert "data-version" not in judge.get(PATH).text
-        keeper = signed_in(url, "Keeper")
+        keeper = visits.sign_in("Keeper")
         assert keeper.get(PATH).status_code == 403
         assert keeper.post(f"{PATH}/texts", json={"texts": {"title": "x"}}).status_code == 403
         for path in (PATH, f"{HOME}/problems"):
-            assert httpx.get(url + path).status_code == 401
+            assert visits.get(path).status_code == 401
         for path, body in (("settings", {"version": "x", "changes": {}}), ("texts", {"texts": {}})):
-            assert httpx.post(f"{url}{PATH}/{path}", json=body, headers={"origin": url}).status_code == 401
+            assert visits.post(f"{PATH}/{path}", body).status_code == 401
             assert head.post(f"{PATH}/{path}", json=body, headers={"origin": "http://else.example"}).status_code == 403
         assert (tmp_path / "table.toml").read_bytes() == before
 
 
-def test_without_settings_file_saving_is_refused(tmp_path, signed_in):
-    with installed(tmp_path) as (_, url):
-        client = signed_in(url)
+def test_without_settings_file_saving_is_refused(tmp_path):
+    with installed(tmp_path) as (_, visits):
+        client = visits.sign_in()
         assert "data-version" not in client.get(PATH).text
         assert save(client, "x", exhibit__dim_page=0.4).status_code == 400
 
@@ -120,27 +110,27 @@ def test_without_settings_file_saving_is_refused(tmp_path, signed_in):
 # Texts.
 
 
-def test_draft_is_previewed_before_it_is_published(tmp_path, signed_in):
-    with installed(tmp_path) as (installation, url):
-        client = signed_in(url)
+def test_draft_is_previewed_before_it_is_published(tmp_path):
+    with installed(tmp_path) as (installation, visits):
+        client = visits.sign_in()
         draft = {"title": "Come in", "introduction": 'Two lines\nand "quotes" \\ <b>'}
         assert client.post(f"{PATH}/texts", json={"texts": draft}).status_code == 200
         assert "Come in" in client.get(f"{HOME}/preview/attract").text
         assert "&lt;b&gt;" in client.get(f"{HOME}/preview/about").text
-        assert "Come in" not in httpx.get(url).text
+        assert "Come in" not in visits.get("/").text
         assert not (tmp_path / "exhibit-texts").exists()
         assert client.post(f"{HOME}/do", json={"do": "texts"}).status_code == 200
         assert "no new texts" in client.post(f"{HOME}/do", json={"do": "texts"}).json()["error"]["what"]
-        until(lambda: "Come in" in httpx.get(url).text)
+        visits.until(lambda: "Come in" in visits.get("/").text)
         assert 'value="Come in"' in client.get(PATH).text
-    with installed(tmp_path, people=False) as (installation, url):
+    with installed(tmp_path, people=False) as (installation, visits):
         assert installation.exhibit.host.texts.introduction == draft["introduction"]
-        assert "Come in" in httpx.get(url).text
+        assert "Come in" in visits.get("/").text
 
 
-def test_a_draft_can_be_discarded(tmp_path, signed_in):
-    with installed(tmp_path) as (installation, url):
-        client = signed_in(url)
+def test_a_draft_can_be_discarded(tmp_path):
+    with installed(tmp_path) as (installation, visits):
+        client = visits.sign_in()
         assert client.post(f"{PATH}/texts", json={"texts": {"title": "No"}}).status_code == 200
         assert client.post(f"{HOME}/do", json={"do": "drop"}).status_code == 200
         assert installation.exhibit.host.draft is None
@@ -148,9 +138,9 @@ def test_a_draft_can_be_discarded(tmp_path, signed_in):
 
 
 @pytest.mark.parametrize("texts", [{"title": "x" * 161}, {"title": "bell\x07"}, {"title": "ok", "credits": "\u202e"}])
-def test_invalid_text_names_its_field_and_is_refused(tmp_path, signed_in, texts):
-    with installed(tmp_path) as (installation, url):
-        answer = signed_in(url).post(f"{PATH}/texts", json={"texts": texts})
+def test_invalid_text_names_its_field_and_is_refused(tmp_path, texts):
+    with installed(tmp_path) as (installation, visits):
+        answer = visits.sign_in().post(f"{PATH}/texts", json={"texts": texts})
         assert answer.status_code in (400, 409)
         if answer.status_code == 409:
             assert set(answer.json()["error"]["issues"]) == {list(texts)[-1]}
@@ -182,10 +172,10 @@ def test_proposal_replaces_broken_file_with_last_good_texts(tmp_path):
     assert HostFiles(tmp_path).texts.title == "Good"
 
 
-def test_unwritable_texts_are_reported_and_not_published(tmp_path, signed_in):
+def test_unwritable_texts_are_reported_and_not_published(tmp_path):
     (tmp_path / "exhibit-texts").write_text("a file in the way")
-    with installed(tmp_path) as (installation, url):
-        client = signed_in(url)
+    with installed(tmp_path) as (installation, visits):
+        client = visits.sign_in()
         assert client.post(f"{PATH}/texts", json={"texts": {"title": "New"}}).status_code == 200
         error = client.post(f"{HOME}/do", json={"do": "texts"}).json()["error"]
         assert "cannot be saved" in error["what"]
@@ -215,9 +205,9 @@ def test_every_fault_has_its_next_step():
     assert all(one.what and one.step == STEPS[one.kind][1] for one in found)
 
 
-def test_the_page_of_problems_has_each_step(tmp_path, signed_in):
-    with installed(tmp_path) as (_, url):
-        page = signed_in(url).get(f"{HOME}/problems").text
+def test_the_page_of_problems_has_each_step(tmp_path):
+    with installed(tmp_path) as (_, visits):
+        page = visits.sign_in().get(f"{HOME}/problems").text
     assert page.count("<dt>") == len(KINDS)
 
 
@@ -261,15 +251,15 @@ def test_close_today_waits_for_game_and_reopens_automatically():
     assert sign != build_screen(plain.exhibit).lead
 
 
-def test_close_today_survives_restart_until_reopened(tmp_path, signed_in):
-    with installed(tmp_path) as (installation, url):
-        client = signed_in(url)
+def test_close_today_survives_restart_until_reopened(tmp_path):
+    with installed(tmp_path) as (installation, visits):
+        client = visits.sign_in()
         assert client.post(f"{HOME}/do", json={"do": "close"}).status_code == 200
         assert installation.exhibit.stage.name == "rest"
         assert 'data-do="open"' in client.get(HOME).text
-    with installed(tmp_path, people=False) as (installation, url):
-        until(lambda: installation.exhibit.stage.name == "rest")
-        assert signed_in(url).post(f"{HOME}/do", json={"do": "open"}).status_code == 200
+    with installed(tmp_path, people=False) as (installation, visits):
+        visits.until(lambda: installation.exhibit.stage.name == "rest")
+        assert visits.sign_in().post(f"{HOME}/do", json={"do": "open"}).status_code == 200
         assert installation.exhibit.stage.name == "attract"
     with installed(tmp_path, people=False) as (installation, _):
         assert installation.exhibit.stage.name == "attract"
@@ -303,12 +293,12 @@ class Drawn(HTMLParser):
         self.loaded += [value for name, value in attrs if name in ("src", "href") and "//" in (value or "")]
 
 
-def test_usage_chart_separates_kinds_and_loads_no_resources(tmp_path, signed_in):
-    with installed(tmp_path, toml="usage = true\n") as (installation, url):
+def test_usage_chart_separates_kinds_and_loads_no_resources(tmp_path):
+    with installed(tmp_path, toml="usage = true\n") as (installation, visits):
         for kind in ("mat", "teams", "teams", "learn"):
-            installation.record_session(time.time(), EndedSession(kind, "finished", 60.0, 3))
-        client = signed_in(url)
-        until(lambda: "<svg" in client.get(HOME).text)
+            installation.record_session(visits.clock(), EndedSession(kind, "finished", 60.0, 3))
+        client = visits.sign_in()
+        visits.until(lambda: "<svg" in client.get(HOME).text)
         drawn = Drawn()
         drawn.feed(client.get(HOME).text)
         assert client.get(f"{HOME}/usage.csv").text.splitlines()[1].split(",")[1:5] == ["4", "1", "2", "1"]
@@ -318,41 +308,6 @@ def test_usage_chart_separates_kinds_and_loads_no_resources(tmp_path, signed_in)
 
 
 # On a phone.
-
-
-@pytest.mark.chromium
-def test_the_first_hour_on_a_phone(tmp_path, chromium):
-    with installed(tmp_path, toml="usage = true\n", file=True) as (installation, url):
-        for kind in ("mat", "teams", "teams", "learn"):
-            installation.record_session(time.time(), EndedSession(kind, "finished", 60.0, 3))
-        tab = chromium.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-        sign_in_by_touch(tab, url)
-        tab.wait_for_selector(f'body.staff [href="{PATH}"]')
-        look(tab, "staff")
-        tab.click(f'[href="{HOME}/problems"]')
-        tab.wait_for_selector(".steps")
-        look(tab, "problems")
-        tab.goto(url + PATH)
-        tab.fill('[data-key="exhibit.opens"] input', "9 o'clock")
-        tab.click("#settings [type=submit]")
-        tab.wait_for_selector('[data-key="exhibit.opens"] .issue:not(:empty)')
-        look(tab, "setup")
-        tab.fill('[data-key="exhibit.opens"] input', "09:00")
-        tab.fill('[data-key="exhibit.closes"] input', "17:00")
-        tab.fill('[data-key="exhibit.dim_page"] input', "0,5")
-        tab.click("#settings [type=submit]")
-        tab.wait_for_selector('[role=status]:has-text("Saved")')
-        tab.wait_for_load_state()
-        assert installation.exhibit.section.opens == "09:00"
-        assert installation.exhibit.section.dim_page == 0.5
-        tab.fill("#t-introduction", "Welcome.\nCome and play.")
-        tab.click("#texts [type=submit]")
-        tab.wait_for_selector(".bar [data-do=texts]")
-        look(tab, "preview")
-        assert installation.exhibit.host.texts.introduction == ""
-        tab.click(".bar [data-do=texts]")
-        wait_until(tab, lambda: installation.exhibit.host.texts.introduction.startswith("Welcome"))
-        tab.close()
 
 
 def look(tab, name):

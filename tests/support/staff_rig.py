@@ -1,33 +1,62 @@
-"""An installation on this machine's clock, with staff who may sign in; shared by the tests of the staff page."""
+"""An installation on virtual time with staff who may sign in; its pages are visited in process."""
 
-import threading
-import time
 from contextlib import ExitStack, contextmanager
 
-import httpx
+from travel import travelling
+from visit import visitor
 
 from pi_controller.config import read_settings
 from pi_controller.exhibit.staff_desk import HOME
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.runtime.run import steady_clock
 from pi_controller.web.accounts import FILE, PinHasher, Users
 
 PIN = "314159"
+ORIGIN = "http://localhost:8080"
+BEGAN = 1_795_000_000.0  # 18 November 2026
+STEP_S, LIMIT_S = 0.02, 20.0
+
+
+class Visits:
+    """Visits to the pages of `daemon`'s installation, which steps while somebody waits for an answer."""
+
+    def __init__(self, daemon, loop, clock):
+        self.daemon, self.loop, self.clock = daemon, loop, clock
+        self.anybody = self.client()
+        self.get = self.anybody.get
+
+    def client(self):
+        app, headers = self.daemon.table.page.app, {"origin": ORIGIN}
+        return visitor(app, self.loop, self.step, url=ORIGIN, headers=headers)
+
+    def post(self, path, body):
+        return self.anybody.post(path, json=body)
+
+    def step(self):
+        self.daemon.step(self.clock())
+
+    def until(self, wanted):
+        end = self.loop.time() + LIMIT_S
+        while not wanted():
+            assert self.loop.time() < end
+            self.loop.advance(STEP_S)
+            self.step()
+
+    def sign_in(self, name="Head"):
+        """Return a client in which `name` has signed in."""
+        client = self.client()
+        assert client.post(f"{HOME}/sign-in", json={"name": name, "pin": PIN}).status_code == 200
+        return client
 
 
 @contextmanager
 def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None, report=None, file=False):
-    """Run an installation on this machine's clock, its page at a free port; yield it and its page's address."""
+    """Yield an installation, and the visits to its pages."""
     settings = folder / "table.toml"
     settings.write_text(f"[web]\nport = 0\n[exhibit]\n{toml}")
     if people:
-        users, pins = Users(folder / FILE), PinHasher(passes=1, kib=8)
-        users.add("Head", "head", pins.hash(PIN))
-        users.add("Keeper", "scorekeeper", pins.hash(PIN))
-        users.add("Judge", "judge", pins.hash(PIN))
-        users.close()
-    clock, ended = steady_clock(), threading.Event()
+        add_staff(folder)
     with ExitStack() as stack:
+        loop = stack.enter_context(travelling())
         made = {
             "read": read,
             "sound": sound,
@@ -35,47 +64,17 @@ def installed(folder, *, people=True, toml="", read=None, sound=None, keys=None,
             "report": report,
             "file": settings if file else None,
         }
+
+        def clock():
+            return BEGAN + loop.time()
+
         daemon = assemble_exhibit(read_settings(settings), folder, clock, stack, **made)
-        installation = daemon.table
-
-        def steps():
-            while not ended.wait(0.02):
-                daemon.step(clock())
-
-        thread = threading.Thread(target=steps)
-        thread.start()
-        try:
-            yield installation, installation.page.url.rstrip("/")
-        finally:
-            ended.set()
-            thread.join()
+        yield daemon.table, Visits(daemon, loop, clock)
 
 
-def sign_in(stack, url, name="Head"):
-    """Sign in at an address until `stack` ends; return the client."""
-    client = stack.enter_context(httpx.Client(base_url=url, headers={"origin": url}, verify=False))
-    assert client.post(f"{HOME}/sign-in", json={"name": name, "pin": PIN}).status_code == 200
-    return client
-
-
-def sign_in_by_touch(tab, url):
-    """Sign in at the staff page as on a phone, and return when the page that follows is loaded."""
-    tab.goto(url + HOME)
-    tab.click('[data-name="Head"]')
-    type_pin(tab)
-    tab.click("[type=submit]")
-    tab.wait_for_selector("body.staff")
-    tab.wait_for_load_state()
-
-
-def type_pin(tab):
-    """Touch the digits of the PIN."""
-    for digit in PIN:
-        tab.click(f'[data-digit="{digit}"]')
-
-
-def until(wanted, limit_s=20.0):
-    end = time.monotonic() + limit_s
-    while not wanted():
-        assert time.monotonic() < end
-        time.sleep(0.02)  # the installation's own thread
+def add_staff(folder):
+    """Add one of each role, with the same PIN, to the accounts in `folder`."""
+    users, pins = Users(folder / FILE), PinHasher(passes=1, kib=8)
+    for name, role in (("Head", "head"), ("Keeper", "scorekeeper"), ("Judge", "judge")):
+        users.add(name, role, pins.hash(PIN))
+    users.close()

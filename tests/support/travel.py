@@ -42,6 +42,8 @@ class TravelLoop(asyncio.SelectorEventLoop):
     def __init__(self, now=START_S):
         super().__init__(_Leap(self._pass))
         self._now = now
+        self.work_s = 0.0
+        """How long work in a thread takes."""
 
     def time(self):
         """Return the loop's own time, s."""
@@ -67,10 +69,14 @@ class TravelLoop(asyncio.SelectorEventLoop):
         self.advance(max(0.0, min(timers) - self._now) + MOMENT_S)
 
     def run_in_executor(self, executor, func, *args):
-        """Call `func` at once, in this thread."""
+        """Call `func` at once, in this thread; its result comes after `work_s`."""
         done = self.create_future()
         try:
-            done.set_result(func(*args))
+            result = func(*args)
+            if self.work_s:
+                self.call_later(self.work_s, lambda: done.cancelled() or done.set_result(result))
+            else:
+                done.set_result(result)
         except Exception as error:  # noqa: BLE001 - the awaiting code gets it, as from a thread
             done.set_exception(error)
         return done

@@ -6,16 +6,17 @@ from collections import deque
 import httpx
 
 MAX_LEAPS = 100_000
+STEP_S = 0.05
 
 
 class AppTransport(httpx.BaseTransport):
     """Asks `app`, an ASGI application, on `loop`, a `TravelLoop`; bodies that stream are read as they come.
 
-    While an answer waits, `step` is called: it does what the other threads would, such as the table's step. Time leaps
-    to the next timer if that changes nothing. `peer` is the visitor's address.
+    While an answer waits, `step` is called every `STEP_S`: it does what the other threads would, such as the table's
+    step. Without one time leaps from timer to timer. `peer` is the visitor's address.
     """
 
-    def __init__(self, app, loop, step=lambda: None, peer="127.0.0.1"):
+    def __init__(self, app, loop, step=None, peer="127.0.0.1"):
         self.app, self.loop, self.step, self.peer = app, loop, step, peer
 
     def handle_request(self, request):
@@ -43,15 +44,19 @@ class _Exchange(httpx.SyncByteStream):
 
     def wait(self, holds):
         """Run until `holds()` or the end of the answer: first what can run now, then `step`, then time."""
+        step = self._transport.step
         for _ in range(MAX_LEAPS):
             self._loop.settle()
             if holds() or self._task.done():
                 break
-            self._transport.step()
+            if step is None:
+                self._loop.leap()
+                continue
+            step()
             self._loop.settle()
             if holds() or self._task.done():
                 break
-            self._loop.leap()
+            self._loop.advance(STEP_S)
         else:
             raise AssertionError("no answer after many timers")
         if self.failed is not None:
@@ -107,7 +112,7 @@ def _scope(request, peer):
     }
 
 
-def visitor(app, loop, step=lambda: None, *, url="http://localhost:8080", peer="127.0.0.1", **how):
+def visitor(app, loop, step=None, *, url="http://localhost:8080", peer="127.0.0.1", **how):
     """Return an `httpx.Client` that visits `app` at `url`; `how` is as for httpx."""
     transport = AppTransport(app, loop, step, peer)
     return httpx.Client(transport=transport, base_url=url, trust_env=False, **how)
