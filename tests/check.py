@@ -55,7 +55,8 @@ TEST_TOOLS = ("hypothesis", "playwright", "pytest", "pytest-benchmark", "pytest-
 USING_PACKAGES = (
     *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "server", "server_stop")),
     *(f"tests/web/test_{name}.py" for name in ("shares", "signing", "watch", "web_security")),
-    *(f"tests/hub/test_{name}.py" for name in ("inbox", "messages", "mqtt", "outbox", "store")),
+    *(f"tests/hub/test_{name}.py" for name in ("inbox", "messages", "outbox", "store", "table_link")),
+    *(f"tests/process/test_hub_{name}.py" for name in ("broker", "database")),
     *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),
     *(f"tests/recording/test_{name}.py" for name in ("columns", "recorder")),
     *(f"tests/sensing/test_{name}.py" for name in ("beads", "strikes")),

@@ -47,7 +47,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 LONG = (
-    "emulated/", "hub/test_whole_", "web/test_judge_browser", "web/test_room", "exhibit/test_exhibit_browser",
+    "emulated/", "web/test_judge_browser", "web/test_room", "exhibit/test_exhibit_browser",
     "end_to_end/test_games", "calibration/", "test_first_", "faults/", "end_to_end/", "secrecy/", "hub/", "exhibit/",
     "recording/", "table/test_migrate", "web/", "sensing/", "system/", "hardware/", "tournament/",
 )  # fmt: skip

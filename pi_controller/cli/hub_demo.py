@@ -67,7 +67,7 @@ async def _play(demo: Demo, folder: Path) -> int:
         for number in range(1, demo.tables + 1):
             # in a thread: a table says goodbye to the broker, which runs in this loop
             stack.push_async_callback(asyncio.to_thread, _stop, _start_table(folder, number, broker, demo))
-        print(f"The boards are live at {hub.url}", flush=True)
+        print(f"The boards are live at {hub.pages.url}", flush=True)
         print("Ctrl-C ends the demonstration.", flush=True)
         begun, shown = time.monotonic(), 0
         while director.now.champion is None and not closing.is_set() and not running.done():
@@ -77,7 +77,7 @@ async def _play(demo: Demo, folder: Path) -> int:
         _results(director, shown)
         champion = director.now.champion
         if champion is not None:
-            _end(director, champion, time.monotonic() - begun, hub.url)
+            _end(director, champion, time.monotonic() - begun, hub.pages.url)
             if not demo.once:
                 print("The boards stay up until Ctrl-C.", flush=True)
                 await asyncio.wait((running, asyncio.create_task(closing.wait())), return_when=asyncio.FIRST_COMPLETED)

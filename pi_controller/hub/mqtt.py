@@ -146,7 +146,7 @@ CLOSING_S = 3.0
 class BackgroundLink(ABC):
     """A connection to `broker` in a thread of its own, restored automatically; its owner never waits for it.
 
-    A subclass calls `start` when it is ready, and `wake` when `_session` has something to send.
+    A subclass calls `wake` when `_session` has something to send.
     """
 
     def __init__(self, broker: Broker, will: Will) -> None:
@@ -160,14 +160,22 @@ class BackgroundLink(ABC):
         """Send and receive on a new connection until `_closing` is set."""
 
     def start(self) -> None:
-        """Start the thread."""
+        """Start the thread, which does `run`."""
         self._thread.start()
+
+    async def run(self) -> None:
+        """Stay connected until `close`."""
+        self._news, self._closing = asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._woken()
+        await stay_connected(self._broker, self._will, self._session, self._closing)
 
     def close(self) -> None:
         """Send the remaining messages and disconnect; do not wait for a broker that does not answer."""
         self._stopping = True
         self.wake()
-        self._thread.join(CLOSING_S)
+        if self._thread.is_alive():
+            self._thread.join(CLOSING_S)
 
     def wake(self) -> None:
         """Set `_news` in the thread's loop, and `_closing` if the link is being closed."""
@@ -182,15 +190,9 @@ class BackgroundLink(ABC):
 
     def _work(self) -> None:
         try:
-            run_async(self._stay())
+            run_async(self.run())
         except Exception:
             log.exception("the connection to the hub has failed permanently; the game continues")
-
-    async def _stay(self) -> None:
-        self._news, self._closing = asyncio.Event(), asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-        self._woken()
-        await stay_connected(self._broker, self._will, self._session, self._closing)
 
 
 async def _collect(client: aiomqtt.Client, messages: asyncio.Queue[aiomqtt.Message]) -> None:

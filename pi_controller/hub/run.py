@@ -111,7 +111,7 @@ class HubRun:
 
     def __init__(self, folder: Path, said: Callable[[str], None] = _print, *, shows: bool | None = None) -> None:
         self.director: Director
-        self.url = ""
+        self.pages: HubPages
         self._folder = folder
         self._said = said
         self._shows = sys.stdout.isatty() if shows is None else shows
@@ -148,10 +148,9 @@ class HubRun:
             inbox, self.director, known = opened
             tls = load_server_tls(folder)
             certificate = read_certificate(folder)  # a later `hub setup` writes another one, which is not in use yet
-            pages = HubPages(settings, folder, self.director, tls=tls)
+            self.pages = pages = HubPages(settings, folder, self.director, tls=tls)
             stack.callback(pages.close)
             pages.start()
-            self.url = pages.url
             if settings.embedded:
                 await stack.enter_async_context(embedded_broker(broker.port))
                 self._said(f"a broker of its own, for tables on this machine: 127.0.0.1 port {broker.port}")

@@ -58,7 +58,7 @@ class _News(NamedTuple):
 class TableLink(mqtt.BackgroundLink, Observer[Table]):
     """Sends the events of the table `name` to the hub, under the account `broker.user`.
 
-    The hub's matches are started through `command_queue`; without one they are refused.
+    The hub's matches are started through `command_queue`; without one they are refused. It connects with `start`.
     """
 
     def __init__(
@@ -97,7 +97,6 @@ class TableLink(mqtt.BackgroundLink, Observer[Table]):
         self._known = ""
         where = messages.topic(venue, broker.user, "state")
         super().__init__(broker, mqtt.Will(where, messages.State("lost", self._start, name)))
-        self.start()
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
         """Pass the newest view to the thread."""

@@ -297,6 +297,7 @@ def make_hub_link(settings: Settings, command_queue: TableQueue, stack: ExitStac
     with requires_extra("mqtt", "the link to the hub"):
         from pi_controller.hub.table_link import make_table_link  # noqa: PLC0415 - only a table with a hub needs MQTT
     link = make_table_link(settings, command_queue)
+    link.start()
     stack.callback(link.close)
     return [link]
 

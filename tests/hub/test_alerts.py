@@ -1,9 +1,6 @@
 """What the director is warned of: only what the hub knows to be so, and as long as it is so."""
 
-import time
-
 import pytest
-from brokers import needs_mosquitto
 from hub_hall import TEAMS
 
 from pi_controller.display import phrases
@@ -16,8 +13,8 @@ LATE_S = 3600.0
 
 
 def alerts(hall, later=0.0):
-    boards = Boards(hall.director, lambda: time.time() + later)
-    boards.tables = hall.hub.tables
+    boards = Boards(hall.director, lambda: hall.clock() + later)
+    boards.tables = hall.statuses
     return boards._alerts()
 
 
@@ -28,7 +25,7 @@ def call(hall, *lines, **plan):
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
     hall.until(lambda: table.match == "W1-1")
     table.do(*lines)
-    hall.until(lambda: hall.inbox.record_counts()["t01"].get(table.journal.meta.epoch) == table.journal.seq)
+    hall.await_records(table)
     return table
 
 
@@ -36,7 +33,6 @@ def end(table):
     table.do("forfeit B")
 
 
-@needs_mosquitto
 @pytest.mark.parametrize("lines", [(), ("toss A", "found")])
 def test_manual_result_of_unfinished_game_is_not_undone(hall, lines):
     table = call(hall, *lines)
@@ -49,7 +45,6 @@ def test_manual_result_of_unfinished_game_is_not_undone(hall, lines):
     assert len(alerts(hall)) == len(lines[:1]), "people who play on must be told; nobody plays a game without an action"
 
 
-@needs_mosquitto
 def test_undone_end_alerts_until_game_ends_again(hall):
     table = call(hall, "toss A", results="at_once")
     end(table)
@@ -64,7 +59,6 @@ def test_undone_end_alerts_until_game_ends_again(hall):
     assert not alerts(hall)
 
 
-@needs_mosquitto
 def test_corrected_result_clears_undone_end_alert(hall):
     table = call(hall, "toss A", results="at_once")
     end(table)
@@ -76,26 +70,24 @@ def test_corrected_result_clears_undone_end_alert(hall):
     assert not game.undone
 
 
-@needs_mosquitto
 def test_lost_table_raises_no_late_start_alert(hall):
     table = call(hall, grace_s=60.0)
     assert "have not started in time" in "".join(alerts(hall, LATE_S))
     table.close()
     del hall.tables["t01"]
-    hall.until(lambda: hall.hub.tables[0].state != "ready")
+    hall.until(lambda: hall.statuses[0].state != "ready")
     (alert,) = alerts(hall, LATE_S)
     assert "not started" not in alert
     assert "W1-1" in alert
 
 
-@needs_mosquitto
 def test_pending_result_of_lost_table_raises_no_alert(hall):
     table = call(hall, "toss A", results="confirm")
     end(table)
     hall.until(lambda: hall.now.reports)
     table.close()
     del hall.tables["t01"]
-    hall.until(lambda: hall.hub.tables[0].state != "ready")
+    hall.until(lambda: hall.statuses[0].state != "ready")
     assert not alerts(hall, LATE_S)
 
 

@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from brokers import needs_mosquitto
 from inbox_messages import A, events, records, take
 
 from pi_controller.cli.hub import hub as main
@@ -41,16 +40,15 @@ def test_exported_journal_has_the_tables_records(filled, tmp_path):
     assert [one.name for one in (tmp_path / "out").iterdir()] == [path.name]
 
 
-@needs_mosquitto
 def test_restored_hub_refills_from_tables_and_journals_verify(hall, tmp_path, capsys):
     table = hall.table("t01")
     table.do("toss A", "found")
-    hall.until(lambda: hall.inbox.record_counts().get("t01", {}).get(table.journal.meta.epoch) == table.journal.seq)
+    hall.await_records(table)
     assert main(["backup", str(hall.folder), str(tmp_path / "yesterday")]) == 0  # while it runs
     yesterday = table.journal.seq
     assert f": {yesterday} records, the last of 20" in capsys.readouterr().out
     table.do("found", "missed", "found", "close B forfeit gone")
-    hall.until(lambda: hall.inbox.record_counts()["t01"][table.journal.meta.epoch] == table.journal.seq)
+    hall.await_records(table)
     hall.stop()
     with pytest.raises(StoreError, match="exists and is not overwritten"):
         main(["restore", str(hall.folder), str(tmp_path / "yesterday")])
@@ -61,9 +59,9 @@ def test_restored_hub_refills_from_tables_and_journals_verify(hall, tmp_path, ca
     assert f"restored: {yesterday} records, the last of 20" in said
     assert "Later decisions are not in it" in said
     with Inbox(hall.where) as inbox:
-        assert inbox.record_counts()["t01"][table.journal.meta.epoch] == yesterday
+        assert inbox.record_counts()["t01"][table.epoch] == yesterday
     hall.start()
-    hall.until(lambda: hall.inbox.record_counts()["t01"][table.journal.meta.epoch] == table.journal.seq)
+    hall.await_records(table)
     assert hall.inbox.alarms() == []
     assert main(["journals", str(hall.folder), str(tmp_path / "out")]) == 0
     (path,) = (tmp_path / "out").iterdir()

@@ -7,8 +7,8 @@ from itertools import count
 
 import pytest
 from headless import UPDATED, wait_until
-from hub_site import Site
 from markupsafe import Markup
+from served_site import ServedSite as Site
 
 from pi_controller.hub import pages
 from pi_controller.hub.boards import Boards

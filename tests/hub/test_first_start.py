@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from brokers import needs_mosquitto
 from card_machine import CardMachine
 from judge_house import PIN, cheap
+from mosquitto import needs_mosquitto
 
 from pi_controller.config import read_settings
 from pi_controller.errors import MatError, UsageError

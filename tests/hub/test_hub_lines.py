@@ -2,9 +2,9 @@
 
 import pytest
 from headless import UPDATED
-from hub_site import Site
 from line_faults import LINE_FAULTS
 from long_names import LONG_NAMES
+from served_site import ServedSite as Site
 
 from pi_controller.hub.hub import TableStatus
 

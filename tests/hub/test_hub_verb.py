@@ -1,19 +1,12 @@
-"""`moccasin-mat hub`: what setup writes, the page of all tables, and a first try without Mosquitto."""
+"""`moccasin-mat hub`: what setup writes, and the page of all tables."""
 
-import http.client
 import re
-import signal
-import sqlite3
-import subprocess
-import sys
-import time
-from contextlib import closing
 from datetime import UTC, datetime
 
 import msgspec
 import pytest
-from brokers import PATIENCE_S, VENUE, needs_mosquitto
-from ports import free_port
+from linked_table import VENUE
+from mosquitto import needs_mosquitto
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.cli.hub import hub as verb
@@ -48,7 +41,7 @@ def test_setup_again_keeps_every_key_and_adds_tables(tmp_path, capsys):
 
 
 @needs_mosquitto
-def test_setup_again_keeps_what_people_wrote_into_the_hubs_settings(tmp_path):
+def test_setup_again_keeps_people_own_settings(tmp_path):
     write_hub_files(tmp_path, VENUE, ["t01"], ["localhost"], 8883, datetime.now(UTC))
     with (tmp_path / "hub.toml").open("a") as settings:
         settings.write(
@@ -78,7 +71,7 @@ def test_no_password_is_anothers_or_readable_by_others(tmp_path):
 
 
 @needs_mosquitto
-def test_what_setup_prints_for_a_table_are_its_settings(tmp_path):
+def test_setup_writes_settings_of_each_table(tmp_path):
     write_hub_files(tmp_path, VENUE, ["t01", "t12", "door"], ["hub.example"], 8883, datetime.now(UTC))
     files = [tmp_path / "tables" / table / "hub.toml" for table in ("t01", "t12", "door")]
     assert [read_settings(path).table.name for path in files] == ["Table 1", "Table 12", "door"]
@@ -95,7 +88,7 @@ def test_what_setup_prints_for_a_table_are_its_settings(tmp_path):
         ('table = "Table 1"', "small letters"),
     ],
 )
-def test_half_a_hub_in_the_settings_is_told(tmp_path, lines, fault):
+def test_incomplete_hub_settings_are_refused(tmp_path, lines, fault):
     path = tmp_path / "table.toml"
     path.write_text(f"[hub]\n{lines}\n")
     with pytest.raises(SettingsError, match=fault):
@@ -104,9 +97,12 @@ def test_half_a_hub_in_the_settings_is_told(tmp_path, lines, fault):
 
 @pytest.mark.parametrize(
     "args",
-    [["setup", "x", "--tables", "65"], ["setup", "x", "--venue", "My Hall"], ["accept", "x"], ["run", "x", "t01"]],
+    [
+        *(["setup", "x", "--tables", "65"], ["setup", "x", "--venue", "My Hall"], ["accept", "x"], ["run", "x", "t01"]),
+        *(["--demo", *more] for more in (["--teams", "1"], ["--tables", "17"], ["--pace", "-1"], ["run"])),
+    ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path, monkeypatch, args):
+def test_invalid_arguments_are_refused_and_nothing_written(tmp_path, monkeypatch, args):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError):
         main(args)
@@ -135,7 +131,7 @@ def shown(view):
     )
 
 
-def test_the_page_shows_score_state_and_where_a_judge_is_wanted(shown):
+def test_page_shows_score_state_and_judge_requests(shown):
     html = tables_markup(shown)
     assert re.findall(r'data-state="(\w+)" data-wanted="(\w*)"', html) == [
         ("ready", ""), ("ready", "yes"), ("lost", ""), ("lost", ""),
@@ -158,7 +154,7 @@ def test_the_page_shows_score_state_and_where_a_judge_is_wanted(shown):
         (MachineHealth(), 3600.0, ["3600 s ahead"]),
     ],
 )
-def test_what_is_wrong_with_a_tables_machine_stands_on_its_card(machine, clock_s, said):
+def test_machine_troubles_are_on_the_table_card(machine, clock_s, said):
     table = TableStatus("t01", state="ready", health=Health(1.0, machine), clock_s=clock_s)
     found = describe_troubles(table)
     assert len(found) == len(said)
@@ -181,13 +177,13 @@ def test_what_is_wrong_with_a_tables_machine_stands_on_its_card(machine, clock_s
         ("ready", -5.0, ""),
     ],
 )
-def test_the_card_says_when_a_table_was_last_heard(state, ago, said):
+def test_card_shows_time_since_last_contact(state, ago, said):
     table = TableStatus("t01", state=state, heard=None if ago is None else 1000.0 - ago)
     shown = tables_markup([table], now=1000.0)
     assert re.findall(r'class="heard">(.*?)<', shown) == [said] * bool(said)
 
 
-def test_a_mat_that_is_not_heard_any_more_stands_on_the_card_and_none_does_not():
+def test_disconnected_mat_is_shown_but_no_missing_one():
     for mat, told in ((None, False), (True, False), (False, True)):
         table = TableStatus("t01", state="ready", mat=mat)
         assert ("Its mat is not connected." in tables_markup([table])) is told
@@ -201,47 +197,3 @@ def test_the_page_of_no_table_says_so():
 def test_a_view_comes_back_as_it_was_sent(shown):
     view = shown[1].view
     assert msgspec.json.decode(msgspec.json.encode(view), type=type(view)) == view
-
-
-def get(port):
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    try:
-        line.request("GET", "/")
-        return line.getresponse().read().decode()
-    except OSError:
-        return ""
-    finally:
-        line.close()
-
-
-def until(holds):
-    end = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.2)
-
-
-def records(path):
-    with closing(sqlite3.connect(path)) as db:
-        return db.execute("SELECT count(*) FROM records").fetchone()[0]
-
-
-@pytest.mark.slow
-def test_a_first_try_needs_no_other_broker(tmp_path):
-    """Hub and table as they are started by hand."""
-    broker, page, live = free_port(), free_port(), free_port()
-    (tmp_path / "hub").mkdir()
-    (tmp_path / "hub" / "hub.toml").write_text(f"[broker]\nport = {broker}\n[page]\nport = {page}\n")
-    (tmp_path / "table.toml").write_text(
-        f'[board]\nport = "none"\n[web]\nport = {live}\n[hub]\naddress = "127.0.0.1"\nport = {broker}\ntable = "t01"\n'
-    )
-    program = [sys.executable, "-m", "pi_controller"]
-    with subprocess.Popen([*program, "hub", "run", tmp_path / "hub"]) as hub:
-        with subprocess.Popen([*program, "run", "--settings", tmp_path / "table.toml"]) as table:
-            until(lambda: 'data-state="ready"' in get(page) and records(tmp_path / "hub" / "hub.sqlite"))
-            table.send_signal(signal.SIGINT)
-        until(lambda: 'data-state="stopped"' in get(page))
-        hub.send_signal(signal.SIGINT)
-    assert hub.returncode == 0
-    with Inbox(tmp_path / "hub" / "hub.sqlite") as inbox:
-        assert [*inbox.record_counts()["t01"].values()] == [1]

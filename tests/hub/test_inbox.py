@@ -1,8 +1,5 @@
 """The hub takes each record once and only if it follows, keeps it through a kill, and mixes no two journals."""
 
-import signal
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from unittest.mock import patch
@@ -192,40 +189,6 @@ def test_another_programs_file_is_left_alone(tmp_path):
     with pytest.raises(StoreError):
         Inbox(path)
     assert path.read_bytes() == b"not a database at all" * 100
-
-
-WRITER = """
-import sys
-sys.path.insert(0, {folder!r})
-from pathlib import Path
-from inbox_messages import A, records
-from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Events, Game, Hello
-inbox = Inbox(Path(sys.argv[1]))
-inbox.store_messages(0.0, [("t01", Hello("a", (Game(A, 2000),)))])
-held = inbox.record_counts()["t01"][A]
-for record in records(A, 2000)[held:]:
-    ((_, ack),) = inbox.store_messages(0.0, [("t01", Events(A, (record,)))])
-    print(ack.seq, flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_acknowledged_records_survive_a_kill(tmp_path, request):
-    path, acknowledged = tmp_path / "hub.sqlite", 0
-    program = WRITER.format(folder=str(request.path.parents[1] / "support"))
-    for after in (1, 40, 7, 150, 3):
-        with subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE, text=True) as writer:
-            for _ in range(after):
-                line = writer.stdout.readline()
-            writer.send_signal(signal.SIGKILL)
-            rest = [one for one in writer.stdout.read().split("\n")[:-1] if one]
-        assert int(line) > acknowledged
-        acknowledged = int((rest or [line])[-1])
-        with Inbox(path) as inbox:
-            held = inbox.record_counts()["t01"][A]
-            assert held >= acknowledged
-            assert list(inbox.rows("t01", A)) == [record.row() for record in records(A, held)]
 
 
 def test_no_record_is_ever_changed_or_removed(inbox, where):

@@ -1,28 +1,22 @@
-"""Matches given to tables over a real Mosquitto: taken, refused, played, reported; whoever is killed meanwhile."""
+"""Matches given to tables: taken, refused, played, reported; whoever is killed meanwhile."""
 
-import asyncio
 import shutil
-import time
 from functools import partial
 from unittest.mock import patch
 
 import pytest
-from brokers import VENUE, Mosquitto, RunningHub, needs_mosquitto
-from hub_hall import TEAMS, HubHall, Played
+from hub_hall import TEAMS
 
 from pi_controller import __version__
 from pi_controller.display.terminal import render_text
 from pi_controller.hub.boards import Boards
 from pi_controller.hub.director import MAX_UNANSWERED_S, Director
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.messages import Reply, State, topic
-from pi_controller.hub.mqtt import Will, make_client
-from pi_controller.hub.store import Database, StoreError, TournamentLog
+from pi_controller.hub.messages import Reply, State, encode
+from pi_controller.hub.store import StoreError, TournamentLog
 from pi_controller.referee.facts import GameOpened
 from pi_controller.runtime.console import execute_line
 from pi_controller.tournament import decisions as d
-
-pytestmark = needs_mosquitto
 
 
 def test_assigned_match_sets_up_table_and_counts(hall):
@@ -74,16 +68,14 @@ def test_repeated_order_starts_no_second_game(hall):
     order = hall.director.orders(["t01"])["t01"]
     table.do("toss A", "close B forfeit gone")
     hall.until(lambda: hall.now.reports)
-    epoch = table.journal.meta.epoch
+    epoch = table.epoch
     hall.director.orders = lambda tables: dict.fromkeys(tables, order)  # replayed
     hall.director.changed()
     hall.until(lambda: hall.director.replies["t01"].order == order.order)
     table.close()
     table.start()
-    for _ in range(20):
-        table.step()
-        time.sleep(0.05)
-    assert table.journal.meta.epoch == epoch
+    hall.pass_time(1.0)
+    assert table.epoch == epoch
 
 
 def test_result_awaits_confirmation_and_undo_withdraws_it(hall):
@@ -110,7 +102,7 @@ def test_match_counts_once_despite_kills(hall):
     table.step()
     hall.start()
     hall.until(lambda: table.match == "W1-1")
-    epoch = table.journal.meta.epoch
+    epoch = table.epoch
     hall.broker.kill()
     table.do("toss A", "forfeit B")
     table.close()
@@ -119,7 +111,7 @@ def test_match_counts_once_despite_kills(hall):
     table.start()
     hall.start()
     hall.until(lambda: "W1-1" in hall.now.sources)
-    assert table.journal.meta.epoch == epoch
+    assert table.epoch == epoch
     assert len(hall.now.state.games["W1-1"]) == 1
     assert [one.fact for one in hall.director.history.effective_decisions if isinstance(one.fact, d.Reported)][1:] == []
 
@@ -212,26 +204,6 @@ def test_matches_are_called_by_themselves_to_the_end(hall):
     assert used == {"t01", "t02"}
 
 
-@pytest.mark.slow
-def test_a_match_counts_whenever_the_database_was_killed(tmp_path, postgres):
-    broker = Mosquitto(tmp_path / "broker", ["t01"]).start()
-    hall = HubHall(tmp_path, broker, Database(postgres.url, "matches"))
-    try:
-        table = hall.table("t01")
-        hall.plan(calling="automatic")
-        hall.until(lambda: table.match and table.table.view.phase == "toss")
-        match = table.match
-        postgres.kill()
-        table.do("toss A", "forfeit B")
-        hall.until(lambda: "cannot be written" in hall.hub.hub._known.get("", ""))
-        postgres.start()
-        hall.until(lambda: match in hall.now.sources)
-        assert len(hall.now.state.games) == 1
-    finally:
-        hall.close()
-        broker.kill()
-
-
 def test_retry_after_lost_append_answer_decides_once(where):
     entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
     with Inbox(where) as inbox, TournamentLog(where) as log:
@@ -255,11 +227,10 @@ def lost(log, append, *decided):
     raise StoreError("the connection broke")
 
 
-def test_a_second_hub_at_the_broker_is_noticed(hall, tmp_path, caplog):
-    with Inbox(tmp_path / "other.sqlite") as inbox:
-        other = RunningHub(inbox, hall.broker.account("hub"))
-        hall.hub.until(lambda hub: hub.hub.rival)
-        other.close()
+def test_a_second_hub_at_the_broker_is_noticed(hall, caplog):
+    hall.pass_time(1.0)
+    hall.send("", "state", encode(State("ready", "another")))
+    hall.until(lambda: hall.hub.rival)
     assert "stop one of the two" in caplog.text
 
 
@@ -268,7 +239,7 @@ def card(hall, name, place):
     (hall.folder / place).mkdir()
     for path in hall.folder.glob(f"{name}[.-]*"):  # the journals of earlier games, too
         shutil.copy(path, hall.folder / place / path.name)
-    return Played(hall.folder / place / f"{name}.sqlite", hall.broker.account(name))
+    return hall.linked(hall.folder / place / f"{name}.sqlite", name)
 
 
 def test_card_moved_to_another_pi_continues_match(hall):
@@ -290,14 +261,14 @@ def test_copied_card_raises_alarm_and_is_not_merged(hall):
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
     hall.until(lambda: table.match == "W1-1")
     table.do("toss A")
-    epoch = table.journal.meta.epoch
-    hall.until(lambda: hall.inbox.record_counts()["t01"].get(epoch) == table.journal.seq)
+    epoch = table.epoch
+    hall.await_records(table)
     table.close()
     copy = card(hall, "t01", "copy")
     copy.close()
     table.start()
     table.do("found")
-    hall.until(lambda: hall.inbox.record_counts()["t01"][epoch] == table.journal.seq)
+    hall.await_records(table)
     table.close()
     kept = list(hall.inbox.rows("t01", epoch))
     copy.start()
@@ -411,7 +382,7 @@ def test_void_match_is_announced_closed_and_replaced(hall):
 
 def test_undone_correction_makes_void_match_count_again(hall):
     table, _ = corrected(hall)
-    fact = hall.director.undo(time.time(), "Ann")
+    fact = hall.director.undo(hall.clock(), "Ann")
     assert fact
     hall.until(lambda: not table.table.view.void)
     table.do("found", "found")
@@ -446,7 +417,7 @@ def test_a_busy_table_costs_no_decision(hall):
     table.do("toss A", "found")
     hall.plan(calling="automatic")
     before = len(hall.director.history.decisions)
-    hall.until(lambda: (shown := hall.hub.shown("t01")) and shown.view and shown.view.free is False)
+    hall.until(lambda: (shown := hall.shown("t01")) and shown.view and shown.view.free is False)
     looks = []
     with patch.object(
         hall.director, "call_due", lambda *given: looks.append(given) or Director.call_due(hall.director, *given)
@@ -544,12 +515,6 @@ def test_newer_table_program_is_noted_and_logged(hall, monkeypatch, caplog):
 
 
 def test_messages_of_another_version_are_noted_for_director(hall):
-    async def send():
-        will = Will(topic(VENUE, "t02", "state"), State("lost", "x"))
-        async with make_client(hall.broker.account("t02"), will) as other:
-            await other.publish(topic(VENUE, "t02", "hello"), b'{"ask":"a","games":[],"new":1}', 1)
-
-    hall.table("t01")
-    hall.until(lambda: (one := hall.hub.shown("t01")) and one.heard)  # the hub listens
-    asyncio.run(send())
+    hall.pass_time(1.0)
+    hall.send("t02", "hello", b'{"ask":"a","games":[],"new":1}')
     hall.until(lambda: "t02 sends messages (hello)" in hall.director.notes.get("messages of t02", ""))

@@ -1,9 +1,6 @@
 """A match that has begun goes on at another table: with its records, and so that it counts once."""
 
-import time
-
 import pytest
-from brokers import needs_mosquitto
 from hub_hall import TEAMS
 
 from pi_controller.journal.verify import verify_journal
@@ -11,13 +8,12 @@ from pi_controller.referee.facts import MatchGiven
 from pi_controller.rules.base import IllegalActionError
 from pi_controller.tournament import decisions as d
 
-pytestmark = needs_mosquitto
 PLAY = ("toss A", "found", "missed", "missed", "found")
 
 
 def move(hall, match, table, order="d", **more):
     able = {name: one.table.view.free is not False for name, one in hall.tables.items()}
-    return hall.director.move(time.time(), "Ann", d.Moved(match, table, order * 16, **more), able)
+    return hall.director.move(hall.clock(), "Ann", d.Moved(match, table, order * 16, **more), able)
 
 
 def begin(hall, *lines, **plan):
@@ -27,14 +23,9 @@ def begin(hall, *lines, **plan):
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
     hall.until(lambda: first.match == "W1-1")
     first.do(*lines)
-    hall.until(lambda: stored(hall, "t01") == first.journal.seq)
+    hall.await_records(first)
     hall.until(lambda: hall.now.calls["W1-1"].started and hall.director.replies.get("t01"))
     return first, second
-
-
-def stored(hall, table):
-    """Return how many records of its current journal the hub has."""
-    return hall.inbox.record_counts().get(table, {}).get(hall.tables[table].journal.meta.epoch, 0)
 
 
 def end(table, winner):
@@ -54,7 +45,8 @@ def test_moved_game_continues_in_the_same_state(hall, kind):
     hall.do(d.Assigned("W1-1", "t01", "a" * 16))
     hall.until(lambda: first.match == "W1-1")
     first.do(*lines[kind])
-    hall.until(lambda: hall.now.calls["W1-1"].started and stored(hall, "t01") == first.journal.seq)
+    hall.await_records(first)
+    hall.until(lambda: hall.now.calls["W1-1"].started)
     move(hall, "W1-1", "t02")
     hall.until(lambda: second.match == "W1-1")
     assert (sheet(second), second.table.view.teams) == (sheet(first), first.table.view.teams)
@@ -72,7 +64,7 @@ def test_moved_game_can_be_undone_to_its_toss(hall):
     second.do("undo")
     assert second.table.story.phase == "toss"
     (given,) = (fact for _, fact in second.journal.read() if isinstance(fact, MatchGiven))
-    assert (given.order, given.epoch) == ("d" * 16 + "-1", first.journal.meta.epoch)
+    assert (given.order, given.epoch) == ("d" * 16 + "-1", first.epoch)
     second.close()
     assert verify_journal(second.path).whole
     second.start()
@@ -85,9 +77,9 @@ def test_moved_match_counts_once_at_its_new_table(hall):
     end(second, TEAMS[3])
     hall.until(lambda: "W1-1" in hall.now.sources)
     end(first, TEAMS[0])
-    hall.until(lambda: stored(hall, "t01") == first.journal.seq)
+    hall.await_records(first)
     hall.until(lambda: any(about.startswith("moved ") for about in hall.director.notes))
-    assert [(one.table, one.epoch) for one in hall.now.sources["W1-1"]] == [("t02", second.journal.meta.epoch)]
+    assert [(one.table, one.epoch) for one in hall.now.sources["W1-1"]] == [("t02", second.epoch)]
     assert [one.winner for one in hall.now.state.games["W1-1"]] == [TEAMS[3]]
     assert not hall.now.reports
 
@@ -110,7 +102,7 @@ def test_match_moves_from_a_table_without_power(hall, hub_restarts):
     hall.tables["t01"] = first
     hall.until(lambda: first.table.view.void == "moved")
     end(first, TEAMS[3])
-    hall.until(lambda: stored(hall, "t01") == first.journal.seq)
+    hall.await_records(first)
     assert [one.winner for one in hall.now.state.games["W1-1"]] == [TEAMS[0]]
     assert "t01" in hall.now.unused
 
@@ -147,9 +139,9 @@ def test_next_game_of_a_moved_match_starts_afresh(hall):
     _, second = begin(hall, *PLAY, best_of=3)
     move(hall, "W1-1", "t02")
     hall.until(lambda: second.match == "W1-1")
-    moved = second.journal.meta.epoch
+    moved = second.epoch
     end(second, TEAMS[0])
-    hall.until(lambda: second.match == "W1-1" and second.journal.meta.epoch != moved)
+    hall.until(lambda: second.match == "W1-1" and second.epoch != moved)
     assert second.table.story.phase == "toss"
 
 
@@ -179,7 +171,7 @@ def test_move_is_not_undone_but_made_back(hall):
     with pytest.raises(IllegalActionError, match="goes on at its new table"):
         hall.director.undo(1.0, "Ann")
     second.do("missed", "missed")
-    hall.until(lambda: stored(hall, "t02") == second.journal.seq)
+    hall.await_records(second)
     first.do("close void")
     hall.until(lambda: first.table.view.free)
     move(hall, "W1-1", "t01", "e")

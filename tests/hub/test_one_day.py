@@ -1,7 +1,7 @@
 """A day of a tournament, from three new cards to the champion, without a command: in a browser, as on phones."""
 
 import pytest
-from brokers import needs_mosquitto
+from mosquitto import needs_mosquitto
 from tournament_day import TEAMS, Day
 
 pytestmark = [pytest.mark.chromium, needs_mosquitto]

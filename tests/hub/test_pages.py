@@ -6,12 +6,10 @@ import io
 import re
 import secrets
 import sqlite3
-import time
 from contextlib import closing
 from datetime import datetime
 from typing import get_args
 
-import httpx
 import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -67,7 +65,7 @@ def test_third_place_match_is_called_after_final(site, tables):
         assert site.decide(**fact).status_code == 200, fact
     assert site.director.now.champion == TEAMS[0]
     assert "<b>P3</b>" in site.web.get("/").text
-    site.director.call_due(time.time() + 1.0, ["t01"])
+    site.director.call_due(site.clock() + 1.0, ["t01"])
     assert [*site.director.now.calls] == ["P3"]
 
 
@@ -242,7 +240,7 @@ def test_stream_shows_table_chosen_by_director(site, tables, view):
     site.drawn()
     site.decide(do="stream", table="t02")
     site.pages.publish((tables[0], TableStatus("t02", "Table 2", "ready", view(teams={"A": "Veblen", "B": "Peever"}))))
-    assert "Veblen" in httpx.get(f"{site.pages.stream_url}overlay", timeout=30).text
+    assert "Veblen" in site.stream("/overlay").text
 
 
 def test_programs_get_json_and_csv(site):

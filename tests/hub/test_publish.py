@@ -3,13 +3,13 @@
 import io
 import time
 import zipfile
+from contextlib import closing
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from brokers import needs_mosquitto
-from hub_hall import TEAMS
 from hub_site import Site
+from hub_venue import TEAMS, Venue, numbered, played
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.hub.director import Director
@@ -17,26 +17,23 @@ from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.publish import PublishError, publish_store
 from pi_controller.hub.store import TournamentLog
 from pi_controller.record.file import read
-from pi_controller.tournament import decisions as d
 
 
 @pytest.fixture
-def site(hall, tmp_path, capsys):
+def site(where, tmp_path, capsys):
     """Return the site of a tournament with one match played at a table, while its hub runs."""
-    table = hall.table("t01")
-    hall.plan(title="Cup <b>of</b> the lake")
-    hall.do(d.Assigned("W1-1", "t01", "a" * 16))
-    hall.until(lambda: table.match == "W1-1")
-    table.do("toss A", "found", "missed", "missed", "close B forfeit gone")
-    hall.until(lambda: "W1-1" in hall.now.sources)
-    out = tmp_path / "site"
-    for _ in range(2):  # an earlier publication is replaced
-        assert main(["publish", str(hall.folder), str(out)]) == 0
+    with closing(Venue(where, title="Cup <b>of</b> the lake")) as venue:
+        venue.call("W1-1", "t01", "a" * 16)
+        lines = ("toss A", "found", "missed", "missed", "close B forfeit gone")
+        venue.send("t01", numbered(played(tmp_path, "W1-1", "a" * 16, (TEAMS[0], TEAMS[3]), lines)))
+        venue.director.catch_up(5.0)
+        out = tmp_path / "site"
+        for _ in range(2):  # an earlier publication is replaced
+            assert main(["publish", str(tmp_path), str(out)]) == 0
     assert "1 score sheets" in capsys.readouterr().out
     return out
 
 
-@needs_mosquitto
 def test_the_site_has_every_game_that_ended(site):
     index = (site / "index.html").read_text("utf-8")
     assert all(team in index for team in TEAMS)
@@ -50,7 +47,6 @@ def test_the_site_has_every_game_that_ended(site):
     assert TEAMS[0] in (site / "results.csv").read_text("utf-8-sig")
 
 
-@needs_mosquitto
 @pytest.mark.parametrize("size", [(390, 844), (1366, 768)], ids=str)
 def test_it_is_read_from_a_folder_without_scripts(site, chromium, size):
     context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, java_script_enabled=False)

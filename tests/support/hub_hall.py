@@ -1,111 +1,110 @@
-"""A hub with a tournament and the tables that play it, over a real Mosquitto."""
+"""A hub with a tournament and the tables that play it, over a broker in memory, in time that leaps."""
 
-import random
-import time
+import asyncio
+from contextlib import ExitStack
+from unittest import mock
 
-from brokers import VENUE, RunningHub
+from judge_house import BEGAN
+from linked_table import VENUE, LinkedTable
+from memory_broker import MemoryBroker
+from travel import travelling
 
+from pi_controller.hub import mqtt
 from pi_controller.hub.director import Director
+from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import topic
 from pi_controller.hub.store import TournamentLog
-from pi_controller.hub.table_link import TableLink
-from pi_controller.journal.journal import Journal
-from pi_controller.referee.base import referee_for
-from pi_controller.referee.facts import MatchGiven
-from pi_controller.referee.settings import RefereeSettings
-from pi_controller.rules.registry import game
-from pi_controller.runtime.console import execute_line
-from pi_controller.table.table import Table, journalled_game
-from pi_controller.table.table_queue import TableQueue
 from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "Buffalo Lake", "Enemy Swim")
-
-
-def refereed(rules):
-    return referee_for(rules, RefereeSettings(), random.Random(1).randbytes)
-
-
-class Played:
-    """A table without a mat; `do` is what is typed at it. Its clock is `slow` s behind the hub's."""
-
-    def __init__(self, path, broker, kind="dakota", slow=0.0):
-        self.path, self.broker, self.kind, self.slow = path, broker, kind, slow
-        self.start()
-
-    def clock(self):
-        return time.time() - self.slow
-
-    def start(self):
-        self.journal = Journal(self.path, created=time.time())
-        rules = journalled_game(self.journal, game(self.kind))
-        teams = {"A": "A", "B": "B"}
-        self.table = Table(self.journal, rules, teams, refereed(rules), self.clock(), "stay", refereed)
-        self.queue = TableQueue()
-        self.link = TableLink(self.broker, VENUE, self.broker.user, self.path, command_queue=self.queue)
-        self.step()
-
-    def step(self):
-        self.table.tick(self.clock())
-        self.queue.serve(self.table, self.clock())
-        self.link.on_step(self.clock(), self.table, False)
-
-    def do(self, *lines):
-        for line in lines:
-            execute_line(self.table, line, self.clock())
-            self.step()
-
-    def close(self):
-        self.link.close()
-        self.journal.close()
-
-    @property
-    def match(self):
-        return next((fact.match for _, fact in self.journal.read() if isinstance(fact, MatchGiven)), None)
+TURN_S, LIMIT_S = 0.05, 600.0
 
 
 class HubHall:
-    """A hub with its tournament, that can be killed and started again, and tables that step while one waits."""
+    """A hub with its tournament, that can be stopped and started again, and tables that step while one waits."""
 
-    def __init__(self, folder, broker, where=None):
-        self.folder, self.broker, self.tables, self.hub = folder, broker, {}, None
-        self.where = where or folder / "hub.sqlite"
+    def __init__(self, folder, where=None):
+        self.folder, self.where = folder, where or folder / "hub.sqlite"
+        self.tables, self.statuses, self.broker = {}, (), MemoryBroker()
+        self._stack = ExitStack()
+        self.loop = self._stack.enter_context(travelling())
+        self._stack.enter_context(mock.patch.object(mqtt, "make_client", self.broker.connect))
+        self.hub = None
         self.start()
+
+    def clock(self):
+        """Return the hub's time, s since 1970."""
+        return BEGAN + self.loop.time()
 
     def start(self):
         self.inbox = Inbox(self.where)
         self.log = TournamentLog(self.where)
         self.director = Director(self.log, self.inbox)
-        self.hub = RunningHub(self.inbox, self.broker.account("hub"), self.director)
+        self.hub = Hub(self.inbox, self.broker.account("hub"), VENUE, self._show, self.clock, self.director)
+        self._closing = asyncio.Event()
+        self._run = self.loop.create_task(self.hub.run(self._closing))
 
     def stop(self):
         if self.hub is not None:
-            self.hub.close()
+            self._closing.set()
+            self.loop.run(self._run)
             self.log.close()
             self.inbox.close()
             self.hub = None
 
-    def table(self, name, *how):
-        self.tables[name] = Played(self.folder / f"{name}.sqlite", self.broker.account(name), *how)
-        return self.tables[name]
+    def table(self, account, *how, **more):
+        path = self.folder / f"{account}.sqlite"
+        self.tables[account] = self.linked(path, account, *how, **more)
+        return self.tables[account]
+
+    def linked(self, path, account, *how, **more):
+        """Return a table with its journal at `path`, which steps with the others only if it is in `tables`."""
+        return LinkedTable(path, self.broker.account(account), *how, now=self.clock, loop=self.loop, **more)
 
     def do(self, *facts):
         for fact in facts:
-            self.director.decide(time.time(), "Ann", fact)
+            self.director.decide(self.clock(), "Ann", fact)
 
     def plan(self, **plan):
         entered = d.Entered(tuple(d.Entry(team) for team in TEAMS))
         plan = {"options": {"points": 2}, "results": "at_once", "calling": "director", **plan}
         self.do(d.Planned("cup", **plan), entered, d.TeamsDrawn(order=TEAMS))
 
-    def until(self, holds):
-        def stepped(_):
-            for table in self.tables.values():
-                table.step()
-            return holds()
+    def turn(self):
+        """Let a moment pass, in which every table does a step."""
+        for table in self.tables.values():
+            table.step()
+        self.loop.advance(TURN_S)
 
-        self.hub.quick = True
-        return self.hub.until(stepped)
+    def pass_time(self, seconds):
+        """Let `seconds` pass."""
+        end = self.loop.time() + seconds
+        while self.loop.time() < end:
+            self.turn()
+
+    def until(self, holds):
+        """Let time pass until `holds()`; return what it returned."""
+        end = self.loop.time() + LIMIT_S
+        while not (found := holds()):
+            assert self.loop.time() < end, (self.statuses, self.director.notes)
+            self.turn()
+        return found
+
+    def await_records(self, table):
+        """Let time pass until the hub has all records of this table's journal."""
+        self.until(lambda: self.count_records(table) == table.journal.seq)
+
+    def count_records(self, table):
+        return self.inbox.record_counts().get(table.account.user, {}).get(table.epoch)
+
+    def shown(self, table):
+        """Return what the hub shows of a table; None before it knows it."""
+        return next((one for one in self.statuses if one.table == table), None)
+
+    def send(self, name, kind, payload, *, retain=False):
+        """Send a message as the table `name`."""
+        self.broker.publish(name, topic(VENUE, name, kind), payload, retain=retain)
 
     @property
     def now(self):
@@ -115,3 +114,7 @@ class HubHall:
         for table in self.tables.values():
             table.close()
         self.stop()
+        self._stack.close()
+
+    def _show(self, statuses):
+        self.statuses = statuses

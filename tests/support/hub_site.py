@@ -1,51 +1,83 @@
 """A hub's pages without a broker, and a browser session that is signed in to them."""
 
 import secrets
+from contextlib import ExitStack
+from datetime import UTC, datetime
 
-import httpx
+from judge_house import BEGAN, cheap
+from travel import travelling
+from visit import visitor
 
 from pi_controller.hub.director import Director
 from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.pages import HubPages
 from pi_controller.hub.settings import HubSettings
-from pi_controller.hub.setup import load_server_tls
+from pi_controller.hub.setup import load_server_tls, write_certificates
 from pi_controller.hub.store import TournamentLog
 from pi_controller.tournament import decisions as d
 
 TEAMS = ("Big Coulee", "Long Hollow", "<b>Buffalo</b>", "=Enemy Swim")
 
 
-class Site:
-    """A hub's pages without a broker; `post` sends as the console's own page does.
+def certify(folder):
+    """Write the venue's certificates to `folder` and return it."""
+    folder.mkdir(exist_ok=True)
+    write_certificates(folder, "hall", ["127.0.0.1", "localhost"], datetime(2026, 6, 1, tzinfo=UTC))
+    return folder
 
-    With the venue's certificate in `folder` the pages are served with encryption too. `page` has more settings of it,
-    `marks` the host's marks.
+
+class Site:
+    """A hub's pages without a broker or a server; `web` is a browser that sends as the console's own page does.
+
+    With the venue's certificate in `folder` there are encrypted pages too. `page` has more settings of it, `marks` the
+    host's marks.
     """
+
+    ports = (8080, 8443, 8081)
 
     def __init__(self, folder, marks=None, **page):
         self.folder = folder
-        self.inbox = Inbox(folder / "hub.sqlite")
-        self.log = TournamentLog(folder / "hub.sqlite")
+        self._stack = ExitStack()
+        self.inbox = self._stack.enter_context(Inbox(folder / "hub.sqlite"))
+        self.log = self._stack.enter_context(TournamentLog(folder / "hub.sqlite"))
         self.director = Director(self.log, self.inbox)
-        settings = HubSettings.model_validate(
-            {"page": {"port": 0, "https": 0, "stream": 0, **page}, "marks": marks or {}}
-        )
-        self.pages = HubPages(settings, folder, self.director, tls=load_server_tls(folder))
-        self.pages.start()
+        page |= zip(("port", "https", "stream"), self.ports, strict=True)
+        settings = HubSettings.model_validate({"page": page, "marks": marks or {}})
+        self.pages = HubPages(settings, folder, self.director, self.clock, load_server_tls(folder))
+        self._stack.callback(self.pages.close)
+        self.pages._signing.authenticator.pins = cheap()
+        self.open()
         self.origin = self.pages.url.rstrip("/")
-        self.web = httpx.Client(base_url=self.origin, headers={"origin": self.origin}, timeout=30, verify=False)
+        self.web = self._stack.enter_context(self.browser())
+
+    def open(self):
+        """Begin the time in which the pages are visited."""
+        self.loop = self._stack.enter_context(travelling())
+
+    def clock(self):
+        """Return the hub's time, s since 1970."""
+        return BEGAN + self.loop.time()
+
+    def browser(self, peer="127.0.0.1", url=None):
+        """Return a browser at the address `peer` that says where it comes from, as they do."""
+        url = url or self.origin
+        return visitor(self.pages._server.app, self.loop, url=url, peer=peer, headers={"origin": url})
+
+    def stream(self, path):
+        """Return a page of the table that the director has chosen."""
+        return visitor(self.pages._stream.app, self.loop, url=self.pages.stream_url).get(path)
+
+    def add_person(self, role="head", name="Ann"):
+        """Add somebody; return what they sign in with."""
+        pin = f"{secrets.randbelow(10**8):08d}"
+        self.pages.users.add(name, role, self.pages._signing.authenticator.pins.hash(pin))
+        return {"name": name, "pin": pin}
 
     def sign_in(self, role="head", name="Ann"):
-        hashed, pin = self.pages._signing.authenticator.pins, secrets.randbelow(10**8)
-        pin = f"{pin:08d}"
-        self.pages.users.add(name, role, hashed.hash(pin))
-        found = self.web.post("/director/sign-in", json={"name": name, "pin": pin})
+        who = self.add_person(role, name)
+        found = self.web.post("/director/sign-in", json=who)
         assert found.status_code == 200, found.text
-        return pin
-
-    def share_session(self, context):
-        """Sign the browser's `context` in as this session is."""
-        context.add_cookies([{"name": k, "value": v, "url": self.origin} for k, v in self.web.cookies.items()])
+        return who["pin"]
 
     def decide(self, **fact):
         return self.web.post("/director/command", json={"key": secrets.token_hex(8), "fact": fact})
@@ -78,7 +110,4 @@ class Site:
         assert self.decide(do="protest", match=first, team=team, text=protest).status_code == 200
 
     def close(self):
-        self.web.close()
-        self.pages.close()
-        self.log.close()
-        self.inbox.close()
+        self._stack.close()

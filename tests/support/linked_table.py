@@ -1,41 +1,73 @@
-"""A table that is linked to a hub, and a plain client of the hub's broker."""
+"""A table without a mat that is linked to a hub."""
 
 import random
-from contextlib import closing
+import time
 
-from brokers import VENUE
-
-from pi_controller.hub.messages import State, topic
-from pi_controller.hub.mqtt import Will, make_client
 from pi_controller.hub.table_link import TableLink
-from pi_controller.journal import file
 from pi_controller.journal.journal import Journal
 from pi_controller.referee.base import referee_for
+from pi_controller.referee.facts import MatchGiven
 from pi_controller.referee.settings import RefereeSettings
 from pi_controller.rules.registry import game
 from pi_controller.runtime.console import execute_line
-from pi_controller.table.table import Table
+from pi_controller.table.table import Table, journalled_game
+from pi_controller.table.table_queue import TableQueue
+
+VENUE = "hall"
 
 
-class Played:
-    """A game of Hampa Apena at a table with a journal, linked to the hub; `do` is what is typed at the terminal."""
+def refereed(rules):
+    return referee_for(rules, RefereeSettings(), random.Random(1).randbytes)
 
-    def __init__(self, path, broker, name="Table 1", **link):
-        self.path, self.t = path, 1000.0
-        self.journal = Journal(path, created=self.t)
-        rules = game("dakota", {"points": 2})
-        referee = referee_for(rules, RefereeSettings(), random.Random(1).randbytes)
-        self.table = Table(self.journal, rules, {"A": "Big Coulee", "B": "Long Hollow"}, referee, self.t)
-        self.link = TableLink(broker, VENUE, name, path, **link)
+
+class LinkedTable:
+    """A table without a mat; `do` is what is typed at it. Its clock is `slow` s behind `now`'s.
+
+    Its link runs on `loop`, a `TravelLoop`; without one in a thread of its own.
+    """
+
+    def __init__(self, path, account, kind="dakota", slow=0.0, *, name="", now=time.time, loop=None):
+        self.path, self.account, self.kind, self.slow = path, account, kind, slow
+        self.name, self.now, self.loop = name or account.user, now, loop
+        self.start()
+
+    def clock(self):
+        return self.now() - self.slow
+
+    def start(self):
+        self.journal = Journal(self.path, created=self.clock())
+        rules = journalled_game(self.journal, game(self.kind))
+        teams = {"A": "A", "B": "B"}
+        self.table = Table(self.journal, rules, teams, refereed(rules), self.clock(), "stay", refereed)
+        self.queue = TableQueue()
+        self.connect()
+
+    def connect(self):
+        """Begin the link to the hub."""
+        steady = {} if self.loop is None else {"clock": self.loop.time}
+        self.link = TableLink(
+            self.account, VENUE, self.name, self.path, command_queue=self.queue, wall=self.clock, **steady
+        )
+        if self.loop is None:
+            self.link.start()
+        else:
+            self._run = self.loop.create_task(self.link.run())
         self.step()
 
+    def disconnect(self):
+        """End the link, which says goodbye."""
+        self.link.close()
+        if self.loop is not None:
+            self.loop.run(self._run)
+
     def step(self):
-        self.t += 1.0
-        self.link.on_step(self.t, self.table, False)
+        self.table.tick(self.clock())
+        self.queue.serve(self.table, self.clock())
+        self.link.on_step(self.clock(), self.table, False)
 
     def do(self, *lines):
         for line in lines:
-            execute_line(self.table, line, self.t)
+            execute_line(self.table, line, self.clock())
             self.step()
 
     def feel(self, *events):
@@ -43,19 +75,14 @@ class Played:
             self.table.mat_event(event)
             self.step()
 
-    def rows(self, path=None):
-        with closing(file.open_read_only(path or self.path)) as db:
-            return list(file.rows(db, file.SCHEMA_VERSION))
+    def close(self):
+        self.disconnect()
+        self.journal.close()
+
+    @property
+    def match(self):
+        return next((fact.match for _, fact in self.journal.read() if isinstance(fact, MatchGiven)), None)
 
     @property
     def epoch(self):
         return self.journal.meta.epoch
-
-    def close(self):
-        self.link.close()
-        self.journal.close()
-
-
-def client(broker, name):
-    account = broker.account(name)
-    return make_client(account, Will(topic(VENUE, name, "state"), State("lost", "x")))

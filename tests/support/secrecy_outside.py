@@ -255,10 +255,9 @@ class Outside:
 
             def __init__(self, broker, venue, name, journal, command_queue):
                 super().__init__(broker, venue, name, journal, clock, command_queue, clock)
-                outside._link = outside.venue.loop.create_task(self._stay())
 
-            def _work(self):
-                return
+            def start(self):
+                outside._link = outside.venue.loop.create_task(self.run())
 
             def on_step(self, t, table, armed):
                 super().on_step(t, table, armed)

@@ -10,13 +10,13 @@ import concurrent.futures
 from typing import TYPE_CHECKING
 from unittest import mock
 
-import aiomqtt
+from linked_table import VENUE
+from memory_broker import MemoryBroker
 
 from pi_controller.hub import mqtt
 from pi_controller.hub.director import Director
 from pi_controller.hub.hub import Hub
 from pi_controller.hub.inbox import Inbox
-from pi_controller.hub.mqtt import Broker
 from pi_controller.hub.settings import ACCOUNT
 from pi_controller.hub.store import TournamentLog
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-VENUE = "hall"
 TURNS = 40
 """Of the event loop in a step: more than any message needs to come, be taken and be answered."""
 
@@ -34,21 +33,20 @@ class Venue:
 
     def __init__(self, path: Path, clock: Callable[[], float], sent: Callable[[str, str, bytes, bool], None]):
         self.loop = VirtualLoop(clock)
-        self._path, self._clock, self._sent = path, clock, sent
-        self._clients: list[_Client] = []
-        self._retained: dict[str, bytes] = {}
+        self.broker = MemoryBroker(sent)
+        self._path, self._clock = path, clock
         self._hub: asyncio.Task[None] | None = None
         for ending in ("", "-wal", "-shm"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
 
     def connections(self):
         """Return a context in which tables and hub meet at this broker."""
-        return mock.patch.object(mqtt, "make_client", lambda broker, will: _Client(self, broker.user, will))
+        return mock.patch.object(mqtt, "make_client", self.broker.connect)
 
     def start_hub(self) -> None:
         self._inbox, self._log = Inbox(self._path), TournamentLog(self._path)
         self.director = Director(self._log, self._inbox)
-        hub = Hub(self._inbox, Broker("broker", 1, ACCOUNT), VENUE, lambda _: None, self._clock, self.director)
+        hub = Hub(self._inbox, self.broker.account(ACCOUNT), VENUE, lambda _: None, self._clock, self.director)
         self._hub = self.loop.create_task(hub.run(asyncio.Event()))
 
     def kill_hub(self) -> None:
@@ -70,34 +68,12 @@ class Venue:
 
     def cut(self) -> None:
         """All connections break; each side's last will comes."""
-        for client in list(self._clients):
-            client.inbox.put_nowait(None)
+        for account in list(self.broker.clients):
+            self.broker.drop(account)
 
     def close(self) -> None:
         self.kill_hub()
         self.loop.close()
-
-    def join(self, client: _Client) -> None:
-        self._clients.append(client)
-
-    def leave(self, client: _Client, will: aiomqtt.Will | None) -> None:
-        self._clients.remove(client)
-        if will is not None:
-            self.publish(client.account, will.topic, will.payload, retain=True)
-
-    def publish(self, account: str, topic: str, payload: bytes, *, retain: bool) -> None:
-        self._sent(account, topic, payload, retain)
-        if retain:
-            self._retained[topic] = payload
-        for client in self._clients:
-            if any(aiomqtt.Topic(topic).matches(wanted) for wanted in client.wanted):
-                client.receive(topic, payload, retain=False)
-
-    def subscribe(self, client: _Client, wanted: str) -> None:
-        client.wanted.append(wanted)
-        for topic, payload in self._retained.items():
-            if aiomqtt.Topic(topic).matches(wanted):
-                client.receive(topic, payload, retain=True)
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -131,49 +107,3 @@ class _Here(concurrent.futures.ThreadPoolExecutor):
         except Exception as error:  # noqa: BLE001 - it is whoever waits that gets it
             done.set_exception(error)
         return done
-
-
-class _Client:
-    """What `aiomqtt.Client` is to a table and the hub."""
-
-    def __init__(self, venue: Venue, account: str, will: mqtt.Will):
-        self.account, self.wanted = account, []
-        self.inbox: asyncio.Queue[aiomqtt.Message | None] = asyncio.Queue()
-        self.messages = _Messages(self.inbox)
-        self._venue = venue
-        self._will = aiomqtt.Will(will.topic, mqtt.encode(will.message))
-
-    async def __aenter__(self):
-        self._venue.join(self)
-        return self
-
-    async def __aexit__(self, kind, error, trace):
-        self._venue.leave(self, self._will if error is not None else None)
-
-    async def publish(self, topic, payload, qos, retain):
-        assert qos == mqtt.QOS
-        self._venue.publish(self.account, topic, payload, retain=retain)
-
-    async def subscribe(self, topic, qos):
-        assert qos == mqtt.QOS
-        self._venue.subscribe(self, topic)
-
-    def receive(self, topic, payload, *, retain):
-        self.inbox.put_nowait(aiomqtt.Message(topic, payload, mqtt.QOS, retain, 0, None))
-
-
-class _Messages:
-    def __init__(self, inbox):
-        self._inbox = inbox
-
-    def __len__(self):
-        return self._inbox.qsize()
-
-    def __aiter__(self):
-        return self
-
-    async def __anext__(self):
-        message = await self._inbox.get()
-        if message is None:
-            raise aiomqtt.MqttError("the connection broke")
-        return message

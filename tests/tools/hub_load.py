@@ -1,7 +1,7 @@
 """Many tables at once through a real Mosquitto into a real hub.
 
-    .venv/bin/python tests/hub/load.py --tables 64 --rate 10 --seconds 30
-    .venv/bin/python tests/hub/load.py --tables 64 --rate 10 --seconds 30 --store postgresql
+    .venv/bin/python tests/tools/hub_load.py --tables 64 --rate 10 --seconds 30
+    .venv/bin/python tests/tools/hub_load.py --tables 64 --rate 10 --seconds 30 --store postgresql
 
 Each table is a real link to the hub with a journal that was written before: one of its records after another is there
 at its time, with the view of that moment. The links share a few processes. The hub is `hub run` with its tournament and
@@ -22,11 +22,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
-sys.path.extend([str(Path(__file__).parents[1] / "support"), str(Path(__file__).parent)])
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real", "tools"))
 
 import msgspec
 from brokers import PATIENCE_S, VENUE, Mosquitto, account
-from chaos import be_hub, compared, counted, journals, lags_of, memory_mb, received, records_of, store_at, whole
+from hub_chaos import be_hub, compared, counted, journals, lags_of, memory_mb, received, records_of, store_at, whole
 from postgres import server_of
 
 from pi_controller.hub.store import StoreError
@@ -95,6 +95,7 @@ def be_tables(folder, names, port, begin, rate):
         with closing(Journal(folder / f"{name}.sqlite", read_only=True)) as journal:
             metas.append(journal.meta)
         links.append(TableLink(account(folder / "broker", port, name), VENUE, name, folder / f"{name}.sqlite"))
+        links[-1].start()
     firsts, shown = [begin + offset(name, rate) for name in names], [0] * len(names)
     while True:
         now = time.time()

@@ -1,7 +1,7 @@
 """Many venues of 64 tables on the hub's own inbox, store and tournament, in virtual time, with no network.
 
-    .venv/bin/python tests/hub/federation.py
-    .venv/bin/python tests/hub/federation.py --store postgresql
+    .venv/bin/python tests/tools/hub_federation.py
+    .venv/bin/python tests/tools/hub_federation.py --store postgresql
 
 Each table sends the records of a game of Hampa Apena as it would to a hub, in messages that all tables of a venue send
 at once. Some venues (`--directed`) also run the first round of a tournament of twice as many teams as tables: matches
@@ -24,11 +24,11 @@ import time
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-sys.path.extend([str(Path(__file__).parents[1] / "support"), str(Path(__file__).parent)])
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real", "tools"))
 
 import msgspec
-from chaos import memory_mb
-from load import processor_s
+from hub_chaos import memory_mb
+from hub_load import processor_s
 from postgres import server_of
 
 from pi_controller.hub.director import Director

@@ -1,4 +1,4 @@
-"""Pictures of a tournament's day from three new cards to the champion: `python tests/hub/day_pictures.py FOLDER`.
+"""Pictures of a tournament's day from three new cards to the champion: `python tests/tools/day_pictures.py FOLDER`.
 
 Writes `index.html` with a picture of each step and its caption, and prints the touches, typed fields and opened pages
 of the people who set the day up and direct it, and the minutes that it would have taken. Phones are 390 x 844, the
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real"))
 
 from headless import ARGUMENTS, CHROMIUM
 from tournament_day import Day
@@ -56,7 +56,7 @@ class Album:
             path, _, slide = name.partition("#")
             for size in SIZES.get(path.partition("/")[0], (WALL, PHONE)):
                 tab = self.day.browser.new_page(viewport=size, reduced_motion="reduce")
-                tab.goto(self.day.run.url + path.removeprefix("boards"))
+                tab.goto(self.day.run.pages.url + path.removeprefix("boards"))
                 for _ in range(MAX_TURNS):
                     if not slide or tab.locator(SHOWN[slide]).count():
                         break

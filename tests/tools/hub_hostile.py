@@ -1,7 +1,7 @@
 """A table that sends records of a made-up next version and worse, beside honest tables that wait for their answers.
 
-    .venv/bin/python tests/hub/hostile.py --records 10000
-    .venv/bin/python tests/hub/hostile.py --records 10000 --store postgresql
+    .venv/bin/python tests/tools/hub_hostile.py --records 10000
+    .venv/bin/python tests/tools/hub_hostile.py --records 10000 --store postgresql
 
 Broker (TLS, accounts) and `hub run` are real. One account sends, from a seed: every kind of fact with wrong types,
 missing and further fields and huge numbers, in games that open as a match of the tournament; unknown facts; gaps,
@@ -24,12 +24,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import get_args
 
-sys.path.extend([str(Path(__file__).parents[1] / "support"), str(Path(__file__).parent)])
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real", "tools"))
 
 import msgspec
 from brokers import PATIENCE_S, VENUE, Mosquitto
-from chaos import memory_mb, store_at
-from load import played
+from hub_chaos import memory_mb, store_at
+from hub_load import played
 from msgspec import inspect
 from ports import free_port
 from postgres import server_of

@@ -1,8 +1,6 @@
 """A real Mosquitto as `hub setup` makes it, on a free port, and what waits for news of another thread."""
 
 import asyncio
-import os
-import shutil
 import socket
 import subprocess
 import threading
@@ -10,22 +8,18 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
+from linked_table import VENUE
+from mosquitto import MOSQUITTO
 from ports import free_port
 
 from pi_controller.hub.hub import Hub
-from pi_controller.hub.mqtt import Broker
+from pi_controller.hub.messages import State, topic
+from pi_controller.hub.mqtt import Broker, Will, make_client
 from pi_controller.hub.settings import FILE
 from pi_controller.hub.setup import CA, CONF, PASSWORD, TABLES, write_hub_files
 
-MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
-VENUE = "hall"
 PATIENCE_S = 60.0
 """A deadline for what takes a second on an idle machine."""
-
-if MOSQUITTO is None and os.environ.get("MOCCASIN_CI"):
-    raise RuntimeError("Mosquitto is missing: apt install mosquitto")
-needs_mosquitto = pytest.mark.skipif(MOSQUITTO is None, reason="Mosquitto is missing: apt install mosquitto")
 
 
 class Mosquitto:
@@ -84,6 +78,11 @@ def account(folder, port, name):
     return Broker("127.0.0.1", port, name, path.read_text().strip(), folder / CA)
 
 
+def client(broker, name):
+    """Return a plain client of the broker, as the account `name`."""
+    return make_client(broker.account(name), Will(topic(VENUE, name, "state"), State("lost", "x")))
+
+
 def run_to_its_end(loop, work):
     """Run `work` on `loop` as `asyncio.run` does: what is pending at its end is cancelled, and the loop is closed."""
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
@@ -94,7 +93,7 @@ class RunningHub:
     """A hub in a thread of its own; `until` waits for what it shows, or has in its inbox."""
 
     def __init__(self, inbox, broker, director=None):
-        self.tables, self.quick = (), False
+        self.tables = ()
         self.inbox = inbox
         self._news = threading.Condition()
         self._closing = asyncio.Event()
@@ -109,7 +108,7 @@ class RunningHub:
         with self._news:
             while not (found := holds(self)):
                 assert time.monotonic() < end, (self.tables, self.inbox.record_counts())
-                self._news.wait(0.02 if self.quick else 0.5)
+                self._news.wait(0.1)
         return found
 
     def shown(self, table):

@@ -15,8 +15,8 @@ from unittest import mock
 from brokers import PATIENCE_S, VENUE, Mosquitto, run_to_its_end
 from card_machine import CardMachine
 from headless import UPDATED, wait_until
-from hub_hall import Played
 from judge_house import PIN
+from linked_table import LinkedTable
 from ports import free_port
 from served_house import ServedHouse as House
 
@@ -163,7 +163,7 @@ def linked(house):
     """Return the table of a card, linked to the hub by what stands in its settings."""
     hub = read_settings(house.machine.file).hub
     password = read_password(Path(hub.password_file))
-    return Played(
+    return LinkedTable(
         house.machine.state / "played.sqlite",
         Broker(hub.address, hub.port, hub.table, password, check_ca_file(hub.ca)),
     )
@@ -344,7 +344,7 @@ class Day:
         table, winner = self.tables.pop(name), self.now.calls["W1-3"].teams[1]
         table.close()
         # not in this thread, in which the browser's loop runs
-        sends = threading.Thread(target=lambda: asyncio.run(send_will(table.link, table.broker)))
+        sends = threading.Thread(target=lambda: asyncio.run(send_will(table.link, table.account)))
         sends.start()
         sends.join(PATIENCE_S)
         self.dead = name, table

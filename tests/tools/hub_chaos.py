@@ -1,7 +1,7 @@
 """Kills broker, hub and tables at random while games are played, and then compares the hub with the journals.
 
-    .venv/bin/python tests/hub/chaos.py --tables 8 --kills 45
-    .venv/bin/python tests/hub/chaos.py --tables 8 --kills 45 --store postgresql    # killed too
+    .venv/bin/python tests/tools/hub_chaos.py --tables 8 --kills 45
+    .venv/bin/python tests/tools/hub_chaos.py --tables 8 --kills 45 --store postgresql    # killed too
 
 Tables play Hampa Apena by the judge's word, each in a process of its own with a real journal, through a real Mosquitto
 with TLS and accounts. Prints a JSON line: records, lost, double, changed, kills, records a second, lag from a record's
@@ -20,7 +20,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from unittest import mock
 
-sys.path.extend([str(Path(__file__).parents[1] / "support"), str(Path(__file__).parent)])
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real", "tools"))
 
 from brokers import PATIENCE_S, VENUE, Mosquitto, account
 from postgres import server_of
@@ -48,6 +48,7 @@ def play(folder, broker, every_s):
     referee = referee_for(rules, RefereeSettings(), random.Random().randbytes)
     table = Table(journal, rules, {"A": "Red", "B": "Blue"}, referee, time.time())
     link, dice = TableLink(broker, VENUE, broker.user, journal.path), random.Random(journal.seq)
+    link.start()
     while True:
         link.on_step(time.time(), table, False)
         if (folder / "stop").exists() and is_between_hides(table.view):

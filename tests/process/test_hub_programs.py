@@ -1,0 +1,198 @@
+"""The hub's programs as they are started by hand, killed at random, under load and under attack."""
+
+import json
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import closing, suppress
+
+import pytest
+from brokers import PATIENCE_S
+from inbox_messages import A, records
+from load_file import load_file
+from mosquitto import needs_mosquitto
+from ports import free_port
+from postgres import server_of
+
+from pi_controller.hub.boards import format_judge_requests, tables_markup
+from pi_controller.hub.hub import TableStatus
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import MessageError, decode
+from pi_controller.table.view import View
+
+chaos, hostile, load = (load_file(f"tests/tools/hub_{name}.py") for name in ("chaos", "hostile", "load"))
+DEMO = [sys.executable, "-m", "pi_controller", "hub", "--demo"]
+RATE = 30
+
+
+@needs_mosquitto
+@pytest.mark.timeout(600)
+@pytest.mark.slow
+def test_kills_lose_and_duplicate_no_record(tmp_path):
+    figures = chaos.chaos(tmp_path, tables=2, kills=6, every_s=0.1, seed=2)
+    assert chaos.whole(figures), figures
+    assert min(figures["kills"].values()) > 0
+    assert figures["records"] > 0
+
+
+@needs_mosquitto
+@pytest.mark.slow
+def test_load_count_ending_during_hide_loses_no_record(tmp_path):
+    def played(count):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        return len(load.played(folder, count)[0])
+
+    count, sent = next((n, sent) for n in range(RATE, 2 * RATE) if (sent := played(n)) < n)
+    figures = load.load(tmp_path, 2, RATE, (count + 0.5) / RATE, 0.7)
+    assert load.whole(figures), figures
+    assert figures["games"] == 2
+    assert figures["records"] == 2 * sent
+
+
+@needs_mosquitto
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+@pytest.mark.slow
+def test_hub_outlives_hostile_records_and_answers_honest_tables(tmp_path, store):
+    with server_of(store) as server:
+        figures = hostile.hostile(tmp_path, records=400, seed=3, server=server)
+    assert hostile.good(figures), figures
+    assert figures["tracebacks"] == 0
+    assert figures["ack_ms"]["p50"] < 1000, figures
+
+
+def test_strange_views_are_refused_or_rendered(tmp_path):
+    _, views = hostile.played(tmp_path, 40)
+    rng, shown = random.Random(1), 0
+    for _ in range(300):
+        try:
+            view = decode(hostile.strange_view(views[-1], rng), View)
+        except MessageError:
+            continue
+        table = TableStatus("t01", view=view, state="ready")
+        assert "t01" in tables_markup((table,))
+        format_judge_requests((table,))
+        shown += 1
+    assert shown > 50
+
+
+@pytest.mark.slow
+def test_a_small_tournament_is_played_to_its_champion(tmp_path):
+    small = ["--once", "--teams", "4", "--tables", "2", "--points", "1", "--pace", "0", "--page", "0"]
+    found = subprocess.run(
+        [*DEMO, *small], capture_output=True, text=True, check=False, timeout=600, env={"TMPDIR": str(tmp_path)}
+    )
+    assert found.returncode == 0, found.stderr
+    champion = re.search(r"^(Team \d) has won the tournament, after (\d) matches", found.stdout, re.MULTILINE)
+    assert champion, found.stdout
+    assert int(champion[2]) in (6, 7)
+    path = found.stdout[champion.end() :]
+    assert len(re.findall(r"^  \S+ +beat ", path, re.MULTILINE)) >= 3
+    assert len(re.findall(r" beat Team \d at t0[12]$", found.stdout, re.MULTILINE)) == int(champion[2])
+    assert list(tmp_path.iterdir()) == []
+    assert "ERROR" not in found.stderr, "each table says goodbye to the broker, which answers"
+    warnings = [line for line in found.stderr.splitlines() if "WARNING" in line]
+    assert [line for line in warnings if "will retry" not in line] == [], found.stderr  # slow machines connect again
+
+
+@pytest.mark.slow
+def test_the_boards_are_live_while_it_plays(tmp_path):
+    command = [*DEMO, "--teams", "2", "--tables", "1", "--points", "1", "--pace", "0.01", "--page", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={"TMPDIR": str(tmp_path)}, stderr=subprocess.DEVNULL
+    ) as demo:
+        assert demo.stdout is not None
+        url = ""
+        for line in demo.stdout:
+            url = url or (re.search(r"live at (\S+)", line) or ["", ""])[1]
+            if "stay up" in line:
+                break
+        with urllib.request.urlopen(f"{url}tournament.json", timeout=30) as answer:
+            tournament = json.load(answer)
+        with urllib.request.urlopen(f"{url}results.json", timeout=30) as answer:
+            results = json.load(answer)["results"]
+        demo.terminate()
+        demo.stdout.read()
+    assert tournament["champion"] in ("Team 1", "Team 2")
+    assert [one["match"] for one in results][:1] == ["W1-1"]
+    assert results[0]["table"] == "t01"
+    assert demo.returncode == 0
+
+
+def get(port):
+    with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+        return answer.read().decode()
+    return ""
+
+
+def until(holds):
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+def count_records(path):
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT count(*) FROM records").fetchone()[0]
+
+
+@pytest.mark.slow
+def test_a_first_try_needs_no_other_broker(tmp_path):
+    """Hub and table as they are started by hand."""
+    broker, page, live = free_port(), free_port(), free_port()
+    (tmp_path / "hub").mkdir()
+    (tmp_path / "hub" / "hub.toml").write_text(f"[broker]\nport = {broker}\n[page]\nport = {page}\n")
+    (tmp_path / "table.toml").write_text(
+        f'[board]\nport = "none"\n[web]\nport = {live}\n[hub]\naddress = "127.0.0.1"\nport = {broker}\ntable = "t01"\n'
+    )
+    program = [sys.executable, "-m", "pi_controller"]
+    with subprocess.Popen([*program, "hub", "run", tmp_path / "hub"]) as hub:
+        with subprocess.Popen([*program, "run", "--settings", tmp_path / "table.toml"]) as table:
+            until(lambda: 'data-state="ready"' in get(page) and count_records(tmp_path / "hub" / "hub.sqlite"))
+            table.send_signal(signal.SIGINT)
+        until(lambda: 'data-state="stopped"' in get(page))
+        hub.send_signal(signal.SIGINT)
+    assert hub.returncode == 0
+    with Inbox(tmp_path / "hub" / "hub.sqlite") as inbox:
+        assert [*inbox.record_counts()["t01"].values()] == [1]
+
+
+WRITER = """
+import sys
+sys.path.insert(0, {folder!r})
+from pathlib import Path
+from inbox_messages import A, records
+from pi_controller.hub.inbox import Inbox
+from pi_controller.hub.messages import Events, Game, Hello
+inbox = Inbox(Path(sys.argv[1]))
+inbox.store_messages(0.0, [("t01", Hello("a", (Game(A, 2000),)))])
+held = inbox.record_counts()["t01"][A]
+for record in records(A, 2000)[held:]:
+    ((_, ack),) = inbox.store_messages(0.0, [("t01", Events(A, (record,)))])
+    print(ack.seq, flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_acknowledged_records_survive_a_kill(tmp_path, request):
+    path, acknowledged = tmp_path / "hub.sqlite", 0
+    program = WRITER.format(folder=str(request.path.parents[1] / "support"))
+    for after in (1, 40, 7, 150, 3):
+        with subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE, text=True) as writer:
+            for _ in range(after):
+                line = writer.stdout.readline()
+            writer.send_signal(signal.SIGKILL)
+            rest = [one for one in writer.stdout.read().split("\n")[:-1] if one]
+        assert int(line) > acknowledged
+        acknowledged = int((rest or [line])[-1])
+        with Inbox(path) as inbox:
+            held = inbox.record_counts()["t01"][A]
+            assert held >= acknowledged
+            assert list(inbox.rows("t01", A)) == [record.row() for record in records(A, held)]
