@@ -81,9 +81,13 @@ class ServedHouse:
         self._loop = threading.Thread(target=self._play, args=(opened,), daemon=True)
         self._loop.start()
         assert opened.wait(20)
+        self.add_pages()
         proxy = self.settings.web.proxy
         self.server = WebServer(self.feed, port=0, hosts=["mat.example"], proxy=proxy, more=self.judges.routes)
         self.server.start()
+
+    def add_pages(self) -> None:
+        """Add pages of a subclass to `judges.routes`."""
 
     def _play(self, opened: threading.Event) -> None:
         self.table = open_table(self.settings, self.clock())
