@@ -4,6 +4,7 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sound_fixtures import _clip, program, record  # noqa: F401 - fixtures
 
 from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
