@@ -1,4 +1,4 @@
-"""What is called from one thread and waits in another: views, commands and PINs."""
+"""What is called from one thread and waits in another: views, commands, backups and PINs."""
 
 import asyncio
 import threading
@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from judge_house import PIN, cheap
 
 from pi_controller.games.dakota.referee import DakotaReferee
+from pi_controller.journal.backup import Backup, copy_of
 from pi_controller.journal.journal import Journal
-from pi_controller.referee.judge import JudgeAction
+from pi_controller.journal.verify import verify_journal
+from pi_controller.referee.judge import JudgeSensors
 from pi_controller.rules import registry
 from pi_controller.table.commands import CommandQueue
 from pi_controller.table.table import Table
@@ -41,20 +43,41 @@ def test_no_view_is_lost_between_threads(view):
         assert seen == sorted(set(seen))
 
 
-def test_commands_of_another_thread_are_done_once(tmp_path):
-    command_queue, game = CommandQueue(), registry.game("dakota", {})
+def test_commands_of_another_thread_are_all_answered():
+    queue = CommandQueue()
 
-    async def play():
-        await command_queue.submit(JudgeAction(0.0, {"do": "toss", "winner": "A"}), "Ann", "judge", "toss")
-        miss = JudgeAction(0.0, {"do": "hit", "found": False})
-        return await asyncio.gather(*(command_queue.submit(miss, "Ann", "judge", f"n {n}") for n in range(20)))
+    async def ask():
+        return await asyncio.gather(*(queue.submit(n, LONG) for n in range(20)))
 
-    with ThreadPoolExecutor(1) as pool, Journal(tmp_path / "game.sqlite") as journal:
-        table, t = Table(journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, None, bytes)), 0.0
-        played = pool.submit(asyncio.run, play())
-        while not played.done():
-            command_queue.process_commands(table, t := t + 1.0)
-    assert len({one.seq for one in played.result()}) == 20
+    with ThreadPoolExecutor(1) as pool:
+        answers = pool.submit(asyncio.run, ask())
+        while not answers.done():
+            queue.drain(lambda number: number + 1)
+    assert answers.result() == list(range(1, 21))
+
+
+def test_slow_stick_does_not_block_the_game(tmp_path):
+    (stick := tmp_path / "stick").mkdir()
+    went_on, copied = threading.Event(), []
+
+    def copy(journal, folder):
+        assert went_on.wait(LONG)
+        copied.append(copy_of(journal, folder))
+        return copied[-1]
+
+    with Journal(tmp_path / "game.sqlite") as journal:
+        game = registry.game("dakota", {})
+        table = Table(journal, game, {"A": "A", "B": "B"}, DakotaReferee(game, None, bytes))
+        keeper = Backup(journal.path, stick, every_s=1.0, copy=copy)
+        keeper.start()
+        for t in range(100):  # each of these steps would wait for ever, were it to wait at all
+            keeper.on_step(float(t), table, armed=False)
+            table.judge(JudgeSensors(float(t), on=bool(t % 2)))
+        assert not copied
+        went_on.set()
+        keeper.close()
+        assert 1 <= len(copied) <= 2
+        assert verify_journal(copied[-1]).records == journal.seq
 
 
 def test_pins_are_hashed_one_at_a_time(tmp_path):
