@@ -98,8 +98,8 @@ def _head(data: bytes) -> tuple[int, str]:
 class Backup(Observer[Table]):
     """Observer that renews the copy: at most every `every_s` seconds, and once more when the table stops.
 
-    When a new game begins, the journal of the finished one is copied to its end first. `copy` makes a copy; it runs in
-    the backup's own thread.
+    When a new game begins, the journal of the finished one is copied to its end first. `copy` makes a copy. After
+    `start` the backup's own thread copies; else `step` does.
     """
 
     def __init__(
@@ -113,11 +113,13 @@ class Backup(Observer[Table]):
         self._wanted = self._kept = (0, 0)
         self._finished: deque[Path] = deque()
         self._due = threading.Event()
-        self.done = threading.Event()
-        self._closing = False
+        self._copying = self._closing = False
         self._last_fault = ""
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the thread that copies."""
         self._thread = threading.Thread(target=self._keep, name="backup", daemon=True)
-        self.done.set()
         self._thread.start()
 
     def on_step(self, t: float, table: Table, armed: bool) -> None:  # noqa: ARG002
@@ -127,16 +129,25 @@ class Backup(Observer[Table]):
             # also at the start: a killed table may not have copied the game before to its end
             self._finished.append(self._journal.with_name(opened.after))
         self._wanted = game, table.journal.seq
-        if t >= self._next and self._wanted != self._kept and self.done.is_set():
+        if t >= self._next and self._wanted != self._kept and not self._copying:
             self._next = t + self._every_s
-            self.done.clear()
+            self._copying = True
             self._due.set()
 
     def close(self) -> None:
         """Copy new records once more and stop; do not wait for a stick that does not answer."""
+        if self._thread is None:
+            self._copy_if_new()
+            return
         self._closing = True
         self._due.set()
         self._thread.join(CLOSING_S)
+
+    def step(self) -> None:
+        """Make the copy that is due."""
+        if self._copying:
+            self._copy_if_new()
+            self._copying = False
 
     def _keep(self) -> None:
         closing = False
@@ -145,7 +156,7 @@ class Backup(Observer[Table]):
             self._due.clear()
             closing = self._closing
             self._copy_if_new()
-            self.done.set()
+            self._copying = False
 
     def _copy_if_new(self) -> None:
         if (wanted := self._wanted) == self._kept:

@@ -288,6 +288,7 @@ def make_backup(settings: Settings, stack: ExitStack) -> list[Backup]:
     if not settings.backup.folder:
         return []
     keeper = Backup(settings.table.journal, Path(settings.backup.folder), settings.backup.every_s)
+    keeper.start()
     stack.callback(keeper.close)
     return [keeper]
 

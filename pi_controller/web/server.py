@@ -133,7 +133,16 @@ class WebServer:
         listener = self._listen()
         self._feed.reopen()
         self.port = listener.getsockname()[1]
-        config = uvicorn.Config(
+        self.http = _Server(self.make_config(), self._feed)
+        self.thread = threading.Thread(target=self.http.run, args=([listener],), name="web", daemon=True)
+        self.thread.start()
+        if not self.http.listening.wait(_START_S):
+            self.stop()
+            raise WebError(f"the web server at {self.url} did not start", "check the log, then start again")
+
+    def make_config(self) -> uvicorn.Config:
+        """Return uvicorn's configuration: the protocol with our limits, and whose forwarding headers are trusted."""
+        return uvicorn.Config(
             self.app,
             loop="asyncio",
             http=TimedProtocol if self._tls is None else cast("Any", partial(TlsProtocol, self._tls)),
@@ -149,12 +158,6 @@ class WebServer:
             timeout_graceful_shutdown=3,
             backlog=_LET_IN,
         )
-        self.http = _Server(config, self._feed)
-        self.thread = threading.Thread(target=self.http.run, args=([listener],), name="web", daemon=True)
-        self.thread.start()
-        if not self.http.listening.wait(_START_S):
-            self.stop()
-            raise WebError(f"the web server at {self.url} did not start", "check the log, then start again")
 
     def stop(self) -> None:
         """End all streams and stop listening. Stopping twice is fine."""

@@ -1,11 +1,11 @@
 """The walk on a page: served, escaped, pushed, and gone when the walk is."""
 
 import json
-import threading
-import urllib.error
-import urllib.request
 
 import pytest
+from event_stream import Stream
+from travel import travelling
+from visit import visitor
 
 from pi_controller.calibration.run import WalkPage, render_walk
 from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
@@ -26,14 +26,13 @@ VIEW = WalkView(
 def page():
     page = WalkPage("127.0.0.1", 0)
     page.publish(VIEW)
-    page.start()
-    yield page
-    page.stop()
+    return page
 
 
-def got(page, path=""):
-    with urllib.request.urlopen(page.url + path, timeout=60) as answer:
-        return answer.read().decode(), answer.headers
+@pytest.fixture
+def web(page):
+    with travelling() as loop, visitor(page._server.app, loop) as client:
+        yield client
 
 
 def test_every_text_is_escaped():
@@ -50,46 +49,26 @@ def test_a_bar_stays_in_its_frame(share):
     assert 'width="0"' in html or 'width="100"' in html
 
 
-def test_the_page_is_complete_without_its_script(page):
-    html, headers = got(page)
-    assert "Tap pad 1 &lt;script&gt;" in html
-    assert "The empty mat" in html
-    assert "script-src 'self'" in headers["content-security-policy"]
+def test_the_page_is_complete_without_its_script(web):
+    answer = web.get("/")
+    assert "Tap pad 1 &lt;script&gt;" in answer.text
+    assert "The empty mat" in answer.text
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
     for name in ("tokens.css", "style.css", "icon.svg", "calibrate.css", "calibrate.js"):
-        assert got(page, f"static/{name}")[0]
+        assert web.get(f"/static/{name}").text
 
 
-def test_unknown_path_and_post_are_refused(page):
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        got(page, "static/live.html")
-    assert caught.value.code == 404
-    caught.value.close()
-    request = urllib.request.Request(page.url, data=b"x")
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request, timeout=60)
-    assert caught.value.code == 405
-    caught.value.close()
+def test_unknown_path_and_post_are_refused(web):
+    assert web.get("/static/live.html").status_code == 404
+    assert web.post("/", content=b"x").status_code == 405
 
 
-def event(stream):
-    lines = {}
-    while (line := stream.readline().decode()) not in {"\n", ""}:
-        key, _, text = line.rstrip("\n").partition(": ")
-        lines[key] = text
-    return lines
-
-
-def test_changes_are_pushed_until_server_stops(page):
-    with urllib.request.urlopen(page.url + "events", timeout=60) as stream:
-        assert "retry" in event(stream)
-        first = event(stream)
-        assert first["event"] == "walk"
-        assert "Taps on each pad" in json.loads(first["data"])["html"]
+def test_changes_are_pushed_until_server_stops(page, web):
+    with web.stream("GET", "/events") as response:
+        events = Stream(response)
+        assert "Taps on each pad" in json.loads(events.next("walk")["data"])["html"]
         page.publish(VIEW)  # nothing new
         page.publish(WalkView(steps=(), at=0, ask="next", over=True))
-        assert json.loads(event(stream)["data"]) | {"html": ""} == {"html": "", "said": "next", "over": True}
-        stopper = threading.Thread(target=page.stop)
-        stopper.start()
-        assert stream.read() == b""
-        stopper.join(10)
-        assert not stopper.is_alive()
+        assert json.loads(events.next("walk")["data"]) | {"html": ""} == {"html": "", "said": "next", "over": True}
+        page._bell.end_streams()
+        events.end()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 
-import httpx
 import msgspec
 import pytest
 from phases import NOW, PHASES, PLAYERS, TEAMS
 from played import view_of
 from pseudo import CODE, OPEN, SHUT, escaped, escaped_of_page, use
+from travel import travelling
+from visit import visitor
 
 from pi_controller.display import i18n, phrases
 from pi_controller.display.chances_bar import ChancesBar
@@ -85,19 +86,14 @@ def test_pages_without_a_table_are_fully_translated(language):
 
 def test_pages_are_served_in_the_configured_language(view, language):
     feed = Feed()
-    server = WebServer(feed, port=0, language=language)
-    server.start()
-    try:
-        with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as web:
-            for path in ("/", "/room"):
-                assert f"{OPEN}The table is starting{SHUT}" in web.get(path).text
-            feed.publish(view())
-            for path in ("/", "/room", "/overlay", "/check", "/find"):
-                html = web.get(path).text
-                assert f'lang="{CODE}"' in html
-                assert strange(escaped_of_page(html)) == [], path
-    finally:
-        server.stop()
+    with travelling() as loop, visitor(WebServer(feed, language=language).app, loop) as web:
+        for path in ("/", "/room"):
+            assert f"{OPEN}The table is starting{SHUT}" in web.get(path).text
+        feed.publish(view())
+        for path in ("/", "/room", "/overlay", "/check", "/find"):
+            html = web.get(path).text
+            assert f'lang="{CODE}"' in html
+            assert strange(escaped_of_page(html)) == [], path
 
 
 @pytest.mark.parametrize("view", VIEWS)

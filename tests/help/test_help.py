@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-import httpx
 import pytest
+from travel import travelling
+from visit import visitor
 
 from pi_controller.help import contents
 from pi_controller.web.feed import Feed
@@ -52,11 +53,8 @@ def test_links_in_code_are_left_alone():
 
 @pytest.fixture(scope="module")
 def web():
-    server = WebServer(Feed(), port=0)
-    server.start()
-    with httpx.Client(base_url=server.url, timeout=20, trust_env=False, verify=False) as client:
+    with travelling() as loop, visitor(WebServer(Feed()).app, loop) as client:
         yield client
-    server.stop()
 
 
 @pytest.mark.parametrize("path", ["/help", "/help/judge/sheet", "/help/hardware", "/help/reference/commands"])

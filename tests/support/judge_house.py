@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from memory_lines import MemoryServer
 from travel import START_S, travelling
 from visit import visitor
 
@@ -69,8 +70,13 @@ class House:
         self.daemon = Daemon(self.table, [Mat(NoSource(), mat_sensors(self.settings))], publish=self.feed.publish)
         self.desk = TableDesk(self.daemon, self.clock, Notifier(), self.judges.command_queue)
         proxy = self.settings.web.proxy
-        self.app = WebServer(self.feed, hosts=["mat.example"], proxy=proxy, more=self.judges.routes).app
+        self.add_pages()
+        server = WebServer(self.feed, hosts=["mat.example"], proxy=proxy, more=self.judges.routes)
+        self.app, self.server = server.app, MemoryServer(server, self.loop, self.step)
         self.step()
+
+    def add_pages(self) -> None:
+        """Add pages of a subclass to `judges.routes`."""
 
     def clock(self) -> float:
         """Return the table's time, s since 1970."""
@@ -94,7 +100,7 @@ class House:
     def browser(self, peer: str = "127.0.0.1") -> httpx.Client:
         """Return a browser at the address `peer` that says where it comes from, as they do."""
         headers = {"origin": ORIGIN, "sec-fetch-site": "same-origin"}
-        return visitor(self.app, self.loop, self.step, url=ORIGIN, peer=peer, headers=headers)
+        return visitor(self.server.app, self.loop, self.step, url=ORIGIN, peer=peer, headers=headers)
 
     @contextmanager
     def signed_in(self, name: str = "Ann") -> Iterator[httpx.Client]:

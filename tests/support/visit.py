@@ -9,6 +9,26 @@ MAX_LEAPS = 100_000
 STEP_S = 0.05
 
 
+def await_condition(loop, step, holds):
+    """Run `loop` as far as `holds()`: first what can run now, then `step`, then time.
+
+    Without a `step` time leaps from timer to timer.
+    """
+    for _ in range(MAX_LEAPS):
+        loop.settle()
+        if holds():
+            return
+        if step is None:
+            loop.leap()
+            continue
+        step()
+        loop.settle()
+        if holds():
+            return
+        loop.advance(STEP_S)
+    raise AssertionError("nothing came of many timers")
+
+
 class AppTransport(httpx.BaseTransport):
     """Asks `app`, an ASGI application, on `loop`, a `TravelLoop`; bodies that stream are read as they come.
 
@@ -31,7 +51,7 @@ class _Exchange(httpx.SyncByteStream):
         self.status, self.headers, self.failed = None, [], None
         self._pieces, self._whole = deque(), False
         self._sent, self._hung_up = False, asyncio.Event()
-        self._content = request.read()
+        self._content, self._bodiless = request.read(), request.method == "HEAD"
         self._task = self._loop.create_task(transport.app(_scope(request, transport.peer), self._receive, self._send))
         self._task.add_done_callback(self._note)
 
@@ -43,22 +63,8 @@ class _Exchange(httpx.SyncByteStream):
         return httpx.Response(self.status, headers=self.headers, stream=self)
 
     def wait(self, holds):
-        """Run until `holds()` or the end of the answer: first what can run now, then `step`, then time."""
-        step = self._transport.step
-        for _ in range(MAX_LEAPS):
-            self._loop.settle()
-            if holds() or self._task.done():
-                break
-            if step is None:
-                self._loop.leap()
-                continue
-            step()
-            self._loop.settle()
-            if holds() or self._task.done():
-                break
-            self._loop.advance(STEP_S)
-        else:
-            raise AssertionError("no answer after many timers")
+        """Wait for `holds()` or the end of the answer."""
+        await_condition(self._loop, self._transport.step, lambda: holds() or self._task.done())
         if self.failed is not None:
             raise self.failed
 
@@ -89,7 +95,7 @@ class _Exchange(httpx.SyncByteStream):
         if message["type"] == "http.response.start":
             self.status, self.headers = message["status"], message.get("headers", [])
         elif not self._hung_up.is_set():
-            if piece := message.get("body", b""):
+            if (piece := message.get("body", b"")) and not self._bodiless:
                 self._pieces.append(piece)
             self._whole = not message.get("more_body", False)
 

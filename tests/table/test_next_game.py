@@ -220,7 +220,7 @@ def test_backup_has_finished_and_next_game(journal, tmp_path):
     table = sit(journal)
     keeper = Backup(journal.path, stick, 1.0)
     keeper.on_step(BEGUN, table, armed=False)
-    keeper.done.wait(10)
+    keeper.step()
     finish(table)
     last = journal.seq
     table.judge(JudgeNewGame(BEGUN + 20.0))

@@ -1,7 +1,6 @@
 """A damaged log is found out before anything is written, a torn one goes on, and files that go away stop play."""
 
 import logging
-import os
 import random
 import stat
 import subprocess
@@ -224,30 +223,3 @@ def test_after_each_hide_the_log_is_empty(table):
     table.maintain(3.0)
     assert log.stat().st_size == 0
     assert table.halted is None
-
-
-def test_table_files_have_mode_0600(tmp_path):
-    settings = tmp_path / "table.toml"
-    settings.write_text(
-        f'[table]\njournal = "{tmp_path}/game.sqlite"\n[board]\nport = "none"\n[web]\nenabled = false\n'
-        f'[backup]\nfolder = "{tmp_path}/stick"\n',
-        "utf-8",
-    )
-    (tmp_path / "stick").mkdir()
-    code = (
-        "import os, sys, threading, time, signal; from pi_controller.cli.tables import run as main; os.umask(0o022)\n"
-        "def stop():\n"
-        "    while signal.getsignal(signal.SIGTERM) is signal.SIG_DFL: time.sleep(0.05)\n"
-        "    time.sleep(1.0)\n"
-        "    os.kill(os.getpid(), signal.SIGTERM)\n"
-        "threading.Thread(target=stop, daemon=True).start(); main(['--settings', sys.argv[1]])\n"
-        "assert os.umask(0) == 0o022"
-    )
-    environment = {key: value for key, value in os.environ.items() if key != "NOTIFY_SOCKET"}
-    subprocess.run(
-        [sys.executable, "-c", code, str(settings)], check=True, env=environment, stdin=subprocess.DEVNULL, timeout=120
-    )
-    modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.rglob("*") if one.is_file()}
-    modes.pop("table.toml")
-    assert len(modes) == 3
-    assert set(modes.values()) == {0o600}, modes

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ from pi_controller.web.feed import Feed
 from pi_controller.web.server import WebServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import httpx
 
@@ -32,10 +33,16 @@ def loop() -> Iterator[TravelLoop]:
 
 
 @pytest.fixture
-def web(feed: Feed, loop: TravelLoop) -> Iterator[httpx.Client]:
-    """Return a visitor of the pages of `feed`, without a server."""
-    with visitor(WebServer(feed, hosts=["mat.local"]).app, loop) as client:
-        yield client
+def visit(loop: TravelLoop) -> Iterator[Callable[..., httpx.Client]]:
+    """Return what makes visitors of a server that need not be started: `visit(server, peer="192.0.2.7")`."""
+    with ExitStack() as stack:
+        yield lambda server, **how: stack.enter_context(visitor(server.app, loop, **how))
+
+
+@pytest.fixture
+def web(feed: Feed, visit: Callable[..., httpx.Client]) -> httpx.Client:
+    """Return a visitor of the pages of `feed`."""
+    return visit(WebServer(feed, hosts=["mat.local"]))
 
 
 @pytest.fixture

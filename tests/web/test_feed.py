@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 
 import msgspec
+from travel import run
 
-from pi_controller.web.feed import BLOCK, MAX_WOKEN_AT_ONCE, Feed, event, retry_ms, stream
+from pi_controller.web.feed import BLOCK, MAX_WOKEN_AT_ONCE, PAUSE_S, Feed, event, retry_ms, stream
 
-LONG = 30.0  # seconds: never waited for when things are right
+LONG = 30.0
 
 
 def test_a_new_watcher_gets_the_newest_at_once(view):
@@ -18,7 +18,7 @@ def test_a_new_watcher_gets_the_newest_at_once(view):
         watcher = feed.subscribe()
         return (await watcher.next(LONG)).view.seq, await watcher.next(0.01)
 
-    assert asyncio.run(watch()) == (2, None)
+    assert run(watch()) == (2, None)
 
 
 def test_a_slow_watcher_skips_to_the_newest(view):
@@ -32,45 +32,7 @@ def test_a_slow_watcher_skips_to_the_newest(view):
         seen.append((await watcher.next(LONG)).view.seq)
         return seen, await watcher.next(0.01)
 
-    assert asyncio.run(watch()) == ([1000, 1001], None)
-
-
-def test_publishing_from_a_thread_wakes_every_watcher(view):
-    async def watch():
-        feed = Feed()
-        watchers = [feed.subscribe() for _ in range(20)]
-        waiting = [asyncio.create_task(watcher.next(LONG)) for watcher in watchers]
-        await asyncio.sleep(0)
-        thread = threading.Thread(target=feed.publish, args=(view(seq=7),))
-        thread.start()
-        seen = [snapshot.view.seq for snapshot in await asyncio.gather(*waiting)]
-        thread.join()
-        return seen
-
-    assert asyncio.run(watch()) == [7] * 20
-
-
-def test_no_news_is_lost_between_threads(view):
-    """A thread publishes as fast as it can; every watcher ends at the last view and never goes back."""
-
-    async def watch():
-        feed = Feed()
-        watchers = [feed.subscribe() for _ in range(4)]
-        thread = threading.Thread(target=lambda: [feed.publish(view(seq=seq)) for seq in range(1, 2001)])
-        thread.start()
-
-        async def follow(watcher):
-            seen = [0]
-            while seen[-1] < 2000:
-                seen.append((await watcher.next(LONG)).view.seq)
-            return seen
-
-        followed = await asyncio.gather(*map(follow, watchers))
-        thread.join()
-        return followed
-
-    for seen in asyncio.run(watch()):
-        assert seen == sorted(set(seen))
+    assert run(watch()) == ([1000, 1001], None)
 
 
 def test_the_same_view_again_is_no_news(view):
@@ -87,13 +49,13 @@ def test_known_event_id_waits_amended_view_is_sent(view):
             feed.publish(one)
         return await feed.subscribe(last_id).next(0.01)
 
-    assert asyncio.run(watch("5-now", view(seq=5))) is None
-    assert asyncio.run(watch("4-now", view(seq=5))).view.seq == 5
-    assert asyncio.run(watch("5-before", view(seq=5))).view.seq == 5, "a new journal starts again from 1"
-    assert asyncio.run(watch("5", view(seq=5))).view.seq == 5
-    assert asyncio.run(watch("rubbish", view(seq=5))).view.seq == 5
+    assert run(watch("5-now", view(seq=5))) is None
+    assert run(watch("4-now", view(seq=5))).view.seq == 5
+    assert run(watch("5-before", view(seq=5))).view.seq == 5, "a new journal starts again from 1"
+    assert run(watch("5", view(seq=5))).view.seq == 5
+    assert run(watch("rubbish", view(seq=5))).view.seq == 5
     halted = view(seq=5, phase="halted")
-    assert asyncio.run(watch("5-now", view(seq=5), halted)).view == halted
+    assert run(watch("5-now", view(seq=5), halted)).view == halted
 
 
 def test_the_next_game_has_ids_of_its_own(view):
@@ -124,7 +86,7 @@ def test_end_streams_ends_current_and_later_until_reopen(view):
                 if len(got) == 2:
                     feed.end_streams()
 
-        await asyncio.wait_for(read(), LONG)
+        await read()
         late = feed.subscribe()
         assert late.ended
         assert await late.next(LONG) is None
@@ -132,7 +94,7 @@ def test_end_streams_ends_current_and_later_until_reopen(view):
         feed.reopen()
         return feed.watchers, len(got), (await feed.subscribe().next(LONG)).view.seq
 
-    assert asyncio.run(watch()) == (0, 2, 1)
+    assert run(watch()) == (0, 2, 1)
 
 
 def test_publishing_outlives_a_closed_loop(view):
@@ -141,7 +103,7 @@ def test_publishing_outlives_a_closed_loop(view):
     async def leave_without_closing():
         feed.subscribe()
 
-    asyncio.run(leave_without_closing())
+    run(leave_without_closing())
     feed.publish(view())
     assert feed.latest.view.seq == 1
 
@@ -149,12 +111,12 @@ def test_publishing_outlives_a_closed_loop(view):
 def test_a_quiet_stream_beats(view):
     async def watch():
         feed = Feed()
-        chunks = stream(feed, "en", None, 3, heartbeat_s=0.01)
+        chunks = stream(feed, "en", None, 3)
         got = [await anext(chunks) for _ in range(3)]
         await chunks.aclose()
         return got, feed.watchers
 
-    (retry, *beats), watchers = asyncio.run(watch())
+    (retry, *beats), watchers = run(watch())
     assert retry == b"retry: %d\n\n" % retry_ms(3)
     assert all(beat.startswith(b": heartbeat\n") for beat in beats)
     assert watchers == 0
@@ -214,23 +176,23 @@ def test_a_full_hall_costs_the_publisher_one_call(view):
         assert len(calls) == 2
         assert {(await watcher.next(20)).view.seq for watcher in watchers} == {3}
 
-    asyncio.run(scenario())
+    run(scenario())
 
 
-def test_watchers_are_woken_in_batches(view):
+def test_watchers_are_woken_in_batches(loop, view):
     """So that what sends to all of them leaves the table's thread its turns."""
+    feed = Feed()
 
-    async def watch():
-        feed = Feed()
-        waiting = [asyncio.create_task(feed.subscribe().next(LONG)) for _ in range(2 * MAX_WOKEN_AT_ONCE + 5)]
-        await asyncio.sleep(0)
-        feed.publish(view(seq=7))
-        told = []
-        while len(told) < 2 or told[-1] < len(waiting):
-            await asyncio.sleep(0)
-            told.append(sum(task.done() for task in waiting))
-        return sorted(set(told) - {0}), {task.result().view.seq for task in waiting}
+    async def follow():
+        return (await feed.subscribe().next(LONG)).view.seq
 
-    steps, seen = asyncio.run(watch())
-    assert steps == [MAX_WOKEN_AT_ONCE, 2 * MAX_WOKEN_AT_ONCE, 2 * MAX_WOKEN_AT_ONCE + 5]
-    assert seen == {7}
+    waiting = [loop.create_task(follow()) for _ in range(2 * MAX_WOKEN_AT_ONCE + 5)]
+    loop.settle()
+    feed.publish(view(seq=7))
+    told = []
+    for _ in range(3):
+        loop.settle()
+        told.append(sum(task.done() for task in waiting))
+        loop.advance(PAUSE_S)
+    assert told == [MAX_WOKEN_AT_ONCE, 2 * MAX_WOKEN_AT_ONCE, 2 * MAX_WOKEN_AT_ONCE + 5]
+    assert {task.result() for task in waiting} == {7}

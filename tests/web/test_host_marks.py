@@ -1,12 +1,10 @@
 """The host's own marks: checked, written again without anything but pixels, readable, on the public pages alone."""
 
-import gc
 import io
 import re
 import zipfile
 import zlib
 
-import httpx
 import pytest
 from hub_site import Site
 from PIL import Image, PngImagePlugin
@@ -20,19 +18,7 @@ from pi_controller.web.address import PageSettings
 from pi_controller.web.host_marks import MAX_BYTES, MAX_PIXELS, MAX_SIDE, HostMarks, encode_image, load_host_marks
 from pi_controller.web.server import WebServer
 
-FULL = (1920, 1080)
 NAME = 'Ċaŋkdeska <b>Çikana</b> "Community"'
-LAID = """async () => {
-    const host = document.querySelector(".host");
-    await Promise.all([...host.querySelectorAll("img")].map(one => one.decode()));
-    const box = host.getBoundingClientRect();
-    const isOver = b => b.width > 1 && b.left < box.right - 1 && b.right > box.left + 1
-        && b.height > 1 && b.top < box.bottom - 1 && b.bottom > box.top + 1;
-    const over = [...document.querySelectorAll("h1, [data-live=sentence], .score, .situation, .badge")]
-        .filter(one => one.checkVisibility() && isOver(one.getBoundingClientRect())).map(one => one.outerHTML);
-    const style = getComputedStyle(host);
-    return { box: [box.left, box.top, box.right, box.bottom], over, ground: style.backgroundColor, ink: style.color };
-}"""
 COLOURS = {"ground": "#7a1f1f", "ink": "#ffffff"}
 
 
@@ -154,61 +140,24 @@ def test_unusable_image_is_logged_and_fails_check_settings(tmp_path, caplog, cap
     assert main(["check-settings", str(path)]) == 0
 
 
-@pytest.fixture
-def marks(tmp_path):
-    images = [image_file(tmp_path / "one.png"), image_file(tmp_path / "two.jpg", (300, 300), "JPEG")]
-    return HostMarks(NAME, **COLOURS, images=tuple(map(encode_image, images)))
-
-
-@pytest.fixture
-def server(feed, marks):
-    server = WebServer(feed, port=0, pages=PageSettings(host=marks))
-    server.start()
-    yield server
-    server.stop()
-    gc.collect()
-
-
-def test_public_pages_show_marks_and_serve_their_files(server, marks):
-    for path in ("", "room", "overlay", "find"):
-        page = httpx.get(server.url + path).text
+def test_public_pages_show_marks_and_serve_their_files(feed, visit, tmp_path):
+    files = [image_file(tmp_path / "one.png"), image_file(tmp_path / "two.jpg", (300, 300), "JPEG")]
+    marks = HostMarks(NAME, **COLOURS, images=tuple(map(encode_image, files)))
+    web = visit(WebServer(feed, pages=PageSettings(host=marks)))
+    for path in ("/", "/room", "/overlay", "/find"):
+        page = web.get(path).text
         assert "&lt;b&gt;" in page, path
         assert page.count("/static/host-") == 2, path
-        for name in re.findall(r'"/(static/host[^"]+)"', page):
-            assert httpx.get(server.url + name).status_code == 200
-    assert httpx.get(f"{server.url}static/host-1.png").content == marks.images[0]
-    assert "#7a1f1f" in httpx.get(f"{server.url}static/host.css").text
-    assert "static/host" not in httpx.get(f"{server.url}check").text, "what proves a commitment has no marks"
+        for name in re.findall(r'"(/static/host[^"]+)"', page):
+            assert web.get(name).status_code == 200
+    assert web.get("/static/host-1.png").content == marks.images[0]
+    assert "#7a1f1f" in web.get("/static/host.css").text
+    assert "static/host" not in web.get("/check").text, "what proves a commitment has no marks"
 
 
-def test_without_marks_a_page_asks_for_none(feed):
-    server = WebServer(feed, port=0)
-    server.start()
-    for path in ("", "room", "overlay", "find"):
-        assert "host.css" not in httpx.get(server.url + path).text
-    server.stop()
-    gc.collect()
-
-
-@pytest.mark.chromium
-@pytest.mark.parametrize(
-    ("path", "size"),
-    [
-        *[(path, size) for path in ("", "room", "find") for size in ((390, 844), (800, 480), FULL)],
-        *[(f"overlay?place={place}", FULL) for place in ("bottom", "top")],
-    ],
-)
-def test_marks_fit_the_page_without_covering_content(open_page, path, size):
-    page = open_page(path, size=size)
-    found = page.evaluate(LAID)
-    left, top, right, bottom = found["box"]
-    assert left >= 0
-    assert top >= 0
-    assert right <= size[0]
-    assert bottom <= size[1]
-    assert bottom - top > 10
-    assert found["over"] == []
-    assert (found["ground"], found["ink"]) == ("rgb(122, 31, 31)", "rgb(255, 255, 255)")
+def test_without_marks_a_page_asks_for_none(web):
+    for path in ("/", "/room", "/overlay", "/find"):
+        assert "host.css" not in web.get(path).text
 
 
 def test_hub_marks_boards_printed_pages_and_results(tmp_path):

@@ -1,8 +1,7 @@
 """Behind a TLS proxy: what it says of who asks and how is believed, and what anybody else says of it is not."""
 
 import pytest
-from judge_house import PIN, sign_in
-from served_house import ServedHouse as House
+from judge_house import PIN, House, sign_in
 
 from pi_controller.config import Settings
 from pi_controller.errors import MatError
@@ -31,7 +30,7 @@ def wrong(house, web, count):
     """Try `count` wrong PINs, each when it may be; return the statuses."""
     found = []
     for n in range(count):
-        house.clock.ahead += 6
+        house.ahead += 6
         found.append(sign_in(web, f"Nobody {n}", "000000").status_code)
     return found
 
@@ -57,7 +56,7 @@ def test_last_forwarded_address_counts_as_the_client(house):
 def test_forwarded_address_from_another_host_is_ignored(house):
     with house.browser(OTHER) as web:
         for n in range(FREE_TRIES_PER_PLACE + 6):
-            house.clock.ahead += 6
+            house.ahead += 6
             through(web, f"192.0.2.{n}")
             sign_in(web, f"Nobody {n}", "000000")
         through(web, "192.0.2.200")

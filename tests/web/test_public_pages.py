@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import html
 import re
-import socket
 import subprocess
 from html import unescape
 
-import httpx
 import msgspec
 import pytest
 import zxingcpp
@@ -33,12 +31,6 @@ from pi_controller.web.server import WebServer
 WICKED = "<script>alert(1)</script>"
 PUBLIC = ("/", "/room", "/overlay", "/find", "/check")
 OPENED = Opening(7, SEAL, 4, NONCE.hex())
-
-
-@pytest.fixture
-def web(server):
-    with httpx.Client(base_url=server.url, timeout=20, trust_env=False, verify=False) as client:
-        yield client
 
 
 def texts(html):
@@ -97,15 +89,10 @@ def test_the_strips_numbers_are_the_tables():
 
 
 @pytest.mark.parametrize("path", PUBLIC)
-def test_names_and_words_cannot_become_markup(path, view):
+def test_names_and_words_cannot_become_markup(path, view, visit):
     feed = Feed()
     feed.publish(view(teams={"A": WICKED, "B": WICKED}, note=WICKED))
-    server = WebServer(feed, port=0, pages=PageSettings("192.0.2.4", WICKED, WICKED, WICKED, reach=True))
-    server.start()
-    try:
-        answer = httpx.get(f"{server.url}{path[1:]}", trust_env=False)
-    finally:
-        server.stop()
+    answer = visit(WebServer(feed, pages=PageSettings("192.0.2.4", WICKED, WICKED, WICKED, reach=True))).get(path)
     assert answer.status_code == 200
     assert "<script>alert" not in answer.text
     assert path == "/check" or "&lt;script&gt;alert(1)" in answer.text
@@ -127,22 +114,18 @@ def test_overlay_place_follows_its_query_parameter(web):
     assert web.get("/overlay?place=<script>").status_code == 400
 
 
-def test_pages_before_the_first_view_answer_retry_later():
-    server = WebServer(Feed(), port=0)
-    server.start()
-    try:
-        for path in ("room", "overlay"):
-            answer = httpx.get(server.url + path, trust_env=False)
-            assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
-            assert 'http-equiv="refresh"' in answer.text
-        for path in ("find", "check"):
-            assert httpx.get(server.url + path, trust_env=False).status_code == 200
-    finally:
-        server.stop()
+def test_pages_before_the_first_view_answer_retry_later(visit):
+    web = visit(WebServer(Feed()))
+    for path in ("/room", "/overlay"):
+        answer = web.get(path)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+        assert 'http-equiv="refresh"' in answer.text
+    for path in ("/find", "/check"):
+        assert web.get(path).status_code == 200
 
 
 def test_list_urls_by_address_reach_and_port(monkeypatch, tmp_path):
-    monkeypatch.setattr(socket, "gethostname", lambda: "mat")
+    monkeypatch.setattr("socket.gethostname", lambda: "mat")
     monkeypatch.setattr(address, "LOCAL", tmp_path / "none")
     assert list_urls(PageSettings("mat.example"), 8080) == ["http://mat.example"]
     assert list_urls(PageSettings("https://mat.example/hall/"), 8080) == ["https://mat.example/hall"]
@@ -305,16 +288,11 @@ def test_rules_page_has_customs_and_the_nearest_pads():
     assert "(Trickery)" in rules_page_of("slahal")
 
 
-def test_rules_are_served_and_linked_with_their_route(feed):
+def test_rules_are_served_and_linked_with_their_route(feed, visit):
     in_force = lambda: (registry.game("dakota", {"points": 3}), RefereeSettings())  # noqa: E731
     feed.publish(PHASES["show"])
     for more, served in (([rules_route(in_force)], 200), ([], 404)):
-        server = WebServer(feed, port=0, more=more)
-        server.start()
-        try:
-            with httpx.Client(base_url=server.url, timeout=20, trust_env=False, verify=False) as client:
-                assert client.get("/rules").status_code == served
-                assert ('href="/rules"' in client.get("/").text) == (served == 200)
-                assert ("/rules" in client.get("/find").text) == (served == 200)
-        finally:
-            server.stop()
+        web = visit(WebServer(feed, more=more))
+        assert web.get("/rules").status_code == served
+        assert ('href="/rules"' in web.get("/").text) == (served == 200)
+        assert ("/rules" in web.get("/find").text) == (served == 200)

@@ -2,9 +2,6 @@
 
 import json
 import random
-import signal
-import subprocess
-import sys
 
 import httpx
 import msgspec
@@ -13,10 +10,8 @@ import pytest
 from pi_controller.cli import main
 from pi_controller.cli.watch import MAX_RETRY_S, WatchError, follow, stream_url
 from pi_controller.table.view import View
-from pi_controller.web.server import WebServer
 
 URL = httpx.URL("http://mat.local:8080/events")
-WATCH = [sys.executable, "-m", "pi_controller", "watch"]
 
 
 def sent(*parts):
@@ -39,17 +34,16 @@ def event(number, text="a"):
     return f'id: {number}\nevent: view\ndata: {{"view": {{"note": "{text}"}}}}\n:   \n\n'.encode()
 
 
-def test_each_view_is_a_line(feed, server, view):
-    with httpx.Client(trust_env=False, timeout=20) as client:
-        lines = follow(client, stream_url(server.url), pytest.fail, random.Random(1))
-        first = json.loads(next(lines))
-        assert msgspec.convert(first["view"], View) == feed.latest.view
-        assert "First hit: Long Hollow" in first["texts"]["sentence"]
-        feed.publish(view(seq=2, note="eine ⟨Zeile⟩\u2028 und\u0085 mehr\n"))
-        line = next(lines)
-        assert b"\n" not in line
-        assert json.loads(line)["view"]["note"] == "eine ⟨Zeile⟩\u2028 und\u0085 mehr\n"
-        lines.close()
+def test_each_view_is_a_line(feed, web, view):
+    lines = follow(web, stream_url("localhost"), pytest.fail, random.Random(1))
+    first = json.loads(next(lines))
+    assert msgspec.convert(first["view"], View) == feed.latest.view
+    assert "First hit: Long Hollow" in first["texts"]["sentence"]
+    feed.publish(view(seq=2, note="eine ⟨Zeile⟩\u2028 und\u0085 mehr\n"))
+    line = next(lines)
+    assert b"\n" not in line
+    assert json.loads(line)["view"]["note"] == "eine ⟨Zeile⟩\u2028 und\u0085 mehr\n"
+    lines.close()
 
 
 def test_watch_reconnects_with_last_event_id(capsys):
@@ -81,22 +75,17 @@ def test_waits_grow_to_a_minute_and_are_spread():
     assert 1.3 * MAX_RETRY_S < max(late) <= 1.5 * MAX_RETRY_S
 
 
-def test_watch_follows_a_table_restarted_at_same_address(feed, server, view, capsys):
-    def started_again(_):
-        nonlocal again
-        again = WebServer(feed, port=server.port)
+def test_watch_follows_a_table_restarted_at_same_address(feed, web, view, capsys):
+    def start_again(_):
         feed.publish(view(seq=5))
-        again.start()
+        feed.reopen()
 
-    again = None
-    with httpx.Client(trust_env=False, timeout=20) as client:
-        lines = follow(client, stream_url(server.url), started_again, random.Random(1))
-        assert json.loads(next(lines))["view"]["seq"] == 1
-        server.stop()
-        assert json.loads(next(lines))["view"]["seq"] == 5
-        lines.close()
-    again.stop()
-    assert capsys.readouterr().err.startswith("cut off from http://127.0.0.1:")
+    lines = follow(web, stream_url("localhost"), start_again, random.Random(1))
+    assert json.loads(next(lines))["view"]["seq"] == 1
+    feed.end_streams()
+    assert json.loads(next(lines))["view"]["seq"] == 5
+    lines.close()
+    assert capsys.readouterr().err.startswith("cut off from http://localhost")
 
 
 @pytest.mark.parametrize("status", [400, 404, 401])
@@ -117,32 +106,3 @@ def test_html_page_and_foreign_stream_are_refused():
 def test_no_address(url, capsys):
     assert main(["watch", "--url", url]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 2
-
-
-def test_once(server):
-    done = subprocess.run([*WATCH, "--url", server.url, "--once"], capture_output=True, timeout=120, check=False)
-    assert (done.returncode, done.stderr, done.stdout.count(b"\n")) == (0, b"", 1)
-    assert json.loads(done.stdout)["view"]["seq"] == 1
-
-
-def test_once_without_a_table_exits_2(server, capsys):
-    server.stop()
-    assert main(["watch", "--url", server.url, "--once"]) == 2
-    assert "no table answers at" in capsys.readouterr().err
-
-
-def test_ctrl_c_ends_it_without_a_word(server):
-    with subprocess.Popen([*WATCH, "--url", server.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watching:
-        assert json.loads(watching.stdout.readline())["view"]["seq"] == 1
-        watching.send_signal(signal.SIGINT)
-        assert watching.wait(120) == 130
-        assert watching.stderr.read() == b""
-
-
-def test_closed_stdout_is_no_error(server, feed, view):
-    with subprocess.Popen([*WATCH, "--url", server.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watching:
-        watching.stdout.readline()
-        watching.stdout.close()
-        feed.publish(view(seq=2))
-        assert watching.wait(120) == 0
-        assert watching.stderr.read() == b""

@@ -1,44 +1,34 @@
-"""Guess PINs at a real server, and say what comes of it: how many are looked at, how long it takes, who is kept out.
+"""Guess PINs at a table, and say what comes of it: how many are looked at, how long it takes, who is kept out.
 
 python tests/web/wrong_pins.py [--pins 1000] [--addresses 10]
 
-First in a rush: several addresses of this machine, several names, as fast as the line goes, hashes at their full cost.
-Meanwhile a judge who is signed in commands the table, one with a known device signs in again and again, and one with a
-new device signs in from the table's own address. Then in patience, on a clock that is turned on: each address waits as
-long as it is told and guesses again.
+First in a rush: several addresses and several names, ten times a second. Meanwhile a judge who is signed in commands
+the table, one with a known device signs in again and again, and one with a new device signs in from the table's own
+address. Then in patience: each address waits as long as it is told and guesses again.
 """
 
 from __future__ import annotations
 
 import argparse
 import heapq
-import itertools
 import logging
-import statistics
 import sys
 import tempfile
-import threading
-import time
 from collections import Counter
-from contextlib import ExitStack
-from functools import partial
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from judge_house import PIN, ROLES, say, sign_in
-from served_house import ServedHouse as House
+from judge_house import PIN, ROLES, House, say, sign_in
+from visit import together
 
-from pi_controller.web.accounts import KEPT, PinHasher
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import httpx
+from pi_controller.web.accounts import KEPT
 
 NAMES = (*ROLES, "Nobody", "Somebody")
 PINS = 10**6
+TURN_S = 0.1
 
 
 def wrong_pin(number: int) -> str:
@@ -46,88 +36,54 @@ def wrong_pin(number: int) -> str:
     return f"{(int(PIN) + 1 + number) % PINS:06}"
 
 
-def kib() -> int:
-    """Return the memory of this program, KiB."""
-    return int(next(line for line in Path("/proc/self/status").read_text().splitlines() if "VmRSS" in line).split()[1])
-
-
 class Rush(NamedTuple):
-    """What came of a rush: answers by status; times in seconds; memory in KiB."""
+    """What came of a rush: answers by status, the sign-ins of a known device, and the tries that each new one took."""
 
     answers: Counter[int]
     looked_at: int
-    took: float
-    commands: list[float]
-    known: list[float]
-    new: list[tuple[float, int]]
+    known: int
+    new: list[int]
     counts: int
-    grew: int
 
 
 def rush(house: House, pins: int, addresses: int) -> Rush:
-    """Guess `pins` times from `addresses` at once. Raises `AssertionError` where a judge at the table is kept out."""
-    answers: Counter[int] = Counter()
-    ended = threading.Event()
-
-    def guess(number: int) -> None:
-        for n in range(number, pins, addresses):
-            answer = sign_in(webs[number], NAMES[n // addresses % len(NAMES)], wrong_pin(n))
-            answers[answer.status_code] += 1
-
-    def come() -> None:
-        with house.browser() as fresh:
-            while not (ended.wait(1.0) and new):
-                fresh.cookies.clear()  # nobody knows this browser
-                new.append(_patient(fresh))
-
-    commands, known, new = list[float](), list[float](), list[tuple[float, int]]()
+    """Guess `pins` times from `addresses` at once. Raises `AssertionError` if a judge at the table is kept out."""
+    answers, new = Counter[int](), list[int]()
+    known, tries, again = 0, 0, house.clock()
     with ExitStack() as stack:
         at_table = stack.enter_context(house.signed_in("Jo"))
         returning = stack.enter_context(house.signed_in("Ann"))
+        fresh = stack.enter_context(house.browser())
         webs = [stack.enter_context(house.browser(f"127.0.1.{n + 1}")) for n in range(addresses)]
-        before, memory, began = house.pins.hashed, kib(), time.perf_counter()
-        guessers = [threading.Thread(target=guess, args=(n,)) for n in range(addresses)]
-        for one in guessers:
-            one.start()
-        watch = threading.Thread(target=lambda: ([one.join() for one in guessers], ended.set()))
-        watch.start()
-        comes = threading.Thread(target=come)
-        comes.start()
-        for turn in itertools.count():
-            if turn % 8 == 0:
-                known.append(_timed(partial(sign_in, returning, "Ann")))
-            call = (
-                {"call": "protest", "by": "A"}
-                if turn % 2 == 0
-                else {"call": "ruling", "ruling": "denied", "reason": "x"}
-            )
-            commands.append(_timed(partial(say, at_table, f"while-{turn:06}", **call)))
-            if turn % 2 == 1 and ended.wait(0.5):
-                break
-        watch.join()
-        comes.join()
-        took = time.perf_counter() - began
-        looked_at = house.pins.hashed - before - len(known) - len(new)
-    counts = len(house.judges.authenticator.throttle.counts)
-    return Rush(answers, looked_at, took, commands, known, new, counts, kib() - memory)
-
-
-def _timed(ask: Callable[[], httpx.Response]) -> float:
-    began = time.perf_counter()
-    answer = ask()
-    assert answer.status_code == 200, answer.text
-    return time.perf_counter() - began
-
-
-def _patient(web: httpx.Client) -> tuple[float, int]:
-    """Sign in as often as it takes, waiting as told; return how long it took, s, and how many tries."""
-    began = time.perf_counter()
-    for tries in range(1, 30):
-        answer = sign_in(web, "Sam")
-        if answer.status_code == 200:
-            return time.perf_counter() - began, tries
-        time.sleep(answer.json()["error"]["wait_s"])
-    raise AssertionError("the judge at the table is kept out")
+        before = house.pins.hashed
+        for turn in range(pins // addresses):
+            bodies = [
+                {"name": NAMES[turn % len(NAMES)], "pin": wrong_pin(turn * addresses + n)} for n in range(addresses)
+            ]
+            asked = [
+                (web, web.build_request("POST", "/judge/sign-in", json=body))
+                for web, body in zip(webs, bodies, strict=True)
+            ]
+            answers.update(answer.status_code for answer in together(*asked))
+            house.loop.advance(TURN_S)
+            if turn % 5 == 0:
+                more = {"by": "A"} if turn % 2 == 0 else {"ruling": "denied", "reason": "x"}
+                call = "protest" if turn % 2 == 0 else "ruling"
+                assert say(at_table, f"while-{turn:06}", call, **more).status_code == 200
+                assert sign_in(returning, "Ann").status_code == 200
+                known += 1
+            if house.clock() >= again:
+                answer, tries = sign_in(fresh, "Sam"), tries + 1
+                again = house.clock() + 1.0
+                if answer.status_code == 200:
+                    fresh.cookies.clear()  # nobody knows this browser
+                    new.append(tries)
+                    tries = 0
+                else:
+                    again = house.clock() + answer.json()["error"]["wait_s"]
+        looked_at = house.pins.hashed - before - known - len(new)
+    new += [tries] * bool(tries)
+    return Rush(answers, looked_at, known, new, len(house.judges.authenticator.throttle.counts))
 
 
 class Patience(NamedTuple):
@@ -140,50 +96,36 @@ class Patience(NamedTuple):
 
 def patience(house: House, pins: int, addresses: int) -> Patience:
     """Guess until `pins` of Ann's were looked at, each address as soon as it is told it may."""
-    house.clock.stop()
-    start, before, tries = house.clock.ahead, house.pins.hashed, 0
+    began, before, tries = house.clock(), house.pins.hashed, 0
     with ExitStack() as stack:
         webs = [stack.enter_context(house.browser(f"127.0.2.{n + 1}")) for n in range(addresses)]
-        turns = [(0.0, n) for n in range(addresses)]
+        turns = [(began, n) for n in range(addresses)]
         while house.pins.hashed - before < pins:
             at, n = heapq.heappop(turns)
-            house.clock.ahead = max(house.clock.ahead, start + at)
-            told = sign_in(webs[n], "Ann", wrong_pin(tries)).json()["error"]
+            house.ahead += max(0.0, at - house.clock())
+            error = sign_in(webs[n], "Ann", wrong_pin(tries)).json()["error"]
             tries += 1
-            heapq.heappush(turns, (house.clock.ahead - start + max(told["wait_s"], 0.01), n))
-    return Patience(house.pins.hashed - before, tries, house.clock.ahead - start)
+            heapq.heappush(turns, (house.clock() + max(error["wait_s"], 0.01), n))
+    return Patience(house.pins.hashed - before, tries, house.clock() - began)
 
 
 def main() -> int:
     """Guess at two tables of its own, and print what came of it."""
-    parser = argparse.ArgumentParser(description="Guess PINs at a real server, and say what comes of it.")
+    parser = argparse.ArgumentParser(description="Guess PINs at a table, and say what comes of it.")
     parser.add_argument("--pins", type=int, default=1000)
     parser.add_argument("--addresses", type=int, default=10)
     args = parser.parse_args()
     logging.getLogger("pi_controller").setLevel(logging.ERROR)
-    with tempfile.TemporaryDirectory() as folder:
-        house = House(Path(folder), PinHasher())
-        try:
-            found = rush(house, args.pins, args.addresses)
-        finally:
-            house.close()
+    with tempfile.TemporaryDirectory() as folder, closing(House(Path(folder))) as house:
+        found = rush(house, args.pins, args.addresses)
     answers = ", ".join(f"{count} times {status}" for status, count in sorted(found.answers.items()))
-    print(f"in a rush: {args.pins} wrong PINs from {args.addresses} addresses in {found.took:.1f} s: {answers}")
-    print(f"  looked at: {found.looked_at}; counts kept: {found.counts} of at most {KEPT}; memory {found.grew:+} KiB")
-    for what, times in (
-        ("commands of a judge who is signed in", found.commands),
-        ("sign-ins from a known device", found.known),
-    ):
-        median, longest = statistics.median(times) * 1000, max(times) * 1000
-        print(f"  {len(times)} {what}: median {median:.0f} ms, longest {longest:.0f} ms")
-    longest, tries = max(found.new)[0], max(tries for _, tries in found.new)
-    print(f"  {len(found.new)} sign-ins at the table, new device: in after {longest:.2f} s and {tries} tries at most")
-    with tempfile.TemporaryDirectory() as folder:
-        house = House(Path(folder))
-        try:
-            slow = patience(house, args.pins, args.addresses)
-        finally:
-            house.close()
+    print(f"in a rush: {found.answers.total()} wrong PINs from {args.addresses} addresses: {answers}")
+    print(f"  looked at: {found.looked_at}; counts kept: {found.counts} of at most {KEPT}")
+    print(
+        f"  {found.known} sign-ins from a known device, {len(found.new)} from new ones: {max(found.new)} tries at most"
+    )
+    with tempfile.TemporaryDirectory() as folder, closing(House(Path(folder))) as house:
+        slow = patience(house, args.pins, args.addresses)
     days = slow.took / 86_400
     print(f"in patience: {slow.looked_at} looked at from {args.addresses} addresses in {days:.2f} days of the clock")
     years = PINS / slow.looked_at * days / 365

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import gc
-import re
-import socket
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -83,9 +81,13 @@ class ServedHouse:
         self._loop = threading.Thread(target=self._play, args=(opened,), daemon=True)
         self._loop.start()
         assert opened.wait(20)
+        self.add_pages()
         proxy = self.settings.web.proxy
         self.server = WebServer(self.feed, port=0, hosts=["mat.example"], proxy=proxy, more=self.judges.routes)
         self.server.start()
+
+    def add_pages(self) -> None:
+        """Add pages of a subclass to `judges.routes`."""
 
     def _play(self, opened: threading.Event) -> None:
         self.table = open_table(self.settings, self.clock())
@@ -146,21 +148,3 @@ class ServedHouse:
         with self.browser() as web:
             assert sign_in(web, name).status_code == 200
             yield web
-
-
-def raw(port: int, data: bytes, address: str = "127.0.0.1", timeout_s: float = 10.0) -> bytes:
-    """Send bytes from `address`, whatever they are, and return the answer: nothing where the line is cut."""
-    with socket.socket() as line:
-        line.settimeout(timeout_s)
-        line.bind((address, 0))
-        line.connect(("127.0.0.1", port))
-        found = b""
-        with suppress(ConnectionError):
-            line.sendall(data)
-            while b"\r\n\r\n" not in found and (more := line.recv(65536)):
-                found = (found + more).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
-            said = re.search(rb"(?i)\r\ncontent-length: (\d+)", found)
-            whole = found.find(b"\r\n\r\n") + 4 + int(said[1]) if said and not data.startswith(b"HEAD") else 0
-            while len(found) < whole and (more := line.recv(65536)):
-                found += more
-        return found

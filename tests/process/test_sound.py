@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from memory_sound import MemorySound
 
+from pi_controller.display import voice
 from pi_controller.display.sound import OVERTIME_S, AplaySound, SoundError
 
 ALSA = shutil.which("aplay") is not None
@@ -45,7 +46,7 @@ class ByProgram:
     def to_the_end(self):
         self.write("exit 0")
         self.sound.process.terminate()
-        self.sound.process.wait(10)
+        self.sound.process.wait(60)
         self.sound.process.returncode = 0
 
     def breaks(self):
@@ -65,7 +66,7 @@ def side(request, program):
 def failed(sound):
     """Return what a loudspeaker that was pulled out says, in `play` or as soon as it is looked at."""
     if getattr(sound, "process", None) is not None:
-        sound.process.wait(10)
+        sound.process.wait(60)
     with pytest.raises(SoundError) as caught:
         sound.is_playing()
     return caught.value
@@ -197,7 +198,7 @@ def test_aplay_gets_the_samples_and_their_format(program, tmp_path, clip, channe
     sound = AplaySound("hdmi", program(f'echo "$@" > {kept}.args; cat > {kept}.raw'))
     one = clip(0.2, rate=rate, channels=channels)
     sound.play(one, gain)
-    sound.process.wait(10)
+    sound.process.wait(60)
     assert not sound.is_playing()
     args = (tmp_path / "kept.args").read_text().split()
     assert args == ["-q", "-D", "hdmi", "-t", "raw", "-f", "S16_LE", "-r", str(rate), "-c", str(channels), "-"]
@@ -211,7 +212,7 @@ def test_no_sample_runs_over(program, tmp_path, clip):
     one.samples[:] = 1.5
     sound = AplaySound(program=program(f"cat > {tmp_path / 'kept'}"))
     sound.play(one, 1.0)
-    sound.process.wait(10)
+    sound.process.wait(60)
     assert set(np.frombuffer((tmp_path / "kept").read_bytes(), "<i2")) == {32767}
     sound.stop()
 
@@ -221,7 +222,7 @@ def test_real_aplay_plays_the_samples(tmp_path, clip):
     kept = tmp_path / "out.raw"
     sound, one = AplaySound(f"tee:null,{kept},raw"), clip(0.5, rate=44100)
     sound.play(one, 1.0)
-    sound.process.wait(20)
+    sound.process.wait(60)
     assert not sound.is_playing()
     heard = np.frombuffer(kept.read_bytes(), "<i2")[: len(one.samples)]  # ALSA fills its last period with silence
     assert np.allclose(heard / 32767, one.samples[:, 0], atol=1 / 32767)
@@ -232,7 +233,7 @@ def test_real_aplay_plays_the_samples(tmp_path, clip):
 def test_real_aplay_takes_every_allowed_rate(rate, clip):
     sound = AplaySound("null")
     sound.play(clip(0.1, rate=rate), 1.0)
-    sound.process.wait(20)
+    sound.process.wait(60)
     assert not sound.is_playing()
 
 
@@ -241,3 +242,9 @@ def test_real_aplay_reports_missing_loudspeaker(clip):
     sound = AplaySound("no_such_loudspeaker")
     sound.play(clip(), 1.0)
     assert "no_such_loudspeaker" in failed(sound).message
+
+
+def test_hanging_speech_program_is_ended(program, monkeypatch):
+    monkeypatch.setattr(voice, "_TIMEOUT_S", 0.2)
+    with pytest.raises(SoundError, match="does not speak"):
+        voice.speak("Hello", program("exec sleep 60"))
