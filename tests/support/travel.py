@@ -51,7 +51,12 @@ class TravelLoop(asyncio.SelectorEventLoop):
 
     def run(self, awaitable):
         """Run `awaitable`, with all timers before its end in their order; return its result."""
-        return self.run_until_complete(awaitable)
+        around = asyncio._get_running_loop()  # a browser that an earlier test started has its loop run for ever
+        asyncio._set_running_loop(None)
+        try:
+            return self.run_until_complete(awaitable)
+        finally:
+            asyncio._set_running_loop(around)
 
     def advance(self, seconds):
         """Let `seconds` pass: every timer until then runs, in order."""
