@@ -5,6 +5,8 @@ import io
 
 import msgspec
 import pytest
+from travel import travelling
+from visit import visitor
 
 from pi_controller import cli
 from pi_controller.calibration import profile as profiles
@@ -94,9 +96,18 @@ def test_ctrl_c_saves_no_profile(settings, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_web_option_serves_calibration_page(settings, capsys, monkeypatch):
+    pages = []
+
+    class Page(calibrate.WalkPage):
+        def start(self):
+            pages.append(self)
+
     monkeypatch.setattr(calibrate, "FINAL_VIEW_S", 0.0)
+    monkeypatch.setattr(calibrate, "WalkPage", Page)
     assert run("--settings", settings, "--web", "--sim") == 0
     assert "calibration page: http://127.0.0.1:" in capsys.readouterr().out
+    with travelling() as loop, visitor(pages[0]._server.app, loop) as web:
+        assert "The mat is calibrated" in web.get("/").text
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,6 @@ def test_own_sign_in_does_not_reset_other_tries(office):
 
 
 @pytest.mark.parametrize("sources", [1, 40])
-@pytest.mark.slow
 def test_thousand_wrong_pins_do_not_lock_out_owner(office, sources):
     """From elsewhere, at once; meanwhile the owner comes from a known device, and with a new one."""
     device = office.come().device
