@@ -53,10 +53,10 @@ BOUNDED_EXTRAS = ("board", "completion", "hub", "languages", "postgres", "update
 TEST_TOOLS = ("hypothesis", "playwright", "pytest", "pytest-benchmark", "pytest-timeout", "pytest-xdist")
 """What these tests import besides the product: of any version."""
 USING_PACKAGES = (
-    *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "server", "server_stop")),
+    *(f"tests/web/test_{name}.py" for name in ("attacks", "feed", "judge_api", "server")),
     *(f"tests/web/test_{name}.py" for name in ("shares", "signing", "watch", "web_security")),
     *(f"tests/hub/test_{name}.py" for name in ("inbox", "messages", "outbox", "store", "table_link")),
-    *(f"tests/process/test_hub_{name}.py" for name in ("broker", "database")),
+    *(f"tests/process/test_{name}.py" for name in ("hub_broker", "hub_database", "web_server")),
     *(f"tests/table/test_{name}.py" for name in ("journal", "table", "view")),
     *(f"tests/recording/test_{name}.py" for name in ("columns", "recorder")),
     *(f"tests/sensing/test_{name}.py" for name in ("beads", "strikes")),

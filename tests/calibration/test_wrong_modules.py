@@ -32,7 +32,7 @@ from pi_controller.simulation.faults import parse_fault
 from pi_controller.simulation.mat import SimListening
 from pi_controller.system.sensor_checks import LISTEN_S, SensorListener
 
-bench = load_file("tests/calibration/measure_wrong_modules.py")
+bench = load_file("tests/tools/measure_wrong_modules.py")
 Wiring, Mat = bench.Wiring, bench.Mat
 TURNS = right_angled_rotations()
 HARD = Conditions(field_noise_ut=1.0, field_drift_ut=3.0, field_gain_error=0.01, sensor_place_mm=1.0)

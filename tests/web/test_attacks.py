@@ -6,7 +6,7 @@ from load_file import load_file
 
 from pi_controller.web import accounts
 
-requests, pins = load_file("tests/web/fuzz_requests.py"), load_file("tests/web/wrong_pins.py")
+requests, pins = load_file("tests/tools/fuzz_requests.py"), load_file("tests/tools/wrong_pins.py")
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Send malformed HTTP and JSON to a table that plays, and count what it answers.
 
-python tests/web/fuzz_requests.py --requests 10000 --seed 1
+python tests/tools/fuzz_requests.py --requests 10000 --seed 1
 
 Nine of ten come from nobody who is signed in: after them the journal is as it was. The others bring a judge's cookie:
 then there is one record of a command for each answer of yes. No answer is a 5xx but the documented 503, nothing is

@@ -1,8 +1,8 @@
 """Measure how often the bead step names wrong magnetometer modules rightly, on simulated mats with offsets of 25 uT.
 
-    python tests/calibration/measure_wrong_modules.py --mats 100
-    python tests/calibration/measure_wrong_modules.py --every-turn     # each of 24 modules in each of 23 orientations
-    python tests/calibration/measure_wrong_modules.py --size 8         # a mat of so many magnetometers
+    python tests/tools/measure_wrong_modules.py --mats 100
+    python tests/tools/measure_wrong_modules.py --every-turn     # each of 24 modules in each of 23 orientations
+    python tests/tools/measure_wrong_modules.py --size 8         # a mat of so many magnetometers
 
 Each mat has its own offsets, gains and places of the modules. A bead of its own lies within a few cm of each place that
 the step asks for. "named": the cause and nothing else, with the right correction. "not named": the step fails.

@@ -1,6 +1,6 @@
 """One phone opens and closes connections as fast as it can: do judges still get their commands through?
 
-python tests/process/connection_churn.py [--seconds 10] [--commands 6] [--way churn|hold|streams]
+python tests/tools/connection_churn.py [--seconds 10] [--commands 6] [--way churn|hold|streams]
 
 The table, with its journal and its console, is a process of its own, and so is the phone, at an address of its own. In
 the `churn` it opens connections and hangs up at once; `hold` has it open all it can and send nothing;

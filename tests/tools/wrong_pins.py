@@ -1,6 +1,6 @@
 """Guess PINs at a table, and say what comes of it: how many are looked at, how long it takes, who is kept out.
 
-python tests/web/wrong_pins.py [--pins 1000] [--addresses 10]
+python tests/tools/wrong_pins.py [--pins 1000] [--addresses 10]
 
 First in a rush: several addresses and several names, ten times a second. Meanwhile a judge who is signed in commands
 the table, one with a known device signs in again and again, and one with a new device signs in from the table's own
