@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from headless import ARGUMENTS, CHROMIUM, await_updates
+from headless import CHROMIUM, await_updates, launch
 from hypothesis import Phase, settings
 
 from pi_controller.table.view import View
@@ -47,7 +47,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 LONG = (
-    "emulated/", "web/test_judge_browser", "web/test_room", "exhibit/test_exhibit_browser",
+    "emulated/", "browser/test_judge", "browser/",
     "end_to_end/test_games", "calibration/", "test_first_", "faults/", "end_to_end/", "secrecy/", "hub/", "exhibit/",
     "recording/", "table/test_migrate", "web/", "sensing/", "system/", "hardware/", "tournament/",
 )  # fmt: skip
@@ -120,8 +120,8 @@ def view() -> Any:
 
 
 @pytest.fixture(scope="module")  # no longer: an open playwright holds the thread's event loop
-def chromium() -> Iterator[Any]:
-    """Return a running headless Chromium; skip without one, but fail when MOCCASIN_CI says there must be one."""
+def playwright() -> Iterator[Any]:
+    """Return Playwright; skip without a Chromium, but fail when MOCCASIN_CI says there must be one."""
     if CHROMIUM is None:
         if os.environ.get("MOCCASIN_CI") == "1":
             pytest.fail("there is no chromium on the path")
@@ -129,11 +129,17 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, headless=True)
-        for name in ("new_page", "new_context"):
-            setattr(browser, name, _make_patient(getattr(browser, name)))
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="module")
+def chromium(playwright: Any) -> Iterator[Any]:
+    """Return a running headless Chromium."""
+    browser = launch(playwright)
+    for name in ("new_page", "new_context"):
+        setattr(browser, name, _make_patient(getattr(browser, name)))
+    yield browser
+    browser.close()
 
 
 def _make_patient(make: Callable[..., Any]) -> Callable[..., Any]:

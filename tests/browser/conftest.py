@@ -1,3 +1,5 @@
+"""A real Chromium, and a table's pages in it."""
+
 from __future__ import annotations
 
 import gc
@@ -10,6 +12,11 @@ from pi_controller.web.server import WebServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark every test of this folder."""
+    item.add_marker(pytest.mark.chromium)
 
 
 @pytest.fixture

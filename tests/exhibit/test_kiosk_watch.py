@@ -3,9 +3,9 @@
 from contextlib import ExitStack
 
 import pytest
-from headless import ARGUMENTS, CHROMIUM
 from travel import travelling
 from visit import visitor
+from watched_kiosk import LOOK_S, watched_kiosk
 
 from pi_controller.config import read_settings
 from pi_controller.exhibit.health import (
@@ -17,9 +17,6 @@ from pi_controller.exhibit.health import (
     watch_unit,
 )
 from pi_controller.runtime.assembly import assemble_exhibit
-from pi_controller.system import kiosk
-
-LOOK_S = 5.0
 
 
 class Screen:
@@ -141,22 +138,8 @@ def test_unwritable_restart_request_does_not_stop_watch(tmp_path):
 
 @pytest.fixture
 def installation(tmp_path, monkeypatch):
-    """Return an installation of a machine with a screen of its own, and a function that lets its time pass."""
-    (tmp_path / "running").mkdir()
-    monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
-    monkeypatch.setattr("pi_controller.exhibit.installation.RUNNING", tmp_path / "running")
-    (tmp_path / "table.toml").write_text("[web]\nport = 0\n")
-    now = [1000.0]
-    with ExitStack() as stack:
-        daemon = assemble_exhibit(read_settings(tmp_path / "table.toml"), tmp_path, lambda: now[0], stack)
-
-        def pass_s(seconds):
-            end = now[0] + seconds
-            while now[0] < end:
-                now[0] += LOOK_S
-                daemon.step(now[0])
-
-        yield daemon.table, pass_s, tmp_path / kiosk.RESTART.file
+    with watched_kiosk(tmp_path, monkeypatch) as installation:
+        yield installation
 
 
 def test_heartbeat_from_another_machine_is_ignored(installation):
@@ -178,35 +161,3 @@ def test_installation_without_screen_has_no_watch(tmp_path, monkeypatch):
     with ExitStack() as stack:
         daemon = assemble_exhibit(read_settings(tmp_path / "table.toml"), tmp_path, lambda: 0.0, stack)
         assert daemon.table.screen is None
-
-
-@pytest.mark.chromium
-@pytest.mark.parametrize("path", ["", "staff/preview/attract"])
-@pytest.mark.slow
-def test_a_tab_that_crashed_does_not_ask(installation, path, monkeypatch):
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import Error, sync_playwright
-
-    made, pass_s, asked = installation
-    monkeypatch.setattr(made.staff.page, "_require_staff", allowed)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        tab = browser.new_page()
-        tab.clock.install()
-        for _ in range(3):
-            pass_s(100)
-            with tab.expect_response("**/here") as told:
-                tab.clock.run_for(10_000) if tab.url.startswith("http") else tab.goto(made.page.url + path)
-            assert told.value.status == 204
-        pass_s(100)
-        assert not asked.exists()
-        with pytest.raises(Error, match="crash"):
-            tab.goto("chrome://crash")
-        pass_s(SILENCE_TIMEOUT_S)
-        assert asked.exists()
-        browser.close()
-
-
-async def allowed(_):
-    return "Head"

@@ -1,11 +1,9 @@
 """The staff's first hour without a shell: settings, texts, next steps, the counts as a picture, closed today."""
 
-import os
 from datetime import date, datetime, timedelta
 from html.parser import HTMLParser
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from exhibit_rig import Rig
 from staff_rig import installed
 
@@ -305,23 +303,3 @@ def test_usage_chart_separates_kinds_and_loads_no_resources(tmp_path):
     bars = {shape["class"]: float(shape["height"]) for shape in drawn.shapes if shape.get("x") == "3"}
     assert bars == {"mat": 25.0, "teams": 50.0, "learn": 25.0}
     assert drawn.loaded == []
-
-
-# On a phone.
-
-
-def look(tab, name):
-    """Check the page on a phone and a small screen, and keep a picture where somebody wants pictures."""
-    tab.wait_for_load_state()  # with its styles and scripts
-    for width, height in ((800, 480), (390, 844)):
-        tab.set_viewport_size({"width": width, "height": height})
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
-        if folder := os.environ.get("MOCCASIN_PICTURES"):
-            tab.screenshot(path=f"{folder}/{name}-{width}x{height}.png", full_page=True)
-    touched = (
-        "[...document.querySelectorAll('main :is(button, .actions a, input, textarea):not([type=checkbox]), .bar *')]"
-    )
-    small = "filter(e => e.matches('button, a, input, textarea') && e.checkVisibility() && e.offsetHeight < 44)"
-    assert tab.evaluate(f"{touched}.{small}.map(e => e.outerHTML)") == [], name
-    found = Axe().run(tab)
-    assert found.violations_count == 0, f"{name}: {found.generate_report()}"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import random
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pi_controller.config import Settings
 from pi_controller.config.model import ExhibitSection
 from pi_controller.exhibit.exhibit import EndedSession, Exhibit, SessionGames, SessionStart
-from pi_controller.exhibit.orders import OrderQueue
-from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.exhibit.usage import Usage, usage_path
 from pi_controller.system.machine_health import MachineHealth
 
@@ -142,24 +139,6 @@ class Always:
 
     def learn_hide(self, pad: int, *, found: bool) -> None:
         self.seen.append((pad, found))
-
-
-@contextmanager
-def served(rig):
-    """Serve the installation's page at a free port; yield the page and a function that shows it anew."""
-    orders = OrderQueue()
-    page = ExhibitPage("127.0.0.1", 0, lambda: rig.t, lambda: rig.exhibit.host.pictures, orders)
-
-    def show():
-        orders.drain(lambda touch: rig.exhibit.touch(rig.t, touch.do, touch.turn))
-        page.show(rig.exhibit)
-
-    show()
-    page.start()
-    try:
-        yield page, show
-    finally:
-        page.stop()
 
 
 def attract():

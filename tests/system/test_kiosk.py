@@ -1,31 +1,22 @@
 """The visitors' screen: its unit, what the browser may, and the page on the disk that waits for the installation."""
 
 import json
-import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
-import time
-from contextlib import contextmanager
-from pathlib import Path
 
-import httpx
 import pytest
-from headless import ARGUMENTS, CHROMIUM
+from first_sign import start_first_sign
 
-from pi_controller import __version__
 from pi_controller.cli import main
 from pi_controller.config import Settings
 from pi_controller.exhibit.health import START_TIMEOUT_S
-from pi_controller.exhibit.orders import OrderQueue
-from pi_controller.exhibit.pages import ExhibitPage
 from pi_controller.system import kiosk, service
 from pi_controller.system.install import RUN, fill_in, unit
 from pi_controller.system.place import make_place
 from pi_controller.system.plan import plan
-from pi_controller.system.status import FILE, NEW_CARD, POWER_CYCLE_HINT, FaultChannel
 
 MAX_EXPOSURE, MAX_RESTART_EXPOSURE = 6.0, 2.0
 """Limits for `systemd-analyze security`: a browser compiles code at run time and makes a namespace sandbox."""
@@ -141,146 +132,13 @@ def test_the_browsers_user_can_be_made(pi):
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.chromium
-@pytest.mark.slow
-def test_waiting_page_opens_the_exhibit_once_served(tmp_path):
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    page = ExhibitPage("127.0.0.1", port, time.monotonic, dict, OrderQueue())
-    waiting = tmp_path / "kiosk.html"
-    waiting.write_text(kiosk.waiting_page(Settings()), "utf-8")
-    flags = [flag for flag in kiosk.FLAGS if flag != "--kiosk"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, *flags])
-        tab = browser.new_page()
-        tab.goto(f"file://{waiting}#{kiosk.address(port)}")
-        tab.wait_for_timeout(2_500)  # it looks twice in vain
-        assert tab.locator("#wait h1").inner_text() == "One moment, please."
-        page.start()
-        try:
-            tab.wait_for_url(kiosk.address(port))
-            assert tab.locator("#screen").count() == 1
-            served = httpx.get(f"{kiosk.address(port)}healthz")
-            assert served.headers.get_list("cross-origin-resource-policy") == ["cross-origin"]
-        finally:
-            browser.close()
-            page.stop()
-
-
-FAULT = ("state_lost", "The card's third partition cannot be read. <b>", "Switch the machine off and on once.")
-
-
-@contextmanager
-def waiting_tab(tmp_path, **page):
-    """Open the page on the disk in Chromium, its faults in `tmp_path`; yield its tab and the fault channel."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    waiting = tmp_path / "kiosk.html"
-    waiting.write_text(kiosk.waiting_page(Settings(), tmp_path / FILE), "utf-8")
-    flags = [flag for flag in kiosk.FLAGS if flag != "--kiosk"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, *flags])
-        tab = browser.new_page(**page)
-        tab.goto(f"file://{waiting}")
-        yield tab, FaultChannel(tmp_path)
-        browser.close()
-
-
-@pytest.mark.chromium
-@pytest.mark.slow
-def test_fault_is_visible_until_cleared(tmp_path):
-    with waiting_tab(tmp_path) as (tab, channel):
-        assert tab.locator("#wait").is_visible()
-        channel.write(*FAULT, 1_764_000_000.0)
-        tab.wait_for_selector("#fault:visible")
-        shown = tab.locator("#fault").inner_text()
-        for part in (*FAULT, __version__, "2025-11-24"):
-            assert part in shown
-        assert tab.locator("#wait").is_hidden()
-        channel.write("other", "Another fault.", "Do this.", 1_764_000_000.0)
-        tab.wait_for_selector("#message:has-text('Another fault.')")
-        channel.clear()
-        tab.wait_for_selector("#wait:visible")
-        assert tab.locator("#fault").is_hidden()
-
-
-@pytest.mark.chromium
-@pytest.mark.parametrize("size", [(800, 480), (1280, 800), (1920, 1080), (720, 1280), (1080, 1920)])
-@pytest.mark.slow
-def test_a_fault_fits_every_screen(tmp_path, size):
-    from axe_playwright_python.sync_playwright import Axe
-
-    width, height = size
-    with waiting_tab(tmp_path, viewport={"width": width, "height": height}) as (tab, channel):
-        tab.add_style_tag(content="* { font-family: 'DejaVu Sans' !important; }")
-        channel.write("disk_error", LONGEST[0], LONGEST[1], 0.0)
-        tab.wait_for_selector("#fault:visible")
-        page = tab.evaluate("(({scrollWidth, scrollHeight}) => [scrollWidth, scrollHeight])(document.documentElement)")
-        assert page[0] <= width
-        assert page[1] <= height
-        letters = "[...document.querySelectorAll('#fault *')].map(e => parseFloat(getComputedStyle(e).fontSize))"
-        assert min(tab.evaluate(letters)) >= 16
-        assert Axe().run(tab).violations_count == 0
-        if folder := os.environ.get("MOCCASIN_PICTURES"):
-            Path(folder).mkdir(exist_ok=True)
-            tab.screenshot(path=f"{folder}/fault-{width}x{height}.png")
-
-
-LONGEST = (
-    "The third partition of the card (mat-state) cannot be read: journal, settings and recordings are on it.",
-    f"{POWER_CYCLE_HINT} {NEW_CARD}",
-)
-
-
-def first_sign(tmp_path, waits, *, main="self"):
-    """Start the program that waits for the first sign, `waits` s long; return it and its port."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    script = tmp_path / "first-sign.py"
-    script.write_text(fill_in("first-sign.py.in", kiosk="no-such-unit", wait=waits), "utf-8")
-    environment = {**os.environ, "MAINPID": main}
-    return subprocess.Popen([sys.executable, "-I", str(script), str(port)], env=environment), port
-
-
-@pytest.mark.chromium
-def test_the_waiting_page_gives_the_first_sign(tmp_path, monkeypatch):
-    process, port = first_sign(tmp_path, 60)
-    monkeypatch.setattr(kiosk, "SIGN_PORT", port)
-    with waiting_tab(tmp_path):
-        assert process.wait(30) == 0
-
-
-@pytest.mark.chromium
-@pytest.mark.slow
-def test_lost_first_sign_is_sent_again(tmp_path, monkeypatch):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        closed = taken.getsockname()[1]
-    process, port = first_sign(tmp_path, 60)
-    monkeypatch.setattr(kiosk, "SIGN_PORT", port)
-    process.kill()
-    process.wait()
-    with waiting_tab(tmp_path) as (tab, _):
-        tab.evaluate(f"location.hash = '{kiosk.address(closed)}'")
-        tab.reload()
-        tab.wait_for_timeout(2_500)  # nothing has heard its signs
-        with socket.create_server(("127.0.0.1", port)) as late:
-            late.settimeout(30)
-            late.accept()[0].close()
-
-
 def test_a_browser_without_a_sign_ends_its_unit(tmp_path):
-    process, _ = first_sign(tmp_path, 1)
+    process, _ = start_first_sign(tmp_path, 1)
     assert process.wait(30) == 1
 
 
 def test_a_browser_that_ended_is_not_waited_for(tmp_path):
-    process, _ = first_sign(tmp_path, 10_000, main="no-such-process")
+    process, _ = start_first_sign(tmp_path, 10_000, main="no-such-process")
     assert process.wait(30) == 1
 
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import random
 import re
 import shutil
@@ -17,7 +16,7 @@ from random_play import RandomPlay
 from pi_controller.cli import main
 from pi_controller.cli import main as cli
 from pi_controller.errors import JournalError, MatError, UsageError
-from pi_controller.journal.export import BROWSERS, CSV_COLUMNS, ExportError, as_csv, as_json, page
+from pi_controller.journal.export import CSV_COLUMNS, ExportError, as_csv, as_json, page
 from pi_controller.journal.journal import Journal
 from pi_controller.journal.sheet import columns, sheet_of
 from pi_controller.record.convert import read_journal_record
@@ -368,17 +367,6 @@ def test_failed_print_shows_each_browsers_last_line(path, tmp_path, browser):
         export([str(path), "-o", str(tmp_path / "out"), "--pdf"])
     assert "google-chrome: exit status 3; chromium: No usable sandbox!" in error.value.message
     assert "final.html" in error.value.hint
-
-
-@pytest.mark.chromium
-@pytest.mark.skipif(
-    not any(map(shutil.which, BROWSERS)) and not os.environ.get("MOCCASIN_CI"), reason="apt install chromium"
-)
-def test_printed_by_chromium(path, tmp_path):
-    assert main(["export", str(path), "-o", str(tmp_path / "out"), "--pdf", "--paper", "letter"]) == 0
-    data = (tmp_path / "out" / "final.pdf").read_bytes()
-    assert data.startswith(b"%PDF")
-    assert re.findall(rb"/MediaBox ?\[([^]]*)\]", data) == [b"0 0 612 792"]  # a short game is one page
 
 
 def test_a_game_of_another_clock_has_no_day(tmp_path):

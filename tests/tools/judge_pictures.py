@@ -1,6 +1,6 @@
 """Make pictures of the judge's console in the states a judge meets, played at a real table through the page itself.
 
-python tests/web/judge_pictures.py FOLDER [--sizes] [--state NAME]      (needs Chromium)
+python tests/tools/judge_pictures.py FOLDER [--sizes] [--state NAME]      (needs Chromium)
 
 Without --sizes it takes each state as a phone shows it, in light; with it also as small phones, tablets, laptops and
 projectors do, in light and dark.
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real"))
 
 from headless import ARGUMENTS, CHROMIUM
 from judge_rig import Rig, answered, settled, sign_in, touch

@@ -5,7 +5,6 @@ import pytest
 from pi_controller.calibration.run import WalkPage
 from pi_controller.calibration.steps import Bar, Finding, StepView, WalkView
 
-pytestmark = pytest.mark.chromium
 BARS = tuple(Bar(f"pad {pad} middle", 0.25 * pad, "-30 dB, 3 of 5 taps", "now") for pad in range(1, 5))
 STEPS = (
     StepView("empty", "The empty mat", "failed", wrong=(Finding("magnetometer 17 is silent " * 3, "check its plug"),)),

@@ -22,8 +22,6 @@ from pi_controller.table.view import Hit, Opening
 from pi_controller.web.address import PageSettings
 from pi_controller.web.server import WebServer
 
-pytestmark = pytest.mark.chromium
-
 OPENED = Opening(7, SEAL, 4, NONCE.hex())
 SHOWN = msgspec.structs.replace(PHASES["show"], opening=OPENED, seq=50)
 STRIPS = {

@@ -1,6 +1,6 @@
-"""Pictures of every state, on a phone and on kiosks' glass: `python tests/exhibit/pictures.py FOLDER [STATE]...`.
+"""Pictures of every state, on a phone and on kiosks' glass: `python tests/tools/exhibit_pictures.py FOLDER [STATE]...`.
 
-Seven visitors for whom a screen is not made by itself: `python tests/exhibit/pictures.py FOLDER everybody`; what the
+Seven visitors for whom a screen is not made: `python tests/tools/exhibit_pictures.py FOLDER everybody`; what the
 blind one hears is in `blind.txt`.
 """
 
@@ -9,11 +9,12 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real"))
 
-from exhibit_rig import STATES, STEP_S, Rig, served
+from exhibit_rig import STATES, STEP_S, Rig
 from headless import ARGUMENTS, CHROMIUM
 from screen_faults import GLASS
+from served_exhibit import served
 
 from pi_controller.exhibit.spoken import Prompter
 

@@ -5,7 +5,6 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-pytestmark = pytest.mark.chromium
 SIZES = [(390, 844), (1920, 1080)]
 
 

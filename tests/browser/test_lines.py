@@ -12,8 +12,6 @@ from phases import PHASES
 from pi_controller.web.address import PageSettings
 from pi_controller.web.server import WebServer
 
-pytestmark = pytest.mark.chromium
-
 SIZES = ((390, 844), (800, 480), (1080, 1920), (1366, 768), (1920, 1080), *(((3840, 2160),) if ALL_CASES else ()))
 TEAMS = {
     "short": (),

@@ -1,6 +1,6 @@
 """What a screen reader says aloud over one hide or turn of each game, on the live page and on the console.
 
-python tests/web/announcements.py      (needs Chromium)
+python tests/browser/announcements.py      (needs Chromium)
 
 Read from the browser's accessibility tree: what stands in the regions that it calls live, each time it is another.
 """
@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real"))
 
 from headless import ARGUMENTS, CHROMIUM
 from judge_rig import Rig, sign_in

@@ -35,6 +35,11 @@ COUNT_STREAMS = """(() => {
 """Counts the page's streams that have brought neither an update nor an error yet."""
 
 
+def launch(playwright, *flags):
+    """Start the machine's Chromium with `flags`."""
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, *flags], headless=True)
+
+
 def await_updates(page):
     """Let `page.goto` and `page.reload` return only after the first update of each stream that the page opens.
 

@@ -71,7 +71,6 @@ def save(page):
     page.wait_for_selector("#done:not([hidden]), #trouble:not(:empty)")
 
 
-@pytest.mark.chromium
 def test_sign_in_returns_and_two_touches_choose_table(house, chromium):
     house.start_desk.result = StartResult("machine", network=FIRST_START.name, password=FIRST_START.password)
     with opened(chromium, house) as page:
@@ -83,7 +82,6 @@ def test_sign_in_returns_and_two_touches_choose_table(house, chromium):
     assert house.start_desk.chosen == [StartChoice("table", "own", "US")]
 
 
-@pytest.mark.chromium
 def test_gathering_table_asks_for_wifi_then_code(house, chromium):
     house.start_desk.result = StartResult("machine", code_later=True)
     with opened(chromium, house) as page:
@@ -105,7 +103,6 @@ def test_gathering_table_asks_for_wifi_then_code(house, chromium):
     assert second == StartChoice("gathering", "join", "US", "10.42.0.1 0000-0000-0000-0000-0000", "Hub", "")
 
 
-@pytest.mark.chromium
 def test_refused_choice_stays_on_page_until_corrected(house, chromium):
     with opened(chromium, house) as page:
         save(page)
@@ -121,7 +118,6 @@ def test_refused_choice_stays_on_page_until_corrected(house, chromium):
     assert [one.use for one in house.start_desk.chosen] == ["table"]
 
 
-@pytest.mark.chromium
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.slow
 def test_everybody_can_read_it_on_every_screen(house, chromium, state):

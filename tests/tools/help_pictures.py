@@ -1,4 +1,4 @@
-"""Take the pictures of the help and of the README again: `python tests/support/help_pictures.py` (needs Chromium).
+"""Take the pictures of the help and of the README again: `python tests/tools/help_pictures.py` (needs Chromium).
 
 Each comes from the program that takes all pictures of its pages; few colours keep the files small.
 """
@@ -15,11 +15,11 @@ HELP = ROOT / "pi_controller" / "help" / "pages" / "pictures"
 README = ROOT / ".github" / "pictures"
 ROOM = ("--page", "room", "--only", "show", "--scheme", "light", "--code", "with", "--each", "--size")
 PICTURES = {
-    HELP / "room.png": ("web/pictures.py", (*ROOM, "1280x720"), "room-1280x720-light-show.png"),
-    HELP / "judge.png": ("web/judge_pictures.py", ("--state", "hit"), "hit-390x844-light.png"),
-    HELP / "exhibit.png": ("exhibit/pictures.py", ("attract",), "attract-1280x800.png"),
-    HELP / "terminal.png": ("web/pictures.py", ("--readme",), "terminal.png"),
-    README / "live-page.png": ("web/pictures.py", ("--readme",), "live-page.png"),
+    HELP / "room.png": ("tools/pictures.py", (*ROOM, "1280x720"), "room-1280x720-light-show.png"),
+    HELP / "judge.png": ("tools/judge_pictures.py", ("--state", "hit"), "hit-390x844-light.png"),
+    HELP / "exhibit.png": ("tools/exhibit_pictures.py", ("attract",), "attract-1280x800.png"),
+    HELP / "terminal.png": ("tools/pictures.py", ("--readme",), "terminal.png"),
+    README / "live-page.png": ("tools/pictures.py", ("--readme",), "live-page.png"),
 }
 """Where a picture goes, the program in `tests/` that takes it, its options, and the name that it gives it."""
 COLOURS = 96

@@ -15,7 +15,6 @@ from pi_controller.recording.hits import HitStore, Stroke, hits_path
 from pi_controller.sensing.strikes import StrikeSettings
 
 np = pytest.importorskip("numpy")
-pytestmark = pytest.mark.chromium
 SIZES = [(320, 568), (390, 844), (844, 390), (1366, 768), (1920, 1080)]
 WIDE = {"A": "W" * 60, "B": "日本" * 30}
 AXE = Axe()

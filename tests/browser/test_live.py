@@ -7,8 +7,6 @@ from phases import PHASES
 from pi_controller.table.view import Hit, QuestionView
 from pi_controller.web.server import WebServer
 
-pytestmark = pytest.mark.chromium
-
 WIDE = {"A": "W" * 60, "B": "日本" * 30}
 SIZES = [(320, 640), (390, 844), (683, 384), (820, 1180), (1366, 768), (1920, 1080)]
 

@@ -2,16 +2,15 @@
 
 import time
 
-import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from cases import cases
-from exhibit_rig import STATES, STEP_S, Rig, served
+from exhibit_rig import STATES, STEP_S, Rig
 from screen_faults import FAULTS, GLASS, INSTALLED, WIDE_LETTERS, drawn_screens
+from served_exhibit import served
 
 from pi_controller.exhibit.host_files import HostTexts
 
-pytestmark = pytest.mark.chromium
 SIZES = {"phone": (390, 844), "portrait": (1080, 1920), "projector": (1920, 1080)}
 
 
@@ -243,29 +242,3 @@ def test_page_reconnects_and_language_changes_by_touch(chromium):
         wait(rig, show, lambda: rig.exhibit.language == "oj")
         tab.wait_for_function("() => document.documentElement.lang === 'oj'")
         tab.close()
-
-
-def ask(url, **changed):
-    body = {"do": "start", "turn": 1} | changed.pop("body", {})
-    headers = {"origin": url.rstrip("/")} | changed.pop("headers", {})
-    return httpx.post(f"{url}touch", json=body, headers=headers)
-
-
-def test_cross_site_and_malformed_touches_are_refused():
-    rig = Rig()
-    with served(rig) as (page, _):
-        assert ask(page.url).status_code == 202
-        assert ask(page.url, headers={"origin": "http://elsewhere.example"}).status_code == 403
-        assert ask(page.url, headers={"sec-fetch-site": "cross-site"}).status_code == 403
-        assert ask(page.url, body={"do": "x" * 41}).status_code == 400
-        assert ask(page.url, body={"turn": True}).status_code == 400
-        assert ask(page.url, body={"more": 1}).status_code == 400
-        assert httpx.post(page.url).status_code == 405
-        assert httpx.get(f"{page.url}host/..%2Ftable.toml").status_code == 404
-
-
-def test_touch_flood_is_refused_beyond_queue_limit():
-    with served(Rig()) as (page, _):
-        statuses = [ask(page.url).status_code for _ in range(40)]
-    assert statuses.count(202) == 32
-    assert statuses.count(503) == 8

@@ -3,9 +3,8 @@
 import pytest
 from load_file import load_file
 
-program = load_file("tests/web/announcements.py")
+program = load_file("tests/browser/announcements.py")
 
-pytestmark = pytest.mark.chromium
 HEARD = {
     "dakota": [
         [("polite", "Big Coulee hides the bead.")],

@@ -1,7 +1,7 @@
 """Take the pages in every phase of every game and lay the pictures out on contact sheets, to look at.
 
-python tests/web/pictures.py [FOLDER] [--page room] [--only show,patol] [--size 1920x1080] [--scheme dark] [--code with]
-python tests/web/pictures.py --readme [FOLDER] [--seed N] [--sizes]      (FOLDER defaults to .github/pictures)
+python tests/tools/pictures.py [FOLDER] [--page room] [--only show,patol] [--size 1920x1080] [--scheme dark] [--each]
+python tests/tools/pictures.py --readme [FOLDER] [--seed N] [--sizes]      (FOLDER defaults to .github/pictures)
 
 Needs Chromium. A sheet has one page in one size and colour scheme, phase by phase; with --each every picture is kept by
 itself, too, in full size. With --readme it makes the README's pictures from a game played through bytes instead: the
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real"))
 
 import msgspec
 from headless import ARGUMENTS, CHROMIUM

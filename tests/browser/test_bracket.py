@@ -8,7 +8,6 @@ from pi_controller.tournament import Elimination, RoundRobin
 from pi_controller.web.bracket_page import page
 
 
-@pytest.mark.chromium
 @pytest.mark.parametrize("width", [390, 1366])
 def test_anybody_can_read_it(width, chromium):
     cup, league = Elimination("double"), RoundRobin()

@@ -8,7 +8,6 @@ from judge_rig import Rig, sign_in
 
 from pi_controller.referee.judge import JudgeProtest, JudgeTeams
 
-pytestmark = pytest.mark.chromium
 UPDATES = 10
 CHOOSE = """id => {
   const place = document.getElementById(id), chosen = [];

@@ -8,7 +8,6 @@ from played import GAMES, NAMES, SETTINGS, play
 
 from pi_controller.display.phrases import sentence
 
-pytestmark = pytest.mark.chromium
 SIZES = [(320, 640), (820, 1180), (1366, 768), (1920, 1080)]
 EIGHT = {"players": "Ana,Bo,Chaska,Dawn,Eli,Fern,Gus,Hope"}
 WIDE = {"A": "W" * 60, "B": "日本" * 30}

@@ -17,8 +17,6 @@ from pi_controller.table.view import Hit
 from pi_controller.web.address import PageSettings
 from pi_controller.web.server import WebServer
 
-pytestmark = pytest.mark.chromium
-
 SIZES = ((390, 844), (800, 480), (1024, 600), (1366, 768), (1920, 1080), (1080, 1920), (3840, 2160))
 NEAR = 12
 """So far from the last stick a count may stand, px."""

@@ -36,7 +36,6 @@ def server(feed, tmp_path):
     gc.collect()
 
 
-@pytest.mark.chromium
 @pytest.mark.parametrize(
     ("path", "size"),
     [

@@ -1,6 +1,6 @@
 """Measure the time to the first picture of the live page on a slow network, with its fonts and without.
 
-python tests/web/first_picture.py [--loads 24] [--kbit 1500]      (needs Chromium)
+python tests/tools/first_picture.py [--loads 24] [--kbit 1500]      (needs Chromium)
 """
 
 import argparse
@@ -8,7 +8,7 @@ import statistics
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real"))
 
 from headless import ARGUMENTS, CHROMIUM
 from phases import NOW, PHASES

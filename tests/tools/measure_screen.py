@@ -1,8 +1,8 @@
 """Measure the installation's page: frame times and processor of its movements, memory after many sessions, weight.
 
-    python tests/exhibit/measure_screen.py                        # weight; processor; frames, also with a slower one
-    python tests/exhibit/measure_screen.py --sessions 10000       # memory instead, some ten minutes
-    python tests/exhibit/measure_screen.py --lights 120           # page against light strips, for 120 s
+    python tests/tools/measure_screen.py                        # weight; processor; frames, also with a slower one
+    python tests/tools/measure_screen.py --sessions 10000       # memory instead, some ten minutes
+    python tests/tools/measure_screen.py --lights 120           # page against light strips, for 120 s
 
 Chromium draws without a graphics chip here, as a Pi's does not; the figures compare changes of the page on one machine.
 """
@@ -20,10 +20,11 @@ from tempfile import TemporaryDirectory
 import httpx
 from playwright.sync_api import sync_playwright
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.extend(str(Path(__file__).parents[1] / place) for place in ("support", "support/real"))
 
-from exhibit_rig import STEP_S, Rig, served
+from exhibit_rig import STEP_S, Rig
 from headless import ARGUMENTS, CHROMIUM
+from served_exhibit import served
 
 from pi_controller.board.strips import MemoryStrip
 from pi_controller.config import Settings

@@ -17,7 +17,6 @@ from pi_controller.rules import registry
 from pi_controller.sensing.events import Bead, BeadsAtRest, Button, HandIn, HandOut, Link, Strike
 from pi_controller.web.console_page import SETTLE_S
 
-pytestmark = pytest.mark.chromium
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 LAPTOP = {"viewport": {"width": 1366, "height": 768}}
 EXPECTED = ("net::ERR_", "the server responded with a status of 4")

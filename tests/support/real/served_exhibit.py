@@ -1,0 +1,24 @@
+"""The page of an installation on virtual time, with a real server."""
+
+from contextlib import contextmanager
+
+from pi_controller.exhibit.orders import OrderQueue
+from pi_controller.exhibit.pages import ExhibitPage
+
+
+@contextmanager
+def served(rig):
+    """Serve the installation's page at a free port; yield the page and a function that shows it anew."""
+    orders = OrderQueue()
+    page = ExhibitPage("127.0.0.1", 0, lambda: rig.t, lambda: rig.exhibit.host.pictures, orders)
+
+    def show():
+        orders.drain(lambda touch: rig.exhibit.touch(rig.t, touch.do, touch.turn))
+        page.show(rig.exhibit)
+
+    show()
+    page.start()
+    try:
+        yield page, show
+    finally:
+        page.stop()
