@@ -47,8 +47,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 LONG = (
-    "emulated/", "browser/test_judge", "browser/",
-    "end_to_end/test_games", "calibration/", "test_first_", "faults/", "end_to_end/", "secrecy/", "hub/", "exhibit/",
+    "process/emulated/", "browser/test_judge", "browser/", "process/end_to_end/test_games", "calibration/",
+    "process/test_first_", "faults/", "process/", "secrecy/", "hub/", "exhibit/",
     "recording/", "table/test_migrate", "web/", "sensing/", "system/", "hardware/", "tournament/",
 )  # fmt: skip
 """Beginnings of the longest files' paths: they begin first, so that no worker is left alone with one at the end."""

@@ -44,7 +44,7 @@ BOOTS = {
     "table": ("MOCCASIN_CARD", "test_card.py", "starts_to_the_page_and_again"),
     "kiosk": ("MOCCASIN_KIOSK_CARD", "test_kiosk_card.py", "shows_the_installation"),
 }
-"""The test in tests/machine that starts a card to its page: the variable that names the image, the file, the test."""
+"""The test in tests/process/machine that starts a card to its page: variable of the image, file, test."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def start_card(release: Release, card: str) -> None:
     image = release.work / release.name_card(card, "img")
     if not image.exists():
         image.write_bytes(lzma.decompress((release.out / f"{image.name}.xz").read_bytes()))
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-s", TREE / "tests/machine" / file, "-k", name]
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-s", TREE / "tests/process/machine" / file, "-k", name]
     pictures = release.work / f"pictures-{card}"
     pictures.mkdir(exist_ok=True)
     environment = {**os.environ, variable: str(image.absolute()), "MOCCASIN_PICTURES": str(pictures.absolute())}

@@ -1,6 +1,7 @@
 """One contract for the buttons: gpiozero on its own mock pins, and the ones a program presses."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPin
@@ -197,9 +198,8 @@ def test_edges_from_another_thread_are_reported_by_tick(gpio):
     threads = []
     gpio.buttons.listen(lambda name, t: threads.append((name, threading.get_ident())))
     gpio.now = 0.1
-    finger = threading.Thread(target=gpio.factory.pin(PINS["ready"]).drive_low)
-    finger.start()
-    finger.join()
+    with ThreadPoolExecutor(1) as finger:
+        finger.submit(gpio.factory.pin(PINS["ready"]).drive_low).result()
     assert threads == []
     gpio.buttons.tick(0.1 + 2 * MIN_PRESS_S)
     assert threads == [("ready", threading.get_ident())]

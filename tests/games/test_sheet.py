@@ -205,19 +205,6 @@ def test_help_lists_the_options(arguments: list[str], capsys: pytest.CaptureFixt
         assert option.about in out
 
 
-def test_the_command_answers_line_by_line():
-    with subprocess.Popen([*COMMAND, "dakota"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin
-        assert process.stdout
-        assert json.loads(process.stdout.readline())["state"]["hider"] is None
-        for line, key in ((TOSS, "state"), (b"nope\n", "error"), (MISS, "state")):
-            process.stdin.write(line)
-            process.stdin.flush()
-            assert key in json.loads(process.stdout.readline())
-        process.stdin.close()
-        assert process.wait(20) == 2
-
-
 def test_command_prints_error_and_hint_lines():
     done = subprocess.run([*COMMAND, "dakota", "--set", "points=ten"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -226,16 +213,3 @@ def test_command_prints_error_and_hint_lines():
         "moccasin-mat: option points cannot be 'ten'",
         "  points takes a whole number from 1 to 99",
     ]
-
-
-def test_a_reader_that_leaves_is_no_error():
-    process = subprocess.Popen(
-        [*COMMAND, "dakota"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdout
-    process.stdout.readline()
-    process.stdout.close()
-    process.stdout = None
-    _, complaints = process.communicate(TOSS + MISS * 2000, timeout=600)
-    assert complaints == b""
-    assert process.returncode == 0

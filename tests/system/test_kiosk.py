@@ -3,18 +3,15 @@
 import json
 import re
 import shutil
-import socket
 import subprocess
-import sys
 
 import pytest
-from first_sign import start_first_sign
 
 from pi_controller.cli import main
 from pi_controller.config import Settings
 from pi_controller.exhibit.health import START_TIMEOUT_S
 from pi_controller.system import kiosk, service
-from pi_controller.system.install import RUN, fill_in, unit
+from pi_controller.system.install import RUN, unit
 from pi_controller.system.place import make_place
 from pi_controller.system.plan import plan
 
@@ -130,24 +127,6 @@ def test_the_browsers_user_can_be_made(pi):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "unrecognized option" not in done.stderr:
         assert done.returncode == 0, done.stderr
-
-
-def test_a_browser_without_a_sign_ends_its_unit(tmp_path):
-    process, _ = start_first_sign(tmp_path, 1)
-    assert process.wait(30) == 1
-
-
-def test_a_browser_that_ended_is_not_waited_for(tmp_path):
-    process, _ = start_first_sign(tmp_path, 10_000, main="no-such-process")
-    assert process.wait(30) == 1
-
-
-def test_a_taken_port_does_not_end_the_screen(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        script = tmp_path / "first-sign.py"
-        script.write_text(fill_in("first-sign.py.in", kiosk="no-such-unit", wait=60), "utf-8")
-        port = str(taken.getsockname()[1])
-        assert subprocess.run([sys.executable, "-I", str(script), port], timeout=30, check=False).returncode == 0
 
 
 def test_the_unit_waits_for_the_pages_own_port():

@@ -2,7 +2,6 @@
 
 import os
 import stat
-import subprocess
 
 import pytest
 
@@ -37,13 +36,3 @@ def test_failed_write_preserves_the_old_file(tmp_path, monkeypatch, fails):
         atomic_write(path, b"new")
     assert path.read_bytes() == b"old"
     assert [one.name for one in tmp_path.iterdir()] == ["table.toml"]
-
-
-def test_leftovers_of_dead_writers_are_removed(tmp_path):
-    path = tmp_path / "table.toml"
-    with subprocess.Popen(["true"]) as ended:
-        ended.wait()
-    (tmp_path / f".table.toml.{ended.pid}.new").write_bytes(b"half")
-    (tmp_path / f".table.toml.{os.getppid()}.new").write_bytes(b"being written")
-    atomic_write(path, b"new")
-    assert {one.name for one in tmp_path.iterdir()} == {"table.toml", f".table.toml.{os.getppid()}.new"}

@@ -1,6 +1,6 @@
 """The hub's containers, really built and started: pages, broker and database, a table that joins, and what may end.
 
-    MOCCASIN_COMPOSE="docker compose" .venv/bin/pytest -n 0 -s tests/machine/test_container.py
+    MOCCASIN_COMPOSE="docker compose" .venv/bin/pytest -n 0 -s tests/process/machine/test_container.py
 
 It also takes `podman-compose`. It uses ports 8090, 8443 and 8883 of this machine for about two minutes, with volumes
 of its own, which it deletes at the end. The image `moccasin-mat-hub` stays.
@@ -25,7 +25,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-COMPOSE_FILE = Path(__file__).parents[2] / "hardware/image/container/compose.yaml"
+COMPOSE_FILE = Path(__file__).parents[3] / "hardware/image/container/compose.yaml"
 HOST = "127.0.0.1"
 PATIENCE_S = 60.0
 

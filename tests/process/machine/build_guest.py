@@ -1,6 +1,6 @@
 """Builds the guest: a Debian disk with the project as INSTALL.md has it, and modules for hardware that is pretended.
 
-    sudo python tests/machine/build_guest.py FOLDER [--sources FILE] [--again STEP]
+    sudo python tests/process/machine/build_guest.py FOLDER [--sources FILE] [--again STEP]
 
 For root on a Debian 12 machine; 2.5 GB below FOLDER. Debian's packages come from where this machine's own apt gets
 them, or from where `--sources` says (a file as /etc/apt/sources.list is); Python's from where its pip does. A step that
@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PROJECT = HERE.parents[1]
+PROJECT = HERE.parents[2]
 SUITE = "bookworm"
 PACKAGES = (
     "systemd-sysv,udev,dbus,kmod,initramfs-tools,linux-image-amd64,python3,python3-venv,procps,i2c-tools,iproute2"

@@ -19,8 +19,8 @@ from load_file import load_file
 from pi_controller.pinmap import pinmap
 from pi_controller.system.find_board import load_shipped
 
-ROOT = Path(__file__).parents[2]
-HERE = ROOT / "tests" / "emulated"
+ROOT = Path(__file__).parents[3]
+HERE = ROOT / "tests" / "process" / "emulated"
 BESIDE = ROOT.parent / "shared" / "rp2040"
 UF2 = (
     "MicroPython 1.28 for RPI_PICO, a .uf2 file from MicroPython's own download page of that board: "

@@ -1,6 +1,6 @@
 """Kill `moccasin-mat run` (SIGKILL) again and again while viewers watch and judges command it; nothing said is lost.
 
-python tests/end_to_end/kills_watched.py --kills 100 [--viewers 200] [--seed 0]
+python tests/process/end_to_end/kills_watched.py --kills 100 [--viewers 200] [--seed 0]
 
 After each kill the journal holds every command that was acknowledged, once, and nothing that nobody sent; what was not
 answered is sent again with its own key and counts once. The viewers come back with the last id they saw (sooner than a

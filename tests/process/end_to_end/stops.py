@@ -1,6 +1,6 @@
 """Stop tables by signals at random moments, thousands of times in a row; each must end at once.
 
-python tests/end_to_end/stops.py --stops 2000 [--processes 40] [--seed 1]
+python tests/process/end_to_end/stops.py --stops 2000 [--processes 40] [--seed 1]
 
 A stop is the loop of `run` in this process, with its own handlers and its own wait, mostly cut short, and a table that
 does nothing, so that signals meet every part of the waiting; a loop that hangs ends the script with a traceback.

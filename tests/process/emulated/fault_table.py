@@ -1,6 +1,7 @@
 """Do the faults that apply to the emulated board, each to a game of its own, and print what happened, as a table.
 
-    PYTHONPATH=tests/support:tests/faults python tests/emulated/fault_table.py [--seed 3] [--hides 2] [--only WORD]
+    PYTHONPATH=tests/support:tests/support/real:tests/faults \
+        python tests/process/emulated/fault_table.py [--seed 3] [--hides 2] [--only WORD]
 
 As `tests/faults/table.py`, with the firmware on an emulated chip; a minute or so of a core for each fault. Three of the
 faults there are of the host's operating system alone, and no board has a part in them: another name after replugging, a

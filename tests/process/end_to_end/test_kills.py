@@ -1,6 +1,6 @@
 """The daemon killed in the middle of games: each resumes and ends as the unkilled one does.
 
-`python tests/end_to_end/kills.py --kills 50` kills as often as one likes.
+`python tests/process/end_to_end/kills.py --kills 50` kills as often as one likes.
 """
 
 import pytest
@@ -17,15 +17,17 @@ from load_file import load_file
 )
 @pytest.mark.slow
 def test_killed_table_ends_as_the_unkilled_one(seed, kills, tmp_path):
-    phases, done, foretold = load_file("tests/end_to_end/kills.py").play(seed, kills=kills, points=1, folder=tmp_path)
+    phases, done, foretold = load_file("tests/process/end_to_end/kills.py").play(
+        seed, kills=kills, points=1, folder=tmp_path
+    )
     assert len(phases) == kills
     assert done == foretold
 
 
 @pytest.mark.slow
 def test_kills_lose_no_acknowledged_call_and_viewers_reconnect(tmp_path):
-    """`python tests/end_to_end/kills_watched.py --kills 100` does it with 200 viewers."""
-    run = load_file("tests/end_to_end/kills_watched.py").play(tmp_path, kills=2, viewers=12, seed=1)
+    """`python tests/process/end_to_end/kills_watched.py --kills 100` does it with 200 viewers."""
+    run = load_file("tests/process/end_to_end/kills_watched.py").play(tmp_path, kills=2, viewers=12, seed=1)
     assert run.kills == 2
     assert all(judge.acked for judge in run.judges)
     assert all(viewer.came_back >= 2 for viewer in run.viewers)

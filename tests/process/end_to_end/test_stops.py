@@ -1,4 +1,7 @@
-"""A signal ends the table, whenever it comes: `python tests/end_to_end/stops.py --stops 2000 --processes 40`."""
+"""A signal ends the table, whenever it comes.
+
+`python tests/process/end_to_end/stops.py --stops 2000 --processes 40` sends as many as one likes.
+"""
 
 import subprocess
 import sys

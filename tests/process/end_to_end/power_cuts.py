@@ -1,6 +1,6 @@
 """Pull the plug at random moments of a game: every event that was shown must be in the journal afterwards.
 
-python tests/end_to_end/power_cuts.py --cuts 600 [--first-seed 0]
+python tests/process/end_to_end/power_cuts.py --cuts 600 [--first-seed 0]
 
 A process that writes a journal runs under strace, which notes every write, sync and rename of its files, and the
 moments when an event was acknowledged: its number was written to standard output. For each cut the files are put
@@ -26,7 +26,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # killed_table.py
+sys.path.insert(0, str(Path(__file__).parents[2] / "support"))  # killed_table.py
 
 from killed_table import TableProcess
 
@@ -285,7 +285,7 @@ class Traced(TableProcess):
 
     def start(self):
         self._turns, theirs = multiprocessing.Pipe()
-        command = [sys.executable, "-c", SERVED, str(self._settings), str(Path(__file__).parents[1] / "support")]
+        command = [sys.executable, "-c", SERVED, str(self._settings), str(Path(__file__).parents[2] / "support")]
         self._strace = subprocess.Popen(under_strace(self._log, command), stdout=theirs.fileno())
         theirs.close()
 

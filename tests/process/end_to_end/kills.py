@@ -1,6 +1,6 @@
 """Kill the daemon (SIGKILL) at random moments of running games; each must resume and end as the unkilled game does.
 
-python tests/end_to_end/kills.py --kills 50 [--points 2] [--first-seed 0]
+python tests/process/end_to_end/kills.py --kills 50 [--points 2] [--first-seed 0]
 """
 
 import argparse
@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # killed_table.py
+sys.path.insert(0, str(Path(__file__).parents[2] / "support"))  # killed_table.py
 
 from foretold import predict
 from killed_table import TableDiedError, TableProcess

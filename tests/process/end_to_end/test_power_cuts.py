@@ -1,6 +1,6 @@
 """The plug pulled at random moments: what was shown is in the journal afterwards, and the chain is whole.
 
-`python tests/end_to_end/power_cuts.py --cuts 600` pulls it as often as one likes.
+`python tests/process/end_to_end/power_cuts.py --cuts 600` pulls it as often as one likes.
 """
 
 import os
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def script():
-    return load_file("tests/end_to_end/power_cuts.py")
+    return load_file("tests/process/end_to_end/power_cuts.py")
 
 
 @pytest.mark.parametrize(("what", "cuts"), [("traced_writer", cases(8, 15)), ("traced_migration", cases(8, 15))])

@@ -1,6 +1,6 @@
 """Random judges and mats: all that tells of a game must tell the same game, after every step.
 
-python tests/end_to_end/agree.py --runs 400 --steps 60 --seed 0 [--game slahal] [--without replace] [--alone]
+python tests/process/end_to_end/agree.py --runs 400 --steps 60 --seed 0 [--game slahal] [--without replace] [--alone]
 
 A run is one of the six games with options, a preset and fouls chosen at random, at a table with a journal on disk. A
 step is what players would do next, or anything else at all: hands, readings, strokes, gaps, a board that comes and
@@ -44,7 +44,7 @@ from typing import get_args
 
 import msgspec
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # random_play.py
+sys.path.insert(0, str(Path(__file__).parents[2] / "support"))  # random_play.py
 
 from random_play import CALLS, Input, RandomPlay, Setup, check_makers, players, setup_of
 

@@ -1,6 +1,6 @@
 """The installation's SD card, started in qemu: its page and its faults on the screen, sound, sticks.
 
-    MOCCASIN_KIOSK_CARD=kiosk.img pytest -n 0 -s tests/machine/test_kiosk_card.py
+    MOCCASIN_KIOSK_CARD=kiosk.img pytest -n 0 -s tests/process/machine/test_kiosk_card.py
 
 `hardware/image/build.py --kiosk` makes the image; `-s` shows what was measured, and MOCCASIN_PICTURES names a folder
 for pictures of the screen. The machine has a Pi 4's processor, its memory, and no graphics but a frame buffer: cage is

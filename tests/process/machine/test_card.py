@@ -1,6 +1,6 @@
 """The SD card's image, started in qemu: the page, a root that is never written, power cuts, keys and settings.
 
-    MOCCASIN_CARD=table.img pytest -n 0 -s tests/machine/test_card.py      # hardware/image/build.py makes the image
+    MOCCASIN_CARD=table.img pytest -n 0 -s tests/process/machine/test_card.py  # hardware/image/build.py makes the image
 
 `-s` shows what was measured. qemu's `virt` machine has a Pi 3's processor but no hardware of a Pi's; `raspi3b` has a
 Pi 3's card, USB and clocks as qemu knows them.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.machine
 
-TREE = Path(__file__).parents[2]
+TREE = Path(__file__).parents[3]
 TOSS = {"do": "toss", "winner": "A"}
 MISS = {"do": "hit", "found": False}
 

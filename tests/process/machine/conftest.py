@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Figures = Callable[[str, object], None]
 
 FILES = ("vmlinux", "initrd", "disk.img")
-BUILD = "sudo python tests/machine/build_guest.py FOLDER, then MOCCASIN_GUEST=FOLDER"
+BUILD = "sudo python tests/process/machine/build_guest.py FOLDER, then MOCCASIN_GUEST=FOLDER"
 
 
 @pytest.fixture(scope="session")
