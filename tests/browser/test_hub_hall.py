@@ -15,7 +15,6 @@ from pi_controller.tournament.decisions import TeamWithdrawn
 from pi_controller.web.game_page import page_of
 from pi_controller.web.live_page import make_board
 
-pytestmark = pytest.mark.chromium
 FIRST_SIZE = (1920, 1080)
 SIZES = [(390, 844), (800, 480), (1024, 768), (1280, 720), FIRST_SIZE, (3840, 2160), (1080, 1920)]
 NAMES = (

@@ -17,7 +17,6 @@ from pi_controller.hub.join_server import IssuedCode, JoinableTable
 from pi_controller.hub.publish import publish_store
 from pi_controller.tournament import decisions as d
 
-pytestmark = pytest.mark.chromium
 CODE = "0000-0000-0000-0000-0000"
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 

@@ -179,7 +179,7 @@ def nothing_written(settings):
 
 
 @needs_mosquitto
-def test_joined_table_has_its_account_and_no_secret_leaks(house, settings, capsys, caplog):
+def test_joined_table_has_its_account_and_secrets_stay(house, settings, capsys, caplog):
     caplog.set_level(logging.DEBUG)
     opened = house.opened("t09")
     assert 'data-joining="t09"' in house.web.get("/director").text

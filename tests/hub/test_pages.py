@@ -160,7 +160,7 @@ def test_refused_correction_names_choices_by_page_labels(site):
     assert "If later matches have begun" in refused["todo"]
 
 
-def test_the_log_speaks_of_teams_and_tables(site, tables):
+def test_log_names_teams_and_tables(site, tables):
     site.drawn()
     site.pages.publish(tables)
     site.decide(do="assign", match="W1-1", table="t01")
@@ -181,7 +181,7 @@ def test_every_decision_has_a_sentence():
     assert facts == {*decision_log._SENTENCES}
 
 
-def test_a_command_that_is_sent_again_counts_once(site):
+def test_repeated_command_counts_once(site):
     site.drawn()
     body = {"key": secrets.token_hex(8), "fact": {"do": "announce", "text": "Soup is ready"}}
     first, again = (site.web.post("/director/command", json=body).json() for _ in range(2))
@@ -270,7 +270,7 @@ def test_restart_keeps_tournament_and_changed_store_is_refused(tmp_path):
         '"Big Coulee"\tAnn\tBea\n\nŁutki\tČed\n'.encode(),
     ],
 )
-def test_a_list_of_teams_as_spreadsheets_write_it(data):
+def test_team_lists_of_spreadsheets_are_read(data):
     assert read_teams(data) == (d.Entry("Big Coulee", ("Ann", "Bea")), d.Entry("Łutki", ("Čed",)))
 
 

@@ -29,7 +29,7 @@ def site(where, tmp_path, capsys):
     return out
 
 
-def test_the_site_has_every_game_that_ended(site):
+def test_site_has_every_game_that_ended(site):
     index = (site / "index.html").read_text("utf-8")
     assert all(team in index for team in TEAMS)
     assert "Cup &lt;b&gt;of&lt;/b&gt; the lake" in index
@@ -57,7 +57,7 @@ def test_publish_refuses_to_overwrite_other_files(tmp_path):
     assert publish_store(store, tmp_path / "new", time.time) == 0
 
 
-def test_the_director_takes_the_site_along(tmp_path):
+def test_director_downloads_the_site(tmp_path):
     site = Site(tmp_path)
     try:
         assert site.web.get("/director/results.zip").status_code == 401

@@ -74,7 +74,7 @@ def test_table_joins_while_others_stay_connected(house, broker, tmp_path):
 
 @needs_mosquitto
 @pytest.mark.slow
-def test_new_card_of_a_table_locks_the_old_one_out(house, tmp_path):
+def test_new_card_locks_the_old_one_out(house, tmp_path):
     first, second = (new_table(tmp_path / name) for name in ("first", "second"))
     join(house.open_code("t09"), first)
     old = make_table_link(read_settings(first))._broker
@@ -114,7 +114,7 @@ def test_table_joins_beside_idle_connections(house, tmp_path, tls):
 
 @needs_mosquitto
 @pytest.mark.slow
-def test_code_fits_the_certificate_in_use_after_another_setup(house, tmp_path):
+def test_code_fits_certificate_in_use_after_setup(house, tmp_path):
     assert main(["setup", str(house.folder), "--tables", "3", "--host", "127.0.0.1"]) == 0
     join(house.open_code("t09"), new_table(tmp_path / "table"))
 
