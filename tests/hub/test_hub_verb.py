@@ -109,7 +109,7 @@ def test_invalid_arguments_are_refused_and_nothing_written(tmp_path, monkeypatch
     assert files(tmp_path) == {}
 
 
-def test_a_refused_table_is_accepted(tmp_path, capsys):
+def test_accept_lets_a_refused_table_in(tmp_path, capsys):
     first, other = (Hello(word * 2, (Game(word * 32, 1),)) for word in "ab")
     (row,) = chain_rows(genesis("a" * 32), [Row(1, 1, 0.25, "ready", "{}")])
     with Inbox(tmp_path / "hub.sqlite") as inbox:
@@ -190,10 +190,10 @@ def test_disconnected_mat_is_shown_but_no_missing_one():
     assert describe_troubles(TableStatus("t01", state="lost", mat=False)) == []
 
 
-def test_the_page_of_no_table_says_so():
+def test_page_without_tables_says_so():
     assert "No tables yet" in tables_markup(())
 
 
-def test_a_view_comes_back_as_it_was_sent(shown):
+def test_view_survives_encoding(shown):
     view = shown[1].view
     assert msgspec.json.decode(msgspec.json.encode(view), type=type(view)) == view

@@ -59,12 +59,12 @@ def test_every_message_comes_back(message):
         (Events, b" " * (MAX_MESSAGE_BYTES + 1)),
     ],
 )
-def test_what_is_none_is_refused_with_its_reason(kind, data):
+def test_invalid_message_is_refused_with_reason(kind, data):
     with pytest.raises(MessageError, match=f"invalid {kind.__name__.lower()} message: ."):
         decode(data, kind)
 
 
-def test_what_would_be_too_long_is_not_sent():
+def test_too_long_message_is_not_sent():
     with pytest.raises(MessageError, match="too long"):
         encode(Events(EPOCH, (msgspec.structs.replace(RECORD, body="x" * MAX_MESSAGE_BYTES),)))
 

@@ -4,12 +4,10 @@ import io
 import time
 import zipfile
 from contextlib import closing
-from urllib.parse import unquote, urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from hub_site import Site
-from hub_venue import TEAMS, Venue, numbered, played
+from hub_venue import TEAMS, Venue
 
 from pi_controller.cli.hub import hub as main
 from pi_controller.hub.director import Director
@@ -23,10 +21,7 @@ from pi_controller.record.file import read
 def site(where, tmp_path, capsys):
     """Return the site of a tournament with one match played at a table, while its hub runs."""
     with closing(Venue(where, title="Cup <b>of</b> the lake")) as venue:
-        venue.call("W1-1", "t01", "a" * 16)
-        lines = ("toss A", "found", "missed", "missed", "close B forfeit gone")
-        venue.send("t01", numbered(played(tmp_path, "W1-1", "a" * 16, (TEAMS[0], TEAMS[3]), lines)))
-        venue.director.catch_up(5.0)
+        venue.play_match(tmp_path)
         out = tmp_path / "site"
         for _ in range(2):  # an earlier publication is replaced
             assert main(["publish", str(tmp_path), str(out)]) == 0
@@ -34,7 +29,7 @@ def site(where, tmp_path, capsys):
     return out
 
 
-def test_the_site_has_every_game_that_ended(site):
+def test_site_has_every_game_that_ended(site):
     index = (site / "index.html").read_text("utf-8")
     assert all(team in index for team in TEAMS)
     assert "Cup &lt;b&gt;of&lt;/b&gt; the lake" in index
@@ -45,30 +40,6 @@ def test_the_site_has_every_game_that_ended(site):
     record = read(sheet.with_suffix(".record").read_bytes())
     assert not record.faults
     assert TEAMS[0] in (site / "results.csv").read_text("utf-8-sig")
-
-
-@pytest.mark.parametrize("size", [(390, 844), (1366, 768)], ids=str)
-def test_it_is_read_from_a_folder_without_scripts(site, chromium, size):
-    context = chromium.new_context(viewport={"width": size[0], "height": size[1]}, java_script_enabled=False)
-    page = context.new_page()
-    asked, failed = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("requestfailed", lambda request: failed.append(request.url))
-    page.goto((site / "index.html").as_uri())
-    assert not failed
-    assert all(urlsplit(url).scheme == "file" for url in asked)
-    assert {unquote(urlsplit(url).path) for url in asked} >= {str(site / "static" / "style.css")}
-    page.screenshot(path=site.parent / "site.png", full_page=True)
-    page.click("text=to print")
-    assert TEAMS[0] in page.content()
-    context.close()
-    checked = chromium.new_context(viewport={"width": size[0], "height": size[1]})
-    page = checked.new_page()
-    page.goto((site / "index.html").as_uri())
-    page.evaluate(Axe().axe_script)
-    assert page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))") == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    checked.close()
 
 
 def test_publish_refuses_to_overwrite_other_files(tmp_path):
@@ -86,7 +57,7 @@ def test_publish_refuses_to_overwrite_other_files(tmp_path):
     assert publish_store(store, tmp_path / "new", time.time) == 0
 
 
-def test_the_director_takes_the_site_along(tmp_path):
+def test_director_downloads_the_site(tmp_path):
     site = Site(tmp_path)
     try:
         assert site.web.get("/director/results.zip").status_code == 401

@@ -36,7 +36,7 @@ def begin_hide(hall, table):
     hall.await_records(table)
 
 
-def test_game_is_stored_and_shown_as_at_the_table(hall, table):
+def test_hub_stores_and_shows_the_whole_game(hall, table):
     table.do("toss A", "found", "missed", "found")
     hall.await_records(table)
     assert list(hall.inbox.rows("t01", table.epoch)) == stored(table.path)
@@ -56,7 +56,7 @@ def test_game_arrives_after_the_broker_was_away(hall, table):
     assert list(hall.inbox.rows("t01", table.epoch)) == stored(table.path)
 
 
-def test_switched_off_table_is_stopped_and_lost_one_lost(hall, table):
+def test_hub_tells_stopped_from_lost_tables(hall, table):
     hall.until(lambda: (one := hall.shown("t01")) and one.state == "ready")
     hall.broker.drop("t01")
     hall.loop.settle()
@@ -94,7 +94,7 @@ def test_retained_state_and_last_will_are_no_contact(tmp_path):
     hall.close()
 
 
-def test_health_that_is_due_waits_for_the_end_of_hide(hall, table):
+def test_due_health_waits_for_end_of_hide(hall, table):
     begin_hide(hall, table)
     first = hall.until(lambda: hall.shown("t01").health)
     touch(table, 2)
@@ -119,7 +119,7 @@ def test_records_of_a_hide_stay_at_the_table(hall, table):
     assert hall.count_records(table) == before
 
 
-def test_next_game_raises_no_alarm_and_both_are_complete(hall, table):
+def test_next_game_raises_no_alarm(hall, table):
     table.do("toss A", "found")
     epoch = table.epoch
     hall.await_records(table)
@@ -187,7 +187,7 @@ def test_ignored_cancellation_is_repeated():
     assert dropped == ["once"]
 
 
-def test_error_of_one_ends_the_others_and_is_raised():
+def test_error_of_one_task_ends_the_others():
     ended = []
 
     async def busy():

@@ -2,18 +2,19 @@
 
 import asyncio
 import ssl
+import time
 from contextlib import closing
 
 import aiomqtt
 import pytest
-from brokers import PATIENCE_S, VENUE, Mosquitto, RunningHub, client
+from brokers import PATIENCE_S, VENUE, Mosquitto, client
 from linked_table import LinkedTable
 from mosquitto import needs_mosquitto
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from ports import free_port
+from real_hub import RealHub
 
-from pi_controller.hub.inbox import Inbox
 from pi_controller.hub.messages import topic
 from pi_controller.hub.mqtt import can_sign_in
 from pi_controller.hub.run import embedded_broker
@@ -29,31 +30,26 @@ def broker(tmp_path):
     made.kill()
 
 
-@pytest.fixture
-def hub(tmp_path, broker):
-    with Inbox(tmp_path / "hub.sqlite") as inbox:
-        made = RunningHub(inbox, broker.account("hub"))
-        yield made
-        made.close()
+def test_game_arrives_after_the_broker_was_killed(tmp_path, broker):
+    broker.hub_settings()
+    table = LinkedTable(tmp_path / "table.sqlite", broker.account("t01"))
+    with closing(RealHub(broker.folder)) as hub, closing(table):
+        inbox = hub.run.director._inbox
 
+        def await_records():
+            end = time.monotonic() + PATIENCE_S
+            while inbox.record_counts().get("t01", {}).get(table.epoch) != table.journal.seq:
+                assert time.monotonic() < end
+                time.sleep(0.05)
 
-@pytest.fixture
-def table(tmp_path, broker):
-    made = LinkedTable(tmp_path / "table.sqlite", broker.account("t01"))
-    yield made
-    made.close()
-
-
-def test_game_arrives_after_the_broker_was_killed(hub, table, broker):
-    table.do("toss A", "found")
-    hub.until(lambda hub: hub.inbox.record_counts().get("t01", {}).get(table.epoch))
-    broker.kill()
-    table.do("found", "missed", "found")
-    broker.start()
-    seq = table.journal.seq
-    hub.until(lambda hub: hub.inbox.record_counts()["t01"][table.epoch] == seq)
-    with closing(file.open_read_only(table.path)) as db:
-        assert list(hub.inbox.rows("t01", table.epoch)) == list(file.rows(db, file.SCHEMA_VERSION))
+        table.do("toss A", "found")
+        await_records()
+        broker.kill()
+        table.do("found", "missed", "found")
+        broker.start()
+        await_records()
+        with closing(file.open_read_only(table.path)) as db:
+            assert list(inbox.rows("t01", table.epoch)) == list(file.rows(db, file.SCHEMA_VERSION))
 
 
 async def received(one, last):

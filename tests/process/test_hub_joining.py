@@ -31,7 +31,9 @@ def broker(tmp_path):
 
 @pytest.fixture
 def house(broker):
-    made = RealHub(broker)
+    broker.hub_settings()
+    made = RealHub(broker.folder)
+    made.sign_in()
     yield made
     made.close()
 
@@ -57,7 +59,7 @@ def test_table_joins_while_others_stay_connected(house, broker, tmp_path):
 
     async def while_connected():
         async with client(broker, "t01") as other:
-            await asyncio.to_thread(join, await asyncio.to_thread(house.opened, "t09"), settings)
+            await asyncio.to_thread(join, await asyncio.to_thread(house.open_code, "t09"), settings)
             await other.publish(f"mat/v1/{VENUE}/t/t01/hello", b"x", 1)  # answered: it is the connection of before
 
     asyncio.run(while_connected())
@@ -72,15 +74,15 @@ def test_table_joins_while_others_stay_connected(house, broker, tmp_path):
 
 @needs_mosquitto
 @pytest.mark.slow
-def test_new_card_of_a_table_locks_the_old_one_out(house, tmp_path):
+def test_new_card_locks_the_old_one_out(house, tmp_path):
     first, second = (new_table(tmp_path / name) for name in ("first", "second"))
-    join(house.opened("t09"), first)
+    join(house.open_code("t09"), first)
     old = make_table_link(read_settings(first))._broker
 
     async def while_connected():
         async with make_client(old) as card:
             await card.publish(f"mat/v1/{VENUE}/t/t09/hello", b"x", 1)
-            await asyncio.to_thread(lambda: join(house.opened("t09", anew=True), second))
+            await asyncio.to_thread(lambda: join(house.open_code("t09", anew=True), second))
             async with asyncio.timeout(PATIENCE_S):
                 with pytest.raises(aiomqtt.MqttError):
                     await anext(aiter(card.messages))
@@ -94,7 +96,7 @@ def test_new_card_of_a_table_locks_the_old_one_out(house, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("tls", [False, True])
 def test_table_joins_beside_idle_connections(house, tmp_path, tls):
-    opened = house.opened("t09")
+    opened = house.open_code("t09")
     where = parse_hub_address(opened["command"].split()[3])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -112,9 +114,9 @@ def test_table_joins_beside_idle_connections(house, tmp_path, tls):
 
 @needs_mosquitto
 @pytest.mark.slow
-def test_code_fits_the_certificate_in_use_after_another_setup(house, tmp_path):
+def test_code_fits_certificate_in_use_after_setup(house, tmp_path):
     assert main(["setup", str(house.folder), "--tables", "3", "--host", "127.0.0.1"]) == 0
-    join(house.opened("t09"), new_table(tmp_path / "table"))
+    join(house.open_code("t09"), new_table(tmp_path / "table"))
 
 
 @contextmanager

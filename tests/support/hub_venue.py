@@ -49,6 +49,13 @@ class Venue:
             assert take(self.inbox, Events(epoch, tuple(some)), table).seq == some[-1].seq
         return epoch
 
+    def play_match(self, folder):
+        """Have W1-1 played at t01."""
+        order, lines = "a" * 16, ("toss A", "found", "missed", "missed", "close B forfeit gone")
+        self.call("W1-1", "t01", order)
+        self.send("t01", numbered(played(folder, "W1-1", order, (TEAMS[0], TEAMS[3]), lines)))
+        self.director.catch_up(5.0)
+
     def restart(self):
         """Return a director as the next start of the program has it."""
         self.director = Director(self.log, self.inbox)

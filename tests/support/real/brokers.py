@@ -1,9 +1,7 @@
-"""A real Mosquitto as `hub setup` makes it, on a free port, and what waits for news of another thread."""
+"""A real Mosquitto as `hub setup` makes it, on a free port."""
 
-import asyncio
 import socket
 import subprocess
-import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +10,6 @@ from linked_table import VENUE
 from mosquitto import MOSQUITTO
 from ports import free_port
 
-from pi_controller.hub.hub import Hub
 from pi_controller.hub.messages import State, topic
 from pi_controller.hub.mqtt import Broker, Will, make_client
 from pi_controller.hub.settings import FILE
@@ -81,47 +78,3 @@ def account(folder, port, name):
 def client(broker, name):
     """Return a plain client of the broker, as the account `name`."""
     return make_client(broker.account(name), Will(topic(VENUE, name, "state"), State("lost", "x")))
-
-
-def run_to_its_end(loop, work):
-    """Run `work` on `loop` as `asyncio.run` does: what is pending at its end is cancelled, and the loop is closed."""
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(work)
-
-
-class RunningHub:
-    """A hub in a thread of its own; `until` waits for what it shows, or has in its inbox."""
-
-    def __init__(self, inbox, broker, director=None):
-        self.tables = ()
-        self.inbox = inbox
-        self._news = threading.Condition()
-        self._closing = asyncio.Event()
-        self.hub = Hub(inbox, broker, VENUE, self._show, director=director)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def until(self, holds):
-        """Wait until `holds(self)`; return what it returned."""
-        end, found = time.monotonic() + PATIENCE_S, None
-        with self._news:
-            while not (found := holds(self)):
-                assert time.monotonic() < end, (self.tables, self.inbox.record_counts())
-                self._news.wait(0.1)
-        return found
-
-    def shown(self, table):
-        return next((one for one in self.tables if one.table == table), None)
-
-    def close(self):
-        self._loop.call_soon_threadsafe(self._closing.set)
-        self._thread.join(PATIENCE_S)
-
-    def _run(self):
-        run_to_its_end(self._loop, self.hub.run(self._closing))
-
-    def _show(self, tables):
-        with self._news:
-            self.tables = tables
-            self._news.notify_all()

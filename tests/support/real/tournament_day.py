@@ -12,19 +12,19 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest import mock
 
-from brokers import PATIENCE_S, VENUE, Mosquitto, run_to_its_end
+from brokers import PATIENCE_S, VENUE, Mosquitto
 from card_machine import CardMachine
 from headless import UPDATED, wait_until
 from judge_house import PIN
 from linked_table import LinkedTable
 from ports import free_port
+from real_hub import RealHub
 from served_house import ServedHouse as House
 
 from pi_controller.config import read_settings
 from pi_controller.hub import first_start
 from pi_controller.hub.messages import State, topic
 from pi_controller.hub.mqtt import Broker, check_ca_file, make_client, publish, read_password
-from pi_controller.hub.run import HubRun
 from pi_controller.web.start_page import StartPage, start_routes
 
 TEAMS = ("Lower Sioux", "Spirit Lake", "Prairie Island", "Upper Sioux", "Big Coulee", "Long Hollow", "Veblen", "Peever")
@@ -145,17 +145,13 @@ class Phone:
 def running_hub(folder):
     """Run broker and hub of the files in `folder`, as the card's units do; provide the hub and its director's page."""
     port = int(re.search(r"^listener (\d+)", (folder / "mosquitto.conf").read_text(), re.MULTILINE)[1])
-    broker, said = Mosquitto.of_files(folder, port).start(), []
-    run, closing, loop = HubRun(folder, said.append, shows=False), asyncio.Event(), asyncio.new_event_loop()
-    thread = threading.Thread(target=run_to_its_end, args=(loop, run.run(closing)))
-    thread.start()
+    broker = Mosquitto.of_files(folder, port).start()
+    hub = RealHub(folder, shows=False)
     try:
-        asyncio.run_coroutine_threadsafe(run.wait_until_listening(), loop).result(PATIENCE_S)
-        assert not any("PIN" in line for line in said), "the head judge is the director"
-        yield run, re.search(r"(https://\S+director)", "\n".join(said))[1]
+        assert not any("PIN" in line for line in hub.said), "the head judge is the director"
+        yield hub.run, re.search(r"(https://\S+director)", "\n".join(hub.said))[1]
     finally:
-        loop.call_soon_threadsafe(closing.set)
-        thread.join(PATIENCE_S)
+        hub.close()
         broker.kill()
 
 
